@@ -1,0 +1,28 @@
+/* Arenas: the only allocator. Three lifetimes (load, run, scratch); everything in one is freed together. */
+#ifndef TILESIM_BASE_ARENA_H
+#define TILESIM_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct ts_arena ts_arena;
+
+/* Called when the system has no more memory; must not return. The default aborts. The command line sets
+ * one that prints and exits. */
+typedef void (*ts_arena_oom)(size_t bytes);
+void ts_arena_set_oom(ts_arena_oom handler);
+
+ts_arena *ts_arena_new(void);
+void ts_arena_free(ts_arena *arena); /* NULL is fine */
+void ts_arena_reset(ts_arena *arena); /* everything in it is gone; its memory is kept for reuse */
+
+/* Zeroed, aligned to 16 bytes, never NULL. `count * size` is checked. With the environment variable
+ * TILESIM_ARENA_DEBUG set (or under ASan) each allocation is its own malloc. */
+void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size);
+/* A larger copy of an array; the old one stays valid and is freed with the arena. */
+void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t new_count, size_t size);
+char *ts_arena_copy_text(ts_arena *arena, const char *text, size_t length); /* adds the NUL */
+
+#define TS_NEW(arena, type) ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
+#define TS_NEW_ARRAY(arena, type, count) ((type *)ts_arena_alloc((arena), (size_t)(count), sizeof(type)))
+
+#endif

@@ -1,0 +1,63 @@
+/* An error: what kind, where in the input, and what was expected. Filled once, passed up unread. */
+#ifndef TILESIM_BASE_ERROR_H
+#define TILESIM_BASE_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    TS_ERROR_NONE = 0,
+    TS_ERROR_INPUT,      /* the user's text or file is wrong: exit code 1 */
+    TS_ERROR_IO,         /* the system refused a read, write or rename: exit code 1 */
+    TS_ERROR_USAGE,      /* the command line is wrong: exit code 2 */
+    TS_ERROR_FAULT,      /* the program broke a rule of the machine, or a check failed: exit code 3 */
+    TS_ERROR_UNMODELLED, /* valid, but not modelled: exit code 4 */
+} ts_error_kind;
+
+/* A text that errors point into. It outlives every error made from it only until the error is made:
+ * the line is copied. `name` is a path, or what the text is called ("layout", "-D ROWS"). */
+typedef struct {
+    const char *name;
+    const char *text;
+    size_t length; /* bytes; the text need not end in NUL */
+} ts_source;
+
+enum { TS_ERROR_TEXT_BYTES = 512, TS_ERROR_LINE_BYTES = 160, TS_ERROR_NAME_BYTES = 256 };
+
+typedef struct {
+    ts_error_kind kind;
+    char message[TS_ERROR_TEXT_BYTES]; /* one line, no full stop: found, expected, nearest name */
+    char name[TS_ERROR_NAME_BYTES];    /* of the source; empty when the error has no place */
+    int line, column;                  /* from 1; 0 when the error has no place */
+    char excerpt[TS_ERROR_LINE_BYTES]; /* the line, or the part of it around the column */
+    int caret;                         /* bytes before the caret in `excerpt` */
+    int64_t cycle;                     /* of a fault; -1 when it has none */
+} ts_error;
+
+/* Every setter returns false, so that a function can `return ts_error_set(err, ...)`. `err` may be NULL.
+ * An error that is already set is kept: the first one is the cause. */
+bool ts_error_set(ts_error *err, ts_error_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same, at byte `offset` of `source`. An offset past the end points just behind the last byte. */
+bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same, at a known line and column (from 1), for parsers that keep marks instead of offsets. */
+bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,
+                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+void ts_error_clear(ts_error *err);
+
+/* The text a user sees, ended by a newline, into `out` (always ended by NUL); returns the bytes it needs:
+ *   softmax.tsim:12:9: error: unknown mnemonic 'vadd.f3', expected an instruction; did you mean 'vadd.f32'?
+ *           vadd.f3 v0, v1, v2
+ *           ^
+ */
+size_t ts_error_format(const ts_error *err, char *out, size_t bytes);
+
+/* DESIGN 8: 0 ok, 1 input or I/O, 2 usage, 3 fault or failed check, 4 not modelled. */
+int ts_error_exit_code(const ts_error *err);
+
+#endif

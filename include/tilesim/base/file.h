@@ -1,0 +1,24 @@
+/* Files: read whole, write to a temporary name and rename, so that nothing is ever half written. */
+#ifndef TILESIM_BASE_FILE_H
+#define TILESIM_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+
+/* The whole file, with a NUL behind it that `length` does not count. Directories, and files over
+ * `limit_bytes`, are errors. */
+bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes, char **bytes, size_t *length);
+
+/* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close renames it to PATH, after
+ * every write was checked; abandon removes it. "-" is standard output, written as it comes. */
+typedef struct ts_file_writer ts_file_writer;
+ts_file_writer *ts_file_create(ts_error *err, ts_arena *arena, const char *path);
+bool ts_file_write(ts_error *err, ts_file_writer *writer, const void *bytes, size_t length);
+bool ts_file_close(ts_error *err, ts_file_writer *writer);
+void ts_file_abandon(ts_file_writer *writer);
+bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *bytes, size_t length);
+
+#endif

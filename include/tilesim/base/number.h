@@ -1,0 +1,48 @@
+/* Numbers: checked integer arithmetic, and the small float formats, all independent of the host's libm,
+ * rounding mode and NaN payloads. */
+#ifndef TILESIM_BASE_NUMBER_H
+#define TILESIM_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* False (and *out untouched) when the result does not fit in int64. */
+static inline bool ts_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
+static inline bool ts_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
+
+/* Floor division and modulus (toward minus infinity), b > 0. */
+static inline int64_t ts_floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static inline int64_t ts_floor_mod(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); }
+/* a >= 0, b > 0; cannot overflow. */
+static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+/* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */
+static inline int64_t ts_round_up(int64_t a, int64_t b) { return ts_ceil_div(a, b) * b; }
+int64_t ts_gcd(int64_t a, int64_t b);             /* of absolute values; gcd(0, 0) = 0 */
+bool ts_lcm(int64_t a, int64_t b, int64_t *out);  /* a, b > 0; false on overflow */
+
+static inline uint32_t ts_f32_bits(float value) { uint32_t bits; memcpy(&bits, &value, 4); return bits; }
+static inline float ts_f32_from_bits(uint32_t bits) { float value; memcpy(&value, &bits, 4); return value; }
+
+/* Round to nearest, ties to even. A NaN becomes the quiet NaN 0x7fc0 with its sign; denormals are kept. */
+uint16_t ts_bf16_from_f32(float value);
+static inline float ts_bf16_to_f32(uint16_t bits) { return ts_f32_from_bits((uint32_t)bits << 16); }
+/* IEEE binary16; NaN becomes 0x7e00 with its sign; overflow becomes infinity. */
+uint16_t ts_f16_from_f32(float value);
+float ts_f16_to_f32(uint16_t bits);
+
+/* A float format of at most 16 bits, described: decode and encode follow from the row. */
+typedef struct {
+    int exponent_bits, mantissa_bits, bias;
+    bool has_infinity;   /* f8e5m2, f8e4m3, f8e3m4: as IEEE */
+    bool unsigned_zero;  /* fnuz: 0x80 is the only NaN, there is no -0 */
+    bool has_nan;        /* false: f4e2m1fn, f6* saturate instead */
+    bool no_sign, no_mantissa_zero; /* f8e8m0fnu: 2^(e-127), 0xff is NaN */
+} ts_float_format;
+/* Exact. */
+float ts_float_decode(const ts_float_format *format, uint32_t bits);
+/* Round to nearest even; overflow becomes infinity, or NaN where the format has none, or the largest where
+ * it has neither. */
+uint32_t ts_float_encode(const ts_float_format *format, float value);
+
+#endif
