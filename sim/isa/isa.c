@@ -15,7 +15,8 @@ static const char *const family_texts[] = {
 
 static const ts_opcode_info opcodes[] = {
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) \
-    {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, MASKS(slot, operands), meaning},
+    {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, \
+     MASKS(slot, operands), meaning},
 #include "tilesim/isa/opcodes.def"
 };
 
@@ -31,8 +32,10 @@ static const ts_named latencies[] = {
 
 static const char *const space_texts[] = {"hbm", "vmem", "smem", "cmem"};
 
-static const char *const kind_texts[] = {"nothing", "sreg",    "vreg",      "vmask",   "integer", "f32 number",
-                                         "label",   "address", "semaphore", "transfer"};
+static const char *const kind_texts[] = {
+    "nothing",    "sreg",  "vreg",    "vmask",     "integer",
+    "f32 number", "label", "address", "semaphore", "transfer",
+};
 
 enum {
     SREG = 1 << TS_OPERAND_SREG,

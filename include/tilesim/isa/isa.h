@@ -1,4 +1,4 @@
-/* The instruction set as data: opcodes, operands, bundles, and the code that an assembler makes and a core runs. */
+/* The instruction set as data: opcodes, operands, and the code that an assembler makes and a core runs. */
 #ifndef TILESIM_ISA_ISA_H
 #define TILESIM_ISA_ISA_H
 
@@ -49,7 +49,8 @@ typedef enum {
     TS_OPERAND_KIND_COUNT
 } ts_operand_kind;
 
-/* What a letter of an operand pattern accepts. An integer literal where only F32 is accepted is that number. */
+/* What a letter of an operand pattern accepts. An integer literal where only f32 is accepted is that number.
+ */
 typedef struct {
     char letter;
     bool written;     /* a destination; every other register operand is read */
@@ -71,8 +72,8 @@ typedef struct {
     struct { int sreg; int64_t factor; } terms[TS_AFFINE_TERMS];
 } ts_affine;
 
-/* (floor((sreg + bias) / divisor) mod modulus) * multiplier; modulus 0: no mod. When `exact`, a sreg + bias that
- * the divisor does not divide is a fault: not on a tile boundary. */
+/* (floor((sreg + bias) / divisor) mod modulus) * multiplier; modulus 0: no mod. When `exact`, a sreg + bias
+ * that the divisor does not divide is a fault: not on a tile boundary. */
 typedef struct {
     int sreg;
     bool exact;
@@ -85,8 +86,8 @@ typedef struct {
     int tensor; /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
     int term_count;
     ts_address_term terms[TS_ADDRESS_TERMS];
-    int64_t stride;        /* vld, vst: rows of 128 words between sublanes; default 1, 0 repeats one row (vld only) */
-    uint8_t sublane_mask;  /* vld, vst: bit i set: sublane i takes part; default 0xff */
+    int64_t stride; /* vld, vst: rows of 128 words between sublanes; default 1; vld: 0 repeats one row */
+    uint8_t sublane_mask; /* vld, vst: bit i set: sublane i takes part; default 0xff */
 } ts_address;
 
 /* Semaphore first + sreg, which must lie in first .. first + count - 1. sreg -1: the semaphore `first`. */
