@@ -1,0 +1,383 @@
+/* Evaluating a layout: forward by its stages, backward by its digits and its stages in reverse. */
+#include "tilesim/layout/layout.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+
+int64_t ts_layout_element_count(const ts_layout *layout) {
+    int64_t total = 1;
+    for (int i = 0; i < layout->rank; i++) total *= layout->dims[i];
+    return total;
+}
+
+int64_t ts_layout_replica_total(const ts_layout *layout) {
+    int64_t total = 1;
+    for (int i = 0; i < layout->replica_count; i++) total *= layout->replicas[i].extent;
+    return total;
+}
+
+int64_t ts_layout_padded_count(const ts_layout *layout) {
+    int64_t total = 1;
+    for (int i = 0; i < layout->digit_count; i++) total *= layout->digits[i].extent;
+    for (int i = 0; layout->axis_sizes && i < layout->axis_count; i++) total *= layout->axis_sizes[i];
+    return total;
+}
+
+int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length) {
+    for (int i = 0; i < layout->axis_count; i++) {
+        if (strlen(layout->axes[i].name) == length && memcmp(layout->axes[i].name, name, length) == 0) return i;
+    }
+    return -1;
+}
+
+static const ts_iter *iter_at(const ts_layout *layout, int i) {
+    return i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+}
+
+/* A swizzle permutes within blocks of 2^(keep + shift + bits). */
+static void widen_by_swizzle(const ts_swizzle *swizzle, int axis, int64_t *low, int64_t *high) {
+    if (!swizzle->present || swizzle->axis != axis) return;
+    int64_t block = INT64_C(1) << (swizzle->keep + swizzle->shift + swizzle->bits);
+    *low = ts_floor_div(*low, block) * block;
+    *high = ts_floor_div(*high, block) * block + block - 1;
+}
+
+void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64_t *high) {
+    *low = *high = layout->axes[axis].offset;
+    if (layout->function.forward) *high += layout->axis_sizes[axis] - 1;
+    for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
+        const ts_iter *iter = iter_at(layout, i);
+        if (iter->axis != axis || iter->extent == 0) continue;
+        int64_t span = (iter->extent - 1) * iter->stride;
+        if (span < 0) *low += span;
+        else *high += span;
+    }
+    widen_by_swizzle(&layout->swizzle, axis, low, high);
+}
+
+static void permute(int64_t *values, const int *order, int count) {
+    int64_t old[TS_LAYOUT_MAX_DIMS];
+    memcpy(old, values, (size_t)count * sizeof old[0]);
+    for (int i = 0; i < count; i++) values[i] = old[order[i]];
+}
+
+static void insert_value(int64_t *values, int *count, int at, int64_t value) {
+    for (int i = *count; i > at; i--) values[i] = values[i - 1];
+    values[at] = value;
+    ++*count;
+}
+
+static void remove_value(int64_t *values, int *count, int at) {
+    --*count;
+    for (int i = at; i < *count; i++) values[i] = values[i + 1];
+}
+
+/* Rewrites the `count` current values by one stage. */
+static void apply_stage(const ts_stage *stage, int64_t *v, int *count) {
+    int k = stage->dim;
+    switch (stage->kind) {
+    case TS_STAGE_MERGE:
+        v[k] = v[k] * stage->extent_before + v[k + 1];
+        remove_value(v, count, k + 1);
+        break;
+    case TS_STAGE_BIAS: v[k] += stage->value; break;
+    case TS_STAGE_PAD: break;
+    case TS_STAGE_SPLIT: {
+        int64_t inner = v[k] % stage->value;
+        v[k] /= stage->value;
+        insert_value(v, count, k + 1, inner);
+        break;
+    }
+    case TS_STAGE_INSERT: insert_value(v, count, k, 0); break;
+    case TS_STAGE_REORDER: permute(v, stage->order, *count); break;
+    }
+}
+
+/* The inverse; false when the value is padding, or outside the slice. */
+static bool undo_stage(const ts_stage *stage, int64_t *v, int *count) {
+    int k = stage->dim;
+    switch (stage->kind) {
+    case TS_STAGE_MERGE: {
+        int64_t inner = v[k] % stage->extent_before;
+        v[k] /= stage->extent_before;
+        insert_value(v, count, k + 1, inner);
+        return true;
+    }
+    case TS_STAGE_BIAS: v[k] -= stage->value; return v[k] >= 0 && v[k] < stage->extent_before;
+    case TS_STAGE_PAD: return v[k] < stage->extent_before;
+    case TS_STAGE_SPLIT:
+        v[k] = v[k] * stage->value + v[k + 1];
+        remove_value(v, count, k + 1);
+        return true;
+    case TS_STAGE_INSERT: remove_value(v, count, k); return true;
+    case TS_STAGE_REORDER: {
+        int64_t old[TS_LAYOUT_MAX_DIMS];
+        memcpy(old, v, (size_t)*count * sizeof old[0]);
+        for (int i = 0; i < *count; i++) v[stage->order[i]] = old[i];
+        return true;
+    }
+    }
+    return false;
+}
+
+static void run_stages(const ts_layout *layout, const int64_t *index, int64_t *values) {
+    int count = layout->rank;
+    for (int i = 0; i < count; i++) {
+        assert(index[i] >= 0 && index[i] < layout->dims[i]);
+        values[i] = index[i];
+    }
+    for (int i = 0; i < layout->stage_count; i++) apply_stage(&layout->stages[i], values, &count);
+    assert(count == layout->digit_count);
+}
+
+void ts_layout_digits(const ts_layout *layout, const int64_t *index, int64_t *values) {
+    int64_t room[TS_LAYOUT_MAX_DIMS];
+    run_stages(layout, index, room);
+    memcpy(values, room, (size_t)layout->digit_count * sizeof room[0]);
+}
+
+/* Its own inverse: the bits that are read are not the ones that change. */
+static int64_t swizzled(const ts_swizzle *swizzle, int64_t address) {
+    uint64_t x = (uint64_t)address >> swizzle->keep, mask = (UINT64_C(1) << swizzle->bits) - 1;
+    uint64_t flips = swizzle->outer ? (x & mask) << swizzle->shift : (x >> swizzle->shift) & mask;
+    return address ^ (int64_t)(flips << swizzle->keep);
+}
+
+static void sum_digits(const ts_layout *layout, const int64_t *values, int64_t r, int64_t *coordinates) {
+    for (int i = 0; i < layout->axis_count; i++) coordinates[i] = layout->axes[i].offset;
+    for (int i = 0; i < layout->digit_count; i++) {
+        coordinates[layout->digits[i].axis] += values[i] * layout->digits[i].stride;
+    }
+    for (int i = layout->replica_count - 1; i >= 0; i--) {
+        const ts_iter *iter = &layout->replicas[i];
+        coordinates[iter->axis] += r % iter->extent * iter->stride;
+        r /= iter->extent;
+    }
+    if (layout->swizzle.present) {
+        int64_t *address = &coordinates[layout->swizzle.axis];
+        *address = swizzled(&layout->swizzle, *address);
+    }
+}
+
+void ts_layout_forward_replica(const ts_layout *layout, const int64_t *index, int64_t r, int64_t *coordinates) {
+    int64_t values[TS_LAYOUT_MAX_DIMS];
+    if (layout->function.forward) {
+        layout->function.forward(layout->function.self, index, coordinates);
+        return;
+    }
+    run_stages(layout, index, values);
+    sum_digits(layout, values, r, coordinates);
+}
+
+void ts_layout_forward(const ts_layout *layout, const int64_t *index, int64_t *coordinates) {
+    ts_layout_forward_replica(layout, index, 0, coordinates);
+}
+
+/* ---- Backward: a search for digit values, widest stride first, cut off where the rest cannot reach. ---- */
+
+typedef struct {
+    const ts_iter *iter;
+    int position;      /* of the digit; -1 for a replica */
+    int64_t low, high; /* what the later iters of the same axis can add */
+} search_item;
+
+typedef struct {
+    const ts_layout *layout;
+    ts_arena *arena;
+    ts_error *err;
+    search_item *items;
+    int item_count;
+    int64_t rest[TS_LAYOUT_MAX_AXES];
+    int64_t values[TS_LAYOUT_MAX_DIMS];
+    int64_t limit, visits, capacity;
+    ts_index_list *found;
+} search;
+
+enum { SEARCH_VISITS = 100 * 1000 * 1000 };
+
+static int compare_items(const void *left, const void *right) {
+    const search_item *a = left, *b = right;
+    if (a->iter->axis != b->iter->axis) return a->iter->axis < b->iter->axis ? -1 : 1;
+    int64_t sa = llabs(a->iter->stride), sb = llabs(b->iter->stride);
+    if (sa != sb) return sa > sb ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static void fill_items(search *s) {
+    const ts_layout *layout = s->layout;
+    s->item_count = layout->digit_count + layout->replica_count;
+    s->items = TS_NEW_ARRAY(s->arena, search_item, s->item_count);
+    for (int i = 0; i < s->item_count; i++) {
+        s->items[i].iter = iter_at(layout, i);
+        s->items[i].position = i < layout->digit_count ? i : -1;
+    }
+    if (s->item_count > 0) qsort(s->items, (size_t)s->item_count, sizeof *s->items, compare_items);
+    for (int i = s->item_count - 2; i >= 0; i--) {
+        const search_item *next = &s->items[i + 1];
+        if (next->iter->axis != s->items[i].iter->axis) continue;
+        int64_t span = (next->iter->extent - 1) * next->iter->stride;
+        s->items[i].low = next->low + (span < 0 ? span : 0);
+        s->items[i].high = next->high + (span > 0 ? span : 0);
+    }
+}
+
+static bool add_found(search *s, const int64_t *index) {
+    int rank = s->layout->rank;
+    if (s->found->count == s->limit) {
+        return ts_error_set(s->err, TS_ERROR_INPUT, "more than %lld logical indices map to this point",
+                            (long long)s->limit);
+    }
+    if (s->found->count == s->capacity) {
+        int64_t capacity = s->capacity * 2 + 4;
+        s->found->indices = ts_arena_grow(s->arena, s->found->indices, (size_t)(s->capacity * rank),
+                                          (size_t)(capacity * rank), sizeof(int64_t));
+        s->capacity = capacity;
+    }
+    memcpy(s->found->indices + s->found->count * rank, index, (size_t)rank * sizeof *index);
+    s->found->count++;
+    return true;
+}
+
+static bool found_digits(search *s) {
+    int64_t v[TS_LAYOUT_MAX_DIMS];
+    int count = s->layout->digit_count;
+    memcpy(v, s->values, (size_t)count * sizeof v[0]);
+    for (int i = s->layout->stage_count - 1; i >= 0; i--) {
+        if (!undo_stage(&s->layout->stages[i], v, &count)) return true;
+    }
+    return add_found(s, v);
+}
+
+/* The values of an item that leave a rest within the reach of the later ones: [*first, *last]. */
+static void feasible(const search_item *item, int64_t rest, int64_t *first, int64_t *last) {
+    int64_t stride = item->iter->stride, low = rest - item->high, high = rest - item->low;
+    *first = 0;
+    *last = item->iter->extent - 1;
+    if (stride == 0) {
+        if (low > 0 || high < 0) *last = -1;
+        return;
+    }
+    int64_t from = stride > 0 ? low : -high, to = stride > 0 ? high : -low, step = llabs(stride);
+    int64_t least = -ts_floor_div(-from, step), most = ts_floor_div(to, step);
+    if (least > *first) *first = least;
+    if (most < *last) *last = most;
+}
+
+static bool search_from(search *s, int at) {
+    if (at == s->item_count) return found_digits(s);
+    const search_item *item = &s->items[at];
+    int64_t *rest = &s->rest[item->iter->axis], before = *rest, first, last;
+    feasible(item, before, &first, &last);
+    for (int64_t value = first; value <= last; value++) {
+        if (++s->visits > SEARCH_VISITS) {
+            return ts_error_set(s->err, TS_ERROR_INPUT, "the layout overlaps itself too much to be inverted");
+        }
+        if (item->position >= 0) s->values[item->position] = value;
+        *rest = before - value * item->iter->stride;
+        if (!search_from(s, at + 1)) return false;
+    }
+    *rest = before;
+    return true;
+}
+
+static int compare_indices(const void *left, const void *right, void *rank) {
+    const int64_t *a = left, *b = right;
+    for (int i = 0; i < *(int *)rank; i++) {
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Replicas that coincide find an index twice: sorts, and keeps one of each. */
+static void sort_unique(ts_index_list *found, int rank) {
+    size_t bytes = (size_t)rank * sizeof(int64_t);
+    if (rank == 0) found->count = found->count > 0;
+    if (rank == 0 || found->count < 2) return;
+    qsort_r(found->indices, (size_t)found->count, bytes, compare_indices, &rank);
+    int64_t kept = 1;
+    for (int64_t i = 1; i < found->count; i++) {
+        int64_t *here = found->indices + i * rank, *last = found->indices + (kept - 1) * rank;
+        if (memcmp(here, last, bytes) != 0) memmove(found->indices + kept++ * rank, here, bytes);
+    }
+    found->count = kept;
+}
+
+static bool next_index(const ts_layout *layout, int64_t *index) {
+    for (int i = layout->rank - 1; i >= 0; i--) {
+        if (++index[i] < layout->dims[i]) return true;
+        index[i] = 0;
+    }
+    return false;
+}
+
+static bool backward_by_enumeration(search *s, const int64_t *coordinates) {
+    const ts_layout *layout = s->layout;
+    int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, point[TS_LAYOUT_MAX_AXES];
+    if (ts_layout_element_count(layout) == 0) return true;
+    do {
+        ts_layout_forward(layout, index, point);
+        if (memcmp(point, coordinates, (size_t)layout->axis_count * sizeof point[0]) != 0) continue;
+        if (!add_found(s, index)) return false;
+    } while (next_index(layout, index));
+    return true;
+}
+
+bool ts_layout_backward(ts_error *err, ts_arena *arena, const ts_layout *layout, const int64_t *coordinates,
+                        int64_t limit, ts_index_list *found) {
+    *found = (ts_index_list){0};
+    search s = {.layout = layout, .arena = arena, .err = err, .limit = limit, .found = found};
+    if (layout->function.forward) return backward_by_enumeration(&s, coordinates);
+    for (int i = 0; i < layout->axis_count; i++) {
+        int64_t low, high;
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (coordinates[i] < low || coordinates[i] > high) return true;
+        bool swizzle = layout->swizzle.present && layout->swizzle.axis == i;
+        s.rest[i] = (swizzle ? swizzled(&layout->swizzle, coordinates[i]) : coordinates[i]) - layout->axes[i].offset;
+    }
+    fill_items(&s);
+    for (int i = 0; i < layout->axis_count; i++) {
+        bool used = false;
+        for (int j = 0; j < s.item_count; j++) used = used || s.items[j].iter->axis == i;
+        if (!used && s.rest[i] != 0) return true;
+    }
+    if (ts_layout_padded_count(layout) == 0) return true;
+    if (!search_from(&s, 0)) return false;
+    sort_unique(found, layout->rank);
+    return true;
+}
+
+static const char *stage_text(const ts_stage *stage, char out[96]) {
+    long long value = (long long)stage->value, before = (long long)stage->extent_before, extent = (long long)stage->extent;
+    int d = stage->dim;
+    switch (stage->kind) {
+    case TS_STAGE_MERGE: snprintf(out, 96, "merge dims %d and %d into %lld", d, d + 1, extent); break;
+    case TS_STAGE_BIAS: snprintf(out, 96, "bias dim %d by %lld: %lld of %lld", d, value, before, extent); break;
+    case TS_STAGE_PAD: snprintf(out, 96, "pad dim %d from %lld to %lld", d, before, extent); break;
+    case TS_STAGE_SPLIT: snprintf(out, 96, "split dim %d: %lld = %lld x %lld", d, before, extent, value); break;
+    case TS_STAGE_INSERT: snprintf(out, 96, "insert a dim of 1 before dim %d", d); break;
+    case TS_STAGE_REORDER: snprintf(out, 96, "reorder to dims"); break;
+    }
+    return out;
+}
+
+void ts_layout_dump(const ts_layout *layout, ts_text *out) {
+    int count = layout->rank;
+    for (int i = 0; i < layout->stage_count; i++) {
+        const ts_stage *stage = &layout->stages[i];
+        char line[96];
+        ts_text_add(out, "%s", stage_text(stage, line));
+        for (int j = 0; stage->kind == TS_STAGE_REORDER && j < count; j++) ts_text_add(out, " %d", stage->order[j]);
+        ts_text_add(out, "\n");
+        if (stage->kind == TS_STAGE_MERGE) count--;
+        if (stage->kind == TS_STAGE_SPLIT || stage->kind == TS_STAGE_INSERT) count++;
+    }
+    for (int i = 0; i < layout->digit_count; i++) {
+        const ts_iter *digit = &layout->digits[i];
+        ts_text_add(out, "digit %d: extent %lld, stride %lld@%s\n", i, (long long)digit->extent,
+                    (long long)digit->stride, layout->axes[digit->axis].name);
+    }
+}
