@@ -235,7 +235,7 @@ const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout
     }
     int count = b.stage_count + layout->stage_count;
     ts_stage *stages = ts_arena_grow(arena, b.stages, (size_t)b.stage_count, (size_t)count, sizeof *stages);
-    memcpy(stages + b.stage_count, layout->stages, (size_t)layout->stage_count * sizeof *stages);
+    for (int i = 0; i < layout->stage_count; i++) stages[b.stage_count + i] = layout->stages[i];
     slice->stages = stages;
     slice->stage_count = count;
     return slice;

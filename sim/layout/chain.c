@@ -86,9 +86,9 @@ static bool is_continued(const ts_chain *outer, const ts_chain *inner, int64_t i
 static bool merge(tracer *t, int k) {
     ts_chain *outer = &t->current[k], *inner = &t->current[k + 1];
     const ts_variable *variables = t->chains->variables;
-    if (outer->variable == TS_CHAIN_CONSTANT && outer->bias == 0) {
+    if (t->extents[k] == 1) {
         *outer = *inner;
-    } else if (t->extents[k + 1] == 1 && inner->variable == TS_CHAIN_CONSTANT && inner->bias == 0) {
+    } else if (t->extents[k + 1] == 1) {
         /* the outer one stays */
     } else if (is_whole(t, k) && is_whole(t, k + 1) && outer->variable != inner->variable &&
                t->extents[k + 1] == variables[inner->variable].extent) {
@@ -157,11 +157,10 @@ static bool trace_stage(tracer *t, const ts_stage *stage) {
     return false;
 }
 
-/* A dim of 1 is the constant 0, and belongs to a variable that no digit reads. */
 static void begin(tracer *t, const ts_layout *layout) {
     for (int i = 0; i < layout->rank; i++) {
         t->chains->variables[i] = (ts_variable){.dim_count = 1, .dims = {i}, .extent = layout->dims[i]};
-        t->current[i] = (ts_chain){.variable = layout->dims[i] == 1 ? TS_CHAIN_CONSTANT : i, .divisor = 1};
+        t->current[i] = (ts_chain){.variable = i, .divisor = 1};
         t->extents[i] = layout->dims[i];
     }
     t->count = layout->rank;
