@@ -1,0 +1,123 @@
+/* Memory spaces: reserved address ranges whose chunks become real at first touch. */
+#include "tilesim/memory/space.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tilesim/base/number.h"
+
+static ts_space *new_space(ts_arena *arena, const char *name, int64_t capacity_bytes) {
+    ts_space *space = TS_NEW(arena, ts_space);
+    space->name = ts_arena_copy_text(arena, name, strlen(name));
+    space->capacity_bytes = capacity_bytes;
+    space->axis_count = 1;
+    space->axes[0] = (ts_space_axis){"m", 0, 0};
+    return space;
+}
+
+static int64_t reserved_bytes(const ts_space *space) { return ts_round_up(space->capacity_bytes, TS_SPACE_CHUNK_BYTES); }
+
+ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t capacity_bytes) {
+    assert(capacity_bytes > 0 && capacity_bytes < INT64_MAX / 16);
+    ts_space *space = new_space(arena, name, capacity_bytes);
+    int64_t length = reserved_bytes(space);
+    void *range = mmap(NULL, (size_t)length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) {
+        ts_error_set(err, TS_ERROR_IO, "cannot reserve %lld bytes of addresses for %s: %s", (long long)length, name,
+                     strerror(errno));
+        return NULL;
+    }
+    space->bytes = range;
+    space->touched = TS_NEW_ARRAY(arena, uint8_t, length / TS_SPACE_CHUNK_BYTES);
+    return space;
+}
+
+ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t length) {
+    ts_space *space = new_space(arena, name, length);
+    space->bytes = bytes;
+    return space;
+}
+
+void ts_space_free(ts_space *space) {
+    if (space && space->touched) munmap(space->bytes, (size_t)reserved_bytes(space));
+}
+
+static void make_real(ts_space *space, int64_t chunk, int64_t count) {
+    uint8_t *start = space->bytes + chunk * TS_SPACE_CHUNK_BYTES;
+    int failed = mprotect(start, (size_t)(count * TS_SPACE_CHUNK_BYTES), PROT_READ | PROT_WRITE);
+    assert(!failed);
+    memset(space->touched + chunk, 1, (size_t)count);
+}
+
+uint8_t *ts_space_touch(ts_space *space, int64_t address, int64_t length) {
+    assert(ts_space_contains(space, address, length));
+    if (!space->touched || length == 0) return space->bytes + address;
+    int64_t first = address / TS_SPACE_CHUNK_BYTES, last = (address + length - 1) / TS_SPACE_CHUNK_BYTES;
+    for (int64_t chunk = first; chunk <= last; chunk++) {
+        if (!space->touched[chunk]) make_real(space, chunk, 1);
+    }
+    return space->bytes + address;
+}
+
+static bool check(ts_error *err, const ts_space *space, int64_t address, int64_t length) {
+    if (ts_space_contains(space, address, length)) return true;
+    return ts_error_set(err, TS_ERROR_FAULT, "access to %s at byte %lld of %lld bytes, expected it within 0 to %lld",
+                        space->name, (long long)address, (long long)length, (long long)space->capacity_bytes);
+}
+
+bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length) {
+    if (!check(err, space, address, length)) return false;
+    memcpy(out, ts_space_touch(space, address, length), (size_t)length);
+    return true;
+}
+
+bool ts_space_write(ts_error *err, ts_space *space, int64_t address, const void *bytes, int64_t length) {
+    if (!check(err, space, address, length)) return false;
+    memcpy(ts_space_touch(space, address, length), bytes, (size_t)length);
+    ts_space_mark(space, address * 8, length * 8, true);
+    return true;
+}
+
+/* ---- Placing shapes ---- */
+
+static const ts_space_axis *find_axis(const ts_space *space, const char *name) {
+    for (int i = 0; i < space->axis_count; i++) {
+        if (strcmp(space->axes[i].name, name) == 0) return &space->axes[i];
+    }
+    return NULL;
+}
+
+static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *shape, int i, int64_t *bits, int64_t *end) {
+    const char *name = shape->layout->axes[i].name;
+    const ts_space_axis *axis = find_axis(space, name);
+    if (!axis) return ts_error_set(err, TS_ERROR_INPUT, "%s has no axis '%s'", space->name, name);
+    int64_t low, high, reach;
+    ts_layout_axis_range(shape->layout, i, &low, &high);
+    if (low < 0 || (axis->extent > 0 && high >= axis->extent)) {
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout reaches %lld to %lld on axis '%s' of %s, which has 0 to %lld",
+                            (long long)low, (long long)high, name, space->name,
+                            (long long)(axis->extent > 0 ? axis->extent - 1 : space->capacity_bytes - 1));
+    }
+    *bits = axis->step_bytes > 0 ? axis->step_bytes * 8 : shape->element_bits;
+    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end)) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
+}
+
+bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes, int64_t *axis_bits) {
+    int64_t end = shape->element_bits;
+    if (base_bytes < 0 || base_bytes > space->capacity_bytes) {
+        return ts_error_set(err, TS_ERROR_INPUT, "byte %lld is outside %s, which has %lld bytes", (long long)base_bytes,
+                            space->name, (long long)space->capacity_bytes);
+    }
+    if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
+    for (int i = 0; i < shape->layout->axis_count; i++) {
+        if (!place_axis(err, space, shape, i, &axis_bits[i], &end)) return false;
+    }
+    int64_t bytes = ts_ceil_div(end, 8);
+    if (bytes < shape->storage_bytes) bytes = shape->storage_bytes;
+    if (bytes <= space->capacity_bytes - base_bytes) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "the tensor takes %lld bytes at byte %lld of %s, which has %lld bytes",
+                        (long long)bytes, (long long)base_bytes, space->name, (long long)space->capacity_bytes);
+}
