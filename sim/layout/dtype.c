@@ -42,7 +42,7 @@ bool ts_dtype_find(const char *name, size_t length, ts_dtype *dtype) {
 const char *ts_dtype_nearest(const char *name, size_t length) {
     char word[32];
     if (length >= sizeof word) return NULL;
-    memcpy(word, name, length);
+    for (size_t i = 0; i < length; i++) word[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20 : name[i]);
     word[length] = '\0';
     return ts_text_nearest(word, &dtypes[0].name, TS_DTYPE_COUNT, sizeof dtypes[0]);
 }

@@ -7,21 +7,27 @@
 
 struct ts_xla_layout;
 
+#define TS_SIZE_UNKNOWN INT64_C(-1) /* of a shape with an unbounded dim ('?') */
+
 typedef struct ts_shape {
-    ts_dtype dtype;
+    ts_dtype dtype;          /* TS_DTYPE_OPAQUE for a tuple */
     int element_bits;        /* of storage: E() if given, else the type's stored bits */
-    const ts_layout *layout; /* logical dims inside; strides in elements. NULL only for token, opaque and tuples */
+    const ts_layout *layout; /* logical dims inside; strides in elements. NULL for token, opaque, tuples and shapes
+                              * with an unbounded dim: ask ts_shape_layout where one is needed */
     int memory_space;        /* XLA S(n): 0 HBM, 1 VMEM ... */
-    int64_t padded_elements; /* as the notation's compiler reports it */
-    int64_t bytes;           /* the same: padded_elements * element_bits, in whole bytes */
-    int64_t storage_bytes;   /* enough to hold every element at its offset; differs from `bytes` only where XLA
-                              * contradicts itself (sub-tiles that pad, ShapeUtil::ArraySize) */
-    int64_t unpadded_bytes;  /* logical elements * element_bits, in whole bytes */
+    /* Sizes; of a tuple, the sums over its members (its own table of pointers is not counted).
+     * padded_elements is what the expanded dims hold. `bytes` is what XLA's compilers report (ShapeUtil::ArraySize: only the
+     * first tile pads; L() counts only with tiles; with SC(), of one memory); `storage_bytes` holds every element at
+     * its offset, and L(). They differ only where XLA contradicts itself, and under SC(). */
+    int64_t padded_elements, bytes, storage_bytes;
+    int64_t unpadded_bytes; /* logical elements * element_bits, in whole bytes */
     const struct ts_xla_layout *xla; /* the fields as written, when the notation is XLA's; else NULL */
 } ts_shape;
 
 /* A shape in any notation: "f32[3,5]{1,0:T(2,2)}". The whole source must be one shape. */
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source);
+/* The layout, or an error that says why there is none; `what` names the shape in it ("the source"). */
+const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */

@@ -19,11 +19,12 @@ typedef struct {
     const int64_t *indices;
 } ts_xla_split;
 
+/* Zero is "not given" in every field, so fields made by a program need only what they use. */
 typedef struct ts_xla_layout {
     int rank;
     const int64_t *dims;       /* bounds; TS_XLA_UNBOUNDED for '?' */
-    const bool *dynamic;       /* written '<=N' or '?' */
-    const int *minor_to_major;
+    const bool *dynamic;       /* written '<=N' or '?'; NULL: none is */
+    const int *minor_to_major; /* NULL: row-major */
     bool layout_written;       /* false: the text had no braces */
     int tile_count, split_count;
     const ts_xla_tile *tiles;
@@ -32,15 +33,15 @@ typedef struct ts_xla_layout {
     int64_t element_bits;      /* E() as written; 0 = none */
     int64_t memory_space;      /* S() */
     int64_t metadata_bytes;    /* M() */
-    int tuple_count;           /* > 0 or is_tuple: members instead of an array */
-    bool is_tuple, is_buffer;  /* ( ... ), b( ... ) */
+    bool is_tuple, is_buffer;  /* ( ... ): members instead of an array; b( ... ) around an array */
+    int tuple_count;
     const struct ts_shape *const *members;
 } ts_xla_layout;
 
-/* One shape at the cursor, which is left behind it. */
+/* One shape at the cursor, which is left behind it and the comments that follow it. */
 const ts_shape *ts_xla_parse(ts_error *err, ts_arena *arena, ts_cursor *cursor);
 void ts_xla_print(const ts_shape *shape, ts_text *out);
-/* The shape that these fields describe, validated as parsing does (used by choosers and rules). */
+/* The shape that these fields (of an array) describe, validated as parsing does. */
 const ts_shape *ts_xla_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields);
 
 #endif

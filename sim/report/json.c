@@ -1,0 +1,111 @@
+/* JSON output: commas, indentation and escapes. */
+#include "tilesim/report/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "tilesim/base/version.h"
+
+static void add_quoted(ts_text *out, const char *text) {
+    static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    ts_text_add_char(out, '"');
+    for (; *text != '\0'; text++) {
+        const char *escape = strchr(plain, *text);
+        if (escape != NULL) ts_text_add(out, "\\%c", letter[escape - plain]);
+        else if ((unsigned char)*text < 0x20 || *text == 0x7f) ts_text_add(out, "\\u%04x", (unsigned char)*text);
+        else ts_text_add_char(out, *text);
+    }
+    ts_text_add_char(out, '"');
+}
+
+static void new_line(ts_json *json) { ts_text_add(json->out, "\n%*s", 2 * json->depth, ""); }
+
+/* What comes before a value: comma, new line, key. */
+static void start_value(ts_json *json, const char *key) {
+    int level = json->depth - 1;
+    assert(level >= 0 && json->array[level] == (key == NULL));
+    if (json->count[level]++ > 0) ts_text_add_char(json->out, ',');
+    new_line(json);
+    if (key == NULL) return;
+    add_quoted(json->out, key);
+    ts_text_add(json->out, ": ");
+}
+
+static void open_level(ts_json *json, bool array) {
+    assert(json->depth < TS_JSON_MAX_DEPTH);
+    json->array[json->depth] = array;
+    json->count[json->depth++] = 0;
+    ts_text_add_char(json->out, array ? '[' : '{');
+}
+
+void ts_json_begin(ts_json *json, ts_text *out, const char *command) {
+    *json = (ts_json){.out = out};
+    open_level(json, false);
+    start_value(json, "schema");
+    ts_text_add(out, "\"tilesim.%s\"", command);
+    ts_json_text(json, "version", TS_VERSION);
+}
+
+void ts_json_end(ts_json *json) {
+    assert(json->depth == 1);
+    ts_json_close(json);
+    ts_text_add_char(json->out, '\n');
+}
+
+void ts_json_object(ts_json *json, const char *key) {
+    start_value(json, key);
+    open_level(json, false);
+}
+
+void ts_json_array(ts_json *json, const char *key) {
+    start_value(json, key);
+    open_level(json, true);
+}
+
+void ts_json_close(ts_json *json) {
+    assert(json->depth > 0);
+    int level = --json->depth;
+    if (json->count[level] > 0) new_line(json);
+    ts_text_add_char(json->out, json->array[level] ? ']' : '}');
+}
+
+void ts_json_int(ts_json *json, const char *key, int64_t value) {
+    start_value(json, key);
+    ts_text_add(json->out, "%" PRId64, value);
+}
+
+void ts_json_uint(ts_json *json, const char *key, uint64_t value) {
+    start_value(json, key);
+    ts_text_add(json->out, "%" PRIu64, value);
+}
+
+void ts_json_real(ts_json *json, const char *key, double value, int decimals) {
+    start_value(json, key);
+    if (isfinite(value)) ts_text_add(json->out, "%.*f", decimals, value);
+    else ts_text_add(json->out, "null");
+}
+
+void ts_json_bool(ts_json *json, const char *key, bool value) {
+    start_value(json, key);
+    ts_text_add(json->out, value ? "true" : "false");
+}
+
+void ts_json_null(ts_json *json, const char *key) {
+    start_value(json, key);
+    ts_text_add(json->out, "null");
+}
+
+void ts_json_text(ts_json *json, const char *key, const char *value) {
+    start_value(json, key);
+    if (value == NULL) ts_text_add(json->out, "null");
+    else add_quoted(json->out, value);
+}
+
+void ts_json_ints(ts_json *json, const char *key, int count, const int64_t *values) {
+    start_value(json, key);
+    ts_text_add_char(json->out, '[');
+    for (int i = 0; i < count; i++) ts_text_add(json->out, "%s%" PRId64, i > 0 ? ", " : "", values[i]);
+    ts_text_add_char(json->out, ']');
+}

@@ -1,0 +1,79 @@
+/* JSON output: exact text of nesting, escapes and numbers. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tilesim/base/version.h"
+#include "tilesim/report/json.h"
+
+#define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""
+
+static void writes_nothing_but_the_head(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text out;
+    ts_json json;
+    ts_text_init(&out, arena);
+    ts_json_begin(&json, &out, "test");
+    ts_json_end(&json);
+    assert_string_equal(out.bytes, HEAD "\n}\n");
+    ts_arena_free(arena);
+}
+
+static void writes_every_kind_of_value(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text out;
+    ts_json json;
+    ts_text_init(&out, arena);
+    ts_json_begin(&json, &out, "test");
+    ts_json_int(&json, "low", INT64_MIN);
+    ts_json_uint(&json, "high", UINT64_MAX);
+    ts_json_real(&json, "real", -0.125, 4);
+    ts_json_real(&json, "none", 1.0 / 0.0, 4);
+    ts_json_bool(&json, "yes", true);
+    ts_json_null(&json, "null");
+    ts_json_text(&json, "text", "a\"b\\c\n\t\x01/\x7f");
+    ts_json_text(&json, "no text", NULL);
+    ts_json_ints(&json, "dims", 3, (const int64_t[]){3, -5, 0});
+    ts_json_ints(&json, "scalar", 0, NULL);
+    ts_json_array(&json, "list");
+    ts_json_object(&json, NULL);
+    ts_json_int(&json, "x", 1);
+    ts_json_close(&json);
+    ts_json_array(&json, NULL);
+    ts_json_close(&json);
+    ts_json_int(&json, NULL, 2);
+    ts_json_close(&json);
+    ts_json_end(&json);
+    assert_string_equal(out.bytes, HEAD ",\n"
+                                        "  \"low\": -9223372036854775808,\n"
+                                        "  \"high\": 18446744073709551615,\n"
+                                        "  \"real\": -0.1250,\n"
+                                        "  \"none\": null,\n"
+                                        "  \"yes\": true,\n"
+                                        "  \"null\": null,\n"
+                                        "  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\\u007f\",\n"
+                                        "  \"no text\": null,\n"
+                                        "  \"dims\": [3, -5, 0],\n"
+                                        "  \"scalar\": [],\n"
+                                        "  \"list\": [\n"
+                                        "    {\n"
+                                        "      \"x\": 1\n"
+                                        "    },\n"
+                                        "    [],\n"
+                                        "    2\n"
+                                        "  ]\n"
+                                        "}\n");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_nothing_but_the_head),
+        cmocka_unit_test(writes_every_kind_of_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
