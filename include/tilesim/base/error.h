@@ -48,6 +48,9 @@ bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, siz
 bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,
                    const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/* Adds "; did you mean 'nearest'?" to the message, unless `nearest` is NULL. Returns false. */
+bool ts_error_hint(ts_error *err, const char *nearest);
+
 void ts_error_clear(ts_error *err);
 
 /* The text a user sees, ended by a newline, into `out` (always ended by NUL); returns the bytes it needs:

@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""Finds what tilesim needs, installs what is missing, and writes build.ninja from the file tree.
+
+  ./configure.py          find (and install) what is needed; write build.ninja and build/config.ninja
+  ./configure.py demo     the same, then build and run an example
+  ./configure.py test     the same, then build and run every test, in release and under ASan + UBSan
+  ./configure.py --check  exit 1 when build.ninja is not what this file tree gives; changes nothing
+  --no-install            only print the command that would install what is missing
+"""
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+CONFIG = ROOT / "build" / "config.ninja"
+
+# Lowest first: a file may include headers of its own layer and of those before it.
+LAYERS = ("base probe config isa layout machine memory dma core program chip host run study report cli").split()
+
+# What `./configure.py demo` runs after building.
+DEMO = [
+    ["build/release/tilesim", "layout", "f32[3,5]{1,0:T(2,2)}"],
+]
+
+WARNINGS = (
+    "-Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla "
+    "-Wdouble-promotion -Wformat=2 -Wundef"
+)
+CFLAGS = f"-std=c11 -D_GNU_SOURCE {WARNINGS} -ffp-contract=off -Iinclude -I. $user_cflags"
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+
+# name: (compiler, flags for compiling and linking)
+VARIANTS = {
+    "release": ("$cc", "-O2"),
+    "asan": ("$cc", f"-O1 -g {SANITIZE}"),
+    "fuzz": ("$clang", f"-O1 -g -fsanitize=fuzzer-no-link {SANITIZE}"),
+    "gcc-O0": ("$cc", "-O0"),
+    "clang-O0": ("$clang", "-O0"),
+    "clang-O2": ("$clang", "-O2"),
+}
+TESTED = ["release", "asan"]
+MATRIX = ["gcc-O0", "clang-O0", "clang-O2"]
+FUZZ_RUNS = 1000000
+
+# ---------------------------------------------------------------------------------------------------------
+# What must be there, and how it gets there.
+
+# part: (needed for, C text that must compile, flags that link it); programs have no text.
+LIBRARIES = {
+    "libyaml": ("reading machines", "#include <yaml.h>\nint main(void) { return yaml_get_version_string() == 0; }",
+                "-lyaml"),
+    "cmocka": ("the tests", "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n#include <stdint.h>\n"
+               "#include <cmocka.h>\nint main(void) { assert_true(1); return 0; }", "-lcmocka"),
+    "cjson": ("the tests", "#include <cjson/cJSON.h>\nint main(void) { return cJSON_Version() == 0; }", "-lcjson"),
+}
+OPTIONAL = ["clang", "clang sanitizers"]  # without them: no `ninja matrix`, no `ninja fuzz`
+PACKAGES = {
+    "apt": {"gcc": "gcc libc6-dev", "ninja": "ninja-build", "libyaml": "libyaml-dev", "cmocka": "libcmocka-dev",
+            "cjson": "libcjson-dev", "clang": "clang", "clang sanitizers": "libclang-rt-dev"},
+    "dnf": {"gcc": "gcc libasan libubsan", "ninja": "ninja-build", "libyaml": "libyaml-devel",
+            "cmocka": "libcmocka-devel", "cjson": "cjson-devel", "clang": "clang",
+            "clang sanitizers": "compiler-rt"},
+    "pacman": {"gcc": "gcc", "ninja": "ninja", "libyaml": "libyaml", "cmocka": "cmocka", "cjson": "cjson",
+               "clang": "clang", "clang sanitizers": "compiler-rt"},
+    "brew": {"gcc": "gcc", "ninja": "ninja", "libyaml": "libyaml", "cmocka": "cmocka", "cjson": "cjson",
+             "clang": "llvm", "clang sanitizers": "llvm"},
+}
+INSTALL = {  # manager: (its program, commands run one after the other before the packages' names)
+    "apt": ("apt-get", ["apt-get update", "apt-get install -y --no-install-recommends"]),
+    "dnf": ("dnf", ["dnf install -y"]),
+    "pacman": ("pacman", ["pacman -Sy --needed --noconfirm"]),
+    "brew": ("brew", ["brew install"]),
+}
+PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
+
+
+def compiles(compiler, text, flags):
+    """Whether `compiler` makes a program of `text`."""
+    if not compiler:
+        return False
+    command = shlex.split(compiler) + ["-x", "c", "-", "-o", os.devnull] + shlex.split(flags)
+    return subprocess.run(command, input=text.encode(), capture_output=True).returncode == 0
+
+
+def find():
+    """Looks for every part; returns (config, names of the missing parts)."""
+    cc = os.environ.get("CC") or next((name for name in ("gcc", "cc") if shutil.which(name)), "")
+    clang = os.environ.get("CLANG") or shutil.which("clang") or ""
+    empty = "int main(void) { return 0; }"
+    config = {"cc": cc, "clang": clang and Path(clang).name, "place": ""}
+    missing = [] if compiles(cc, "#include <stdio.h>\n" + empty, "-fsanitize=address,undefined") else ["gcc"]
+    missing += [] if shutil.which("ninja") else ["ninja"]
+    libraries = [(name, text, flags) for name, (_, text, flags) in LIBRARIES.items()]
+    absent = {place: [name for name, text, flags in libraries if not compiles(cc, text, f"{place} {flags}")]
+              for place in PLACES}
+    config["place"] = min(PLACES, key=lambda place: len(absent[place]))
+    missing += absent[config["place"]]
+    fuzzer = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
+    if not compiles(clang, empty, ""):
+        missing += OPTIONAL
+    elif not compiles(clang, fuzzer, "-fsanitize=fuzzer,address,undefined"):
+        missing += OPTIONAL[1:]
+    return config, missing
+
+
+def install_commands(missing):
+    """The shell commands that install `missing`, or None on a system whose packages we do not know."""
+    for manager, (program, commands) in INSTALL.items():
+        if shutil.which(program):
+            packages = sorted({p for part in missing for p in PACKAGES[manager][part].split()})
+            sudo = "" if os.geteuid() == 0 or manager == "brew" else "sudo "
+            return [sudo + command for command in commands[:-1]] + [sudo + commands[-1] + " " + " ".join(packages)]
+    return None
+
+
+def install(missing, allowed):
+    """Says what is missing and installs it if that is allowed."""
+    print("configure.py: missing: " + ", ".join(missing))
+    commands = install_commands(missing)
+    if commands is None:
+        print("configure.py: no apt-get, dnf, pacman or brew here; install these by hand and run this again")
+        return
+    print(f"configure.py: {'installing them with' if allowed else 'to install them, run'}:", flush=True)
+    for command in commands:
+        print("    " + command, flush=True)
+    if not allowed:
+        return
+    for command in commands:
+        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        if subprocess.run(shlex.split(command), env=environment, stdin=subprocess.DEVNULL).returncode != 0:
+            print(f"configure.py: this failed: {command}", file=sys.stderr)
+
+
+def provide(allowed):
+    """Finds or installs every part and writes build/config.ninja; returns whether a build is possible."""
+    config, missing = find()
+    if missing:
+        install(missing, allowed)
+        config, missing = find()
+    CONFIG.parent.mkdir(exist_ok=True)
+    absent = "sh -c 'echo this needs clang: run ./configure.py >&2; exit 1'"
+    lines = {
+        "cc": config["cc"] or "cc",
+        "clang": absent if set(missing) & set(OPTIONAL) else config["clang"],
+        "python": shlex.quote(sys.executable),
+        "user_cflags": " ".join([*config["place"].split()[:1], os.environ.get("CFLAGS", "")]).strip(),
+        "user_ldflags": " ".join([*config["place"].split()[1:], os.environ.get("LDFLAGS", "")]).strip(),
+    }
+    CONFIG.write_text("# What configure.py found on this machine.\n"
+                      + "".join(f"{name} = {value}\n" for name, value in lines.items()))
+    for part in missing:
+        need = "`ninja matrix` and `ninja fuzz`" if part in OPTIONAL else LIBRARIES.get(part, ("building",))[0]
+        print(f"configure.py: still missing: {part} (for {need})", file=sys.stderr)
+    return not set(missing) - set(OPTIONAL)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The layers.
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"tilesim/([a-z_]+)/')
+
+
+def layer_faults():
+    """Includes that point upward, or to a layer that does not exist, as file:line: messages."""
+    faults = []
+    for path in sorted([*ROOT.glob("include/tilesim/*/*.[hd]*"), *ROOT.glob("sim/*/*.[chd]*")]):
+        own = path.parent.name
+        name = path.relative_to(ROOT).as_posix()
+        if own not in LAYERS:
+            faults.append(f"{name}:1: '{own}' is not a layer; the layers are: {' '.join(LAYERS)}")
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match and match[1] not in LAYERS[: LAYERS.index(own) + 1]:
+                faults.append(f"{name}:{number}: layer '{own}' must not include from '{match[1]}'")
+    return faults
+
+
+# ---------------------------------------------------------------------------------------------------------
+# build.ninja.
+
+def files(pattern):
+    """The files that match, relative to the root, in an order that is the same on every machine."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+
+
+HEAD = f"""# Written by ./configure.py from the file tree; the same on every machine. Do not edit.
+ninja_required_version = 1.8
+builddir = build
+run_configure.py_first = build/config.ninja
+include ${{run_configure.py_first}}
+
+cflags = {CFLAGS}
+
+rule configure
+  command = $python configure.py --no-install
+  generator = 1
+rule cc
+  command = $compiler $cflags $flags -MMD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+  description = $out
+rule ar
+  command = rm -f $out && ar rcs $out $in
+  description = $out
+rule link
+  command = $compiler $flags $in -o $out $user_ldflags $libs
+  description = $out
+rule header
+  command = $cc $cflags -x c -fsyntax-only -MMD -MF $out.d -MT $out $in && touch $out
+  depfile = $out.d
+  deps = gcc
+  description = header $in
+rule embed
+  command = $python sim/machine/embed.py $out $in
+  description = $out
+rule test
+  command = $python tests/run.py @$out.list
+  rspfile = $out.list
+  rspfile_content = $in_newline
+  pool = console
+  description = running the tests
+rule matrix
+  command = $python tests/matrix/compare.py tests/matrix/commands.txt $in
+  pool = console
+  description = comparing compilers
+rule run
+  command = $command
+  pool = console
+  description = $command
+rule install
+  command = d="$${{DESTDIR-}}$${{PREFIX-/usr/local}}" && mkdir -p "$$d/bin" "$$d/lib" "$$d/include" $
+      && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a "$$d/lib/" $
+      && cp -R include/tilesim "$$d/include/" && echo "installed in $$d"
+  pool = console
+  description = installing
+
+build build/config.ninja: configure configure.py
+"""
+
+
+class Writer:
+    """Collects the edges of build.ninja."""
+
+    def __init__(self):
+        self.lines = [HEAD]
+
+    def edge(self, rule, output, inputs, order="", **variables):
+        """One build statement; returns its output."""
+        tail = f" || {order}" if order else ""
+        breaks = " ".join(inputs) if len(inputs) < 4 else "$\n    " + " $\n    ".join(inputs)
+        self.lines.append(f"build {output}: {rule} {breaks}".rstrip() + tail)
+        self.lines += [f"  {name} = {value}" for name, value in variables.items() if value]
+        return output
+
+    def compile(self, variant, source):
+        """One object of one variant."""
+        compiler, flags = VARIANTS[variant]
+        stem = source.removeprefix("build/").removesuffix(".c")
+        return self.edge("cc", f"build/{variant}/obj/{stem}.o", [source], compiler=compiler, flags=flags)
+
+    def link(self, variant, output, inputs, libs, flags=""):
+        """One program of one variant."""
+        compiler, own = VARIANTS[variant]
+        return self.edge("link", output, inputs, compiler=compiler, flags=f"{own} {flags}".strip(), libs=libs)
+
+    def library(self, variant):
+        """libtilesim.a: every layer but cli."""
+        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")] + [EMBEDDED]
+        return self.edge("ar", f"build/{variant}/libtilesim.a", [self.compile(variant, f) for f in sources])
+
+    def tool(self, variant, library):
+        """The binary."""
+        objects = [self.compile(variant, f) for f in files("sim/cli/*.c")]
+        return self.link(variant, f"build/{variant}/tilesim", objects + [library], "-lyaml")
+
+
+EMBEDDED = "build/gen/embedded_configs.c"
+TEST_LIBS = "-lcmocka -lcjson -lyaml -lm"
+APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
+
+
+def test_programs(out, variant, library):
+    """The programs of one variant below tests/: (cmocka tests and fuzz smoke runs, drivers, benches)."""
+    fuzz_main = "tests/support/fuzz_main.c"
+    support = [out.compile(variant, f) for f in files("tests/support/*.c") if f != fuzz_main]
+    libraries = [out.edge("ar", f"build/{variant}/libsupport.a", support), library] if support else [library]
+    groups = {"test": [], "driver": [], "bench": []}
+
+    def program(group, source, *others):
+        stem = source.removesuffix(".c")
+        objects = [out.compile(variant, source), *others, *libraries]
+        groups[group].append(out.link(variant, f"build/{variant}/{stem}", objects, TEST_LIBS))
+
+    for source in files("tests/*/*.c"):
+        folder, name = source.split("/")[1:]
+        if folder not in APART:
+            program("test" if name.startswith("test_") else "driver", source)
+    fuzzers = files("tests/fuzz/fuzz_*.c")
+    main = [out.compile(variant, fuzz_main)] if fuzzers else []
+    for source in fuzzers:
+        program("test", source, *main)
+    for source in files("tests/bench/bench_*.c") if variant == "release" else []:
+        program("bench", source)
+    return groups
+
+
+def long_fuzz(out):
+    """Edges of `ninja fuzz`: every target under libFuzzer; new inputs go to build/fuzz/new/."""
+    targets = []
+    fuzzers = files("tests/fuzz/fuzz_*.c")
+    library = out.library("fuzz") if fuzzers else ""
+    for source in fuzzers:
+        name = Path(source).stem
+        binary = out.link("fuzz", f"build/fuzz/{name}", [out.compile("fuzz", source), library], TEST_LIBS,
+                          "-fsanitize=fuzzer")
+        corpus = f"tests/fuzz/corpus/{name.removeprefix('fuzz_')}"
+        new = f"build/fuzz/new/{name.removeprefix('fuzz_')}"
+        command = (f"mkdir -p {new} && {binary} -runs={FUZZ_RUNS} -seed=1 -artifact_prefix={new}- {new}"
+                   + (f" {corpus}" if files(f"{corpus}/*") else ""))
+        targets.append(out.edge("run", f"run-{name}", [binary], " ".join(targets[-1:]), command=command))
+    out.edge("phony", "fuzz", targets)
+
+
+def build_ninja():
+    """The whole text of build.ninja."""
+    out = Writer()
+    out.edge("embed", EMBEDDED, files("configs/*.yaml") + ["|", "sim/machine/embed.py"])
+    headers = [out.edge("header", f"build/headers/{h.removeprefix('include/tilesim/')}.ok", [h])
+               for h in files("include/tilesim/*/*.h")]
+    out.edge("phony", "headers", headers)
+    tests, drivers, benches = [], [], []
+    for variant in TESTED:
+        library = out.library(variant)
+        programs = test_programs(out, variant, library)
+        own = [*programs["test"], *files("tests/cli/*.py"), out.tool(variant, library)]
+        drivers += programs["driver"]
+        benches += programs["bench"]
+        ready = ["|", "headers", *programs["driver"], "tests/run.py"]
+        out.edge("test", f"test-{variant}", own + ready)
+        tests += [f for f in own if f not in tests]
+    out.edge("test", "test", tests + ["|", "headers", *drivers, "tests/run.py"])
+    long_fuzz(out)
+    runs = []
+    for bench in benches:
+        runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=bench))
+    out.edge("phony", "bench", runs)
+    tools = [out.tool(variant, out.library(variant)) for variant in MATRIX]
+    out.edge("matrix", "matrix", ["build/release/tilesim", *tools])
+    out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a"])
+    drivers = [driver for driver in drivers if driver.startswith("build/release/")]
+    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", *drivers])
+    return "\n".join(out.lines) + "\ndefault all\n"
+
+
+# ---------------------------------------------------------------------------------------------------------
+
+def run(command):
+    """Runs a command of the build in the root; exits when it fails."""
+    print("$ " + shlex.join(command), flush=True)
+    status = subprocess.run(command, cwd=ROOT).returncode
+    if status != 0:
+        sys.exit(status if status > 0 else 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("job", nargs="?", choices=["demo", "test"])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--no-install", action="store_true")
+    options = parser.parse_args()
+    faults = layer_faults()
+    if faults:
+        sys.exit("\n".join(faults))
+    text, path = build_ninja(), ROOT / "build.ninja"
+    stale = not path.exists() or path.read_text() != text
+    if options.check:
+        sys.exit("build.ninja is stale: run ./configure.py and commit it" if stale else 0)
+    if stale:
+        path.write_text(text)
+        print("configure.py: wrote build.ninja")
+    if not provide(not options.no_install):
+        sys.exit(1)
+    if options.job:
+        run(["ninja", "test"] if options.job == "test" else ["ninja"])
+    for command in DEMO if options.job == "demo" else []:
+        run(command)
+
+
+if __name__ == "__main__":
+    main()

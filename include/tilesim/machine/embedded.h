@@ -1,0 +1,17 @@
+/* The machine files (configs/) that the binary carries, so that they are found from anywhere. */
+#ifndef TILESIM_MACHINE_EMBEDDED_H
+#define TILESIM_MACHINE_EMBEDDED_H
+
+#include <stddef.h>
+
+typedef struct {
+    const char *name; /* the file's name without ".yaml" */
+    const char *text; /* ends in NUL */
+    size_t length;    /* without the NUL */
+} ts_embedded_file;
+
+/* Sorted by name. */
+extern const ts_embedded_file ts_embedded_machines[];
+extern const size_t ts_embedded_machine_count;
+
+#endif

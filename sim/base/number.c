@@ -1,0 +1,119 @@
+/* Numbers: gcd and lcm, and the small float formats by integer arithmetic on their bits. */
+#include "tilesim/base/number.h"
+
+#include <assert.h>
+
+int64_t ts_gcd(int64_t a, int64_t b) {
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    assert(x <= INT64_MAX); /* only gcd(INT64_MIN, 0 or INT64_MIN) is larger */
+    return (int64_t)x;
+}
+
+bool ts_lcm(int64_t a, int64_t b, int64_t *out) {
+    assert(a > 0 && b > 0);
+    return ts_mul(a / ts_gcd(a, b), b, out);
+}
+
+uint16_t ts_bf16_from_f32(float value) {
+    uint32_t bits = ts_f32_bits(value);
+    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)((bits >> 16 & 0x8000) | 0x7fc0);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static const ts_float_format binary16 = {
+    .exponent_bits = 5, .mantissa_bits = 10, .bias = 15, .has_infinity = true, .has_nan = true};
+
+uint16_t ts_f16_from_f32(float value) { return (uint16_t)ts_float_encode(&binary16, value); }
+
+float ts_f16_to_f32(uint16_t bits) { return ts_float_decode(&binary16, bits); }
+
+/* The codes of a format, without the sign. */
+static uint32_t all_ones(const ts_float_format *format) {
+    return (1u << (format->exponent_bits + format->mantissa_bits)) - 1;
+}
+static uint32_t sign_bit(const ts_float_format *format) { return format->no_sign ? 0 : all_ones(format) + 1; }
+static uint32_t infinity(const ts_float_format *format) {
+    return all_ones(format) >> format->mantissa_bits << format->mantissa_bits;
+}
+static uint32_t largest(const ts_float_format *format) {
+    if (format->has_infinity) return infinity(format) - 1;
+    return all_ones(format) - (format->has_nan && !format->unsigned_zero);
+}
+
+/* `sign` is the sign bit of the format or 0. A format without NaN encodes it as -0, as ml_dtypes does. */
+static uint32_t quiet_nan(const ts_float_format *format, uint32_t sign) {
+    if (format->unsigned_zero || !format->has_nan) return sign_bit(format);
+    if (format->has_infinity) return sign | infinity(format) | 1u << (format->mantissa_bits - 1);
+    return sign | all_ones(format);
+}
+
+static bool is_nan(const ts_float_format *format, uint32_t bits) {
+    if (!format->has_nan) return false;
+    if (format->unsigned_zero) return bits == sign_bit(format);
+    uint32_t code = bits & all_ones(format);
+    return code > (format->has_infinity ? infinity(format) : largest(format));
+}
+
+/* mantissa * 2^exponent, which must be exact in f32: as a product of two doubles, so no rounding. */
+static float exact(uint32_t mantissa, int exponent) {
+    assert(exponent >= -1022 && exponent <= 1023);
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, 8);
+    return (float)((double)mantissa * power);
+}
+
+float ts_float_decode(const ts_float_format *format, uint32_t bits) {
+    uint32_t code = bits & all_ones(format);
+    uint32_t sign = sign_bit(format) && (bits & sign_bit(format)) ? 0x80000000 : 0;
+    if (is_nan(format, bits)) return ts_f32_from_bits((format->unsigned_zero ? 0 : sign) | 0x7fc00000);
+    if (format->has_infinity && code == infinity(format)) return ts_f32_from_bits(sign | 0x7f800000);
+    uint32_t exponent = code >> format->mantissa_bits, mantissa = code & ((1u << format->mantissa_bits) - 1);
+    bool implicit_one = exponent > 0 || format->no_mantissa_zero;
+    if (implicit_one) mantissa |= 1u << format->mantissa_bits;
+    int power = (int)exponent + !implicit_one - format->bias - format->mantissa_bits;
+    return ts_f32_from_bits(sign | ts_f32_bits(exact(mantissa, power)));
+}
+
+/* mantissa / 2^shift, to nearest, ties to even; 24-bit mantissas. */
+static uint32_t round_shift(uint32_t mantissa, int shift) {
+    if (shift <= 0) return mantissa << -shift;
+    if (shift > 25) return 0;
+    uint32_t kept = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
+    return kept + (rest > half || (rest == half && (kept & 1)));
+}
+
+/* The code of a finite magnitude (f32 bits without sign), before overflow is looked at. */
+static uint32_t encode_magnitude(const ts_float_format *format, uint32_t bits) {
+    uint32_t mantissa = (bits & 0x7fffff) | (bits >> 23 ? 0x800000 : 0);
+    if (mantissa == 0) return 0;
+    int exponent = (bits >> 23 ? (int)(bits >> 23) : 1) - 127; /* of 1.0 in `mantissa` */
+    while (!(mantissa & 0x800000)) {
+        mantissa <<= 1;
+        exponent--;
+    }
+    int biased = exponent + format->bias, lowest = format->no_mantissa_zero ? 0 : 1;
+    int field = biased > lowest ? biased : lowest;
+    uint32_t rounded = round_shift(mantissa, 23 - format->mantissa_bits + field - biased);
+    if (format->no_mantissa_zero && rounded == 0) return 0; /* the smallest power: there is no zero */
+    /* A carry out of the mantissa, or out of the denormals, goes into the exponent by itself. */
+    return ((uint32_t)(field - lowest) << format->mantissa_bits) + rounded -
+           (format->no_mantissa_zero ? 1u << format->mantissa_bits : 0);
+}
+
+uint32_t ts_float_encode(const ts_float_format *format, float value) {
+    uint32_t bits = ts_f32_bits(value), magnitude = bits & 0x7fffffff;
+    uint32_t sign = bits >> 31 ? sign_bit(format) : 0;
+    if (magnitude > 0x7f800000 || (format->no_sign && bits >> 31)) return quiet_nan(format, sign);
+    uint32_t code = magnitude == 0x7f800000 ? UINT32_MAX : encode_magnitude(format, magnitude);
+    if (code > largest(format)) {
+        if (format->has_infinity) return sign | infinity(format);
+        return format->has_nan ? quiet_nan(format, sign) : sign | largest(format);
+    }
+    return format->unsigned_zero && code == 0 ? 0 : sign | code;
+}

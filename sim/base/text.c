@@ -1,0 +1,218 @@
+/* Text: the growing buffer, the cursor, the nearest name. */
+#include "tilesim/base/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void ts_text_init(ts_text *text, ts_arena *arena) {
+    enum { FIRST_BYTES = 64 };
+    *text = (ts_text){arena, ts_arena_alloc(arena, FIRST_BYTES, 1), 0, FIRST_BYTES};
+}
+
+/* Room for `more` bytes and a NUL. */
+static void reserve(ts_text *text, size_t more) {
+    size_t needed = text->length + more + 1, capacity = text->capacity;
+    if (needed <= capacity) return;
+    while (capacity < needed) capacity *= 2;
+    text->bytes = ts_arena_grow(text->arena, text->bytes, text->length + 1, capacity, 1);
+    text->capacity = capacity;
+}
+
+void ts_text_add(ts_text *text, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    size_t room = text->capacity - text->length;
+    int length = vsnprintf(text->bytes + text->length, room, format, args);
+    assert(length >= 0);
+    if ((size_t)length >= room) {
+        text->bytes[text->length] = '\0';
+        reserve(text, (size_t)length);
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+    }
+    text->length += (size_t)length;
+    va_end(again);
+    va_end(args);
+}
+
+void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length) {
+    reserve(text, length);
+    if (length) memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void ts_text_add_char(ts_text *text, char c) { ts_text_add_bytes(text, &c, 1); }
+
+void ts_text_clear(ts_text *text) {
+    text->length = 0;
+    text->bytes[0] = '\0';
+}
+
+enum { LONGEST_WORD = 64 };
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+    size_t rows[3][LONGEST_WORD + 1]; /* of the table, one per byte of `a`; the last three are kept */
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *now = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            now[j] = smaller(up[j - 1] + (a[i - 1] != b[j - 1]), 1 + smaller(up[j], now[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = smaller(now[j], up2[j - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes) {
+    size_t length = strlen(word), best = 2 + length / 4;
+    const char *nearest = NULL;
+    if (length > LONGEST_WORD) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        memcpy(&name, (const char *)names + i * stride_bytes, sizeof name);
+        size_t name_length = name ? strlen(name) : 0;
+        if (name_length == 0 || name_length > LONGEST_WORD) continue;
+        size_t d = distance(word, length, name, name_length);
+        if (d < best && (d < length || d < name_length)) {
+            best = d;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+void ts_cursor_skip_space(ts_cursor *cursor) {
+    while (cursor->at < cursor->source->length && is_space(cursor->source->text[cursor->at])) cursor->at++;
+    cursor->token = cursor->at;
+}
+
+bool ts_cursor_at_end(ts_cursor *cursor) {
+    ts_cursor_skip_space(cursor);
+    return cursor->at == cursor->source->length;
+}
+
+int ts_cursor_peek(ts_cursor *cursor) {
+    return ts_cursor_at_end(cursor) ? -1 : (unsigned char)cursor->source->text[cursor->at];
+}
+
+bool ts_cursor_take(ts_cursor *cursor, const char *text) {
+    size_t length = strlen(text);
+    ts_cursor_skip_space(cursor);
+    if (cursor->source->length - cursor->at < length) return false;
+    if (memcmp(cursor->source->text + cursor->at, text, length) != 0) return false;
+    cursor->at += length;
+    return true;
+}
+
+/* Where the name that begins at `at` ends; `at` when none does. */
+static size_t name_end(const ts_source *source, size_t at) {
+    if (at < source->length && !is_name_start(source->text[at])) return at;
+    while (at < source->length && (is_name_start(source->text[at]) || is_digit(source->text[at]))) at++;
+    return at;
+}
+
+/* Where the digits that begin at `at`, behind a minus sign if there is one, end; `at` when there are none. */
+static size_t integer_end(const ts_source *source, size_t at) {
+    size_t digits = at < source->length && source->text[at] == '-' ? at + 1 : at, end = digits;
+    while (end < source->length && is_digit(source->text[end])) end++;
+    return end > digits ? end : at;
+}
+
+bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text) {
+    if (ts_cursor_take(cursor, text)) return true;
+    char what[64];
+    snprintf(what, sizeof what, "'%s'", text);
+    return ts_cursor_unexpected(err, cursor, what);
+}
+
+bool ts_cursor_name(ts_cursor *cursor, const char **name, size_t *length) {
+    ts_cursor_skip_space(cursor);
+    size_t end = name_end(cursor->source, cursor->at);
+    if (end == cursor->at) return false;
+    *name = cursor->source->text + cursor->at;
+    *length = end - cursor->at;
+    cursor->at = end;
+    return true;
+}
+
+/* The integer in `length` digits, behind a minus sign if there is one; false when it does not fit. */
+static bool read_integer(const char *text, size_t length, int64_t *value) {
+    bool negative = text[0] == '-';
+    int64_t sum = 0;
+    for (size_t i = negative; i < length; i++) {
+        int64_t digit = text[i] - '0';
+        if (__builtin_mul_overflow(sum, (int64_t)10, &sum)) return false;
+        if (__builtin_add_overflow(sum, negative ? -digit : digit, &sum)) return false;
+    }
+    *value = sum;
+    return true;
+}
+
+bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64_t *value) {
+    ts_cursor_skip_space(cursor);
+    const ts_source *source = cursor->source;
+    size_t start = cursor->at, end = integer_end(source, start);
+    if (end == start) return ts_cursor_unexpected(err, cursor, what);
+    if (!read_integer(source->text + start, end - start, value)) {
+        int shown = (int)smaller(end - start, 40);
+        return ts_error_at(err, TS_ERROR_INPUT, source, start, "%.*s%s does not fit in 64 bits", shown,
+                           source->text + start, end - start > 40 ? "..." : "");
+    }
+    cursor->at = end;
+    return true;
+}
+
+bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what) {
+    ts_cursor_skip_space(cursor);
+    const ts_source *source = cursor->source;
+    size_t at = cursor->at, end = name_end(source, at);
+    if (at == source->length)
+        return ts_error_at(err, TS_ERROR_INPUT, source, at, "found the end, expected %s", what);
+    unsigned char c = (unsigned char)source->text[at];
+    if (c < ' ' || c >= 0x7f)
+        return ts_error_at(err, TS_ERROR_INPUT, source, at, "found the byte 0x%02x, expected %s", c, what);
+    if (end == at) end = integer_end(source, at);
+    if (end == at) end++;
+    int shown = (int)smaller(end - at, 40);
+    return ts_error_at(err, TS_ERROR_INPUT, source, at, "found '%.*s%s', expected %s", shown, source->text + at,
+                       end - at > 40 ? "..." : "", what);
+}
+
+bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *value) {
+    const ts_source source = {what, text, strlen(text)};
+    size_t end = integer_end(&source, 0);
+    if (source.length == 0) return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "found nothing, expected an integer");
+    if (end != source.length)
+        return ts_error_at(err, TS_ERROR_USAGE, &source, end, "found '%.40s%s', expected an integer", text,
+                           source.length > 40 ? "..." : "");
+    if (!read_integer(text, end, value))
+        return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "%.40s%s does not fit in 64 bits", text,
+                           end > 40 ? "..." : "");
+    return true;
+}
+
+char *ts_text_group_digits(char out[32], int64_t value) {
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char reversed[32];
+    size_t length = 0, at = 0;
+    do {
+        if (length % 4 == 3) reversed[length++] = ',';
+        reversed[length++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0) out[at++] = '-';
+    while (length) out[at++] = reversed[--length];
+    out[at] = '\0';
+    return out;
+}
