@@ -1,0 +1,59 @@
+/* The time of HBM: requests in, the cycles at which each was accepted and the last one was done out. */
+#ifndef TILESIM_MEMORY_HBM_H
+#define TILESIM_MEMORY_HBM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+#include "tilesim/machine/hbm_config.h"
+
+/* All cycles are ticks of the memory's own clock (hbm_config.h), from 0 at reset. Only new and stream_new
+ * allocate. Equal calls give equal answers.
+ *
+ * Several streams share the channels like this: a burst waits at the port of its channel in the order in which
+ * bursts were offered, and offers must come in non-decreasing order of the cycle from which they are made. So a
+ * caller with several streams always offers from the one whose ts_hbm_stream_next is lowest (ties: its own fixed
+ * order), and a caller that acts at cycle t first makes all offers that are possible before t. */
+typedef struct ts_hbm ts_hbm;
+typedef struct ts_hbm_stream ts_hbm_stream;
+
+enum { TS_HBM_UNLIMITED = -1 };
+
+ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
+/* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
+void ts_hbm_reset(ts_hbm *hbm);
+
+/* A transfer's view: its requests run at most `lookahead_bytes` past the oldest one not yet accepted, and at
+ * most `in_flight_bytes` past the oldest one not yet done (data returned, or written); both are counted in
+ * whole bursts. TS_HBM_UNLIMITED: no limit. lookahead 0: in order, each waits for the one before. */
+ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes, int64_t in_flight_bytes);
+void ts_hbm_stream_start(ts_hbm_stream *stream, int64_t cycle);
+/* The first cycle at which the next request can be offered. */
+int64_t ts_hbm_stream_next(ts_hbm_stream *stream);
+/* Offers the bursts that [address, address + bytes) touches, from `earliest` on (or from stream_next, if that is
+ * later). Returns the cycle at which the last of them was accepted. */
+int64_t ts_hbm_stream_offer(ts_hbm_stream *stream, int64_t address, int32_t bytes, bool is_write, int64_t earliest);
+/* The cycle at which everything offered so far was done, or -1 while that is not known: it is known once the
+ * memory has been settled far enough. */
+int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
+
+/* States that no later offer is made before `cycle`; runs the memory up to it. */
+void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
+/* Nothing more will be offered: runs until all is done, and returns that cycle (the last data of reads, the last
+ * WR command of writes). Streams can be started again at or after it. */
+int64_t ts_hbm_drain(ts_hbm *hbm);
+
+typedef struct {
+    int64_t reads, writes;             /* bursts accepted */
+    int64_t forwarded, coalesced;      /* of them: reads answered from, writes merged into, the write queue */
+    int64_t row_hits, row_misses, row_conflicts; /* bursts by the state of their bank when first served */
+    int64_t activations, precharges, refreshes;
+    int64_t read_to_write, write_to_read;        /* turnarounds of the data bus of a pseudo channel */
+    int64_t read_latency_sum, read_latency_max;  /* of bursts, from acceptance to last data */
+    int64_t end_cycle;                 /* of the last thing done */
+} ts_hbm_stats;
+void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
+
+#endif
