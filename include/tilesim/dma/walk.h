@@ -1,0 +1,35 @@
+/* A plan as a stream of memory accesses: the same boxes that move the bytes, walked in blocks.
+ *
+ * A block is what the engine holds at once: up to TS_WALK_BLOCK_BYTES of elements, chosen so that both sides see runs
+ * as long as the loops allow. Its source lines are read, then its destination lines are written; a line that follows
+ * itself is accessed once. Lines are aligned pieces of `line_bytes`. */
+#ifndef TILESIM_DMA_WALK_H
+#define TILESIM_DMA_WALK_H
+
+#include "tilesim/layout/plan.h"
+
+enum { TS_WALK_BLOCK_BYTES = 4096, TS_WALK_BLOCK_ELEMENTS = 4096 };
+
+typedef struct {
+    int64_t address; /* of the line, in bytes of its space */
+    bool is_write;
+    bool is_dst; /* which side: a read of the destination is the first half of a read-modify-write */
+} ts_walk_access;
+
+typedef struct {
+    int64_t blocks, src_lines, dst_lines, rmw_lines; /* lines accessed on each side; rmw: also read first */
+    int64_t src_runs, dst_runs;                     /* stretches of consecutive bits */
+} ts_walk_totals;
+
+typedef struct ts_walk ts_walk;
+
+/* line_bytes: of each side; 0 where no accesses are wanted (a memory with no lines). granule_bits: the narrowest write
+ * of the destination: less is a read-modify-write when a neighbour in the same granule is a valid element. */
+ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes, int granule_bits);
+
+/* The accesses of the next block (*count may be 0), and the elements in it; false when there is none. The array is valid
+ * until the next call. */
+bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
+const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
+
+#endif

@@ -1,0 +1,192 @@
+/* The layout form: forward against backward, bulk against single, equality with witnesses, injectivity. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/random_layout.h"
+
+enum { RANDOM_LAYOUTS = 4000 };
+
+static void backward_is_the_inverse_and_padding_has_none(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 7;
+    for (int n = 0; n < RANDOM_LAYOUTS / 4; n++) {
+        ts_arena_reset(arena);
+        ts_error err = {0};
+        int64_t dims[4], index[4] = {0}, offset, valid = 0;
+        int rank = (int)random_below(&seed, 5);
+        for (int i = 0; i < rank; i++) dims[i] = 1 + random_below(&seed, 8);
+        const ts_layout *layout = random_layout(&seed, arena, rank, dims);
+        ts_index_list found;
+        do {
+            ts_layout_forward(layout, index, &offset);
+            assert_true(ts_layout_backward(&err, arena, layout, &offset, 4, &found));
+            assert_int_equal(found.count, 1);
+            if (rank) assert_memory_equal(found.indices, index, (size_t)rank * sizeof index[0]);
+        } while (next_index(rank, dims, index));
+        for (offset = 0; offset < ts_layout_padded_count(layout); offset++) {
+            assert_true(ts_layout_backward(&err, arena, layout, &offset, 4, &found));
+            valid += found.count;
+        }
+        assert_int_equal(valid, ts_layout_element_count(layout));
+    }
+    ts_arena_free(arena);
+}
+
+static void bulk_equals_single(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 11;
+    for (int n = 0; n < RANDOM_LAYOUTS; n++) {
+        ts_arena_reset(arena);
+        ts_error err = {0};
+        int64_t dims[4], index[4] = {0}, offset, flat = 0;
+        int rank = 1 + (int)random_below(&seed, 4);
+        for (int i = 0; i < rank; i++) dims[i] = 1 + random_below(&seed, 30) / (uint32_t)rank;
+        const ts_layout *layout = random_layout(&seed, arena, rank, dims);
+        int64_t count = ts_layout_element_count(layout), first = random_below(&seed, (uint32_t)count);
+        int64_t *offsets = TS_NEW_ARRAY(arena, int64_t, count);
+        assert_true(ts_layout_forward_many(&err, arena, layout, first, count - first, offsets));
+        do {
+            ts_layout_forward(layout, index, &offset);
+            if (flat >= first) assert_int_equal(offsets[flat - first], offset);
+            flat++;
+        } while (next_index(rank, dims, index));
+    }
+    ts_arena_free(arena);
+}
+
+/* The normal form, evaluated by hand, is the same map. */
+static void normal_form_is_the_same_map(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 13;
+    int normal = 0;
+    for (int n = 0; n < RANDOM_LAYOUTS; n++) {
+        ts_arena_reset(arena);
+        int64_t dims[4], index[4] = {0}, offset;
+        int rank = 1 + (int)random_below(&seed, 4);
+        for (int i = 0; i < rank; i++) dims[i] = 1 + random_below(&seed, 8);
+        const ts_layout *layout = random_layout(&seed, arena, rank, dims);
+        const ts_normal_form *form = ts_layout_normalise(arena, layout);
+        if (!form) continue;
+        normal++;
+        do {
+            int64_t sum = 0;
+            for (int g = 0; g < form->group_count; g++) {
+                const ts_iter_group *group = &form->groups[g];
+                int64_t x = 0;
+                for (int i = 0; i < group->dim_count; i++) x = x * dims[group->dim + i] + index[group->dim + i];
+                for (int i = group->iter_count - 1; i >= 0; i--) {
+                    sum += x % group->iters[i].extent * group->iters[i].stride;
+                    x /= group->iters[i].extent;
+                }
+            }
+            ts_layout_forward(layout, index, &offset);
+            assert_int_equal(sum, offset);
+        } while (next_index(rank, dims, index));
+    }
+    print_message("seed 13: %d of %d layouts have a normal form\n", normal, RANDOM_LAYOUTS);
+    assert_true(normal > RANDOM_LAYOUTS / 3);
+    ts_arena_free(arena);
+}
+
+static bool differ_by_enumeration(const ts_layout *a, const ts_layout *b) {
+    int64_t index[4] = {0}, x, y;
+    do {
+        ts_layout_forward(a, index, &x);
+        ts_layout_forward(b, index, &y);
+        if (x != y) return true;
+    } while (next_index(a->rank, a->dims, index));
+    return false;
+}
+
+static void equality_agrees_with_enumeration(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 17;
+    int equal_pairs = 0;
+    for (int n = 0; n < RANDOM_LAYOUTS; n++) {
+        ts_arena_reset(arena);
+        ts_error err = {0};
+        int64_t dims[3], witness[3], x, y;
+        int rank = 1 + (int)random_below(&seed, 3);
+        for (int i = 0; i < rank; i++) dims[i] = 1 + random_below(&seed, 4);
+        const ts_layout *a = random_layout(&seed, arena, rank, dims), *b = random_layout(&seed, arena, rank, dims);
+        bool equal;
+        assert_true(ts_layout_equal(&err, arena, a, b, 100000, &equal, witness));
+        assert_int_equal(equal, !differ_by_enumeration(a, b));
+        equal_pairs += equal;
+        if (equal) continue;
+        ts_layout_forward(a, witness, &x);
+        ts_layout_forward(b, witness, &y);
+        assert_true(x != y);
+    }
+    assert_true(equal_pairs > 100);
+    ts_arena_free(arena);
+}
+
+static const ts_layout *strided(ts_arena *arena, int64_t rows, int64_t columns, int64_t row_stride, int64_t stride) {
+    ts_error err = {0};
+    ts_layout_builder b;
+    ts_layout_begin(&b, &err, arena, 2, (int64_t[]){rows, columns});
+    return ts_layout_finish(&b, (ts_iter[]){{rows, row_stride, 0}, {columns, stride, 0}}, 1, (ts_axis[]){{"m", 0}}, 0,
+                            NULL);
+}
+
+static void overlap_is_found_with_two_indices(void **state) {
+    (void)state;
+    const struct { int64_t row_stride, stride; bool injective; int64_t first[2], second[2]; } rows[] = {
+        {4, 1, true, {0}, {0}}, {1, 3, true, {0}, {0}}, {2, 1, false, {0, 2}, {1, 0}}, {0, 1, false, {0, 0}, {1, 0}},
+        {3, 2, false, {0, 3}, {2, 0}}, {-4, 1, true, {0}, {0}},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        int64_t first[2], second[2];
+        bool injective;
+        const ts_layout *layout = strided(arena, 3, 4, rows[i].row_stride, rows[i].stride);
+        assert_true(ts_layout_injective(&err, arena, layout, 1000, &injective, first, second));
+        assert_int_equal(injective, rows[i].injective);
+        if (injective) continue;
+        assert_memory_equal(first, rows[i].first, sizeof first);
+        assert_memory_equal(second, rows[i].second, sizeof second);
+    }
+    ts_arena_free(arena);
+}
+
+static void sizes_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const struct { int64_t dims[2], tile; const char *message; } rows[] = {
+        {{INT64_MAX, 2}, 1, "the product of the dimensions does not fit in 64 bits"},
+        {{INT64_MAX, 1}, 2, "the padded dimension does not fit in 64 bits"},
+        {{INT64_C(1) << 62, 1}, 3, "the padded size of the layout does not fit in 64 bits"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_layout_builder b;
+        ts_layout_begin(&b, &err, arena, 2, rows[i].dims);
+        ts_layout_tile(&b, 0, rows[i].tile);
+        if (!b.failed) ts_layout_tile(&b, 2, 4);
+        assert_null(ts_layout_finish_row_major(&b));
+        assert_string_equal(err.message, rows[i].message);
+    }
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(backward_is_the_inverse_and_padding_has_none),
+        cmocka_unit_test(bulk_equals_single),
+        cmocka_unit_test(normal_form_is_the_same_map),
+        cmocka_unit_test(equality_agrees_with_enumeration),
+        cmocka_unit_test(overlap_is_found_with_two_indices),
+        cmocka_unit_test(sizes_that_do_not_fit_are_refused),
+    };
+    return cmocka_run_group_tests_name("layout/layout", tests, NULL, NULL);
+}

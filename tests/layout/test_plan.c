@@ -1,0 +1,223 @@
+/* Plans against the layouts they join: every element once, from where it is to where it belongs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/random_layout.h"
+#include "tilesim/layout/plan.h"
+
+enum { RANDOM_PLANS = 4000, SRC_BITS = 32, DST_BITS = 16, SRC_BASE = 128, DST_BASE = 64 };
+
+typedef struct {
+    int rank;
+    int64_t sizes[8], src_begin[8], dst_begin[8], src_dims[8], dst_dims[8];
+} transfer;
+
+static transfer random_transfer(uint64_t *seed) {
+    transfer t = {.rank = (int)random_below(seed, 5)};
+    for (int i = 0; i < t.rank; i++) {
+        t.sizes[i] = 1 + random_below(seed, 9);
+        t.src_begin[i] = random_below(seed, 2) ? 0 : random_below(seed, 4);
+        t.dst_begin[i] = random_below(seed, 2) ? 0 : random_below(seed, 4);
+        t.src_dims[i] = t.sizes[i] + t.src_begin[i] + (random_below(seed, 2) ? 0 : random_below(seed, 4));
+        t.dst_dims[i] = t.sizes[i] + t.dst_begin[i] + (random_below(seed, 2) ? 0 : random_below(seed, 4));
+    }
+    return t;
+}
+
+/* Fills from[destination offset] with the source offset of every element that the boxes move. */
+static void run_boxes(const ts_plan *plan, int64_t *from, int64_t count) {
+    int64_t moved = 0;
+    for (int64_t i = 0; i < count; i++) from[i] = -1;
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_box box;
+        int64_t sizes[TS_PLAN_MAX_LOOPS], at[TS_PLAN_MAX_LOOPS] = {0}, elements = 0;
+        ts_plan_get_box(plan, n, &box);
+        for (int i = 0; i < box.loop_count; i++) sizes[i] = box.loops[i].extent;
+        do {
+            int64_t src = box.src_bits - SRC_BASE, dst = box.dst_bits - DST_BASE;
+            for (int i = 0; i < box.loop_count; i++) {
+                src += at[i] * box.loops[i].src_bits;
+                dst += at[i] * box.loops[i].dst_bits;
+            }
+            assert_true(src % SRC_BITS == 0 && dst % DST_BITS == 0 && dst >= 0 && dst / DST_BITS < count);
+            assert_int_equal(from[dst / DST_BITS], -1);
+            from[dst / DST_BITS] = src / SRC_BITS;
+            elements++;
+        } while (next_index(box.loop_count, sizes, at));
+        assert_int_equal(elements, box.elements);
+        moved += elements;
+    }
+    assert_int_equal(moved, plan->moved_elements);
+}
+
+static void check_elements(const transfer *t, const ts_shape *src, const ts_shape *dst, const int64_t *from) {
+    int64_t index[8] = {0}, here[8], there[8], s, d;
+    do {
+        for (int i = 0; i < t->rank; i++) {
+            here[i] = index[i] + t->src_begin[i];
+            there[i] = index[i] + t->dst_begin[i];
+        }
+        ts_layout_forward(src->layout, here, &s);
+        ts_layout_forward(dst->layout, there, &d);
+        assert_int_equal(from[d], s);
+    } while (next_index(t->rank, t->sizes, index));
+}
+
+static void random_plans_move_every_element(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 20260101;
+    int gathers = 0, with_padding = 0;
+    for (int n = 0; n < RANDOM_PLANS; n++) {
+        ts_arena_reset(arena);
+        ts_error err = {0};
+        transfer t = random_transfer(&seed);
+        ts_shape src = {.dtype = TS_DTYPE_F32, .element_bits = SRC_BITS}, dst = {.dtype = TS_DTYPE_BF16,
+                                                                               .element_bits = DST_BITS};
+        src.layout = random_layout(&seed, arena, t.rank, t.src_dims);
+        dst.layout = random_layout(&seed, arena, t.rank, t.dst_dims);
+        ts_plan_side from = {&src, t.src_begin, NULL, SRC_BASE}, to = {&dst, t.dst_begin, NULL, DST_BASE};
+        const ts_plan *plan = ts_plan_new(&err, arena, &from, &to, t.rank, t.sizes);
+        assert_non_null(plan);
+        int64_t count = ts_layout_padded_count(dst.layout), *origin = TS_NEW_ARRAY(arena, int64_t, count);
+        run_boxes(plan, origin, count);
+        check_elements(&t, &src, &dst, origin);
+        gathers += plan->gathers;
+        with_padding += plan->moved_elements != plan->elements;
+    }
+    print_message("seed 20260101: %d plans, %d gather, %d carry padding\n", RANDOM_PLANS, gathers, with_padding);
+    assert_true(gathers < RANDOM_PLANS / 2 && with_padding > 0);
+    ts_arena_free(arena);
+}
+
+/* ---- Known plans ---- */
+
+static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank, const int64_t *dims, int tile_rows,
+                             int tile_columns) {
+    ts_error err = {0};
+    ts_layout_builder b;
+    ts_layout_begin(&b, &err, arena, rank, dims);
+    if (tile_rows > 0) {
+        ts_layout_tile(&b, 0, tile_rows);
+        ts_layout_tile(&b, 2, tile_columns);
+        ts_layout_reorder(&b, (int[]){0, 2, 1, 3});
+    }
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    *shape = (ts_shape){.dtype = dtype, .element_bits = bits, .layout = ts_layout_finish_row_major(&b)};
+    assert_non_null(shape->layout);
+    return shape;
+}
+
+static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {32768, 32768};
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
+    ts_plan_side dst = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128), NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
+    assert_int_equal(plan->box_count, 1);
+    ts_plan_box box;
+    ts_plan_get_box(plan, 0, &box);
+    const ts_plan_loop expected[4] = {{4096, 8LL * 32768 * 32, 8LL * 32768 * 32}, {256, 128 * 32, 1024 * 32},
+                                      {8, 32768 * 32, 128 * 32}, {128, 32, 32}};
+    assert_int_equal(box.loop_count, 4);
+    assert_memory_equal(box.loops, expected, sizeof expected);
+    ts_arena_free(arena);
+}
+
+static void ragged_tensor_is_four_boxes(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {8191, 8101};
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
+    ts_plan_side dst = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128), NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
+    assert_int_equal(plan->box_count, 4);
+    assert_int_equal(plan->moved_elements, plan->elements);
+    ts_arena_free(arena);
+}
+
+static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {13, 200};
+    const ts_shape *shape = tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128);
+    ts_plan_side src = {shape, NULL, NULL, 0}, dst = {shape, NULL, NULL, 1 << 20};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
+    ts_plan_box box;
+    assert_int_equal(plan->box_count, 1);
+    ts_plan_get_box(plan, 0, &box);
+    assert_int_equal(box.loop_count, 1);
+    assert_int_equal(box.elements, 16 * 256);
+    assert_int_equal(plan->elements, 13 * 200);
+    ts_arena_free(arena);
+}
+
+static void slice_outside_is_refused(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {16, 16}, begin[2] = {9, 0}, sizes[2] = {8, 16};
+    const ts_shape *shape = tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128);
+    ts_plan_side src = {shape, begin, NULL, 0}, dst = {shape, NULL, NULL, 1 << 20};
+    assert_null(ts_plan_new(&err, arena, &src, &dst, 2, sizes));
+    assert_string_equal(err.message,
+                        "the slice begins at 9 and has size 8 in dimension 0, expected it within 0 to 16");
+    ts_arena_free(arena);
+}
+
+static void overlapping_destination_is_refused_with_both_indices(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {4, 4};
+    ts_layout_builder b;
+    ts_layout_begin(&b, &err, arena, 2, dims);
+    ts_shape folded = {.dtype = TS_DTYPE_F32, .element_bits = 32};
+    folded.layout = ts_layout_finish(&b, (ts_iter[]){{4, 2, 0}, {4, 1, 0}}, 1, (ts_axis[]){{"m", 0}}, 0, NULL);
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0}, dst = {&folded, NULL, NULL, 0};
+    assert_null(ts_plan_new(&err, arena, &src, &dst, 2, dims));
+    assert_string_equal(err.message, "the destination puts (0,2) and (1,0) in one place");
+    ts_arena_free(arena);
+}
+
+static void replicas_of_the_destination_are_loops_of_source_stride_0(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[1] = {4};
+    ts_layout_builder b;
+    ts_layout_begin(&b, &err, arena, 1, dims);
+    ts_shape copies = {.dtype = TS_DTYPE_F32, .element_bits = 32};
+    copies.layout = ts_layout_finish(&b, (ts_iter[]){{4, 1, 0}}, 1, (ts_axis[]){{"m", 3}}, 1, (ts_iter[]){{2, 8, 0}});
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 1, dims, 0, 0), NULL, NULL, 0}, dst = {&copies, NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
+    ts_plan_box box;
+    ts_plan_get_box(plan, 0, &box);
+    assert_int_equal(plan->elements, 8);
+    assert_int_equal(box.dst_bits, 96);
+    const ts_plan_loop expected[2] = {{2, 0, 256}, {4, 32, 32}};
+    assert_int_equal(box.loop_count, 2);
+    assert_memory_equal(box.loops, expected, sizeof expected);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_plans_move_every_element),
+        cmocka_unit_test(large_aligned_tensor_is_one_box_of_four_loops),
+        cmocka_unit_test(ragged_tensor_is_four_boxes),
+        cmocka_unit_test(same_tiles_on_both_sides_copy_straight_with_their_padding),
+        cmocka_unit_test(slice_outside_is_refused),
+        cmocka_unit_test(overlapping_destination_is_refused_with_both_indices),
+        cmocka_unit_test(replicas_of_the_destination_are_loops_of_source_stride_0),
+    };
+    return cmocka_run_group_tests_name("layout/plan", tests, NULL, NULL);
+}
