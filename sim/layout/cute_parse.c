@@ -1,0 +1,198 @@
+/* CuTe layouts: the texts of tuples, layouts, tilers and swizzles. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cute_private.h"
+#include "tilesim/base/number.h"
+
+enum { NESTING_MAX = 64 };
+
+static const char extent_text[] = "an extent of at least 1";
+
+typedef struct {
+    ts_error *err;
+    ts_arena *arena;
+    ts_cursor *cursor;
+    int64_t least;    /* of integers in a tuple */
+    const char *what; /* such an integer */
+    bool strides;     /* the last layout had strides */
+} parser;
+
+static bool refuse(parser *p, const char *message) {
+    return ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token, "%s", message);
+}
+
+static bool digit_next(const ts_cursor *cursor) {
+    const ts_source *source = cursor->source;
+    return cursor->at < source->length && source->text[cursor->at] >= '0' && source->text[cursor->at] <= '9';
+}
+
+/* "_8" is a static 8, which means the same here. */
+static bool integer(parser *p, int64_t least, const char *what, int64_t *value) {
+    ts_cursor start = *p->cursor;
+    if (ts_cursor_take(p->cursor, "_") && !digit_next(p->cursor)) {
+        *p->cursor = start;
+        return ts_cursor_unexpected(p->err, p->cursor, what);
+    }
+    if (!ts_cursor_integer(p->err, p->cursor, what, value)) return false;
+    return *value >= least || ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
+                                          "found %" PRId64 ", expected %s", *value, what);
+}
+
+/* Room for one more in an array whose capacity is the power of two from 4 on that holds it. */
+static void *grown(ts_arena *arena, const void *old, int count, size_t size) {
+    bool full = count == 0 || (count >= 4 && (count & (count - 1)) == 0);
+    size_t capacity = count < 4 ? 4 : (size_t)count * 2;
+    return full ? ts_arena_grow(arena, old, (size_t)count, capacity, size) : (void *)(uintptr_t)old;
+}
+
+static bool nested(parser *p, int depth) {
+    return depth < NESTING_MAX || refuse(p, "nested more than 64 deep");
+}
+
+static bool tuple(parser *p, int depth, ts_cute *out) {
+    *out = (ts_cute){0};
+    if (!ts_cursor_take(p->cursor, "(")) return integer(p, p->least, p->what, &out->extent);
+    if (!nested(p, depth)) return false;
+    ts_cute *modes = NULL;
+    do {
+        modes = grown(p->arena, modes, out->rank, sizeof *modes);
+        if (!tuple(p, depth + 1, &modes[out->rank++])) return false;
+    } while (ts_cursor_take(p->cursor, ","));
+    out->modes = modes;
+    return ts_cursor_take(p->cursor, ")") || ts_cursor_unexpected(p->err, p->cursor, "',' or ')'");
+}
+
+/* Strides that are congruent to the shape. */
+static bool strides(parser *p, const ts_cute *shape, ts_cute *out) {
+    *out = *shape;
+    if (!shape->rank) return integer(p, INT64_MIN, "a stride for each extent of the shape", &out->stride);
+    if (!ts_cursor_take(p->cursor, "("))
+        return ts_cursor_unexpected(p->err, p->cursor, "'(': strides are nested as the shape is");
+    ts_cute *modes = TS_NEW_ARRAY(p->arena, ts_cute, shape->rank);
+    out->modes = modes;
+    for (int i = 0; i < shape->rank; i++) {
+        if (i && !ts_cursor_take(p->cursor, ","))
+            return ts_cursor_unexpected(p->err, p->cursor, "',': a stride for each extent of the shape");
+        if (!strides(p, &shape->modes[i], &modes[i])) return false;
+    }
+    return ts_cursor_take(p->cursor, ")") ||
+           ts_cursor_unexpected(p->err, p->cursor, "')': a stride for each extent of the shape");
+}
+
+static bool fits(parser *p, size_t start, const char *misfit) {
+    return !misfit || ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, start, "%s", misfit);
+}
+
+static bool layout(parser *p, ts_cute *out) {
+    ts_cute shape;
+    int64_t current = 1;
+    ts_cursor_skip_space(p->cursor);
+    size_t start = p->cursor->at;
+    if (!tuple(p, 0, &shape)) return false;
+    p->strides = ts_cursor_take(p->cursor, ":");
+    if (p->strides) return strides(p, &shape, out) && fits(p, start, ts_cute_misfit(out));
+    return fits(p, start,
+                ts_cute_compact(p->arena, &shape, &current, out) ? NULL : "the size does not fit in 64 bits");
+}
+
+static bool at_end(parser *p, const char *expected) {
+    return ts_cursor_at_end(p->cursor) || ts_cursor_unexpected(p->err, p->cursor, expected);
+}
+
+static bool layout_at_end(parser *p, ts_cute *out) {
+    return layout(p, out) && at_end(p, p->strides ? "the end" : "':' or the end");
+}
+
+bool ts_cute_parse_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, int64_t least, ts_cute *out) {
+    parser p = {err, arena, cursor, least, least == 0 ? "an integer of at least 0" : "an integer", false};
+    return tuple(&p, 0, out) && at_end(&p, "the end");
+}
+
+bool ts_cute_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute *out) {
+    ts_cursor cursor = {.source = source};
+    parser p = {err, arena, &cursor, 1, extent_text, false};
+    return layout_at_end(&p, out);
+}
+
+static void tiler_by_mode(ts_arena *arena, const ts_cute *tuple, ts_cute_tiler *out) {
+    *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_LAYOUT, .layout = ts_cute_leaf(tuple->extent, 1)};
+    if (!tuple->rank) return;
+    ts_cute_tiler *modes = TS_NEW_ARRAY(arena, ts_cute_tiler, tuple->rank);
+    for (int i = 0; i < tuple->rank; i++) tiler_by_mode(arena, &tuple->modes[i], &modes[i]);
+    *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_BY_MODE, .rank = tuple->rank, .modes = modes};
+}
+
+static bool tiler(parser *p, int depth, ts_cute_tiler *out);
+
+static bool tiler_list(parser *p, int depth, const char *close, ts_cute_tiler *out) {
+    *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_BY_MODE};
+    if (!nested(p, depth)) return false;
+    ts_cute_tiler *modes = NULL;
+    do {
+        modes = grown(p->arena, modes, out->rank, sizeof *modes);
+        if (!tiler(p, depth + 1, &modes[out->rank++])) return false;
+    } while (ts_cursor_take(p->cursor, ","));
+    out->modes = modes;
+    return ts_cursor_take(p->cursor, close) ||
+           ts_cursor_unexpected(p->err, p->cursor, *close == '>' ? "',' or '>'" : "',' or ']'");
+}
+
+static bool tiler(parser *p, int depth, ts_cute_tiler *out) {
+    if (ts_cursor_take(p->cursor, "<")) return tiler_list(p, depth, ">", out);
+    if (ts_cursor_take(p->cursor, "[")) return tiler_list(p, depth, "]", out);
+    ts_cursor start = *p->cursor;
+    *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_KEEP};
+    if (ts_cursor_take(p->cursor, "_") && !digit_next(p->cursor)) return true;
+    *p->cursor = start;
+    ts_cute shape;
+    ts_cursor_skip_space(p->cursor);
+    size_t begin = p->cursor->at;
+    if (!tuple(p, depth, &shape)) return false;
+    tiler_by_mode(p->arena, &shape, out);
+    if (!ts_cursor_take(p->cursor, ":")) return true;
+    *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_LAYOUT};
+    return strides(p, &shape, &out->layout) && fits(p, begin, ts_cute_misfit(&out->layout));
+}
+
+bool ts_cute_parse_tiler(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_tiler *out) {
+    ts_cursor cursor = {.source = source};
+    parser p = {err, arena, &cursor, 1, extent_text, false};
+    return tiler(&p, 0, out) && at_end(&p, "the end");
+}
+
+/* B,M,S> of a swizzle: it permutes blocks of 2^(B+M+|S|), which must fit. */
+static bool swizzle(parser *p, ts_cute_swizzle *out) {
+    int64_t b, m, s;
+    if (!ts_cursor_expect(p->err, p->cursor, "<") || !integer(p, 0, "B, at least 0", &b)) return false;
+    if (!ts_cursor_expect(p->err, p->cursor, ",") || !integer(p, 0, "M, at least 0", &m)) return false;
+    if (!ts_cursor_expect(p->err, p->cursor, ",") || !integer(p, INT64_MIN, "S", &s)) return false;
+    if (b > 62 || m > 62 || s > 62 || s < -62 || b + m + llabs(s) > 62)
+        return refuse(p, "a swizzle's B + M + |S| must be at most 62");
+    if (llabs(s) < b) return refuse(p, "a swizzle's |S| must be at least its B");
+    *out = (ts_cute_swizzle){(int)b, (int)m, (int)s};
+    return ts_cursor_expect(p->err, p->cursor, ">");
+}
+
+/* [INT "o"] layout: an integer is the offset if an "o" follows. */
+static bool swizzled(parser *p, ts_cute_map *out) {
+    ts_cursor start = *p->cursor;
+    parser quiet = *p;
+    quiet.err = NULL;
+    if (integer(&quiet, 0, "", &out->offset) && ts_cursor_take(p->cursor, "o"))
+        return layout_at_end(p, &out->layout);
+    out->offset = 0;
+    *p->cursor = start;
+    return layout_at_end(p, &out->layout);
+}
+
+bool ts_cute_parse_map(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_map *out) {
+    ts_cursor cursor = {.source = source};
+    parser p = {err, arena, &cursor, 1, extent_text, false};
+    *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
+    out->swizzled = ts_cursor_take(&cursor, "S");
+    if (!out->swizzled) return layout_at_end(&p, &out->layout);
+    if (!swizzle(&p, &out->swizzle)) return false;
+    if (!ts_cursor_take(&cursor, "o")) return at_end(&p, "'o' or the end");
+    return swizzled(&p, out);
+}
