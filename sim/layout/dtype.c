@@ -16,7 +16,8 @@ static const ts_float_format f8e4m3b11fnuz = {4, 3, 11, .unsigned_zero = true, .
 static const ts_float_format f8e3m4 = {3, 4, 3, .has_infinity = true, .has_nan = true};
 static const ts_float_format f8e5m2fnuz = {5, 2, 16, .unsigned_zero = true, .has_nan = true};
 static const ts_float_format f8e4m3fnuz = {4, 3, 8, .unsigned_zero = true, .has_nan = true};
-static const ts_float_format f8e8m0fnu = {8, 0, 127, .has_nan = true, .no_sign = true, .no_mantissa_zero = true};
+static const ts_float_format f8e8m0fnu = {
+    8, 0, 127, .has_nan = true, .no_sign = true, .no_mantissa_zero = true};
 static const ts_float_format f16 = {5, 10, 15, .has_infinity = true, .has_nan = true};
 static const ts_float_format bf16 = {8, 7, 127, .has_infinity = true, .has_nan = true};
 
@@ -42,7 +43,8 @@ bool ts_dtype_find(const char *name, size_t length, ts_dtype *dtype) {
 const char *ts_dtype_nearest(const char *name, size_t length) {
     char word[32];
     if (length >= sizeof word) return NULL;
-    for (size_t i = 0; i < length; i++) word[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20 : name[i]);
+    for (size_t i = 0; i < length; i++)
+        word[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20 : name[i]);
     word[length] = '\0';
     return ts_text_nearest(word, &dtypes[0].name, TS_DTYPE_COUNT, sizeof dtypes[0]);
 }

@@ -1,5 +1,6 @@
 /* Reads XLA's shape notation, strictly: what XLA's own parser lets slip by mistake is refused too.
- * Grammar: XLA hlo_parser.cc ParseShape, ParseLayout and hlo_lexer.cc; rules: ValidateLayoutForShape, ValidateShape. */
+ * Grammar: XLA hlo_parser.cc ParseShape, ParseLayout and hlo_lexer.cc; rules: ValidateLayoutForShape,
+ * ValidateShape. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct {
 } int_list;
 
 /* An error at the token that was read last. */
-#define REFUSE(r, ...) \
+#define REFUSE(r, ...)                                                                                       \
     ts_error_at((r)->err, TS_ERROR_INPUT, (r)->cursor->source, (r)->cursor->token, __VA_ARGS__)
 
 /* ---- Tokens. Comments count as white space. ---- */
@@ -39,7 +40,8 @@ static void skip_comment(reader *r, const char *text, size_t left) {
         r->cursor->at += (size_t)(end - text) + (line ? 1 : 2);
         return;
     }
-    if (!line) ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, r->cursor->at, "this comment does not end");
+    if (!line)
+        ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, r->cursor->at, "this comment does not end");
     r->cursor->at = r->cursor->source->length;
 }
 
@@ -79,8 +81,8 @@ static bool is_word(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }
 
-/* The bytes of the number-like word at the cursor (0 when there is none), and whether it is an integer: 8x128, 1_000
- * and 1e3 are single tokens to XLA, and no integers. */
+/* The bytes of the number-like word at the cursor (0 when there is none), and whether it is an integer:
+ * 8x128, 1_000 and 1e3 are single tokens to XLA, and no integers. */
 static size_t number_word(reader *r, bool *integer) {
     skip(r);
     size_t left, length = 0;
@@ -105,14 +107,16 @@ static bool read_int(reader *r, const char *what, int64_t *value) {
 /* An integer of at least `least`, as the field or place `what` needs it. */
 static bool read_size(reader *r, const char *what, int64_t least, int64_t *value) {
     if (!read_int(r, what, value)) return false;
-    if (*value < least) return REFUSE(r, "found %" PRId64 ", expected %s of at least %" PRId64, *value, what, least);
+    if (*value < least)
+        return REFUSE(r, "found %" PRId64 ", expected %s of at least %" PRId64, *value, what, least);
     return true;
 }
 
 static void append(reader *r, int_list *list, int64_t value) {
     if (list->count == list->capacity) {
         int capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
-        list->values = ts_arena_grow(r->arena, list->values, (size_t)list->count, (size_t)capacity, sizeof(int64_t));
+        list->values =
+            ts_arena_grow(r->arena, list->values, (size_t)list->count, (size_t)capacity, sizeof(int64_t));
         list->capacity = capacity;
     }
     list->values[list->count++] = value;
@@ -168,8 +172,8 @@ static bool read_minor_to_major(reader *r, ts_xla_layout *f) {
     while (more) {
         if (!read_int(r, "a dimension number", &dim)) return false;
         if (dim < 0 || dim >= f->rank)
-            return REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim, f->rank,
-                          f->rank == 1 ? "" : "s");
+            return REFUSE(r, "found %" PRId64 ", but the array has %d dimension%s, counted from 0", dim,
+                          f->rank, f->rank == 1 ? "" : "s");
         if (seen[dim]) return REFUSE(r, "dimension %" PRId64 " is listed twice", dim);
         seen[dim] = true;
         order[count++] = (int)dim;
@@ -179,8 +183,8 @@ static bool read_minor_to_major(reader *r, ts_xla_layout *f) {
     if (count == f->rank) return true;
     skip(r);
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor->source, r->cursor->at,
-                       "minor_to_major lists %d of the %d dimensions; it needs all of them, minor to major", count,
-                       f->rank);
+                       "minor_to_major lists %d of the %d dimensions; it needs all of them, minor to major",
+                       count, f->rank);
 }
 
 /* D(D,C+~...): once the storage of each dim; XLA reads it and forgets it. */
@@ -202,8 +206,10 @@ static bool read_levels(reader *r, ts_xla_layout *f) {
 }
 
 static bool read_tile_dim(reader *r, int64_t *dim) {
-    if (take(r, "*")) *dim = TS_XLA_COMBINE;
-    else if (!read_int(r, "a tile size or '*'", dim)) return false;
+    if (take(r, "*"))
+        *dim = TS_XLA_COMBINE;
+    else if (!read_int(r, "a tile size or '*'", dim))
+        return false;
     if (*dim > 0 || *dim == TS_XLA_COMBINE) return true;
     return REFUSE(r, "found %" PRId64 ", expected a tile size of at least 1, or '*'", *dim);
 }
@@ -267,7 +273,8 @@ static bool read_metadata(reader *r, ts_xla_layout *f) {
 
 static bool read_sparse(reader *r, ts_xla_layout *f) {
     (void)f;
-    return REFUSE(r, "index types, pointer types and physical shapes are for sparse arrays; this array is dense");
+    return REFUSE(
+        r, "index types, pointer types and physical shapes are for sparse arrays; this array is dense");
 }
 
 /* The split indices of one physical dim of `size` elements (unknown when it is unbounded). */
@@ -277,9 +284,11 @@ static bool read_split_indices(reader *r, int64_t size, ts_xla_split *split) {
     bool more = peek(r) != ')';
     while (more) {
         if (!read_int(r, "a split index", &index)) return false;
-        if (index <= last) return REFUSE(r, "split index %" PRId64 " must be more than %" PRId64, index, last);
+        if (index <= last)
+            return REFUSE(r, "split index %" PRId64 " must be more than %" PRId64, index, last);
         if (size != TS_XLA_UNBOUNDED && index >= size)
-            return REFUSE(r, "split index %" PRId64 " must be less than the dimension, %" PRId64, index, size);
+            return REFUSE(r, "split index %" PRId64 " must be less than the dimension, %" PRId64, index,
+                          size);
         append(r, &indices, last = index);
         more = take(r, ",");
     }
@@ -316,24 +325,28 @@ static const struct {
     const char *name;
     bool (*read)(reader *r, ts_xla_layout *f);
 } fields[] = {
-    {"D", read_levels}, {"T", read_tiles}, {"L", read_tail}, {"#", read_sparse}, {"*", read_sparse},
-    {"E", read_element_bits}, {"S", read_memory_space}, {"SC", read_splits}, {"P", read_sparse}, {"M", read_metadata},
+    {"D", read_levels}, {"T", read_tiles},        {"L", read_tail},         {"#", read_sparse},
+    {"*", read_sparse}, {"E", read_element_bits}, {"S", read_memory_space}, {"SC", read_splits},
+    {"P", read_sparse}, {"M", read_metadata},
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
-/* The number of the field at the cursor, which moves behind its name; -1 (and an error) when there is none. */
+/* The number of the field at the cursor, which moves behind its name; -1 and an error when there is none. */
 static int read_field_name(reader *r) {
     const char *name = NULL;
     size_t length = 1;
-    if (take(r, "#") || take(r, "*")) name = r->cursor->source->text + r->cursor->token;
+    if (take(r, "#") || take(r, "*"))
+        name = r->cursor->source->text + r->cursor->token;
     else if (!ts_cursor_name(r->cursor, &name, &length))
-        return unexpected(r, peek(r) == '(' ? "a layout field; tiles begin with T" : "a layout field or '}'"), -1;
+        return unexpected(r, peek(r) == '(' ? "a layout field; tiles begin with T" : "a layout field or '}'"),
+               -1;
     for (int i = 0; i < FIELD_COUNT; i++)
         if (strlen(fields[i].name) == length && memcmp(fields[i].name, name, length) == 0) return i;
     char upper[2] = {(char)(name[0] & ~0x20), '\0'};
     bool near = length == 1 && upper[0] != name[0] && strstr("DTLESPM", upper) != NULL;
-    REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s", length > 40 ? 40 : (int)length, name,
-           near ? "; did you mean '" : "", near ? upper : "", near ? "'?" : "");
+    REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",
+           length > 40 ? 40 : (int)length, name, near ? "; did you mean '" : "", near ? upper : "",
+           near ? "'?" : "");
     return -1;
 }
 
@@ -343,11 +356,12 @@ static bool read_fields(reader *r, ts_xla_layout *f) {
         int field = read_field_name(r);
         if (field < 0) return false;
         if (field == last)
-            return REFUSE(r, "%s is repeated%s", fields[field].name,
-                          fields[field].read == read_tiles ? "; further tiles just follow, as in T(8,128)(2,1)" : "");
+            return REFUSE(
+                r, "%s is repeated%s", fields[field].name,
+                fields[field].read == read_tiles ? "; further tiles just follow, as in T(8,128)(2,1)" : "");
         if (field < last)
-            return REFUSE(r, "%s after %s: the order of the fields is D T L # * E S SC P M", fields[field].name,
-                          fields[last].name);
+            return REFUSE(r, "%s after %s: the order of the fields is D T L # * E S SC P M",
+                          fields[field].name, fields[last].name);
         if (!fields[field].read(r, f)) return false;
         last = field;
     }

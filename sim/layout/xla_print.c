@@ -11,8 +11,10 @@ static void print_dims(const ts_xla_layout *f, ts_text *out) {
     for (int i = 0; i < f->rank; i++) {
         bool dynamic = f->dynamic != NULL && f->dynamic[i];
         ts_text_add(out, "%s", comma(i));
-        if (f->dims[i] == TS_XLA_UNBOUNDED) ts_text_add_char(out, '?');
-        else ts_text_add(out, "%s%" PRId64, dynamic ? "<=" : "", f->dims[i]);
+        if (f->dims[i] == TS_XLA_UNBOUNDED)
+            ts_text_add_char(out, '?');
+        else
+            ts_text_add(out, "%s%" PRId64, dynamic ? "<=" : "", f->dims[i]);
     }
     ts_text_add_char(out, ']');
 }
@@ -21,8 +23,10 @@ static void print_tile(const ts_xla_tile *tile, ts_text *out) {
     ts_text_add_char(out, '(');
     for (int i = 0; i < tile->rank; i++) {
         ts_text_add(out, "%s", comma(i));
-        if (tile->dims[i] == TS_XLA_COMBINE) ts_text_add_char(out, '*');
-        else ts_text_add(out, "%" PRId64, tile->dims[i]);
+        if (tile->dims[i] == TS_XLA_COMBINE)
+            ts_text_add_char(out, '*');
+        else
+            ts_text_add(out, "%" PRId64, tile->dims[i]);
     }
     ts_text_add_char(out, ')');
 }
@@ -57,7 +61,8 @@ static void print_layout(const ts_xla_layout *f, ts_text *out) {
     size_t start = out->length;
     ts_text_add_char(out, '{');
     for (int i = 0; i < f->rank; i++)
-        ts_text_add(out, "%s%d", comma(i), f->minor_to_major != NULL ? f->minor_to_major[i] : f->rank - 1 - i);
+        ts_text_add(out, "%s%d", comma(i),
+                    f->minor_to_major != NULL ? f->minor_to_major[i] : f->rank - 1 - i);
     size_t before = out->length;
     ts_text_add_char(out, ':');
     print_fields(f, out);

@@ -7,15 +7,17 @@
 
 #include "tilesim/base/number.h"
 
-/* One tile: leading dims of 1 while the tile has more entries than there are dims; a '*' merges its dim with the
- * next; then each tiled dim becomes (count, within), and all the withins move last. */
+/* One tile: leading dims of 1 while the tile has more entries than there are dims; a '*' merges its dim with
+ * the next; then each tiled dim becomes (count, within), and all the withins move last. */
 static void apply_tile(ts_layout_builder *b, const ts_xla_tile *tile) {
     while (b->count < tile->rank && !b->failed) ts_layout_insert(b, 0);
     if (b->failed) return;
     int first = b->count - tile->rank, kept = 0, order[TS_LAYOUT_MAX_DIMS];
     for (int i = 0; i < tile->rank; i++) {
-        if (tile->dims[i] == TS_XLA_COMBINE) ts_layout_merge(b, first + kept);
-        else kept++;
+        if (tile->dims[i] == TS_XLA_COMBINE)
+            ts_layout_merge(b, first + kept);
+        else
+            kept++;
     }
     for (int i = 0, k = 0; i < tile->rank; i++)
         if (tile->dims[i] != TS_XLA_COMBINE) ts_layout_tile(b, first + 2 * k++, tile->dims[i]);
@@ -50,7 +52,8 @@ typedef struct {
     int64_t first_tile, all;
 } expansion;
 
-static bool expand(ts_error *err, ts_arena *arena, const ts_xla_layout *f, const int64_t *dims, expansion *out) {
+static bool expand(ts_error *err, ts_arena *arena, const ts_xla_layout *f, const int64_t *dims,
+                   expansion *out) {
     ts_layout_builder *b = &out->builder;
     int physical[TS_LAYOUT_MAX_DIMS];
     ts_layout_begin(b, err, arena, f->rank, dims);
@@ -93,11 +96,15 @@ static bool size_shape(ts_error *err, ts_arena *arena, const ts_xla_layout *f, c
     if (dims != f->dims && !expand(err, arena, f, dims, &one)) return false;
     int64_t logical = 1;
     for (int i = 0; i < f->rank; i++) logical *= f->dims[i]; /* fits: the expansion is no smaller */
+    int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
+    int unpadded_bits = shape->element_bits < own_bits ? shape->element_bits : own_bits;
     shape->padded_elements = one.all;
-    bool fits = count_bytes(f->tile_count > 0 ? one.first_tile : logical, shape->element_bits, &shape->bytes) &&
-                count_bytes(whole->all, shape->element_bits, &shape->storage_bytes) &&
-                count_bytes(logical, shape->element_bits, &shape->unpadded_bytes);
-    return fits || ts_error_set(err, TS_ERROR_INPUT, "the padded size of the layout in bytes does not fit in 64 bits");
+    bool fits =
+        count_bytes(f->tile_count > 0 ? one.first_tile : logical, shape->element_bits, &shape->bytes) &&
+        count_bytes(whole->all, shape->element_bits, &shape->storage_bytes) &&
+        count_bytes(logical, unpadded_bits, &shape->unpadded_bytes);
+    return fits || ts_error_set(err, TS_ERROR_INPUT,
+                                "the padded size of the layout in bytes does not fit in 64 bits");
 }
 
 static bool is_unbounded(const ts_xla_layout *f) {
@@ -116,7 +123,8 @@ static void fill_minor_to_major(ts_arena *arena, ts_xla_layout *f) {
 const ts_shape *ts_xla_new_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, ts_xla_layout *f) {
     ts_shape *shape = TS_NEW(arena, ts_shape);
     int64_t bits = f->element_bits != 0 ? f->element_bits : ts_dtype_get(dtype)->stored_bits;
-    *shape = (ts_shape){.dtype = dtype, .element_bits = (int)bits, .memory_space = (int)f->memory_space, .xla = f};
+    *shape =
+        (ts_shape){.dtype = dtype, .element_bits = (int)bits, .memory_space = (int)f->memory_space, .xla = f};
     if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA) return shape;
     if (bits > INT_MAX || f->memory_space > INT_MAX) {
         ts_error_set(err, TS_ERROR_INPUT, "E() and S() go up to %d", INT_MAX);
@@ -124,7 +132,8 @@ const ts_shape *ts_xla_new_shape(ts_error *err, ts_arena *arena, ts_dtype dtype,
     }
     if (!f->layout_written) fill_minor_to_major(arena, f);
     if (is_unbounded(f)) {
-        shape->padded_elements = shape->bytes = shape->storage_bytes = shape->unpadded_bytes = TS_SIZE_UNKNOWN;
+        shape->padded_elements = shape->bytes = shape->storage_bytes = shape->unpadded_bytes =
+            TS_SIZE_UNKNOWN;
         return shape;
     }
     expansion whole;
@@ -135,8 +144,10 @@ const ts_shape *ts_xla_new_shape(ts_error *err, ts_arena *arena, ts_dtype dtype,
 
 /* Adds what is known; anything unknown makes the sum unknown. */
 static bool add_size(int64_t *total, int64_t size) {
-    if (*total == TS_SIZE_UNKNOWN || size == TS_SIZE_UNKNOWN) *total = TS_SIZE_UNKNOWN;
-    else return ts_add(*total, size, total);
+    if (*total == TS_SIZE_UNKNOWN || size == TS_SIZE_UNKNOWN)
+        *total = TS_SIZE_UNKNOWN;
+    else
+        return ts_add(*total, size, total);
     return true;
 }
 
@@ -147,7 +158,8 @@ const ts_shape *ts_xla_new_tuple(ts_error *err, ts_arena *arena, int count, cons
     *shape = (ts_shape){.dtype = TS_DTYPE_OPAQUE, .xla = f};
     for (int i = 0; i < count; i++) {
         if (add_size(&shape->padded_elements, members[i]->padded_elements) &&
-            add_size(&shape->bytes, members[i]->bytes) && add_size(&shape->storage_bytes, members[i]->storage_bytes) &&
+            add_size(&shape->bytes, members[i]->bytes) &&
+            add_size(&shape->storage_bytes, members[i]->storage_bytes) &&
             add_size(&shape->unpadded_bytes, members[i]->unpadded_bytes))
             continue;
         ts_error_set(err, TS_ERROR_INPUT, "the bytes of the tuple do not fit in 64 bits");

@@ -13,9 +13,12 @@ static void add_quoted(ts_text *out, const char *text) {
     ts_text_add_char(out, '"');
     for (; *text != '\0'; text++) {
         const char *escape = strchr(plain, *text);
-        if (escape != NULL) ts_text_add(out, "\\%c", letter[escape - plain]);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f) ts_text_add(out, "\\u%04x", (unsigned char)*text);
-        else ts_text_add_char(out, *text);
+        if (escape != NULL)
+            ts_text_add(out, "\\%c", letter[escape - plain]);
+        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            ts_text_add(out, "\\u%04x", (unsigned char)*text);
+        else
+            ts_text_add_char(out, *text);
     }
     ts_text_add_char(out, '"');
 }
@@ -83,8 +86,10 @@ void ts_json_uint(ts_json *json, const char *key, uint64_t value) {
 
 void ts_json_real(ts_json *json, const char *key, double value, int decimals) {
     start_value(json, key);
-    if (isfinite(value)) ts_text_add(json->out, "%.*f", decimals, value);
-    else ts_text_add(json->out, "null");
+    if (isfinite(value))
+        ts_text_add(json->out, "%.*f", decimals, value);
+    else
+        ts_text_add(json->out, "null");
 }
 
 void ts_json_bool(ts_json *json, const char *key, bool value) {
@@ -99,8 +104,10 @@ void ts_json_null(ts_json *json, const char *key) {
 
 void ts_json_text(ts_json *json, const char *key, const char *value) {
     start_value(json, key);
-    if (value == NULL) ts_text_add(json->out, "null");
-    else add_quoted(json->out, value);
+    if (value == NULL)
+        ts_text_add(json->out, "null");
+    else
+        add_quoted(json->out, value);
 }
 
 void ts_json_ints(ts_json *json, const char *key, int count, const int64_t *values) {

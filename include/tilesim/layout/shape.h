@@ -12,15 +12,18 @@ struct ts_xla_layout;
 typedef struct ts_shape {
     ts_dtype dtype;          /* TS_DTYPE_OPAQUE for a tuple */
     int element_bits;        /* of storage: E() if given, else the type's stored bits */
-    const ts_layout *layout; /* logical dims inside; strides in elements. NULL for token, opaque, tuples and shapes
-                              * with an unbounded dim: ask ts_shape_layout where one is needed */
+    const ts_layout *layout; /* logical dims inside; strides in elements. NULL for token, opaque, tuples and
+                              * shapes with an unbounded dim: ask ts_shape_layout where one is needed */
     int memory_space;        /* XLA S(n): 0 HBM, 1 VMEM ... */
     /* Sizes; of a tuple, the sums over its members (its own table of pointers is not counted).
-     * padded_elements is what the expanded dims hold. `bytes` is what XLA's compilers report (ShapeUtil::ArraySize: only the
-     * first tile pads; L() counts only with tiles; with SC(), of one memory); `storage_bytes` holds every element at
-     * its offset, and L(). They differ only where XLA contradicts itself, and under SC(). */
+     * padded_elements is what the expanded dims hold. `bytes` is what XLA's compilers report
+     * (ShapeUtil::ArraySize: only the first tile pads; L() counts only with tiles; with SC(), of one memory);
+     * `storage_bytes` holds every element at its offset, and L(). They differ only where XLA contradicts
+     * itself, and under SC(). */
     int64_t padded_elements, bytes, storage_bytes;
-    int64_t unpadded_bytes; /* logical elements * element_bits, in whole bytes */
+    /* Logical elements at the type's own width, or that of E() where it is less, in whole bytes: compilers
+     * report the rest of a wider E() as padding. */
+    int64_t unpadded_bytes;
     const struct ts_xla_layout *xla; /* the fields as written, when the notation is XLA's; else NULL */
 } ts_shape;
 
@@ -31,6 +34,7 @@ const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const cha
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */
-const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims);
+const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
+                                   const int64_t *dims);
 
 #endif

@@ -1,12 +1,12 @@
 /* XLA's notation: TYPE[dims]{minor_to_major:T(..)(..)L()E()S()SC()M()}.
- * Sources: XLA tiled_layout.md, shapes.md, hlo_parser.cc (grammar), layout.cc (printing), layout_util.cc and shape_util.cc
- * (semantics and validation). */
+ * Sources: XLA tiled_layout.md, shapes.md, hlo_parser.cc (grammar), layout.cc (printing), layout_util.cc and
+ * shape_util.cc (semantics and validation). */
 #ifndef TILESIM_LAYOUT_XLA_H
 #define TILESIM_LAYOUT_XLA_H
 
 #include "tilesim/layout/shape.h"
 
-#define TS_XLA_COMBINE INT64_MIN /* a '*' in a tile: the dim is combined with the next more minor one */
+#define TS_XLA_COMBINE   INT64_MIN /* a '*' in a tile: the dim is combined with the next more minor one */
 #define TS_XLA_UNBOUNDED INT64_MIN /* a '?' dim: it has no size, so no layout can be made of it */
 
 typedef struct {
@@ -29,11 +29,11 @@ typedef struct ts_xla_layout {
     int tile_count, split_count;
     const ts_xla_tile *tiles;
     const ts_xla_split *splits;
-    int64_t tail_alignment;    /* L(), in elements; 1 = none */
-    int64_t element_bits;      /* E() as written; 0 = none */
-    int64_t memory_space;      /* S() */
-    int64_t metadata_bytes;    /* M() */
-    bool is_tuple, is_buffer;  /* ( ... ): members instead of an array; b( ... ) around an array */
+    int64_t tail_alignment;   /* L(), in elements; 1 = none */
+    int64_t element_bits;     /* E() as written; 0 = none */
+    int64_t memory_space;     /* S() */
+    int64_t metadata_bytes;   /* M() */
+    bool is_tuple, is_buffer; /* ( ... ): members instead of an array; b( ... ) around an array */
     int tuple_count;
     const struct ts_shape *const *members;
 } ts_xla_layout;

@@ -12,7 +12,7 @@ enum { TS_JSON_MAX_DEPTH = 32 };
 typedef struct {
     ts_text *out;
     int depth;
-    bool array[TS_JSON_MAX_DEPTH]; /* is the open value of each level an array? */
+    bool array[TS_JSON_MAX_DEPTH];    /* is the open value of each level an array? */
     int64_t count[TS_JSON_MAX_DEPTH]; /* values written in it */
 } ts_json;
 

@@ -1,0 +1,183 @@
+/* vectors FILE.tsv...: evaluates tables of layout vectors. Prints each mismatch, then "N passed, N failed";
+ * exits 1 if any failed. The header of a file says which kind of table it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/base/text.h"
+#include "tilesim/layout/xla.h"
+
+enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
+
+typedef struct {
+    const char *cells[MAX_COLUMNS];
+    int count;
+} row;
+
+typedef struct {
+    ts_arena *arena;
+    const row *header, *row;
+    ts_text wrong; /* what is not as expected; empty when all is */
+} check;
+
+/* The cell in the column of that name; NULL when there is none, or when it is "-". */
+static const char *cell(const check *c, const char *column) {
+    for (int i = 0; i < c->header->count && i < c->row->count; i++)
+        if (strcmp(c->header->cells[i], column) == 0)
+            return strcmp(c->row->cells[i], "-") == 0 ? NULL : c->row->cells[i];
+    return NULL;
+}
+
+static void compare(check *c, const char *column, int64_t found) {
+    const char *expected = cell(c, column);
+    if (expected == NULL || strtoll(expected, NULL, 10) == found) return;
+    ts_text_add(&c->wrong, "%s%s: found %" PRId64 ", expected %s", c->wrong.length > 0 ? "; " : "", column,
+                found, expected);
+}
+
+static const ts_shape *parse(check *c, const char *text, ts_error *err) {
+    ts_source source = {"shape", text, strlen(text)};
+    return ts_shape_parse(err, c->arena, &source);
+}
+
+/* ---- XLA's shapes ---- */
+
+static bool read_index(const ts_layout *layout, const char *text, int64_t *index) {
+    char *end = NULL;
+    for (int i = 0; i < layout->rank; i++, text = end + 1) {
+        index[i] = strtoll(text, &end, 10);
+        if (end == text || *end != (i + 1 < layout->rank ? ',' : '\0')) return false;
+        if (index[i] < 0 || index[i] >= layout->dims[i]) return false;
+    }
+    return true;
+}
+
+/* The offset of the index, and that the index is the only one there. */
+static void check_offset(check *c, const ts_layout *layout, const char *text) {
+    int64_t index[TS_LAYOUT_MAX_DIMS], offset;
+    ts_index_list found;
+    if (layout->rank > 0 && !read_index(layout, text, index)) {
+        ts_text_add(&c->wrong, "logical_index: '%s' is not in the array", text);
+        return;
+    }
+    ts_layout_forward(layout, index, &offset);
+    compare(c, "expected_element_offset", offset);
+    if (!ts_layout_backward(NULL, c->arena, layout, &offset, 2, &found) || found.count != 1 ||
+        memcmp(found.indices, index, (size_t)layout->rank * sizeof *index) != 0)
+        ts_text_add(&c->wrong, "; backward(%" PRId64 ") is not the index", offset);
+}
+
+/* The canonical text must give the same text again. */
+static void check_canonical(check *c, const ts_shape *shape) {
+    ts_text first, again;
+    ts_text_init(&first, c->arena);
+    ts_text_init(&again, c->arena);
+    ts_shape_print(shape, &first);
+    const ts_shape *copy = parse(c, first.bytes, NULL);
+    if (copy != NULL) ts_shape_print(copy, &again);
+    if (strcmp(first.bytes, again.bytes) != 0)
+        ts_text_add(&c->wrong, "; canonical '%s' parses to '%s'", first.bytes, again.bytes);
+}
+
+static void check_shape(check *c) {
+    ts_error err = {0};
+    const char *text = cell(c, "shape_string"), *index = cell(c, "logical_index");
+    const ts_shape *shape = parse(c, text != NULL ? text : "", &err);
+    if (shape == NULL) {
+        ts_text_add(&c->wrong, "refused: %s", err.message);
+        return;
+    }
+    compare(c, "expected_total_elements_with_padding", shape->padded_elements);
+    compare(c, "expected_bytes", shape->bytes);
+    compare(c, "expected_unpadded_bytes", shape->unpadded_bytes);
+    if (index != NULL && shape->layout != NULL)
+        check_offset(c, shape->layout, index);
+    else if (index != NULL)
+        ts_text_add(&c->wrong, "the shape has no layout");
+    check_canonical(c, shape);
+}
+
+static void check_refused(check *c) {
+    ts_error err = {0};
+    const ts_shape *shape = parse(c, c->row->cells[0], &err);
+    if (shape != NULL)
+        ts_text_add(&c->wrong, "accepted, expected an error");
+    else if (err.line == 0)
+        ts_text_add(&c->wrong, "the error has no place: %s", err.message);
+}
+
+/* ---- Files ---- */
+
+/* By how the first line of the file begins. In tables that begin with a comment every row has the same
+ * columns. */
+static const struct {
+    const char *first_line;
+    void (*run)(check *c);
+} formats[] = {
+    {"shape_string\t", check_shape},
+    {"text\treason", check_refused},
+};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+/* Cuts the line (ended by a newline or the end) at its tabs; returns what follows it. */
+static char *cut_line(char *line, row *out) {
+    char *end = strchr(line, '\n'), *next = end != NULL ? end + 1 : line + strlen(line);
+    if (end != NULL) *end = '\0';
+    *out = (row){0};
+    for (char *at = line; at != NULL && out->count < MAX_COLUMNS;) {
+        out->cells[out->count++] = at;
+        at = strchr(at, '\t');
+        if (at != NULL) *at++ = '\0';
+    }
+    return next;
+}
+
+static bool check_row(const char *path, int number, const row *header, const row *cells,
+                      void (*run)(check *c)) {
+    check c = {.arena = ts_arena_new(), .header = header, .row = cells};
+    ts_text_init(&c.wrong, c.arena);
+    run(&c);
+    bool passed = c.wrong.length == 0;
+    if (!passed) printf("%s:%d: %s: %s\n", path, number, cells->cells[0], c.wrong.bytes);
+    ts_arena_free(c.arena);
+    return passed;
+}
+
+/* Counts the rows that passed and failed; a file that cannot be read, or holds no row, is a failure. */
+static void run_file(const char *path, ts_arena *arena, int *passed, int *failed) {
+    ts_error err = {0};
+    char *text = NULL, message[2048];
+    size_t length;
+    int format = 0, before = *passed + *failed;
+    if (!ts_file_read(&err, arena, path, MAX_FILE_BYTES, &text, &length)) {
+        ts_error_format(&err, message, sizeof message);
+        printf("%s: %s", path, message);
+        ++*failed;
+        return;
+    }
+    while (format < FORMATS &&
+           strncmp(text, formats[format].first_line, strlen(formats[format].first_line)) != 0)
+        format++;
+    row header, cells;
+    char *next = cut_line(text, &header);
+    for (int number = 2; *next != '\0' && format < FORMATS; number++) {
+        bool skipped = *next == '#' || *next == '\n';
+        next = cut_line(next, &cells);
+        if (!skipped) ++*(check_row(path, number, &header, &cells, formats[format].run) ? passed : failed);
+    }
+    if (*passed + *failed > before) return;
+    printf("%s: %s\n", path, format < FORMATS ? "no rows" : "the header is of no known kind of table");
+    ++*failed;
+}
+
+int main(int argc, char **argv) {
+    int passed = 0, failed = 0;
+    if (argc < 2) return fputs("usage: vectors FILE.tsv...\n", stderr), 2;
+    ts_arena *arena = ts_arena_new();
+    for (int i = 1; i < argc; i++) run_file(argv[i], arena, &passed, &failed);
+    ts_arena_free(arena);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
