@@ -1,0 +1,29 @@
+/* The functions of the vector instructions: one for each opcode of a vector family, over whole vregs. */
+#ifndef TILESIM_CORE_VECTOR_H
+#define TILESIM_CORE_VECTOR_H
+
+#include <stdint.h>
+
+#include "tilesim/isa/isa.h"
+
+/* d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the vector and mask sources in the
+ * order of the operands, n the scalar source. d may be one of the sources; they never overlap in part. */
+typedef void ts_vector_function(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                int32_t n);
+
+/* Indexed by opcode; NULL for opcodes that are not vector functions. All tables give the same bits: they are
+ * the same text, compiled for different instruction sets of the host. */
+extern ts_vector_function *const ts_vector_base[TS_OP_COUNT];
+#if defined(__x86_64__)
+#define TS_VECTOR_AVX2 1
+extern ts_vector_function *const ts_vector_avx2[TS_OP_COUNT];
+#endif
+
+/* The fastest table that this host can run. */
+ts_vector_function *const *ts_vector_select(void);
+
+/* d = a where the mask is true. */
+void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask);
+void ts_vector_fill(uint32_t *d, uint32_t word);
+
+#endif

@@ -1,0 +1,31 @@
+/* The vector functions for any host. */
+#include "vector.h"
+
+#if !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define TARGET
+#define TABLE ts_vector_base
+#include "vector_all.inc"
+
+ts_vector_function *const *ts_vector_select(void) {
+#ifdef TS_VECTOR_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        return ts_vector_avx2;
+    }
+#endif
+    return ts_vector_base;
+}
+
+void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask) {
+    LOOP {
+        d[i] = (a[i] & mask[i]) | (d[i] & ~mask[i]);
+    }
+}
+
+void ts_vector_fill(uint32_t *d, uint32_t word) {
+    LOOP {
+        d[i] = word;
+    }
+}
