@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tilesim/base/error.h"
+
 /* A vreg is 8 sublanes of 128 lanes of 32-bit words; word index = sublane * 128 + lane. */
 enum { TS_LANES = 128, TS_SUBLANES = 8, TS_VREG_WORDS = 1024, TS_VREG_BYTES = 4096 };
 
@@ -115,7 +117,8 @@ typedef struct {
     int mask; /* the vmask of a masked write, -1: none */
     int operand_count;
     ts_operand operands[TS_OPERANDS_MAX];
-    int line, column; /* in the program text; 0: none */
+    const ts_source *source; /* the program text, NULL: none; then line and column mean nothing */
+    int line, column;
 } ts_instruction;
 
 /* The instructions issue together: all read before any writes. */
@@ -185,6 +188,37 @@ const ts_named *ts_slot_get(ts_slot slot);
 const ts_named *ts_latency_get(ts_latency latency);
 const char *ts_family_text(ts_family family);
 const char *ts_space_text(ts_space_kind space);
+
+/* What a machine's core has of everything that an instruction names. */
+typedef struct {
+    int slots[TS_SLOT_COUNT]; /* instructions of the slot in a bundle */
+    int sregs, vregs, vmasks;
+} ts_isa_limits;
+
+/* Whether the core can issue the bundle: slots, register numbers, one writer a register, one branch or halt,
+ * one wait, one delay. The error points at the instruction that is one too many. */
+bool ts_bundle_check(ts_error *err, const ts_code *code, const ts_bundle *bundle,
+                     const ts_isa_limits *limits);
+
+/* An error at the instruction's place in the text, or without a place. Returns false. */
+bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instruction *instruction,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The registers that an instruction reads, each once, and the one that it writes. A masked write, and a load
+ * of a part of the sublanes, also reads the register that it writes. */
+typedef struct {
+    ts_operand_kind kind; /* sreg, vreg or vmask */
+    int reg;
+} ts_register;
+enum { TS_REGISTERS_MAX = 256, /* of a kind */ TS_READS_MAX = TS_REGISTERS_MAX + TS_OPERANDS_MAX + 2 };
+typedef struct {
+    int read_count;
+    ts_register reads[TS_READS_MAX];
+    bool writes, merges; /* merges: the old value of the written register stays in part */
+    ts_register written;
+} ts_register_use;
+/* The code holds the transfer that a dma names. */
+void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
 
 /* The number of operands a pattern needs at least and takes at most, and the class of operand `index`. */
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most);
