@@ -1,0 +1,57 @@
+/* The DMA engine: transfers in, bytes moved and the cycle of completion out. One stepper, used by the chip and, with one
+ * transfer from a state of rest, by ts_dma_price: there is no second formula.
+ *
+ * Cycles are the core's. A transfer waits for one of `queues`; after its issue cost it offers the accesses of its plan
+ * (dma/walk.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate allow; its bytes move at
+ * its completion, in one step, so that values never depend on how time is computed. Equal completions are in order of
+ * issue. */
+#ifndef TILESIM_DMA_DMA_H
+#define TILESIM_DMA_DMA_H
+
+#include "tilesim/dma/move.h"
+#include "tilesim/dma/walk.h"
+#include "tilesim/machine/dma_config.h"
+#include "tilesim/memory/hbm.h"
+
+/* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves it. */
+typedef struct {
+    ts_space *space;
+    bool in_hbm;
+} ts_dma_end;
+
+typedef struct {
+    const ts_plan *plan;
+    ts_dma_end src, dst;
+    int64_t tag; /* the caller's; comes back at completion */
+} ts_dma_transfer;
+
+typedef struct {
+    int64_t tag, issued_cycle, started_cycle, completed_cycle;
+    int64_t useful_bytes; /* of valid elements, in the source's and in the destination's width */
+    int64_t src_bytes, dst_bytes; /* moved at each end: whole lines of HBM, elements elsewhere */
+    int64_t padding_bytes; /* of the moved ones, elements that are padding travelling along */
+    int64_t waste_bytes;   /* of the moved ones, parts of lines that were not asked for */
+    int64_t rmw_lines, runs, descriptors;
+    int64_t engine_cycles; /* the engine's rate alone would have taken */
+    ts_dma_kind kind;
+} ts_dma_result;
+
+typedef struct ts_dma ts_dma;
+
+/* hbm may be NULL when no transfer touches HBM. core_khz: of the cycles; hbm_tick_khz: of the HBM model's. */
+ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz, int64_t hbm_tick_khz);
+bool ts_dma_can_start(const ts_dma *dma); /* fewer than `descriptors` under way */
+/* cycle: not before any cycle given before. Refused: overlaps and addresses (ts_dma_check), a kind that the engine
+ * cannot do (TS_ERROR_UNMODELLED). */
+bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *transfer, int64_t cycle);
+/* Works until the first completion, but not past `limit`: the caller may start another transfer there. Returns the cycle
+ * of the next completion if it is known to be at most `limit`, else INT64_MAX. */
+int64_t ts_dma_next(ts_dma *dma, int64_t limit);
+/* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
+bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
+int ts_dma_under_way(const ts_dma *dma);
+
+ts_dma_kind ts_dma_classify(const ts_plan *plan);
+const char *ts_dma_kind_text(ts_dma_kind kind);
+
+#endif

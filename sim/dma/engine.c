@@ -1,0 +1,269 @@
+/* The engine: queued transfers offer their plans' accesses to the HBM and complete in time. */
+#include <assert.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/dma/dma.h"
+
+typedef struct transfer {
+    struct transfer *next;
+    ts_dma_transfer what;
+    ts_dma_result result;
+    ts_arena *arena; /* of the walk; freed at completion */
+    ts_walk *walk;
+    ts_hbm_stream *stream; /* NULL: the HBM is not touched */
+    const ts_walk_access *accesses;
+    int access_count, access_at;
+    bool started, offered; /* offered: every access has been */
+    int64_t ready_cycle;   /* of the block being offered */
+    int64_t done_cycle;    /* -1 while not known */
+} transfer;
+
+struct ts_dma {
+    ts_arena *arena;
+    const ts_dma_config *config;
+    ts_hbm *hbm;
+    int64_t core_khz, tick_khz;
+    transfer *first; /* in order of issue */
+    transfer *free;
+    int under_way;
+    int64_t port_cycle; /* until which the engine is busy with blocks already begun */
+    int64_t settled_tick;
+};
+
+enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
+
+/* Cycles of one clock in another, rounded up (in 128 bits, from cycle 0). */
+static int64_t convert(int64_t cycles, int64_t from_khz, int64_t to_khz) {
+    return (int64_t)(((__int128)cycles * to_khz + from_khz - 1) / from_khz);
+}
+static int64_t to_tick(const ts_dma *dma, int64_t cycle) { return convert(cycle, dma->core_khz, dma->tick_khz); }
+static int64_t to_cycle(const ts_dma *dma, int64_t tick) { return convert(tick, dma->tick_khz, dma->core_khz); }
+
+/* Picoseconds to core cycles: kHz * ps / 10^9, rounded up. */
+static int64_t ps_cycles(const ts_dma *dma, int64_t ps) { return convert(ps, INT64_C(1000000000), dma->core_khz); }
+
+ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz, int64_t hbm_tick_khz) {
+    ts_dma *dma = TS_NEW(arena, ts_dma);
+    *dma = (ts_dma){.arena = arena, .config = config, .hbm = hbm, .core_khz = core_khz, .tick_khz = hbm_tick_khz};
+    return dma;
+}
+
+bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
+int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
+
+/* ---- Starting ---- */
+
+/* A box with more loops than a descriptor holds takes one descriptor for each turn of the outer ones. */
+static int64_t count_descriptors(const ts_plan *plan, int loop_dims) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < plan->box_count && !plan->gathers; i++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, i, &box);
+        int64_t here = 1;
+        for (int j = 0; j < box.loop_count - loop_dims; j++) here *= box.loops[j].extent;
+        total += here;
+    }
+    return plan->gathers ? plan->box_count : total;
+}
+
+static transfer *take_record(ts_dma *dma) {
+    transfer *t = dma->free;
+    if (t) dma->free = t->next;
+    else t = TS_NEW(dma->arena, transfer);
+    ts_hbm_stream *stream = t->stream;
+    *t = (transfer){.stream = stream, .done_cycle = -1};
+    return t;
+}
+
+static void append(ts_dma *dma, transfer *t) {
+    transfer **end = &dma->first;
+    while (*end) end = &(*end)->next;
+    *end = t;
+    dma->under_way++;
+}
+
+bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64_t cycle) {
+    assert(ts_dma_can_start(dma));
+    ts_dma_kind kind = ts_dma_classify(what->plan);
+    if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
+    if (dma->config->bytes_per_cycle[kind] == 0) {
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
+                            ts_dma_kind_text(kind));
+    }
+    transfer *t = take_record(dma);
+    bool hbm = what->src.in_hbm || what->dst.in_hbm;
+    assert(!hbm || dma->hbm);
+    if (hbm && !t->stream) {
+        t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes, dma->config->in_flight_bytes);
+    }
+    t->what = *what;
+    t->arena = ts_arena_new();
+    t->walk = ts_walk_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
+                          what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
+    t->result = (ts_dma_result){.tag = what->tag, .issued_cycle = cycle, .kind = kind};
+    t->result.descriptors = count_descriptors(what->plan, dma->config->loop_dims);
+    append(dma, t);
+    return true;
+}
+
+/* ---- Working ---- */
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Lets waiting transfers into free queues. `cycle`: when the last queue became free. */
+static void fill_queues(ts_dma *dma, int64_t cycle) {
+    int busy = 0;
+    for (transfer *t = dma->first; t && busy < dma->config->queues; t = t->next, busy++) {
+        if (t->started) continue;
+        t->started = true;
+        t->result.started_cycle = later(t->result.issued_cycle, cycle);
+        t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
+                         ps_cycles(dma, dma->config->descriptor_ps * later(t->result.descriptors - 1, 0));
+        if (t->what.src.in_hbm || t->what.dst.in_hbm) {
+            ts_hbm_stream_start(t->stream, later(to_tick(dma, t->ready_cycle), dma->settled_tick));
+        }
+    }
+}
+
+static bool touches_hbm(const transfer *t) { return t->what.src.in_hbm || t->what.dst.in_hbm; }
+
+/* The engine is busy with one block at a time, for as long as its rate says. */
+static void begin_block(ts_dma *dma, transfer *t) {
+    int64_t elements;
+    if (!ts_walk_next(t->walk, &t->accesses, &t->access_count, &elements)) {
+        t->offered = true;
+        return;
+    }
+    t->access_at = 0;
+    int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
+    int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
+    int64_t cycles = ts_ceil_div(bytes, dma->config->bytes_per_cycle[t->result.kind]);
+    t->ready_cycle = later(t->ready_cycle, dma->port_cycle);
+    dma->port_cycle = t->ready_cycle + cycles;
+    t->result.engine_cycles += cycles;
+}
+
+/* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. */
+static int64_t next_action(const ts_dma *dma, const transfer *t) {
+    if (!t->started || t->offered) return INT64_MAX;
+    if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_cycle);
+    return later(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream)));
+}
+
+static void act(ts_dma *dma, transfer *t) {
+    if (t->access_at == t->access_count) {
+        begin_block(dma, t);
+        return;
+    }
+    const ts_walk_access *access = &t->accesses[t->access_at++];
+    ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes, access->is_write,
+                        to_tick(dma, t->ready_cycle));
+}
+
+/* Sets done_cycle when the last data is known. */
+static void look_for_end(ts_dma *dma, transfer *t) {
+    if (!t->offered || t->done_cycle >= 0) return;
+    int64_t end = later(t->ready_cycle, dma->port_cycle);
+    if (touches_hbm(t) && ts_walk_get_totals(t->walk)->blocks > 0) {
+        int64_t tick = ts_hbm_stream_done(t->stream);
+        if (tick < 0) return;
+        end = later(end, to_cycle(dma, tick));
+    }
+    t->done_cycle = end + ps_cycles(dma, dma->config->completion_ps);
+}
+
+static transfer *earliest_done(ts_dma *dma) {
+    transfer *best = NULL;
+    for (transfer *t = dma->first; t; t = t->next) {
+        look_for_end(dma, t);
+        if (t->done_cycle >= 0 && (!best || t->done_cycle < best->done_cycle)) best = t;
+    }
+    return best;
+}
+
+static transfer *next_to_act(const ts_dma *dma, int64_t *cycle) {
+    transfer *best = NULL;
+    *cycle = INT64_MAX;
+    for (transfer *t = dma->first; t; t = t->next) {
+        int64_t when = next_action(dma, t);
+        if (when < *cycle) {
+            *cycle = when;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static void settle(ts_dma *dma, int64_t tick) {
+    if (tick <= dma->settled_tick || !dma->hbm) return;
+    dma->settled_tick = tick;
+    ts_hbm_settle(dma->hbm, tick);
+}
+
+/* Is some transfer only waiting for its last data? Then nobody may run ahead of the memory: its end may start others. */
+static bool waits_for_end(const ts_dma *dma) {
+    for (const transfer *t = dma->first; t; t = t->next) {
+        if (t->offered && t->done_cycle < 0) return true;
+    }
+    return false;
+}
+
+int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
+    fill_queues(dma, 0);
+    for (;;) {
+        int64_t cycle;
+        transfer *done = earliest_done(dma), *t = next_to_act(dma, &cycle);
+        if (done && done->done_cycle <= cycle) return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
+        if (t && cycle <= limit) {
+            if (waits_for_end(dma)) settle(dma, to_tick(dma, cycle));
+            act(dma, t);
+            continue;
+        }
+        int64_t last = limit == INT64_MAX ? INT64_MAX : to_tick(dma, limit);
+        if (!dma->first || dma->settled_tick >= last) return INT64_MAX;
+        int64_t step = dma->settled_tick + SETTLE_TICKS;
+        if (t && to_tick(dma, cycle) < step) step = later(to_tick(dma, cycle), dma->settled_tick + 1);
+        settle(dma, step < last ? step : last);
+    }
+}
+
+/* ---- Completing ---- */
+
+static void count_bytes(const ts_dma *dma, transfer *t) {
+    const ts_walk_totals *totals = ts_walk_get_totals(t->walk);
+    const ts_plan *plan = t->what.plan;
+    ts_dma_result *r = &t->result;
+    int64_t src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
+    int64_t replicas = ts_layout_replica_total(plan->dst_layout), moved = plan->moved_elements / replicas;
+    int64_t src_asked = ts_ceil_div(moved * src_bits, 8), dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
+    r->useful_bytes = ts_ceil_div(plan->elements / replicas * src_bits, 8) + ts_ceil_div(plan->elements * dst_bits, 8);
+    r->src_bytes = t->what.src.in_hbm ? totals->src_lines * dma->config->access_bytes : src_asked;
+    r->dst_bytes = t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
+    r->padding_bytes = src_asked + dst_asked - r->useful_bytes;
+    r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
+    r->rmw_lines = totals->rmw_lines;
+    r->runs = totals->src_runs > totals->dst_runs ? totals->src_runs : totals->dst_runs;
+}
+
+static void unlink_transfer(ts_dma *dma, transfer *t) {
+    transfer **at = &dma->first;
+    while (*at != t) at = &(*at)->next;
+    *at = t->next;
+    t->next = dma->free;
+    dma->free = t;
+    dma->under_way--;
+}
+
+bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result) {
+    transfer *t = earliest_done(dma);
+    assert(t);
+    count_bytes(dma, t);
+    t->result.completed_cycle = t->done_cycle;
+    *result = t->result;
+    bool moved = !t->what.src.space || ts_dma_move(err, t->what.plan, t->what.src.space, t->what.dst.space);
+    unlink_transfer(dma, t);
+    ts_arena_free(t->arena);
+    fill_queues(dma, t->done_cycle);
+    return moved;
+}
