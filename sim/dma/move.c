@@ -150,15 +150,28 @@ typedef struct {
     int64_t low, high; /* bytes: low .. high-1 */
 } extent_bytes;
 
-static extent_bytes reach(const ts_plan_side *at, const ts_layout *layout) {
-    int64_t low = at->base_bits, high = at->base_bits + at->shape->element_bits;
-    for (int i = 0; i < layout->axis_count; i++) {
-        int64_t first, last;
-        ts_layout_axis_range(layout, i, &first, &last);
-        low += first * at->axis_bits[i];
-        high += last * at->axis_bits[i];
+static void widen(extent_bytes *bits, int64_t first, int64_t last) {
+    if (first < bits->low) bits->low = first;
+    if (last > bits->high) bits->high = last;
+}
+
+/* The bytes that the boxes touch on each side. */
+static void reach(const ts_plan *plan, extent_bytes *src, extent_bytes *dst) {
+    *src = *dst = (extent_bytes){INT64_MAX, INT64_MIN};
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        extent_bytes from = {box.src_bits, box.src_bits}, to = {box.dst_bits, box.dst_bits};
+        for (int i = 0; i < box.loop_count; i++) {
+            int64_t steps = box.loops[i].extent - 1;
+            *(box.loops[i].src_bits < 0 ? &from.low : &from.high) += steps * box.loops[i].src_bits;
+            *(box.loops[i].dst_bits < 0 ? &to.low : &to.high) += steps * box.loops[i].dst_bits;
+        }
+        widen(src, from.low, from.high + plan->src.shape->element_bits);
+        widen(dst, to.low, to.high + plan->dst.shape->element_bits);
     }
-    return (extent_bytes){ts_floor_div(low, 8), ts_ceil_div(high, 8)};
+    *src = (extent_bytes){ts_floor_div(src->low, 8), ts_floor_div(src->high + 7, 8)};
+    *dst = (extent_bytes){ts_floor_div(dst->low, 8), ts_floor_div(dst->high + 7, 8)};
 }
 
 static bool check_inside(ts_error *err, const char *which, extent_bytes at, const ts_space *space) {
@@ -167,32 +180,37 @@ static bool check_inside(ts_error *err, const char *which, extent_bytes at, cons
                         (long long)at.low, (long long)at.high - 1, space->name, (long long)space->capacity_bytes);
 }
 
-bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst) {
+static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst, extent_bytes *from,
+                  extent_bytes *to) {
     if (!ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) {
         return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
                             ts_dtype_get(plan->src.shape->dtype)->name, ts_dtype_get(plan->dst.shape->dtype)->name);
     }
     if (plan->elements == 0) return true;
-    extent_bytes from = reach(&plan->src, plan->src.shape->layout), to = reach(&plan->dst, plan->dst.shape->layout);
-    if (!check_inside(err, "source", from, src) || !check_inside(err, "destination", to, dst)) return false;
-    if (src != dst || from.high <= to.low || to.high <= from.low) return true;
-    if (plan->src.base_bits == plan->dst.base_bits && plan->src.shape == plan->dst.shape) return true;
+    reach(plan, from, to);
+    if (!check_inside(err, "source", *from, src) || !check_inside(err, "destination", *to, dst)) return false;
+    if (src != dst || from->high <= to->low || to->high <= from->low) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "the source (bytes %lld to %lld) and the destination (%lld to %lld) overlap",
-                        (long long)from.low, (long long)from.high - 1, (long long)to.low, (long long)to.high - 1);
+                        (long long)from->low, (long long)from->high - 1, (long long)to->low, (long long)to->high - 1);
 }
 
-static uint8_t *touch(ts_space *space, const ts_plan_side *at) {
-    extent_bytes bytes = reach(at, at->shape->layout);
+bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst) {
+    extent_bytes from, to;
+    return check(err, plan, src, dst, &from, &to);
+}
+
+static uint8_t *touch(ts_space *space, extent_bytes bytes) {
     ts_space_touch(space, bytes.low, bytes.high - bytes.low);
     return space->bytes;
 }
 
 bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {
-    if (!ts_dma_check(err, plan, src, dst)) return false;
+    extent_bytes from_bytes, to_bytes;
+    if (!check(err, plan, src, dst, &from_bytes, &to_bytes)) return false;
     if (plan->elements == 0) return true;
     const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
-    mover m = {.src = {touch(src, &plan->src), from->dtype, from->element_bits},
-               .dst = {touch(dst, &plan->dst), to->dtype, to->element_bits},
+    mover m = {.src = {touch(src, from_bytes), from->dtype, from->element_bits},
+               .dst = {touch(dst, to_bytes), to->dtype, to->element_bits},
                .same = from->dtype == to->dtype && from->element_bits == to->element_bits,
                .src_space = src, .dst_space = dst};
     for (int64_t i = 0; i < plan->box_count; i++) {
