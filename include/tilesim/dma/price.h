@@ -1,0 +1,29 @@
+/* What one transfer costs: the engine and the HBM of dma.h with this transfer alone, from rest (rows closed, refresh
+ * phase 0) until they are idle again. */
+#ifndef TILESIM_DMA_PRICE_H
+#define TILESIM_DMA_PRICE_H
+
+#include "tilesim/dma/dma.h"
+#include "tilesim/machine/hbm_config.h"
+
+typedef struct {
+    const ts_dma_config *dma;
+    const ts_hbm_config *hbm;
+    int64_t core_khz;
+} ts_dma_machine;
+
+typedef struct {
+    ts_dma_result transfer;
+    ts_hbm_stats hbm;
+    int64_t cycles;        /* of the core, issue to completion */
+    int64_t fixed_cycles;  /* issue, further descriptors, completion */
+    int64_t engine_cycles; /* its data at the engine's rate */
+    int64_t memory_cycles; /* its lines at the HBM's peak */
+    const char *limiter;   /* what the time went to most, in words */
+} ts_dma_cost;
+
+/* An end that is not in HBM is served by the engine alone. */
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
+                  bool dst_in_hbm, ts_dma_cost *cost);
+
+#endif
