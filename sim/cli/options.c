@@ -1,0 +1,164 @@
+/* Command lines: parsing by the table of options, help, and complaints. */
+#include "options.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
+
+static void print_option(const cli_option *option) {
+    char left[64], letter[8] = "    ";
+    if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
+    printf("  %-26s %s\n", left, option->meaning);
+}
+
+static void print_help(const cli_command *command) {
+    static const cli_option help = {"help", 'h', NULL, "print this"};
+    printf("usage: tilesim %s [OPTION...] %s\n%s\n", command->name, command->operands, command->about);
+    for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
+    print_option(&help);
+    printf("\nexample:\n%s", command->example);
+}
+
+int cli_fail(const ts_error *err) {
+    char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
+    ts_error_format(err, text, sizeof text);
+    fprintf(stderr, "%s%s", err->line ? "" : "tilesim: ", text);
+    return ts_error_exit_code(err);
+}
+
+int cli_usage_error(const cli_line *line, const ts_error *err) {
+    char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
+    ts_error_format(err, text, sizeof text);
+    fprintf(stderr, "%s%s%s%s", err->line ? "" : "tilesim ", err->line ? "" : line->command->name,
+            err->line ? "" : ": ", text);
+    fprintf(stderr, "`tilesim %s --help` shows how it is used\n", line->command->name);
+    return ts_error_exit_code(err);
+}
+
+int cli_print(const ts_text *text) {
+    if (fwrite(text->bytes, 1, text->length, stdout) == text->length && fflush(stdout) == 0) return 0;
+    fprintf(stderr, "tilesim: error: cannot write to standard output: %s\n", strerror(errno));
+    return 1;
+}
+
+/* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.
+ */
+static void refused_name(const cli_command *command, char *const *argv, char out[64]) {
+    if (optopt == 0)
+        snprintf(out, 64, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
+    else if (optopt < HELP)
+        snprintf(out, 64, "-%c", optopt);
+    else
+        snprintf(out, 64, "--%s", optopt == HELP ? "help" : command->options[optopt - FIRST_OPTION].name);
+}
+
+static void refuse_option(cli_line *line, bool value_missing, char *const *argv) {
+    const cli_command *command = line->command;
+    char name[64], near[64];
+    ts_error err = {0};
+    refused_name(command, argv, name);
+    if (value_missing)
+        ts_error_set(&err, TS_ERROR_USAGE, "option '%s' needs a value", name);
+    else if (optopt >= HELP)
+        ts_error_set(&err, TS_ERROR_USAGE, "option '%s' takes no value", name);
+    else
+        ts_error_set(&err, TS_ERROR_USAGE, "unknown option '%s'", name);
+    const char *found = optopt != 0 || strlen(name) < 3 || command->option_count == 0
+                            ? NULL
+                            : ts_text_nearest(name + 2, &command->options[0].name,
+                                              (size_t)command->option_count, sizeof(cli_option));
+    if (found != NULL) snprintf(near, sizeof near, "--%s", found);
+    ts_error_hint(&err, found != NULL ? near : NULL);
+    line->exit_code = cli_usage_error(line, &err);
+}
+
+/* The tables that getopt_long wants. */
+static void fill_tables(const cli_command *command, struct option *longs, char *shorts) {
+    assert(command->option_count < MAX_OPTIONS);
+    *shorts++ = ':';
+    for (int i = 0; i < command->option_count; i++) {
+        const cli_option *option = &command->options[i];
+        longs[i] = (struct option){option->name, option->argument ? required_argument : no_argument, NULL,
+                                   FIRST_OPTION + i};
+        if (option->letter) *shorts++ = option->letter;
+        if (option->letter && option->argument) *shorts++ = ':';
+    }
+    longs[command->option_count] = (struct option){"help", no_argument, NULL, HELP};
+    longs[command->option_count + 1] = (struct option){0};
+    memcpy(shorts, "h", 2);
+}
+
+static int option_of_letter(const cli_command *command, int letter) {
+    for (int i = 0; i < command->option_count; i++)
+        if (command->options[i].letter == letter) return i;
+    return -1;
+}
+
+static bool read_options(cli_line *line, int argc, char **argv) {
+    struct option longs[MAX_OPTIONS + 1];
+    char shorts[2 * MAX_OPTIONS + 4];
+    fill_tables(line->command, longs, shorts);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int found = getopt_long(argc, argv, shorts, longs, NULL);
+        if (found == -1) break;
+        if (found == '?' || found == ':') return refuse_option(line, found == ':', argv), false;
+        if (found == HELP || found == 'h') return print_help(line->command), false;
+        int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
+        line->given[line->given_count++] = (struct cli_given){option, optarg ? optarg : ""};
+    }
+    for (int i = optind; i < argc; i++) line->operands[line->operand_count++] = argv[i];
+    return true;
+}
+
+static bool count_operands(cli_line *line) {
+    const cli_command *command = line->command;
+    ts_error err = {0};
+    if (line->operand_count < command->operands_least) {
+        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected %s", command->operands);
+    } else if (line->operand_count > command->operands_most) {
+        ts_error_set(&err, TS_ERROR_USAGE, "unexpected operand '%.60s', expected %s",
+                     line->operands[command->operands_most], command->operands);
+    } else {
+        return true;
+    }
+    line->exit_code = cli_usage_error(line, &err);
+    return false;
+}
+
+bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv) {
+    *line = (cli_line){.command = command, .arena = ts_arena_new()};
+    size_t letters = 0; /* an option takes at least one */
+    for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
+    line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
+    line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
+    if (read_options(line, argc, argv) && count_operands(line)) return true;
+    ts_arena_free(line->arena);
+    line->arena = NULL;
+    return false;
+}
+
+int cli_end(cli_line *line, int exit_code) {
+    ts_arena_free(line->arena);
+    return exit_code;
+}
+
+const char *cli_value_at(const cli_line *line, const char *name, int i) {
+    for (int k = 0; k < line->given_count; k++)
+        if (strcmp(line->command->options[line->given[k].option].name, name) == 0 && i-- == 0)
+            return line->given[k].value;
+    return NULL;
+}
+
+const char *cli_value(const cli_line *line, const char *name) {
+    const char *last = NULL, *value;
+    for (int i = 0; (value = cli_value_at(line, name, i)) != NULL; i++) last = value;
+    return last;
+}

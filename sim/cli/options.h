@@ -1,0 +1,57 @@
+/* Command lines: a command states its options in one table, and gets them parsed, helped and complained
+ * about. */
+#ifndef SIM_CLI_OPTIONS_H
+#define SIM_CLI_OPTIONS_H
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+#include "tilesim/base/text.h"
+
+typedef struct {
+    const char *name;     /* without "--" */
+    char letter;          /* of the short form; '\0': none */
+    const char *argument; /* what it takes, as --help calls it ("FILE"); NULL: nothing */
+    const char *meaning;
+} cli_option;
+
+typedef struct {
+    const char *name;     /* "layout" */
+    const char *operands; /* as --help shows them: "SHAPE", "SRC DST" */
+    int operands_least, operands_most;
+    const char *about;   /* whole lines */
+    const char *example; /* whole lines, each indented by four */
+    int option_count;
+    const cli_option *options; /* every command also has --help */
+} cli_command;
+
+typedef struct {
+    const cli_command *command;
+    ts_arena *arena; /* for the whole command */
+    int exit_code;   /* when cli_begin returned false */
+    int operand_count, given_count;
+    const char **operands;
+    struct cli_given {
+        int option;
+        const char *value; /* "" of an option that takes nothing */
+    } * given;             /* in the order of the command line */
+} cli_line;
+
+/* False when there is nothing more to do: help was asked for and printed, or the line is wrong and that was
+ * said. */
+bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv);
+/* Frees the arena; returns `exit_code`. */
+int cli_end(cli_line *line, int exit_code);
+
+/* The last value given to the option of that name, or NULL. */
+const char *cli_value(const cli_line *line, const char *name);
+/* Value number `i` (from 0) given to an option that may be repeated, or NULL. */
+const char *cli_value_at(const cli_line *line, const char *name, int i);
+
+/* Prints the error to stderr and returns its exit code. */
+int cli_fail(const ts_error *err);
+/* The same for a wrong command line, with where to find help. */
+int cli_usage_error(const cli_line *line, const ts_error *err);
+/* Writes text to stdout; returns the exit code: 1, and a message, when it could not be written. */
+int cli_print(const ts_text *text);
+
+#endif
