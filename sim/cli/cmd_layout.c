@@ -1,0 +1,182 @@
+/* tilesim layout: explains a shape, draws it, and maps single elements to memory and back. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/report/layout.h"
+
+static const cli_option options[] = {
+    {"at", 0, "I,J,..", "where the element with this logical index is, step by step"},
+    {"inverse", 0, "OFFSET", "which element is at this offset (or axis=value,..)"},
+    {"json", 0, NULL, "the same as JSON"},
+};
+
+static const cli_command usage = {
+    .name = "layout",
+    .operands = "SHAPE",
+    .operands_least = 1,
+    .operands_most = 1,
+    .about = "Explains a shape: sizes, padding by dim, digits, and a picture when it is small.\n"
+             "SHAPE is in XLA's notation: TYPE[DIMS]{MINOR_TO_MAJOR:T(TILE)(TILE)..}.\n",
+    .example = "    tilesim layout 'f32[3,5]{1,0:T(2,2)}' --at 2,3\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+enum { BACKWARD_LIMIT = 1000 };
+
+/* What the command line asks about. */
+typedef struct {
+    ts_arena *arena;
+    const ts_shape *shape;
+    const char *at, *inverse; /* as given; NULL: not asked */
+    int64_t index[TS_LAYOUT_MAX_DIMS], offset, point[TS_LAYOUT_MAX_AXES];
+    ts_index_list found;
+} question;
+
+/* "2,3", optionally in parentheses; every entry inside its dim. */
+static bool read_index(ts_error *err, const ts_layout *layout, const char *text, int64_t *index) {
+    ts_source source = {"--at", text, strlen(text)};
+    ts_cursor cursor = {&source, 0, 0};
+    bool wrapped = ts_cursor_take(&cursor, "(");
+    for (int i = 0; i < layout->rank; i++) {
+        if (i > 0 && !ts_cursor_expect(err, &cursor, ",")) return false;
+        if (!ts_cursor_integer(err, &cursor, "an index", &index[i])) return false;
+        if (index[i] < 0 || index[i] >= layout->dims[i])
+            return ts_error_at(err, TS_ERROR_INPUT, &source, cursor.token,
+                               "index %" PRId64 " is outside dimension %d of %" PRId64, index[i], i,
+                               layout->dims[i]);
+    }
+    if (wrapped && !ts_cursor_expect(err, &cursor, ")")) return false;
+    return ts_cursor_at_end(&cursor) ||
+           ts_cursor_unexpected(err, &cursor, "the end: one index for each dimension");
+}
+
+/* "axis=value", for every axis of the layout. */
+static bool read_coordinate(ts_error *err, const ts_layout *layout, ts_cursor *cursor, bool *given,
+                            int64_t *point) {
+    const char *name;
+    size_t length;
+    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "an axis");
+    int axis = ts_layout_find_axis(layout, name, length);
+    if (axis < 0)
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
+                           "the layout has no axis '%.*s'", (int)length, name);
+    if (given[axis])
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "axis '%.*s' is given twice",
+                           (int)length, name);
+    given[axis] = true;
+    return ts_cursor_expect(err, cursor, "=") && ts_cursor_integer(err, cursor, "a coordinate", &point[axis]);
+}
+
+/* An integer where there is one axis, or coordinates by name; an axis that is not named is at its offset. */
+static bool read_point(ts_error *err, const ts_layout *layout, const char *text, int64_t *point) {
+    ts_source source = {"--inverse", text, strlen(text)};
+    ts_cursor cursor = {&source, 0, 0};
+    bool given[TS_LAYOUT_MAX_AXES] = {false};
+    int first = ts_cursor_peek(&cursor);
+    for (int i = 0; i < layout->axis_count; i++) point[i] = layout->axes[i].offset;
+    if (layout->axis_count == 1 && (first == '-' || (first >= '0' && first <= '9'))) {
+        if (!ts_cursor_integer(err, &cursor, "an offset", &point[0])) return false;
+    } else {
+        do {
+            if (!read_coordinate(err, layout, &cursor, given, point)) return false;
+        } while (ts_cursor_take(&cursor, ","));
+    }
+    return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "the end of the coordinates");
+}
+
+static bool inside(ts_error *err, const ts_layout *layout, const char *text, const int64_t *point) {
+    for (int i = 0; i < layout->axis_count; i++) {
+        int64_t low, high;
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (ts_layout_padded_count(layout) == 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "--inverse %s: the array has no elements", text);
+        if (point[i] < low || point[i] > high)
+            return ts_error_set(err, TS_ERROR_INPUT, "--inverse %s: %s goes from %" PRId64 " to %" PRId64,
+                                text, layout->axes[i].name, low, high);
+    }
+    return true;
+}
+
+static bool answer(ts_error *err, question *q) {
+    if (q->at == NULL && q->inverse == NULL) return true;
+    const ts_layout *layout = ts_shape_layout(err, q->shape, "the shape");
+    if (layout == NULL) return false;
+    if (q->at != NULL) {
+        int64_t coordinates[TS_LAYOUT_MAX_AXES];
+        if (!read_index(err, layout, q->at, q->index)) return false;
+        ts_layout_forward(layout, q->index, coordinates);
+        q->offset = coordinates[0];
+    }
+    if (q->inverse == NULL) return true;
+    return read_point(err, layout, q->inverse, q->point) && inside(err, layout, q->inverse, q->point) &&
+           ts_layout_backward(err, q->arena, layout, q->point, BACKWARD_LIMIT, &q->found);
+}
+
+static void print_index(int rank, const int64_t *index, ts_text *out) {
+    ts_text_add_char(out, '(');
+    for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", index[i]);
+    ts_text_add_char(out, ')');
+}
+
+static void print_text(const question *q, ts_text *out) {
+    if (q->at == NULL && q->inverse == NULL) {
+        ts_report_shape(q->arena, q->shape, out);
+        return;
+    }
+    int rank = q->shape->layout->rank;
+    ts_shape_print(q->shape, out);
+    if (q->at != NULL) {
+        ts_text_add(out, " at ");
+        print_index(rank, q->index, out);
+        ts_text_add(out, "\n\n");
+        ts_report_offset(q->shape, q->index, out);
+    }
+    if (q->inverse == NULL) return;
+    ts_text_add(out, "%s at %s holds ", q->at != NULL ? "\nThe same shape" : "", q->inverse);
+    if (q->found.count == 0) ts_text_add(out, "padding: no element is there");
+    for (int64_t i = 0; i < q->found.count; i++) {
+        ts_text_add(out, "%s", i > 0 ? " " : "");
+        print_index(rank, q->found.indices + i * rank, out);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+static void print_json(const question *q, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "layout");
+    ts_report_shape_json(q->arena, q->shape, &json);
+    if (q->at != NULL) {
+        ts_json_ints(&json, "index", q->shape->layout->rank, q->index);
+        ts_json_int(&json, "offset", q->offset);
+    } else {
+        ts_json_null(&json, "offset");
+    }
+    if (q->inverse != NULL) {
+        int rank = q->shape->layout->rank;
+        ts_json_array(&json, "elements");
+        for (int64_t i = 0; i < q->found.count; i++)
+            ts_json_ints(&json, NULL, rank, q->found.indices + i * rank);
+        ts_json_close(&json);
+    }
+    ts_json_end(&json);
+}
+
+int cmd_layout(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    ts_source source = {"shape", line.operands[0], strlen(line.operands[0])};
+    question q = {.arena = line.arena, .at = cli_value(&line, "at"), .inverse = cli_value(&line, "inverse")};
+    q.shape = ts_shape_parse(&err, line.arena, &source);
+    if (q.shape == NULL || !answer(&err, &q)) return cli_end(&line, cli_fail(&err));
+    ts_text out;
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json") != NULL)
+        print_json(&q, &out);
+    else
+        print_text(&q, &out);
+    return cli_end(&line, cli_print(&out));
+}

@@ -1,0 +1,219 @@
+/* The picture of a small array: a grid of offsets with the borders of its tiles, and what memory holds in
+ * order. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/xla.h"
+#include "tilesim/report/layout.h"
+
+enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024, MAX_RUN = 16 };
+
+/* The tile sizes of each logical dim: of the first tile, and of the second where it divides the first; 0:
+ * none. */
+typedef struct {
+    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
+    int64_t drawn[TS_LAYOUT_MAX_DIMS]; /* extents in the picture: rounded up to the first tile */
+    int64_t run;                       /* elements on a line of the memory order */
+} tiling;
+
+static bool combines(const ts_xla_tile *tile) {
+    for (int i = 0; i < tile->rank; i++)
+        if (tile->dims[i] == TS_XLA_COMBINE) return true;
+    return false;
+}
+
+static void find_tiling(const ts_shape *shape, tiling *t) {
+    const ts_layout *layout = shape->layout;
+    const ts_xla_layout *f = shape->xla;
+    int rank = layout->rank;
+    *t = (tiling){.run = 1};
+    for (int i = 0; i < rank; i++) t->drawn[i] = layout->dims[i];
+    bool tiled = f != NULL && f->tile_count > 0 && !combines(&f->tiles[0]);
+    for (int i = 0; tiled && i < f->tiles[0].rank; i++) {
+        int64_t size = f->tiles[0].dims[f->tiles[0].rank - 1 - i];
+        if (!ts_mul(t->run, size, &t->run)) t->run = MAX_RUN + 1;
+        if (i >= rank) continue;
+        int dim = f->minor_to_major[i];
+        t->first[dim] = size;
+        t->drawn[dim] = ts_round_up(layout->dims[dim], size);
+    }
+    if (tiled && f->tile_count > 1 && f->tiles[1].rank <= f->tiles[0].rank && !combines(&f->tiles[1]))
+        for (int i = 0; i < f->tiles[1].rank && i < rank; i++)
+            t->second[f->minor_to_major[i]] = f->tiles[1].dims[f->tiles[1].rank - 1 - i];
+    if (!tiled && rank > 0) t->run = t->drawn[f != NULL ? f->minor_to_major[0] : rank - 1];
+    if (t->run > MAX_RUN || t->run < 1) t->run = MAX_RUN;
+}
+
+/* What separates index i-1 from i in a dim: 1 a first tile's border, 2 a second's, 0 nothing. */
+static int border(const tiling *t, int dim, int64_t i) {
+    if (dim < 0 || t->first[dim] == 0) return 0;
+    if (i % t->first[dim] == 0) return 1;
+    return t->second[dim] > 0 && i % t->first[dim] % t->second[dim] == 0 ? 2 : 0;
+}
+
+typedef struct {
+    const ts_layout *layout;
+    const tiling *t;
+    int row_dim, column_dim; /* -1: the array has too few dims */
+    int64_t rows, columns;   /* drawn */
+    int digits;              /* of the widest offset */
+    int64_t index[TS_LAYOUT_MAX_DIMS];
+} grid;
+
+static bool is_element(const grid *g) {
+    for (int i = 0; i < g->layout->rank; i++)
+        if (g->index[i] >= g->layout->dims[i]) return false;
+    return true;
+}
+
+/* One row of offsets: "|  0  1 |  4  5 |  8  . |". */
+static void draw_cells(grid *g, ts_text *out) {
+    static const char between[] = {'\0', '|', ':'};
+    ts_text_add_char(out, '|');
+    for (int64_t column = 0; column < g->columns; column++) {
+        int64_t offset;
+        if (g->column_dim >= 0) g->index[g->column_dim] = column;
+        if (is_element(g)) {
+            ts_layout_forward(g->layout, g->index, &offset);
+            ts_text_add(out, " %*" PRId64, g->digits, offset);
+        } else {
+            ts_text_add(out, " %*s", g->digits, ".");
+        }
+        int edge = column + 1 == g->columns ? 1 : border(g->t, g->column_dim, column + 1);
+        if (edge > 0) ts_text_add(out, " %c", between[edge]);
+    }
+}
+
+/* The line between rows: full (of the first tile) or broken. */
+static void draw_line(const grid *g, bool full, ts_text *out) {
+    size_t start = out->length;
+    ts_text_add_char(out, full ? '+' : '|');
+    for (int64_t column = 0; column < g->columns; column++) {
+        int edge = column + 1 == g->columns ? 1 : border(g->t, g->column_dim, column + 1);
+        for (int i = 0; i < g->digits + 1 + (edge > 0); i++)
+            ts_text_add_char(out, full || (out->length - start) % 2 == 1 ? '-' : ' ');
+        if (edge > 0) ts_text_add_char(out, edge == 2 ? (full ? '-' : ':') : full ? '+' : '|');
+    }
+}
+
+/* The grid of the slice that `index` says, as lines. */
+static void draw_slice(grid *g, ts_text *lines, int *count) {
+    draw_line(g, true, &lines[(*count)++]);
+    for (int64_t row = 0; row < g->rows; row++) {
+        int edge = row == 0 ? 0 : border(g->t, g->row_dim, row);
+        if (edge > 0) draw_line(g, edge == 1, &lines[(*count)++]);
+        if (g->row_dim >= 0) g->index[g->row_dim] = row;
+        draw_cells(g, &lines[(*count)++]);
+    }
+    draw_line(g, true, &lines[(*count)++]);
+}
+
+static void add_slice_title(const grid *g, ts_text *out) {
+    ts_text_add_char(out, '[');
+    for (int i = 0; i < g->row_dim; i++) ts_text_add(out, "%" PRId64 ",", g->index[i]);
+    ts_text_add(out, ":,:]");
+}
+
+/* Steps over the leading dims; false at the end. */
+static bool next_slice(grid *g) {
+    for (int i = g->row_dim - 1; i >= 0; i--) {
+        if (++g->index[i] < g->layout->dims[i]) return true;
+        g->index[i] = 0;
+    }
+    return false;
+}
+
+static void add_index(const ts_layout *layout, const int64_t *index, ts_text *out) {
+    ts_text_add_char(out, '(');
+    for (int i = 0; i < layout->rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", index[i]);
+    ts_text_add_char(out, ')');
+}
+
+/* What memory holds: a line for each run, with the offset of its first element. */
+static int draw_memory(ts_arena *arena, const grid *g, int64_t elements, ts_text *lines) {
+    size_t width = 1;
+    ts_text *cells = TS_NEW_ARRAY(arena, ts_text, elements);
+    for (int64_t at = 0; at < elements; at++) {
+        ts_index_list found;
+        ts_text_init(&cells[at], arena);
+        bool fits = ts_layout_backward(NULL, arena, g->layout, &at, 1, &found);
+        if (fits && found.count == 1)
+            add_index(g->layout, found.indices, &cells[at]);
+        else
+            ts_text_add_char(&cells[at], fits ? '.' : '?');
+        if (cells[at].length > width) width = cells[at].length;
+    }
+    int64_t run = g->t->run, line = 0;
+    while (run > 4 && (width + 1) * (size_t)run > MAX_WIDTH - 10) run = (run + 1) / 2;
+    for (int64_t at = 0; at < elements; at++) {
+        line = at / run;
+        if (at % run == 0) ts_text_add(&lines[line], "%*" PRId64 " ", g->digits, at);
+        ts_text_add(&lines[line], " %*s", (int)width, cells[at].bytes);
+    }
+    return (int)line + 1;
+}
+
+static size_t widest(const ts_text *lines, int count) {
+    size_t width = 0;
+    for (int i = 0; i < count; i++) width = lines[i].length > width ? lines[i].length : width;
+    return width;
+}
+
+/* Beside each other where that fits, else one below the other. */
+static void join_lines(const ts_text *left, int left_count, const ts_text *right, int right_count,
+                       ts_text *out) {
+    int width = (int)widest(left, left_count);
+    bool beside = (size_t)width + 3 + widest(right, right_count) <= MAX_WIDTH;
+    for (int i = 0; i < left_count || (beside && i < right_count); i++) {
+        const char *first = i < left_count ? left[i].bytes : "";
+        if (beside && i < right_count)
+            ts_text_add(out, "  %-*s   %s\n", width, first, right[i].bytes);
+        else
+            ts_text_add(out, "  %s\n", first);
+    }
+    for (int i = 0; !beside && i < right_count; i++)
+        ts_text_add(out, "%s  %s\n", i == 0 ? "\n" : "", right[i].bytes);
+}
+
+static bool prepare(const ts_layout *layout, const tiling *t, int64_t elements, grid *g, int64_t *slices) {
+    int rank = layout->rank;
+    *g = (grid){
+        .layout = layout, .t = t, .row_dim = rank > 1 ? rank - 2 : -1, .column_dim = rank - 1, .digits = 1};
+    g->rows = g->row_dim >= 0 ? t->drawn[g->row_dim] : 1;
+    g->columns = g->column_dim >= 0 ? t->drawn[g->column_dim] : 1;
+    *slices = 1;
+    for (int i = 0; i < g->row_dim; i++) *slices *= layout->dims[i];
+    for (int64_t last = elements - 1; last > 9; last /= 10) g->digits++;
+    return g->rows <= MAX_ROWS && *slices <= MAX_SLICES && g->rows * *slices <= MAX_ROWS;
+}
+
+bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
+    const ts_layout *layout = shape->layout;
+    if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return false;
+    int64_t low, high, slices;
+    ts_layout_axis_range(layout, 0, &low, &high);
+    if (low < 0 || high >= MAX_ELEMENTS) return false;
+    int64_t elements = high + 1;
+    tiling t;
+    grid g;
+    find_tiling(shape, &t);
+    if (!prepare(layout, &t, elements, &g, &slices)) return false;
+    int64_t room = slices * (2 * g.rows + 3) + 2;
+    ts_text *left = TS_NEW_ARRAY(arena, ts_text, room), *right = TS_NEW_ARRAY(arena, ts_text, elements + 1);
+    for (int64_t i = 0; i < room; i++) ts_text_init(&left[i], arena);
+    for (int64_t i = 0; i <= elements; i++) ts_text_init(&right[i], arena);
+    int count = 0;
+    ts_text_add(&left[count++], "offset of each element ('.' is padding)");
+    do {
+        if (slices > 1) add_slice_title(&g, &left[count++]);
+        draw_slice(&g, left, &count);
+    } while (next_slice(&g));
+    if (widest(left, count) > MAX_WIDTH) return false;
+    ts_text_add(&right[0], "memory order");
+    int lines = 1 + draw_memory(arena, &g, elements, right + 1);
+    join_lines(left, count, right, lines, out);
+    return true;
+}
