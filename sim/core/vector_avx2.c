@@ -7,6 +7,6 @@
 
 #ifdef TS_VECTOR_AVX2
 #define TARGET __attribute__((target("avx2")))
-#define TABLE ts_vector_avx2
+#define TABLE  ts_vector_avx2
 #include "vector_all.inc"
 #endif

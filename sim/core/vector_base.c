@@ -19,13 +19,9 @@ ts_vector_function *const *ts_vector_select(void) {
 }
 
 void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask) {
-    LOOP {
-        d[i] = (a[i] & mask[i]) | (d[i] & ~mask[i]);
-    }
+    LOOP { d[i] = (a[i] & mask[i]) | (d[i] & ~mask[i]); }
 }
 
 void ts_vector_fill(uint32_t *d, uint32_t word) {
-    LOOP {
-        d[i] = word;
-    }
+    LOOP { d[i] = word; }
 }

@@ -52,8 +52,7 @@ static void add_address(ts_register_use *use, const ts_address *address) {
     use->merges |= address->sublane_mask != 0xff;
 }
 
-static void add_operand(const ts_code *code, ts_register_use *use, const ts_operand *operand,
-                        bool written) {
+static void add_operand(const ts_code *code, ts_register_use *use, const ts_operand *operand, bool written) {
     switch (operand->kind) {
     case TS_OPERAND_SREG:
     case TS_OPERAND_VREG:
@@ -126,7 +125,9 @@ static bool check_once(ts_error *err, const ts_bundle *bundle) {
         delays += instruction->opcode == TS_OP_delay;
         if (branches > 1 || waits > 1 || delays > 1) {
             return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "the bundle has more than one %s",
-                                        branches > 1 ? "branch or halt" : waits > 1 ? "wait" : "delay");
+                                        branches > 1 ? "branch or halt"
+                                        : waits > 1  ? "wait"
+                                                     : "delay");
         }
     }
     return true;

@@ -14,9 +14,9 @@ static const char *const family_texts[] = {
 #define MASKS(slot, operands) ((operands)[0] == 'V' || TS_SLOT_##slot == TS_SLOT_VST)
 
 static const ts_opcode_info opcodes[] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) \
-    {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, \
-     MASKS(slot, operands), meaning},
+#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning)                                       \
+    {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, MASKS(slot, operands),    \
+     meaning},
 #include "tilesim/isa/opcodes.def"
 };
 
@@ -33,8 +33,7 @@ static const ts_named latencies[] = {
 static const char *const space_texts[] = {"hbm", "vmem", "smem", "cmem"};
 
 static const char *const kind_texts[] = {
-    "nothing",    "sreg",  "vreg",    "vmask",     "integer",
-    "f32 number", "label", "address", "semaphore", "transfer",
+    "nothing", "sreg", "vreg", "vmask", "integer", "f32 number", "label", "address", "semaphore", "transfer",
 };
 
 enum {

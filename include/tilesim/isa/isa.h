@@ -42,12 +42,12 @@ typedef enum {
     TS_OPERAND_SREG,
     TS_OPERAND_VREG,
     TS_OPERAND_VMASK,
-    TS_OPERAND_INTEGER,   /* -2^31 .. 2^32 - 1: 32 bits */
-    TS_OPERAND_F32,       /* bits */
-    TS_OPERAND_LABEL,     /* index of a bundle; one past the last halts */
+    TS_OPERAND_INTEGER, /* -2^31 .. 2^32 - 1: 32 bits */
+    TS_OPERAND_F32,     /* bits */
+    TS_OPERAND_LABEL,   /* index of a bundle; one past the last halts */
     TS_OPERAND_ADDRESS,
     TS_OPERAND_SEMAPHORE,
-    TS_OPERAND_TRANSFER,  /* index into ts_code.transfers */
+    TS_OPERAND_TRANSFER, /* index into ts_code.transfers */
     TS_OPERAND_KIND_COUNT
 } ts_operand_kind;
 
@@ -55,10 +55,10 @@ typedef enum {
  */
 typedef struct {
     char letter;
-    bool written;     /* a destination; every other register operand is read */
-    uint32_t accepts; /* bit (1 << ts_operand_kind) each */
+    bool written;        /* a destination; every other register operand is read */
+    uint32_t accepts;    /* bit (1 << ts_operand_kind) each */
     ts_space_kind space; /* of an address */
-    const char *text; /* "vreg, sreg or integer": what an error says was expected */
+    const char *text;    /* "vreg, sreg or integer": what an error says was expected */
 } ts_operand_class;
 
 /* NULL for a letter that is none. */
@@ -71,7 +71,10 @@ enum { TS_AFFINE_TERMS = 4, TS_ADDRESS_TERMS = 4, TS_OPERANDS_MAX = 5 };
 typedef struct {
     int64_t constant;
     int term_count;
-    struct { int sreg; int64_t factor; } terms[TS_AFFINE_TERMS];
+    struct {
+        int sreg;
+        int64_t factor;
+    } terms[TS_AFFINE_TERMS];
 } ts_affine;
 
 /* (floor((sreg + bias) / divisor) mod modulus) * multiplier; modulus 0: no mod. When `exact`, a sreg + bias

@@ -1,0 +1,91 @@
+/* A TensorCore: registers, scoreboard and in-order issue of bundles. Values and time come from one decoded
+ * form of the program; a bundle executes in the cycle in which it issues, all its reads before its writes. */
+#ifndef TILESIM_CORE_CORE_H
+#define TILESIM_CORE_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+#include "tilesim/isa/isa.h"
+#include "tilesim/memory/space.h"
+
+typedef struct {
+    ts_isa_limits limits;
+    int64_t latency_cycles[TS_LATENCY_COUNT];   /* issue to the first cycle in which the result can be read */
+    int64_t occupancy_cycles[TS_LATENCY_COUNT]; /* issue to the next issue on the same unit */
+    int vmem_banks; /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
+} ts_core_config;
+
+/* Why a bundle did not issue in a cycle. Every cycle from 0 to the end either issues a bundle or has exactly
+ * one reason: that of the constraint that was met last. The numbers:
+ *   TS_STALL_WAIT + key   a result of that latency key was not ready (ts_latency)
+ *   TS_STALL_BUSY + key   the unit was occupied by an instruction of that key
+ * and those below. */
+enum {
+    TS_STALL_WAIT = 0,
+    TS_STALL_BUSY = TS_LATENCY_COUNT,
+    TS_STALL_SEMAPHORE = 2 * TS_LATENCY_COUNT, /* a wait whose semaphore was too low */
+    TS_STALL_VMEM_PORT,                        /* the VMEM port served a DMA */
+    TS_STALL_VMEM_BANK,                        /* rows of one strided access shared a bank */
+    TS_STALL_COUNT
+};
+/* "wait_vector_alu", and what it means. */
+const ts_named *ts_stall_get(int stall);
+
+/* How the core reaches the chip around it. */
+typedef struct {
+    void *chip;
+    /* Starts transfer `transfer` of the code; the arrays have the ranks of its slices. The engine adds 1 to
+     * the semaphore when it is done. */
+    bool (*dma_start)(ts_error *err, void *chip, int transfer, const int64_t *source_begin,
+                      const int64_t *destination_begin, int semaphore, int64_t cycle);
+    /* Takes the VMEM ports at `cycle` for loads and stores of one vreg each and returns `cycle`, or takes
+     * nothing and returns the next cycle at which to ask again. NULL: always free. */
+    int64_t (*vmem_take)(void *chip, int64_t cycle, int loads, int stores);
+    /* Told of every bundle that issues and of every stall, in order of time. NULL: not told. */
+    void (*issued)(void *chip, int bundle, int64_t cycle);
+    void (*stalled)(void *chip, int bundle, int64_t first_cycle, int64_t cycles, int stall);
+} ts_core_ports;
+
+typedef struct {
+    const ts_core_config *config;
+    const ts_code *code;
+    ts_space *vmem, *smem;
+    int64_t *semaphores; /* [code->semaphore_count], the chip's */
+    const ts_core_ports *ports;
+} ts_core_setup;
+
+typedef struct {
+    int64_t cycles; /* of the bundles issued and of the stalls: their sum */
+    int64_t bundles;
+    int64_t instructions[TS_SLOT_COUNT];
+    int64_t stalls[TS_STALL_COUNT]; /* cycles */
+} ts_core_counters;
+
+typedef struct ts_core ts_core;
+
+/* Checks every bundle against the machine and decodes the program. What is pointed to must outlive it. */
+ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup);
+
+/* The next cycle at which the core can do something; INT64_MAX when it has halted or waits for a semaphore.
+ */
+int64_t ts_core_next(const ts_core *core);
+/* Does everything that happens before cycle `until`, but returns after a bundle that starts a DMA or changes
+ * a semaphore, so that others can see it. */
+bool ts_core_step(ts_error *err, ts_core *core, int64_t until);
+/* Semaphores changed at `cycle`: a core that waits for one looks again. */
+void ts_core_notify(ts_core *core, int64_t cycle);
+
+bool ts_core_halted(const ts_core *core);
+/* The wait that holds the core, for a report of a deadlock; NULL when it does not wait. */
+const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed);
+void ts_core_count(const ts_core *core, ts_core_counters *counters);
+/* Of bundle `bundle`: how often it issued and how many cycles it stalled. */
+void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles);
+
+/* Registers, for tests and tools: 1, TS_VREG_WORDS and TS_VREG_WORDS words. */
+uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg);
+
+#endif

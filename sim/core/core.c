@@ -1,0 +1,301 @@
+/* The core's clock: when the next bundle can issue and why not sooner, and issuing it. */
+#include "tilesim/core/core.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "float_mode.h"
+#include "state.h"
+
+/* ---- Help for the functions of the families ---- */
+
+bool core_fault(ts_error *err, const ts_core *core, const core_op *op, const char *format, ...) {
+    char message[TS_ERROR_TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    if (err && err->kind == TS_ERROR_NONE) {
+        ts_instruction_error(err, TS_ERROR_FAULT, op->instruction, "%s", message);
+        err->cycle = core->now;
+    }
+    return false;
+}
+
+void core_hold(ts_core *core, int64_t cycles, int stall) {
+    if (cycles > core->hold_cycles) {
+        core->hold_cycles = cycles;
+        core->hold_stall = stall;
+    }
+}
+
+CORE_FUNCTION(vector) {
+    (void)err, (void)core;
+    if (op->fill) {
+        ts_vector_fill(op->fill, op->fill_from[0]);
+    }
+    op->vector(op->d, op->in[0], op->in[1], op->in[2], op->scalar ? (int32_t)op->scalar[0] : 0);
+    return true;
+}
+
+CORE_FUNCTION(vector_masked) {
+    core_op whole = *op;
+    whole.d = core->scratch;
+    core_run_vector(err, core, &whole);
+    ts_vector_merge(op->d, core->scratch, op->mask);
+    return true;
+}
+
+CORE_FUNCTION(copy_word) {
+    (void)err, (void)core;
+    op->d[0] = op->in[0][0];
+    return true;
+}
+
+CORE_FUNCTION(copy_vreg) {
+    (void)err, (void)core;
+    memcpy(op->d, op->in[0], TS_VREG_BYTES);
+    return true;
+}
+
+/* ---- Constraints: the first cycle at which all are met, and the stall that the last one causes ---- */
+
+typedef struct {
+    int64_t cycle;
+    int stall;
+} moment;
+
+static inline void delay_until(moment *m, int64_t cycle, int stall) {
+    if (cycle > m->cycle) {
+        *m = (moment){cycle, stall};
+    }
+}
+
+/* Sources ready, earlier writes of the destinations landed before the new one, units free. */
+static moment registers_and_units(const ts_core *core, const core_bundle *bundle, int64_t cycle) {
+    moment m = {cycle, 0};
+    for (int i = 0; i < bundle->read_count; i++) {
+        int reg = bundle->reads[i];
+        delay_until(&m, core->ready[reg], core->ready_stall[reg]);
+    }
+    for (int i = 0; i < bundle->write_count; i++) {
+        const core_write *write = &bundle->writes[i];
+        delay_until(&m, core->ready[write->reg] + 1 - write->latency_cycles, core->ready_stall[write->reg]);
+    }
+    for (int i = 0; i < bundle->use_count; i++) {
+        int unit = bundle->uses[i].unit + bundle->uses[i].nth;
+        delay_until(&m, core->unit_free[unit], core->unit_stall[unit]);
+    }
+    return m;
+}
+
+static void wait_for_overlap(const ts_core *core, const core_op *op, int64_t address, moment *m) {
+    bool vmem = op->instruction->opcode == TS_OP_vld;
+    const ts_space *space = vmem ? core->setup.vmem : core->setup.smem;
+    int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
+    for (int i = 0; i < core->store_count; i++) {
+        const core_store *store = &core->stores[i];
+        if (store->space == space && store->first < end && first < store->end) {
+            delay_until(m, store->visible, store->stall);
+        }
+    }
+}
+
+/* Loads wait for stores to the same bytes; a DMA waits for all stores. */
+static bool stores_on_their_way(ts_error *err, const ts_core *core, const core_bundle *bundle, moment *m) {
+    if (bundle->starts_dma) {
+        delay_until(m, core->stores_visible, TS_STALL_WAIT + TS_LATENCY_VECTOR_STORE);
+    }
+    for (int i = 0; i < bundle->op_count && bundle->reads_memory; i++) {
+        const core_op *op = &bundle->ops[i];
+        ts_opcode opcode = op->instruction->opcode;
+        bool load = op->address && (opcode == TS_OP_vld || opcode == TS_OP_sld);
+        int64_t address;
+        if (load && !core_address_find(err, core, op, &address)) {
+            return false;
+        }
+        if (load) {
+            wait_for_overlap(core, op, address, m);
+        }
+    }
+    return true;
+}
+
+/* ---- Issue ---- */
+
+static void charge(ts_core *core, int64_t first_cycle, int64_t cycles, int stall) {
+    core->stalls[stall] += cycles;
+    core->stall_cycles[core->pc] += cycles;
+    const ts_core_ports *ports = core->setup.ports;
+    if (ports->stalled && cycles > 0) {
+        ports->stalled(ports->chip, core->pc, first_cycle, cycles, stall);
+    }
+}
+
+/* The units of a slot are kept in the order in which they become free. */
+static void occupy(ts_core *core, const core_use *use) {
+    int64_t *unit_free = core->unit_free + use->unit;
+    int *unit_stall = core->unit_stall + use->unit;
+    int at = use->nth;
+    for (; at + 1 < use->units && unit_free[at + 1] < core->now + use->occupancy_cycles; at++) {
+        unit_free[at] = unit_free[at + 1];
+        unit_stall[at] = unit_stall[at + 1];
+    }
+    unit_free[at] = core->now + use->occupancy_cycles;
+    unit_stall[at] = use->stall;
+}
+
+static void mark(ts_core *core, const core_bundle *bundle) {
+    for (int i = 0; i < bundle->write_count; i++) {
+        const core_write *write = &bundle->writes[i];
+        core->ready[write->reg] = core->now + write->latency_cycles;
+        core->ready_stall[write->reg] = write->stall;
+    }
+    for (int i = bundle->use_count - 1; i >= 0; i--) {
+        occupy(core, &bundle->uses[i]);
+    }
+}
+
+static void go_on(ts_core *core) {
+    if (core->hold_cycles > 1) {
+        charge(core, core->now + 1, core->hold_cycles - 1, core->hold_stall);
+    }
+    core->next = core->now + (core->hold_cycles > 1 ? core->hold_cycles : 1);
+    core->pc = core->taken >= 0 ? core->taken : core->pc + 1;
+    core->halted = core->halting || core->pc >= core->bundle_count;
+}
+
+static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64_t cycle) {
+    core->now = cycle;
+    core->taken = -1;
+    core->hold_cycles = 0;
+    for (int i = 0; i < bundle->op_count; i++) {
+        if (!bundle->ops[i].run(err, core, &bundle->ops[i])) {
+            return false;
+        }
+    }
+    mark(core, bundle);
+    core->issues[core->pc]++;
+    const ts_core_ports *ports = core->setup.ports;
+    if (ports->issued) {
+        ports->issued(ports->chip, core->pc, cycle);
+    }
+    go_on(core);
+    return true;
+}
+
+/* The bundle cannot issue before m->cycle: count the cycles until then. True if there were any. */
+static bool stalls(ts_core *core, const moment *m) {
+    if (m->cycle <= core->next) {
+        return false;
+    }
+    charge(core, core->next, m->cycle - core->next, m->stall);
+    core->next = m->cycle;
+    return true;
+}
+
+/* Issues the next bundle at core->next, or moves core->next to the cycle at which to try again. */
+static bool advance(ts_error *err, ts_core *core) {
+    const core_bundle *bundle = &core->bundles[core->pc];
+    const ts_core_ports *ports = core->setup.ports;
+    moment m = registers_and_units(core, bundle, core->next);
+    if (stalls(core, &m)) {
+        return true;
+    }
+    core->now = core->next;
+    if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) {
+        return false;
+    }
+    if (stalls(core, &m)) {
+        return true;
+    }
+    bool ready = true;
+    if (bundle->wait && !core_wait_ready(err, core, bundle->wait, &ready)) {
+        return false;
+    }
+    if (!ready) {
+        core->waiting = true;
+        core->waiting_since = core->next;
+        return true;
+    }
+    if (ports->vmem_take && bundle->loads + bundle->stores > 0) {
+        int64_t taken = ports->vmem_take(ports->chip, core->next, bundle->loads, bundle->stores);
+        delay_until(&m, taken, TS_STALL_VMEM_PORT);
+        if (stalls(core, &m)) {
+            return true;
+        }
+    }
+    return issue(err, core, bundle, core->next);
+}
+
+bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
+    float_mode mode = float_mode_enter();
+    bool ok = true;
+    core->yielding = false;
+    while (ok && !core->yielding && ts_core_next(core) < until) {
+        ok = advance(err, core);
+    }
+    float_mode_leave(mode);
+    return ok;
+}
+
+int64_t ts_core_next(const ts_core *core) { return core->halted || core->waiting ? INT64_MAX : core->next; }
+
+void ts_core_notify(ts_core *core, int64_t cycle) {
+    bool ready = false;
+    if (!core->waiting || !core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) || !ready) {
+        return;
+    }
+    assert(cycle >= core->waiting_since);
+    charge(core, core->waiting_since, cycle - core->waiting_since, TS_STALL_SEMAPHORE);
+    core->waiting = false;
+    core->next = cycle;
+}
+
+/* ---- Looking at it ---- */
+
+ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup) {
+    ts_core *core = TS_NEW(arena, ts_core);
+    core->setup = *setup;
+    core->bundle_count = setup->code->bundle_count;
+    core->issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+    core->stall_cycles = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+    core->halted = core->bundle_count == 0;
+    return core_decode(err, arena, core) ? core : NULL;
+}
+
+bool ts_core_halted(const ts_core *core) { return core->halted; }
+
+const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed) {
+    if (!core->waiting) {
+        return NULL;
+    }
+    const core_op *op = core->bundles[core->pc].wait;
+    core_semaphore_find(NULL, core, op, semaphore);
+    *needed = core_wait_count(op);
+    return op->instruction;
+}
+
+void ts_core_count(const ts_core *core, ts_core_counters *counters) {
+    *counters = (ts_core_counters){.cycles = core->waiting ? core->waiting_since : core->next};
+    memcpy(counters->stalls, core->stalls, sizeof(counters->stalls));
+    for (int i = 0; i < core->bundle_count; i++) {
+        counters->bundles += core->issues[i];
+        for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
+            counters->instructions[slot] += core->issues[i] * core->bundles[i].slots[slot];
+        }
+    }
+}
+
+void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles) {
+    *issues = core->issues[bundle];
+    *stall_cycles = core->stall_cycles[bundle];
+}
+
+uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg) {
+    return kind == TS_OPERAND_SREG   ? core->sregs + reg
+           : kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
+                                     : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
+}

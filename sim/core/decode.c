@@ -1,0 +1,474 @@
+/* The program in the form that runs: operands as pointers, constraints as lists, reads before writes. */
+#include <assert.h>
+#include <string.h>
+
+#include "state.h"
+#include "tilesim/base/number.h"
+
+#define ROW_VECTOR(id)      [TS_OP_##id] = core_run_vector,
+#define ROW_OWN(id)         [TS_OP_##id] = core_run_##id,
+#define ROW_SCALAR(id)      ROW_OWN(id)
+#define ROW_CONTROL(id)     ROW_OWN(id)
+#define ROW_MEMORY(id)      ROW_OWN(id)
+#define ROW_TRANSFER(id)    ROW_OWN(id)
+#define ROW_VECTOR_F32(id)  ROW_VECTOR(id)
+#define ROW_VECTOR_I32(id)  ROW_VECTOR(id)
+#define ROW_VECTOR_MOVE(id) ROW_VECTOR(id)
+#define ROW_MASK(id)        ROW_VECTOR(id)
+#define ROW_EUP(id)         ROW_VECTOR(id)
+#define ROW_CROSS(id)       ROW_VECTOR(id)
+static core_function *const functions[TS_OP_COUNT] = {
+#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) ROW_##family(id)
+#include "tilesim/isa/opcodes.def"
+};
+
+enum { BUNDLE_MAX = 64 }; /* instructions: the most that the slots of a machine add up to */
+
+typedef struct member member;
+
+typedef struct {
+    ts_error *err;
+    ts_arena *arena;
+    ts_core *core;
+    member *members; /* of the bundle being decoded */
+    int *reads;      /* of the same */
+    ts_vector_function *const *vectors;
+    uint32_t **fills; /* constant vregs made so far */
+    int fill_count, fill_capacity;
+    int unit_first[TS_SLOT_COUNT]; /* in unit_free, -1: units of this slot are never busy */
+} decoder;
+
+/* ---- Operands ---- */
+
+static uint32_t *new_vreg(ts_arena *arena, int count) {
+    uintptr_t bytes = (uintptr_t)ts_arena_alloc(arena, (size_t)count * TS_VREG_BYTES + 64, 1);
+    return (uint32_t *)((bytes + 63) / 64 * 64);
+}
+
+static const uint32_t *constant_word(decoder *dec, uint32_t word) {
+    uint32_t *place = TS_NEW(dec->arena, uint32_t);
+    *place = word;
+    return place;
+}
+
+static const uint32_t *constant_vreg(decoder *dec, uint32_t word) {
+    for (int i = 0; i < dec->fill_count; i++) {
+        if (dec->fills[i][0] == word) {
+            return dec->fills[i];
+        }
+    }
+    if (dec->fill_count == dec->fill_capacity) {
+        int grown = dec->fill_capacity * 2 + 16;
+        dec->fills = ts_arena_grow(dec->arena, dec->fills, (size_t)dec->fill_count, (size_t)grown,
+                                   sizeof(dec->fills[0]));
+        dec->fill_capacity = grown;
+    }
+    uint32_t *vreg = new_vreg(dec->arena, 1);
+    ts_vector_fill(vreg, word);
+    dec->fills[dec->fill_count++] = vreg;
+    return vreg;
+}
+
+static bool decode_address(decoder *dec, const ts_instruction *instruction, const ts_address *source,
+                           ts_space_kind space, core_op *op) {
+    const int64_t most = (int64_t)1 << 28;
+    core_address *a = TS_NEW(dec->arena, core_address);
+    bool fits = source->word >= -most * most && source->word <= most * most;
+    fits = fits && source->stride >= -most && source->stride <= most && source->sublane_mask != 0;
+    a->source = source;
+    a->term_count = source->term_count;
+    for (int i = 0; i < source->term_count; i++) {
+        const ts_address_term *term = &source->terms[i];
+        fits = fits && term->bias >= -most && term->bias <= most && term->divisor >= 1 &&
+               term->modulus >= 0 && term->multiplier >= -most && term->multiplier <= most;
+        bool power = fits && (term->divisor & (term->divisor - 1)) == 0;
+        int shift = power ? __builtin_ctzll((uint64_t)term->divisor) : -1;
+        a->terms[i] = (core_term){dec->core->sregs + term->sreg,
+                                  term->bias,
+                                  term->divisor,
+                                  term->modulus,
+                                  term->multiplier,
+                                  shift,
+                                  term->exact};
+    }
+    bool vmem = space == TS_SPACE_VMEM;
+    if (!fits) {
+        return ts_instruction_error(dec->err, TS_ERROR_INPUT, instruction, "the address does not fit %s",
+                                    ts_space_text(space));
+    }
+    int64_t row = vmem ? source->stride * TS_LANES * 4 : 0;
+    int low = vmem ? __builtin_ctz(source->sublane_mask) : 0;
+    int high = vmem ? 31 - __builtin_clz(source->sublane_mask) : 0;
+    a->low_bytes = row * (row < 0 ? high : low);
+    a->high_bytes = row * (row < 0 ? low : high) + (vmem ? TS_LANES * 4 : 4);
+    const ts_tensor *tensors = dec->core->setup.code->tensors;
+    const ts_tensor *tensor = source->tensor >= 0 ? &tensors[source->tensor] : NULL;
+    const ts_space *memory = vmem ? dec->core->setup.vmem : dec->core->setup.smem;
+    a->tensor_first = tensor ? tensor->base_bytes : 0;
+    a->tensor_end = tensor ? tensor->base_bytes + tensor->bytes : memory->capacity_bytes;
+    assert(a->tensor_first >= 0 && a->tensor_end <= memory->capacity_bytes);
+    op->address = a;
+    return true;
+}
+
+static uint32_t *register_words(ts_core *core, ts_operand_kind kind, int reg) {
+    return kind == TS_OPERAND_SREG   ? core->sregs + reg
+           : kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
+                                     : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
+}
+
+/* A source that is a register or a number. Where a vreg is wanted a scalar becomes a whole one. */
+static const uint32_t *decode_source(decoder *dec, core_op *op, const ts_operand_class *class,
+                                     const ts_operand *operand) {
+    bool wants_vreg = class->accepts & (1u << TS_OPERAND_VREG);
+    if (operand->kind == TS_OPERAND_INTEGER || operand->kind == TS_OPERAND_F32) {
+        bool f32 = operand->kind == TS_OPERAND_F32;
+        uint32_t word = f32 ? operand->as.f32_bits : (uint32_t)operand->as.integer;
+        return wants_vreg ? constant_vreg(dec, word) : constant_word(dec, word);
+    }
+    const uint32_t *words = register_words(dec->core, operand->kind, operand->as.reg);
+    if (wants_vreg && operand->kind == TS_OPERAND_SREG) {
+        op->fill = new_vreg(dec->arena, 1);
+        op->fill_from = words;
+        return op->fill;
+    }
+    return words;
+}
+
+static bool decode_operand(decoder *dec, core_op *op, const ts_operand_class *class,
+                           const ts_operand *operand, int *sources) {
+    switch (operand->kind) {
+    case TS_OPERAND_ADDRESS:
+        return decode_address(dec, op->instruction, operand->as.address, class->space, op);
+    case TS_OPERAND_SEMAPHORE:
+        op->semaphore = &operand->as.semaphore;
+        return true;
+    case TS_OPERAND_LABEL:
+        op->target = operand->as.label;
+        return true;
+    case TS_OPERAND_TRANSFER:
+        return true;
+    default:
+        break;
+    }
+    if (class->written) {
+        op->d = register_words(dec->core, operand->kind, operand->as.reg);
+        return true;
+    }
+    const uint32_t *words = decode_source(dec, op, class, operand);
+    if (op->vector && !(class->accepts & (1u << TS_OPERAND_VREG | 1u << TS_OPERAND_VMASK))) {
+        op->scalar = words;
+    } else {
+        op->in[(*sources)++] = words;
+    }
+    return true;
+}
+
+static bool decode_op(decoder *dec, const ts_instruction *instruction, core_op *op) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    int sources = 0;
+    *op = (core_op){.run = functions[instruction->opcode], .instruction = instruction, .target = -1};
+    op->vector = dec->vectors[instruction->opcode];
+    if (instruction->mask >= 0) {
+        op->mask = register_words(dec->core, TS_OPERAND_VMASK, instruction->mask);
+        op->run = op->vector ? core_run_vector_masked : op->run;
+    }
+    for (int i = 0; i < instruction->operand_count; i++) {
+        if (!decode_operand(dec, op, ts_opcode_operand(info, i), &instruction->operands[i], &sources)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- The order inside a bundle: who reads something goes before who writes it. ---- */
+
+/* What an op reads and writes; memories and semaphores count as one place each. */
+struct member {
+    core_op op;
+    ts_register_use use;
+    unsigned reads_place, writes_place; /* bits */
+    bool done, late;                    /* late: the result is kept aside until all have read */
+};
+
+enum { PLACE_VMEM = 1, PLACE_SMEM = 2, PLACE_SEMAPHORE = 4 };
+static const struct {
+    ts_opcode opcode;
+    unsigned reads, writes;
+} places[] = {
+    {TS_OP_vld, PLACE_VMEM, 0},           {TS_OP_vst, 0, PLACE_VMEM},
+    {TS_OP_sld, PLACE_SMEM, 0},           {TS_OP_sst, 0, PLACE_SMEM},
+    {TS_OP_sem_read, PLACE_SEMAPHORE, 0}, {TS_OP_sem_set, 0, PLACE_SEMAPHORE},
+    {TS_OP_sem_add, 0, PLACE_SEMAPHORE},  {TS_OP_wait, 0, PLACE_SEMAPHORE},
+};
+
+static void find_places(member *m) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (places[i].opcode == m->op.instruction->opcode) {
+            m->reads_place = places[i].reads;
+            m->writes_place = places[i].writes;
+        }
+    }
+}
+
+static bool reads_register(const member *m, ts_register r) {
+    for (int i = 0; i < m->use.read_count; i++) {
+        if (m->use.reads[i].kind == r.kind && m->use.reads[i].reg == r.reg) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether `reader` must execute before `writer`. */
+static bool precedes(const member *reader, const member *writer) {
+    bool through_register =
+        writer->use.writes && !writer->late && reads_register(reader, writer->use.written);
+    return through_register || (reader->reads_place & writer->writes_place);
+}
+
+static bool is_free(const member *members, int count, int candidate) {
+    for (int i = 0; i < count; i++) {
+        if (i != candidate && !members[i].done && precedes(&members[i], &members[candidate])) {
+            return false;
+        }
+    }
+    return !members[candidate].done;
+}
+
+static int find_free(const member *members, int count) {
+    for (int i = 0; i < count; i++) {
+        if (is_free(members, count, i)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* In a ring of reads and writes some register is written: that result is kept aside. (Not every op of a ring
+ * writes a register, but a store only waits for loads, and those do.) */
+static void break_ring(member *members, int count) {
+    for (int i = 0; i < count; i++) {
+        if (!members[i].done && !members[i].late && members[i].use.writes) {
+            members[i].late = true;
+            return;
+        }
+    }
+    assert(false);
+}
+
+static core_op copy_op(const core_op *like, ts_operand_kind kind, uint32_t *to, const uint32_t *from) {
+    bool word = kind == TS_OPERAND_SREG;
+    return (core_op){.run = word ? core_run_copy_word : core_run_copy_vreg,
+                     .instruction = like->instruction,
+                     .d = to,
+                     .in = {from}};
+}
+
+/* Appends the op, its result aside if it is late; the copy back goes to `tail`. */
+static void append(decoder *dec, member *m, core_op *ops, int *count, core_op *tail, int *tail_count) {
+    m->done = true;
+    if (m->late) {
+        ts_operand_kind kind = m->use.written.kind;
+        uint32_t *home = m->op.d;
+        m->op.d = kind == TS_OPERAND_SREG ? TS_NEW(dec->arena, uint32_t) : new_vreg(dec->arena, 1);
+        if (m->use.merges) {
+            ops[(*count)++] = copy_op(&m->op, kind, m->op.d, home);
+        }
+        tail[(*tail_count)++] = copy_op(&m->op, kind, home, m->op.d);
+    }
+    ops[(*count)++] = m->op;
+}
+
+static int order(decoder *dec, member *members, int count, core_op *ops) {
+    core_op tail[BUNDLE_MAX];
+    int op_count = 0, tail_count = 0;
+    for (int left = count; left > 0; left--) {
+        int next = find_free(members, count);
+        while (next < 0) {
+            break_ring(members, count);
+            next = find_free(members, count);
+        }
+        append(dec, &members[next], ops, &op_count, tail, &tail_count);
+    }
+    memcpy(ops + op_count, tail, (size_t)tail_count * sizeof(tail[0]));
+    return op_count + tail_count;
+}
+
+/* ---- Constraints ---- */
+
+static int ready_index(const ts_core *core, ts_register r) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    return r.kind == TS_OPERAND_SREG   ? r.reg
+           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
+                                       : limits->sregs + limits->vregs + r.reg;
+}
+
+static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
+    for (int i = 0; i < use->read_count; i++) {
+        int index = ready_index(core, use->reads[i]), at = 0;
+        while (at < count && reads[at] != index) {
+            at++;
+        }
+        reads[at] = index;
+        count += at == count;
+    }
+    return count;
+}
+
+/* Cycles that rows in the same bank add to a strided access: all rows but the first of the fullest bank. */
+static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction *instruction) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) {
+        return 0;
+    }
+    int at = instruction->opcode == TS_OP_vld, most = 0;
+    const ts_address *address = instruction->operands[at].as.address;
+    for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
+        int same = 0;
+        for (int j = 0; j < TS_SUBLANES; j++) {
+            bool both = (address->sublane_mask >> i & 1) && (address->sublane_mask >> j & 1);
+            same += both && ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
+        }
+        most = same > most ? same : most;
+    }
+    return most > 1 ? most - 1 : 0;
+}
+
+static void add_constraints(decoder *dec, core_bundle *bundle, const member *m, core_write *writes,
+                            core_use *uses) {
+    const ts_core_config *config = dec->core->setup.config;
+    const ts_opcode_info *info = ts_opcode_get(m->op.instruction->opcode);
+    int64_t conflicts = bank_conflicts(config, m->op.instruction);
+    if (m->use.writes) {
+        int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_WAIT + (int)info->latency;
+        writes[bundle->write_count++] = (core_write){ready_index(dec->core, m->use.written), stall,
+                                                     config->latency_cycles[info->latency] + conflicts};
+    }
+    int first = dec->unit_first[info->slot];
+    if (first >= 0) {
+        int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_BUSY + (int)info->latency;
+        int units = config->limits.slots[info->slot];
+        int64_t cycles = config->occupancy_cycles[info->latency] + conflicts;
+        uses[bundle->use_count++] = (core_use){first, bundle->slots[info->slot], units, stall, cycles};
+    }
+    bundle->slots[info->slot]++;
+}
+
+static void describe(decoder *dec, core_bundle *bundle, const member *members, int count) {
+    core_write *writes = TS_NEW_ARRAY(dec->arena, core_write, count);
+    core_use *uses = TS_NEW_ARRAY(dec->arena, core_use, count);
+    for (int i = 0; i < count; i++) {
+        const member *m = &members[i];
+        ts_opcode opcode = m->op.instruction->opcode;
+        bundle->read_count = add_reads(dec->core, &m->use, dec->reads, bundle->read_count);
+        add_constraints(dec, bundle, m, writes, uses);
+        bundle->loads += opcode == TS_OP_vld;
+        bundle->stores += opcode == TS_OP_vst;
+        bundle->reads_memory |= opcode == TS_OP_vld || opcode == TS_OP_sld;
+        bundle->starts_dma |= opcode == TS_OP_dma;
+    }
+    int *reads = TS_NEW_ARRAY(dec->arena, int, bundle->read_count);
+    memcpy(reads, dec->reads, (size_t)bundle->read_count * sizeof(reads[0]));
+    bundle->reads = reads;
+    bundle->writes = writes;
+    bundle->uses = uses;
+}
+
+static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bundle) {
+    const ts_code *code = dec->core->setup.code;
+    if (!ts_bundle_check(dec->err, code, source, &dec->core->setup.config->limits)) {
+        return false;
+    }
+    for (int i = 0; i < source->count; i++) {
+        member *m = &dec->members[i];
+        memset(m, 0, sizeof(*m));
+        ts_instruction_registers(code, &source->instructions[i], &m->use);
+        if (!decode_op(dec, &source->instructions[i], &m->op)) {
+            return false;
+        }
+        find_places(m);
+    }
+    core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, source->count * 3);
+    describe(dec, bundle, dec->members, source->count);
+    bundle->op_count = order(dec, dec->members, source->count, ops);
+    bundle->ops = ops;
+    for (int i = 0; i < bundle->op_count; i++) {
+        bundle->wait = ops[i].instruction->opcode == TS_OP_wait ? &ops[i] : bundle->wait;
+    }
+    return true;
+}
+
+/* ---- The state ---- */
+
+static void new_registers(ts_arena *arena, ts_core *core) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    int registers = limits->sregs + limits->vregs + limits->vmasks;
+    core->sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);
+    core->vregs = new_vreg(arena, limits->vregs);
+    core->vmasks = new_vreg(arena, limits->vmasks);
+    core->scratch = new_vreg(arena, 1);
+    core->ready = TS_NEW_ARRAY(arena, int64_t, registers);
+    core->ready_stall = TS_NEW_ARRAY(arena, int, registers);
+}
+
+/* Units are tracked for slots that can be busy for more than the cycle of issue. */
+static void new_units(decoder *dec) {
+    const ts_core_config *config = dec->core->setup.config;
+    int units = 0;
+    for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
+        bool banks = config->vmem_banks > 0 && (slot == TS_SLOT_VLD || slot == TS_SLOT_VST), busy = banks;
+        for (int op = 0; op < TS_OP_COUNT; op++) {
+            const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
+            busy |= (int)info->slot == slot && config->occupancy_cycles[info->latency] > 1;
+        }
+        dec->unit_first[slot] = busy ? units : -1;
+        units += config->limits.slots[slot];
+    }
+    dec->core->unit_free = TS_NEW_ARRAY(dec->arena, int64_t, units);
+    dec->core->unit_stall = TS_NEW_ARRAY(dec->arena, int, units);
+}
+
+/* As many stores as can be on their way at once. */
+static void new_stores(ts_arena *arena, ts_core *core) {
+    const ts_core_config *config = core->setup.config;
+    int64_t vector = config->latency_cycles[TS_LATENCY_VECTOR_STORE];
+    int64_t scalar = config->latency_cycles[TS_LATENCY_SCALAR_STORE];
+    const int *slots = config->limits.slots;
+    core->store_count = (int)(vector * slots[TS_SLOT_VST] + scalar * slots[TS_SLOT_SCALAR]);
+    core->stores = TS_NEW_ARRAY(arena, core_store, core->store_count);
+}
+
+static void new_begin(ts_arena *arena, ts_core *core) {
+    int most = 1;
+    for (int i = 0; i < core->setup.code->transfer_count; i++) {
+        const ts_transfer *transfer = &core->setup.code->transfers[i];
+        int ranks = transfer->source.rank + transfer->destination.rank;
+        most = ranks > most ? ranks : most;
+    }
+    core->begin = TS_NEW_ARRAY(arena, int64_t, most);
+}
+
+bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    decoder dec = {.err = err, .arena = arena, .core = core, .vectors = ts_vector_select()};
+    int slots = 0;
+    for (int i = 0; i < TS_SLOT_COUNT; i++) {
+        slots += limits->slots[i];
+    }
+    assert(slots <= BUNDLE_MAX);
+    dec.members = TS_NEW_ARRAY(arena, member, BUNDLE_MAX);
+    dec.reads = TS_NEW_ARRAY(arena, int, limits->sregs + limits->vregs + limits->vmasks);
+    new_registers(arena, core);
+    new_units(&dec);
+    new_stores(arena, core);
+    new_begin(arena, core);
+    core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
+    for (int i = 0; i < core->bundle_count; i++) {
+        if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) {
+            return false;
+        }
+    }
+    core->bundles = bundles;
+    return true;
+}

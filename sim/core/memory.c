@@ -1,0 +1,163 @@
+/* Loads and stores of VMEM and SMEM. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "state.h"
+#include "tilesim/base/number.h"
+
+enum { ROW_BYTES = TS_LANES * 4 };
+
+static bool term_value(ts_error *err, const ts_core *core, const core_op *op, const core_term *term,
+                       int64_t *value) {
+    int64_t index = (int32_t)*term->sreg + term->bias;
+    int64_t quotient = term->shift >= 0 ? index >> term->shift : ts_floor_div(index, term->divisor);
+    if (term->exact && quotient * term->divisor != index) {
+        return core_fault(err, core, op,
+                          "index %" PRId64
+                          " (s%d) is not on a tile boundary, expected a multiple of %" PRId64,
+                          index, (int)(term->sreg - core->sregs), term->divisor);
+    }
+    if (term->modulus > 0) {
+        quotient = ts_floor_mod(quotient, term->modulus);
+    }
+    *value += quotient * term->multiplier;
+    return true;
+}
+
+static bool outside(ts_error *err, const ts_core *core, const core_op *op, int64_t address) {
+    const core_address *a = op->address;
+    int tensor = a->source->tensor;
+    return core_fault(err, core, op,
+                      "%s touches bytes %" PRId64 " to %" PRId64 ", expected %" PRId64 " to %" PRId64
+                      " of %s",
+                      ts_opcode_get(op->instruction->opcode)->mnemonic, address + a->low_bytes,
+                      address + a->high_bytes - 1, a->tensor_first, a->tensor_end - 1,
+                      tensor >= 0 ? core->setup.code->tensors[tensor].name : "the memory");
+}
+
+/* The byte address: of sublane 0 in VMEM, of the word in SMEM. */
+bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address) {
+    const core_address *a = op->address;
+    int64_t word = a->source->word;
+    for (int i = 0; i < a->term_count; i++) {
+        if (!term_value(err, core, op, &a->terms[i], &word)) {
+            return false;
+        }
+    }
+    *address = word * 4;
+    bool rows = a->high_bytes - a->low_bytes >= ROW_BYTES;
+    if (rows && word % TS_LANES != 0) {
+        return core_fault(err, core, op,
+                          "word address %" PRId64 " is not the start of a row, expected a multiple of %d",
+                          word, TS_LANES);
+    }
+    if (*address + a->low_bytes < a->tensor_first || *address + a->high_bytes > a->tensor_end) {
+        return outside(err, core, op, *address);
+    }
+    return true;
+}
+
+static bool whole(const core_op *op) {
+    const ts_address *source = op->address->source;
+    return source->stride == 1 && source->sublane_mask == 0xff && !op->mask;
+}
+
+/* The vreg that the rows make; d keeps its words in sublanes that do not take part. */
+static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint32_t *d) {
+    const ts_address *source = op->address->source;
+    for (int i = 0; i < TS_SUBLANES; i++) {
+        int64_t row = address + i * source->stride * ROW_BYTES;
+        if (source->sublane_mask >> i & 1) {
+            memcpy(d + i * TS_LANES, ts_space_touch(core->setup.vmem, row, ROW_BYTES), ROW_BYTES);
+        }
+    }
+}
+
+CORE_FUNCTION(vld) {
+    int64_t address;
+    if (!core_address_find(err, core, op, &address)) {
+        return false;
+    }
+    if (whole(op)) {
+        memcpy(op->d, ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), TS_VREG_BYTES);
+    } else if (!op->mask) {
+        gather_rows(core, op, address, op->d);
+    } else {
+        memcpy(core->scratch, op->d, TS_VREG_BYTES);
+        gather_rows(core, op, address, core->scratch);
+        ts_vector_merge(op->d, core->scratch, op->mask);
+    }
+    return true;
+}
+
+/* A store becomes visible to loads after its latency. */
+static void remember_store(ts_core *core, const core_op *op, const ts_space *space, int64_t address,
+                           int key) {
+    int64_t latency_cycles = core->setup.config->latency_cycles[key];
+    if (latency_cycles <= 1) {
+        return;
+    }
+    int64_t visible = core->now + latency_cycles;
+    int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
+    core->stores[core->store_next] = (core_store){space, first, end, visible, TS_STALL_WAIT + key};
+    core->store_next = (core->store_next + 1) % core->store_count;
+    core->stores_visible = visible > core->stores_visible ? visible : core->stores_visible;
+}
+
+static void write_row(ts_space *space, int64_t address, const uint32_t *words, const uint32_t *mask) {
+    uint32_t *row = (uint32_t *)(void *)ts_space_touch(space, address, ROW_BYTES);
+    for (int i = 0; i < TS_LANES; i++) {
+        row[i] = (words[i] & mask[i]) | (row[i] & ~mask[i]);
+    }
+}
+
+static void scatter_rows(ts_core *core, const core_op *op, int64_t address) {
+    const ts_address *source = op->address->source;
+    for (int i = 0; i < TS_SUBLANES; i++) {
+        int64_t row = address + i * source->stride * ROW_BYTES;
+        if (!(source->sublane_mask >> i & 1)) {
+            continue;
+        }
+        if (op->mask) {
+            write_row(core->setup.vmem, row, op->in[0] + i * TS_LANES, op->mask + i * TS_LANES);
+        } else {
+            memcpy(ts_space_touch(core->setup.vmem, row, ROW_BYTES), op->in[0] + i * TS_LANES, ROW_BYTES);
+        }
+        ts_space_mark(core->setup.vmem, row * 8, ROW_BYTES * 8, true);
+    }
+}
+
+CORE_FUNCTION(vst) {
+    int64_t address;
+    if (!core_address_find(err, core, op, &address)) {
+        return false;
+    }
+    if (whole(op)) {
+        memcpy(ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), op->in[0], TS_VREG_BYTES);
+        ts_space_mark(core->setup.vmem, address * 8, TS_VREG_BYTES * 8, true);
+    } else {
+        scatter_rows(core, op, address);
+    }
+    remember_store(core, op, core->setup.vmem, address, TS_LATENCY_VECTOR_STORE);
+    return true;
+}
+
+CORE_FUNCTION(sld) {
+    int64_t address;
+    if (!core_address_find(err, core, op, &address)) {
+        return false;
+    }
+    memcpy(op->d, ts_space_touch(core->setup.smem, address, 4), 4);
+    return true;
+}
+
+CORE_FUNCTION(sst) {
+    int64_t address;
+    if (!core_address_find(err, core, op, &address)) {
+        return false;
+    }
+    memcpy(ts_space_touch(core->setup.smem, address, 4), op->in[0], 4);
+    ts_space_mark(core->setup.smem, address * 8, 32, true);
+    remember_store(core, op, core->setup.smem, address, TS_LATENCY_SCALAR_STORE);
+    return true;
+}

@@ -1,0 +1,105 @@
+/* Scalar arithmetic and control. */
+#include "state.h"
+#include "tilesim/base/number.h"
+
+#define UNUSED (void)err, (void)core
+
+/* x and y are the sources as signed 32-bit numbers, a and b the same bits unsigned. */
+#define SCALAR(id, value)                                                                                    \
+    CORE_FUNCTION(id) {                                                                                      \
+        UNUSED;                                                                                              \
+        uint32_t a = op->in[0][0], b = op->in[1][0];                                                         \
+        int32_t x = (int32_t)a, y = (int32_t)b;                                                              \
+        (void)x, (void)y;                                                                                    \
+        op->d[0] = (uint32_t)(value);                                                                        \
+        return true;                                                                                         \
+    }
+SCALAR(sadd, a + b)
+SCALAR(ssub, a - b)
+SCALAR(smul, a *b)
+SCALAR(sand, a &b)
+SCALAR(sor, a | b)
+SCALAR(sxor, a ^ b)
+SCALAR(sshl, b < 32 ? a << (b & 31) : 0)
+SCALAR(sshr, b < 32 ? a >> (b & 31) : 0)
+SCALAR(ssra, x >> (b < 32 ? b : 31))
+SCALAR(smin, x < y ? x : y)
+SCALAR(smax, x > y ? x : y)
+SCALAR(scmp_eq, x == y)
+SCALAR(scmp_ne, x != y)
+SCALAR(scmp_lt, x < y)
+SCALAR(scmp_le, x <= y)
+SCALAR(scmp_gt, x > y)
+SCALAR(scmp_ge, x >= y)
+
+CORE_FUNCTION(smov) { return core_run_copy_word(err, core, op); }
+
+static bool divisor_positive(ts_error *err, const ts_core *core, const core_op *op) {
+    int32_t divisor = (int32_t)op->in[1][0];
+    return divisor > 0 || core_fault(err, core, op, "division by %d, expected a divisor above 0", divisor);
+}
+
+CORE_FUNCTION(sdiv) {
+    if (!divisor_positive(err, core, op)) {
+        return false;
+    }
+    op->d[0] = (uint32_t)ts_floor_div((int32_t)op->in[0][0], (int32_t)op->in[1][0]);
+    return true;
+}
+
+CORE_FUNCTION(smod) {
+    if (!divisor_positive(err, core, op)) {
+        return false;
+    }
+    op->d[0] = (uint32_t)ts_floor_mod((int32_t)op->in[0][0], (int32_t)op->in[1][0]);
+    return true;
+}
+
+/* ---- Control ---- */
+
+static bool branch(ts_core *core, const core_op *op, bool taken) {
+    if (taken) {
+        int64_t cycles = core->setup.config->latency_cycles[TS_LATENCY_BRANCH];
+        core->taken = op->target;
+        core_hold(core, cycles, TS_STALL_WAIT + TS_LATENCY_BRANCH);
+    }
+    return true;
+}
+
+#define BRANCH(id, condition)                                                                                \
+    CORE_FUNCTION(id) {                                                                                      \
+        UNUSED;                                                                                              \
+        int32_t x = (int32_t)op->in[0][0], y = op->in[1] ? (int32_t)op->in[1][0] : 0;                        \
+        return branch(core, op, condition);                                                                  \
+    }
+BRANCH(brnz, x != y)
+BRANCH(brz, x == y)
+BRANCH(br_eq, x == y)
+BRANCH(br_ne, x != y)
+BRANCH(br_lt, x < y)
+BRANCH(br_le, x <= y)
+BRANCH(br_gt, x > y)
+BRANCH(br_ge, x >= y)
+
+CORE_FUNCTION(jump) {
+    UNUSED;
+    return branch(core, op, true);
+}
+
+CORE_FUNCTION(halt) {
+    (void)err, (void)op;
+    core->halting = true;
+    return true;
+}
+
+CORE_FUNCTION(nop) {
+    UNUSED;
+    (void)op;
+    return true;
+}
+
+CORE_FUNCTION(delay) {
+    (void)err;
+    core_hold(core, (int32_t)op->in[0][0], TS_STALL_WAIT + TS_LATENCY_CONTROL);
+    return true;
+}

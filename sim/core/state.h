@@ -1,0 +1,146 @@
+/* Private to the core: the decoded program and the state that runs it. */
+#ifndef TILESIM_CORE_STATE_H
+#define TILESIM_CORE_STATE_H
+
+#include "tilesim/core/core.h"
+#include "vector.h"
+
+typedef struct core_op core_op;
+/* Executes one instruction in the bundle that issues at core->now. */
+typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
+
+/* A term of an address, checked and ready: see ts_address_term. */
+typedef struct {
+    const uint32_t *sreg;
+    int64_t bias, divisor, modulus, multiplier;
+    int shift; /* of a divisor that is a power of two, else -1 */
+    bool exact;
+} core_term;
+
+typedef struct {
+    const ts_address *source;
+    int term_count;
+    core_term terms[TS_ADDRESS_TERMS];
+    int64_t low_bytes, high_bytes;    /* the bytes touched, from the address: low .. high - 1 */
+    int64_t tensor_first, tensor_end; /* where they must lie: bytes of the space */
+} core_address;
+
+/* Operands are pointers to registers or to constants, so that no function asks what kind they are. */
+struct core_op {
+    core_function *run;
+    ts_vector_function *vector;
+    uint32_t *d;
+    const uint32_t *in[TS_OPERANDS_MAX]; /* sources but for addresses and labels, in order */
+    const uint32_t *scalar;              /* of a vector function */
+    const uint32_t *mask;                /* NULL: the whole vreg is written */
+    uint32_t *fill;                      /* the vreg that a scalar source is spread over, one of `in` */
+    const uint32_t *fill_from;
+    const core_address *address;
+    const ts_semaphore_operand *semaphore;
+    int target; /* bundle of a branch */
+    const ts_instruction *instruction;
+};
+
+typedef struct {
+    int reg;   /* in ts_core.ready */
+    int stall; /* what a reader waits for */
+    int64_t latency_cycles;
+} core_write;
+
+typedef struct {
+    int unit; /* the first of the slot's units in ts_core.unit_free */
+    int nth;  /* this use is the nth of the bundle on that slot, from 0 */
+    int units;
+    int stall;
+    int64_t occupancy_cycles;
+} core_use;
+
+typedef struct {
+    const core_op *ops; /* in an order in which reads come before writes */
+    int op_count;
+    int read_count, write_count, use_count;
+    const int *reads; /* registers, as in ts_core.ready */
+    const core_write *writes;
+    const core_use *uses;
+    const core_op *wait; /* NULL: none */
+    bool starts_dma;     /* then stores must be visible first */
+    int loads, stores;   /* of VMEM */
+    bool reads_memory;   /* a load of VMEM or SMEM */
+    int slots[TS_SLOT_COUNT];
+} core_bundle;
+
+/* A store that a load may have to wait for. */
+typedef struct {
+    const ts_space *space;
+    int64_t first, end; /* bytes */
+    int64_t visible;    /* cycle */
+    int stall;
+} core_store;
+
+struct ts_core {
+    ts_core_setup setup;
+    const core_bundle *bundles;
+    int bundle_count;
+
+    uint32_t *sregs, *vregs, *vmasks, *scratch; /* scratch: one vreg */
+    int64_t *begin;                             /* indices of a transfer: source, then destination */
+
+    int pc;       /* the bundle that issues next */
+    int64_t next; /* not before this cycle */
+    int64_t now;  /* of the bundle that issues */
+    int taken;    /* the bundle to go to, -1: the next one */
+    bool halting, halted, yielding;
+    bool waiting; /* for a semaphore, since `waiting_since` */
+    int64_t waiting_since;
+    int64_t hold_cycles; /* the bundle that issues keeps the next one away that long */
+    int hold_stall;
+
+    int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
+    int *ready_stall;
+    int64_t *unit_free; /* the cycle from which each unit is free; ascending within a slot */
+    int *unit_stall;
+    core_store *stores; /* ring */
+    int store_count, store_next;
+    int64_t stores_visible; /* the cycle from which all are */
+
+    int64_t stalls[TS_STALL_COUNT];
+    int64_t *issues, *stall_cycles; /* by bundle */
+};
+
+/* decode.c */
+bool core_decode(ts_error *err, ts_arena *arena, ts_core *core);
+
+/* A fault of the instruction, with cycle and line. Returns false. */
+bool core_fault(ts_error *err, const ts_core *core, const core_op *op, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The next bundle issues `cycles` after this one, the cycles between counted as `stall`. */
+void core_hold(ts_core *core, int64_t cycles, int stall);
+
+/* The functions of the families; names are those of the opcodes. */
+#define CORE_FUNCTION(id) bool core_run_##id(ts_error *err, ts_core *core, const core_op *op)
+CORE_FUNCTION(vector);        /* any vector function */
+CORE_FUNCTION(vector_masked); /* the same under a write mask */
+CORE_FUNCTION(copy_word);     /* d[0] = in[0][0] */
+CORE_FUNCTION(copy_vreg);
+#define DECLARE_SCALAR(id)   CORE_FUNCTION(id);
+#define DECLARE_CONTROL(id)  CORE_FUNCTION(id);
+#define DECLARE_MEMORY(id)   CORE_FUNCTION(id);
+#define DECLARE_TRANSFER(id) CORE_FUNCTION(id);
+#define DECLARE_VECTOR_F32(id)
+#define DECLARE_VECTOR_I32(id)
+#define DECLARE_VECTOR_MOVE(id)
+#define DECLARE_MASK(id)
+#define DECLARE_EUP(id)
+#define DECLARE_CROSS(id)
+#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) DECLARE_##family(id)
+#include "tilesim/isa/opcodes.def"
+
+/* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */
+bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address);
+/* transfer.c: the semaphore that an operand names now. */
+bool core_semaphore_find(ts_error *err, const ts_core *core, const core_op *op, int *semaphore);
+int64_t core_wait_count(const core_op *op);
+/* Whether the bundle's wait can go on. */
+bool core_wait_ready(ts_error *err, const ts_core *core, const core_op *op, bool *ready);
+
+#endif
