@@ -108,14 +108,12 @@ static bool add_mode(composer *c, flat *result, int64_t extent, int64_t step, in
     return ts_mul(step, stride, &result->stride[last]) || overflow(c->err);
 }
 
-/* The largest index in a mode extent:stride that a leaf reaches of which `taken` steps of r fall into the
- * mode, and `outer` times as many go on behind it; the extent itself if that is not exact. It is where the
- * inner steps fill the mode. Where they go over, each outer step loses the excess, which changes nothing if
- * the stride is 0 and the sum stays below a step. */
+/* The largest index within a mode extent:stride that a leaf reaches of which `taken` steps of r fall into the
+ * mode, and `outer` times as many go on behind it; the extent itself if the result would be wrong. The inner
+ * steps fill the mode; where they go over, each outer step loses the excess, which changes nothing in a mode
+ * of stride 0 as long as the sum stays below the extent. */
 static int64_t reach_of(int64_t extent, int64_t stride, int64_t r, int64_t taken, int64_t outer) {
-    int64_t excess = extent % r ? r - extent % r : 0, lost;
-    if (outer == 1) return (taken - 1) * r;
-    if (excess && (stride || !ts_mul(outer, excess, &lost) || lost >= r)) return extent;
+    if (outer > 1 && stride && extent % r) return extent;
     return (taken * outer - 1) * r - (outer - 1) * extent;
 }
 

@@ -108,6 +108,7 @@ static void test_results(void **state) {
          "(4,2):(1,0)"}, /* beyond the size, A goes on with its last stride */
         {"composition", "(8,4):(0,1)", "6:3", "(3,2):(0,1)"}, /* 3 does not divide 8, but nothing is lost */
         {"composition", "((2,4),8):((1,16),2)", "<_,2:4>", "((2,4),2):((1,16),8)"},
+        {"composition", "(4,8):(1,4)", "<2>", "(2):(1)"}, /* what the tiler does not reach is dropped */
         {"composition", "(8,8):(8,1)", "<[2:1],4>", "((2),4):((8),1)"},
         {"complement", "(2,2):(2,9)", "36", "(2,2,2):(1,4,18)"},
         {"right_inverse", "(4,2):(-1,4)", "", "1:0"},

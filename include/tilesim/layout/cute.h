@@ -93,8 +93,9 @@ bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, con
 /* R(c) = A(B(c)), for every coordinate c of B. By mode: modes of A that the tiler does not reach are dropped.
  */
 bool ts_cute_compose(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_tiler *b, ts_cute *out);
-/* What the layout does not reach: ordered, disjoint from it but for 0, both together reach at least `target`
- * (>= 1; the cosize of the layout is usual). */
+/* What the layout does not reach: ordered, disjoint from it but for 0. Together they reach at least `target`
+ * (>= 1; usual is the layout's cosize), unless a stride is no multiple of what smaller ones cover: then a gap
+ * is filled as far as whole steps go. */
 bool ts_cute_complement(ts_error *err, ts_arena *arena, const ts_cute *layout, int64_t target, ts_cute *out);
 bool ts_cute_right_inverse(ts_error *err, ts_arena *arena, const ts_cute *layout,
                            ts_cute *out); /* L(R(i)) = i */
