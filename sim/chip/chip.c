@@ -1,0 +1,231 @@
+/* The chip's stepper. */
+#include "tilesim/chip/chip.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tilesim/layout/plan.h"
+
+/* A transfer under way: its plan lives as long. */
+typedef struct flight {
+    struct flight *next;
+    ts_arena *arena;
+    int transfer, semaphore;
+} flight;
+
+struct ts_chip {
+    const ts_chip_config *config;
+    const ts_code *code;
+    const ts_chip_observer *observer;
+    ts_arena *arena;
+    ts_space *spaces[TS_SPACE_COUNT];
+    int64_t **axis_bits; /* of each tensor */
+    int64_t *semaphores;
+    ts_core_ports ports;
+    ts_core *core;
+    ts_hbm *hbm;
+    ts_dma *dma;
+    flight *free_flights;
+    int64_t busy_since; /* -1: no transfer is under way */
+    ts_chip_counters counters;
+};
+
+/* ---- Transfers ---- */
+
+static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
+    const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
+    return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
+}
+
+static ts_dma_end end_of(const ts_chip *chip, const ts_slice *slice) {
+    ts_space_kind kind = chip->code->tensors[slice->tensor].space;
+    return (ts_dma_end){chip->spaces[kind], kind == TS_SPACE_HBM};
+}
+
+static flight *take_flight(ts_chip *chip) {
+    flight *f = chip->free_flights;
+    if (f) chip->free_flights = f->next;
+    else f = TS_NEW(chip->arena, flight);
+    f->arena = ts_arena_new();
+    return f;
+}
+
+static void give_back(ts_chip *chip, flight *f) {
+    ts_arena_free(f->arena);
+    f->next = chip->free_flights;
+    chip->free_flights = f;
+}
+
+/* Adds where it happened to an error that came from below. */
+static bool fault_at(ts_error *err, int64_t cycle, const ts_code *code, int line) {
+    if (err && err->kind == TS_ERROR_INPUT) err->kind = TS_ERROR_FAULT;
+    if (err && err->line == 0 && line > 0) {
+        strncpy(err->name, code->name, sizeof err->name - 1);
+        err->line = line;
+        err->column = 1;
+    }
+    if (err && err->cycle <= 0) err->cycle = cycle;
+    return false;
+}
+
+static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin, const int64_t *dst_begin,
+                      int semaphore, int64_t cycle) {
+    ts_chip *chip = self;
+    const ts_transfer *what = &chip->code->transfers[transfer];
+    flight *f = take_flight(chip);
+    f->transfer = transfer;
+    f->semaphore = semaphore;
+    ts_plan_side src = side_of(chip, &what->source, src_begin), dst = side_of(chip, &what->destination, dst_begin);
+    ts_dma_transfer moved = {.src = end_of(chip, &what->source), .dst = end_of(chip, &what->destination),
+                             .tag = (int64_t)(intptr_t)f};
+    moved.plan = ts_plan_new(err, f->arena, &src, &dst, what->source.rank, what->source.size);
+    if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
+        give_back(chip, f);
+        return fault_at(err, cycle, chip->code, what->line);
+    }
+    if (chip->busy_since < 0) chip->busy_since = cycle;
+    return true;
+}
+
+static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
+    ts_chip_counters *c = &chip->counters;
+    c->transfers++;
+    c->useful_bytes += r->useful_bytes;
+    c->src_bytes += r->src_bytes;
+    c->dst_bytes += r->dst_bytes;
+    c->padding_bytes += r->padding_bytes;
+    c->waste_bytes += r->waste_bytes;
+    c->rmw_lines += r->rmw_lines;
+    if (chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM) c->hbm_read_bytes += r->src_bytes;
+    if (chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM) c->hbm_written_bytes += r->dst_bytes;
+}
+
+static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
+    ts_dma_result result;
+    bool moved = ts_dma_complete(err, chip->dma, &result);
+    flight *f = (flight *)(intptr_t)result.tag;
+    const ts_transfer *what = &chip->code->transfers[f->transfer];
+    add_result(chip, &result, what);
+    if (chip->observer && chip->observer->transferred) {
+        chip->observer->transferred(chip->observer->self, f->transfer, &result);
+    }
+    if (f->semaphore >= 0) chip->semaphores[f->semaphore]++;
+    give_back(chip, f);
+    if (ts_dma_under_way(chip->dma) == 0) {
+        chip->counters.dma_busy_cycles += cycle - chip->busy_since;
+        chip->busy_since = -1;
+    }
+    ts_core_notify(chip->core, cycle);
+    return moved || fault_at(err, cycle, chip->code, what->line);
+}
+
+/* ---- Building ---- */
+
+static void forward_issued(void *self, int bundle, int64_t cycle) {
+    const ts_chip_observer *o = ((ts_chip *)self)->observer;
+    o->issued(o->self, bundle, cycle);
+}
+
+static void forward_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
+    const ts_chip_observer *o = ((ts_chip *)self)->observer;
+    o->stalled(o->self, bundle, first_cycle, cycles, stall);
+}
+
+static bool make_spaces(ts_error *err, ts_chip *chip) {
+    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        int64_t bytes = chip->config->space_bytes[i];
+        if (bytes > 0) chip->spaces[i] = ts_space_new(err, chip->arena, ts_space_text((ts_space_kind)i), bytes);
+        if (bytes > 0 && !chip->spaces[i]) return false;
+    }
+    return true;
+}
+
+static bool place_tensors(ts_error *err, ts_chip *chip) {
+    const ts_code *code = chip->code;
+    chip->axis_bits = TS_NEW_ARRAY(chip->arena, int64_t *, code->tensor_count);
+    for (int i = 0; i < code->tensor_count; i++) {
+        const ts_tensor *tensor = &code->tensors[i];
+        if (!chip->spaces[tensor->space]) {
+            return ts_error_set(err, TS_ERROR_INPUT, "tensor '%s' is in %s, which this machine does not have", tensor->name,
+                                ts_space_text(tensor->space));
+        }
+        chip->axis_bits[i] = TS_NEW_ARRAY(chip->arena, int64_t, TS_LAYOUT_MAX_AXES);
+        if (!ts_space_place(err, chip->spaces[tensor->space], tensor->shape, tensor->base_bytes, chip->axis_bits[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_units(ts_error *err, ts_chip *chip) {
+    const ts_dma_machine *memory = &chip->config->memory;
+    chip->hbm = ts_hbm_new(err, chip->arena, memory->hbm);
+    if (!chip->hbm) return false;
+    chip->dma = ts_dma_new(chip->arena, memory->dma, chip->hbm, memory->core_khz,
+                           memory->hbm->clock_khz * memory->hbm->ticks_per_ck);
+    chip->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
+    chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma};
+    if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
+    if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
+    ts_core_setup setup = {.config = &chip->config->core, .code = chip->code, .vmem = chip->spaces[TS_SPACE_VMEM],
+                           .smem = chip->spaces[TS_SPACE_SMEM], .semaphores = chip->semaphores, .ports = &chip->ports};
+    chip->core = ts_core_new(err, chip->arena, &setup);
+    return chip->core != NULL;
+}
+
+ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,
+                     const ts_chip_observer *observer) {
+    ts_chip *chip = TS_NEW(arena, ts_chip);
+    *chip = (ts_chip){.config = config, .code = code, .observer = observer, .arena = arena, .busy_since = -1};
+    if (make_spaces(err, chip) && place_tensors(err, chip) && make_units(err, chip)) return chip;
+    ts_chip_free(chip);
+    return NULL;
+}
+
+void ts_chip_free(ts_chip *chip) {
+    for (int i = 0; chip && i < TS_SPACE_COUNT; i++) ts_space_free(chip->spaces[i]);
+}
+
+ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->spaces[kind]; }
+const ts_core *ts_chip_core(const ts_chip *chip) { return chip->core; }
+
+/* ---- Running ---- */
+
+static bool deadlock(ts_error *err, const ts_chip *chip) {
+    int semaphore = -1;
+    int64_t needed = 0;
+    const ts_instruction *wait = ts_core_waiting(chip->core, &semaphore, &needed);
+    ts_core_counters core;
+    ts_core_count(chip->core, &core);
+    assert(wait && semaphore >= 0);
+    ts_error_set(err, TS_ERROR_FAULT,
+                 "deadlock: the core waits for semaphore '%s' to reach %lld, it is %lld; the DMA engine is idle; HBM is idle",
+                 chip->code->semaphore_names[semaphore], (long long)needed, (long long)chip->semaphores[semaphore]);
+    return fault_at(err, core.cycles, chip->code, wait->line);
+}
+
+bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
+    for (;;) {
+        int64_t core_at = ts_core_next(chip->core);
+        int64_t done_at = ts_dma_next(chip->dma, core_at);
+        if (done_at != INT64_MAX) {
+            if (!complete(err, chip, done_at)) return false;
+            continue;
+        }
+        if (core_at == INT64_MAX) return ts_core_halted(chip->core) || deadlock(err, chip);
+        if (core_at >= max_cycles) {
+            ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
+            return fault_at(err, core_at, chip->code, 0);
+        }
+        /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */
+        bool alone = ts_dma_under_way(chip->dma) == 0;
+        if (!ts_core_step(err, chip->core, alone ? max_cycles : core_at + 1)) return false;
+    }
+}
+
+void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
+    *counters = chip->counters;
+    ts_core_count(chip->core, &counters->core);
+    ts_hbm_read_stats(chip->hbm, &counters->hbm);
+    counters->cycles = counters->core.cycles;
+}
