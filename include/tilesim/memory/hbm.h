@@ -30,8 +30,9 @@ void ts_hbm_reset(ts_hbm *hbm);
  * whole bursts. TS_HBM_UNLIMITED: no limit. lookahead 0: in order, each waits for the one before. */
 ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes, int64_t in_flight_bytes);
 void ts_hbm_stream_start(ts_hbm_stream *stream, int64_t cycle);
-/* The first cycle at which the next request can be offered. */
-int64_t ts_hbm_stream_next(ts_hbm_stream *stream);
+/* The first cycle at which the next request can be offered, as far as that can be known by running the memory up to
+ * `limit` (no other stream may offer before it later); limit + 1 when it is not known by then. */
+int64_t ts_hbm_stream_next(ts_hbm_stream *stream, int64_t limit);
 /* Offers the bursts that [address, address + bytes) touches, from `earliest` on (or from stream_next, if that is
  * later). Returns the cycle at which the last of them was accepted. */
 int64_t ts_hbm_stream_offer(ts_hbm_stream *stream, int64_t address, int32_t bytes, bool is_write, int64_t earliest);
