@@ -144,11 +144,12 @@ static void begin_block(ts_dma *dma, transfer *t) {
     t->result.engine_cycles += cycles;
 }
 
-/* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. */
-static int64_t next_action(const ts_dma *dma, const transfer *t) {
+/* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. The memory is run up
+ * to `tick` for it; what is not known by then comes after it. */
+static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
     if (!t->started || t->offered) return INT64_MAX;
     if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_cycle);
-    return later(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream)));
+    return later(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream, tick)));
 }
 
 static void act(ts_dma *dma, transfer *t) {
@@ -182,17 +183,25 @@ static transfer *earliest_done(ts_dma *dma) {
     return best;
 }
 
-static transfer *next_to_act(const ts_dma *dma, int64_t *cycle) {
+static transfer *next_to_act_by(const ts_dma *dma, int64_t tick, int64_t *cycle) {
     transfer *best = NULL;
     *cycle = INT64_MAX;
     for (transfer *t = dma->first; t; t = t->next) {
-        int64_t when = next_action(dma, t);
+        int64_t when = next_action(dma, t, tick);
         if (when < *cycle) {
             *cycle = when;
             best = t;
         }
     }
     return best;
+}
+
+/* One that waits for data may let the memory run, but not past what another can do, nor past `limit`. */
+static transfer *next_to_act(const ts_dma *dma, int64_t limit, int64_t *cycle) {
+    transfer *best = next_to_act_by(dma, dma->settled_tick, cycle);
+    int64_t until = *cycle < limit ? *cycle : limit;
+    if (dma->config->in_flight_bytes < 0 || !dma->hbm) return best;
+    return next_to_act_by(dma, until == INT64_MAX ? INT64_MAX : to_tick(dma, until), cycle);
 }
 
 static void settle(ts_dma *dma, int64_t tick) {
@@ -213,7 +222,7 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     fill_queues(dma, 0);
     for (;;) {
         int64_t cycle;
-        transfer *done = earliest_done(dma), *t = next_to_act(dma, &cycle);
+        transfer *done = earliest_done(dma), *t = next_to_act(dma, limit, &cycle);
         if (done && done->done_cycle <= cycle) return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
         if (t && cycle <= limit) {
             if (waits_for_end(dma)) settle(dma, to_tick(dma, cycle));
