@@ -9,14 +9,8 @@
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
 #include "tilesim/isa/isa.h"
+#include "tilesim/machine/core_config.h"
 #include "tilesim/memory/space.h"
-
-typedef struct {
-    ts_isa_limits limits;
-    int64_t latency_cycles[TS_LATENCY_COUNT];   /* issue to the first cycle in which the result can be read */
-    int64_t occupancy_cycles[TS_LATENCY_COUNT]; /* issue to the next issue on the same unit */
-    int vmem_banks; /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
-} ts_core_config;
 
 /* Why a bundle did not issue in a cycle. Every cycle from 0 to the end either issues a bundle or has exactly
  * one reason: that of the constraint that was met last. The numbers:

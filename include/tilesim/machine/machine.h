@@ -9,27 +9,18 @@
 #include "tilesim/base/error.h"
 #include "tilesim/config/field.h"
 #include "tilesim/isa/isa.h"
+#include "tilesim/machine/core_config.h"
 #include "tilesim/machine/dma_config.h"
 #include "tilesim/machine/hbm_config.h"
 
 typedef struct {
+    int32_t generation;
+    int32_t lanes, sublanes; /* of a vreg: 128 and 8, nothing else is modelled */
     int32_t tensor_cores;    /* share HBM and CMEM */
     int64_t launch_ps;       /* of the smallest kernel that the compiler makes, beyond what it does */
     int64_t sustained_khz;   /* of the TensorCore, under load: what the models count */
     int64_t peak_khz;        /* the clock of the published peak figures */
-} ts_chip_config;
-
-typedef struct {
-    int32_t latency_cycles;   /* after which a result can be read; 1: by the next bundle */
-    int32_t occupancy_cycles; /* after which the same unit accepts another instruction; 1: every cycle */
-} ts_latency_config;
-
-typedef struct {
-    int32_t lanes, sublanes; /* of a vreg; only 128 x 8 is modelled */
-    int32_t semaphores;
-    bool bf16_arithmetic;    /* vector arithmetic on bf16 without unpacking it */
-    ts_latency_config latency[TS_LATENCY_COUNT]; /* occupancy of MXU_PUSH: sublanes / mxu.rows_per_cycle[BF16] */
-} ts_core_config;
+} ts_machine_chip;
 
 typedef enum {
     TS_MXU_F32,
@@ -47,24 +38,21 @@ typedef struct {
     int32_t rows_per_cycle[TS_MXU_TYPE_COUNT]; /* of the left operand, accepted by one unit; 0: not a native type */
     int32_t staging;      /* weight tiles that a unit holds, the one in use included */
     int32_t result_vregs; /* results that a unit holds until popped, in vregs */
-} ts_mxu_config;
+} ts_machine_mxu;
 
 typedef enum { TS_VMEM_CORE_FIRST, TS_VMEM_DMA_FIRST } ts_vmem_priority;
 
 typedef struct {
-    int32_t load_ports, store_ports; /* vregs a cycle, shared by the core's slots and DMA */
-    int32_t banks;       /* of rows of 128 words: row r lies in bank r mod banks */
-    int32_t bank_rows;   /* that one bank reads or writes in a cycle */
-    int32_t dma_bytes_per_cycle;
-    ts_vmem_priority priority; /* who waits when core and DMA want one port */
-} ts_vmem_config;
+    int32_t load_ports, store_ports; /* vregs a cycle, of the core's slots and of DMA together */
+    ts_vmem_priority priority;       /* who waits when core and DMA want one port */
+} ts_machine_vmem;
 
 /* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
 typedef struct {
     const char *name;
     int64_t extent;     /* in steps */
     int64_t step_bytes;
-} ts_memory_axis;
+} ts_machine_axis;
 
 typedef struct {
     const char *name; /* hbm, vmem, smem, cmem, or the file's own */
@@ -72,22 +60,20 @@ typedef struct {
     int64_t align_bytes; /* where tensors may begin */
     int32_t xla_space;   /* n of S(n) in XLA's layouts */
     bool per_core;       /* else one for the chip */
-    const ts_memory_axis *axes; /* NULL: only m */
+    const ts_machine_axis *axes; /* NULL: only m */
     int32_t axis_count;
-} ts_memory_config;
+} ts_machine_memory;
 
 typedef struct {
     const char *name;    /* as the user wrote it: an embedded name or a path */
     const char *title;   /* from the file: "TPU v5e" */
-    int32_t generation;
-    ts_chip_config chip;
-    ts_isa_limits isa;
-    ts_core_config core;
-    ts_mxu_config mxu;
-    ts_vmem_config vmem;
+    ts_machine_chip chip;
+    ts_core_config core;    /* vmem_banks is `vmem.banks`; occupancy of MXU_PUSH follows from mxu.rows_per_cycle */
+    ts_machine_mxu mxu;
+    ts_machine_vmem vmem;
     ts_hbm_config hbm;
     ts_dma_config dma;
-    const ts_memory_config *memories;
+    const ts_machine_memory *memories;
     int32_t memory_count;
 
     uint64_t hash;       /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files look like */
@@ -102,7 +88,7 @@ const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const cha
                                        const char *const *overrides, int count);
 
 /* By name; the error lists those that the machine has. */
-const ts_memory_config *ts_machine_memory(ts_error *err, const ts_machine *machine, const char *name);
+const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name);
 
 /* The field table, for `tilesim show schema` and for sweeps. */
 extern const ts_field_table ts_machine_fields;
