@@ -41,7 +41,8 @@ static bool read_index(ts_error *err, const ts_layout *layout, const char *text,
     ts_cursor cursor = {&source, 0, 0};
     bool wrapped = ts_cursor_take(&cursor, "(");
     for (int i = 0; i < layout->rank; i++) {
-        if (i > 0 && !ts_cursor_expect(err, &cursor, ",")) return false;
+        if (i > 0 && !ts_cursor_take(&cursor, ","))
+            return ts_cursor_unexpected(err, &cursor, "',' and another index: one for each dimension");
         if (!ts_cursor_integer(err, &cursor, "an index", &index[i])) return false;
         if (index[i] < 0 || index[i] >= layout->dims[i])
             return ts_error_at(err, TS_ERROR_INPUT, &source, cursor.token,

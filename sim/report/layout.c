@@ -9,10 +9,9 @@
 #include "tilesim/base/number.h"
 #include "tilesim/layout/xla.h"
 
-/* ---- What the digits are made of: walks the stages with a formula and a group of dims for each current dim.
- * ---- */
+/* ---- What the digits are made of: walks the stages with a formula and a group of dims for each dim. ---- */
 
-enum { NO_DIM = -1, FORMULA_BYTES = 58 };
+enum { NO_DIM = -1, FORMULA_BYTES = 400, FORMULA_WIDTH = 52 };
 
 typedef struct {
     ts_arena *arena;
@@ -22,12 +21,12 @@ typedef struct {
 } walk;
 
 __attribute__((format(printf, 2, 3))) static const char *formula(walk *w, const char *format, ...) {
-    char text[512];
+    char text[FORMULA_BYTES];
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length > FORMULA_BYTES) strcpy(text + FORMULA_BYTES - 3, "...");
+    if (length >= FORMULA_BYTES) strcpy(text, "..."); /* rather than to grow without end */
     return ts_arena_copy_text(w->arena, text, strlen(text));
 }
 
@@ -149,7 +148,7 @@ enum { MEMORY_SPACES = sizeof memory_spaces / sizeof memory_spaces[0] };
 
 static void add_count(ts_text *out, int width, int64_t value) {
     char digits[32];
-    ts_text_add(out, "%*s", width, ts_text_group_digits(digits, value));
+    ts_text_add(out, " %*s", width - 1, ts_text_group_digits(digits, value));
 }
 
 static void add_bytes(ts_text *out, int64_t bytes) {
@@ -237,7 +236,10 @@ static void add_digits(const ts_layout *layout, const ts_layout_anatomy *anatomy
         const char *axis = layout->axes[digit->axis].name;
         snprintf(stride, sizeof stride, "%" PRId64 "%s%.20s", digit->stride,
                  layout->axis_count > 1 ? "@" : "", layout->axis_count > 1 ? axis : "");
-        ts_text_add(out, "  %-6d%14" PRId64 "%22s   %s\n", i, digit->extent, stride, anatomy->values[i]);
+        const char *value = anatomy->values[i];
+        bool cut = strlen(value) > FORMULA_WIDTH;
+        ts_text_add(out, "  %-6d%14" PRId64 "%22s   %.*s%s\n", i, digit->extent, stride,
+                    cut ? FORMULA_WIDTH - 2 : FORMULA_WIDTH, value, cut ? ".." : "");
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "tilesim/base/file.h"
 #include "tilesim/base/text.h"
+#include "tilesim/layout/cute.h"
 #include "tilesim/layout/xla.h"
 
 enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
@@ -108,16 +109,37 @@ static void check_refused(check *c) {
         ts_text_add(&c->wrong, "the error has no place: %s", err.message);
 }
 
+/* ---- Notations with operations: a row is an operation by name on texts, and what it prints, or "error" ----
+ */
+
+typedef bool evaluator(ts_error *err, ts_arena *arena, const char *op, const char *a, const char *b,
+                       ts_text *out);
+
+static void check_operation(check *c, evaluator *evaluate, const char *column_a, const char *column_b) {
+    ts_error err = {0};
+    ts_text found;
+    ts_text_init(&found, c->arena);
+    const char *op = cell(c, "op"), *a = cell(c, column_a), *b = cell(c, column_b),
+               *expect = cell(c, "expect");
+    bool ok = evaluate(&err, c->arena, op != NULL ? op : "", a != NULL ? a : "-", b != NULL ? b : "", &found);
+    if (expect == NULL) expect = "";
+    if (strcmp(ok ? found.bytes : "error", expect) == 0) return;
+    ts_text_add(&c->wrong, "%s: found %s%s, expected %s", op != NULL ? op : "",
+                ok ? found.bytes : "an error: ", ok ? "" : err.message, expect);
+}
+
+static void check_cute(check *c) { check_operation(c, ts_cute_evaluate, "a", "b"); }
+
 /* ---- Files ---- */
 
-/* By how the first line of the file begins. In tables that begin with a comment every row has the same
- * columns. */
+/* By how the first line of the file begins. The names of the columns are in the first line that has tabs. */
 static const struct {
     const char *first_line;
     void (*run)(check *c);
 } formats[] = {
     {"shape_string\t", check_shape},
     {"text\treason", check_refused},
+    {"# CuTe", check_cute},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -160,12 +182,15 @@ static void run_file(const char *path, ts_arena *arena, int *passed, int *failed
     while (format < FORMATS &&
            strncmp(text, formats[format].first_line, strlen(formats[format].first_line)) != 0)
         format++;
-    row header, cells;
-    char *next = cut_line(text, &header);
-    for (int number = 2; *next != '\0' && format < FORMATS; number++) {
-        bool skipped = *next == '#' || *next == '\n';
+    row header = {0}, cells;
+    char *next = text;
+    for (int number = 1; *next != '\0' && format < FORMATS; number++) {
+        bool comment = *next == '#' || *next == '\n';
         next = cut_line(next, &cells);
-        if (!skipped) ++*(check_row(path, number, &header, &cells, formats[format].run) ? passed : failed);
+        if (header.count < 2)
+            header = cells;
+        else if (!comment)
+            ++*(check_row(path, number, &header, &cells, formats[format].run) ? passed : failed);
     }
     if (*passed + *failed > before) return;
     printf("%s: %s\n", path, format < FORMATS ? "no rows" : "the header is of no known kind of table");

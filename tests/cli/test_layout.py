@@ -1,0 +1,284 @@
+"""tilesim layout: the figures and the worked example of XLA's tiled_layout.md, both ways, JSON, and bad input."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+FIGURE_1 = "f32[3,5]{1,0:T(2,2)}"
+FIGURE_2 = "bf16[4,8]{1,0:T(2,4)(2,1)}"
+
+
+@test
+def figure_1():
+    expect(["layout", FIGURE_1], out="""\
+f32[3,5]{1,0:T(2,2)}
+
+  element        f32, 32 bits each
+  elements       15 logical, 24 with padding
+  bytes          60 logical, 96 with padding
+  memory space   0 (HBM)
+
+  dim                       extent              padded  expansion      bytes of padding
+  0                              3                   4      1.33x                    24
+  1                              5                   6      1.20x                    16
+  all                           15                  24      1.60x                    36
+
+  digit         extent                stride   value, of the logical index (d0, d1 ..)
+  0                  2                    12   d0 / 2
+  1                  3                     4   d1 / 2
+  2                  2                     2   d0 % 2
+  3                  2                     1   d1 % 2
+
+  offset of each element ('.' is padding)   memory order
+  +-------+-------+-------+                  0  (0,0) (0,1) (1,0) (1,1)
+  |  0  1 |  4  5 |  8  . |                  4  (0,2) (0,3) (1,2) (1,3)
+  |  2  3 |  6  7 | 10  . |                  8  (0,4)     . (1,4)     .
+  +-------+-------+-------+                 12  (2,0) (2,1)     .     .
+  | 12 13 | 16 17 | 20  . |                 16  (2,2) (2,3)     .     .
+  |  .  . |  .  . |  .  . |                 20  (2,4)     .     .     .
+  +-------+-------+-------+
+""")
+
+
+@test
+def figure_2():
+    out = expect(["layout", FIGURE_2], out=None)
+    assert out[out.index("  offset of"):] == """\
+  offset of each element ('.' is padding)     memory order
+  +-------------------+-------------------+    0  (0,0) (1,0) (0,1) (1,1) (0,2) (1,2) (0,3) (1,3)
+  |  0 :  2 :  4 :  6 |  8 : 10 : 12 : 14 |    8  (0,4) (1,4) (0,5) (1,5) (0,6) (1,6) (0,7) (1,7)
+  |  1 :  3 :  5 :  7 |  9 : 11 : 13 : 15 |   16  (2,0) (3,0) (2,1) (3,1) (2,2) (3,2) (2,3) (3,3)
+  +-------------------+-------------------+   24  (2,4) (3,4) (2,5) (3,5) (2,6) (3,6) (2,7) (3,7)
+  | 16 : 18 : 20 : 22 | 24 : 26 : 28 : 30 |
+  | 17 : 19 : 21 : 23 | 25 : 27 : 29 : 31 |
+  +-------------------+-------------------+
+""", out
+
+
+@test
+def inner_tiles_have_broken_lines():
+    out = expect(["layout", "s8[4,4]{0,1:T(4,4)(2,2)}"], out=None)
+    assert """
+  +---------------+
+  |  0  2 :  8 10 |
+  |  1  3 :  9 11 |
+  |- - - -:- - - -|
+  |  4  6 : 12 14 |
+  |  5  7 : 13 15 |
+  +---------------+
+""" in "\n".join(line[:19].rstrip() for line in out.splitlines()) + "\n", out
+
+
+@test
+def slices_of_leading_dims():
+    out = expect(["layout", "f32[2,1,3]{2,1,0}"], out=None)
+    assert out[out.index("  offset of"):] == """\
+  offset of each element ('.' is padding)   memory order
+  [0,:,:]                                   0  (0,0,0) (0,0,1) (0,0,2)
+  +-------+                                 3  (1,0,0) (1,0,1) (1,0,2)
+  | 0 1 2 |
+  +-------+
+  [1,:,:]
+  +-------+
+  | 3 4 5 |
+  +-------+
+""", out
+
+
+@test
+def combined_dims_cost_together():
+    out = expect(["layout", "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"], out=None)
+    assert """
+  0*1*2                        112                 112      1.00x                     0
+  3*4                          110                 111      1.01x                   448
+  all                       12,320              12,432      1.01x                   448
+""" in out, out
+    assert "offset of each element" not in out
+
+
+@test
+def dims_that_a_tile_adds_are_its_own():
+    out = expect(["layout", "f32[3]{0:T(2,2)}"], out=None)
+    assert """
+  (tile)                         1                   2      2.00x                    16
+  0                              3                   4      1.33x                     8
+  all                            3                   8      2.67x                    20
+""" in out, out
+
+
+@test
+def tail_alignment():
+    out = expect(["layout", "f32[8,128]{1,0:L(2000)}"], out=None)
+    assert "  storage bytes  8,000 to hold every element; XLA's compilers report the count above\n" in out, out
+    assert "  L()                        1,024               2,000      1.95x                 3,904\n" in out, out
+
+
+@test
+def a_tuple():
+    expect(["layout", "(f32[8], bf16[2,3]{1,0:T(8,128)(2,1)}, token[])"], out="""\
+(f32[8]{0}, bf16[2,3]{1,0:T(8,128)(2,1)}, token[])
+
+  member           logical bytes          with padding   shape
+  0                           32                    32   f32[8]{0}
+  1                           12                 2,048   bf16[2,3]{1,0:T(8,128)(2,1)}
+  2                            0                     0   token[]
+  all                         44                 2,080
+""")
+
+
+@test
+def nothing_is_wider_than_100_columns():
+    shapes = [FIGURE_1, FIGURE_2, "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", "bf16[2048]{0:T(1024)(128)(2,1)}",
+              "f32[3,4,5]{0,2,1:T(2,3,2)(2,2,2,2)(3,1,2)}", "f32[7,25]{1,0:T(4,8)(2,2)}", "f32[25,7]{1,0:T(2,2)}",
+              "s8[9223372036854775800]", "f32[1,1,1,1,1,1,1,1,2,2]{9,8,7,6,5,4,3,2,1,0:T(2,2)}", "u8[1000]",
+              "f32[3,5,2]{2,1,0:T(*,8,2)(*,4)(2,2)(*,*,2)}", "(" + "f32[64,64]{1,0:T(8,128)(2,1)S(1)}, " * 6 + "f32[])"]
+    for shape in shapes:
+        out = expect(["layout", shape], out=None)
+        widest = max(out.splitlines()[1:], key=len)
+        assert len(widest) <= 100, (shape, widest)
+
+
+@test
+def worked_example():
+    expect(["layout", FIGURE_1, "--at", "2,3"], out="""\
+f32[3,5]{1,0:T(2,2)} at (2,3)
+
+  physical index    (2,3) in (3,5)
+  tile (2,2):
+    tile index      (2/2,3/2) = (1,1) in (2,3)
+    within the tile (2%2,3%2) = (0,1) in (2,2)
+
+  linear_index((1,1,0,1), (2,3,2,2))
+  = linear_index((1,1), (2,3)) * 2 * 2 + linear_index((0,1), (2,2))
+  = (1 * 3 + 1) * 2 * 2 + (0 * 2 + 1)
+  = 17
+
+  bytes 68 to 71
+""")
+
+
+@test
+def arithmetic_with_stars_and_leading_dims():
+    expect(["layout", "--at=(2, 1, 1)", "s4[3,5,2]{2,1,0:T(*,8,2)(2,2,*,4)E(4)}"], out="""\
+s4[3,5,2]{2,1,0:T(*,8,2)(2,2,*,4)E(4)} at (2,1,1)
+
+  physical index    (2,1,1) in (3,5,2)
+  tile (*,8,2):
+    rewritten       (11,1) in (15,2)
+    tile index      (11/8,1/2) = (1,0) in (2,1)
+    within the tile (11%8,1%2) = (3,1) in (8,2)
+  tile (2,2,*,4):
+    rewritten       (1,0,7) in (2,1,16)
+    tile index      (1/2,0/2,7/4) = (0,0,1) in (1,1,4)
+    within the tile (1%2,0%2,7%4) = (1,0,3) in (2,2,4)
+
+  linear_index((0,0,1,1,0,3), (1,1,4,2,2,4))
+  = linear_index((0,0,1), (1,1,4)) * 2 * 2 * 4 + linear_index((1,0,3), (2,2,4))
+  = ((0 * 1 + 0) * 4 + 1) * 2 * 2 * 4 + ((1 * 2 + 0) * 4 + 3)
+  = 27
+
+  4 bits from bit 4 of byte 13
+""")
+    expect(["layout", "f32[]", "--at", ""], out="""\
+f32[] at ()
+
+  physical index    () in ()
+
+  linear_index((), ())
+  = 0
+
+  bytes 0 to 3
+""")
+
+
+@test
+def inverse():
+    expect(["layout", FIGURE_1, "--inverse", "17"], out="f32[3,5]{1,0:T(2,2)} at 17 holds (2,3)\n")
+    expect(["layout", FIGURE_1, "--inverse", "m=17"], out="f32[3,5]{1,0:T(2,2)} at m=17 holds (2,3)\n")
+    expect(["layout", FIGURE_1, "--inverse", "9"],
+           out="f32[3,5]{1,0:T(2,2)} at 9 holds padding: no element is there\n")
+    out = expect(["layout", FIGURE_1, "--at", "2,3", "--inverse", "0"], out=None)
+    assert out.endswith("  bytes 68 to 71\n\nThe same shape at 0 holds (0,0)\n"), out
+
+
+@test
+def json_keys():
+    value = expect_json(["layout", "f32[3,5]{1,0:L(1)T(2,2)}".replace("L(1)", "")], schema="tilesim.layout",
+                        canonical=FIGURE_1, offset=None, padded_elements=24, bytes=96, storage_bytes=96,
+                        unpadded_bytes=60, dims=[3, 5], element="f32", element_bits=32, memory_space=0)
+    assert value["version"] and value["costs"][1] == {"dims": [1], "extent": 5, "padded": 6}
+    assert value["digits"][1] == {"extent": 3, "stride": 4, "axis": "m", "value": "d1 / 2"}
+    expect_json(["layout", FIGURE_1, "--at", "2,3"], offset=17, index=[2, 3])
+    expect_json(["layout", FIGURE_1, "--inverse", "17"], offset=None, elements=[[2, 3]])
+    expect_json(["layout", FIGURE_1, "--inverse", "9"], elements=[])
+    expect_json(["layout", "f32[3,5]{1,0:T(3,5)(2,2)}"], padded_elements=24, bytes=60, storage_bytes=96)
+    expect_json(["layout", "f32[<=3,?]"], canonical="f32[<=3,?]{1,0}", bytes=None, offset=None)
+    expect_json(["layout", "(s8[3],s8[4])"], canonical="(s8[3]{0}, s8[4]{0})", bytes=7, unpadded_bytes=7)
+
+
+@test
+def bad_shapes():
+    expect(["layout", "F32[8]"], code=1, err="""\
+shape:1:1: error: unknown element type 'F32'; did you mean 'f32'?
+F32[8]
+^
+""", out="")
+    expect(["layout", "f32[8,128]{1,0:T(8x128)}"], code=1, err="""\
+shape:1:18: error: found '8x128', expected a tile size or '*'
+f32[8,128]{1,0:T(8x128)}
+                 ^
+""", out="")
+    expect(["layout", "f32[9223372036854775807,2]"], code=1, err="""\
+shape:1:5: error: the array up to here has more than 2^63 - 1 elements or bytes
+f32[9223372036854775807,2]
+    ^
+""", out="")
+
+
+@test
+def bad_questions():
+    help_line = "`tilesim layout --help` shows how it is used\n"
+    expect(["layout", FIGURE_1, "--at", "3,0"], code=1, out="",
+           err="--at:1:1: error: index 3 is outside dimension 0 of 3\n3,0\n^\n")
+    expect(["layout", FIGURE_1, "--at", "2"], code=1, out="",
+           err="--at:1:2: error: found the end, expected ',' and another index: one for each dimension\n2\n ^\n")
+    expect(["layout", FIGURE_1, "--at", "2,3,4"], code=1, out="",
+           err="--at:1:4: error: found ',', expected the end: one index for each dimension\n2,3,4\n   ^\n")
+    expect(["layout", FIGURE_1, "--inverse", "24"], code=1, out="",
+           err="tilesim: error: --inverse 24: m goes from 0 to 23\n")
+    expect(["layout", FIGURE_1, "--inverse", "lane=3"], code=1, out="",
+           err="--inverse:1:1: error: the layout has no axis 'lane'\nlane=3\n^\n")
+    expect(["layout", "f32[0]", "--inverse", "0"], code=1, out="",
+           err="tilesim: error: --inverse 0: the array has no elements\n")
+    expect(["layout", "f32[?]", "--at", "0"], code=4, out="",
+           err="tilesim: not modelled: the shape has an unbounded dimension ('?'), which has no layout\n")
+    expect(["layout", "()", "--at", "0"], code=1, out="",
+           err="tilesim: error: the shape is a tuple, expected an array\n")
+    for words, message in [([], "too few operands, expected SHAPE"),
+                           (["a", "b"], "unexpected operand 'b', expected SHAPE"),
+                           (["--jsn", "a"], "unknown option '--jsn'; did you mean '--json'?"),
+                           (["-x", "a"], "unknown option '-x'"), (["a", "--at"], "option '--at' needs a value"),
+                           (["a", "--json=1"], "option '--json' takes no value")]:
+        expect(["layout", *words], code=2, out="", err=f"tilesim layout: error: {message}\n{help_line}")
+
+
+@test
+def help_has_an_example_that_works():
+    code, out, _ = run("layout", "--help")
+    example = out[out.index("example:"):].splitlines()[1].split()
+    assert code == 0 and example[:2] == ["tilesim", "layout"]
+    expect([word.strip("'") for word in example[1:]], out=None)
+
+
+@test
+def a_full_disk_is_an_error():
+    import subprocess
+    with open("/dev/full", "w") as full:
+        from cli import TOOL
+        done = subprocess.run([TOOL, "layout", FIGURE_1], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (
+        1, "tilesim: error: cannot write to standard output: No space left on device\n"), done
+
+
+main()
