@@ -1,6 +1,7 @@
 /* CuTe layouts: sizes, coordinates and indices, and the canonical text. */
 #include "tilesim/layout/cute.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "cute_private.h"
@@ -55,7 +56,8 @@ int64_t ts_cute_size(const ts_cute *layout) {
 int64_t ts_cute_cosize(const ts_cute *layout) {
     int64_t size = 1, cosize = 1;
     bool fits = measure(layout, &size, &cosize);
-    return fits ? cosize : INT64_MAX;
+    assert(fits);
+    return cosize;
 }
 
 bool ts_cute_compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out) {
