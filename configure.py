@@ -14,13 +14,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 CONFIG = ROOT / "build" / "config.ninja"
 
 # Lowest first: a file may include headers of its own layer and of those before it.
-LAYERS = ("base probe config isa layout machine memory dma core program chip host run study report cli").split()
+LAYERS = "base probe config isa layout machine memory dma core program chip host run study report cli".split()
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -50,71 +51,77 @@ FUZZ_RUNS = 1000000
 # ---------------------------------------------------------------------------------------------------------
 # What must be there, and how it gets there.
 
-# part: (needed for, C text that must compile, flags that link it); programs have no text.
-LIBRARIES = {
-    "libyaml": ("reading machines", "#include <yaml.h>\nint main(void) { return yaml_get_version_string() == 0; }",
-                "-lyaml"),
-    "cmocka": ("the tests", "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n#include <stdint.h>\n"
-               "#include <cmocka.h>\nint main(void) { assert_true(1); return 0; }", "-lcmocka"),
-    "cjson": ("the tests", "#include <cjson/cJSON.h>\nint main(void) { return cJSON_Version() == 0; }", "-lcjson"),
+MAIN = "\nint main(void) { return 0; }"
+LIBRARIES = {  # part: (what needs it, C text that must compile, flags that link it)
+    "libyaml": ("building", "#include <yaml.h>" + MAIN, "-lyaml"),
+    "cmocka": ("the tests", "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n"
+               "#include <stdint.h>\n#include <cmocka.h>" + MAIN, "-lcmocka"),
+    "cjson": ("the tests", "#include <cjson/cJSON.h>" + MAIN, "-lcjson"),
 }
+EMPTY = "#include <stdio.h>" + MAIN
+FUZZER = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
+NO_CLANG = "sh -c 'echo this needs clang: run ./configure.py >&2; exit 1'"
 OPTIONAL = ["clang", "clang sanitizers"]  # without them: no `ninja matrix`, no `ninja fuzz`
-PACKAGES = {
-    "apt": {"gcc": "gcc libc6-dev", "ninja": "ninja-build", "libyaml": "libyaml-dev", "cmocka": "libcmocka-dev",
-            "cjson": "libcjson-dev", "clang": "clang", "clang sanitizers": "libclang-rt-dev"},
-    "dnf": {"gcc": "gcc libasan libubsan", "ninja": "ninja-build", "libyaml": "libyaml-devel",
-            "cmocka": "libcmocka-devel", "cjson": "cjson-devel", "clang": "clang",
-            "clang sanitizers": "compiler-rt"},
-    "pacman": {"gcc": "gcc", "ninja": "ninja", "libyaml": "libyaml", "cmocka": "cmocka", "cjson": "cjson",
-               "clang": "clang", "clang sanitizers": "compiler-rt"},
-    "brew": {"gcc": "gcc", "ninja": "ninja", "libyaml": "libyaml", "cmocka": "cmocka", "cjson": "cjson",
-             "clang": "llvm", "clang sanitizers": "llvm"},
-}
-INSTALL = {  # manager: (its program, commands run one after the other before the packages' names)
-    "apt": ("apt-get", ["apt-get update", "apt-get install -y --no-install-recommends"]),
-    "dnf": ("dnf", ["dnf install -y"]),
-    "pacman": ("pacman", ["pacman -Sy --needed --noconfirm"]),
-    "brew": ("brew", ["brew install"]),
+# (its program, what it runs first, what it runs before the packages' names)
+MANAGERS = [
+    ("apt-get", "apt-get update", "apt-get install -y --no-install-recommends"),
+    ("dnf", "", "dnf install -y"),
+    ("pacman", "", "pacman -Sy --needed --noconfirm"),
+    ("brew", "", "brew install"),
+]
+PACKAGES = {  # part: its packages, by manager
+    "gcc": ("gcc libc6-dev", "gcc libasan libubsan", "gcc", "gcc"),
+    "ninja": ("ninja-build", "ninja-build", "ninja", "ninja"),
+    "libyaml": ("libyaml-dev", "libyaml-devel", "libyaml", "libyaml"),
+    "cmocka": ("libcmocka-dev", "libcmocka-devel", "cmocka", "cmocka"),
+    "cjson": ("libcjson-dev", "cjson-devel", "cjson", "cjson"),
+    "clang": ("clang", "clang", "clang", "llvm"),
+    "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
 }
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
 
 
 def compiles(compiler, text, flags):
     """Whether `compiler` makes a program of `text`."""
-    if not compiler:
+    if not compiler or not shutil.which(shlex.split(compiler)[0]):
         return False
-    command = shlex.split(compiler) + ["-x", "c", "-", "-o", os.devnull] + shlex.split(flags)
-    return subprocess.run(command, input=text.encode(), capture_output=True).returncode == 0
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*shlex.split(compiler), "-x", "c", "-", "-o", folder + "/probe", *shlex.split(flags)]
+        return subprocess.run(command, input=text.encode(), capture_output=True).returncode == 0
+
+
+def chosen(variable, name, candidates):
+    """A compiler: the environment's, else the one in use, else the first that works."""
+    in_use = re.search(rf"^{name} = (.*)$", CONFIG.read_text(), re.MULTILINE) if CONFIG.exists() else None
+    tried = [os.environ.get(variable), in_use and in_use[1], *candidates]
+    return next((compiler for compiler in tried if compiles(compiler, EMPTY, "")), "")
 
 
 def find():
     """Looks for every part; returns (config, names of the missing parts)."""
-    cc = os.environ.get("CC") or next((name for name in ("gcc", "cc") if shutil.which(name)), "")
-    clang = os.environ.get("CLANG") or shutil.which("clang") or ""
-    empty = "int main(void) { return 0; }"
-    config = {"cc": cc, "clang": clang and Path(clang).name, "place": ""}
-    missing = [] if compiles(cc, "#include <stdio.h>\n" + empty, "-fsanitize=address,undefined") else ["gcc"]
+    cc, clang = chosen("CC", "cc", ["gcc", "cc"]), chosen("CLANG", "clang", ["clang"])
+    missing = [] if compiles(cc, EMPTY, "-fsanitize=address,undefined") else ["gcc"]
     missing += [] if shutil.which("ninja") else ["ninja"]
-    libraries = [(name, text, flags) for name, (_, text, flags) in LIBRARIES.items()]
-    absent = {place: [name for name, text, flags in libraries if not compiles(cc, text, f"{place} {flags}")]
-              for place in PLACES}
-    config["place"] = min(PLACES, key=lambda place: len(absent[place]))
-    missing += absent[config["place"]]
-    fuzzer = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
-    if not compiles(clang, empty, ""):
+    absent = {place: [name for name, (_, text, flags) in LIBRARIES.items()
+                      if not compiles(cc, text, f"{place} {flags}")] for place in PLACES}
+    place = min(PLACES, key=lambda candidate: len(absent[candidate]))
+    missing += absent[place]
+    if not clang:
         missing += OPTIONAL
-    elif not compiles(clang, fuzzer, "-fsanitize=fuzzer,address,undefined"):
+    elif not compiles(clang, FUZZER, "-fsanitize=fuzzer,address,undefined"):
         missing += OPTIONAL[1:]
-    return config, missing
+    return {"cc": cc, "clang": clang, "place": place}, missing
 
 
 def install_commands(missing):
-    """The shell commands that install `missing`, or None on a system whose packages we do not know."""
-    for manager, (program, commands) in INSTALL.items():
+    """The commands that install `missing`, or None on a system whose packages we do not know."""
+    for index, (program, first, command) in enumerate(MANAGERS):
         if shutil.which(program):
-            packages = sorted({p for part in missing for p in PACKAGES[manager][part].split()})
-            sudo = "" if os.geteuid() == 0 or manager == "brew" else "sudo "
-            return [sudo + command for command in commands[:-1]] + [sudo + commands[-1] + " " + " ".join(packages)]
+            sudo = "" if os.geteuid() == 0 or program == "brew" else "sudo "
+            needed = " ".join(PACKAGES[part][index] for part in missing if part not in OPTIONAL)
+            optional = [PACKAGES[part][index] for part in missing if part in OPTIONAL]
+            groups = [needed] * bool(needed) + optional  # one that fails does not stop the others
+            return [sudo + first] * bool(first) + [f"{sudo}{command} {group}" for group in groups]
     return None
 
 
@@ -125,14 +132,12 @@ def install(missing, allowed):
     if commands is None:
         print("configure.py: no apt-get, dnf, pacman or brew here; install these by hand and run this again")
         return
-    print(f"configure.py: {'installing them with' if allowed else 'to install them, run'}:", flush=True)
-    for command in commands:
-        print("    " + command, flush=True)
-    if not allowed:
-        return
-    for command in commands:
+    print("configure.py: " + ("installing them with:" if allowed else "to install them, run:"), flush=True)
+    print("".join(f"    {command}\n" for command in commands), end="", flush=True)
+    for command in commands if allowed else []:
         environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-        if subprocess.run(shlex.split(command), env=environment, stdin=subprocess.DEVNULL).returncode != 0:
+        words = shlex.split(command)
+        if not shutil.which(words[0]) or subprocess.run(words, env=environment).returncode != 0:
             print(f"configure.py: this failed: {command}", file=sys.stderr)
 
 
@@ -141,21 +146,21 @@ def provide(allowed):
     config, missing = find()
     if missing:
         install(missing, allowed)
-        config, missing = find()
-    CONFIG.parent.mkdir(exist_ok=True)
-    absent = "sh -c 'echo this needs clang: run ./configure.py >&2; exit 1'"
+        config, missing = find() if allowed else (config, missing)
+    flags = shlex.split(config["place"])
     lines = {
         "cc": config["cc"] or "cc",
-        "clang": absent if set(missing) & set(OPTIONAL) else config["clang"],
+        "clang": NO_CLANG if set(missing) & set(OPTIONAL) else config["clang"],
         "python": shlex.quote(sys.executable),
-        "user_cflags": " ".join([*config["place"].split()[:1], os.environ.get("CFLAGS", "")]).strip(),
-        "user_ldflags": " ".join([*config["place"].split()[1:], os.environ.get("LDFLAGS", "")]).strip(),
+        "user_cflags": " ".join([*flags[:1], os.environ.get("CFLAGS", "")]).strip(),
+        "user_ldflags": " ".join([*flags[1:], os.environ.get("LDFLAGS", "")]).strip(),
     }
+    CONFIG.parent.mkdir(exist_ok=True)
     CONFIG.write_text("# What configure.py found on this machine.\n"
                       + "".join(f"{name} = {value}\n" for name, value in lines.items()))
     for part in missing:
-        need = "`ninja matrix` and `ninja fuzz`" if part in OPTIONAL else LIBRARIES.get(part, ("building",))[0]
-        print(f"configure.py: still missing: {part} (for {need})", file=sys.stderr)
+        needs = "`ninja matrix` or `ninja fuzz`" if part in OPTIONAL else LIBRARIES.get(part, ["building"])[0]
+        print(f"configure.py: still missing: {part}, which {needs} cannot do without", file=sys.stderr)
     return not set(missing) - set(OPTIONAL)
 
 
@@ -220,8 +225,8 @@ rule embed
   command = $python sim/machine/embed.py $out $in
   description = $out
 rule test
-  command = $python tests/run.py @$out.list
-  rspfile = $out.list
+  command = $python tests/run.py @build/$out.list
+  rspfile = build/$out.list
   rspfile_content = $in_newline
   pool = console
   description = running the tests
@@ -369,7 +374,8 @@ def run(command):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(usage="./configure.py [demo | test] [--check] [--no-install]",
+                                     description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("job", nargs="?", choices=["demo", "test"])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--no-install", action="store_true")

@@ -2,8 +2,8 @@
 
   run.py FILE...   or   run.py @LIST (a file of FILEs, one a line)
 
-A FILE is a cmocka program, a fuzz target's smoke program (fuzz_x: it is given its corpus), a python script (run
-once with each program named tilesim among the FILEs) or such a program tilesim.
+A FILE is a cmocka program, a fuzz target's smoke program (fuzz_x: it is given its corpus), a python script
+(run once with each program named tilesim among the FILEs) or such a program tilesim.
 """
 import os
 import re
@@ -20,7 +20,7 @@ RESULT = re.compile(r"^(not ok|ok) \d+", re.MULTILINE)
 
 
 def commands(files):
-    """The command lines of the tests, the slow kinds first."""
+    """The command lines of the tests."""
     tools = [f for f in files if Path(f).name == "tilesim"]
     lines = []
     for file in files:
@@ -34,19 +34,25 @@ def commands(files):
     return lines
 
 
+def execute(command, scratch):
+    """Runs a command to its end; returns (exit status, output)."""
+    environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1",
+                       LC_ALL="C", ASAN_OPTIONS="allocator_may_return_null=1",
+                       UBSAN_OPTIONS="print_stacktrace=1")
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_SECONDS)
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired as late:
+        return 1, (late.stdout or b"").decode(errors="replace") + f"\nno end in {TIMEOUT_SECONDS} s\n"
+    except OSError as refused:
+        return 1, f"{refused}\n"
+
+
 def run(command):
     """Runs one test; returns (command, passed, failed, output). A program that prints no TAP is one test."""
     scratch = tempfile.mkdtemp(dir=ROOT / "build" / "tmp")
-    environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1",
-                       UBSAN_OPTIONS="print_stacktrace=1", LC_ALL="C")
-    try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=TIMEOUT_SECONDS)
-        status, output = done.returncode, done.stdout.decode(errors="replace")
-    except subprocess.TimeoutExpired as late:
-        status, output = 1, (late.stdout or b"").decode(errors="replace") + f"\nno end in {TIMEOUT_SECONDS} s\n"
-    except OSError as refused:
-        status, output = 1, f"{refused}\n"
+    status, output = execute(command, scratch)
     shutil.rmtree(scratch, ignore_errors=True)
     results = RESULT.findall(output)
     passed, failed = results.count("ok"), results.count("not ok")

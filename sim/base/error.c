@@ -87,8 +87,8 @@ static void set_place(ts_error *err, const ts_source *source, int line, size_t s
     set_excerpt(err, source->text, start, end, at > end ? end : at);
 }
 
-bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset, const char *format,
-                 ...) {
+bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
+                 const char *format, ...) {
     if (!err || err->kind != TS_ERROR_NONE) return false;
     va_list args;
     va_start(args, format);
@@ -150,8 +150,8 @@ size_t ts_error_format(const ts_error *err, char *out, size_t bytes) {
     for (int i = 0; i < err->caret; i++)
         if (!continues_utf8(err->excerpt[i])) caret[width++] = ' ';
     if (err->line) memcpy(caret + width, "^\n", 3);
-    int needed = snprintf(out, bytes, "%s%s%s: %s\n%s%s%s", place, kinds[err->kind].label, cycle, err->message,
-                          err->excerpt, err->line ? "\n" : "", caret);
+    int needed = snprintf(out, bytes, "%s%s%s: %s\n%s%s%s", place, kinds[err->kind].label, cycle,
+                          err->message, err->excerpt, err->line ? "\n" : "", caret);
     assert(needed >= 0);
     return (size_t)needed;
 }

@@ -1,9 +1,9 @@
 /* Files: read whole; write to a temporary name and rename. */
 #include "tilesim/base/file.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,11 @@ static bool io_error(ts_error *err, const char *verb, const char *path, const ch
     return ts_error_set(err, TS_ERROR_IO, "cannot %s '%s': %s", verb, path, why);
 }
 
-/* read and write until `length` bytes went through, the file ended (read), or an error that is no EINTR. */
+static bool too_long(ts_error *err, const char *path, size_t limit_bytes) {
+    return ts_error_set(err, TS_ERROR_IO, "cannot read '%s': it has more than %zu bytes", path, limit_bytes);
+}
+
+/* read(), again when a signal cut it short. */
 static ssize_t read_some(int fd, char *bytes, size_t length) {
     ssize_t got;
     do got = read(fd, bytes, length);
@@ -35,21 +39,20 @@ static bool write_all(int fd, const char *bytes, size_t length) {
 }
 
 /* The bytes of an open file. A pipe has no size, so the buffer grows; a file fits from the start. */
-static bool read_open(ts_error *err, ts_arena *arena, const char *path, int fd, size_t limit_bytes, char **bytes,
-                      size_t *length) {
+static bool read_open(ts_error *err, ts_arena *arena, const char *path, int fd, size_t limit_bytes,
+                      char **bytes, size_t *length) {
     struct stat status;
     if (fstat(fd, &status) != 0) return io_error(err, "read", path, strerror(errno));
     if (S_ISDIR(status.st_mode)) return io_error(err, "read", path, "it is a directory");
-    size_t capacity = BUFFER_BYTES, used = 0;
-    if (S_ISREG(status.st_mode) && (uint64_t)status.st_size <= limit_bytes) capacity = (size_t)status.st_size + 1;
+    if ((uint64_t)status.st_size > limit_bytes) return too_long(err, path, limit_bytes);
+    size_t capacity = S_ISREG(status.st_mode) ? (size_t)status.st_size + 1 : BUFFER_BYTES, used = 0;
     char *buffer = ts_arena_alloc(arena, capacity + 1, 1);
     for (;;) {
         ssize_t got = read_some(fd, buffer + used, capacity - used);
         if (got < 0) return io_error(err, "read", path, strerror(errno));
         if (got == 0) break;
         used += (size_t)got;
-        if (used > limit_bytes)
-            return ts_error_set(err, TS_ERROR_IO, "cannot read '%s': it has more than %zu bytes", path, limit_bytes);
+        if (used > limit_bytes) return too_long(err, path, limit_bytes);
         if (used < capacity) continue;
         buffer = ts_arena_grow(arena, buffer, used, capacity * 2 + 1, 1);
         capacity *= 2;
@@ -128,8 +131,7 @@ static bool flush(ts_error *err, ts_file_writer *writer) {
 bool ts_file_write(ts_error *err, ts_file_writer *writer, const void *bytes, size_t length) {
     if (writer->fd < 0) return io_error(err, "write", writer->path, "an earlier write failed");
     if (length > BUFFER_BYTES - writer->used && !flush(err, writer)) return false;
-    if (length > BUFFER_BYTES)
-        return write_all(writer->fd, bytes, length) || fail(err, writer, "write");
+    if (length > BUFFER_BYTES) return write_all(writer->fd, bytes, length) || fail(err, writer, "write");
     if (length) memcpy(writer->buffer + writer->used, bytes, length);
     writer->used += length;
     return true;
@@ -141,7 +143,8 @@ bool ts_file_close(ts_error *err, ts_file_writer *writer) {
     int fd = writer->fd;
     writer->fd = -1;
     if (fd != STDOUT_FILENO && close(fd) != 0) return fail(err, writer, "write");
-    if (writer->temporary && rename(writer->temporary, writer->path) != 0) return fail(err, writer, "rename to");
+    if (writer->temporary && rename(writer->temporary, writer->path) != 0)
+        return fail(err, writer, "rename to");
     writer->temporary = NULL;
     return true;
 }

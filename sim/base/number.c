@@ -45,7 +45,8 @@ static uint32_t largest(const ts_float_format *format) {
     return all_ones(format) - (format->has_nan && !format->unsigned_zero);
 }
 
-/* `sign` is the sign bit of the format or 0. A format without NaN encodes it as -0, as ml_dtypes does. */
+/* `sign` is the sign bit of the format or 0. A format without NaN gets -0: the OCP MX formats leave it
+ * open, and ml_dtypes does so. */
 static uint32_t quiet_nan(const ts_float_format *format, uint32_t sign) {
     if (format->unsigned_zero || !format->has_nan) return sign_bit(format);
     if (format->has_infinity) return sign | infinity(format) | 1u << (format->mantissa_bits - 1);
@@ -88,10 +89,9 @@ static uint32_t round_shift(uint32_t mantissa, int shift) {
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-/* The code of a finite magnitude (f32 bits without sign), before overflow is looked at. */
+/* The code of a finite magnitude that is not 0 (f32 bits without sign), before overflow is looked at. */
 static uint32_t encode_magnitude(const ts_float_format *format, uint32_t bits) {
     uint32_t mantissa = (bits & 0x7fffff) | (bits >> 23 ? 0x800000 : 0);
-    if (mantissa == 0) return 0;
     int exponent = (bits >> 23 ? (int)(bits >> 23) : 1) - 127; /* of 1.0 in `mantissa` */
     while (!(mantissa & 0x800000)) {
         mantissa <<= 1;
@@ -110,10 +110,12 @@ uint32_t ts_float_encode(const ts_float_format *format, float value) {
     uint32_t bits = ts_f32_bits(value), magnitude = bits & 0x7fffffff;
     uint32_t sign = bits >> 31 ? sign_bit(format) : 0;
     if (magnitude > 0x7f800000 || (format->no_sign && bits >> 31)) return quiet_nan(format, sign);
+    if (magnitude == 0)
+        return format->no_mantissa_zero ? quiet_nan(format, 0) : format->unsigned_zero ? 0 : sign;
     uint32_t code = magnitude == 0x7f800000 ? UINT32_MAX : encode_magnitude(format, magnitude);
     if (code > largest(format)) {
         if (format->has_infinity) return sign | infinity(format);
         return format->has_nan ? quiet_nan(format, sign) : sign | largest(format);
     }
-    return format->unsigned_zero && code == 0 ? 0 : sign | code;
+    return code == 0 && format->unsigned_zero ? 0 : sign | code;
 }

@@ -185,14 +185,15 @@ bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what) {
     if (end == at) end = integer_end(source, at);
     if (end == at) end++;
     int shown = (int)smaller(end - at, 40);
-    return ts_error_at(err, TS_ERROR_INPUT, source, at, "found '%.*s%s', expected %s", shown, source->text + at,
-                       end - at > 40 ? "..." : "", what);
+    return ts_error_at(err, TS_ERROR_INPUT, source, at, "found '%.*s%s', expected %s", shown,
+                       source->text + at, end - at > 40 ? "..." : "", what);
 }
 
 bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *value) {
     const ts_source source = {what, text, strlen(text)};
     size_t end = integer_end(&source, 0);
-    if (source.length == 0) return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "found nothing, expected an integer");
+    if (source.length == 0)
+        return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "found nothing, expected an integer");
     if (end != source.length)
         return ts_error_at(err, TS_ERROR_USAGE, &source, end, "found '%.40s%s', expected an integer", text,
                            source.length > 40 ? "..." : "");

@@ -38,11 +38,12 @@ typedef struct {
 
 /* Every setter returns false, so that a function can `return ts_error_set(err, ...)`. `err` may be NULL.
  * An error that is already set is kept: the first one is the cause. */
-bool ts_error_set(ts_error *err, ts_error_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ts_error_set(ts_error *err, ts_error_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The same, at byte `offset` of `source`. An offset past the end points just behind the last byte. */
-bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* The same, at a known line and column (from 1), for parsers that keep marks instead of offsets. */
 bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,

@@ -10,7 +10,8 @@
 
 /* The whole file, with a NUL behind it that `length` does not count. Directories, and files over
  * `limit_bytes`, are errors. */
-bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes, char **bytes, size_t *length);
+bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes, char **bytes,
+                  size_t *length);
 
 /* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close renames it to PATH, after
  * every write was checked; abandon removes it. "-" is standard output, written as it comes. */

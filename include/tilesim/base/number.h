@@ -18,11 +18,19 @@ static inline int64_t ts_floor_mod(int64_t a, int64_t b) { return a % b + (a % b
 static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 /* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */
 static inline int64_t ts_round_up(int64_t a, int64_t b) { return ts_ceil_div(a, b) * b; }
-int64_t ts_gcd(int64_t a, int64_t b);             /* of absolute values; gcd(0, 0) = 0 */
-bool ts_lcm(int64_t a, int64_t b, int64_t *out);  /* a, b > 0; false on overflow */
+int64_t ts_gcd(int64_t a, int64_t b);            /* of absolute values; gcd(0, 0) = 0 */
+bool ts_lcm(int64_t a, int64_t b, int64_t *out); /* a, b > 0; false on overflow */
 
-static inline uint32_t ts_f32_bits(float value) { uint32_t bits; memcpy(&bits, &value, 4); return bits; }
-static inline float ts_f32_from_bits(uint32_t bits) { float value; memcpy(&value, &bits, 4); return value; }
+static inline uint32_t ts_f32_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+static inline float ts_f32_from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
 
 /* Round to nearest, ties to even. A NaN becomes the quiet NaN 0x7fc0 with its sign; denormals are kept. */
 uint16_t ts_bf16_from_f32(float value);
@@ -34,15 +42,16 @@ float ts_f16_to_f32(uint16_t bits);
 /* A float format of at most 16 bits, described: decode and encode follow from the row. */
 typedef struct {
     int exponent_bits, mantissa_bits, bias;
-    bool has_infinity;   /* f8e5m2, f8e4m3, f8e3m4: as IEEE */
-    bool unsigned_zero;  /* fnuz: 0x80 is the only NaN, there is no -0 */
-    bool has_nan;        /* false: f4e2m1fn, f6* saturate instead */
+    bool has_infinity;              /* f8e5m2, f8e4m3, f8e3m4: as IEEE */
+    bool unsigned_zero;             /* fnuz: 0x80 is the only NaN, there is no -0 */
+    bool has_nan;                   /* false: f4e2m1fn, f6* saturate instead */
     bool no_sign, no_mantissa_zero; /* f8e8m0fnu: 2^(e-127), 0xff is NaN */
 } ts_float_format;
 /* Exact. */
 float ts_float_decode(const ts_float_format *format, uint32_t bits);
 /* Round to nearest even; overflow becomes infinity, or NaN where the format has none, or the largest where
- * it has neither. */
+ * it has neither. A NaN keeps its sign where it can and becomes -0 where there is no NaN. f8e8m0fnu: 0 and
+ * what is negative become NaN, what is too small the smallest. As ml_dtypes. */
 uint32_t ts_float_encode(const ts_float_format *format, float value);
 
 #endif

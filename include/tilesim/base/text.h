@@ -35,8 +35,8 @@ typedef struct {
 } ts_cursor;
 
 void ts_cursor_skip_space(ts_cursor *cursor);
-bool ts_cursor_at_end(ts_cursor *cursor);                /* after white space */
-int ts_cursor_peek(ts_cursor *cursor);                   /* next byte after white space, or -1 */
+bool ts_cursor_at_end(ts_cursor *cursor);                 /* after white space */
+int ts_cursor_peek(ts_cursor *cursor);                    /* next byte after white space, or -1 */
 bool ts_cursor_take(ts_cursor *cursor, const char *text); /* consumes exactly `text` if it is next */
 /* Requires `text`; the error says what was found instead. */
 bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text);

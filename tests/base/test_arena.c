@@ -1,0 +1,123 @@
+/* Arenas: zeroed, aligned, kept over a reset, checked sizes, the handler when memory is out. */
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilesim/base/arena.h"
+
+static jmp_buf out_of_memory;
+static size_t refused_bytes;
+
+static void handler(size_t bytes) {
+    refused_bytes = bytes;
+    longjmp(out_of_memory, 1);
+}
+
+static bool all_zero(const unsigned char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
+/* Allocations of many sizes are zero, aligned and apart, in a new arena and after each reset. */
+static void allocations(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 15, 16, 17, 100, 4096, 65536, 70000, 3 << 20, 5, 1 << 20, 33};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    ts_arena *arena = ts_arena_new();
+    for (int round = 0; round < 4; round++) {
+        unsigned char *made[COUNT];
+        for (size_t i = 0; i < COUNT; i++) {
+            size_t size = sizes[(i + (size_t)round * 5) % COUNT];
+            made[i] = ts_arena_alloc(arena, size, 1);
+            assert_non_null(made[i]);
+            assert_int_equal((uintptr_t)made[i] % 16, 0);
+            assert_true(all_zero(made[i], size));
+            memset(made[i], (int)i + 1, size);
+        }
+        for (size_t i = 0; i < COUNT; i++)
+            for (size_t j = 0; j < sizes[(i + (size_t)round * 5) % COUNT]; j++)
+                if (made[i][j] != i + 1) fail_msg("allocation %zu was overwritten at %zu", i, j);
+        ts_arena_reset(arena);
+    }
+    ts_arena_free(arena);
+    ts_arena_free(NULL);
+}
+
+static void grow_and_copy(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    int *three = TS_NEW_ARRAY(arena, int, 3);
+    three[2] = 7;
+    int *five = ts_arena_grow(arena, three, 3, 5, sizeof *five);
+    assert_int_equal(five[2], 7);
+    assert_int_equal(five[3] | five[4], 0);
+    assert_int_equal(three[2], 7);
+    assert_non_null(ts_arena_grow(arena, NULL, 0, 2, 4));
+    assert_string_equal(ts_arena_copy_text(arena, "tile rest", 4), "tile");
+    assert_string_equal(ts_arena_copy_text(arena, NULL, 0), "");
+    ts_arena_free(arena);
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const struct {
+        size_t count, size, refused;
+    } rows[] = {
+        {SIZE_MAX / 2, 3, SIZE_MAX}, /* the product does not fit */
+        {1, SIZE_MAX, SIZE_MAX},     /* nor does rounding it up */
+        {1, SIZE_MAX / 2 - 64, 0},   /* calloc refuses; the bytes asked for are reported */
+        {SIZE_MAX / 4, 1, 0},
+    };
+    ts_arena *volatile arena = ts_arena_new();
+    ts_arena_set_oom(handler);
+    for (volatile size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        refused_bytes = 0;
+        if (setjmp(out_of_memory) == 0) {
+            ts_arena_alloc(arena, rows[i].count, rows[i].size);
+            fail_msg("row %zu was not refused", i);
+        }
+        if (rows[i].refused) assert_true(refused_bytes == rows[i].refused);
+        if (!rows[i].refused) assert_true(refused_bytes >= rows[i].count * rows[i].size);
+    }
+    ts_arena_set_oom(NULL);
+    assert_non_null(ts_arena_alloc(arena, 1, 1)); /* the arena is still whole */
+    ts_arena_free(arena);
+}
+
+/* Resetting and filling again takes no new memory: the addresses come back. */
+static void memory_is_reused(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    void *first = ts_arena_alloc(arena, 1000, 1);
+    ts_arena_reset(arena);
+    void *again = ts_arena_alloc(arena, 1000, 1);
+    ts_arena_free(arena);
+#if defined(__SANITIZE_ADDRESS__)
+    (void)first, (void)again; /* each allocation is its own there */
+#else
+    assert_ptr_equal(first, again);
+#endif
+}
+
+/* With the switch, blocks are exact: nothing of a neighbour lies right behind one. */
+static void debug_switch(void **state) {
+    (void)state;
+    setenv("TILESIM_ARENA_DEBUG", "1", 1);
+    ts_arena *arena = ts_arena_new();
+    unsetenv("TILESIM_ARENA_DEBUG");
+    uintptr_t a = (uintptr_t)ts_arena_alloc(arena, 16, 1), b = (uintptr_t)ts_arena_alloc(arena, 16, 1);
+    assert_true((a > b ? a - b : b - a) > 16);
+    ts_arena_reset(arena);
+    assert_non_null(ts_arena_alloc(arena, 100, 1));
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations),      cmocka_unit_test(grow_and_copy), cmocka_unit_test(refused),
+        cmocka_unit_test(memory_is_reused), cmocka_unit_test(debug_switch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

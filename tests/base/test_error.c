@@ -1,0 +1,190 @@
+/* Errors: the exact text, the place, the cuts. */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char program[] = "first\n    vadd.f3 v0, v1\r\n\tx\n";
+static const ts_source source = {"a.tsim", program, sizeof program - 1};
+
+static void places(void **state) {
+    (void)state;
+    static const struct {
+        size_t offset;
+        const char *text;
+    } rows[] = {
+        {0, "a.tsim:1:1: error: wrong\nfirst\n^\n"},
+        {4, "a.tsim:1:5: error: wrong\nfirst\n    ^\n"},
+        {5, "a.tsim:1:6: error: wrong\nfirst\n     ^\n"}, /* at the newline */
+        {6, "a.tsim:2:1: error: wrong\n    vadd.f3 v0, v1\n^\n"},
+        {10, "a.tsim:2:5: error: wrong\n    vadd.f3 v0, v1\n    ^\n"},
+        {27, "a.tsim:3:2: error: wrong\n x\n ^\n"}, /* a tab is one column */
+        {29, "a.tsim:4:1: error: wrong\n\n^\n"},    /* behind the last newline */
+        {1000, "a.tsim:4:1: error: wrong\n\n^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        assert_false(ts_error_at(&err, TS_ERROR_INPUT, &source, rows[i].offset, "%s", "wrong"));
+        assert_error(&err, TS_ERROR_INPUT, rows[i].text);
+    }
+}
+
+static void marks(void **state) {
+    (void)state;
+    static const struct {
+        int line, column;
+        const char *text;
+    } rows[] = {
+        {2, 5, "a.tsim:2:5: error: wrong\n    vadd.f3 v0, v1\n    ^\n"},
+        {1, 99, "a.tsim:1:6: error: wrong\nfirst\n     ^\n"}, /* a column behind the line */
+        {99, 1, "a.tsim:4:1: error: wrong\n\n^\n"},           /* a line behind the text */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        assert_false(ts_error_mark(&err, TS_ERROR_INPUT, &source, rows[i].line, rows[i].column, "wrong"));
+        assert_error(&err, TS_ERROR_INPUT, rows[i].text);
+    }
+}
+
+static void empty_text(void **state) {
+    (void)state;
+    const ts_source nothing = {"-D N", "", 0};
+    ts_error err = {0};
+    ts_error_at(&err, TS_ERROR_INPUT, &nothing, 3, "wrong");
+    assert_error(&err, TS_ERROR_INPUT, "-D N:1:1: error: wrong\n\n^\n");
+}
+
+static void kinds_and_exit_codes(void **state) {
+    (void)state;
+    static const struct {
+        ts_error_kind kind;
+        int64_t cycle;
+        int exit_code;
+        const char *text;
+    } rows[] = {
+        {TS_ERROR_INPUT, -1, 1, "error: why\n"},
+        {TS_ERROR_IO, -1, 1, "error: why\n"},
+        {TS_ERROR_USAGE, -1, 2, "error: why\n"},
+        {TS_ERROR_FAULT, -1, 3, "fault: why\n"},
+        {TS_ERROR_FAULT, 1234, 3, "fault at cycle 1234: why\n"},
+        {TS_ERROR_UNMODELLED, -1, 4, "not modelled: why\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        assert_false(ts_error_set(&err, rows[i].kind, "why"));
+        assert_int_equal(err.cycle, -1);
+        err.cycle = rows[i].cycle;
+        assert_error(&err, rows[i].kind, rows[i].text);
+        assert_int_equal(ts_error_exit_code(&err), rows[i].exit_code);
+    }
+    ts_error none = {0};
+    assert_int_equal(ts_error_exit_code(&none), 0);
+}
+
+static void first_error_is_kept(void **state) {
+    (void)state;
+    ts_error err = {0};
+    ts_error_set(&err, TS_ERROR_IO, "first");
+    assert_false(ts_error_set(&err, TS_ERROR_INPUT, "second"));
+    assert_false(ts_error_at(&err, TS_ERROR_INPUT, &source, 0, "third"));
+    assert_false(ts_error_mark(&err, TS_ERROR_INPUT, &source, 1, 1, "fourth"));
+    assert_error(&err, TS_ERROR_IO, "error: first\n");
+    ts_error_clear(&err);
+    ts_error_set(&err, TS_ERROR_INPUT, "fifth");
+    assert_error(&err, TS_ERROR_INPUT, "error: fifth\n");
+    assert_false(ts_error_set(NULL, TS_ERROR_INPUT, "nobody asks"));
+    assert_false(ts_error_at(NULL, TS_ERROR_INPUT, &source, 0, "nobody asks"));
+    assert_false(ts_error_mark(NULL, TS_ERROR_INPUT, &source, 1, 1, "nobody asks"));
+}
+
+static void hints(void **state) {
+    (void)state;
+    ts_error err = {0};
+    ts_error_set(&err, TS_ERROR_INPUT, "unknown mnemonic 'vadd.f3'");
+    assert_false(ts_error_hint(&err, NULL));
+    assert_false(ts_error_hint(&err, "vadd.f32"));
+    assert_error(&err, TS_ERROR_INPUT, "error: unknown mnemonic 'vadd.f3'; did you mean 'vadd.f32'?\n");
+    assert_false(ts_error_hint(NULL, "x"));
+}
+
+/* Lines of '0' to '9' repeated, so that an excerpt shows where it was cut. */
+static void long_lines(void **state) {
+    (void)state;
+    char line[1000];
+    for (size_t i = 0; i < sizeof line; i++) line[i] = (char)('0' + i % 10);
+    static const struct {
+        size_t length, offset, start, end; /* the part [start, end) is shown */
+    } rows[] = {
+        {153, 152, 0, 153}, /* the longest line that is shown whole */
+        {154, 0, 0, 153},   {154, 153, 1, 154},    {1000, 0, 0, 153},      {1000, 60, 0, 153},
+        {1000, 61, 1, 154}, {1000, 500, 440, 593}, {1000, 999, 847, 1000},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t start = rows[i].start, end = rows[i].end;
+        const ts_source text = {"x", line, rows[i].length};
+        ts_error err = {0};
+        char expected[TS_ERROR_LINE_BYTES];
+        ts_error_at(&err, TS_ERROR_INPUT, &text, rows[i].offset, "wrong");
+        snprintf(expected, sizeof expected, "%s%.*s%s", start ? "..." : "", (int)(end - start), line + start,
+                 end < rows[i].length ? "..." : "");
+        assert_string_equal(err.excerpt, expected);
+        assert_int_equal(err.excerpt[err.caret], line[rows[i].offset]);
+        assert_int_equal(err.caret, rows[i].offset - start + (start ? 3 : 0));
+        assert_int_equal(err.column, rows[i].offset + 1);
+    }
+}
+
+static void bytes_that_do_not_print(void **state) {
+    (void)state;
+    const char text[] = "a\x01\0b\x7f \xc3\xa9\xe2\x82\xac z";
+    const ts_source bytes = {"x", text, sizeof text - 1};
+    ts_error err = {0};
+    ts_error_at(&err, TS_ERROR_INPUT, &bytes, 12, "found '%s'", "\x1b[2J\n");
+    /* A character of several bytes is one column wide. */
+    assert_error(&err, TS_ERROR_INPUT,
+                 "x:1:13: error: found '?[2J?'\na??b? \xc3\xa9\xe2\x82\xac z\n         ^\n");
+}
+
+static void long_messages(void **state) {
+    (void)state;
+    char text[2000], name[600];
+    memset(text, 'm', sizeof text);
+    memset(name, 'n', sizeof name);
+    text[sizeof text - 1] = name[sizeof name - 1] = '\0';
+    memcpy(text + TS_ERROR_TEXT_BYTES - 5, "\xc3\xa9", 2); /* must not be cut in two */
+    const ts_source named = {name, "y", 1};
+    ts_error err = {0};
+    ts_error_at(&err, TS_ERROR_INPUT, &named, 0, "%s", text);
+    assert_int_equal(strlen(err.message), TS_ERROR_TEXT_BYTES - 2);
+    assert_string_equal(err.message + TS_ERROR_TEXT_BYTES - 7, "mm...");
+    assert_int_equal(strlen(err.name), TS_ERROR_NAME_BYTES - 1);
+    assert_string_equal(err.name + TS_ERROR_NAME_BYTES - 6, "nn...");
+    ts_error_hint(&err, "y");
+    assert_int_equal(strlen(err.message), TS_ERROR_TEXT_BYTES - 1);
+}
+
+static void format_into_little_room(void **state) {
+    (void)state;
+    ts_error err = {0};
+    char out[8];
+    ts_error_set(&err, TS_ERROR_INPUT, "four");
+    assert_int_equal(ts_error_format(&err, out, sizeof out), strlen("error: four\n"));
+    assert_string_equal(out, "error: ");
+    assert_int_equal(ts_error_format(&err, NULL, 0), strlen("error: four\n"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(empty_text),
+        cmocka_unit_test(kinds_and_exit_codes),
+        cmocka_unit_test(first_error_is_kept),
+        cmocka_unit_test(hints),
+        cmocka_unit_test(long_lines),
+        cmocka_unit_test(bytes_that_do_not_print),
+        cmocka_unit_test(long_messages),
+        cmocka_unit_test(format_into_little_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

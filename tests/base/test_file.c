@@ -1,0 +1,327 @@
+/* Files: reading with its limits, writing whole or not at all. The system calls are replaced by ones that can
+ * be told to fail, be interrupted or do half of what was asked. */
+#include "tests/support/test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tilesim/base/file.h"
+
+/* Which call fails next time, with which errno (0: none); how many bytes a read or write does at most. */
+static struct {
+    int read, write, close, rename;
+    int interrupts; /* reads and writes that a signal interrupts first */
+    size_t most;
+} fault;
+
+/* True when the call is to fail now; errno is set. */
+static bool fails(int *code) {
+    if (*code == 0) return false;
+    errno = *code;
+    *code = 0;
+    return true;
+}
+
+static bool interrupted(void) {
+    if (fault.interrupts == 0) return false;
+    fault.interrupts--;
+    errno = EINTR;
+    return true;
+}
+
+static size_t most(size_t length) { return fault.most && length > fault.most ? fault.most : length; }
+
+ssize_t read(int fd, void *bytes, size_t length) {
+    if (interrupted() || fails(&fault.read)) return -1;
+    return syscall(SYS_read, fd, bytes, most(length));
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    if (interrupted() || fails(&fault.write)) return -1;
+    return syscall(SYS_write, fd, bytes, most(length));
+}
+
+int close(int fd) {
+    int status = (int)syscall(SYS_close, fd);
+    return fails(&fault.close) ? -1 : status;
+}
+
+int rename(const char *from, const char *to) {
+    return fails(&fault.rename) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+/* ---- */
+static ts_arena *arena;
+static char folder[200], path[300];
+
+static int set_up(void **state) {
+    (void)state;
+    const char *base = getenv("TMPDIR");
+    memset(&fault, 0, sizeof fault);
+    arena = ts_arena_new();
+    snprintf(folder, sizeof folder, "%s/tilesim-XXXXXX", base ? base : "/tmp");
+    snprintf(path, sizeof path, "%s/out", mkdtemp(folder) ? folder : "");
+    return 0;
+}
+
+/* Files in the folder; temporary ones that stay behind are counted too. */
+static int file_count(void) {
+    int count = 0;
+    DIR *list = opendir(folder);
+    for (const struct dirent *entry; (entry = readdir(list));) count += entry->d_name[0] != '.';
+    closedir(list);
+    return count;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    memset(&fault, 0, sizeof fault);
+    ts_arena_free(arena);
+    unlink(path);
+    rmdir(path);
+    return rmdir(folder);
+}
+
+static void put(const char *bytes, size_t length) {
+    FILE *file = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+static void assert_content(const char *expected, size_t length) {
+    char *bytes;
+    size_t got;
+    ts_error err = {0};
+    assert_true(ts_file_read(&err, arena, path, 1 << 30, &bytes, &got));
+    assert_int_equal(got, length);
+    assert_memory_equal(bytes, expected, length);
+    assert_int_equal(bytes[got], 0);
+}
+
+/* The error says that `verb` failed on the path, and why. */
+static void assert_io_error(const ts_error *err, const char *verb, const char *why) {
+    char expected[600];
+    snprintf(expected, sizeof expected, "error: cannot %s '%s': %s\n", verb, path, why);
+    assert_error(err, TS_ERROR_IO, expected);
+}
+
+static char *pattern(size_t length) {
+    char *bytes = ts_arena_alloc(arena, length + 1, 1);
+    for (size_t i = 0; i < length; i++) bytes[i] = (char)(i * 31 + i / 257);
+    return bytes;
+}
+
+static const size_t lengths[] = {0, 1, 65535, 65536, 65537, 300000};
+enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+
+static void write_then_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LENGTHS; i++) {
+        char *bytes = pattern(lengths[i]);
+        ts_error err = {0};
+        assert_true(ts_file_save(&err, arena, path, bytes, lengths[i]));
+        assert_content(bytes, lengths[i]);
+        assert_int_equal(file_count(), 1);
+    }
+}
+
+static void many_small_writes_through_slow_calls(void **state) {
+    (void)state;
+    const size_t length = 200000;
+    char *bytes = pattern(length);
+    ts_error err = {0};
+    fault.most = 1000;
+    fault.interrupts = 5;
+    ts_file_writer *writer = ts_file_create(&err, arena, path);
+    for (size_t at = 0, step = 1; at < length; at += step, step = step % 97 + 1) {
+        if (step > length - at) step = length - at;
+        assert_true(ts_file_write(&err, writer, bytes + at, step));
+    }
+    assert_true(ts_file_close(&err, writer));
+    fault.interrupts = 5;
+    assert_content(bytes, length);
+}
+
+static void new_file_has_the_usual_mode(void **state) {
+    (void)state;
+    ts_error err = {0};
+    struct stat status;
+    mode_t old = umask(027);
+    assert_true(ts_file_save(&err, arena, path, "x", 1));
+    umask(old);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
+static void read_limits(void **state) {
+    (void)state;
+    char *bytes;
+    size_t length;
+    ts_error err = {0};
+    put("12345", 5);
+    assert_true(ts_file_read(&err, arena, path, 5, &bytes, &length));
+    assert_false(ts_file_read(&err, arena, path, 4, &bytes, &length));
+    assert_io_error(&err, "read", "it has more than 4 bytes");
+    ts_error_clear(&err);
+    assert_false(ts_file_read(&err, arena, "/dev/zero", 200000, &bytes, &length)); /* no size beforehand */
+    assert_error(&err, TS_ERROR_IO, "error: cannot read '/dev/zero': it has more than 200000 bytes\n");
+}
+
+static void read_a_pipe(void **state) {
+    (void)state;
+    int ends[2];
+    char name[32], *bytes;
+    size_t length;
+    ts_error err = {0};
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "piped", 5), 5);
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    assert_true(ts_file_read(&err, arena, name, 100, &bytes, &length));
+    assert_string_equal(bytes, "piped");
+    close(ends[0]);
+}
+
+static void read_errors(void **state) {
+    (void)state;
+    char *bytes;
+    size_t length;
+    ts_error err = {0};
+    assert_false(ts_file_read(&err, arena, path, 100, &bytes, &length));
+    assert_io_error(&err, "open", "No such file or directory");
+    ts_error_clear(&err);
+    mkdir(path, 0777);
+    assert_false(ts_file_read(&err, arena, path, 100, &bytes, &length));
+    assert_io_error(&err, "read", "it is a directory");
+    ts_error_clear(&err);
+    rmdir(path);
+    put("12345", 5);
+    fault.read = EIO;
+    assert_false(ts_file_read(&err, arena, path, 100, &bytes, &length));
+    assert_io_error(&err, "read", "Input/output error");
+}
+
+/* Whatever fails, the old file is as it was and nothing else is left. */
+static void write_errors(void **state) {
+    (void)state;
+    static const struct {
+        int *call;
+        int code;
+        const char *verb, *why;
+    } rows[] = {
+        {&fault.write, ENOSPC, "write", "No space left on device"},
+        {&fault.close, EIO, "write", "Input/output error"},
+        {&fault.rename, EACCES, "rename to", "Permission denied"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t n = 0; n < LENGTHS; n++) {
+            if (lengths[n] == 0 && rows[i].call == &fault.write) continue;
+            ts_error err = {0};
+            char *bytes = pattern(lengths[n]);
+            put("old", 3);
+            *rows[i].call = rows[i].code;
+            assert_false(ts_file_save(&err, arena, path, bytes, lengths[n]));
+            assert_io_error(&err, rows[i].verb, rows[i].why);
+            assert_content("old", 3);
+            assert_int_equal(file_count(), 1);
+        }
+    }
+}
+
+static void writing_after_a_failure(void **state) {
+    (void)state;
+    char *bytes = pattern(100000);
+    ts_error err = {0};
+    ts_file_writer *writer = ts_file_create(&err, arena, path);
+    fault.write = EIO;
+    assert_false(ts_file_write(&err, writer, bytes, 100000));
+    ts_error_clear(&err);
+    assert_false(ts_file_write(&err, writer, bytes, 1));
+    assert_io_error(&err, "write", "an earlier write failed");
+    ts_error_clear(&err);
+    assert_false(ts_file_close(&err, writer));
+    assert_io_error(&err, "write", "an earlier write failed");
+    ts_file_abandon(writer); /* once more is fine */
+    assert_int_equal(file_count(), 0);
+}
+
+static void abandoned(void **state) {
+    (void)state;
+    ts_error err = {0};
+    put("old", 3);
+    ts_file_writer *writer = ts_file_create(&err, arena, path);
+    assert_true(ts_file_write(&err, writer, "new", 3));
+    assert_int_equal(file_count(), 2);
+    ts_file_abandon(writer);
+    assert_content("old", 3);
+    assert_int_equal(file_count(), 1);
+}
+
+static void places_that_cannot_be_written(void **state) {
+    (void)state;
+    ts_error err = {0};
+    assert_null(ts_file_create(&err, arena, "/no-such-folder/x"));
+    assert_error(&err, TS_ERROR_IO, "error: cannot create '/no-such-folder/x': No such file or directory\n");
+    ts_error_clear(&err);
+    mkdir(path, 0777);
+    assert_false(ts_file_save(&err, arena, path, "x", 1));
+    assert_io_error(&err, "rename to", "Is a directory");
+    assert_int_equal(file_count(), 1);
+}
+
+/* A device is written to, never replaced. */
+static void devices(void **state) {
+    (void)state;
+    ts_error err = {0};
+    struct stat status;
+    assert_true(ts_file_save(&err, arena, "/dev/null", "x", 1));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+    assert_false(ts_file_save(&err, arena, "/dev/full", "x", 1));
+    assert_error(&err, TS_ERROR_IO, "error: cannot write '/dev/full': No space left on device\n");
+}
+
+static void standard_output(void **state) {
+    (void)state;
+    ts_error err = {0};
+    int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    fflush(stdout);
+    dup2(file, STDOUT_FILENO);
+    bool ok = ts_file_save(&err, arena, "-", "to the terminal", 15);
+    fault.write = EPIPE;
+    bool refused = !ts_file_save(&err, arena, "-", "x", 1);
+    dup2(saved, STDOUT_FILENO); /* and so it was still open */
+    close(saved);
+    close(file);
+    assert_true(ok);
+    assert_true(refused);
+    assert_error(&err, TS_ERROR_IO, "error: cannot write 'standard output': Broken pipe\n");
+    assert_content("to the terminal", 15);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(write_then_read),
+        TEST(many_small_writes_through_slow_calls),
+        TEST(new_file_has_the_usual_mode),
+        TEST(read_limits),
+        TEST(read_a_pipe),
+        TEST(read_errors),
+        TEST(write_errors),
+        TEST(writing_after_a_failure),
+        TEST(abandoned),
+        TEST(places_that_cannot_be_written),
+        TEST(devices),
+        TEST(standard_output),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

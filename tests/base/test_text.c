@@ -1,0 +1,266 @@
+/* Text: the buffer, the cursor with its exact errors, the nearest name. */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/text.h"
+
+static void buffer(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text text;
+    ts_text_init(&text, arena);
+    assert_string_equal(text.bytes, "");
+    char expected[4000] = "";
+    for (int i = 0; i < 300; i++) {
+        ts_text_add(&text, "%d,", i);
+        ts_text_add_bytes(&text, "ab!", 2);
+        ts_text_add_char(&text, ';');
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%d,ab;", i);
+        assert_string_equal(text.bytes, expected);
+        assert_int_equal(text.length, strlen(expected));
+    }
+    ts_text_clear(&text);
+    assert_string_equal(text.bytes, "");
+    ts_text_add(&text, "%1000d", 5); /* more than twice the room at once */
+    assert_int_equal(text.length, 1000);
+    ts_text_add_bytes(&text, NULL, 0);
+    assert_int_equal(text.length, 1000);
+    ts_arena_free(arena);
+}
+
+/* Every length around a power of two, where the room is just enough or just not. */
+static void buffer_edges(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (int length = 60; length < 70; length++) {
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_text_add(&text, "%*d", length, 1);
+        assert_int_equal(strlen(text.bytes), length);
+        ts_text_add_char(&text, 'x');
+        assert_int_equal(strlen(text.bytes), length + 1);
+    }
+    ts_arena_free(arena);
+}
+
+static void nearest(void **state) {
+    (void)state;
+    static const char *const names[] = {"layout", "convert",  "run",       "dma",
+                                        "choose", "vadd.f32", "vadd.bf16", ""};
+    static const struct {
+        const char *word, *name;
+    } rows[] = {
+        {"layuot", "layout"},  /* a swap is one step */
+        {"layot", "layout"},   /* a letter missing */
+        {"layoutt", "layout"}, /* one too many */
+        {"lxyout", "layout"},  /* one wrong */
+        {"lxyxut", "layout"},  /* two steps at length 6 */
+        {"lxyxxt", NULL},      /* three are too many */
+        {"rn", "run"},         /* one step at length 2 */
+        {"rnu", "run"},
+        {"nur", NULL},
+        {"vadd.f3", "vadd.f32"},
+        {"vadd.bf1", "vadd.bf16"},
+        {"x", NULL}, /* nothing in common is never near */
+        {"", NULL},
+        {"conversion", NULL},
+        {"dma", "dma"},
+        {"Dma", "dma"},
+        {"a-word-of-more-than-sixty-four-bytes-is-near-to-nothing-whatever-it-is", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *found =
+            ts_text_nearest(rows[i].word, names, sizeof names / sizeof names[0], sizeof names[0]);
+        if (!rows[i].name) assert_null(found);
+        if (rows[i].name) assert_non_null(found);
+        if (rows[i].name) assert_string_equal(found, rows[i].name);
+    }
+}
+
+static void nearest_in_a_table(void **state) {
+    (void)state;
+    static const struct {
+        int key;
+        const char *name;
+    } table[] = {{1, "bank"}, {2, NULL}, {3, "burst"}, {4, "burnt"}};
+    assert_string_equal(ts_text_nearest("bust", &table[0].name, 4, sizeof table[0]), "burst");
+    assert_string_equal(ts_text_nearest("bursnt", &table[0].name, 4, sizeof table[0]),
+                        "burst"); /* the first */
+    assert_null(ts_text_nearest("bank", &table[0].name, 0, sizeof table[0]));
+}
+
+static ts_source text_source(const char *text) { return (ts_source){"layout", text, strlen(text)}; }
+
+static void cursor(void **state) {
+    (void)state;
+    const ts_source source = text_source("  f32_x [ -12,\t7]\r\n T(2) end");
+    ts_cursor at = {&source, 0, 0};
+    const char *name;
+    size_t length;
+    int64_t value;
+    ts_error err = {0};
+    assert_true(ts_cursor_name(&at, &name, &length));
+    assert_memory_equal(name, "f32_x", 5);
+    assert_int_equal(length, 5);
+    assert_int_equal(at.token, 2);
+    assert_false(ts_cursor_name(&at, &name, &length));
+    assert_int_equal(ts_cursor_peek(&at), '[');
+    assert_true(ts_cursor_expect(&err, &at, "["));
+    assert_true(ts_cursor_integer(&err, &at, "a size", &value));
+    assert_int_equal(value, -12);
+    assert_int_equal(at.token, 10);
+    assert_true(ts_cursor_take(&at, ","));
+    assert_true(ts_cursor_integer(&err, &at, "a size", &value));
+    assert_int_equal(value, 7);
+    assert_false(ts_cursor_take(&at, "]]"));
+    assert_true(ts_cursor_take(&at, "]"));
+    assert_true(ts_cursor_take(&at, "T("));
+    assert_false(ts_cursor_at_end(&at));
+    assert_true(ts_cursor_take(&at, "2)"));
+    assert_true(ts_cursor_take(&at, "end"));
+    assert_true(ts_cursor_at_end(&at));
+    assert_int_equal(ts_cursor_peek(&at), -1);
+    assert_false(ts_cursor_take(&at, "x"));
+    assert_false(ts_cursor_name(&at, &name, &length));
+    assert_int_equal(err.kind, TS_ERROR_NONE);
+}
+
+/* The text need not end in NUL, and a high byte is no end. */
+static void cursor_stays_inside(void **state) {
+    (void)state;
+    const ts_source source = {"x", "12abc", 2};
+    ts_cursor at = {&source, 0, 0};
+    int64_t value = 0;
+    assert_true(ts_cursor_integer(NULL, &at, "a number", &value));
+    assert_int_equal(value, 12);
+    assert_true(ts_cursor_at_end(&at));
+    const ts_source high = {"x", "\xff", 1};
+    at = (ts_cursor){&high, 0, 0};
+    assert_int_equal(ts_cursor_peek(&at), 0xff);
+}
+
+static void cursor_expectations(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"", "layout:1:1: error: found the end, expected '['\n\n^\n"},
+        {"f32  ", "layout:1:1: error: found 'f32', expected '['\nf32  \n^\n"},
+        {"\n  ]", "layout:2:3: error: found ']', expected '['\n  ]\n  ^\n"},
+        {" -12x", "layout:1:2: error: found '-12', expected '['\n -12x\n ^\n"},
+        {"-", "layout:1:1: error: found '-', expected '['\n-\n^\n"},
+        {"\x07", "layout:1:1: error: found the byte 0x07, expected '['\n?\n^\n"},
+        {"\xc3\xa9", "layout:1:1: error: found the byte 0xc3, expected '['\n\xc3\xa9\n^\n"},
+        {"abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz",
+         "layout:1:1: error: found 'abcdefghijklmnopqrstuvwxyz_abcdefghijklm...', expected '['\n"
+         "abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz\n^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_source source = text_source(rows[i].text);
+        ts_cursor at = {&source, 0, 0};
+        ts_error err = {0};
+        assert_false(ts_cursor_expect(&err, &at, "["));
+        assert_error(&err, TS_ERROR_INPUT, rows[i].error);
+    }
+}
+
+static void integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+        const char *error;
+    } rows[] = {
+        {"0", 0, NULL},
+        {"-0", 0, NULL},
+        {"007", 7, NULL},
+        {"9223372036854775807", INT64_MAX, NULL},
+        {"-9223372036854775808", INT64_MIN, NULL},
+        {"9223372036854775808", 0,
+         "layout:1:1: error: 9223372036854775808 does not fit in 64 bits\n9223372036854775808\n^\n"},
+        {"-9223372036854775809", 0,
+         "layout:1:1: error: -9223372036854775809 does not fit in 64 bits\n-9223372036854775809\n^\n"},
+        {" 00000000001111111111222222222233333333334", 0,
+         "layout:1:2: error: 0000000000111111111122222222223333333333... does not fit in 64 bits\n"
+         " 00000000001111111111222222222233333333334\n ^\n"},
+        {"x1", 0, "layout:1:1: error: found 'x1', expected a size\nx1\n^\n"},
+        {"+1", 0, "layout:1:1: error: found '+', expected a size\n+1\n^\n"},
+        {"- 1", 0, "layout:1:1: error: found '-', expected a size\n- 1\n^\n"},
+        {"", 0, "layout:1:1: error: found the end, expected a size\n\n^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_source source = text_source(rows[i].text);
+        ts_cursor at = {&source, 0, 0};
+        ts_error err = {0};
+        int64_t value = 99;
+        assert_int_equal(ts_cursor_integer(&err, &at, "a size", &value), rows[i].error == NULL);
+        if (rows[i].error) assert_error(&err, TS_ERROR_INPUT, rows[i].error);
+        if (!rows[i].error) assert_int_equal(value, rows[i].value);
+    }
+}
+
+static void command_line_integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+        const char *error;
+    } rows[] = {
+        {"42", 42, NULL},
+        {"-9223372036854775808", INT64_MIN, NULL},
+        {"", 0, "--jobs:1:1: error: found nothing, expected an integer\n\n^\n"},
+        {"12x", 0, "--jobs:1:3: error: found '12x', expected an integer\n12x\n  ^\n"},
+        {" 12", 0, "--jobs:1:1: error: found ' 12', expected an integer\n 12\n^\n"},
+        {"+1", 0, "--jobs:1:1: error: found '+1', expected an integer\n+1\n^\n"},
+        {"1e3", 0, "--jobs:1:2: error: found '1e3', expected an integer\n1e3\n ^\n"},
+        {"9223372036854775808", 0,
+         "--jobs:1:1: error: 9223372036854775808 does not fit in 64 bits\n9223372036854775808\n^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        int64_t value = 99;
+        assert_int_equal(ts_text_to_int(&err, "--jobs", rows[i].text, &value), rows[i].error == NULL);
+        if (rows[i].error) assert_error(&err, TS_ERROR_USAGE, rows[i].error);
+        if (!rows[i].error) assert_int_equal(value, rows[i].value);
+    }
+}
+
+static void grouped_digits(void **state) {
+    (void)state;
+    static const struct {
+        int64_t value;
+        const char *text;
+    } rows[] = {
+        {0, "0"},
+        {999, "999"},
+        {1000, "1,000"},
+        {-999, "-999"},
+        {-1000, "-1,000"},
+        {1234567, "1,234,567"},
+        {100000, "100,000"},
+        {INT64_MAX, "9,223,372,036,854,775,807"},
+        {INT64_MIN, "-9,223,372,036,854,775,808"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char out[32];
+        assert_string_equal(ts_text_group_digits(out, rows[i].value), rows[i].text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffer),
+        cmocka_unit_test(buffer_edges),
+        cmocka_unit_test(nearest),
+        cmocka_unit_test(nearest_in_a_table),
+        cmocka_unit_test(cursor),
+        cmocka_unit_test(cursor_stays_inside),
+        cmocka_unit_test(cursor_expectations),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(command_line_integers),
+        cmocka_unit_test(grouped_digits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
