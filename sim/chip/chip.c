@@ -131,11 +131,22 @@ static void forward_stalled(void *self, int bundle, int64_t first_cycle, int64_t
     o->stalled(o->self, bundle, first_cycle, cycles, stall);
 }
 
+void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
+    *config = (ts_chip_config){.core = machine->core};
+    config->memory = (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz};
+    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        for (int j = 0; j < machine->memory_count; j++) {
+            bool same = strcmp(machine->memories[j].name, ts_space_text((ts_space_kind)i)) == 0;
+            if (same) config->spaces[i] = &machine->memories[j];
+        }
+    }
+}
+
 static bool make_spaces(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
-        int64_t bytes = chip->config->space_bytes[i];
-        if (bytes > 0) chip->spaces[i] = ts_space_new(err, chip->arena, ts_space_text((ts_space_kind)i), bytes);
-        if (bytes > 0 && !chip->spaces[i]) return false;
+        const ts_machine_memory *memory = chip->config->spaces[i];
+        if (memory) chip->spaces[i] = ts_space_of_machine(err, chip->arena, memory, true);
+        if (memory && !chip->spaces[i]) return false;
     }
     return true;
 }

@@ -246,10 +246,12 @@ static void count_bytes(const ts_dma *dma, transfer *t) {
     int64_t src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
     int64_t replicas = ts_layout_replica_total(plan->dst_layout), moved = plan->moved_elements / replicas;
     int64_t src_asked = ts_ceil_div(moved * src_bits, 8), dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
-    r->useful_bytes = ts_ceil_div(plan->elements / replicas * src_bits, 8) + ts_ceil_div(plan->elements * dst_bits, 8);
+    int64_t src_valid = ts_ceil_div(plan->elements / replicas * src_bits, 8);
+    int64_t dst_valid = ts_ceil_div(plan->elements * dst_bits, 8);
+    r->useful_bytes = src_valid > dst_valid ? src_valid : dst_valid;
     r->src_bytes = t->what.src.in_hbm ? totals->src_lines * dma->config->access_bytes : src_asked;
     r->dst_bytes = t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
-    r->padding_bytes = src_asked + dst_asked - r->useful_bytes;
+    r->padding_bytes = src_asked + dst_asked - src_valid - dst_valid;
     r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
     r->rmw_lines = totals->rmw_lines;
     r->runs = totals->src_runs > totals->dst_runs ? totals->src_runs : totals->dst_runs;

@@ -40,6 +40,16 @@ ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t 
     return space;
 }
 
+ts_space *ts_space_of_machine(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, bool real) {
+    ts_space *space = real ? ts_space_new(err, arena, memory->name, memory->capacity_bytes)
+                           : ts_space_wrap(arena, memory->name, NULL, memory->capacity_bytes);
+    for (int i = 0; space && i < memory->axis_count && space->axis_count < TS_SPACE_MAX_AXES; i++) {
+        const ts_machine_axis *axis = &memory->axes[i];
+        space->axes[space->axis_count++] = (ts_space_axis){axis->name, axis->extent, axis->step_bytes};
+    }
+    return space;
+}
+
 void ts_space_free(ts_space *space) {
     if (space && space->touched) munmap(space->bytes, (size_t)reserved_bytes(space));
 }

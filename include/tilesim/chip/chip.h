@@ -12,8 +12,11 @@
 typedef struct {
     ts_core_config core;
     ts_dma_machine memory;
-    int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
+    const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
 } ts_chip_config;
+
+/* What a chip takes of a machine, which must outlive it. */
+void ts_chip_configure(const ts_machine *machine, ts_chip_config *config);
 
 /* Told in order of time; any member may be NULL. */
 typedef struct {

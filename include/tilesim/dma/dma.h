@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct {
     int64_t tag, issued_cycle, started_cycle, completed_cycle;
-    int64_t useful_bytes; /* of valid elements, in the source's and in the destination's width */
+    int64_t useful_bytes; /* the valid elements, counted once: at the end where they are larger */
     int64_t src_bytes, dst_bytes; /* moved at each end: whole lines of HBM, elements elsewhere */
     int64_t padding_bytes; /* of the moved ones, elements that are padding travelling along */
     int64_t waste_bytes;   /* of the moved ones, parts of lines that were not asked for */

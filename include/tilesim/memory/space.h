@@ -12,6 +12,7 @@
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
 #include "tilesim/layout/shape.h"
+#include "tilesim/machine/machine.h"
 
 enum { TS_SPACE_CHUNK_BYTES = 1 << 18, TS_SPACE_MAX_AXES = 4 };
 
@@ -34,6 +35,8 @@ typedef struct ts_space {
 
 /* Refused when the system will not reserve the range. The name is copied. */
 ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t capacity_bytes);
+/* A machine's memory with its axes. Without `real` it only places shapes: it has no bytes, and nothing to free. */
+ts_space *ts_space_of_machine(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, bool real);
 /* A space over memory that the caller owns (a file's bytes). */
 ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t length);
 void ts_space_free(ts_space *space); /* the address range; the rest belongs to the arena. NULL is fine */

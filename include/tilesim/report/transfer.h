@@ -1,0 +1,12 @@
+/* The bill of a transfer, as text and as JSON. */
+#ifndef TILESIM_REPORT_TRANSFER_H
+#define TILESIM_REPORT_TRANSFER_H
+
+#include "tilesim/report/json.h"
+#include "tilesim/study/transfer.h"
+
+/* explain: also the loops of the plan's boxes (the first of them, when there are many). */
+void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *out);
+void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_text *out);
+
+#endif

@@ -1,0 +1,145 @@
+/* The bill of a transfer. */
+#include "tilesim/report/transfer.h"
+
+#include <stdio.h>
+
+enum { BOXES_SHOWN = 16 };
+
+static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
+
+static double gb_per_second(const ts_transfer_study *s) {
+    double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles);
+    return microseconds > 0 ? (double)s->cost.transfer.useful_bytes / microseconds / 1000.0 : 0;
+}
+
+/* Of the HBM's peak: what moved over its pins. */
+static double peak_share(const ts_transfer_study *s) {
+    return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
+}
+
+static void add_side(ts_text *out, const char *label, const ts_shape *shape, const ts_machine_memory *memory, int64_t at) {
+    char digits[32];
+    ts_text_add(out, "%-13s ", label);
+    ts_shape_print(shape, out);
+    ts_text_add(out, "  in %s at byte %s\n", memory->name, grouped(digits, at));
+}
+
+static void add_plan(ts_text *out, const ts_transfer_study *s) {
+    const ts_plan *plan = s->plan;
+    char digits[32];
+    ts_text_add(out, "plan          %s", ts_dma_kind_text(s->cost.transfer.kind));
+    if (plan->gathers) {
+        ts_text_add(out, ", element by element: %s\n", plan->why_gather);
+        return;
+    }
+    ts_text_add(out, ": %s box%s, ", grouped(digits, plan->box_count), plan->box_count == 1 ? "" : "es");
+    ts_text_add(out, "%s runs, ", grouped(digits, s->cost.transfer.runs));
+    ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
+                s->cost.transfer.descriptors == 1 ? "" : "s");
+}
+
+static void add_bytes(ts_text *out, const ts_dma_result *r) {
+    char a[32], b[32], c[32], d[32];
+    ts_text_add(out, "bytes         useful %s, moved %s (both ends), of them padding %s, unused parts of accesses %s\n",
+                grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes), grouped(c, r->padding_bytes),
+                grouped(d, r->waste_bytes));
+    if (r->rmw_lines > 0) {
+        ts_text_add(out, "              %s accesses are read-modify-write: they share a word with other elements\n",
+                    grouped(a, r->rmw_lines));
+    }
+}
+
+static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
+    int64_t bursts = hbm->reads + hbm->writes;
+    char a[32], b[32];
+    if (bursts == 0) return;
+    ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ", grouped(a, bursts),
+                100.0 * (double)hbm->row_hits / (double)bursts, grouped(b, hbm->activations));
+    ts_text_add(out, "%s turnarounds\n", grouped(a, hbm->read_to_write + hbm->write_to_read));
+}
+
+static void add_time(ts_text *out, const ts_transfer_study *s) {
+    char a[32], b[32], c[32];
+    ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful, %.1f %% of HBM's peak\n",
+                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles), gb_per_second(s),
+                peak_share(s));
+    ts_text_add(out, "              alone: fixed cost %s, engine %s, HBM at its peak %s cycles\n",
+                grouped(a, s->cost.fixed_cycles), grouped(b, s->cost.engine_cycles), grouped(c, s->cost.memory_cycles));
+    ts_text_add(out, "limiter       %s\n", s->cost.limiter);
+}
+
+static void add_boxes(ts_text *out, const ts_plan *plan) {
+    int64_t shown = plan->box_count < BOXES_SHOWN ? plan->box_count : BOXES_SHOWN;
+    ts_text_add(out, "\nboxes (strides in bits, outermost loop first)\n");
+    for (int64_t n = 0; n < shown; n++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        ts_text_add(out, "%3lld: %lld elements from bit %lld to bit %lld\n", (long long)n, (long long)box.elements,
+                    (long long)box.src_bits, (long long)box.dst_bits);
+        for (int i = 0; i < box.loop_count; i++) {
+            ts_text_add(out, "       %*sfor %lld: src += %lld, dst += %lld\n", 2 * i, "", (long long)box.loops[i].extent,
+                        (long long)box.loops[i].src_bits, (long long)box.loops[i].dst_bits);
+        }
+    }
+    if (shown < plan->box_count) ts_text_add(out, "and %lld more\n", (long long)(plan->box_count - shown));
+}
+
+void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *out) {
+    add_side(out, "source", study->src, study->src_memory, study->src_at);
+    add_side(out, "destination", study->dst, study->dst_memory, study->dst_at);
+    ts_text_add(out, "machine       %s (%s)\n", study->machine->name, study->machine->title);
+    add_plan(out, study);
+    add_bytes(out, &study->cost.transfer);
+    add_hbm(out, &study->cost.hbm);
+    add_time(out, study);
+    if (explain) add_boxes(out, study->plan);
+}
+
+static void add_json_boxes(ts_json *json, const ts_plan *plan) {
+    int64_t shown = plan->box_count < BOXES_SHOWN ? plan->box_count : BOXES_SHOWN;
+    ts_json_int(json, "box_count", plan->box_count);
+    ts_json_array(json, "boxes");
+    for (int64_t n = 0; n < shown; n++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        ts_json_object(json, NULL);
+        ts_json_int(json, "src_bits", box.src_bits);
+        ts_json_int(json, "dst_bits", box.dst_bits);
+        ts_json_array(json, "loops");
+        for (int i = 0; i < box.loop_count; i++) ts_json_ints(json, NULL, 3, &box.loops[i].extent);
+        ts_json_close(json);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_text *out) {
+    const ts_dma_result *r = &study->cost.transfer;
+    char hash[20];
+    ts_json json;
+    ts_json_begin(&json, out, "dma");
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)study->machine->hash);
+    ts_json_text(&json, "machine", study->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_int(&json, "cycles", study->cost.cycles);
+    ts_json_real(&json, "microseconds", ts_machine_microseconds(study->machine, study->cost.cycles), 6);
+    ts_json_int(&json, "useful_bytes", r->useful_bytes);
+    ts_json_int(&json, "moved_bytes", r->src_bytes + r->dst_bytes);
+    ts_json_int(&json, "padding_bytes", r->padding_bytes);
+    ts_json_int(&json, "waste_bytes", r->waste_bytes);
+    ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
+    ts_json_text(&json, "limiter", study->cost.limiter);
+    ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
+    ts_json_int(&json, "fixed_cycles", study->cost.fixed_cycles);
+    ts_json_int(&json, "engine_cycles", study->cost.engine_cycles);
+    ts_json_int(&json, "memory_cycles", study->cost.memory_cycles);
+    ts_json_int(&json, "descriptors", r->descriptors);
+    ts_json_int(&json, "runs", r->runs);
+    ts_json_int(&json, "rmw_accesses", r->rmw_lines);
+    ts_json_int(&json, "row_hits", study->cost.hbm.row_hits);
+    ts_json_int(&json, "activations", study->cost.hbm.activations);
+    ts_json_int(&json, "src_at", study->src_at);
+    ts_json_int(&json, "dst_at", study->dst_at);
+    if (explain) add_json_boxes(&json, study->plan);
+    ts_json_end(&json);
+}
