@@ -1,0 +1,85 @@
+/* The transcendental functions against long double libm, and against neighbours: accuracy, and what is exact.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "sim/core/vector.h"
+#include "tilesim/base/number.h"
+
+typedef long double wide;
+static wide rsqrt_wide(wide x) { return 1 / sqrtl(x); }
+static wide rcp_wide(wide x) { return 1 / x; }
+static wide sigmoid_wide(wide x) { return 1 / (1 + expl(-x)); }
+
+static const struct {
+    ts_opcode op;
+    wide (*reference)(wide);
+} functions[] = {
+    {TS_OP_vexp_f32, expl},
+    {TS_OP_vlog_f32, logl},
+    {TS_OP_vsqrt_f32, sqrtl},
+    {TS_OP_vrsqrt_f32, rsqrt_wide},
+    {TS_OP_vrcp_f32, rcp_wide},
+    {TS_OP_vtanh_f32, tanhl},
+    {TS_OP_vsigmoid_f32, sigmoid_wide},
+};
+
+/* The error in units of the last place of the nearest f32; 0 or huge where that is not finite or is 0. */
+static wide error_ulps(wide exact, uint32_t bits) {
+    float got = ts_f32_from_bits(bits), nearest = (float)exact;
+    if (isnan(exact)) return bits == 0x7fc00000 ? 0 : 1e9L;
+    if (!isfinite(nearest) || !isfinite(got) || nearest == 0 || got == 0) {
+        return ts_f32_bits(nearest) == bits ? 0 : 1e9L;
+    }
+    float size = fabsf(nearest), above = nextafterf(size, INFINITY);
+    wide ulp = isfinite(above) ? (wide)above - (wide)size : (wide)size - (wide)nextafterf(size, 0);
+    return fabsl(exact - (wide)got) / ulp;
+}
+
+/* Every 4099th bit pattern, which meets every exponent and sign. (4099 is prime.) */
+static void is_within_501_thousandths_of_an_ulp(void **state) {
+    (void)state;
+    static uint32_t in[TS_VREG_WORDS], out[TS_VREG_WORDS];
+    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+        wide worst = 0;
+        uint32_t at = 0;
+        for (uint64_t first = 0; first < 1ull << 32; first += TS_VREG_WORDS * 4099ull) {
+            for (int i = 0; i < TS_VREG_WORDS; i++) in[i] = (uint32_t)(first + (uint64_t)i * 4099);
+            ts_vector_select()[functions[f].op](out, in, in, in, 0);
+            for (int i = 0; i < TS_VREG_WORDS; i++) {
+                wide error = error_ulps(functions[f].reference((wide)ts_f32_from_bits(in[i])), out[i]);
+                if (error > worst) worst = error, at = in[i];
+            }
+        }
+        const char *mnemonic = ts_opcode_get(functions[f].op)->mnemonic;
+        if (worst > 0.501L) fail_msg("%s: %.3f ulp at %08x", mnemonic, (double)worst, at);
+    }
+}
+
+/* Two binades hold every mantissa with even and with odd exponent; all others are these times a power of 4.
+ */
+static void square_root_is_correctly_rounded_for_every_mantissa(void **state) {
+    (void)state;
+    static uint32_t in[TS_VREG_WORDS], out[TS_VREG_WORDS];
+    for (uint32_t first = 0x3f800000; first < 0x40800000; first += TS_VREG_WORDS) {
+        for (int i = 0; i < TS_VREG_WORDS; i++) in[i] = first + (uint32_t)i;
+        ts_vector_select()[TS_OP_vsqrt_f32](out, in, in, in, 0);
+        for (int i = 0; i < TS_VREG_WORDS; i++) {
+            uint32_t want = ts_f32_bits(sqrtf(ts_f32_from_bits(in[i])));
+            if (out[i] != want) fail_msg("sqrt of %08x: %08x, expected %08x", in[i], out[i], want);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_within_501_thousandths_of_an_ulp),
+        cmocka_unit_test(square_root_is_correctly_rounded_for_every_mantissa),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+/* The vector instructions on exact bits, in every table that this host can run. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/core/vector.h"
+#include "tilesim/base/number.h"
+
+enum {
+    MAX = 0x7f7fffff,
+    TINY = 1,
+    INF = 0x7f800000,
+    QNAN = 0x7fc00000,
+    ODD_NAN = 0x7fa12345,
+    ONE = 0x3f800000
+};
+#define MINUS(bits) (0x80000000u | (bits))
+
+static ts_vector_function *const *tables[2] = {ts_vector_base};
+static int table_count = 1;
+
+static int find_tables(void **state) {
+    (void)state;
+#ifdef TS_VECTOR_AVX2
+    if (__builtin_cpu_supports("avx2")) tables[table_count++] = ts_vector_avx2;
+#endif
+    return 0;
+}
+
+/* ---- One word: op, a, b, c, what comes out ---- */
+
+typedef struct {
+    ts_opcode op;
+    uint32_t a, b, c, d;
+} row;
+
+#define ROW(op, ...)                                                                                         \
+    { TS_OP_##op, __VA_ARGS__ }
+
+static const row rows[] = {
+    /* 1 + 2^-24 is a tie, to even; 1 + 3 * 2^-24 rounds up */
+    ROW(vadd_f32, ONE, 0x33800000, 0, ONE),
+    ROW(vadd_f32, ONE, 0x33c00000, 0, 0x3f800001),
+    ROW(vadd_f32, ONE + 1, 0x33800000, 0, ONE + 2),
+    ROW(vadd_f32, TINY, TINY, 0, 2),
+    ROW(vadd_f32, MINUS(0), MINUS(0), 0, MINUS(0)),
+    ROW(vadd_f32, ONE, MINUS(ONE), 0, 0),
+    ROW(vadd_f32, MAX, MAX, 0, INF),
+    ROW(vadd_f32, INF, MINUS(INF), 0, QNAN),
+    ROW(vadd_f32, ODD_NAN, ONE, 0, QNAN),
+    ROW(vadd_f32, ONE, MINUS(ODD_NAN), 0, QNAN),
+    ROW(vsub_f32, 0x40400000, ONE, 0, 0x40000000),
+    ROW(vrsub_f32, 0x40400000, ONE, 0, MINUS(0x40000000)),
+    ROW(vsub_f32, 0, 0, 0, 0),
+    ROW(vmul_f32, 0x3f800001, 0x3f800001, 0, 0x3f800002),
+    ROW(vmul_f32, 0x00800000, 0x3f000000, 0, 0x00400000),
+    ROW(vmul_f32, TINY, 0x3f000000, 0, 0),
+    ROW(vmul_f32, 3, 0x3f000000, 0, 2),
+    ROW(vmul_f32, MINUS(0), ONE, 0, MINUS(0)),
+    ROW(vmul_f32, INF, 0, 0, QNAN),
+    ROW(vmin_f32, 0, MINUS(0), 0, MINUS(0)),
+    ROW(vmin_f32, MINUS(0), 0, 0, MINUS(0)),
+    ROW(vmax_f32, MINUS(0), 0, 0, 0),
+    ROW(vmax_f32, 0, MINUS(0), 0, 0),
+    ROW(vmin_f32, MINUS(ONE), MINUS(TINY), 0, MINUS(ONE)),
+    ROW(vmax_f32, MINUS(ONE), MINUS(INF), 0, MINUS(ONE)),
+    ROW(vmin_f32, ODD_NAN, ONE, 0, QNAN),
+    ROW(vmax_f32, MINUS(INF), MINUS(ODD_NAN), 0, QNAN),
+    ROW(vneg_f32, ODD_NAN, 0, 0, MINUS(ODD_NAN)),
+    ROW(vneg_f32, 0, 0, 0, MINUS(0)),
+    ROW(vabs_f32, MINUS(ODD_NAN), 0, 0, ODD_NAN),
+    ROW(vfloor_f32, 0x3fc00000, 0, 0, ONE), /* 1.5 */
+    ROW(vfloor_f32, MINUS(TINY), 0, 0, MINUS(ONE)),
+    ROW(vfloor_f32, MINUS(0), 0, 0, MINUS(0)),
+    ROW(vfloor_f32, TINY, 0, 0, 0),
+    ROW(vfloor_f32, MINUS(0x40000000), 0, 0, MINUS(0x40000000)),
+    ROW(vfloor_f32, 0x4affffff, 0, 0, 0x4afffffe), /* 8388607.5 */
+    ROW(vfloor_f32, MINUS(INF), 0, 0, MINUS(INF)),
+    ROW(vfloor_f32, ODD_NAN, 0, 0, QNAN),
+    ROW(vround_f32, 0x3f000000, 0, 0, 0),          /* 0.5 */
+    ROW(vround_f32, 0x3fc00000, 0, 0, 0x40000000), /* 1.5 */
+    ROW(vround_f32, 0x40200000, 0, 0, 0x40000000), /* 2.5 */
+    ROW(vround_f32, MINUS(0x3f000000), 0, 0, MINUS(0)),
+    ROW(vround_f32, 0x4affffff, 0, 0, 0x4b000000),
+    ROW(vround_f32, 0x4b000001, 0, 0, 0x4b000001),
+    ROW(vround_f32, MINUS(ODD_NAN), 0, 0, QNAN),
+    ROW(vcmp_eq_f32, 0, MINUS(0), 0, ~0u),
+    ROW(vcmp_eq_f32, QNAN, QNAN, 0, 0),
+    ROW(vcmp_ne_f32, QNAN, QNAN, 0, ~0u),
+    ROW(vcmp_lt_f32, QNAN, ONE, 0, 0),
+    ROW(vcmp_lt_f32, MINUS(ONE), MINUS(0), 0, ~0u),
+    ROW(vcmp_le_f32, 0, MINUS(0), 0, ~0u),
+    ROW(vcmp_le_f32, ONE, QNAN, 0, 0),
+    ROW(vcmp_gt_f32, TINY, 0, 0, ~0u),
+    ROW(vcmp_gt_f32, QNAN, MINUS(INF), 0, 0),
+    ROW(vcmp_ge_f32, MINUS(0), 0, 0, ~0u),
+    ROW(vcmp_ge_f32, QNAN, QNAN, 0, 0),
+    ROW(vadd_i32, 0x7fffffff, 1, 0, 0x80000000),
+    ROW(vsub_i32, 0, 1, 0, ~0u),
+    ROW(vmul_i32, 0x10001, 0x10001, 0, 0x20001),
+    ROW(vmin_i32, ~0u, 1, 0, ~0u),
+    ROW(vmax_i32, ~0u, 1, 0, 1),
+    ROW(vand_i32, 0xf0f0, 0xff00, 0, 0xf000),
+    ROW(vor_i32, 0xf0f0, 0xff00, 0, 0xfff0),
+    ROW(vxor_i32, 0xf0f0, 0xff00, 0, 0x0ff0),
+    ROW(vshl_i32, 3, 31, 0, 0x80000000),
+    ROW(vshl_i32, 3, 32, 0, 0),
+    ROW(vshl_i32, 3, ~0u, 0, 0),
+    ROW(vshr_u32, 0x80000000, 31, 0, 1),
+    ROW(vshr_u32, 0x80000000, 32, 0, 0),
+    ROW(vshr_i32, 0x80000000, 4, 0, 0xf8000000),
+    ROW(vshr_i32, 0x80000000, 99, 0, ~0u),
+    ROW(vcmp_eq_i32, 5, 5, 0, ~0u),
+    ROW(vcmp_ne_i32, 5, 5, 0, 0),
+    ROW(vcmp_lt_i32, ~0u, 0, 0, ~0u),
+    ROW(vcmp_le_i32, 1, 0, 0, 0),
+    ROW(vcmp_gt_i32, 0x80000000, 0, 0, 0),
+    ROW(vcmp_ge_i32, 0, 0x80000000, 0, ~0u),
+    ROW(vmov, ODD_NAN, 0, 0, ODD_NAN),
+    ROW(vsel, ~0u, 7, 9, 7),
+    ROW(vsel, 0, 7, 9, 9),
+    ROW(vsel, 0xffff, 0x11112222, 0x33334444, 0x33332222),
+    ROW(vcvt_f32_i32, 0x01000001, 0, 0, 0x4b800000), /* 2^24 + 1: a tie, to even */
+    ROW(vcvt_f32_i32, 0x80000000, 0, 0, 0xcf000000),
+    ROW(vcvt_f32_i32, ~0u, 0, 0, 0xbf800000),
+    ROW(vcvt_i32_f32, 0xbfffffff, 0, 0, ~0u), /* -1.9999999 */
+    ROW(vcvt_i32_f32, 0x4effffff, 0, 0, 0x7fffff80),
+    ROW(vcvt_i32_f32, 0x4f000000, 0, 0, 0x7fffffff),
+    ROW(vcvt_i32_f32, 0xcf000000, 0, 0, 0x80000000),
+    ROW(vcvt_i32_f32, MINUS(INF), 0, 0, 0x80000000),
+    ROW(vcvt_i32_f32, INF, 0, 0, 0x7fffffff),
+    ROW(vcvt_i32_f32, ODD_NAN, 0, 0, 0),
+    ROW(vcvt_i32_f32, MINUS(ODD_NAN), 0, 0, 0),
+    ROW(vunpack_lo_bf16, 0x3f80ffc1, 0, 0, 0xffc10000),
+    ROW(vunpack_hi_bf16, 0x7fa0c000, 0, 0, 0x7fa00000),
+    ROW(vpack_bf16, 0x3f808000, 0x3f818000, 0, 0x3f823f80), /* ties: down to even, up to even */
+    ROW(vpack_bf16, 0x3f808001, MAX, 0, 0x7f803f81),
+    ROW(vpack_bf16, 0x7f800001, 0xffffffff, 0, 0xffc07fc0),
+    ROW(vpack_bf16, MINUS(0), TINY, 0, 0x00008000),
+    ROW(vpack_bf16, 0x00018000, 0x00008000, 0, 0x00000002),
+    ROW(mnot, 0xff, 0, 0, 0xffffff00),
+    ROW(mand, 0xf0, 0x3c, 0, 0x30),
+    ROW(mor, 0xf0, 0x3c, 0, 0xfc),
+    ROW(mxor, 0xf0, 0x3c, 0, 0xcc),
+    ROW(mmov, 0x1234, 0, 0, 0x1234),
+    ROW(vexp_f32, 0, 0, 0, ONE),
+    ROW(vexp_f32, MINUS(0), 0, 0, ONE),
+    ROW(vexp_f32, ONE, 0, 0, 0x402df854),
+    ROW(vexp_f32, MINUS(INF), 0, 0, 0),
+    ROW(vexp_f32, INF, 0, 0, INF),
+    ROW(vexp_f32, ODD_NAN, 0, 0, QNAN),
+    ROW(vexp_f32, 0x42b17217, 0, 0, 0x7f7fff84), /* 88.72283: the last finite one */
+    ROW(vexp_f32, 0x42b17218, 0, 0, INF),
+    ROW(vexp_f32, 0xc2cff1b4, 0, 0, 1), /* -103.97208: the last above 0 */
+    ROW(vexp_f32, 0xc2cff1b5, 0, 0, 0),
+    ROW(vlog_f32, ONE, 0, 0, 0),
+    ROW(vlog_f32, 0, 0, 0, MINUS(INF)),
+    ROW(vlog_f32, MINUS(0), 0, 0, MINUS(INF)),
+    ROW(vlog_f32, MINUS(TINY), 0, 0, QNAN),
+    ROW(vlog_f32, TINY, 0, 0, 0xc2ce8ed0),
+    ROW(vlog_f32, INF, 0, 0, INF),
+    ROW(vlog_f32, MINUS(INF), 0, 0, QNAN),
+    ROW(vlog_f32, 0x402df854, 0, 0, 0x3f7fffff), /* 2.7182817 < e */
+    ROW(vsqrt_f32, 0x40800000, 0, 0, 0x40000000),
+    ROW(vsqrt_f32, TINY, 0, 0, 0x1a3504f3),
+    ROW(vsqrt_f32, MINUS(0), 0, 0, MINUS(0)),
+    ROW(vsqrt_f32, MINUS(ONE), 0, 0, QNAN),
+    ROW(vsqrt_f32, INF, 0, 0, INF),
+    ROW(vrsqrt_f32, 0x40800000, 0, 0, 0x3f000000),
+    ROW(vrsqrt_f32, 0, 0, 0, INF),
+    ROW(vrsqrt_f32, MINUS(0), 0, 0, MINUS(INF)),
+    ROW(vrsqrt_f32, INF, 0, 0, 0),
+    ROW(vrsqrt_f32, MINUS(TINY), 0, 0, QNAN),
+    ROW(vrcp_f32, 0x40800000, 0, 0, 0x3e800000),
+    ROW(vrcp_f32, MINUS(0), 0, 0, MINUS(INF)),
+    ROW(vrcp_f32, MAX, 0, 0, 0x00200000),
+    ROW(vrcp_f32, MINUS(INF), 0, 0, MINUS(0)),
+    ROW(vrcp_f32, MINUS(ODD_NAN), 0, 0, QNAN),
+    ROW(vtanh_f32, 0, 0, 0, 0),
+    ROW(vtanh_f32, MINUS(0), 0, 0, MINUS(0)),
+    ROW(vtanh_f32, MINUS(TINY), 0, 0, MINUS(TINY)),
+    ROW(vtanh_f32, MINUS(INF), 0, 0, MINUS(ONE)),
+    ROW(vtanh_f32, ONE, 0, 0, 0x3f42f7d6),
+    ROW(vtanh_f32, ODD_NAN, 0, 0, QNAN),
+    ROW(vsigmoid_f32, 0, 0, 0, 0x3f000000),
+    ROW(vsigmoid_f32, MINUS(INF), 0, 0, 0),
+    ROW(vsigmoid_f32, INF, 0, 0, ONE),
+    ROW(vsigmoid_f32, ODD_NAN, 0, 0, QNAN),
+};
+
+static void fill(uint32_t *vreg, uint32_t word) {
+    for (int i = 0; i < TS_VREG_WORDS; i++) vreg[i] = word;
+}
+
+static void gives_the_stated_bits_in_every_word(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], c[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    int wrong = 0;
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        for (int t = 0; t < table_count; t++) {
+            fill(a, rows[r].a), fill(b, rows[r].b), fill(c, rows[r].c), fill(d, 0x55555555);
+            tables[t][rows[r].op](d, a, b, c, 0);
+            for (int i = 0; i < TS_VREG_WORDS; i++) {
+                if (d[i] == rows[r].d) continue;
+                printf("%s %08x %08x %08x: %08x, expected %08x (word %d, table %d)\n",
+                       ts_opcode_get(rows[r].op)->mnemonic, rows[r].a, rows[r].b, rows[r].c, d[i], rows[r].d,
+                       i, t);
+                wrong++;
+                break;
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- All tables give the same bits, in place too ---- */
+
+static uint32_t next_random(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 32);
+}
+
+static void tables_agree(void **state) {
+    (void)state;
+    static uint32_t in[3][TS_VREG_WORDS], want[TS_VREG_WORDS], got[TS_VREG_WORDS];
+    uint64_t seed = 20240607;
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < 3 * TS_VREG_WORDS; i++) {
+            uint32_t special =
+                (uint32_t[]){0, INF, QNAN, TINY, MAX, ODD_NAN, ONE, 32}[next_random(&seed) % 8];
+            uint32_t word = next_random(&seed);
+            (&in[0][0])[i] = next_random(&seed) % 8 == 0 ? special | (word & 0x80000000u) : word;
+        }
+        int32_t n = (int32_t)next_random(&seed) % 200;
+        for (int op = 0; op < TS_OP_COUNT; op++) {
+            if (!ts_vector_base[op]) continue;
+            memset(want, 0, sizeof(want));
+            ts_vector_base[op](want, in[0], in[1], in[2], n);
+            for (int t = 1; t < table_count; t++) {
+                memset(got, 0, sizeof(got));
+                tables[t][op](got, in[0], in[1], in[2], n);
+                if (memcmp(want, got, sizeof(want)) != 0)
+                    fail_msg("%s", ts_opcode_get((ts_opcode)op)->mnemonic);
+            }
+            if (op == TS_OP_v2s) continue;
+            for (int t = 0; t < table_count; t++) { /* the destination may be a source */
+                memcpy(got, in[0], sizeof(got));
+                tables[t][op](got, got, in[1], in[2], n);
+                if (memcmp(want, got, sizeof(want)) != 0)
+                    fail_msg("%s", ts_opcode_get((ts_opcode)op)->mnemonic);
+            }
+        }
+    }
+}
+
+/* ---- Across lanes and sublanes, against the words one by one ---- */
+
+static void by_place(uint32_t *vreg) {
+    for (int i = 0; i < TS_VREG_WORDS; i++) vreg[i] = (uint32_t)(i / TS_LANES * 1000 + i % TS_LANES);
+}
+
+typedef struct {
+    ts_opcode op;
+    int32_t n;
+    int sublane, lane;
+    uint32_t word;
+} place_row;
+
+static const place_row places[] = {
+    {TS_OP_viota_lane, 0, 3, 17, 17},
+    {TS_OP_viota_sublane, 0, 3, 17, 3},
+    {TS_OP_mlanes, 5, 7, 4, ~0u},
+    {TS_OP_mlanes, 5, 7, 5, 0},
+    {TS_OP_mlanes, 0, 0, 0, 0},
+    {TS_OP_mlanes, -1, 0, 0, 0},
+    {TS_OP_mlanes, 128, 0, 127, ~0u},
+    {TS_OP_mlanes, 1000, 0, 127, ~0u},
+    {TS_OP_msubs, 3, 2, 127, ~0u},
+    {TS_OP_msubs, 3, 3, 0, 0},
+    {TS_OP_mall, 0, 7, 127, ~0u},
+    {TS_OP_mnone, 0, 7, 127, 0},
+    {TS_OP_vrot_lane, 1, 2, 0, 2127},
+    {TS_OP_vrot_lane, 1, 2, 1, 2000},
+    {TS_OP_vrot_lane, -1, 2, 127, 2000},
+    {TS_OP_vrot_lane, 128, 2, 5, 2005},
+    {TS_OP_vrot_lane, 127, 2, 5, 2006},
+    {TS_OP_vrot_sublane, 1, 0, 9, 7009},
+    {TS_OP_vrot_sublane, 1, 1, 9, 9},
+    {TS_OP_vrot_sublane, -3, 7, 9, 2009},
+    {TS_OP_vrot_sublane, 8, 7, 9, 7009},
+    {TS_OP_vbcast_lane, 100, 4, 3, 4100},
+    {TS_OP_vbcast_lane, 128, 4, 3, 4000},
+    {TS_OP_vbcast_sublane, 6, 1, 3, 6003},
+    {TS_OP_vbcast_sublane, -1, 1, 3, 7003},
+    {TS_OP_vsum_lane_i32, 0, 1, 60, 128 * 1000 + 127 * 64},
+    {TS_OP_vmax_lane_i32, 0, 1, 60, 1127},
+    {TS_OP_vmin_lane_i32, 0, 1, 60, 1000},
+    {TS_OP_vsum_sublane_i32, 0, 5, 60, 28000 + 8 * 60},
+    {TS_OP_vmax_sublane_i32, 0, 5, 60, 7060},
+    {TS_OP_vmin_sublane_i32, 0, 5, 60, 60},
+};
+
+static void moves_words_to_their_places(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    by_place(a);
+    for (size_t r = 0; r < sizeof(places) / sizeof(places[0]); r++) {
+        for (int t = 0; t < table_count; t++) {
+            tables[t][places[r].op](d, a, a, a, places[r].n);
+            uint32_t word = d[places[r].sublane * TS_LANES + places[r].lane];
+            if (word == places[r].word) continue;
+            fail_msg("%s %d, sublane %d, lane %d: %u, expected %u", ts_opcode_get(places[r].op)->mnemonic,
+                     places[r].n, places[r].sublane, places[r].lane, word, places[r].word);
+        }
+    }
+}
+
+/* The sums in the stated order, written out: pairs half the width apart. */
+static float halve(const float *values, int count) {
+    float part[TS_LANES];
+    if (count == 1) return values[0];
+    for (int i = 0; i < count / 2; i++) part[i] = values[i] + values[i + count / 2];
+    return halve(part, count / 2);
+}
+
+static void adds_in_the_stated_order(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    static float values[TS_VREG_WORDS];
+    uint64_t seed = 7;
+    for (int i = 0; i < TS_VREG_WORDS; i++) {
+        values[i] = (float)(int32_t)next_random(&seed) * 1e-5f;
+        a[i] = ts_f32_bits(values[i]);
+    }
+    for (int t = 0; t < table_count; t++) {
+        tables[t][TS_OP_vsum_lane_f32](d, a, a, a, 0);
+        for (int i = 0; i < TS_VREG_WORDS; i++) {
+            assert_int_equal(d[i], ts_f32_bits(halve(values + i / TS_LANES * TS_LANES, TS_LANES)));
+        }
+        tables[t][TS_OP_vsum_sublane_f32](d, a, a, a, 0);
+        for (int i = 0; i < TS_VREG_WORDS; i++) {
+            float column[TS_SUBLANES];
+            for (int s = 0; s < TS_SUBLANES; s++) column[s] = values[s * TS_LANES + i % TS_LANES];
+            assert_int_equal(d[i], ts_f32_bits(halve(column, TS_SUBLANES)));
+        }
+    }
+}
+
+static void f32_reductions_pass_nan_and_order_zeros(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    fill(a, 0);
+    a[77] = MINUS(0);
+    a[TS_LANES + 3] = MINUS(ODD_NAN);
+    for (int t = 0; t < table_count; t++) {
+        tables[t][TS_OP_vmin_lane_f32](d, a, a, a, 0);
+        assert_int_equal(d[0], MINUS(0));
+        assert_int_equal(d[TS_LANES], QNAN);
+        tables[t][TS_OP_vmax_lane_f32](d, a, a, a, 0);
+        assert_int_equal(d[0], 0);
+        tables[t][TS_OP_vmax_sublane_f32](d, a, a, a, 0);
+        assert_int_equal(d[5 * TS_LANES + 3], QNAN);
+        assert_int_equal(d[77], 0);
+        tables[t][TS_OP_vmin_sublane_f32](d, a, a, a, 0);
+        assert_int_equal(d[77], MINUS(0));
+    }
+}
+
+static void merges_under_a_mask(void **state) {
+    (void)state;
+    uint32_t d[TS_VREG_WORDS], a[TS_VREG_WORDS], mask[TS_VREG_WORDS];
+    fill(d, 1), fill(a, 2), fill(mask, 0);
+    mask[9] = ~0u;
+    ts_vector_merge(d, a, mask);
+    assert_int_equal(d[8], 1);
+    assert_int_equal(d[9], 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_the_stated_bits_in_every_word),
+        cmocka_unit_test(tables_agree),
+        cmocka_unit_test(moves_words_to_their_places),
+        cmocka_unit_test(adds_in_the_stated_order),
+        cmocka_unit_test(f32_reductions_pass_nan_and_order_zeros),
+        cmocka_unit_test(merges_under_a_mask),
+    };
+    return cmocka_run_group_tests(tests, find_tables, NULL);
+}

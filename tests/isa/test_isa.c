@@ -1,0 +1,114 @@
+/* The tables of the instruction set: every row is well formed, and lookups find it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/isa/isa.h"
+
+static void every_row_is_well_formed(void **state) {
+    (void)state;
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
+        int least, most;
+        ts_opcode found;
+        ts_opcode_arity(info, &least, &most);
+        assert_in_range(most, 0, TS_OPERANDS_MAX);
+        for (int i = 0; i < most; i++) {
+            const ts_operand_class *class = ts_opcode_operand(info, i);
+            assert_non_null(class);
+            assert_true(!class->written || i == 0); /* one destination, the first */
+        }
+        assert_null(ts_opcode_operand(info, most));
+        assert_true(ts_opcode_find(info->mnemonic, strlen(info->mnemonic), &found));
+        assert_int_equal(found, op); /* so mnemonics are different */
+        assert_true(strlen(info->meaning) > 0);
+    }
+}
+
+static void arity_counts_what_is_optional(void **state) {
+    (void)state;
+    int least, most;
+    ts_opcode_arity(ts_opcode_get(TS_OP_wait), &least, &most);
+    assert_int_equal(least, 1);
+    assert_int_equal(most, 2);
+    assert_int_equal(ts_opcode_operand(ts_opcode_get(TS_OP_wait), 1)->letter, 'x');
+}
+
+static void write_masks_go_with_vector_results(void **state) {
+    (void)state;
+    assert_true(ts_opcode_get(TS_OP_vadd_f32)->masks);
+    assert_true(ts_opcode_get(TS_OP_vld)->masks);
+    assert_true(ts_opcode_get(TS_OP_vst)->masks);
+    assert_false(ts_opcode_get(TS_OP_sld)->masks);
+    assert_false(ts_opcode_get(TS_OP_vcmp_lt_f32)->masks);
+    assert_false(ts_opcode_get(TS_OP_v2s)->masks);
+}
+
+static void the_nearest_mnemonic_is_offered(void **state) {
+    (void)state;
+    ts_opcode opcode;
+    assert_false(ts_opcode_find("vadd.f3", 7, &opcode));
+    assert_false(ts_opcode_find("vadd", 4, &opcode));
+    assert_string_equal(ts_opcode_nearest("vadd.f3"), "vadd.f32");
+    assert_null(ts_opcode_nearest("q"));
+}
+
+/* ---- Registers of an instruction ---- */
+
+static bool reads(const ts_register_use *use, ts_operand_kind kind, int reg) {
+    int found = 0;
+    for (int i = 0; i < use->read_count; i++) found += use->reads[i].kind == kind && use->reads[i].reg == reg;
+    assert_in_range(found, 0, 1);
+    return found == 1;
+}
+
+static void registers_of_operands_masks_and_addresses(void **state) {
+    (void)state;
+    const ts_address address = {
+        .tensor = -1, .term_count = 2, .terms = {{.sreg = 3}, {.sreg = 3}}, .sublane_mask = 1};
+    const ts_instruction load = {.opcode = TS_OP_vld,
+                                 .mask = 2,
+                                 .operand_count = 2,
+                                 .operands = {{.kind = TS_OPERAND_VREG, .as.reg = 5},
+                                              {.kind = TS_OPERAND_ADDRESS, .as.address = &address}}};
+    ts_register_use use;
+    ts_instruction_registers(NULL, &load, &use);
+    assert_true(use.writes && use.merges);
+    assert_int_equal(use.written.reg, 5);
+    assert_int_equal(use.read_count, 3);
+    assert_true(reads(&use, TS_OPERAND_SREG, 3) && reads(&use, TS_OPERAND_VMASK, 2) &&
+                reads(&use, TS_OPERAND_VREG, 5));
+}
+
+static void registers_of_a_transfer(void **state) {
+    (void)state;
+    const ts_affine begin[2] = {{.term_count = 1, .terms = {{1, 8}}},
+                                {.term_count = 2, .terms = {{2, 1}, {1, 1}}}};
+    const ts_transfer transfer = {.source = {.rank = 1, .begin = begin},
+                                  .destination = {.rank = 1, .begin = begin + 1},
+                                  .semaphore = {.sreg = 4, .count = 2}};
+    const ts_code code = {.transfers = &transfer, .transfer_count = 1};
+    const ts_instruction dma = {
+        .opcode = TS_OP_dma, .mask = -1, .operand_count = 1, .operands = {{.kind = TS_OPERAND_TRANSFER}}};
+    ts_register_use use;
+    ts_instruction_registers(&code, &dma, &use);
+    assert_false(use.writes);
+    assert_int_equal(use.read_count, 3);
+    assert_true(reads(&use, TS_OPERAND_SREG, 1) && reads(&use, TS_OPERAND_SREG, 2) &&
+                reads(&use, TS_OPERAND_SREG, 4));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_well_formed),
+        cmocka_unit_test(arity_counts_what_is_optional),
+        cmocka_unit_test(write_masks_go_with_vector_results),
+        cmocka_unit_test(the_nearest_mnemonic_is_offered),
+        cmocka_unit_test(registers_of_operands_masks_and_addresses),
+        cmocka_unit_test(registers_of_a_transfer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
