@@ -1,0 +1,201 @@
+/* The engine's time: fixed costs to the cycle, streams near the memory's peak, transfers that share, refusals. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/hbm2.h"
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    ts_dma_config dma;
+} fixture;
+
+static int set_up(void **state) {
+    ts_arena *arena = ts_arena_new();
+    fixture *f = TS_NEW(arena, fixture);
+    *f = (fixture){.arena = arena, .dma = plain_dma};
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    ts_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+static const ts_shape *shape(fixture *f, const char *text) {
+    ts_source source = {"shape", text, strlen(text)};
+    const ts_shape *parsed = ts_shape_parse(&f->err, f->arena, &source);
+    assert_non_null(parsed);
+    return parsed;
+}
+
+/* A slice of both from `begin`, with these sizes; NULL: all. */
+static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int64_t dst_at, const int64_t *begin,
+                              const int64_t *sizes) {
+    const ts_shape *from = shape(f, src), *to = shape(f, dst);
+    ts_plan_side a = {from, begin, NULL, 0}, b = {to, begin, NULL, dst_at * 8};
+    const ts_plan *plan = ts_plan_new(&f->err, f->arena, &a, &b, from->layout->rank, sizes ? sizes : from->layout->dims);
+    assert_non_null(plan);
+    return plan;
+}
+
+static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm) {
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
+    ts_dma_cost cost;
+    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, src_in_hbm, dst_in_hbm, &cost));
+    return cost;
+}
+
+/* 36: one 64-byte read of a closed bank in Ramulator 2.1's HBM2 (ACT at 1, RD at 16, RD at 20, 16 to the last data). */
+static void one_line_costs_issue_memory_completion(void **state) {
+    fixture *f = *state;
+    const ts_plan *plan = plan_of(f, "f32[16]{0}", "f32[16]{0}", 4096, NULL, NULL);
+    assert_int_equal(price(f, plan, true, false).cycles, 100 + 36 + 200);
+    assert_int_equal(price(f, plan, false, false).cycles, 100 + 1 + 200);
+}
+
+static void every_fixed_cost_counts_to_the_cycle(void **state) {
+    fixture *f = *state;
+    const ts_plan *plan = plan_of(f, "bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
+    ts_dma_cost base = price(f, plan, true, false);
+    assert_int_equal(base.transfer.descriptors, 8);
+    assert_int_equal(base.fixed_cycles, 100 + 7 * 10 + 200);
+    f->dma.issue_ps += 1000;
+    assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 1);
+    f->dma.completion_ps += 1000;
+    assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 2);
+    f->dma.descriptor_ps += 1000;
+    assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 9);
+}
+
+static void engine_rate_limits_a_fast_memory(void **state) {
+    fixture *f = *state;
+    const ts_plan *plan = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}", 0, NULL, NULL);
+    f->dma.bytes_per_cycle[TS_DMA_RETILE] = 64;
+    ts_dma_cost cost = price(f, plan, true, false);
+    assert_in_range(cost.cycles, 65536 + 300, 65536 + 400);
+    assert_string_equal(cost.limiter, "rate of the DMA engine");
+    assert_int_equal(price(f, plan, false, false).cycles, 65536 + 300);
+}
+
+/* 0.92 of the peak: what Ramulator 2.1 and DRAMsim3 give streams and tile reads; refresh is the rest. */
+static void streams_run_near_the_peak(void **state) {
+    fixture *f = *state;
+    const char *const destinations[] = {"f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"};
+    for (size_t i = 0; i < 2; i++) {
+        ts_dma_cost cost = price(f, plan_of(f, "f32[2048,1024]{1,0}", destinations[i], 0, NULL, NULL), true, false);
+        assert_int_equal(cost.transfer.src_bytes, 8 << 20);
+        assert_in_range(cost.cycles, (8 << 20) / HBM2_BYTES_PER_NS / 0.93, (8 << 20) / HBM2_BYTES_PER_NS / 0.90);
+        assert_string_equal(cost.limiter, "HBM bandwidth");
+    }
+}
+
+static void bytes_are_accounted(void **state) {
+    fixture *f = *state;
+    const char *src = "f32[13,100]{1,0}", *dst = "f32[13,100]{1,0:T(8,128)}";
+    ts_dma_cost cost = price(f, plan_of(f, src, dst, 1 << 20, NULL, NULL), true, true);
+    assert_int_equal(cost.transfer.useful_bytes, 13 * 100 * 4);
+    assert_int_equal(cost.transfer.src_bytes, 82 * 64); /* 5200 bytes in a row */
+    assert_int_equal(cost.transfer.dst_bytes, 13 * 7 * 64); /* 400 of 512 bytes of each row: 7 lines */
+    assert_int_equal(cost.transfer.padding_bytes, 0);
+    assert_int_equal(cost.transfer.waste_bytes, 82 * 64 + 13 * 7 * 64 - 2 * 5200);
+    ts_dma_cost tiled = price(f, plan_of(f, dst, dst, 1 << 20, NULL, NULL), true, true);
+    assert_int_equal(tiled.transfer.padding_bytes, 2 * (16 * 128 - 1300) * 4);
+    assert_int_equal(tiled.transfer.src_bytes, 16 * 128 * 4);
+}
+
+static void half_words_beside_valid_rows_are_read_first(void **state) {
+    fixture *f = *state;
+    const char *dst = "bf16[16,128]{1,0:T(8,128)(2,1)}", *src = "bf16[16,128]{1,0}";
+    const int64_t aligned[2] = {2, 0}, odd[2] = {1, 0}, two[2] = {2, 128}, one[2] = {1, 128}, all[2] = {16, 128};
+    assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, aligned, two), true, true).transfer.rmw_lines, 0);
+    assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, odd, one), true, true).transfer.rmw_lines, 8);
+    assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, NULL, all), true, true).transfer.rmw_lines, 0);
+    /* the last row of an odd number shares its words with padding only */
+    const char *ragged = "bf16[15,128]{1,0:T(8,128)(2,1)}";
+    assert_int_equal(price(f, plan_of(f, "bf16[15,128]{1,0}", ragged, 1 << 20, NULL, NULL), true, true).transfer.rmw_lines, 0);
+}
+
+static void transfers_share_the_memory(void **state) {
+    fixture *f = *state;
+    ts_dma_result result[2];
+    const ts_plan *plan = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}", 0, NULL, NULL);
+    const ts_plan *other = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0}", 0, NULL, NULL);
+    int64_t alone = price(f, plan, true, false).cycles;
+    ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
+    ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
+    ts_dma_transfer a = {.plan = plan, .src.in_hbm = true, .tag = 1}, b = {.plan = other, .src.in_hbm = true, .tag = 2};
+    assert_true(ts_dma_start(&f->err, dma, &a, 0));
+    assert_true(ts_dma_start(&f->err, dma, &b, 0));
+    assert_int_equal(ts_dma_next(dma, 1000), INT64_MAX);
+    for (int i = 0; i < 2; i++) {
+        int64_t cycle = ts_dma_next(dma, INT64_MAX);
+        assert_true(ts_dma_complete(&f->err, dma, &result[i]));
+        assert_int_equal(result[i].completed_cycle, cycle);
+    }
+    assert_true(result[0].completed_cycle > alone * 3 / 2);
+    assert_true(result[1].completed_cycle >= result[0].completed_cycle);
+    assert_true(result[1].completed_cycle >= 2 * (4 << 20) / HBM2_BYTES_PER_NS);
+    assert_int_equal(ts_dma_under_way(dma), 0);
+}
+
+static void later_transfers_wait_for_a_queue(void **state) {
+    fixture *f = *state;
+    f->dma.queues = 1;
+    ts_dma *dma = ts_dma_new(f->arena, &f->dma, NULL, HBM2_KHZ, HBM2_KHZ);
+    const ts_plan *plan = plan_of(f, "f32[1024]{0}", "f32[1024]{0}", 4096, NULL, NULL);
+    ts_dma_transfer t = {.plan = plan};
+    ts_dma_result result;
+    for (int i = 0; i < 3; i++) assert_true(ts_dma_start(&f->err, dma, &t, 5));
+    for (int i = 1; i <= 3; i++) {
+        assert_int_equal(ts_dma_next(dma, INT64_MAX), 5 + i * (100 + 4 + 200));
+        assert_true(ts_dma_complete(&f->err, dma, &result));
+    }
+    assert_int_equal(ts_dma_next(dma, INT64_MAX), INT64_MAX);
+}
+
+static void an_engine_that_cannot_transpose_says_so(void **state) {
+    fixture *f = *state;
+    f->dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
+    ts_dma_cost cost;
+    const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
+    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, true, true, &cost));
+    assert_int_equal(f->err.kind, TS_ERROR_UNMODELLED);
+    assert_string_equal(f->err.message, "the DMA engine of this machine cannot do a transpose");
+}
+
+static void kinds_are_told_apart(void **state) {
+    fixture *f = *state;
+    const struct { const char *src, *dst; ts_dma_kind kind; } rows[] = {
+        {"f32[64,256]{1,0}", "f32[64,256]{1,0}", TS_DMA_COPY},
+        {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_COPY},
+        {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_RETILE},
+        {"f32[13,100]{1,0}", "f32[13,100]{1,0:T(8,128)}", TS_DMA_RETILE},
+        {"bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", TS_DMA_INTERLEAVE},
+        {"s8[64,256]{1,0:T(8,128)(4,1)}", "s8[64,256]{1,0}", TS_DMA_INTERLEAVE},
+        {"f32[64,256]{1,0}", "f32[64,256]{0,1}", TS_DMA_TRANSPOSE},
+        {"bf16[64,256]{1,0}", "bf16[64,256]{0,1}", TS_DMA_TRANSPOSE},
+        {"f32[64,256]{1,0}", "bf16[64,256]{1,0}", TS_DMA_CONVERT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(ts_dma_classify(plan_of(f, rows[i].src, rows[i].dst, 1 << 20, NULL, NULL)), rows[i].kind);
+    }
+}
+
+int main(void) {
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(one_line_costs_issue_memory_completion), CASE(every_fixed_cost_counts_to_the_cycle),
+        CASE(engine_rate_limits_a_fast_memory),       CASE(streams_run_near_the_peak),
+        CASE(bytes_are_accounted),                    CASE(half_words_beside_valid_rows_are_read_first),
+        CASE(transfers_share_the_memory),             CASE(later_transfers_wait_for_a_queue),
+        CASE(an_engine_that_cannot_transpose_says_so), CASE(kinds_are_told_apart),
+    };
+    return cmocka_run_group_tests_name("dma/engine", tests, NULL, NULL);
+}
