@@ -1,0 +1,126 @@
+/* The tiles that the TPU compiler picks: every consequence of the rule that is published or seen in dumps. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/layout/tpu_rule.h"
+
+enum { L4 = TS_TPU_LARGE_X4, L8 = TS_TPU_LARGE_X8, L16 = TS_TPU_LARGE_X16, ARG = TS_TPU_ARGUMENT };
+
+typedef struct {
+    const char *untiled; /* its dims, minor_to_major and S() are asked about */
+    int generation;
+    unsigned flags;
+    const char *expected;
+} row;
+
+static const row rows[] = {
+    /* 32 bits: the second minor decides (tiled_layout.md, "compact 2nd minor"). */
+    {"f32[1,1000]", 5, 0, "f32[1,1000]{1,0:T(1,128)}"},
+    {"f32[2,1000]", 5, 0, "f32[2,1000]{1,0:T(2,128)}"},
+    {"f32[3,1000]", 5, 0, "f32[3,1000]{1,0:T(4,128)}"},
+    {"f32[4,1000]", 5, 0, "f32[4,1000]{1,0:T(4,128)}"},
+    {"f32[5,1000]", 5, 0, "f32[5,1000]{1,0:T(8,128)}"},
+    {"f32[1000,1000]", 4, 0, "f32[1000,1000]{1,0:T(8,128)}"},
+    {"f32[1,1000]", 3, 0, "f32[1,1000]{1,0:T(2,128)}"},
+    {"f32[2,1000]", 2, 0, "f32[2,1000]{1,0:T(2,128)}"},
+    {"f32[3,1000]", 3, 0, "f32[3,1000]{1,0:T(4,128)}"},
+    {"f32[9,1000]", 3, 0, "f32[9,1000]{1,0:T(8,128)}"},
+    {"f32[16,2,4096]", 4, 0, "f32[16,2,4096]{2,1,0:T(2,128)}"},
+    {"f32[16,2,4096]{2,0,1:S(1)}", 4, 0, "f32[16,2,4096]{2,0,1:T(8,128)S(1)}"},
+    {"s64[20,130]", 5, 0, "s64[20,130]{1,0:T(8,128)}"},
+    /* 16 bits. */
+    {"bf16[1,300]", 5, 0, "bf16[1,300]{1,0:T(2,128)(2,1)}"},
+    {"bf16[4,8192]{1,0:S(1)}", 5, 0, "bf16[4,8192]{1,0:T(4,128)(2,1)S(1)}"},
+    {"bf16[40,300]", 5, 0, "bf16[40,300]{1,0:T(8,128)(2,1)}"},
+    {"bf16[48,300]", 5, L16, "bf16[48,300]{1,0:T(16,128)(2,1)}"},
+    {"bf16[40,300]", 5, L16, "bf16[40,300]{1,0:T(8,128)(2,1)}"},
+    {"bf16[48,300]", 6, 0, "bf16[48,300]{1,0:T(16,128)(2,1)}"},
+    {"bf16[48,300]", 6, ARG, "bf16[48,300]{1,0:T(8,128)(2,1)}"},
+    {"bf16[2,300]", 3, 0, "bf16[2,300]{1,0:T(4,128)(2,1)}"},
+    {"bf16[32,32,8192]", 5, 0, "bf16[32,32,8192]{2,1,0:T(8,128)(2,1)}"},
+    /* 8 bits. */
+    {"s8[3,300]", 5, 0, "s8[3,300]{1,0:T(4,128)(4,1)}"},
+    {"f8e4m3fn[5,300]", 5, 0, "f8e4m3fn[5,300]{1,0:T(8,128)(4,1)}"},
+    {"pred[64,300]", 5, 0, "pred[64,300]{1,0:T(8,128)(4,1)}"},
+    {"s8[64,300]", 5, L8, "s8[64,300]{1,0:T(32,128)(4,1)}"},
+    {"s8[63,300]", 5, L8, "s8[63,300]{1,0:T(8,128)(4,1)}"},
+    {"f6e2m3fn[64,300]", 5, 0, "f6e2m3fn[64,300]{1,0:T(8,128)(4,1)}"},
+    /* Below a byte: packed. */
+    {"s4[20,130]", 5, 0, "s4[20,130]{1,0:T(8,128)(8,1)E(4)}"},
+    {"s4[9216,6144]", 5, L4, "s4[9216,6144]{1,0:T(64,128)(8,1)E(4)}"},
+    {"f4e2m1fn[20,130]", 7, 0, "f4e2m1fn[20,130]{1,0:T(8,128)(8,1)E(4)}"},
+    {"s2[33,130]", 5, 0, "s2[33,130]{1,0:T(16,128)(16,1)E(2)}"},
+    {"s2[256,130]", 5, 0, "s2[256,130]{1,0:T(128,128)(16,1)E(2)}"},
+    /* One dim: as many rows of 128 as there are, up to 1024 elements. */
+    {"f32[128]", 5, 0, "f32[128]{0:T(128)}"},
+    {"f32[129]", 5, 0, "f32[129]{0:T(256)}"},
+    {"f32[257]", 5, 0, "f32[257]{0:T(512)}"},
+    {"f32[513]", 5, 0, "f32[513]{0:T(1024)}"},
+    {"f32[128]", 3, 0, "f32[128]{0:T(256)}"},
+    {"bf16[4]", 5, 0, "bf16[4]{0:T(256)(128)(2,1)}"},
+    {"bf16[4096]", 5, 0, "bf16[4096]{0:T(1024)(128)(2,1)}"},
+    {"bf16[4096]", 6, L16, "bf16[4096]{0:T(1024)(128)(2,1)}"},
+    {"s8[4]", 5, 0, "s8[4]{0:T(512)(128)(4,1)}"},
+    {"pred[4]", 5, 0, "pred[4]{0:T(512)(128)(4,1)}"},
+    {"s8[4096]", 5, 0, "s8[4096]{0:T(1024)(128)(4,1)}"},
+    {"s4[4]", 5, 0, "s4[4]{0:T(1024)(128)(8,1)E(4)}"},
+    {"s2[4]", 5, 0, "s2[4]{0:T(2048)(128)(16,1)E(2)}"},
+    /* Scalars. */
+    {"s32[]", 4, 0, "s32[]{:T(128)}"},
+    {"bf16[]", 4, 0, "bf16[]{:T(256)}"},
+    {"pred[]", 4, 0, "pred[]{:T(512)}"},
+    {"s32[]", 2, 0, "s32[]{:T(256)}"},
+    {"bf16[]", 3, 0, "bf16[]{:T(512)}"},
+    {"pred[]", 3, 0, "pred[]{:T(1024)}"},
+    /* No elements, no data. */
+    {"f32[0,130]", 5, 0, "f32[0,130]{1,0:T(1,128)}"},
+    {"token[]", 5, 0, "token[]"},
+};
+
+static void follows_the_rule(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_source source = {"row", rows[i].untiled, strlen(rows[i].untiled)};
+        ts_error err = {0};
+        const ts_shape *untiled = ts_shape_parse(&err, arena, &source), *tiled = NULL;
+        if (untiled != NULL)
+            tiled =
+                ts_tpu_tiled(&err, arena, untiled->dtype, untiled->xla, rows[i].generation, rows[i].flags);
+        if (tiled == NULL) fail_msg("%s: %s", rows[i].untiled, err.message);
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_shape_print(tiled, &text);
+        assert_string_equal(text.bytes, rows[i].expected);
+    }
+    ts_arena_free(arena);
+}
+
+static void default_is_row_major(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_text text;
+    ts_text_init(&text, arena);
+    const ts_shape *shape =
+        ts_tpu_default_layout(&err, arena, TS_DTYPE_BF16, 3, (const int64_t[]){2, 20, 300}, 5, 0);
+    assert_non_null(shape);
+    ts_shape_print(shape, &text);
+    assert_string_equal(text.bytes, "bf16[2,20,300]{2,1,0:T(8,128)(2,1)}");
+    assert_null(ts_tpu_default_layout(&err, arena, TS_DTYPE_F32, 1, (const int64_t[]){-1}, 5, 0));
+    assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(follows_the_rule),
+        cmocka_unit_test(default_is_row_major),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
