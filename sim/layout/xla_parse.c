@@ -394,9 +394,11 @@ static bool read_type(reader *r, ts_dtype *dtype, bool *buffer) {
     *buffer = false;
     if (!ts_cursor_name(r->cursor, &name, &length))
         return unexpected(r, "a shape, such as f32[8,128]{1,0:T(8,128)}");
+    size_t start = r->cursor->token;
     if (length == 1 && name[0] == 'b' && peek(r) == '(') return *buffer = true;
     if (ts_dtype_find(name, length, dtype)) return true;
     const char *near = ts_dtype_nearest(name, length);
+    r->cursor->token = start;
     return REFUSE(r, "unknown element type '%.*s'%s%s%s", length > 40 ? 40 : (int)length, name,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
