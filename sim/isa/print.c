@@ -1,0 +1,121 @@
+/* The instruction set for people: every row of the tables, with the words that go around them. */
+#include "tilesim/isa/print.h"
+
+#include <string.h>
+
+/* ---- Operands ---- */
+
+/* What a class is called among the operands: d, then a, b, c for sources, or the word for what it is. */
+static const char *operand_word(const ts_operand_class *class, int *sources) {
+    static const char *const letters[] = {"a", "b", "c", "e"};
+    static const struct {
+        ts_operand_kind kind;
+        const char *word;
+    } words[] = {{TS_OPERAND_LABEL, "label"},
+                 {TS_OPERAND_ADDRESS, "address"},
+                 {TS_OPERAND_SEMAPHORE, "semaphore"},
+                 {TS_OPERAND_TRANSFER, "transfer"}};
+    if (class->written) return "d";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (class->accepts & 1u << words[i].kind) return words[i].word;
+    }
+    return letters[(*sources)++];
+}
+
+void ts_opcode_print_operands(ts_text *out, const ts_opcode_info *info) {
+    int least, most, sources = 0;
+    ts_opcode_arity(info, &least, &most);
+    for (int i = 0; i < most; i++) {
+        const char *word = operand_word(ts_opcode_operand(info, i), &sources);
+        ts_text_add(out, i < least ? "%s%s" : " [%s%s]", i > 0 ? ", " : "", word);
+    }
+}
+
+/* "d, a vreg; b vreg, sreg or f32 number": operands that accept the same things stand together. */
+static void add_kinds(ts_text *out, const ts_opcode_info *info) {
+    int least, most, sources = 0;
+    const char *before = NULL;
+    ts_opcode_arity(info, &least, &most);
+    for (int i = 0; i < most; i++) {
+        const ts_operand_class *class = ts_opcode_operand(info, i);
+        const char *word = operand_word(class, &sources);
+        if (before && before != class->text) ts_text_add(out, ": %s; ", before);
+        if (before && before == class->text) ts_text_add(out, ", ");
+        ts_text_add(out, "%s", word);
+        before = class->text;
+    }
+    if (before) ts_text_add(out, ": %s", before);
+}
+
+/* ---- Rows ---- */
+
+static void add_markdown(ts_text *out, const ts_opcode_info *info) {
+    ts_text_add(out, "| `%s", info->mnemonic);
+    ts_text_add(out, *info->operands ? " " : "");
+    ts_opcode_print_operands(out, info);
+    ts_text_add(out, "` | ");
+    add_kinds(out, info);
+    ts_text_add(out, " | %s | %s | %s |\n", ts_slot_get(info->slot)->text,
+                ts_latency_get(info->latency)->text, info->meaning);
+}
+
+static void add_plain(ts_text *out, const ts_opcode_info *info) {
+    size_t start = out->length;
+    ts_text_add(out, "  %-18s ", info->mnemonic);
+    ts_opcode_print_operands(out, info);
+    ts_text_add(out, "%*s %-7s %s\n", (int)(out->length - start < 40 ? 40 - (out->length - start) : 0), "",
+                ts_slot_get(info->slot)->text, ts_latency_get(info->latency)->text);
+    ts_text_add(out, "      %s\n", info->meaning);
+}
+
+static void add_family(ts_text *out, ts_family family, bool markdown) {
+    ts_text_add(out, markdown ? "\n## %s\n\n" : "\n%s\n", ts_family_text(family));
+    if (markdown) {
+        ts_text_add(out,
+                    "| instruction | operands | slot | latency key | meaning |\n|---|---|---|---|---|\n");
+    }
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
+        if (info->family != family) continue;
+        if (markdown)
+            add_markdown(out, info);
+        else
+            add_plain(out, info);
+    }
+}
+
+static void add_named(ts_text *out, const char *title, const char *intro, int count, bool markdown,
+                      const ts_named *(*get)(int)) {
+    ts_text_add(out, markdown ? "\n## %s\n\n%s\n\n| key | meaning |\n|---|---|\n" : "\n%s. %s\n", title,
+                intro);
+    for (int i = 0; i < count; i++) {
+        ts_text_add(out, markdown ? "| `%s` | %s |\n" : "  %-18s %s\n", get(i)->text, get(i)->meaning);
+    }
+}
+
+static const ts_named *slot_at(int i) { return ts_slot_get((ts_slot)i); }
+static const ts_named *latency_at(int i) { return ts_latency_get((ts_latency)i); }
+
+static const char rules[] =
+    "A vreg is 8 sublanes of 128 lanes of 32-bit words; a scalar register (sreg) has 32 bits; a vmask has a\n"
+    "bit for each bit of a vreg. The instructions of a bundle issue together: all read before any writes.\n"
+    "f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an f32 result that is "
+    "NaN\n"
+    "is always 0x7fc00000. Moves, selects, negation and absolute value do not look at the value, so NaN "
+    "bits\n"
+    "pass. i32 arithmetic wraps. Every instruction that writes a vreg, and vst, takes a write mask: words\n"
+    "where it is false keep their old value. `d` is the destination, `a`, `b`, `c` are the sources; where a\n"
+    "vreg source may be a scalar or a number, that goes to every word.\n";
+
+static const char warning[] = "<!-- Written by `tilesim show isa --markdown`. Do not edit. -->\n";
+
+void ts_isa_print(ts_text *out, bool markdown) {
+    ts_text_add(out, markdown ? "%s# The instruction set\n\n%s" : "%s%s", markdown ? warning : "", rules);
+    for (int family = 0; family < TS_FAMILY_COUNT; family++) add_family(out, (ts_family)family, markdown);
+    add_named(out, "Slots", "How many of each a bundle has is in the machine's file.", TS_SLOT_COUNT,
+              markdown, slot_at);
+    add_named(out, "Latency keys",
+              "A machine gives each key the cycles until a result can be read and the cycles that its unit "
+              "is busy.",
+              TS_LATENCY_COUNT, markdown, latency_at);
+}

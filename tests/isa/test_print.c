@@ -1,0 +1,80 @@
+/* The instruction set for people: rows as they are written, and docs/isa.md up to date. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/isa/print.h"
+
+static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
+    (void)state;
+    static const struct {
+        ts_opcode opcode;
+        const char *text;
+    } rows[] = {{TS_OP_vadd_f32, "d, a, b"}, {TS_OP_halt, ""},
+                {TS_OP_vst, "address, a"},   {TS_OP_br_lt, "a, b, label"},
+                {TS_OP_dma, "transfer"},     {TS_OP_wait, "semaphore [, a]"},
+                {TS_OP_vsel, "d, a, b, c"},  {TS_OP_sem_read, "d, semaphore"}};
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ts_text out;
+        ts_text_init(&out, arena);
+        ts_opcode_print_operands(&out, ts_opcode_get(rows[i].opcode));
+        assert_string_equal(out.bytes, rows[i].text);
+    }
+    ts_arena_free(arena);
+}
+
+static void every_row_is_printed(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (int markdown = 0; markdown < 2; markdown++) {
+        ts_text out;
+        ts_text_init(&out, arena);
+        ts_isa_print(&out, markdown);
+        for (int op = 0; op < TS_OP_COUNT; op++) {
+            assert_non_null(strstr(out.bytes, ts_opcode_get((ts_opcode)op)->mnemonic));
+            assert_non_null(strstr(out.bytes, ts_opcode_get((ts_opcode)op)->meaning));
+        }
+    }
+    ts_arena_free(arena);
+}
+
+static void a_row_in_full(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_isa_print(&out, true);
+    assert_non_null(strstr(out.bytes,
+                           "\n| `vadd.f32 d, a, b` | d, a: vreg; b: vreg, sreg or f32 number | valu | "
+                           "vector_alu | d = a + b |\n"));
+    ts_arena_free(arena);
+}
+
+static void the_document_is_up_to_date(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {.kind = TS_ERROR_NONE};
+    ts_text out;
+    char *bytes;
+    size_t length;
+    ts_text_init(&out, arena);
+    ts_isa_print(&out, true);
+    assert_true(ts_file_read(&err, arena, "docs/isa.md", 1 << 20, &bytes, &length));
+    if (strcmp(bytes, out.bytes) != 0) fail_msg("stale: run tilesim show isa --markdown > docs/isa.md");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operands_are_written_with_the_letters_of_the_meaning),
+        cmocka_unit_test(every_row_is_printed),
+        cmocka_unit_test(a_row_in_full),
+        cmocka_unit_test(the_document_is_up_to_date),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
