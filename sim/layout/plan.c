@@ -2,6 +2,7 @@
 #include "tilesim/layout/plan.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,14 @@ typedef struct {
 typedef struct {
     int64_t low, high;
     int64_t src_slope, dst_slope; /* of the terms that became linear in x */
-    int term_count;
-    term terms[MAX_TERMS];
     piece prefix; /* loops outside, and the sum of the terms that became constant */
+    int term_count;
+    term terms[MAX_TERMS]; /* last, so that a copy takes only those in use */
 } stretch;
+
+static void copy_stretch(stretch *to, const stretch *from) {
+    memcpy(to, from, offsetof(stretch, terms) + (size_t)from->term_count * sizeof from->terms[0]);
+}
 
 static void emit(solver *s, const stretch *at) {
     const piece *p = &at->prefix;
@@ -136,7 +141,8 @@ static void solve(solver *s, const stretch *whole);
 
 static void solve_between(solver *s, const stretch *at, int64_t low, int64_t high, const ts_plan_loop *loop) {
     if (low >= high || s->full) return;
-    stretch inner = *at;
+    stretch inner;
+    copy_stretch(&inner, at);
     inner.low = low;
     inner.high = high;
     if (loop) {
@@ -147,7 +153,8 @@ static void solve_between(solver *s, const stretch *at, int64_t low, int64_t hig
 }
 
 static void solve(solver *s, const stretch *whole) {
-    stretch at = *whole;
+    stretch at;
+    copy_stretch(&at, whole);
     fold_all(&at);
     if (at.term_count == 0) {
         emit(s, &at);
