@@ -56,7 +56,7 @@ LIBRARIES = {  # part: (what needs it, C text that must compile, flags that link
     "libyaml": ("building", "#include <yaml.h>" + MAIN, "-lyaml"),
     "cmocka": ("the tests", "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n"
                "#include <stdint.h>\n#include <cmocka.h>" + MAIN, "-lcmocka"),
-    "cjson": ("the tests", "#include <cjson/cJSON.h>" + MAIN, "-lcjson"),
+    "cjson": ("building", "#include <cjson/cJSON.h>" + MAIN, "-lcjson"),
 }
 EMPTY = "#include <stdio.h>" + MAIN
 FUZZER = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
@@ -282,11 +282,12 @@ class Writer:
     def tool(self, variant, library):
         """The binary."""
         objects = [self.compile(variant, f) for f in files("sim/cli/*.c")]
-        return self.link(variant, f"build/{variant}/tilesim", objects + [library], "-lyaml")
+        return self.link(variant, f"build/{variant}/tilesim", objects + [library], LIBS)
 
 
 EMBEDDED = "build/gen/embedded_configs.c"
-TEST_LIBS = "-lcmocka -lcjson -lyaml -lm"
+LIBS = "-lyaml -lcjson -lm"
+TEST_LIBS = f"-lcmocka {LIBS}"
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
 
 

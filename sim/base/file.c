@@ -72,6 +72,28 @@ bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit
     return ok;
 }
 
+bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes) {
+    struct stat status;
+    if (stat(path, &status) != 0) return io_error(err, "open", path, strerror(errno));
+    if (!S_ISREG(status.st_mode)) return io_error(err, "read", path, "it is not a regular file");
+    *bytes = (uint64_t)status.st_size;
+    return true;
+}
+
+bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error(err, "open", path, strerror(errno));
+    const char *why = lseek(fd, (off_t)offset, SEEK_SET) < 0 ? strerror(errno) : NULL;
+    for (size_t done = 0; !why && done < length;) {
+        ssize_t got = read_some(fd, (char *)bytes + done, length - done);
+        if (got < 0) why = strerror(errno);
+        else if (got == 0) why = "it ends too early";
+        else done += (size_t)got;
+    }
+    close(fd);
+    return !why || io_error(err, "read", path, why);
+}
+
 struct ts_file_writer {
     const char *path;
     char *temporary; /* NULL when the bytes go straight to `path` (standard output, a device, a pipe) */

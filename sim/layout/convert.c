@@ -48,8 +48,10 @@ static uint64_t round_magnitude(wide_format format, const number *value, bool to
     uint64_t kept = drop < 64 ? significand >> drop : 0;
     bool half = drop <= 64 && (significand >> (drop - 1)) & 1;
     bool below = drop > 64 || (significand << (65 - drop)) != 0;
-    if (to_odd) kept |= half || below;
-    else if (half && (below || (kept & 1))) kept++;
+    if (to_odd)
+        kept |= half || below;
+    else if (half && (below || (kept & 1)))
+        kept++;
     if (biased >= (1 << format.exponent_bits) - 1) return infinity - to_odd;
     uint64_t bits = ((uint64_t)(biased < 1 ? 0 : biased - 1) << format.mantissa_bits) + kept;
     return bits < infinity ? bits : infinity - to_odd;
@@ -58,9 +60,12 @@ static uint64_t round_magnitude(wide_format format, const number *value, bool to
 static uint64_t pack(wide_format format, const number *value, bool to_odd) {
     uint64_t infinity = low_bits(format.exponent_bits) << format.mantissa_bits;
     uint64_t bits = 0;
-    if (value->kind == NOT_A_NUMBER) bits = infinity | infinity >> 1;
-    else if (value->kind == INFINITE) bits = infinity;
-    else if (value->significand != 0) bits = round_magnitude(format, value, to_odd);
+    if (value->kind == NOT_A_NUMBER)
+        bits = infinity | infinity >> 1;
+    else if (value->kind == INFINITE)
+        bits = infinity;
+    else if (value->significand != 0)
+        bits = round_magnitude(format, value, to_odd);
     return bits | (uint64_t)value->negative << (format.mantissa_bits + format.exponent_bits);
 }
 
@@ -94,8 +99,10 @@ static uint64_t integer_magnitude(const number *value, uint64_t limit) {
 static uint64_t encode_integer(const ts_dtype_info *type, const number *value, bool wrap) {
     uint64_t limit = low_bits(type->value_bits);
     if (wrap) return (value->negative ? -value->significand : value->significand) & limit;
-    if (type->class == TS_CLASS_SIGNED) limit = (limit >> 1) + value->negative;
-    else if (value->negative) limit = 0;
+    if (type->class == TS_CLASS_SIGNED)
+        limit = (limit >> 1) + value->negative;
+    else if (value->negative)
+        limit = 0;
     uint64_t magnitude = integer_magnitude(value, limit);
     return (value->negative ? -magnitude : magnitude) & low_bits(type->value_bits);
 }
@@ -139,6 +146,10 @@ uint64_t ts_element_from_double(ts_dtype dtype, double value) {
     return ts_element_convert(TS_DTYPE_F64, bits, dtype);
 }
 
+#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#pragma GCC optimize("O3")
+#endif
+
 /* The pairs that bulk work needs; each equals ts_element_convert for every input (a test walks them). */
 static void bf16_from_f32(const uint8_t *restrict source, uint8_t *restrict destination, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -171,7 +182,8 @@ static const struct {
 
 static size_t stored_bytes(ts_dtype dtype) { return (size_t)ts_dtype_get(dtype)->stored_bits / 8; }
 
-static void convert_each(ts_dtype from, const uint8_t *source, ts_dtype to, uint8_t *destination, size_t count) {
+static void convert_each(ts_dtype from, const uint8_t *source, ts_dtype to, uint8_t *destination,
+                         size_t count) {
     size_t source_bytes = stored_bytes(from), bytes = stored_bytes(to);
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;

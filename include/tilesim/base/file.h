@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
@@ -12,6 +13,10 @@
  * `limit_bytes`, are errors. */
 bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit_bytes, char **bytes,
                   size_t *length);
+
+/* The bytes that a regular file has, and exactly `length` of them from `offset`; fewer is an error. */
+bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes);
+bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes);
 
 /* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close renames it to PATH, after
  * every write was checked; abandon removes it. "-" is standard output, written as it comes. */

@@ -1,0 +1,170 @@
+/* An array of a user's file; loading and saving by the name's suffix. */
+#include "tilesim/host/array.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/base/number.h"
+#include "tilesim/host/npy.h"
+#include "tilesim/host/safetensors.h"
+#include "tilesim/layout/convert.h"
+
+static void print_dims(int rank, const int64_t *dims, ts_text *out) {
+    for (int i = 0; i < rank; i++) ts_text_add(out, i ? ",%" PRId64 : "%" PRId64, dims[i]);
+}
+
+void ts_host_array_print(const ts_host_array *array, ts_text *out) {
+    ts_text_add(out, "%s[", ts_dtype_get(array->dtype)->name);
+    print_dims(array->rank, array->dims, out);
+    ts_text_add_char(out, ']');
+}
+
+size_t ts_host_array_elements(const ts_host_array *array) {
+    return array->length / ((size_t)ts_dtype_get(array->dtype)->stored_bits / 8);
+}
+
+bool ts_host_array_size(ts_error *err, const char *what, ts_dtype dtype, int rank, const int64_t *dims,
+                        size_t *bytes) {
+    const ts_dtype_info *type = ts_dtype_get(dtype);
+    if (type->stored_bits == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %s has no data", what, type->name);
+    int64_t total = type->stored_bits / 8;
+    bool empty = false, fits = true;
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "%s: a dim of %" PRId64 ", expected 0 or more", what,
+                                dims[i]);
+        empty = empty || dims[i] == 0;
+        fits = fits && (dims[i] == 0 || ts_mul(total, dims[i], &total));
+    }
+    if (!fits && !empty)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: the dims multiply to more than 2^63 - 1 bytes", what);
+    *bytes = empty ? 0 : (size_t)total;
+    return true;
+}
+
+bool ts_host_array_init(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims,
+                        ts_host_array *array) {
+    *array = (ts_host_array){.dtype = dtype, .rank = rank};
+    if (rank > TS_HOST_RANK)
+        return ts_error_set(err, TS_ERROR_INPUT, "an array of %d dims, expected at most %d", rank,
+                            TS_HOST_RANK);
+    if (!ts_host_array_size(err, "an array", dtype, rank, dims, &array->length)) return false;
+    if (rank > 0) memcpy(array->dims, dims, (size_t)rank * sizeof *dims);
+    array->bytes = ts_arena_alloc(arena, array->length, 1);
+    return true;
+}
+
+bool ts_host_array_convert(ts_error *err, ts_arena *arena, const ts_host_array *array, ts_dtype dtype,
+                           ts_host_array *out) {
+    if (array->dtype == dtype) {
+        *out = *array;
+        return true;
+    }
+    if (!ts_convert_possible(array->dtype, dtype))
+        return ts_error_set(err, TS_ERROR_INPUT, "%s does not convert to %s",
+                            ts_dtype_get(array->dtype)->name, ts_dtype_get(dtype)->name);
+    ts_host_array from = *array; /* `out` may be `array` */
+    if (!ts_host_array_init(err, arena, dtype, from.rank, from.dims, out)) return false;
+    return ts_convert_elements(from.dtype, from.bytes, dtype, out->bytes, ts_host_array_elements(&from));
+}
+
+bool ts_host_array_check(ts_error *err, const char *name, const ts_host_array *array,
+                         const ts_host_expect *expect) {
+    if (!expect || !expect->has_dims) return true;
+    bool equal = array->rank == expect->rank;
+    for (int i = 0; equal && i < array->rank; i++) equal = array->dims[i] == expect->dims[i];
+    if (equal) return true;
+    ts_arena *scratch = ts_arena_new();
+    ts_text found, wanted;
+    ts_text_init(&found, scratch);
+    ts_text_init(&wanted, scratch);
+    ts_host_array_print(array, &found);
+    print_dims(expect->rank, expect->dims, &wanted);
+    ts_error_set(err, TS_ERROR_INPUT, "%s holds %s, expected dims [%s]", name, found.bytes, wanted.bytes);
+    ts_arena_free(scratch);
+    return false;
+}
+
+/* Bytes of the expected type; without dims, a vector of as many as there are. */
+static bool load_raw(ts_error *err, const ts_source *file, const ts_host_expect *expect,
+                     ts_host_array *array) {
+    if (!expect || !expect->has_dtype)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "%s: a raw file does not say its element type or dims: state them", file->name);
+    const ts_dtype_info *type = ts_dtype_get(expect->dtype);
+    if (type->stored_bits == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %s has no data", file->name, type->name);
+    size_t element_bytes = (size_t)type->stored_bits / 8;
+    *array =
+        (ts_host_array){.dtype = expect->dtype, .rank = 1, .dims = {(int64_t)(file->length / element_bytes)}};
+    if (expect->has_dims) {
+        array->rank = expect->rank;
+        memcpy(array->dims, expect->dims, (size_t)expect->rank * sizeof *expect->dims);
+    }
+    array->bytes = (uint8_t *)file->text;
+    if (!ts_host_array_size(err, file->name, array->dtype, array->rank, array->dims, &array->length))
+        return false;
+    if (array->length == file->length) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "%s: %zu bytes, expected %zu", file->name, file->length,
+                        array->length);
+}
+
+typedef enum { NPY, SAFETENSORS, RAW } format;
+static const struct {
+    const char *suffix;
+    format format;
+} suffixes[] = {{".npy", NPY}, {".safetensors", SAFETENSORS}, {".bin", RAW}, {".raw", RAW}};
+
+/* Cuts "model.safetensors:name" into the file's path and the tensor's name (NULL when there is none). */
+static bool split_path(ts_error *err, ts_arena *arena, const char *path, format *kind, const char **file,
+                       const char **tensor) {
+    *tensor = NULL;
+    *file = path;
+    const char *colon = strstr(path, ".safetensors:");
+    if (colon) {
+        size_t length = (size_t)(colon - path) + strlen(".safetensors");
+        *file = ts_arena_copy_text(arena, path, length);
+        *tensor = path + length + 1;
+        *kind = SAFETENSORS;
+        return **tensor != '\0' ||
+               ts_error_set(err, TS_ERROR_INPUT, "%s: a tensor's name is missing behind ':'", path);
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t length = strlen(path), suffix = strlen(suffixes[i].suffix);
+        if (length < suffix || strcmp(path + length - suffix, suffixes[i].suffix) != 0) continue;
+        *kind = suffixes[i].format;
+        return true;
+    }
+    return ts_error_set(
+        err, TS_ERROR_INPUT,
+        "%s: the name does not say the format, expected .npy, .safetensors[:NAME], .bin or .raw", path);
+}
+
+bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_host_expect *expect,
+                  ts_host_array *array) {
+    const char *name, *tensor;
+    format kind = RAW;
+    if (!split_path(err, arena, path, &kind, &name, &tensor)) return false;
+    if (expect && expect->has_dims && expect->rank > TS_HOST_RANK)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %d dims expected, at most %d can be read", path,
+                            expect->rank, TS_HOST_RANK);
+    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
+    if (kind == SAFETENSORS) return ts_safetensors_load(err, arena, name, tensor, expect, array);
+    char *bytes;
+    size_t length;
+    if (!ts_file_read(err, arena, name, limit, &bytes, &length)) return false;
+    ts_source file = {name, bytes, length};
+    return kind == NPY ? ts_npy_parse(err, arena, &file, expect, array) : load_raw(err, &file, expect, array);
+}
+
+bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array) {
+    const char *name, *tensor;
+    format kind = RAW;
+    if (!split_path(err, arena, path, &kind, &name, &tensor)) return false;
+    if (kind == NPY) return ts_npy_save(err, arena, name, array);
+    if (kind == RAW) return ts_file_save(err, arena, name, array->bytes, array->length);
+    ts_safetensor entry = {.name = tensor ? tensor : "tensor", .array = *array};
+    return ts_safetensors_save(err, arena, name, &entry, 1);
+}

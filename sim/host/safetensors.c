@@ -1,0 +1,310 @@
+/* Safetensors files: the header is checked whole before any data is read. */
+#include "tilesim/host/safetensors.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/base/number.h"
+
+enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
+
+/* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. */
+static const struct {
+    const char *name;
+    ts_dtype dtype;
+} types[] = {
+    {"BOOL", TS_DTYPE_PRED},
+    {"U8", TS_DTYPE_U8},
+    {"I8", TS_DTYPE_S8},
+    {"F8_E5M2", TS_DTYPE_F8E5M2},
+    {"F8_E4M3", TS_DTYPE_F8E4M3FN},
+    {"F8_E8M0", TS_DTYPE_F8E8M0FNU},
+    {"F8_E4M3FNUZ", TS_DTYPE_F8E4M3FNUZ},
+    {"F8_E5M2FNUZ", TS_DTYPE_F8E5M2FNUZ},
+    {"I16", TS_DTYPE_S16},
+    {"U16", TS_DTYPE_U16},
+    {"F16", TS_DTYPE_F16},
+    {"BF16", TS_DTYPE_BF16},
+    {"I32", TS_DTYPE_S32},
+    {"U32", TS_DTYPE_U32},
+    {"F32", TS_DTYPE_F32},
+    {"F64", TS_DTYPE_F64},
+    {"I64", TS_DTYPE_S64},
+    {"U64", TS_DTYPE_U64},
+    {"C64", TS_DTYPE_C64},
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* What the parts of a header share. */
+typedef struct {
+    ts_error *err;
+    const char *file;   /* for messages */
+    const char *tensor; /* being read */
+} reader;
+
+static bool refuse(const reader *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse(const reader *in, const char *format, ...) {
+    char message[TS_ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ts_error_set(in->err, TS_ERROR_INPUT, "%s: tensor '%s': %s", in->file, in->tensor, message);
+}
+
+static bool read_type(const reader *in, const cJSON *item, ts_dtype *dtype) {
+    if (!cJSON_IsString(item)) return refuse(in, "expected a string 'dtype'");
+    for (int i = 0; i < TYPES; i++) {
+        if (strcmp(types[i].name, item->valuestring) != 0) continue;
+        *dtype = types[i].dtype;
+        return true;
+    }
+    const char *near = ts_text_nearest(item->valuestring, &types[0].name, TYPES, sizeof *types);
+    if (near) return refuse(in, "unknown dtype '%.40s'; did you mean '%s'?", item->valuestring, near);
+    return refuse(in, "unknown dtype '%.40s', expected such as F32, F16, BF16, I32, I8, U8 or BOOL",
+                  item->valuestring);
+}
+
+/* Integers up to 2^53 are exact in JSON's doubles. */
+static bool read_integer(const reader *in, const cJSON *item, const char *what, int64_t *value) {
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble <= 9007199254740992.0) ||
+        (double)(int64_t)item->valuedouble < item->valuedouble)
+        return refuse(in, "expected an integer from 0 to 2^53 in '%s'", what);
+    *value = (int64_t)item->valuedouble;
+    return true;
+}
+
+static bool read_shape(const reader *in, const cJSON *list, ts_host_array *array) {
+    if (!cJSON_IsArray(list)) return refuse(in, "expected a list 'shape'");
+    for (const cJSON *item = list->child; item; item = item->next) {
+        if (array->rank == TS_HOST_RANK) return refuse(in, "more than %d dims", TS_HOST_RANK);
+        if (!read_integer(in, item, "shape", &array->dims[array->rank++])) return false;
+    }
+    return true;
+}
+
+static bool read_offsets(const reader *in, const cJSON *list, int64_t *begin, int64_t *end) {
+    const cJSON *first = cJSON_IsArray(list) ? list->child : NULL;
+    if (!first || !first->next || first->next->next)
+        return refuse(in, "expected two integers in 'data_offsets'");
+    return read_integer(in, first, "data_offsets", begin) &&
+           read_integer(in, first->next, "data_offsets", end);
+}
+
+/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each key once and no other. */
+static bool read_tensor(const reader *in, const cJSON *item, uint64_t data_bytes, ts_safetensor *out) {
+    static const char *const keys[] = {"dtype", "shape", "data_offsets"};
+    const cJSON *fields[3] = {NULL};
+    if (!cJSON_IsObject(item))
+        return refuse(in, "expected an object with 'dtype', 'shape' and 'data_offsets'");
+    for (const cJSON *field = item->child; field; field = field->next) {
+        int key = 0;
+        while (key < 3 && strcmp(keys[key], field->string) != 0) key++;
+        if (key == 3) return refuse(in, "unknown key '%.40s'", field->string);
+        if (fields[key]) return refuse(in, "a second key '%s'", keys[key]);
+        fields[key] = field;
+    }
+    int64_t begin = 0, end = 0;
+    if (!read_type(in, fields[0], &out->array.dtype) || !read_shape(in, fields[1], &out->array) ||
+        !read_offsets(in, fields[2], &begin, &end))
+        return false;
+    if (end < begin || (uint64_t)end > data_bytes)
+        return refuse(in,
+                      "data_offsets [%" PRId64 ", %" PRId64 "] are not inside the %" PRIu64 " bytes of data",
+                      begin, end, data_bytes);
+    if (!ts_host_array_size(in->err, in->file, out->array.dtype, out->array.rank, out->array.dims,
+                            &out->array.length))
+        return false;
+    if (out->array.length != (size_t)(end - begin))
+        return refuse(in, "data_offsets span %" PRId64 " bytes, but its shape needs %zu", end - begin,
+                      out->array.length);
+    out->offset = (uint64_t)begin;
+    return true;
+}
+
+static int by_offset(const void *left, const void *right) {
+    const ts_safetensor *a = left, *b = right;
+    if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
+    if (a->array.length != b->array.length) return a->array.length < b->array.length ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool check_names(ts_error *err, ts_arena *arena, const char *file, const ts_safetensors_index *index) {
+    const char **names = TS_NEW_ARRAY(arena, const char *, index->count + 1);
+    for (size_t i = 0; i < index->count; i++) names[i] = index->tensors[i].name;
+    qsort(names, index->count, sizeof *names, by_name);
+    for (size_t i = 1; i < index->count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "%s: a second tensor '%s'", file, names[i]);
+    return true;
+}
+
+/* The tensors, in the order of their data, must cover it without a hole. */
+static bool check_cover(ts_error *err, const char *file, uint64_t data_bytes,
+                        const ts_safetensors_index *index) {
+    uint64_t at = 0;
+    for (size_t i = 0; i < index->count; i++) {
+        const ts_safetensor *tensor = &index->tensors[i];
+        const reader in = {err, file, tensor->name};
+        if (tensor->offset < at)
+            return refuse(&in, "its data overlaps that of '%s'", index->tensors[i - 1].name);
+        if (tensor->offset > at)
+            return refuse(&in, "%" PRIu64 " bytes of data in front of it belong to no tensor",
+                          tensor->offset - at);
+        at += tensor->array.length;
+    }
+    if (at == data_bytes) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "%s: the last %" PRIu64 " bytes belong to no tensor", file,
+                        data_bytes - at);
+}
+
+static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const cJSON *root,
+                         uint64_t data_bytes, ts_safetensors_index *index) {
+    if (!cJSON_IsObject(root))
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: the header is not a JSON object", file);
+    index->tensors = TS_NEW_ARRAY(arena, ts_safetensor, cJSON_GetArraySize(root));
+    for (const cJSON *item = root->child; item; item = item->next) {
+        if (strcmp(item->string, "__metadata__") == 0) continue; /* free text for people */
+        ts_safetensor *tensor = &index->tensors[index->count++];
+        tensor->name = ts_arena_copy_text(arena, item->string, strlen(item->string));
+        const reader in = {err, file, tensor->name};
+        if (!read_tensor(&in, item, data_bytes, tensor)) return false;
+    }
+    if (index->count > 0) qsort(index->tensors, index->count, sizeof *index->tensors, by_offset);
+    return check_names(err, arena, file, index) && check_cover(err, file, data_bytes, index);
+}
+
+bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
+                          ts_safetensors_index *index) {
+    *index = (ts_safetensors_index){.data_at = LENGTH_BYTES + header->length};
+    const char *end = header->text;
+    cJSON *root = cJSON_ParseWithLengthOpts(header->text, header->length, &end, false);
+    if (!root)
+        return ts_error_at(err, TS_ERROR_INPUT, header, (size_t)(end - header->text),
+                           "the header is not valid JSON");
+    size_t rest = (size_t)(end - header->text);
+    while (rest < header->length && (header->text[rest] == ' ' || header->text[rest] == '\0')) rest++;
+    bool ok = rest == header->length ? read_tensors(err, arena, header->name, root, data_bytes, index)
+                                     : ts_error_at(err, TS_ERROR_INPUT, header, rest,
+                                                   "text behind the header, expected only spaces");
+    cJSON_Delete(root);
+    return ok;
+}
+
+bool ts_safetensors_open(ts_error *err, ts_arena *arena, const char *path, ts_safetensors_index *index) {
+    uint64_t file_bytes, length;
+    if (!ts_file_size(err, path, &file_bytes)) return false;
+    if (file_bytes < LENGTH_BYTES)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %" PRIu64 " bytes, too short for a safetensors file",
+                            path, file_bytes);
+    if (!ts_file_read_part(err, path, 0, LENGTH_BYTES, &length)) return false;
+    if (length > HEADER_LIMIT)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: a header of %" PRIu64 " bytes, expected at most %d",
+                            path, length, HEADER_LIMIT);
+    if (length > file_bytes - LENGTH_BYTES)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "%s: a header of %" PRIu64 " bytes, but the file ends after %" PRIu64 " of them",
+                            path, length, file_bytes - LENGTH_BYTES);
+    char *text = ts_arena_alloc(arena, length + 1, 1);
+    if (!ts_file_read_part(err, path, LENGTH_BYTES, length, text)) return false;
+    ts_source header = {path, text, length};
+    return ts_safetensors_parse(err, arena, &header, file_bytes - LENGTH_BYTES - length, index);
+}
+
+static const ts_safetensor *find(ts_error *err, const char *path, const char *name,
+                                 const ts_safetensors_index *index) {
+    if (index->count == 0) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s holds no tensors", path);
+        return NULL;
+    }
+    if (!name && index->count > 1)
+        ts_error_set(err, TS_ERROR_INPUT, "%s holds %zu tensors, expected %s:NAME with such as '%s'", path,
+                     index->count, path, index->tensors[0].name);
+    if (!name) return index->count == 1 ? index->tensors : NULL;
+    for (size_t i = 0; i < index->count; i++)
+        if (strcmp(index->tensors[i].name, name) == 0) return &index->tensors[i];
+    const char *near = ts_text_nearest(name, &index->tensors[0].name, index->count, sizeof *index->tensors);
+    if (near)
+        ts_error_set(err, TS_ERROR_INPUT, "%s: no tensor '%s'; did you mean '%s'?", path, name, near);
+    else
+        ts_error_set(err, TS_ERROR_INPUT, "%s: no tensor '%s', expected such as '%s'", path, name,
+                     index->tensors[0].name);
+    return NULL;
+}
+
+bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,
+                         const ts_host_expect *expect, ts_host_array *array) {
+    ts_safetensors_index index;
+    if (!ts_safetensors_open(err, arena, path, &index)) return false;
+    const ts_safetensor *tensor = find(err, path, name, &index);
+    if (!tensor) return false;
+    *array = tensor->array;
+    if (expect && expect->has_dtype && expect->dtype == TS_DTYPE_BF16 && array->dtype == TS_DTYPE_U16)
+        array->dtype = TS_DTYPE_BF16;
+    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
+    if (array->length > limit)
+        return ts_error_set(err, TS_ERROR_IO, "cannot read '%s': tensor '%s' has more than %zu bytes", path,
+                            tensor->name, limit);
+    if (!ts_host_array_check(err, tensor->name, array, expect)) return false;
+    array->bytes = ts_arena_alloc(arena, array->length, 1);
+    return ts_file_read_part(err, path, index.data_at + tensor->offset, array->length, array->bytes);
+}
+
+/* The names of tensors are user text: quotes, backslashes and control bytes are escaped. */
+static void add_string(ts_text *out, const char *text) {
+    ts_text_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') ts_text_add_char(out, '\\');
+        if ((unsigned char)*text < 0x20)
+            ts_text_add(out, "\\u%04x", (unsigned)*text);
+        else
+            ts_text_add_char(out, *text);
+    }
+    ts_text_add_char(out, '"');
+}
+
+static bool add_tensor(ts_error *err, const char *path, const ts_safetensor *tensor, uint64_t at,
+                       ts_text *out) {
+    int type = 0;
+    while (type < TYPES && types[type].dtype != tensor->array.dtype) type++;
+    if (type == TYPES)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: a safetensors file cannot hold %s", path,
+                            ts_dtype_get(tensor->array.dtype)->name);
+    add_string(out, tensor->name);
+    ts_text_add(out, ":{\"dtype\":\"%s\",\"shape\":[", types[type].name);
+    for (int i = 0; i < tensor->array.rank; i++)
+        ts_text_add(out, i ? ",%" PRId64 : "%" PRId64, tensor->array.dims[i]);
+    ts_text_add(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", at, at + tensor->array.length);
+    return true;
+}
+
+bool ts_safetensors_save(ts_error *err, ts_arena *arena, const char *path, const ts_safetensor *tensors,
+                         size_t count) {
+    ts_text head;
+    ts_text_init(&head, arena);
+    ts_text_add_char(&head, '{');
+    uint64_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) ts_text_add_char(&head, ',');
+        if (!add_tensor(err, path, &tensors[i], at, &head)) return false;
+        at += tensors[i].array.length;
+    }
+    ts_text_add_char(&head, '}');
+    while (head.length % 8 != 0) ts_text_add_char(&head, ' ');
+    uint64_t length = head.length;
+    ts_file_writer *writer = ts_file_create(err, arena, path);
+    if (!writer) return false;
+    bool ok = ts_file_write(err, writer, &length, sizeof length) &&
+              ts_file_write(err, writer, head.bytes, head.length);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = ts_file_write(err, writer, tensors[i].array.bytes, tensors[i].array.length);
+    return ok && ts_file_close(err, writer); /* a write that fails removes the temporary file */
+}
