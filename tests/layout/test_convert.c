@@ -105,7 +105,7 @@ static int expected_code(const float_row *row, double value) {
         nan = sign_bit;
     else if (row->family != POWERS)
         nan |= sign;
-    if (isnan(value) || (row->family == POWERS && signbit(value))) return nan;
+    if (isnan(value) || (row->family == POWERS && (signbit(value) || value == 0))) return nan;
     int code = isinf(value) ? finite : nearest_code(row, fabs(value));
     if (code == finite)
         return row->family == IEEE ? sign | finite : row->family == FINITE ? sign | (finite - 1) : nan;
