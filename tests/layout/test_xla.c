@@ -262,6 +262,18 @@ static void says_why_there_is_no_layout(void **state) {
     ts_arena_free(arena);
 }
 
+static void makes_row_major_shapes(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_BF16, 2, (const int64_t[]){3, 5});
+    assert_string_equal(print(arena, shape), "bf16[3,5]{1,0}");
+    assert_string_equal(print(arena, ts_shape_row_major(&err, arena, TS_DTYPE_PRED, 0, NULL)), "pred[]");
+    assert_null(ts_shape_row_major(&err, arena, TS_DTYPE_F32, 2, (const int64_t[]){INT64_MAX, 2}));
+    assert_string_equal(err.message, "the array up to here has more than 2^63 - 1 elements or bytes");
+    ts_arena_free(arena);
+}
+
 static void leaves_the_cursor_behind_the_shape(void **state) {
     (void)state;
     static const struct {
@@ -505,6 +517,7 @@ int main(void) {
         cmocka_unit_test(refuses_exactly),
         cmocka_unit_test(sizes_where_xla_contradicts_itself),
         cmocka_unit_test(says_why_there_is_no_layout),
+        cmocka_unit_test(makes_row_major_shapes),
         cmocka_unit_test(leaves_the_cursor_behind_the_shape),
         cmocka_unit_test(respects_the_length),
         cmocka_unit_test(nests_tuples_as_deep_as_xla),

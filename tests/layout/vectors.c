@@ -147,6 +147,7 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 static char *cut_line(char *line, row *out) {
     char *end = strchr(line, '\n'), *next = end != NULL ? end + 1 : line + strlen(line);
     if (end != NULL) *end = '\0';
+    line[strcspn(line, "\r")] = '\0';
     *out = (row){0};
     for (char *at = line; at != NULL && out->count < MAX_COLUMNS;) {
         out->cells[out->count++] = at;

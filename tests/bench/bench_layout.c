@@ -1,0 +1,108 @@
+/* How fast layouts are evaluated: one index at a time, and in bulk, next to memcpy of the same bytes; and how
+ * fast shapes are read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tilesim/layout/shape.h"
+
+enum { SINGLE_RUNS = 2000000, PARSE_RUNS = 200000, BULK = 1 << 24 };
+
+static const char *const shapes[] = {
+    "f32[4096,4096]{1,0}",
+    "f32[4096,4096]{1,0:T(8,128)}",
+    "bf16[4096,4096]{1,0:T(8,128)(2,1)}",
+    "f32[4096,4096]{0,1:T(8,128)}",
+    "f32[1000,784]{1,0:T(8,128)}",
+    "bf16[16,12,512,512]{3,2,1,0:T(8,128)(2,1)}",
+    "bf16[16777216]{0:T(1024)(128)(2,1)}",
+    "f32[64,8,64,512]{3,2,1,0:T(*,8,128)}",
+    "f32[4095,4093]{1,0:T(15,13)(2,2)}",
+};
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static const ts_shape *parse(ts_arena *arena, const char *text) {
+    ts_source source = {"shape", text, strlen(text)};
+    return ts_shape_parse(NULL, arena, &source);
+}
+
+static double parse_seconds(const char *text) {
+    ts_arena *arena = ts_arena_new();
+    double start = seconds();
+    for (int i = 0; i < PARSE_RUNS; i++) {
+        if (parse(arena, text) == NULL) abort();
+        ts_arena_reset(arena);
+    }
+    double elapsed = seconds() - start;
+    ts_arena_free(arena);
+    return elapsed / PARSE_RUNS;
+}
+
+/* Indices a large odd step apart, so that nothing is in a cache or predicted. */
+static double single_seconds(const ts_layout *layout) {
+    enum { INDICES = 4096 };
+    static int64_t indices[INDICES][8];
+    int64_t sum = 0, offset;
+    for (int i = 0; i < INDICES; i++) {
+        int64_t flat = (int64_t)i * 7919 * 104729 % ts_layout_element_count(layout);
+        for (int k = layout->rank - 1; k >= 0; k--) {
+            indices[i][k] = flat % layout->dims[k];
+            flat /= layout->dims[k];
+        }
+    }
+    double start = seconds();
+    for (int i = 0; i < SINGLE_RUNS; i++) {
+        ts_layout_forward(layout, indices[i % INDICES], &offset);
+        sum += offset;
+    }
+    double elapsed = seconds() - start;
+    if (sum == 0) abort();
+    return elapsed / SINGLE_RUNS;
+}
+
+/* An offset. */
+static double bulk_seconds(const ts_layout *layout, int64_t *offsets) {
+    int64_t count = ts_layout_element_count(layout), done = 0;
+    if (count > BULK) count = BULK;
+    double start = seconds();
+    for (; done < BULK; done += count) {
+        ts_arena *scratch = ts_arena_new();
+        if (!ts_layout_forward_many(NULL, scratch, layout, 0, count, offsets)) abort();
+        ts_arena_free(scratch);
+    }
+    return (seconds() - start) / (double)done;
+}
+
+static double memcpy_seconds(int64_t *to, const int64_t *from) {
+    double start = seconds();
+    memcpy(to, from, BULK * sizeof *to);
+    __asm__ volatile("" ::"r"(to) : "memory");
+    return (seconds() - start) / BULK;
+}
+
+int main(void) {
+    int64_t *offsets = calloc(BULK, sizeof *offsets), *copy = calloc(BULK, sizeof *copy);
+    if (offsets == NULL || copy == NULL) abort();
+    memset(offsets, 1, BULK * sizeof *offsets);
+    memset(copy, 1, BULK * sizeof *copy);
+    double one = memcpy_seconds(copy, offsets);
+    printf("%-46s %9s %9s %12s %10s\n", "shape", "parse us", "one ns", "bulk M/s", "x memcpy");
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_shape *shape = parse(arena, shapes[i]);
+        if (shape == NULL) abort();
+        double bulk = bulk_seconds(shape->layout, offsets);
+        printf("%-46s %9.2f %9.1f %12.1f %10.1f\n", shapes[i], 1e6 * parse_seconds(shapes[i]),
+               1e9 * single_seconds(shape->layout), 1e-6 / bulk, bulk / one);
+        ts_arena_free(arena);
+    }
+    free(offsets);
+    free(copy);
+    return 0;
+}
