@@ -43,7 +43,7 @@ typedef struct ts_field_table {
     size_t bytes; /* of the struct */
 } ts_field_table;
 
-/* A figure that was read. */
+/* A figure that was read; a group without keys is one as well. */
 typedef struct {
     const char *path; /* with the group's keys: "memories.vmem.capacity_bytes" */
     const ts_field *field;

@@ -30,19 +30,23 @@ typedef struct ts_tree_entry {
     const ts_tree *value;
 } ts_tree_entry;
 
-enum { TS_TREE_MAX_DEPTH = 16, TS_TREE_MAX_NODES = 20000, TS_TREE_MAX_BYTES = 1 << 20, TS_TREE_MAX_BASES = 8 };
+enum { TS_TREE_MAX_DEPTH = 16, TS_TREE_MAX_NODES = 4096, TS_TREE_MAX_BYTES = 1 << 20, TS_TREE_MAX_BASES = 8 };
 
 /* One document. Aliases are followed; cyclic ones are refused, as are duplicate keys, tags, keys that are no scalars,
  * more than one document, and more nodes or levels than the limits above. */
 const ts_tree *ts_tree_parse(ts_error *err, ts_arena *arena, const ts_source *source);
 
-/* Looks up a built-in file; false when there is none of that name. */
-typedef bool (*ts_tree_builtin)(const char *name, ts_source *out);
+/* A file that the binary carries. */
+typedef struct {
+    const char *name; /* without ".yaml" */
+    const char *text; /* ends in NUL */
+    size_t length;    /* without the NUL */
+} ts_tree_builtin;
 
 /* The file at a path, or the built-in one of that name (a name has no '/' and no ending .yaml or .yml), on top of
- * its `base:`, which is resolved in the same way, relative to the file. A built-in file's base is built in.
- * NULL, and no error, when a name is not a built-in one. */
-const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, ts_tree_builtin builtin);
+ * its `base:`, which is resolved in the same way, relative to the file; a built-in one's base is built in. */
+const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, const ts_tree_builtin *builtins,
+                            size_t count);
 bool ts_tree_is_path(const char *name);
 
 /* Maps are merged key by key, everything else is replaced by what lies above. */

@@ -4,11 +4,9 @@
 
 #include <stddef.h>
 
-typedef struct {
-    const char *name; /* the file's name without ".yaml" */
-    const char *text; /* ends in NUL */
-    size_t length;    /* without the NUL */
-} ts_embedded_file;
+#include "tilesim/config/tree.h"
+
+typedef ts_tree_builtin ts_embedded_file;
 
 /* Sorted by name. */
 extern const ts_embedded_file ts_embedded_machines[];

@@ -35,17 +35,10 @@ const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */
 typedef struct {
     int32_t units; /* of a core */
     int32_t edge;  /* rows and columns of multipliers */
-    int32_t rows_per_cycle[TS_MXU_TYPE_COUNT]; /* of the left operand, accepted by one unit; 0: not a native type */
+    int32_t rate[TS_MXU_TYPE_COUNT]; /* rows accepted in the time of one of bf16; 0: not a native type */
     int32_t staging;      /* weight tiles that a unit holds, the one in use included */
     int32_t result_vregs; /* results that a unit holds until popped, in vregs */
 } ts_machine_mxu;
-
-typedef enum { TS_VMEM_CORE_FIRST, TS_VMEM_DMA_FIRST } ts_vmem_priority;
-
-typedef struct {
-    int32_t load_ports, store_ports; /* vregs a cycle, of the core's slots and of DMA together */
-    ts_vmem_priority priority;       /* who waits when core and DMA want one port */
-} ts_machine_vmem;
 
 /* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
 typedef struct {
@@ -68,9 +61,8 @@ typedef struct {
     const char *name;    /* as the user wrote it: an embedded name or a path */
     const char *title;   /* from the file: "TPU v5e" */
     ts_machine_chip chip;
-    ts_core_config core;    /* vmem_banks is `vmem.banks`; occupancy of MXU_PUSH follows from mxu.rows_per_cycle */
+    ts_core_config core;    /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
     ts_machine_mxu mxu;
-    ts_machine_vmem vmem;
     ts_hbm_config hbm;
     ts_dma_config dma;
     const ts_machine_memory *memories;
@@ -81,11 +73,14 @@ typedef struct {
     int32_t leaf_count;
 } ts_machine;
 
-/* The machine called `name` (embedded: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a '/'). */
+/* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a '/'). */
 const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name);
-/* The same with some figures changed: overrides are "hbm.stacks=4". Their places in errors are called `what`. */
+/* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the file. */
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count);
+
+/* A file that reads back as the same machine; with the comments of its files, or without: then it is canonical. */
+void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
 
 /* By name; the error lists those that the machine has. */
 const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name);
@@ -96,6 +91,6 @@ extern const ts_field_table ts_machine_fields;
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t khz); /* a second; 0: not native */
 int64_t ts_machine_hbm_rate(const ts_machine *machine);  /* bytes a second, of the data buses */
-int64_t ts_machine_vmem_rate(const ts_machine *machine, int32_t ports, int64_t khz); /* bytes a second, all cores */
+int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
 
 #endif

@@ -1,0 +1,183 @@
+/* Machines: files to structs, the rules between figures, and the canonical text. */
+#include "tilesim/machine/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/machine/embedded.h"
+
+/* ---- Rules between figures; a single figure's range is in the field table ---- */
+
+static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
+    for (int i = 0; i < machine->leaf_count; i++)
+        if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
+    return NULL;
+}
+
+static bool fail_at(ts_error *err, const ts_machine *machine, const char *path, const char *expected) {
+    const ts_tree *node = find_leaf(machine, path)->node;
+    return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s: found '%s', expected %s", path, node->text,
+                       expected);
+}
+
+static bool check_hbm(ts_error *err, const ts_machine *m) {
+    const ts_hbm_config *h = &m->hbm;
+    if (h->burst_bytes > h->row_bytes) return fail_at(err, m, "hbm.burst", "at most hbm.row");
+    if (h->timing.n_bl == 0) return fail_at(err, m, "hbm.timing.n_bl", "at least 1 ck");
+    if (h->write_low_percent >= h->write_high_percent)
+        return fail_at(err, m, "hbm.controller.write_low", "less than hbm.controller.write_high");
+    if (h->refresh == TS_HBM_REFRESH_ALL_BANK && h->timing.t_refi <= h->timing.t_rfc)
+        return fail_at(err, m, "hbm.timing.t_refi", "more than hbm.timing.t_rfc");
+    if (h->refresh == TS_HBM_REFRESH_PER_BANK && h->timing.t_refi_pb <= h->timing.t_rfc_pb)
+        return fail_at(err, m, "hbm.timing.t_refi_pb", "more than hbm.timing.t_rfc_pb");
+    return true;
+}
+
+/* What the geometry of the HBM holds. */
+static int64_t hbm_bytes(const ts_hbm_config *h) {
+    int64_t banks = (int64_t)h->stacks * h->channels * h->pseudo_channels * h->sids * h->bank_groups * h->banks;
+    return banks * h->row_bytes * h->rows; /* at most 2^24 * 2^16 * 2^22 */
+}
+
+static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory, const char *field,
+                        const char *expected) {
+    ts_text path;
+    ts_text_init(&path, arena);
+    ts_text_add(&path, "memories.%s.%s", memory, field);
+    return fail_at(err, m, path.bytes, expected);
+}
+
+static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const ts_machine_memory *memory) {
+    if (strcmp(memory->name, "hbm") == 0 && memory->capacity_bytes > hbm_bytes(&m->hbm))
+        return fail_memory(err, arena, m, memory->name, "capacity", "at most what the stacks, banks and rows of hbm hold");
+    for (int i = 0; i < memory->axis_count; i++) {
+        const ts_machine_axis *axis = &memory->axes[i];
+        if (axis->extent <= memory->capacity_bytes / axis->step_bytes) continue;
+        ts_text path;
+        ts_text_init(&path, arena);
+        ts_text_add(&path, "axes.%s.extent", axis->name);
+        return fail_memory(err, arena, m, memory->name, path.bytes, "at most capacity / step");
+    }
+    return true;
+}
+
+static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
+    if (m->chip.sustained_khz > m->chip.peak_khz)
+        return fail_at(err, m, "chip.clock.sustained", "at most chip.clock.peak");
+    if (!check_hbm(err, m)) return false;
+    if (m->dma.access_bytes < m->hbm.burst_bytes) return fail_at(err, m, "dma.access", "at least hbm.burst");
+    if (m->dma.descriptors < m->dma.queues) return fail_at(err, m, "dma.descriptors", "at least dma.queues");
+    for (int i = 0; i < m->memory_count; i++)
+        if (!check_memory(err, arena, m, &m->memories[i])) return false;
+    return true;
+}
+
+/* ---- Loading ---- */
+
+static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *what, const char *override) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){ts_arena_copy_text(arena, what, strlen(what)),
+                          ts_arena_copy_text(arena, override, strlen(override)), strlen(override)};
+    const ts_tree *above = ts_tree_parse_override(err, arena, source);
+    return above ? ts_tree_merge(arena, tree, above) : NULL;
+}
+
+static uint64_t hash_text(const ts_text *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    for (size_t i = 0; i < text->length; i++) hash = (hash ^ (unsigned char)text->bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
+                                       const char *const *overrides, int count) {
+    const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
+    for (int i = 0; tree && i < count; i++) tree = apply(err, arena, tree, what, overrides[i]);
+    if (tree == NULL) return NULL;
+    ts_machine *machine = TS_NEW(arena, ts_machine);
+    ts_field_leaves leaves = {0};
+    if (!ts_field_read(err, arena, &ts_machine_fields, tree, machine, &leaves)) return NULL;
+    machine->name = ts_arena_copy_text(arena, name, strlen(name));
+    machine->leaves = leaves.leaves;
+    machine->leaf_count = leaves.count;
+    if (!check(err, arena, machine)) return NULL;
+    ts_text canonical;
+    ts_text_init(&canonical, arena);
+    ts_machine_print(&canonical, machine, false);
+    machine->hash = hash_text(&canonical);
+    return machine;
+}
+
+const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name) {
+    return ts_machine_load_with(err, arena, name, "", NULL, 0);
+}
+
+/* ---- Printing ---- */
+
+/* The keys of `path` that are not also those of `previous`, as lines of their own, but for the last. Returns it. */
+static const char *print_keys(ts_text *out, const char *path, const char *previous, int *depth) {
+    size_t start = 0;
+    bool same = true;
+    *depth = 0;
+    for (size_t dot = strcspn(path, "."); path[dot]; dot += 1 + strcspn(path + dot + 1, "."), ++*depth) {
+        same = same && strncmp(path, previous, dot + 1) == 0;
+        if (!same) ts_text_add(out, "%*s%.*s:\n", 4 * *depth, "", (int)(dot - start), path + start);
+        start = dot + 1;
+    }
+    return path + start;
+}
+
+void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
+    enum { COMMENT_COLUMN = 36 };
+    const char *previous = "";
+    for (int i = 0; i < machine->leaf_count; i++) {
+        const ts_field_leaf *leaf = &machine->leaves[i];
+        int depth;
+        const char *key = print_keys(out, leaf->path, previous, &depth);
+        size_t start = out->length;
+        ts_text_add(out, "%*s%s: ", 4 * depth, "", key);
+        ts_field_print(out, leaf->field, leaf->at);
+        size_t width = out->length - start;
+        if (comments && leaf->node->comment[0])
+            ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "", leaf->node->comment);
+        ts_text_add_char(out, '\n');
+        previous = leaf->path;
+    }
+}
+
+/* ---- What follows from the figures ---- */
+
+const char *ts_mxu_type_text(ts_mxu_type type) {
+    static const char *const texts[] = {[TS_MXU_F32] = "f32", [TS_MXU_BF16] = "bf16", [TS_MXU_FP8] = "fp8",
+                                        [TS_MXU_INT8] = "int8", [TS_MXU_INT4] = "int4"};
+    return texts[type];
+}
+
+int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t khz) {
+    const ts_machine_mxu *mxu = &machine->mxu;
+    int64_t rows = (int64_t)machine->chip.tensor_cores * mxu->units * TS_SUBLANES * mxu->rate[type];
+    __int128 ops = (__int128)rows * mxu->edge * mxu->edge * 2 * khz * 1000;
+    ops /= machine->core.occupancy_cycles[TS_LATENCY_MXU_PUSH];
+    return ops < INT64_MAX ? (int64_t)ops : INT64_MAX;
+}
+
+int64_t ts_machine_hbm_rate(const ts_machine *machine) {
+    const ts_hbm_config *h = &machine->hbm;
+    int64_t bursts = (int64_t)h->stacks * h->channels * h->pseudo_channels * h->clock_khz;
+    return bursts * h->burst_bytes * 1000 / h->timing.n_bl;
+}
+
+int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz) {
+    return (int64_t)machine->chip.tensor_cores * machine->core.limits.slots[TS_SLOT_VLD] * TS_VREG_BYTES * khz * 1000;
+}
+
+const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name) {
+    char names[256] = "";
+    for (int i = 0; i < machine->memory_count; i++) {
+        const ts_machine_memory *memory = &machine->memories[i];
+        if (strcmp(memory->name, name) == 0) return memory;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", memory->name);
+    }
+    ts_error_set(err, TS_ERROR_INPUT, "the machine '%s' has no memory '%s'; it has %s", machine->name, name, names);
+    return NULL;
+}
