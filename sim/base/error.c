@@ -83,7 +83,6 @@ static void set_place(ts_error *err, const ts_source *source, int line, size_t s
     copy_cut(err->name, sizeof err->name, source->name ? source->name : "");
     err->line = line;
     err->column = (int)(at - start) + 1;
-    if (end < at) end = at < source->length ? at : source->length;
     set_excerpt(err, source->text, start, end, at > end ? end : at);
 }
 

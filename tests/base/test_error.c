@@ -18,6 +18,8 @@ static void places(void **state) {
         {5, "a.tsim:1:6: error: wrong\nfirst\n     ^\n"}, /* at the newline */
         {6, "a.tsim:2:1: error: wrong\n    vadd.f3 v0, v1\n^\n"},
         {10, "a.tsim:2:5: error: wrong\n    vadd.f3 v0, v1\n    ^\n"},
+        {24, "a.tsim:2:19: error: wrong\n    vadd.f3 v0, v1\n                  ^\n"},
+        {25, "a.tsim:2:20: error: wrong\n    vadd.f3 v0, v1\n                  ^\n"}, /* CR is not shown */
         {27, "a.tsim:3:2: error: wrong\n x\n ^\n"}, /* a tab is one column */
         {29, "a.tsim:4:1: error: wrong\n\n^\n"},    /* behind the last newline */
         {1000, "a.tsim:4:1: error: wrong\n\n^\n"},
@@ -139,10 +141,10 @@ static void bytes_that_do_not_print(void **state) {
     const char text[] = "a\x01\0b\x7f \xc3\xa9\xe2\x82\xac z";
     const ts_source bytes = {"x", text, sizeof text - 1};
     ts_error err = {0};
-    ts_error_at(&err, TS_ERROR_INPUT, &bytes, 12, "found '%s'", "\x1b[2J\n");
+    ts_error_at(&err, TS_ERROR_INPUT, &bytes, 12, "found '%s'", "\x1b[2J\n\x7f");
     /* A character of several bytes is one column wide. */
     assert_error(&err, TS_ERROR_INPUT,
-                 "x:1:13: error: found '?[2J?'\na??b? \xc3\xa9\xe2\x82\xac z\n         ^\n");
+                 "x:1:13: error: found '?[2J?\?'\na??b? \xc3\xa9\xe2\x82\xac z\n         ^\n");
 }
 
 static void long_messages(void **state) {

@@ -264,6 +264,19 @@ static void abandoned(void **state) {
     assert_int_equal(file_count(), 1);
 }
 
+static void two_writers_of_one_path(void **state) {
+    (void)state;
+    ts_error err = {0};
+    ts_file_writer *one = ts_file_create(&err, arena, path), *two = ts_file_create(&err, arena, path);
+    assert_true(ts_file_write(&err, two, "two", 3));
+    assert_true(ts_file_write(&err, one, "one", 3));
+    assert_true(ts_file_close(&err, one));
+    assert_content("one", 3);
+    assert_true(ts_file_close(&err, two));
+    assert_content("two", 3);
+    assert_int_equal(file_count(), 1);
+}
+
 static void places_that_cannot_be_written(void **state) {
     (void)state;
     ts_error err = {0};
@@ -276,16 +289,19 @@ static void places_that_cannot_be_written(void **state) {
     assert_int_equal(file_count(), 1);
 }
 
-/* A device is written to, never replaced. */
+/* A device is written to, never replaced. Through links, so that a mistake here replaces only the link. */
 static void devices(void **state) {
     (void)state;
     ts_error err = {0};
     struct stat status;
-    assert_true(ts_file_save(&err, arena, "/dev/null", "x", 1));
-    assert_int_equal(stat("/dev/null", &status), 0);
-    assert_true(S_ISCHR(status.st_mode));
-    assert_false(ts_file_save(&err, arena, "/dev/full", "x", 1));
-    assert_error(&err, TS_ERROR_IO, "error: cannot write '/dev/full': No space left on device\n");
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_true(ts_file_save(&err, arena, path, "x", 1));
+    assert_int_equal(lstat(path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    unlink(path);
+    assert_int_equal(symlink("/dev/full", path), 0);
+    assert_false(ts_file_save(&err, arena, path, "x", 1));
+    assert_io_error(&err, "write", "No space left on device");
 }
 
 static void standard_output(void **state) {
@@ -295,12 +311,14 @@ static void standard_output(void **state) {
     fflush(stdout);
     dup2(file, STDOUT_FILENO);
     bool ok = ts_file_save(&err, arena, "-", "to the terminal", 15);
+    bool open_still = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
     fault.write = EPIPE;
     bool refused = !ts_file_save(&err, arena, "-", "x", 1);
-    dup2(saved, STDOUT_FILENO); /* and so it was still open */
+    dup2(saved, STDOUT_FILENO);
     close(saved);
     close(file);
     assert_true(ok);
+    assert_true(open_still);
     assert_true(refused);
     assert_error(&err, TS_ERROR_IO, "error: cannot write 'standard output': Broken pipe\n");
     assert_content("to the terminal", 15);
@@ -319,6 +337,7 @@ int main(void) {
         TEST(write_errors),
         TEST(writing_after_a_failure),
         TEST(abandoned),
+        TEST(two_writers_of_one_path),
         TEST(places_that_cannot_be_written),
         TEST(devices),
         TEST(standard_output),

@@ -61,6 +61,7 @@ static void nearest(void **state) {
         {"rn", "run"},         /* one step at length 2 */
         {"rnu", "run"},
         {"nur", NULL},
+        {"rnns", "run"}, /* two steps at length 4 */
         {"vadd.f3", "vadd.f32"},
         {"vadd.bf1", "vadd.bf16"},
         {"x", NULL}, /* nothing in common is never near */
@@ -77,6 +78,17 @@ static void nearest(void **state) {
         if (rows[i].name) assert_non_null(found);
         if (rows[i].name) assert_string_equal(found, rows[i].name);
     }
+}
+
+static void nearest_edges(void **state) {
+    (void)state;
+    char longest[65] = "", longer[66] = "";
+    memset(longest, 'a', 64);
+    memset(longer, 'a', 65);
+    const char *const names[] = {"y", "xy", longest, longer};
+    assert_string_equal(ts_text_nearest("x", names, 4, sizeof names[0]), "xy"); /* 'y' shares nothing */
+    assert_ptr_equal(ts_text_nearest(longest, names, 4, sizeof names[0]), longest);
+    assert_null(ts_text_nearest(longer, names, 4, sizeof names[0]));
 }
 
 static void nearest_in_a_table(void **state) {
@@ -130,12 +142,15 @@ static void cursor(void **state) {
 /* The text need not end in NUL, and a high byte is no end. */
 static void cursor_stays_inside(void **state) {
     (void)state;
-    const ts_source source = {"x", "12abc", 2};
+    ts_arena *arena = ts_arena_new();
+    const ts_source source = {"x", memcpy(ts_arena_alloc(arena, 2, 1), "12", 2), 2};
     ts_cursor at = {&source, 0, 0};
     int64_t value = 0;
+    assert_false(ts_cursor_take(&at, "123"));
     assert_true(ts_cursor_integer(NULL, &at, "a number", &value));
     assert_int_equal(value, 12);
     assert_true(ts_cursor_at_end(&at));
+    ts_arena_free(arena);
     const ts_source high = {"x", "\xff", 1};
     at = (ts_cursor){&high, 0, 0};
     assert_int_equal(ts_cursor_peek(&at), 0xff);
@@ -152,6 +167,7 @@ static void cursor_expectations(void **state) {
         {" -12x", "layout:1:2: error: found '-12', expected '['\n -12x\n ^\n"},
         {"-", "layout:1:1: error: found '-', expected '['\n-\n^\n"},
         {"\x07", "layout:1:1: error: found the byte 0x07, expected '['\n?\n^\n"},
+        {"\x7f", "layout:1:1: error: found the byte 0x7f, expected '['\n?\n^\n"},
         {"\xc3\xa9", "layout:1:1: error: found the byte 0xc3, expected '['\n\xc3\xa9\n^\n"},
         {"abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz",
          "layout:1:1: error: found 'abcdefghijklmnopqrstuvwxyz_abcdefghijklm...', expected '['\n"
@@ -254,6 +270,7 @@ int main(void) {
         cmocka_unit_test(buffer),
         cmocka_unit_test(buffer_edges),
         cmocka_unit_test(nearest),
+        cmocka_unit_test(nearest_edges),
         cmocka_unit_test(nearest_in_a_table),
         cmocka_unit_test(cursor),
         cmocka_unit_test(cursor_stays_inside),
