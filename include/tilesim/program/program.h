@@ -1,0 +1,79 @@
+/* A program: the text assembly `.tsim` made into code that a core runs, and what the text says about its
+ * tensors. docs/program.md has the language. */
+#ifndef TILESIM_PROGRAM_PROGRAM_H
+#define TILESIM_PROGRAM_PROGRAM_H
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+#include "tilesim/base/text.h"
+#include "tilesim/isa/isa.h"
+
+typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tensor_role;
+
+/* What an input holds when the user brings no file. */
+typedef enum {
+    TS_FILL_NONE, /* a file is needed; scratch and outputs begin undefined */
+    TS_FILL_ZEROS,
+    TS_FILL_IOTA,   /* element i of the row-major order is i */
+    TS_FILL_RANDOM, /* uniform in low .. high (ts_run_fill says how) */
+} ts_fill_kind;
+
+typedef struct {
+    ts_tensor_role role;
+    ts_fill_kind fill;
+    int64_t seed;
+    double low, high;
+    int line;
+} ts_tensor_use;
+
+typedef struct {
+    const char *name;
+    bool is_float;
+    int64_t integer;
+    double number;
+} ts_param;
+
+typedef enum { TS_TOLERANCE_ULP, TS_TOLERANCE_ABS, TS_TOLERANCE_REL } ts_tolerance;
+
+/* TENSOR ~= EXPRESSION. Parameters are replaced by their values. */
+typedef struct {
+    int tensor;
+    const char *expression;
+    int column;
+    ts_tolerance tolerance;
+    double limit;
+    int line;
+} ts_check;
+
+typedef struct {
+    ts_code code;
+    const ts_tensor_use *uses; /* [code.tensor_count] */
+    int param_count, check_count;
+    const ts_param *params;
+    const ts_check *checks;
+    int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
+} ts_program;
+
+/* -D NAME=VALUE */
+typedef struct {
+    const char *name, *value;
+} ts_define;
+
+/* What an assembler must know of a machine. */
+typedef struct {
+    const char *machine; /* its name, for messages */
+    ts_isa_limits limits;
+    int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
+} ts_target;
+
+/* Assembles for a target. */
+const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
+                                   const ts_target *target, const ts_define *defines, int define_count);
+/* The same, of a file; `.include` is relative to the file that says it. */
+const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
+                                  const ts_define *defines, int define_count);
+/* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops
+ * are gone, and addresses are in words. */
+void ts_program_print(const ts_program *program, ts_text *out);
+
+#endif

@@ -1,0 +1,468 @@
+/* The assembler: statements to bundles. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/base/number.h"
+
+#include "assembler.h"
+
+void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? 16 : *capacity * 2;
+    return ts_arena_grow(arena, items, (size_t)count, (size_t)*capacity, size);
+}
+
+bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
+    if (!token_is(*at, mark)) {
+        return token_unexpected(as->err, *at, what);
+    }
+    ++*at;
+    return true;
+}
+
+bool expect_name(assembler *as, const token **at, const char *what, const token **name) {
+    *name = *at;
+    if ((*at)->kind != TOKEN_NAME) {
+        return token_unexpected(as->err, *at, what);
+    }
+    ++*at;
+    return true;
+}
+
+bool expect_line_end(assembler *as, const token *at, const char *what) {
+    return token_ends_line(at) || token_unexpected(as->err, at, what);
+}
+
+/* ---- Operands ---- */
+
+static bool wrong_kind(assembler *as, const token *at, const ts_opcode_info *info,
+                       const ts_operand_class *wanted, const char *found) {
+    return TOKEN_ERROR(as->err, at, "%s: found %s '%.*s', expected %s", info->mnemonic, found,
+                       (int)at->length, at->text, wanted->text);
+}
+
+static int register_count(const ts_target *target, ts_operand_kind kind) {
+    const ts_isa_limits *limits = &target->limits;
+    return kind == TS_OPERAND_SREG ? limits->sregs : kind == TS_OPERAND_VREG ? limits->vregs : limits->vmasks;
+}
+
+static bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number) {
+    int count = register_count(as->target, kind);
+    if (number < count) {
+        return true;
+    }
+    char letter = kind == TS_OPERAND_SREG ? 's' : kind == TS_OPERAND_VREG ? 'v' : 'm';
+    return TOKEN_ERROR(as->err, place, "there is no %s %c%d: %s has %c0 to %c%d", ts_operand_kind_text(kind),
+                       letter, number, as->target->machine, letter, letter, count - 1);
+}
+
+bool assemble_affine(assembler *as, const token **at, ts_affine *out) {
+    const token *begin = *at;
+    if (!expr_affine(as->err, as->names, at, out)) {
+        return false;
+    }
+    for (int i = 0; i < out->term_count; i++) {
+        if (!check_register(as, begin, TS_OPERAND_SREG, out->terms[i].sreg)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool accepts(const ts_operand_class *class, ts_operand_kind kind) {
+    return (class->accepts >> kind & 1) != 0;
+}
+
+static bool parse_number(assembler *as, const token **at, const ts_operand_class *class, ts_operand *out) {
+    const token *begin = *at;
+    constant v;
+    if (!expr_parse(as->err, as->names, at, &v)) {
+        return false;
+    }
+    bool integer = accepts(class, TS_OPERAND_INTEGER) && !v.is_float;
+    if (!integer && !accepts(class, TS_OPERAND_F32)) {
+        return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
+    }
+    if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX)) {
+        return TOKEN_ERROR(as->err, begin, "%lld does not fit in 32 bits", (long long)v.integer);
+    }
+    if (v.is_float && v.number != v.number) {
+        return TOKEN_ERROR(as->err, begin, "not a number");
+    }
+    *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
+    if (integer) {
+        out->as.integer = v.integer;
+    } else {
+        out->as.f32_bits = ts_f32_bits((float)(v.is_float ? v.number : (double)v.integer));
+    }
+    return true;
+}
+
+/* The label's number is filled in at the end. */
+static bool parse_label(assembler *as, const token **at, ts_operand *out) {
+    if ((*at)->kind != TOKEN_NAME) {
+        return token_unexpected(as->err, *at, "a label");
+    }
+    *out = (ts_operand){.kind = TS_OPERAND_LABEL};
+    ++*at;
+    return true;
+}
+
+static bool parse_operand(assembler *as, const token **at, const ts_opcode_info *info,
+                          const ts_operand_class *class, ts_operand *out) {
+    const token *begin = *at;
+    ts_operand_kind kind;
+    int number;
+    bool found;
+    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
+        return false;
+    }
+    if (found) {
+        *out = (ts_operand){.kind = kind, .as.reg = number};
+        return (accepts(class, kind) || wrong_kind(as, begin, info, class, ts_operand_kind_text(kind))) &&
+               check_register(as, begin, kind, number);
+    }
+    if (accepts(class, TS_OPERAND_LABEL)) {
+        return parse_label(as, at, out);
+    }
+    if (accepts(class, TS_OPERAND_ADDRESS)) {
+        return assemble_address(as, at, class->space, out);
+    }
+    if (accepts(class, TS_OPERAND_SEMAPHORE)) {
+        return assemble_semaphore(as, at, out);
+    }
+    if (accepts(class, TS_OPERAND_TRANSFER)) {
+        return assemble_transfer(as, at, out);
+    }
+    if ((accepts(class, TS_OPERAND_INTEGER) || accepts(class, TS_OPERAND_F32)) &&
+        expr_begins(as->names, begin)) {
+        return parse_number(as, at, class, out);
+    }
+    const symbol *named =
+        begin->kind == TOKEN_NAME ? scope_find(as->names, begin->text, begin->length) : NULL;
+    if (named != NULL) {
+        return wrong_kind(as, begin, info, class, symbol_class_text(named->class));
+    }
+    if (begin->kind == TOKEN_NAME) {
+        return scope_unknown(as->err, as->names, begin, "name", SYMBOL_PARAM | SYMBOL_REGISTER);
+    }
+    return token_unexpected(as->err, begin, class->text);
+}
+
+/* "if m1" behind the operands. */
+static bool parse_mask(assembler *as, const token **at, const ts_opcode_info *info, ts_instruction *code) {
+    code->mask = -1;
+    if (!token_is_name(*at, "if")) {
+        return true;
+    }
+    const token *word = (*at)++;
+    ts_operand mask;
+    if (!info->masks) {
+        return TOKEN_ERROR(as->err, word, "%s takes no mask", info->mnemonic);
+    }
+    if (!parse_operand(as, at, info, ts_operand_class_find('m'), &mask)) {
+        return false;
+    }
+    code->mask = mask.as.reg;
+    return true;
+}
+
+static bool parse_operands(assembler *as, const token **at, item *new) {
+    ts_instruction *code = &new->code;
+    const ts_opcode_info *info = ts_opcode_get(code->opcode);
+    int least, most;
+    ts_opcode_arity(info, &least, &most);
+    while (code->operand_count < most) {
+        int i = code->operand_count;
+        if (token_ends_line(*at) || token_is(*at, '}') || token_is_name(*at, "if")) {
+            break;
+        }
+        if (i > 0 && !expect_mark(as, at, ',', "','")) {
+            return false;
+        }
+        const token *begin = *at;
+        if (!parse_operand(as, at, info, ts_opcode_operand(info, i), &code->operands[i])) {
+            return false;
+        }
+        if (code->operands[i].kind == TS_OPERAND_LABEL) {
+            new->label = begin;
+            new->label_operand = i;
+        }
+        code->operand_count++;
+    }
+    if (code->operand_count < least) {
+        return TOKEN_ERROR(as->err, *at, "%s takes %d operand%s, found %d", info->mnemonic, least,
+                           least == 1 ? "" : "s", code->operand_count);
+    }
+    return parse_mask(as, at, info, code);
+}
+
+static bool unknown_mnemonic(assembler *as, const token *at) {
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)(at->length > 63 ? 63 : at->length), at->text);
+    const char *nearest = ts_opcode_nearest(word);
+    if (nearest == NULL) {
+        return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);
+    }
+    return TOKEN_ERROR(as->err, at, "unknown instruction '%s'; did you mean '%s'?", word, nearest);
+}
+
+static bool parse_instruction(assembler *as, const token **at, bool first) {
+    const token *begin = *at;
+    if (begin->kind != TOKEN_NAME) {
+        return token_unexpected(as->err, begin, "an instruction");
+    }
+    item new = {.first = first, .place = begin, .label_operand = -1, .names = as->names};
+    if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) {
+        return unknown_mnemonic(as, begin);
+    }
+    ++*at;
+    if (!parse_operands(as, at, &new)) {
+        return false;
+    }
+    item *added = add_item(as, begin, new.code.opcode, first);
+    if (added == NULL) {
+        return false;
+    }
+    new.code.source = added->code.source;
+    new.code.line = added->code.line;
+    new.code.column = added->code.column;
+    *added = new;
+    return true;
+}
+
+item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
+    if (as->items.count >= INSTRUCTIONS_MAX) {
+        TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
+        return NULL;
+    }
+    item *added = LIST_ADD(as->arena, &as->items);
+    *added = (item){.first = first, .place = place, .label_operand = -1, .names = as->names};
+    added->code = (ts_instruction){
+        .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
+    return added;
+}
+
+bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out) {
+    ts_opcode opcode;
+    bool known = ts_opcode_find(mnemonic, strlen(mnemonic), &opcode);
+    assert(known);
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    return known && parse_operand(as, at, info, ts_opcode_operand(info, index), out);
+}
+
+/* ---- Bundles ---- */
+
+static bool parse_braces(assembler *as, const token **at) {
+    int begin = as->items.count;
+    const token *brace = (*at)++;
+    for (;;) {
+        while ((*at)->kind == TOKEN_LINE) {
+            ++*at;
+        }
+        if (token_is(*at, '}')) {
+            break;
+        }
+        if ((*at)->kind == TOKEN_END) {
+            return TOKEN_ERROR(as->err, brace, "the bundle has no '}'");
+        }
+        if (!parse_instruction(as, at, as->items.count == begin)) {
+            return false;
+        }
+        if (!token_is(*at, '}') && !expect_line_end(as, *at, "';' or '}'")) {
+            return false;
+        }
+    }
+    ++*at;
+    if (as->items.count == begin) {
+        return TOKEN_ERROR(as->err, brace, "the bundle is empty");
+    }
+    return true;
+}
+
+bool assemble_bundle(assembler *as, const token **at) {
+    if (token_is(*at, '{')) {
+        return parse_braces(as, at) && expect_line_end(as, *at, "the end of the line");
+    }
+    return parse_instruction(as, at, true) && expect_line_end(as, *at, "the end of the line");
+}
+
+/* ---- Statements ---- */
+
+static bool parse_label_definition(assembler *as, const token **at) {
+    pack_region(as);
+    symbol *label = scope_add(as->err, as->names, SYMBOL_LABEL, *at);
+    if (label == NULL) {
+        return false;
+    }
+    label->index = as->items.count;
+    *at += 2;
+    return true;
+}
+
+/* One statement; the cursor is left at the end of its line. */
+static bool assemble_statement(assembler *as, const token **at, const token *stop) {
+    while ((*at)->kind == TOKEN_NAME && token_is(*at + 1, ':')) {
+        if (!parse_label_definition(as, at)) {
+            return false;
+        }
+    }
+    if (*at == stop || token_ends_line(*at)) {
+        return true;
+    }
+    if (!count_work(as, *at, 1)) {
+        return false;
+    }
+    if ((*at)->kind == TOKEN_DIRECTIVE) {
+        return assemble_directive(as, at, stop);
+    }
+    const symbol *named =
+        (*at)->kind == TOKEN_NAME ? scope_find(as->names, (*at)->text, (*at)->length) : NULL;
+    if (named != NULL && named->class == SYMBOL_MACRO) {
+        return assemble_call(as, at, named);
+    }
+    return assemble_bundle(as, at);
+}
+
+bool assemble_block(assembler *as, const token *at, const token *stop) {
+    while (at < stop) {
+        if (at->kind == TOKEN_LINE) {
+            at++;
+        } else if (!assemble_statement(as, &at, stop)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
+/* The bundle that each item begins or belongs to; [count] is one past the last. */
+static int *number_bundles(assembler *as) {
+    int *bundle_of = TS_NEW_ARRAY(as->arena, int, as->items.count + 1);
+    int count = 0;
+    for (int i = 0; i < as->items.count; i++) {
+        count += as->items.items[i].first;
+        bundle_of[i] = count - 1;
+    }
+    bundle_of[as->items.count] = count;
+    return bundle_of;
+}
+
+static bool resolve_label(assembler *as, item *it, const int *bundle_of) {
+    int target = it->target;
+    if (it->label != NULL) {
+        const symbol *label = scope_find(it->names, it->label->text, it->label->length);
+        if (label == NULL || label->class != SYMBOL_LABEL) {
+            return scope_unknown(as->err, it->names, it->label, "label", SYMBOL_LABEL);
+        }
+        target = label->index;
+    }
+    it->code.operands[it->label_operand].as.label = bundle_of[target];
+    return true;
+}
+
+static bool make_bundles(assembler *as, ts_code *code) {
+    const int *bundle_of = number_bundles(as);
+    int count = bundle_of[as->items.count];
+    ts_instruction *instructions = TS_NEW_ARRAY(as->arena, ts_instruction, as->items.count + 1);
+    ts_bundle *bundles = TS_NEW_ARRAY(as->arena, ts_bundle, count + 1);
+    for (int i = 0; i < as->items.count; i++) {
+        item *it = &as->items.items[i];
+        if (it->label_operand >= 0 && !resolve_label(as, it, bundle_of)) {
+            return false;
+        }
+        instructions[i] = it->code;
+        ts_bundle *bundle = &bundles[bundle_of[i]];
+        if (it->first) {
+            *bundle = (ts_bundle){.instructions = &instructions[i], .line = it->code.line};
+        }
+        bundle->count++;
+    }
+    code->bundles = bundles;
+    code->bundle_count = count;
+    return true;
+}
+
+static bool check_bundles(assembler *as, const ts_code *code) {
+    for (int i = 0; i < code->bundle_count; i++) {
+        if (!ts_bundle_check(as->err, code, &code->bundles[i], &as->target->limits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_defines(assembler *as) {
+    for (int i = 0; i < as->define_count; i++) {
+        if (as->define_used[i]) {
+            continue;
+        }
+        const char *const *names = as->params.count > 0 ? &as->params.items[0].name : NULL;
+        const char *nearest =
+            ts_text_nearest(as->defines[i].name, names, (size_t)as->params.count, sizeof(ts_param));
+        return ts_error_set(as->err, TS_ERROR_USAGE, "-D %s: the program has no such parameter%s%s%s",
+                            as->defines[i].name, nearest != NULL ? "; did you mean '" : "",
+                            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    }
+    return true;
+}
+
+static const ts_program *finish(assembler *as, const ts_source *source) {
+    ts_program *program = TS_NEW(as->arena, ts_program);
+    ts_code *code = &program->code;
+    pack_region(as);
+    code->name = ts_arena_copy_text(as->arena, source->name, strlen(source->name));
+    code->tensors = as->tensors.items;
+    code->tensor_count = as->tensors.count;
+    code->transfers = as->transfers.items;
+    code->transfer_count = as->transfers.count;
+    code->semaphore_names = as->semaphores.items;
+    code->semaphore_count = as->semaphores.count;
+    if (!make_bundles(as, code) || !check_bundles(as, code) || !check_defines(as)) {
+        return NULL;
+    }
+    program->uses = as->uses.items;
+    program->params = as->params.items;
+    program->param_count = as->params.count;
+    program->checks = as->checks.items;
+    program->check_count = as->checks.count;
+    memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
+    return program;
+}
+
+const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
+                                   const ts_target *target, const ts_define *defines, int define_count) {
+    assembler as = {
+        .err = err, .arena = arena, .target = target, .defines = defines, .define_count = define_count};
+    as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
+    as.names = as.global = scope_new(arena, NULL);
+    const token *tokens = token_list(arena, source), *stop = tokens;
+    while (stop->kind != TOKEN_END) {
+        stop++;
+    }
+    return assemble_block(&as, tokens, stop) ? finish(&as, source) : NULL;
+}
+
+enum { PROGRAM_BYTES_MAX = 1 << 24 };
+
+const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    char *text;
+    source->name = ts_arena_copy_text(arena, path, strlen(path));
+    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) {
+        return NULL;
+    }
+    source->text = text;
+    return source;
+}
+
+const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
+                                  const ts_define *defines, int define_count) {
+    const ts_source *source = read_source(err, arena, path);
+    return source == NULL ? NULL : ts_program_parse(err, arena, source, target, defines, define_count);
+}

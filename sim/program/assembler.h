@@ -1,0 +1,109 @@
+/* The state of one assembly, and the parts that share it. */
+#ifndef TILESIM_PROGRAM_ASSEMBLER_H
+#define TILESIM_PROGRAM_ASSEMBLER_H
+
+#include "tilesim/program/program.h"
+
+#include "expr.h"
+
+enum { INSTRUCTIONS_MAX = 1 << 20, EXPANSION_MAX = 32, WORK_MAX = 1 << 22 };
+
+/* A list that grows in the arena. */
+#define LIST(type)                                                                                           \
+    struct {                                                                                                 \
+        type *items;                                                                                         \
+        int count, capacity;                                                                                 \
+    }
+void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size);
+/* The address of a new zeroed item at the end. */
+#define LIST_ADD(arena, list)                                                                                \
+    ((list)->items =                                                                                         \
+         list_room((arena), (list)->items, (list)->count, &(list)->capacity, sizeof(*(list)->items)),        \
+     &(list)->items[(list)->count++])
+
+/* One instruction. */
+typedef struct {
+    ts_instruction code;
+    bool first;         /* of its bundle */
+    const token *place; /* its mnemonic */
+    int label_operand;  /* an operand that is a label, -1: none; filled in when all labels are known */
+    const token *label; /* its name; NULL: the item `target` */
+    const scope *names; /* where to look for it */
+    int target;
+} item;
+
+typedef struct assembler {
+    ts_error *err;
+    ts_arena *arena;
+    const ts_target *target;
+    const ts_define *defines;
+    int define_count;
+    bool *define_used;
+    scope *global, *names; /* tensors and semaphores are global; other new names go to `names` */
+    int expansions;        /* macros and includes that are open */
+    int work;              /* statements and macro tokens so far */
+    bool packing;          /* .pack auto is on */
+    int region;            /* first item that may still be packed */
+
+    LIST(item) items;
+    LIST(ts_tensor) tensors;
+    LIST(ts_tensor_use) uses;
+    LIST(ts_transfer) transfers;
+    LIST(const char *) semaphores;
+    LIST(ts_param) params;
+    LIST(ts_check) checks;
+    int64_t used_bytes[TS_SPACE_COUNT];
+} assembler;
+
+/* Statements in [at, stop). */
+bool assemble_block(assembler *as, const token *at, const token *stop);
+/* One directive; *at is left at the end of its line or block. */
+bool assemble_directive(assembler *as, const token **at, const token *stop);
+/* blocks.c: what repeats or chooses statements. `word` is the directive, *at is behind it. */
+bool assemble_call(assembler *as, const token **at, const symbol *called);
+bool assemble_macro(assembler *as, const token *word, const token **at, const token *stop);
+bool assemble_for(assembler *as, const token *word, const token **at, const token *stop);
+bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop);
+bool assemble_if(assembler *as, const token *word, const token **at, const token *stop);
+bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
+/* Counts work that a program's text repeats, so that no text runs forever. */
+bool count_work(assembler *as, const token *place, int amount);
+/* A sum of constants and sregs that the machine has. */
+bool assemble_affine(assembler *as, const token **at, ts_affine *out);
+/* An operand of the kind that operand `index` of an instruction is. */
+bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out);
+/* An instruction that the text does not spell out. */
+item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first);
+
+/* Instructions: one, or a bundle in braces. */
+bool assemble_bundle(assembler *as, const token **at);
+/* Bundles the items from `region` on (.pack auto); what follows is a new region. */
+void pack_region(assembler *as);
+bool expect_line_end(assembler *as, const token *at, const char *what);
+bool expect_name(assembler *as, const token **at, const char *what, const token **name);
+bool expect_mark(assembler *as, const token **at, int mark, const char *what);
+
+/* tensor.c, slice.c, address.c: what names tensors. */
+bool assemble_tensor(assembler *as, const token **at);
+bool assemble_transfer(assembler *as, const token **at, ts_operand *out);
+bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_operand *out);
+bool assemble_semaphore(assembler *as, const token **at, ts_operand *out);
+/* The tensor that the first `length` bytes of a token name; an error when they name none. */
+bool find_tensor(assembler *as, const token *name, size_t length, int *tensor);
+
+const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path);
+
+/* text.c: text for another parser, with expressions of parameters replaced by their values. */
+typedef struct {
+    ts_source source;  /* what the other parser reads */
+    const int *places; /* [length + 1] the token behind each byte, counted from `begin` */
+    const token *begin;
+} spliced;
+/* Where a shape may have a number (behind one of [ ( { , : <=) it may have an expression of parameters. */
+bool splice_shape(assembler *as, const token *begin, const token *end, spliced *out);
+/* Each name of a parameter becomes its value. */
+void splice_names(assembler *as, const token *begin, const token *end, spliced *out);
+/* The other parser's error, moved to the place in the program. */
+bool splice_error(assembler *as, const spliced *text, const ts_error *theirs, const char *what);
+
+#endif

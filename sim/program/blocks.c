@@ -1,0 +1,384 @@
+/* What repeats or chooses statements: macros, .for, .loop, .if, .include. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+
+#include "assembler.h"
+
+typedef struct {
+    const token *name;
+    const token *params; /* of param_count names, with commas between */
+    int param_count;
+    const token *begin, *end; /* the body */
+} macro;
+
+bool count_work(assembler *as, const token *place, int amount) {
+    as->work += amount;
+    return as->work <= WORK_MAX ||
+           TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
+}
+
+static bool opens_block(const token *at) {
+    return token_is_name(at, ".macro") || token_is_name(at, ".for") || token_is_name(at, ".loop") ||
+           token_is_name(at, ".if");
+}
+
+/* The .end (or, if wanted, the .else) of the block whose directive is `word`; NULL and an error when there is
+ * none. */
+static const token *find_end(assembler *as, const token *word, const token *at, const token *stop,
+                             bool or_else) {
+    int depth = 0;
+    for (; at < stop; at++) {
+        if (at->kind != TOKEN_DIRECTIVE) {
+            continue;
+        }
+        if (depth == 0 && (token_is_name(at, ".end") || (or_else && token_is_name(at, ".else")))) {
+            return at;
+        }
+        depth += opens_block(at) - token_is_name(at, ".end");
+    }
+    TOKEN_ERROR(as->err, word, "%.*s has no .end", (int)word->length, word->text);
+    return NULL;
+}
+
+static bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop) {
+    scope *outer = as->names;
+    as->names = names;
+    bool good = assemble_block(as, at, stop);
+    as->names = outer;
+    return good;
+}
+
+/* ---- Macros ---- */
+
+bool assemble_macro(assembler *as, const token *word, const token **at, const token *stop) {
+    macro *new = TS_NEW(as->arena, macro);
+    symbol *named = expect_name(as, at, "a name", &new->name)
+                        ? scope_add(as->err, as->names, SYMBOL_MACRO, new->name)
+                        : NULL;
+    if (named == NULL) {
+        return false;
+    }
+    ts_opcode opcode;
+    if (ts_opcode_find(new->name->text, new->name->length, &opcode)) {
+        return TOKEN_ERROR(as->err, new->name, "'%s' is an instruction, choose another name", named->name);
+    }
+    named->macro = new;
+    new->params = *at;
+    while (!token_ends_line(*at)) {
+        if (new->param_count++ > 0 && !expect_mark(as, at, ',', "','")) {
+            return false;
+        }
+        const token *param;
+        if (!expect_name(as, at, "the name of an argument", &param)) {
+            return false;
+        }
+    }
+    new->begin = *at;
+    new->end = find_end(as, word, *at, stop, false);
+    if (new->end == NULL) {
+        return false;
+    }
+    *at = new->end + 1;
+    return true;
+}
+
+typedef struct {
+    const token *begin, *end;
+} argument;
+enum { ARGUMENTS_MAX = 32 };
+
+/* Arguments are parted by commas outside brackets. */
+static bool read_arguments(assembler *as, const token **at, const macro *called, argument *arguments) {
+    int count = 0;
+    const token *name = *at - 1;
+    while (!token_ends_line(*at)) {
+        if (count == ARGUMENTS_MAX) {
+            return TOKEN_ERROR(as->err, *at, "over %d arguments", ARGUMENTS_MAX);
+        }
+        argument *arg = &arguments[count++];
+        arg->begin = *at;
+        for (int depth = 0; !token_ends_line(*at) && (depth > 0 || !token_is(*at, ',')); ++*at) {
+            depth += token_is(*at, '(') || token_is(*at, '[') || token_is(*at, '{');
+            depth -= token_is(*at, ')') || token_is(*at, ']') || token_is(*at, '}');
+        }
+        arg->end = *at;
+        if (arg->begin == arg->end) {
+            return token_unexpected(as->err, *at, "an argument");
+        }
+        *at += token_is(*at, ',');
+    }
+    return count == called->param_count ||
+           TOKEN_ERROR(as->err, name, "macro '%.*s' takes %d argument%s, found %d", (int)name->length,
+                       name->text, called->param_count, called->param_count == 1 ? "" : "s", count);
+}
+
+static const argument *find_argument(const macro *called, const token *at, const argument *arguments) {
+    for (int i = 0; at->kind == TOKEN_NAME && i < called->param_count; i++) {
+        const token *param = &called->params[2 * i];
+        if (param->length == at->length && memcmp(param->text, at->text, at->length) == 0) {
+            return &arguments[i];
+        }
+    }
+    return NULL;
+}
+
+/* The body with arguments in place of parameters. Returns the end. */
+static const token *substitute(assembler *as, const macro *called, const argument *arguments,
+                               const token **begin) {
+    int count = 0;
+    for (const token *at = called->begin; at < called->end; at++) {
+        const argument *arg = find_argument(called, at, arguments);
+        count += arg != NULL ? (int)(arg->end - arg->begin) : 1;
+    }
+    if (!count_work(as, called->name, count)) {
+        return NULL;
+    }
+    token *list = TS_NEW_ARRAY(as->arena, token, count + 1), *out = list;
+    for (const token *at = called->begin; at < called->end; at++) {
+        const argument *arg = find_argument(called, at, arguments);
+        const token *from = arg != NULL ? arg->begin : at;
+        size_t length = arg != NULL ? (size_t)(arg->end - arg->begin) : 1;
+        memcpy(out, from, length * sizeof(token));
+        out += length;
+    }
+    *out = *called->end;
+    out->kind = TOKEN_END;
+    *begin = list;
+    return out;
+}
+
+/* Says behind a message where its text was used. */
+static void note_use(assembler *as, const token *place, const char *kind) {
+    if (as->err != NULL) {
+        size_t used = strlen(as->err->message);
+        snprintf(as->err->message + used, sizeof(as->err->message) - used, " (in %s '%.*s' used on line %d)",
+                 kind, (int)(place->length > 40 ? 40 : place->length), place->text, place->line);
+    }
+}
+
+static bool expand(assembler *as, const token *place, const char *kind, const token *begin, const token *end,
+                   scope *names) {
+    if (as->expansions == EXPANSION_MAX) {
+        return TOKEN_ERROR(as->err, place, "macros and includes are nested over %d deep", EXPANSION_MAX);
+    }
+    as->expansions++;
+    bool good = run_in_scope(as, names, begin, end);
+    as->expansions--;
+    if (!good && as->expansions < 2) {
+        note_use(as, place, kind);
+    }
+    return good;
+}
+
+bool assemble_call(assembler *as, const token **at, const symbol *called) {
+    const token *place = (*at)++, *begin = NULL;
+    argument arguments[ARGUMENTS_MAX];
+    if (!read_arguments(as, at, called->macro, arguments)) {
+        return false;
+    }
+    const token *end = substitute(as, called->macro, arguments, &begin);
+    return end != NULL && expand(as, place, "macro", begin, end, scope_new(as->arena, as->names));
+}
+
+/* "dir/a.tsim" and "b.tsim" give "dir/b.tsim". */
+static const char *beside(ts_arena *arena, const char *path, const token *name) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash != NULL && name->text[0] != '/' ? (size_t)(slash - path) + 1 : 0;
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add_bytes(&text, path, length);
+    ts_text_add_bytes(&text, name->text, name->length);
+    return text.bytes;
+}
+
+bool assemble_include(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    const token *name = *at;
+    if (name->kind != TOKEN_STRING || name->length == 0) {
+        return token_unexpected(as->err, name, "a file's name in double quotes");
+    }
+    ++*at;
+    ts_error theirs = {0};
+    const ts_source *source = read_source(&theirs, as->arena, beside(as->arena, word->source->name, name));
+    if (source == NULL) {
+        return ts_error_at(as->err, theirs.kind, name->source, name->offset, "%s", theirs.message);
+    }
+    const token *begin = token_list(as->arena, source), *end = begin;
+    while (end->kind != TOKEN_END) {
+        end++;
+    }
+    return count_work(as, name, (int)(end - begin)) && expand(as, name, "file", begin, end, as->names) &&
+           expect_line_end(as, *at, "the end of the line");
+}
+
+/* ---- Repetition and choice ---- */
+
+/* "NAME =" of .for and .loop is read; then "BEGIN, END" and perhaps ", STEP". */
+static bool read_step(assembler *as, const token **at, int64_t *step) {
+    *step = 1;
+    if (token_is(*at, ',')) {
+        ++*at;
+        if (!expr_integer(as->err, as->names, at, "the step", 1, INT32_MAX, step)) {
+            return false;
+        }
+    }
+    return expect_line_end(as, *at, "the end of the line");
+}
+
+static bool for_pass(assembler *as, const token *counter, int64_t number, const token *at, const token *end) {
+    scope *names = scope_new(as->arena, as->names);
+    symbol *named = scope_add(as->err, names, SYMBOL_PARAM, counter);
+    if (named == NULL) {
+        return false;
+    }
+    named->value = (constant){.integer = number};
+    return count_work(as, counter, 1) && run_in_scope(as, names, at, end);
+}
+
+bool assemble_for(assembler *as, const token *word, const token **at, const token *stop) {
+    const token *counter;
+    int64_t begin, end, step;
+    if (!expect_name(as, at, "a name", &counter) || !expect_mark(as, at, '=', "'='") ||
+        !expr_integer(as->err, as->names, at, "the first value", INT32_MIN, INT32_MAX, &begin) ||
+        !expect_mark(as, at, ',', "','") ||
+        !expr_integer(as->err, as->names, at, "the end", INT32_MIN, INT32_MAX, &end) ||
+        !read_step(as, at, &step)) {
+        return false;
+    }
+    const token *body = *at;
+    *at = find_end(as, word, body, stop, false);
+    if (*at == NULL) {
+        return false;
+    }
+    for (int64_t i = begin; i < end; i += step) {
+        if (!for_pass(as, counter, i, body, *at)) {
+            return false;
+        }
+    }
+    ++*at;
+    return true;
+}
+
+static bool add_scalar(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
+                       const ts_operand *b) {
+    item *new = add_item(as, place, opcode, first);
+    if (new == NULL) {
+        return false;
+    }
+    ts_operand *operands = new->code.operands;
+    int count = 0;
+    operands[count++] = (ts_operand){.kind = TS_OPERAND_SREG, .as.reg = reg};
+    if (opcode == TS_OP_sadd) {
+        operands[count++] = operands[0];
+    }
+    operands[count++] = *b;
+    new->code.operand_count = count;
+    return true;
+}
+
+static bool add_branch(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
+                       const ts_operand *b, int target) {
+    if (!add_scalar(as, place, opcode, first, reg, b)) {
+        return false;
+    }
+    item *new = &as->items.items[as->items.count - 1];
+    new->label_operand = new->code.operand_count++;
+    new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
+    new->target = target;
+    return true;
+}
+
+/* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old value.
+ */
+static bool close_loop(assembler *as, const token *place, int reg, int64_t step, const ts_operand *end,
+                       int target) {
+    ts_operand add = {.kind = TS_OPERAND_INTEGER, .as.integer = step}, last = *end;
+    bool together = end->kind == TS_OPERAND_INTEGER && end->as.integer - step >= INT32_MIN &&
+                    as->target->limits.slots[TS_SLOT_SCALAR] > 1;
+    pack_region(as);
+    if (together) {
+        last.as.integer -= step;
+    }
+    bool good = add_scalar(as, place, TS_OP_sadd, true, reg, &add) &&
+                add_branch(as, place, TS_OP_br_lt, !together, reg, &last, target);
+    pack_region(as);
+    return good;
+}
+
+/* The bounds of a loop as written; `never` when both are constants and there is no pass. */
+typedef struct {
+    int reg;
+    ts_operand begin, end;
+    int64_t step;
+    bool constant, never;
+} loop;
+
+static bool read_loop(assembler *as, const token **at, loop *l) {
+    ts_operand reg;
+    if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
+        !assemble_operand(as, at, "smov", 1, &l->begin) || !expect_mark(as, at, ',', "','") ||
+        !assemble_operand(as, at, "smov", 1, &l->end) || !read_step(as, at, &l->step)) {
+        return false;
+    }
+    l->reg = reg.as.reg;
+    l->constant = l->begin.kind == TS_OPERAND_INTEGER && l->end.kind == TS_OPERAND_INTEGER;
+    l->never = l->constant && l->begin.as.integer >= l->end.as.integer;
+    return true;
+}
+
+bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop) {
+    loop l;
+    if (!read_loop(as, at, &l)) {
+        return false;
+    }
+    const token *body = *at;
+    *at = find_end(as, word, body, stop, false);
+    if (*at == NULL) {
+        return false;
+    }
+    if (l.never) {
+        ++*at;
+        return true;
+    }
+    int guard = -1;
+    if (!add_scalar(as, word, TS_OP_smov, true, l.reg, &l.begin)) {
+        return false;
+    }
+    if (!l.constant) {
+        guard = as->items.count;
+        if (!add_branch(as, word, TS_OP_br_ge, true, l.reg, &l.end, 0)) {
+            return false;
+        }
+    }
+    pack_region(as);
+    int target = as->items.count;
+    if (!run_in_scope(as, scope_new(as->arena, as->names), body, *at) ||
+        !close_loop(as, word, l.reg, l.step, &l.end, target)) {
+        return false;
+    }
+    if (guard >= 0) {
+        as->items.items[guard].target = as->items.count;
+    }
+    ++*at;
+    return true;
+}
+
+bool assemble_if(assembler *as, const token *word, const token **at, const token *stop) {
+    constant v;
+    if (!expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line")) {
+        return false;
+    }
+    const token *body = *at, *middle = find_end(as, word, body, stop, true);
+    if (middle == NULL) {
+        return false;
+    }
+    const token *end = token_is_name(middle, ".else") ? find_end(as, word, middle + 1, stop, false) : middle;
+    if (end == NULL) {
+        return false;
+    }
+    *at = end + 1;
+    bool yes = v.is_float ? v.number != 0 : v.integer != 0;
+    return yes ? assemble_block(as, body, middle) : middle == end || assemble_block(as, middle + 1, end);
+}

@@ -1,0 +1,263 @@
+/* The directives: one row each. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/layout/shape.h"
+
+#include "assembler.h"
+
+/* ---- .param NAME = VALUE ---- */
+
+static const ts_define *find_define(assembler *as, const symbol *named) {
+    for (int i = 0; as->names == as->global && i < as->define_count; i++) {
+        if (strcmp(as->defines[i].name, named->name) == 0) {
+            as->define_used[i] = true;
+            return &as->defines[i];
+        }
+    }
+    return NULL;
+}
+
+/* -D NAME=VALUE: an expression, which may use earlier parameters. */
+static bool read_define(assembler *as, const ts_define *define, constant *v) {
+    ts_source *source = TS_NEW(as->arena, ts_source);
+    ts_text name;
+    ts_text_init(&name, as->arena);
+    ts_text_add(&name, "-D %s", define->name);
+    *source = (ts_source){.name = name.bytes, .text = define->value, .length = strlen(define->value)};
+    const token *at = token_list(as->arena, source);
+    return expr_parse(as->err, as->names, &at, v) &&
+           (at->kind == TOKEN_END || token_unexpected(as->err, at, "the end of the value"));
+}
+
+static bool assemble_param(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)word, (void)stop;
+    const token *name;
+    constant v;
+    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='") ||
+        !expr_parse(as->err, as->names, at, &v) || !expect_line_end(as, *at, "the end of the line")) {
+        return false;
+    }
+    symbol *named = scope_add(as->err, as->names, SYMBOL_PARAM, name);
+    if (named == NULL) {
+        return false;
+    }
+    const ts_define *define = find_define(as, named);
+    if (define != NULL && !read_define(as, define, &v)) {
+        return false;
+    }
+    named->value = v;
+    if (as->names == as->global) {
+        *LIST_ADD(as->arena, &as->params) = (ts_param){named->name, v.is_float, v.integer, v.number};
+    }
+    return true;
+}
+
+/* ---- .reg NAME = REGISTER ---- */
+
+static bool assemble_reg(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)word, (void)stop;
+    const token *name;
+    ts_operand_kind kind;
+    int number;
+    bool found;
+    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) {
+        return false;
+    }
+    const token *place = *at;
+    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
+        return false;
+    }
+    if (!found) {
+        return token_unexpected(as->err, place, "a register");
+    }
+    symbol *named = scope_add(as->err, as->names, SYMBOL_REGISTER, name);
+    if (named == NULL) {
+        return false;
+    }
+    named->kind = kind;
+    named->index = number;
+    return expect_line_end(as, *at, "the end of the line");
+}
+
+/* ---- .sem NAME[COUNT], ... ---- */
+
+enum { SEMAPHORES_MAX = 1024 };
+
+static bool add_semaphore(assembler *as, const token **at) {
+    const token *name;
+    int64_t count = 1;
+    symbol *named =
+        expect_name(as, at, "a name", &name) ? scope_add(as->err, as->global, SYMBOL_SEMAPHORE, name) : NULL;
+    if (named == NULL) {
+        return false;
+    }
+    if (token_is(*at, '[')) {
+        ++*at;
+        if (!expr_integer(as->err, as->names, at, "the number of semaphores", 1, SEMAPHORES_MAX, &count) ||
+            !expect_mark(as, at, ']', "']'")) {
+            return false;
+        }
+    }
+    named->index = as->semaphores.count;
+    named->count = (int)count;
+    for (int i = 0; i < count; i++) {
+        ts_text text;
+        ts_text_init(&text, as->arena);
+        ts_text_add(&text, "%s[%d]", named->name, i);
+        *LIST_ADD(as->arena, &as->semaphores) = text.bytes;
+    }
+    return as->semaphores.count <= SEMAPHORES_MAX ||
+           TOKEN_ERROR(as->err, named->place, "over %d semaphores", SEMAPHORES_MAX);
+}
+
+static bool assemble_sem(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)word, (void)stop;
+    do {
+        if (!add_semaphore(as, at)) {
+            return false;
+        }
+    } while (token_is(*at, ',') && ++*at);
+    return expect_line_end(as, *at, "',' or the end of the line");
+}
+
+/* ---- .check TENSOR ~= EXPRESSION ulp=1 ---- */
+
+static const char *const tolerance_names[] = {"ulp", "abs", "rel"};
+
+static int find_tolerance(const token *at) {
+    for (int i = 0; i < 3; i++) {
+        if (token_is_name(at, tolerance_names[i]) && token_is(at + 1, '=')) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool read_tolerance(assembler *as, const token **at, ts_check *check) {
+    check->tolerance = (ts_tolerance)find_tolerance(*at);
+    *at += 2;
+    const token *place = *at;
+    constant v;
+    if (!expr_parse(as->err, as->names, at, &v)) {
+        return false;
+    }
+    check->limit = v.is_float ? v.number : (double)v.integer;
+    if (!(check->limit >= 0)) {
+        return TOKEN_ERROR(as->err, place, "the tolerance is negative");
+    }
+    return expect_line_end(as, *at, "the end of the line");
+}
+
+static bool assemble_check(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    const token *name;
+    ts_check check = {.line = word->line};
+    if (!expect_name(as, at, "a tensor", &name) || !find_tensor(as, name, name->length, &check.tensor) ||
+        !expect_mark(as, at, MARK2('~', '='), "'~=' and what the tensor should hold")) {
+        return false;
+    }
+    const token *begin = *at;
+    while (!token_ends_line(*at) && find_tolerance(*at) < 0) {
+        if ((*at)->kind == TOKEN_BAD) {
+            return token_unexpected(as->err, *at, "an expression of tensors");
+        }
+        ++*at;
+    }
+    if (begin == *at) {
+        return token_unexpected(as->err, begin, "what the tensor should hold");
+    }
+    if (token_ends_line(*at)) {
+        return token_unexpected(as->err, *at, "a tolerance: ulp=N, abs=X or rel=X");
+    }
+    spliced text;
+    splice_names(as, begin, *at, &text);
+    check.expression = text.source.text;
+    check.column = begin->column;
+    if (!read_tolerance(as, at, &check)) {
+        return false;
+    }
+    *LIST_ADD(as->arena, &as->checks) = check;
+    return true;
+}
+
+/* ---- .assert EXPRESSION, "message" ---- */
+
+static bool assemble_assert(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    constant v;
+    if (!expr_parse(as->err, as->names, at, &v) || !expect_mark(as, at, ',', "','")) {
+        return false;
+    }
+    const token *text = *at;
+    if (text->kind != TOKEN_STRING) {
+        return token_unexpected(as->err, text, "a message in double quotes");
+    }
+    ++*at;
+    if (v.is_float ? v.number == 0 : v.integer == 0) {
+        return TOKEN_ERROR(as->err, word, "%.*s", (int)(text->length > 200 ? 200 : text->length), text->text);
+    }
+    return expect_line_end(as, *at, "the end of the line");
+}
+
+/* ---- .pack auto | off ---- */
+
+static bool assemble_pack(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)word, (void)stop;
+    bool automatic = token_is_name(*at, "auto");
+    if (!automatic && !token_is_name(*at, "off")) {
+        return token_unexpected(as->err, *at, "auto or off");
+    }
+    ++*at;
+    pack_region(as);
+    as->packing = automatic;
+    return expect_line_end(as, *at, "the end of the line");
+}
+
+static bool tensor_row(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)word, (void)stop;
+    return assemble_tensor(as, at);
+}
+
+static bool stray(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)at, (void)stop;
+    return TOKEN_ERROR(as->err, word, "%.*s without .for, .loop, .if or .macro", (int)word->length,
+                       word->text);
+}
+
+typedef struct {
+    const char *name;
+    bool (*assemble)(assembler *as, const token *word, const token **at, const token *stop);
+} directive;
+static const directive directives[] = {
+    {".param", assemble_param},
+    {".tensor", tensor_row},
+    {".sem", assemble_sem},
+    {".check", assemble_check},
+    {".reg", assemble_reg},
+    {".assert", assemble_assert},
+    {".for", assemble_for},
+    {".loop", assemble_loop},
+    {".if", assemble_if},
+    {".macro", assemble_macro},
+    {".include", assemble_include},
+    {".pack", assemble_pack},
+    {".end", stray},
+    {".else", stray},
+};
+enum { DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };
+
+bool assemble_directive(assembler *as, const token **at, const token *stop) {
+    const token *word = (*at)++;
+    for (int i = 0; i < DIRECTIVES; i++) {
+        if (token_is_name(word, directives[i].name)) {
+            return directives[i].assemble(as, word, at, stop);
+        }
+    }
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)(word->length > 63 ? 63 : word->length), word->text);
+    const char *nearest = ts_text_nearest(name, &directives[0].name, DIRECTIVES, sizeof(directive));
+    return TOKEN_ERROR(as->err, word, "unknown directive '%s'%s%s%s", name,
+                       nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                       nearest != NULL ? "'?" : "");
+}

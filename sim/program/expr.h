@@ -1,0 +1,27 @@
+/* Constant expressions: checked 64-bit integers, and floats.
+ *   + - * / % == != < <= > >= && || ! ( )  ceil_div(a,b) round_up(a,b) min(a,b) max(a,b)
+ * '/' and '%' of integers round toward minus infinity; an operation with a float gives a float. */
+#ifndef TILESIM_PROGRAM_EXPR_H
+#define TILESIM_PROGRAM_EXPR_H
+
+#include "scope.h"
+
+/* Reads tokens from *at, which is left behind the expression. */
+bool expr_parse(ts_error *err, const scope *names, const token **at, constant *out);
+/* Only products and what binds tighter: stops before + and -. */
+bool expr_product(ts_error *err, const scope *names, const token **at, constant *out);
+/* A number, a name, a call or a parenthesis, perhaps with a sign. */
+bool expr_primary(ts_error *err, const scope *names, const token **at, constant *out);
+/* An expression in which sregs may take part as in s1 * 8 + ROWS: a sum of sregs times constants. */
+bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine *out);
+/* An expression whose value is an integer in low .. high. `what` begins the message. */
+bool expr_integer(ts_error *err, const scope *names, const token **at, const char *what, int64_t low,
+                  int64_t high, int64_t *out);
+/* Could an expression begin here: a number, a parameter, a function, a sign or a parenthesis? */
+bool expr_begins(const scope *names, const token *at);
+/* A register at *at: v3, an alias, or v[expr]. When there is none, *found is false and *at stays. */
+bool register_read(ts_error *err, const scope *names, const token **at, ts_operand_kind *kind, int *number,
+                   bool *found);
+bool function_find(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,4 @@
+/* The packer: fills bundles within dependences. */
+#include "assembler.h"
+
+void pack_region(assembler *as) { as->region = as->items.count; }

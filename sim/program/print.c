@@ -1,0 +1,264 @@
+/* The disassembler: a program as text that assembles to the same program. */
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/shape.h"
+#include "tilesim/program/program.h"
+
+typedef struct {
+    const ts_program *program;
+    const ts_code *code;
+    ts_text *out;
+    char label[32]; /* what labels begin with: no other name does */
+} printer;
+
+static void print_tensor(printer *p, int i) {
+    static const char *const roles[] = {"", " in", " out", " inout"};
+    static const char *const fills[] = {"", " zeros", " iota", " random"};
+    const ts_tensor *tensor = &p->code->tensors[i];
+    const ts_tensor_use *use = &p->program->uses[i];
+    ts_text_add(p->out, ".tensor %s %s ", tensor->name, ts_space_text(tensor->space));
+    ts_shape_print(tensor->shape, p->out);
+    ts_text_add(p->out, "%s%s", roles[use->role], fills[use->fill]);
+    if (use->fill == TS_FILL_RANDOM) {
+        ts_text_add(p->out, "(seed=%lld, lo=%.17g, hi=%.17g)", (long long)use->seed, use->low, use->high);
+    }
+    ts_text_add_char(p->out, '\n');
+}
+
+/* "ready" of "ready[1]". */
+static size_t base_length(const char *name) { return (size_t)(strrchr(name, '[') - name); }
+
+/* One past the semaphores that have the same base name as `first`. */
+static int group_end(const ts_code *code, int first) {
+    size_t length = base_length(code->semaphore_names[first]);
+    int end = first;
+    while (end < code->semaphore_count && base_length(code->semaphore_names[end]) == length &&
+           memcmp(code->semaphore_names[end], code->semaphore_names[first], length) == 0) {
+        end++;
+    }
+    return end;
+}
+
+static void print_semaphores(printer *p) {
+    for (int i = 0, end; i < p->code->semaphore_count; i = end) {
+        const char *name = p->code->semaphore_names[i];
+        end = group_end(p->code, i);
+        ts_text_add(p->out, ".sem %.*s[%d]\n", (int)base_length(name), name, end - i);
+    }
+}
+
+static void print_check(printer *p, const ts_check *check) {
+    static const char *const tolerances[] = {"ulp", "abs", "rel"};
+    ts_text_add(p->out, ".check %s ~= %s %s=%.17g\n", p->code->tensors[check->tensor].name, check->expression,
+                tolerances[check->tolerance], check->limit);
+}
+
+static void print_signed(ts_text *out, int64_t value) {
+    if (value != 0) {
+        ts_text_add(out, " %c %lld", value < 0 ? '-' : '+', (long long)(value < 0 ? -value : value));
+    }
+}
+
+static void print_affine(ts_text *out, const ts_affine *affine) {
+    for (int i = 0; i < affine->term_count; i++) {
+        ts_text_add(out, "%ss%d", i > 0 ? " + " : "", affine->terms[i].sreg);
+        if (affine->terms[i].factor != 1) {
+            ts_text_add(out, " * %lld", (long long)affine->terms[i].factor);
+        }
+    }
+    if (affine->term_count == 0) {
+        ts_text_add(out, "%lld", (long long)affine->constant);
+    } else {
+        print_signed(out, affine->constant);
+    }
+}
+
+static void print_slice(printer *p, const ts_slice *slice) {
+    ts_text_add(p->out, "%s", p->code->tensors[slice->tensor].name);
+    for (int i = 0; i < slice->rank; i++) {
+        ts_text_add(p->out, i == 0 ? "[" : ", ");
+        print_affine(p->out, &slice->begin[i]);
+        if (slice->size[i] != 1) {
+            ts_text_add(p->out, ":+%lld", (long long)slice->size[i]);
+        }
+    }
+    ts_text_add(p->out, slice->rank > 0 ? "]" : "");
+}
+
+static void print_semaphore(printer *p, const ts_semaphore_operand *semaphore) {
+    const char *name = p->code->semaphore_names[semaphore->first];
+    if (semaphore->sreg < 0) {
+        ts_text_add(p->out, "%s", name);
+        return;
+    }
+    ts_text_add(p->out, "%.*s[s%d", (int)base_length(name), name, semaphore->sreg);
+    print_signed(p->out, semaphore->bias);
+    ts_text_add_char(p->out, ']');
+}
+
+static void print_transfer(printer *p, const ts_transfer *transfer) {
+    print_slice(p, &transfer->destination);
+    ts_text_add(p->out, " <- ");
+    print_slice(p, &transfer->source);
+    ts_text_add(p->out, ", ");
+    print_semaphore(p, &transfer->semaphore);
+}
+
+static void print_term(ts_text *out, const ts_address_term *term) {
+    if (term->bias != 0) {
+        ts_text_add(out, "(s%d", term->sreg);
+        print_signed(out, term->bias);
+        ts_text_add_char(out, ')');
+    } else {
+        ts_text_add(out, "s%d", term->sreg);
+    }
+    if (term->exact || term->divisor != 1) {
+        ts_text_add(out, " %s %lld", term->exact ? "/" : "//", (long long)term->divisor);
+    }
+    if (term->modulus != 0) {
+        ts_text_add(out, " %% %lld", (long long)term->modulus);
+    }
+    if (term->multiplier != 1) {
+        ts_text_add(out, " * %lld", (long long)term->multiplier);
+    }
+}
+
+static void print_address(printer *p, const ts_address *address, ts_space_kind space) {
+    int64_t word = address->word;
+    if (address->tensor >= 0) {
+        const ts_tensor *tensor = &p->code->tensors[address->tensor];
+        ts_text_add(p->out, "%s.words[", tensor->name);
+        word -= tensor->base_bytes / 4;
+    } else {
+        ts_text_add(p->out, "%s[", ts_space_text(space));
+    }
+    ts_text_add(p->out, "%lld", (long long)word);
+    for (int i = 0; i < address->term_count; i++) {
+        ts_text_add(p->out, " + ");
+        print_term(p->out, &address->terms[i]);
+    }
+    ts_text_add_char(p->out, ']');
+    if (space == TS_SPACE_VMEM && (address->stride != 1 || address->sublane_mask != 0xff)) {
+        ts_text_add(p->out, " stride=%lld mask=0x%02x", (long long)address->stride, address->sublane_mask);
+    }
+}
+
+/* A number that is read back as a float, to the same bits. */
+static void print_f32(ts_text *out, uint32_t bits) {
+    size_t begin = out->length;
+    float value = ts_f32_from_bits(bits);
+    if ((bits & 0x7fffffff) == 0x7f800000) { /* infinity */
+        ts_text_add(out, "%s1e999", value < 0 ? "-" : "");
+        return;
+    }
+    ts_text_add(out, "%.9g", (double)value);
+    if (strpbrk(out->bytes + begin, ".e") == NULL) {
+        ts_text_add(out, ".0");
+    }
+}
+
+static void print_operand(printer *p, const ts_operand *operand, const ts_operand_class *class) {
+    switch (operand->kind) {
+    case TS_OPERAND_SREG:
+        ts_text_add(p->out, "s%d", operand->as.reg);
+        break;
+    case TS_OPERAND_VREG:
+        ts_text_add(p->out, "v%d", operand->as.reg);
+        break;
+    case TS_OPERAND_VMASK:
+        ts_text_add(p->out, "m%d", operand->as.reg);
+        break;
+    case TS_OPERAND_INTEGER:
+        ts_text_add(p->out, "%lld", (long long)operand->as.integer);
+        break;
+    case TS_OPERAND_F32:
+        print_f32(p->out, operand->as.f32_bits);
+        break;
+    case TS_OPERAND_LABEL:
+        ts_text_add(p->out, "%s%d", p->label, operand->as.label);
+        break;
+    case TS_OPERAND_ADDRESS:
+        print_address(p, operand->as.address, class->space);
+        break;
+    case TS_OPERAND_SEMAPHORE:
+        print_semaphore(p, &operand->as.semaphore);
+        break;
+    case TS_OPERAND_TRANSFER:
+        print_transfer(p, &p->code->transfers[operand->as.transfer]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_instruction(printer *p, const ts_instruction *code) {
+    const ts_opcode_info *info = ts_opcode_get(code->opcode);
+    ts_text_add(p->out, "%s", info->mnemonic);
+    for (int i = 0; i < code->operand_count; i++) {
+        ts_text_add(p->out, i == 0 ? " " : ", ");
+        print_operand(p, &code->operands[i], ts_opcode_operand(info, i));
+    }
+    if (code->mask >= 0) {
+        ts_text_add(p->out, " if m%d", code->mask);
+    }
+}
+
+static void print_bundle(printer *p, const ts_bundle *bundle) {
+    ts_text_add(p->out, bundle->count > 1 ? "    { " : "    ");
+    for (int i = 0; i < bundle->count; i++) {
+        ts_text_add(p->out, i > 0 ? " ; " : "");
+        print_instruction(p, &bundle->instructions[i]);
+    }
+    ts_text_add(p->out, bundle->count > 1 ? " }\n" : "\n");
+}
+
+/* "L", longer while another name begins with it. */
+static void choose_label(printer *p) {
+    size_t length = 1;
+    p->label[0] = 'L';
+    for (int i = 0; i < p->code->tensor_count + p->code->semaphore_count; i++) {
+        const char *name = i < p->code->tensor_count ? p->code->tensors[i].name
+                                                     : p->code->semaphore_names[i - p->code->tensor_count];
+        while (length < sizeof(p->label) - 1 && strncmp(name, p->label, length) == 0) {
+            p->label[length++] = '_';
+        }
+    }
+}
+
+/* One a bundle, and one for the end of the program. */
+static const bool *find_targets(const ts_code *code, ts_arena *arena) {
+    bool *targets = TS_NEW_ARRAY(arena, bool, code->bundle_count + 1);
+    for (int i = 0; i < code->bundle_count; i++) {
+        for (int j = 0; j < code->bundles[i].count; j++) {
+            const ts_instruction *it = &code->bundles[i].instructions[j];
+            for (int k = 0; k < it->operand_count; k++) {
+                if (it->operands[k].kind == TS_OPERAND_LABEL) {
+                    targets[it->operands[k].as.label] = true;
+                }
+            }
+        }
+    }
+    return targets;
+}
+
+void ts_program_print(const ts_program *program, ts_text *out) {
+    printer p = {.program = program, .code = &program->code, .out = out};
+    choose_label(&p);
+    const bool *targets = find_targets(p.code, out->arena);
+    for (int i = 0; i < p.code->tensor_count; i++) {
+        print_tensor(&p, i);
+    }
+    print_semaphores(&p);
+    for (int i = 0; i < program->check_count; i++) {
+        print_check(&p, &program->checks[i]);
+    }
+    for (int i = 0; i <= p.code->bundle_count; i++) {
+        if (targets[i]) {
+            ts_text_add(out, "%s%d:\n", p.label, i);
+        }
+        if (i < p.code->bundle_count) {
+            print_bundle(&p, &p.code->bundles[i]);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+/* Names and what they stand for. */
+#include "scope.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/text.h"
+
+#include "expr.h"
+
+scope *scope_new(ts_arena *arena, const scope *parent) {
+    scope *names = TS_NEW(arena, scope);
+    names->arena = arena;
+    names->parent = parent;
+    return names;
+}
+
+static size_t bucket_of(const char *name, size_t length) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    }
+    return hash % SCOPE_BUCKETS;
+}
+
+static symbol *find_here(const scope *names, const char *name, size_t length) {
+    for (symbol *at = names->buckets[bucket_of(name, length)]; at != NULL; at = at->next) {
+        if (at->length == length && memcmp(at->name, name, length) == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+const symbol *scope_find(const scope *names, const char *name, size_t length) {
+    for (; names != NULL; names = names->parent) {
+        const symbol *found = find_here(names, name, length);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+const char *symbol_class_text(symbol_class class) {
+    switch (class) {
+    case SYMBOL_PARAM:
+        return "parameter";
+    case SYMBOL_REGISTER:
+        return "register";
+    case SYMBOL_TENSOR:
+        return "tensor";
+    case SYMBOL_SEMAPHORE:
+        return "semaphore";
+    case SYMBOL_LABEL:
+        return "label";
+    case SYMBOL_MACRO:
+        break;
+    }
+    return "macro";
+}
+
+static bool taken(ts_error *err, const token *name, const symbol *old) {
+    if (old->place == NULL) {
+        return TOKEN_ERROR(err, name, "'%s' is already defined", old->name);
+    }
+    return TOKEN_ERROR(err, name, "'%s' is already a %s, of line %d", old->name,
+                       symbol_class_text(old->class), old->place->line);
+}
+
+symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name) {
+    if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL) {
+        token_unexpected(err, name, "a name");
+        return NULL;
+    }
+    ts_operand_kind kind;
+    int number;
+    if (register_parse(name->text, name->length, &kind, &number) || function_find(name->text, name->length)) {
+        TOKEN_ERROR(err, name, "'%.*s' is a word of the language, choose another name", (int)name->length,
+                    name->text);
+        return NULL;
+    }
+    const symbol *old = find_here(names, name->text, name->length);
+    if (old != NULL) {
+        taken(err, name, old);
+        return NULL;
+    }
+    symbol *new = TS_NEW(names->arena, symbol);
+    new->class = class;
+    new->name = ts_arena_copy_text(names->arena, name->text, name->length);
+    new->length = name->length;
+    new->place = name;
+    symbol **bucket = &names->buckets[bucket_of(name->text, name->length)];
+    new->next = *bucket;
+    *bucket = new;
+    return new;
+}
+
+static size_t collect(const scope *names, int classes, const char **list) {
+    size_t count = 0;
+    for (; names != NULL; names = names->parent) {
+        for (int i = 0; i < SCOPE_BUCKETS; i++) {
+            for (const symbol *at = names->buckets[i]; at != NULL; at = at->next) {
+                if ((at->class & (symbol_class)classes) == 0) {
+                    continue;
+                }
+                if (list != NULL) {
+                    list[count] = at->name;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes) {
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)(name->length > 63 ? 63 : name->length), name->text);
+    size_t count = collect(names, classes, NULL);
+    const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
+    collect(names, classes, list);
+    const char *nearest = ts_text_nearest(word, list, count, sizeof(char *));
+    if (nearest != NULL) {
+        return TOKEN_ERROR(err, name, "unknown %s '%s'; did you mean '%s'?", what, word, nearest);
+    }
+    return TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
+}
+
+bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number) {
+    if (length < 2 || length > 5) {
+        return false;
+    }
+    *number = 0;
+    for (size_t i = 1; i < length; i++) {
+        if (name[i] < '0' || name[i] > '9') {
+            return false;
+        }
+        *number = *number * 10 + (name[i] - '0');
+    }
+    *kind = name[0] == 's'   ? TS_OPERAND_SREG
+            : name[0] == 'v' ? TS_OPERAND_VREG
+            : name[0] == 'm' ? TS_OPERAND_VMASK
+                             : TS_OPERAND_NONE;
+    return *kind != TS_OPERAND_NONE;
+}

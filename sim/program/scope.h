@@ -1,0 +1,60 @@
+/* Names and what they stand for. A scope sees its own names, then its parent's. */
+#ifndef TILESIM_PROGRAM_SCOPE_H
+#define TILESIM_PROGRAM_SCOPE_H
+
+#include "tilesim/isa/isa.h"
+
+#include "token.h"
+
+/* A number, or integer + the sum of factor * sreg. */
+typedef struct {
+    bool is_float;
+    int64_t integer;
+    double number;
+    int term_count;
+    struct {
+        int sreg;
+        int64_t factor;
+    } terms[TS_AFFINE_TERMS];
+} constant;
+
+typedef enum {
+    SYMBOL_PARAM = 1 << 0,     /* also the counter of a .for */
+    SYMBOL_REGISTER = 1 << 1,  /* an alias: operand kind in `kind`, number in `index` */
+    SYMBOL_TENSOR = 1 << 2,    /* number in `index` */
+    SYMBOL_SEMAPHORE = 1 << 3, /* its first number in `index`, how many in `count` */
+    SYMBOL_LABEL = 1 << 4,     /* of the bundle `index` */
+    SYMBOL_MACRO = 1 << 5,
+} symbol_class;
+
+typedef struct symbol {
+    symbol_class class;
+    const char *name; /* ended by NUL */
+    size_t length;
+    const token *place; /* where it was defined; NULL for one of the command line */
+    constant value;
+    ts_operand_kind kind;
+    int index, count;
+    const void *macro;
+    struct symbol *next;
+} symbol;
+
+enum { SCOPE_BUCKETS = 64 };
+typedef struct scope {
+    ts_arena *arena;
+    const struct scope *parent;
+    symbol *buckets[SCOPE_BUCKETS];
+} scope;
+
+scope *scope_new(ts_arena *arena, const scope *parent);
+/* NULL when the name is unknown. */
+const symbol *scope_find(const scope *names, const char *name, size_t length);
+/* A new name in this scope; an error when it is taken here, or is the name of a register or of a function. */
+symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name);
+/* "unknown WHAT 'NAME'; did you mean 'OTHER'?", OTHER of the given classes. */
+bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
+const char *symbol_class_text(symbol_class class);
+/* v12, s3, m0: a register's name. */
+bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number);
+
+#endif

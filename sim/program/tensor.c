@@ -1,0 +1,205 @@
+/* .tensor: a shape, its place in a space, and what it holds at the start. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/shape.h"
+
+#include "assembler.h"
+
+static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
+    const char *names[TS_SPACE_COUNT];
+    const token *name = *at;
+    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        names[i] = ts_space_text((ts_space_kind)i);
+        if (token_is_name(name, names[i])) {
+            *space = (ts_space_kind)i;
+            ++*at;
+            return as->target->space_bytes[i] > 0 ||
+                   TOKEN_ERROR(as->err, name, "%s has no %s", as->target->machine, names[i]);
+        }
+    }
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)(name->length > 63 ? 63 : name->length), name->text);
+    const char *nearest = ts_text_nearest(word, names, TS_SPACE_COUNT, sizeof(names[0]));
+    if (name->kind != TOKEN_NAME || nearest == NULL) {
+        return token_unexpected(as->err, name, "a space: hbm, vmem, smem or cmem");
+    }
+    return TOKEN_ERROR(as->err, name, "unknown space '%s'; did you mean '%s'?", word, nearest);
+}
+
+/* ---- What a tensor holds ---- */
+
+static const char *const role_names[] = {"scratch", "in", "out", "inout"};
+static const char *const fill_names[] = {"file", "zeros", "iota", "random"};
+
+static int find_word(const token *at, const char *const *names, int count) {
+    for (int i = 0; i < count; i++) {
+        if (at->kind == TOKEN_NAME && token_is_name(at, names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_use_word(const token *at) {
+    return find_word(at, role_names, 4) >= 0 || find_word(at, fill_names, 4) >= 0;
+}
+
+static bool read_number(assembler *as, const token **at, double *number) {
+    constant v;
+    if (!expr_parse(as->err, as->names, at, &v)) {
+        return false;
+    }
+    *number = v.is_float ? v.number : (double)v.integer;
+    return true;
+}
+
+/* random(seed=1, lo=-4, hi=4) */
+static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
+    *use = (ts_tensor_use){.role = use->role, .fill = TS_FILL_RANDOM, .seed = 1, .low = -1, .high = 1};
+    const token *begin = *at;
+    if (!token_is(begin, '(')) {
+        return true;
+    }
+    do {
+        const token *name;
+        ++*at;
+        bool good = expect_name(as, at, "seed, lo or hi", &name) && expect_mark(as, at, '=', "'='");
+        if (good && token_is_name(name, "seed")) {
+            good = expr_integer(as->err, as->names, at, "the seed", 0, INT64_MAX, &use->seed);
+        } else if (good && (token_is_name(name, "lo") || token_is_name(name, "hi"))) {
+            good = read_number(as, at, name->text[0] == 'l' ? &use->low : &use->high);
+        } else if (good) {
+            good = token_unexpected(as->err, name, "seed, lo or hi");
+        }
+        if (!good) {
+            return false;
+        }
+    } while (token_is(*at, ','));
+    if (!(use->low <= use->high)) {
+        return TOKEN_ERROR(as->err, begin, "lo is above hi");
+    }
+    return expect_mark(as, at, ')', "',' or ')'");
+}
+
+static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
+    const token *role = *at;
+    int word = find_word(role, role_names, 4);
+    if (word >= 0) {
+        use->role = (ts_tensor_role)word;
+        ++*at;
+    }
+    const token *fill = *at;
+    word = find_word(fill, fill_names, 4);
+    if (word >= 0) {
+        use->fill = (ts_fill_kind)word;
+        ++*at;
+        if (use->role != TS_ROLE_IN && use->role != TS_ROLE_INOUT) {
+            return TOKEN_ERROR(as->err, fill, "only a tensor that is 'in' or 'inout' begins with values");
+        }
+        if (use->fill == TS_FILL_RANDOM && !parse_random(as, at, use)) {
+            return false;
+        }
+    }
+    return expect_line_end(as, *at, "in, out, inout, file, zeros, iota, random(...) or the end of the line");
+}
+
+/* ---- Its shape and place ---- */
+
+static const token *shape_end(const token *at) {
+    int depth = 0;
+    while (!token_ends_line(at) && (depth > 0 || !is_use_word(at))) {
+        depth += token_is(at, '[') || token_is(at, '(') || token_is(at, '{');
+        depth -= token_is(at, ']') || token_is(at, ')') || token_is(at, '}');
+        at++;
+    }
+    return at;
+}
+
+static bool parse_shape(assembler *as, const token **at, const ts_shape **shape) {
+    const token *begin = *at;
+    *at = shape_end(begin);
+    if (begin == *at) {
+        return token_unexpected(as->err, begin, "a shape such as f32[8,128]{1,0:T(8,128)}");
+    }
+    spliced text;
+    if (!splice_shape(as, begin, *at, &text)) {
+        return false;
+    }
+    ts_error theirs = {0};
+    *shape = ts_shape_parse(&theirs, as->arena, &text.source);
+    if (*shape == NULL) {
+        return splice_error(as, &text, &theirs, "");
+    }
+    if (ts_shape_layout(&theirs, *shape, "the tensor") == NULL) {
+        return TOKEN_ERROR(as->err, begin, "%s", theirs.message);
+    }
+    return true;
+}
+
+/* Tensors of a space follow each other, each at the start of a vreg's worth of bytes (SMEM: of a word). */
+static bool place(assembler *as, const token *name, ts_tensor *new) {
+    int64_t alignment = new->space == TS_SPACE_SMEM ? 4 : TS_VREG_BYTES;
+    int64_t *used = &as->used_bytes[new->space], capacity = as->target->space_bytes[new->space];
+    new->base_bytes = ts_round_up(*used, alignment);
+    new->bytes =
+        new->shape->storage_bytes > new->shape->bytes ? new->shape->storage_bytes : new->shape->bytes;
+    if (new->base_bytes <= capacity &&new->bytes <= capacity - new->base_bytes) {
+        *used = new->base_bytes + new->bytes;
+        return true;
+    }
+    const char *space = ts_space_text(new->space);
+    char bytes[32], total[32], before[32], over[32];
+    ts_text_group_digits(bytes, new->bytes);
+    ts_text_group_digits(total, capacity);
+    ts_text_group_digits(before, new->base_bytes);
+    if (new->bytes > capacity) {
+        ts_text_group_digits(over, new->bytes - capacity);
+        return TOKEN_ERROR(as->err, name,
+                           "'%s' is larger than %s: %s bytes, the %s of %s has %s (%s too many)", new->name,
+                           space, bytes, space, as->target->machine, total, over);
+    }
+    ts_text_group_digits(over, new->bytes - (capacity - new->base_bytes));
+    return TOKEN_ERROR(
+        as->err, name,
+        "'%s' does not fit: %s bytes behind the %s of the tensors before it; the %s of %s has %s "
+        "(%s too many)",
+        new->name, bytes, before, space, as->target->machine, total, over);
+}
+
+bool assemble_tensor(assembler *as, const token **at) {
+    const token *name;
+    symbol *named =
+        expect_name(as, at, "a name", &name) ? scope_add(as->err, as->global, SYMBOL_TENSOR, name) : NULL;
+    ts_tensor new = {0};
+    ts_tensor_use use = {.line = name->line};
+    if (named == NULL || !parse_space(as, at, &new.space) || !parse_shape(as, at, &new.shape) ||
+        !parse_use(as, at, &use)) {
+        return false;
+    }
+    new.name = named->name;
+    named->index = as->tensors.count;
+    if (!place(as, name, &new)) {
+        return false;
+    }
+    *LIST_ADD(as->arena, &as->tensors) = new;
+    *LIST_ADD(as->arena, &as->uses) = use;
+    return true;
+}
+
+bool find_tensor(assembler *as, const token *name, size_t length, int *tensor) {
+    const symbol *named = name->kind == TOKEN_NAME ? scope_find(as->names, name->text, length) : NULL;
+    if (name->kind != TOKEN_NAME) {
+        return token_unexpected(as->err, name, "a tensor");
+    }
+    if (named == NULL) {
+        return scope_unknown(as->err, as->names, name, "tensor", SYMBOL_TENSOR);
+    }
+    if (named->class != SYMBOL_TENSOR) {
+        return TOKEN_ERROR(as->err, name, "'%s' is a %s, expected a tensor", named->name,
+                           symbol_class_text(named->class));
+    }
+    *tensor = named->index;
+    return true;
+}

@@ -1,0 +1,235 @@
+/* The lexer. */
+#include "token.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    ts_arena *arena;
+    const ts_source *source;
+    size_t at;
+    int depth; /* of open braces */
+    int line;
+    size_t line_begin;
+    token *list;
+    size_t count, capacity;
+} lexer;
+
+static int byte_at(const lexer *lex, size_t at) {
+    return at < lex->source->length ? (unsigned char)lex->source->text[at] : -1;
+}
+
+static bool in_name(int c) { return c == '_' || (c < 128 && isalnum(c)); }
+static bool begins_name(int c) { return in_name(c) && !isdigit(c); }
+
+static token *add(lexer *lex, token_kind kind, size_t begin) {
+    if (lex->count == lex->capacity) {
+        size_t capacity = lex->capacity == 0 ? 64 : lex->capacity * 2;
+        lex->list = ts_arena_grow(lex->arena, lex->list, lex->count, capacity, sizeof(token));
+        lex->capacity = capacity;
+    }
+    token *new = &lex->list[lex->count++];
+    *new = (token){.kind = kind,
+                   .source = lex->source,
+                   .offset = begin,
+                   .line = lex->line,
+                   .column = (int)(begin - lex->line_begin) + 1,
+                   .text = lex->source->text + begin,
+                   .length = lex->at - begin};
+    return new;
+}
+
+static void skip_to_line_end(lexer *lex) {
+    while (byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0) {
+        lex->at++;
+    }
+}
+
+/* vadd.f32: parts joined by single dots. */
+static void skip_name(lexer *lex) {
+    while (in_name(byte_at(lex, lex->at)) ||
+           (byte_at(lex, lex->at) == '.' && in_name(byte_at(lex, lex->at + 1)))) {
+        lex->at++;
+    }
+}
+
+static size_t skip_digits(lexer *lex) {
+    size_t begin = lex->at;
+    while (byte_at(lex, lex->at) < 128 && isdigit(byte_at(lex, lex->at))) {
+        lex->at++;
+    }
+    return lex->at - begin;
+}
+
+/* The value of the digits between `begin` and the cursor; false when it does not fit in 64 bits. */
+static bool integer_value(const lexer *lex, size_t begin, int base, int64_t *value) {
+    *value = 0;
+    for (size_t i = begin; i < lex->at; i++) {
+        int c = byte_at(lex, i);
+        int digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
+        if (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The part of a number behind its first digits: true when it has one. */
+static bool skip_fraction(lexer *lex) {
+    bool is_float = false;
+    if (byte_at(lex, lex->at) == '.' && isdigit(byte_at(lex, lex->at + 1))) {
+        lex->at++;
+        skip_digits(lex);
+        is_float = true;
+    }
+    int next = byte_at(lex, lex->at + 1);
+    bool sign = next == '-' || next == '+';
+    if (tolower(byte_at(lex, lex->at)) == 'e' && isdigit(byte_at(lex, lex->at + 1 + sign))) {
+        lex->at += 1 + (size_t)sign;
+        skip_digits(lex);
+        is_float = true;
+    }
+    return is_float;
+}
+
+static void lex_number(lexer *lex) {
+    size_t begin = lex->at;
+    bool hex =
+        byte_at(lex, begin) == '0' && byte_at(lex, begin + 1) == 'x' && isxdigit(byte_at(lex, begin + 2));
+    int64_t value = 0;
+    bool good, is_float = false;
+    if (hex) {
+        lex->at += 2;
+        while (isxdigit(byte_at(lex, lex->at))) {
+            lex->at++;
+        }
+        good = integer_value(lex, begin + 2, 16, &value);
+    } else {
+        skip_digits(lex);
+        good = integer_value(lex, begin, 10, &value);
+        is_float = skip_fraction(lex);
+    }
+    char text[64];
+    size_t length = lex->at - begin;
+    if (in_name(byte_at(lex, lex->at)) || (is_float ? length >= sizeof(text) : !good)) {
+        skip_name(lex);
+        add(lex, TOKEN_BAD, begin);
+        return;
+    }
+    token *new = add(lex, is_float ? TOKEN_FLOAT : TOKEN_INTEGER, begin);
+    new->integer = value;
+    if (is_float) { /* strtod rounds once, in the C locale; the command line never sets another */
+        memcpy(text, new->text, length);
+        text[length] = '\0';
+        new->number = strtod(text, NULL);
+    }
+}
+
+static void lex_string(lexer *lex) {
+    size_t begin = lex->at++;
+    while (byte_at(lex, lex->at) != '"' && byte_at(lex, lex->at) != '\n' && byte_at(lex, lex->at) >= 0) {
+        lex->at++;
+    }
+    bool closed = byte_at(lex, lex->at) == '"';
+    lex->at += closed;
+    token *new = add(lex, closed ? TOKEN_STRING : TOKEN_BAD, begin);
+    new->text += closed;
+    new->length -= closed ? 2 : 0;
+}
+
+static void lex_mark(lexer *lex) {
+    static const char pairs[][3] = {"<-", "~=", "<=", ">=", "==", "!=", "&&", "||", "//"};
+    static const char singles[] = "+-*/%(){}[]<>=!:,@?|&";
+    size_t begin = lex->at;
+    int c = byte_at(lex, begin), next = byte_at(lex, begin + 1);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (c == pairs[i][0] && next == pairs[i][1]) {
+            lex->at += 2;
+            add(lex, TOKEN_MARK, begin)->integer = MARK2(c, next);
+            return;
+        }
+    }
+    lex->at++;
+    bool known = c > 0 && strchr(singles, c) != NULL;
+    add(lex, known ? TOKEN_MARK : TOKEN_BAD, begin)->integer = c;
+    lex->depth += (c == '{') - (c == '}' && lex->depth > 0);
+}
+
+static void lex_semicolon(lexer *lex) {
+    if (lex->depth == 0 || byte_at(lex, lex->at + 1) == ';') {
+        skip_to_line_end(lex);
+        return;
+    }
+    lex->at++;
+    add(lex, TOKEN_LINE, lex->at - 1);
+}
+
+static void lex_one(lexer *lex) {
+    size_t begin = lex->at;
+    int c = byte_at(lex, begin);
+    if (c == ' ' || c == '\t' || c == '\r') {
+        lex->at++;
+    } else if (c == '\n') {
+        lex->at++;
+        add(lex, TOKEN_LINE, begin);
+        lex->line++;
+        lex->line_begin = lex->at;
+    } else if (c == ';') {
+        lex_semicolon(lex);
+    } else if (begins_name(c) || (c == '.' && begins_name(byte_at(lex, begin + 1)))) {
+        lex->at++;
+        skip_name(lex);
+        add(lex, c == '.' ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
+    } else if (c < 128 && isdigit(c)) {
+        lex_number(lex);
+    } else if (c == '"') {
+        lex_string(lex);
+    } else {
+        lex_mark(lex);
+    }
+}
+
+const token *token_list(ts_arena *arena, const ts_source *source) {
+    lexer lex = {.arena = arena, .source = source, .line = 1};
+    while (lex.at < source->length) {
+        lex_one(&lex);
+    }
+    add(&lex, TOKEN_END, source->length);
+    return lex.list;
+}
+
+bool token_unexpected(ts_error *err, const token *found, const char *what) {
+    int length = found->length > 40 ? 40 : (int)found->length;
+    switch (found->kind) {
+    case TOKEN_END:
+        return TOKEN_ERROR(err, found, "found the end of the text, expected %s", what);
+    case TOKEN_LINE:
+        if (found->text[0] == ';') {
+            return TOKEN_ERROR(err, found, "found ';', expected %s", what);
+        }
+        return TOKEN_ERROR(err, found, "found the end of the line, expected %s", what);
+    case TOKEN_BAD:
+        if (isdigit((unsigned char)found->text[0])) {
+            return TOKEN_ERROR(err, found, "'%.*s' is not a number of at most 64 bits", length, found->text);
+        }
+        if ((unsigned char)found->text[0] < 32 || (unsigned char)found->text[0] > 126) {
+            return TOKEN_ERROR(err, found, "found byte 0x%02x, expected %s", (unsigned char)found->text[0],
+                               what);
+        }
+        break;
+    default:
+        break;
+    }
+    return TOKEN_ERROR(err, found, "found '%.*s', expected %s", length, found->text, what);
+}
+
+bool token_is(const token *at, int mark) { return at->kind == TOKEN_MARK && at->integer == mark; }
+
+bool token_is_name(const token *at, const char *name) {
+    return (at->kind == TOKEN_NAME || at->kind == TOKEN_DIRECTIVE) && at->length == strlen(name) &&
+           memcmp(at->text, name, at->length) == 0;
+}
+
+bool token_ends_line(const token *at) { return at->kind == TOKEN_LINE || at->kind == TOKEN_END; }

@@ -1,0 +1,50 @@
+/* The tokens of a program text: names, numbers, marks and line ends, each with its place. */
+#ifndef TILESIM_PROGRAM_TOKEN_H
+#define TILESIM_PROGRAM_TOKEN_H
+
+#include "tilesim/base/arena.h"
+#include "tilesim/base/error.h"
+
+typedef enum {
+    TOKEN_END,
+    TOKEN_LINE,      /* the end of a line, or a ';' between the instructions of a bundle */
+    TOKEN_NAME,      /* vadd.f32, ready */
+    TOKEN_DIRECTIVE, /* .tensor */
+    TOKEN_INTEGER,
+    TOKEN_FLOAT,
+    TOKEN_STRING, /* "..." without escapes; the text excludes the quotes */
+    TOKEN_MARK,   /* one or two characters */
+    TOKEN_BAD,    /* an error only if it is read as a token */
+} token_kind;
+
+/* A mark of two characters is first + 256 * second. */
+#define MARK2(a, b) ((a) | (b) << 8)
+
+typedef struct {
+    token_kind kind;
+    const ts_source *source;
+    size_t offset;    /* in the source */
+    int line, column; /* from 1 */
+    const char *text; /* not ended by NUL */
+    size_t length;
+    int64_t integer; /* of an integer, or the mark */
+    double number;
+} token;
+
+/* All tokens of the source, then one TOKEN_END. ';' begins a comment, but inside braces it parts
+ * instructions;
+ * ';;' begins a comment anywhere. */
+const token *token_list(ts_arena *arena, const ts_source *source);
+
+/* An error at a token: "..., expected ...". */
+#define TOKEN_ERROR(err, token, ...)                                                                         \
+    ts_error_at((err), TS_ERROR_INPUT, (token)->source, (token)->offset, __VA_ARGS__)
+/* "found X, expected `what`". */
+bool token_unexpected(ts_error *err, const token *found, const char *what);
+
+bool token_is(const token *at, int mark);
+bool token_is_name(const token *at, const char *name);
+/* At the end of a statement? */
+bool token_ends_line(const token *at);
+
+#endif

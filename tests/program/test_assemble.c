@@ -1,0 +1,346 @@
+/* The assembler: what each construct becomes, as the disassembler prints it, and the exact text of its
+ * errors. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/program/program.h"
+
+static const ts_target target = {
+    .machine = "toy",
+    .limits = {.slots = {[TS_SLOT_SCALAR] = 2,
+                         [TS_SLOT_VALU] = 2,
+                         [TS_SLOT_VLD] = 1,
+                         [TS_SLOT_VST] = 1,
+                         [TS_SLOT_EUP] = 1,
+                         [TS_SLOT_XLU] = 1,
+                         [TS_SLOT_MXU] = 1,
+                         [TS_SLOT_MISC] = 1},
+               .sregs = 32,
+               .vregs = 32,
+               .vmasks = 8},
+    .space_bytes = {[TS_SPACE_HBM] = 1 << 30, [TS_SPACE_VMEM] = 1 << 20, [TS_SPACE_SMEM] = 1 << 12},
+};
+
+/* The program printed, or the error as the user sees it. */
+static void assemble(const char *text, const ts_define *defines, int define_count, char *result,
+                     size_t bytes) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
+    const ts_program *program = ts_program_parse(&err, arena, &source, &target, defines, define_count);
+    if (program == NULL) {
+        assert_int_not_equal(err.kind, TS_ERROR_NONE);
+        ts_error_format(&err, result, bytes);
+    } else {
+        ts_text out;
+        ts_text_init(&out, arena);
+        ts_program_print(program, &out);
+        snprintf(result, bytes, "%s", out.bytes);
+    }
+    ts_arena_free(arena);
+}
+
+typedef struct {
+    const char *text, *expect;
+} row;
+
+/* Prints what differs, so that all rows are seen; returns how many differ. */
+static int differs(const char *text, const char *got, const char *expect) {
+    if (strcmp(got, expect) == 0) {
+        return 0;
+    }
+    print_error("%s\ngave:\n%s\nnot:\n%s\n", text, got, expect);
+    return 1;
+}
+
+static int check_row(const char *before, const row *r) {
+    char text[4096], result[4096];
+    snprintf(text, sizeof(text), "%s%s", before, r->text);
+    assemble(text, NULL, 0, result, sizeof(result));
+    return differs(r->text, result, r->expect);
+}
+
+/* The value of an expression is seen as the immediate of a delay. */
+static void test_expressions(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"1 + 2 * 3", "    delay 7\n"},
+        {"(1 + 2) * 3", "    delay 9\n"},
+        {"10 - 4 - 3", "    delay 3\n"},
+        {"7 / 2 + 7 % 4", "    delay 6\n"},
+        {"-7 / 2", "    delay -4\n"},
+        {"-7 % 4", "    delay 1\n"},
+        {"0x1f", "    delay 31\n"},
+        {"ceil_div(ROWS, 8) * 100 + round_up(ROWS, 8)", "    delay 1404\n"},
+        {"min(3, 4) * 10 + max(3, 4)", "    delay 34\n"},
+        {"1 < 2 && 2 <= 2 || 0", "    delay 1\n"},
+        {"(1 == 2) + (1 != 2) * 2 + (3 > 2) * 4 + (2 >= 3) * 8 + !0 * 16", "    delay 22\n"},
+        {"1.5 < 2", "    delay 1\n"},
+        {"-2147483648", "    delay -2147483648\n"},
+        {"4294967295", "    delay 4294967295\n"},
+        {"4294967296", "a.tsim:4:7: error: 4294967296 does not fit in 32 bits\ndelay 4294967296\n      ^\n"},
+        {"9223372036854775807 + 1", "a.tsim:4:27: error: the result of '+' does not fit in 64 bits\n"
+                                    "delay 9223372036854775807 + 1\n                          ^\n"},
+        {"9223372036854775808",
+         "a.tsim:4:7: error: '9223372036854775808' is not a number of at most 64 bits\n"
+         "delay 9223372036854775808\n      ^\n"},
+        {"1 / 0", "a.tsim:4:9: error: the divisor is 0\ndelay 1 / 0\n        ^\n"},
+        {"1 / -2", "a.tsim:4:9: error: the divisor is negative\ndelay 1 / -2\n        ^\n"},
+        {"1.5", "a.tsim:4:7: error: found 1.5, expected sreg or integer\ndelay 1.5\n      ^\n"},
+        {"1 + ",
+         "a.tsim:4:11: error: found the end of the text, expected a number\ndelay 1 + \n          ^\n"},
+        {"1 + ROW",
+         "a.tsim:4:11: error: unknown name 'ROW'; did you mean 'ROWS'?\ndelay 1 + ROW\n          ^\n"},
+        {"(1", "a.tsim:4:9: error: found the end of the text, expected ')'\ndelay (1\n        ^\n"},
+        {"1 + x",
+         "a.tsim:4:11: error: 'x' is a tensor, expected a number or a parameter\ndelay 1 + x\n          ^\n"},
+        {"12monkeys",
+         "a.tsim:4:7: error: '12monkeys' is not a number of at most 64 bits\ndelay 12monkeys\n      ^\n"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char expect[1024];
+        bool good = strncmp(rows[i].expect, "    ", 4) == 0;
+        snprintf(expect, sizeof(expect), "%s%s", good ? ".tensor x smem s32[4]{0}\n" : "", rows[i].expect);
+        failures += check_row(".param ROWS = 100 ; comment\n.param HALF = 0.5\n.tensor x smem s32[4]\ndelay ",
+                              &(row){rows[i].text, expect});
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* Programs that are right, and all that is left of them when the assembler is done. */
+static void test_programs(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"", ""},
+        {"; nothing\n\n", ""},
+        {"smov s1, 3", "    smov s1, 3\n"},
+        {"{ smov s1, 3 ; sadd s2, s1, -1 } ; both\nhalt", "    { smov s1, 3 ; sadd s2, s1, -1 }\n    halt\n"},
+        {"{ smov s1, 3 ;; a comment\n  sadd s2, s1, -1\n}", "    { smov s1, 3 ; sadd s2, s1, -1 }\n"},
+        {"go: jump done\nbrnz s1, go\ndone:", "L0:\n    jump L2\n    brnz s1, L0\nL2:\n"},
+        {"vadd.f32 v1, v2, 0.5 if m3\nvmul.f32 v1, v1, s2\nvmul.f32 v1, v1, 3\nvmov v2, 3\nvmov v2, "
+         "3.0\nvmov v2, -0.0",
+         "    vadd.f32 v1, v2, 0.5 if m3\n    vmul.f32 v1, v1, s2\n    vmul.f32 v1, v1, 3.0\n    vmov v2, 3\n"
+         "    vmov v2, 3.0\n    vmov v2, -0.0\n"},
+        {".param N = 1000\nvmul.f32 v1, v1, 1.0 / N\nvmov v0, 1e999",
+         "    vmul.f32 v1, v1, 0.00100000005\n    vmov v0, 1e999\n"},
+        {".reg acc = v7\n.reg i = s3\nvadd.f32 acc, acc, v[2 + 2]\nsadd i, i, s[1]",
+         "    vadd.f32 v7, v7, v4\n    sadd s3, s3, s1\n"},
+        {".for I = 0, 3\nvmov v[I], I * 10\n.end", "    vmov v0, 0\n    vmov v1, 10\n    vmov v2, 20\n"},
+        {".for I = 0, 4, 3\n.for J = I, I + 2\nsmov s[I], J\n.end\n.end",
+         "    smov s0, 0\n    smov s0, 1\n    smov s3, 3\n    smov s3, 4\n"},
+        {".for I = 3, 3\nwhat\n.end", ""},
+        {".param A = 1\n.if A == 1\nsmov s0, 1\n.else\nsmov s0, 2\n.end\n.if !A\nsmov s1, 1\n.if 1\nsmov s2, "
+         "1\n.end\n"
+         ".else\nsmov s1, 2\n.end",
+         "    smov s0, 1\n    smov s1, 2\n"},
+        {".macro twice r, n\nagain: sadd r, r, n\nbr.lt r, n * 2, again\n.end\ntwice s1, 3\ntwice s2, (4 + "
+         "1)",
+         "L0:\n    sadd s1, s1, 3\n    br.lt s1, 6, L0\nL2:\n    sadd s2, s2, 5\n    br.lt s2, 10, L2\n"},
+        {".loop s1 = 0, 64, 8\nnop\n.end",
+         "    smov s1, 0\nL1:\n    nop\n    { sadd s1, s1, 8 ; br.lt s1, 56, L1 }\n"},
+        {".loop s1 = 5, 5\nnop\n.end", ""},
+        {".loop s1 = 0, s2\nnop\n.end\nhalt", "    smov s1, 0\n    br.ge s1, s2, L5\nL2:\n    nop\n    sadd "
+                                              "s1, s1, 1\n    br.lt s1, s2, L2\nL5:\n    halt\n"},
+        {".param R = 10\n.param C = 300\n.tensor x hbm bf16[R,C+0]{1,0:T(8,128)(2,1)} in random(seed=2, "
+         "lo=-1, hi=0.5)\n"
+         ".tensor y hbm f32[ceil_div(R, 8),2*C] out\n.tensor n hbm s32[R] inout iota\n.tensor f hbm f32[R] "
+         "in file\n"
+         ".sem a, b[2]\n.check y ~= x * R + 1 ulp=2",
+         ".tensor x hbm bf16[10,300]{1,0:T(8,128)(2,1)} in random(seed=2, lo=-1, hi=0.5)\n"
+         ".tensor y hbm f32[2,600]{1,0} out\n.tensor n hbm s32[10]{0} inout iota\n.tensor f hbm f32[10]{0} "
+         "in\n"
+         ".sem a[1]\n.sem b[2]\n.check y ~= x * 10 + 1 ulp=2\n"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        failures += check_row("", &rows[i]);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static const char tensors[] = ".param ROWS = 64\n"
+                              ".tensor x hbm f32[ROWS,512]{1,0:T(8,128)} in zeros\n"
+                              ".tensor b vmem f32[2,16,512]{2,1,0:T(8,128)}\n"
+                              ".tensor h vmem bf16[2,16,512]{2,1,0:T(8,128)(2,1)}\n"
+                              ".tensor k smem s32[4,8]\n"
+                              ".sem done[2]\n.sem one\n";
+
+static const char tensors_printed[] = ".tensor x hbm f32[64,512]{1,0:T(8,128)} in zeros\n"
+                                      ".tensor b vmem f32[2,16,512]{2,1,0:T(8,128)}\n"
+                                      ".tensor h vmem bf16[2,16,512]{2,1,0:T(8,128)(2,1)}\n"
+                                      ".tensor k smem s32[4,8]{1,0}\n"
+                                      ".sem done[2]\n.sem one[1]\n";
+
+/* Slices, semaphores and addresses over the tensors above. b: a row of tiles is 4 tiles of 1024 words. */
+static void test_operands(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"dma b[s2] <- x[s1:+16, :], done[s2]", "dma b[s2, 0:+16, 0:+512] <- x[s1:+16, 0:+512], done[s2]"},
+        {"dma b[1, 0:8] <- x[ROWS-8:ROWS], one", "dma b[1, 0:+8, 0:+512] <- x[56:+8, 0:+512], one[0]"},
+        {"dma h[1, 8:, :]",
+         "a.tsim:8:12: error: found ',', expected a number\ndma h[1, 8:, :]\n           ^\n"},
+        {"dma x[s1*8 + 8:s1*8+16, 0:128] <- b[s3 - 1, 0:8, 128:+128], done[s3 + 1]",
+         "dma x[s1 * 8 + 8:+8, 0:+128] <- b[s3 - 1, 0:+8, 128:+128], done[s3 + 1]"},
+        {"wait done[1], 2", "wait done[1], 2"},
+        {"wait one", "wait one[0]"},
+        {"vld v1, b[0, 0, 0]", "vld v1, b.words[0]"},
+        {"vld v1, b[1, 8, 256]", "vld v1, b.words[14336]"},
+        {"vld v1, b[s2, s1, s3]", "vld v1, b.words[0 + s2 * 8192 + s1 / 8 * 4096 + s3 / 128 * 1024]"},
+        {"vld v1, b[s2 + 1, s1 * 8, s3 * 128 + 128]",
+         "vld v1, b.words[9216 + s2 * 8192 + s1 * 4096 + s3 * 1024]"},
+        {"vld v1, b[0, s1 + 8, s3 * 64 + 128]",
+         "vld v1, b.words[0 + (s1 + 8) / 8 * 4096 + (s3 + 2) / 2 * 1024]"},
+        {"vld v1, b[0, s1 * 8 + s2, 0]", "vld v1, b.words[0 + s1 * 4096 + s2 / 8 * 4096]"},
+        {"vld v1, b[0, 3, 0] stride=0", "vld v1, b.words[384] stride=0 mask=0xff"},
+        {"vld v1, b[0, s1, 0] mask=0x3",
+         "vld v1, b.words[0 + s1 // 8 * 4096 + s1 % 8 * 128] stride=1 mask=0x03"},
+        {"vst h[0, s1, 0], v2 if m1", "vst h.words[0 + s1 / 8 * 2048], v2 if m1"},
+        {"vst b.words[128 + (s1 - 1) // 2 % 4 * 256 - s2], v2",
+         "vst b.words[128 + (s1 - 1) // 2 % 4 * 256 + s2 * -1], v2"},
+        {"vst vmem[s1 * 128], v2", "vst vmem[0 + s1 * 128], v2"},
+        {"sld s1, k[1, 2]", "sld s1, k.words[10]"},
+        {"sst k[s1, s2 + 1], 5", "sst k.words[1 + s1 * 8 + s2], 5"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char expect[2048];
+        bool good = strchr(rows[i].expect, '\n') == NULL;
+        snprintf(expect, sizeof(expect), "%s%s%s%s", good ? tensors_printed : "", good ? "    " : "",
+                 rows[i].expect, good ? "\n" : "");
+        failures += check_row(tensors, &(row){rows[i].text, expect});
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* "LINE:COLUMN: message" of a program over the same tensors, whose lines are 1 to 7. */
+static void test_errors(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"vad.f32 v0, v1, v2", "8:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?"},
+        {"gurgle s0", "8:1: unknown instruction 'gurgle'"},
+        {"vadd.f32 v0, v1", "8:16: vadd.f32 takes 3 operands, found 2"},
+        {"vadd.f32 v0, v1, v2, v3", "8:20: found ',', expected the end of the line"},
+        {"vadd.f32 v0 v1, v2", "8:13: found 'v1', expected ','"},
+        {"vadd.f32 v0, s1, v2", "8:14: vadd.f32: found sreg 's1', expected vreg"},
+        {"vadd.f32 v0, x, v2", "8:14: vadd.f32: found tensor 'x', expected vreg"},
+        {"vadd.f32 v0, v40, v2", "8:14: there is no vreg v40: toy has v0 to v31"},
+        {"vadd.f32 v[9999999], v40, v2", "8:12: the register's number is 9999999, expected 0 to 9999"},
+        {"vadd.f32 v0, vv, v2", "8:14: unknown name 'vv'"},
+        {"sadd s1, s2, s3 if m0", "8:17: sadd takes no mask"},
+        {"vadd.f32 v0, v1, v2 if v3", "8:24: vadd.f32: found vreg 'v3', expected vmask"},
+        {"jump nowhere", "8:6: unknown label 'nowhere'"},
+        {"lop: nop\njump loop", "9:6: unknown label 'loop'; did you mean 'lop'?"},
+        {"a: nop\na: nop", "9:1: 'a' is already a label, of line 8"},
+        {"x: nop", "8:1: 'x' is already a tensor, of line 2"},
+        {"v1: nop", "8:1: 'v1' is a word of the language, choose another name"},
+        {"{ nop ; nop }", "8:9: one misc instruction too many: a bundle has 1 of them"},
+        {"{ smov s1, 1 ; smov s1, 2 }", "8:16: two instructions of the bundle write sreg 1"},
+        {"{ jump a ; jump a }\na:", "8:12: the bundle has more than one branch or halt"},
+        {"{ smov s1, 1", "8:1: the bundle has no '}'"},
+        {"{ }", "8:1: the bundle is empty"},
+        {"{ smov s1, 1 smov s2, 1 }", "8:14: found 'smov', expected ';' or '}'"},
+        {".tensr y hbm f32[2]", "8:1: unknown directive '.tensr'; did you mean '.tensor'?"},
+        {".tensor y hbn f32[2]", "8:11: unknown space 'hbn'; did you mean 'hbm'?"},
+        {".tensor y cmem f32[2]", "8:11: toy has no cmem"},
+        {".tensor y hbm f32[ROW,2]", "8:19: unknown name 'ROW'; did you mean 'ROWS'?"},
+        {".tensor y hbm f32[ROWS,2]{1,0:T(8,128}", "8:38: found '}', expected ',' or ')'"},
+        {".tensor y hbm f33[2]", "8:15: unknown element type 'f33'; did you mean 'f32'?"},
+        {".tensor y hbm f32[2] inn", "8:22: found 'inn', expected the end of the shape"},
+        {".tensor y hbm f32[2] out zeros", "8:26: only a tensor that is 'in' or 'inout' begins with values"},
+        {".tensor y hbm f32[2] in random(sed=1)", "8:32: found 'sed', expected seed, lo or hi"},
+        {".tensor y hbm f32[2] in random(lo=1, hi=0)", "8:31: lo is above hi"},
+        {".tensor y hbm f32[1024,1024,1024]", "8:9: 'y' is larger than hbm: 4,294,967,296 bytes, the hbm of "
+                                              "toy has 1,073,741,824 (3,221,225,472 too many)"},
+        {".tensor y vmem f32[240,1024]", "8:9: 'y' does not fit: 983,040 bytes behind the 98,304 of the "
+                                         "tensors before it; the vmem of toy has "
+                                         "1,048,576 (32,768 too many)"},
+        {"dma b[2] <- x[0:16], one", "8:7: index 2 is outside dim 0, which has 2"},
+        {"dma b[1] <- x[56:+16], one", "8:15: the slice from 56, of 16, is outside dim 0, which has 64"},
+        {"dma b[1] <- x[s1:+65], one", "8:15: a slice of 65 is larger than dim 0, which has 64"},
+        {"dma b[1] <- x[0:8], one", "8:5: the destination takes [16,512] and the source gives [8,512]"},
+        {"dma b[1] <- x[s1:s2], one", "8:17: the size of the slice is not constant; write begin:+size"},
+        {"dma b[1] <- x[8:8], one", "8:16: the slice holds nothing"},
+        {"dma b[1] <- x[0, 0, 0], one", "8:21: 'x' has 2 dims"},
+        {"dma b[1] <- z, one", "8:13: unknown tensor 'z'"},
+        {"dma b[1] <- x[0:16]", "8:20: found the end of the text, expected ',' and a semaphore"},
+        {"dma b[1] <- x[0:16], dome[0]", "8:22: unknown semaphore 'dome'; did you mean 'done'?"},
+        {"dma b[1] <- x[0:16], done", "8:22: 'done' has 2 semaphores, say which: done[0]"},
+        {"wait done[2]", "8:6: semaphore 2 of 'done', which has 2"},
+        {"wait done[s1 * 2]", "8:6: the number of a semaphore is a constant, a sreg, or their sum"},
+        {"vld v0, x[0, 0]", "8:9: 'x' is in hbm, expected a tensor in vmem"},
+        {"vld v0, b[0, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary"},
+        {"vld v0, b[s1, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary"},
+        {"vld v0, b[0, 0, 64] mask=1",
+         "8:9: the index into 'b' gives no address: it is not at the start of a row of 128 words"},
+        {"vld v0, b[0, s1 * 3, 0]", "8:9: the index into 'b' gives no address: a register's factor is "
+                                    "neither a part nor a multiple of a tile"},
+        {"vld v0, b[0, s1 + s2, 0]", "8:9: the index into 'b' gives no address: two registers step inside "
+                                     "one tile; keep their sum in a register"},
+        {"vld v0, b[0, 16, 0]", "8:14: index 16 is outside dim 1, which has 16"},
+        {"vld v0, b[0, 0]", "8:15: found ']', expected ','"},
+        {"vld v0, b[0, s99, 0]", "8:14: there is no sreg s99: toy has s0 to s31"},
+        {"vld v0, b[0, s1 * s2, 0]",
+         "8:17: registers may only be added, subtracted and multiplied by constants here"},
+        {"sld s0, k[0, 0, 0]", "8:15: found ',', expected ']'"},
+        {".for I = 0, 3\nnop", "8:1: .for has no .end"},
+        {".end", "8:1: .end without .for, .loop, .if or .macro"},
+        {".macro m a\nsadd s1, s1, a\n.end\nm", "11:1: macro 'm' takes 1 argument, found 0"},
+        {".macro m a\nsadd s1, s1, a\n.end\nm v3",
+         "11:3: sadd: found vreg 'v3', expected sreg or integer (in macro 'm' used on line 11)"},
+        {".macro m\nm\n.end\nm",
+         "9:1: macros and includes are nested over 32 deep (in macro 'm' used on line 9) "
+         "(in macro 'm' used on line 11)"},
+        {".for I = 0, 2000000000\n.end", "8:6: the program expands to over 4194304 statements"},
+        {".assert ROWS % 128 == 0, \"ROWS must be a multiple of 128\"",
+         "8:1: ROWS must be a multiple of 128"},
+        {".check y ~= x ulp=1", "8:8: unknown tensor 'y'"},
+        {".check x ~= x", "8:14: found the end of the text, expected a tolerance: ulp=N, abs=X or rel=X"},
+        {".check x ~= ulp=1", "8:13: found 'ulp', expected what the tensor should hold"},
+        {".check x ~= x ulp=-1", "8:19: the tolerance is negative"},
+        {".include \"nowhere.tsim\"", "8:10: cannot open 'nowhere.tsim': No such file or directory"},
+        {"\x01", "8:1: found byte 0x01, expected an instruction"},
+        {"$", "8:1: found '$', expected an instruction"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[4096], result[4096], got[1024];
+        snprintf(text, sizeof(text), "%s%s", tensors, rows[i].text);
+        assemble(text, NULL, 0, result, sizeof(result));
+        result[strcspn(result, "\n")] = '\0';
+        const char *place = strncmp(result, "a.tsim:", 7) == 0 ? result + 7 : result;
+        const char *message = strstr(place, "error: ");
+        assert_non_null(message);
+        snprintf(got, sizeof(got), "%.*s%s", (int)(message - place), place, message + 7);
+        failures += differs(rows[i].text, got, rows[i].expect);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void test_defines(void **state) {
+    (void)state;
+    char result[1024];
+    static const char text[] = ".param N = 4\n.param M = N * 2\ndelay M";
+    assemble(text, (ts_define[]){{"N", "5"}}, 1, result, sizeof(result));
+    assert_string_equal(result, "    delay 10\n");
+    assemble(text, (ts_define[]){{"N", "5"}, {"M", "N + 1"}}, 2, result, sizeof(result));
+    assert_string_equal(result, "    delay 6\n");
+    assemble(text, (ts_define[]){{"NN", "5"}}, 1, result, sizeof(result));
+    assert_string_equal(result, "error: -D NN: the program has no such parameter; did you mean 'N'?\n");
+    assemble(text, (ts_define[]){{"N", "5 5"}}, 1, result, sizeof(result));
+    assert_string_equal(result, "-D N:1:3: error: found '5', expected the end of the value\n5 5\n  ^\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_programs), cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_defines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
