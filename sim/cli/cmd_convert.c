@@ -1,0 +1,80 @@
+/* tilesim convert: a file's array into the buffer of a layout, and back. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/base/file.h"
+#include "tilesim/host/pack.h"
+
+static const cli_option options[] = {
+    {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},
+    {"from", '\0', "SHAPE", "IN is the buffer of this shape, byte for byte"},
+};
+
+static const cli_command command_convert = {
+    .name = "convert",
+    .operands = "IN OUT",
+    .operands_least = 2,
+    .operands_most = 2,
+    .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts define.\n"
+             "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage.\n"
+             "Values are converted where the types differ.\n",
+    .example = "    tilesim convert tests/data/digits_1000_u8.npy digits.bin --to 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
+               "    tilesim convert digits.bin digits.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static bool read_shape(ts_error *err, const cli_line *line, const char *option, const ts_shape **shape) {
+    const char *text = cli_value(line, option);
+    *shape = NULL;
+    if (!text) return true;
+    ts_source source = {option, text, strlen(text)};
+    *shape = ts_shape_parse(err, line->arena, &source);
+    return *shape != NULL;
+}
+
+static bool load(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to, ts_host_array *array) {
+    const char *path = line->operands[0];
+    if (from) {
+        char *bytes;
+        size_t length;
+        return ts_file_read(err, line->arena, path, TS_HOST_LIMIT_BYTES, &bytes, &length) &&
+               ts_host_unpack(err, line->arena, (const uint8_t *)bytes, (int64_t)length, from, array);
+    }
+    ts_host_expect expect = {0};
+    if (to && to->layout) {
+        expect = (ts_host_expect){.has_dtype = true, .dtype = to->dtype, .has_dims = true, .rank = to->layout->rank,
+                                  .dims = to->layout->dims};
+    }
+    return ts_host_load(err, line->arena, path, &expect, array);
+}
+
+static bool save(ts_error *err, const cli_line *line, const ts_shape *to, const ts_host_array *array) {
+    const char *path = line->operands[1];
+    if (!to) return ts_host_save(err, line->arena, path, array);
+    if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
+        return ts_error_set(err, TS_ERROR_INPUT, "'%s' cannot hold the buffer of a layout, expected a name such as .bin",
+                            path);
+    }
+    uint8_t *bytes;
+    int64_t length;
+    return ts_host_pack(err, line->arena, array, to, &bytes, &length) &&
+           ts_file_save(err, line->arena, path, bytes, (size_t)length);
+}
+
+int cmd_convert(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    const ts_shape *from, *to;
+    ts_host_array array;
+    if (!cli_begin(&line, &command_convert, argc, argv)) return line.exit_code;
+    bool done = read_shape(&err, &line, "from", &from) && read_shape(&err, &line, "to", &to) &&
+                load(&err, &line, from, to, &array) && save(&err, &line, to, &array);
+    return cli_end(&line, done ? 0 : cli_fail(&err));
+}

@@ -1,0 +1,114 @@
+"""tilesim convert: real images into tiled buffers and back, every byte where the tile formula says, and bad input."""
+import os
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, main, run, test
+
+DIGITS = "tests/data/digits_1000_u8.npy"
+ROWS, COLUMNS = 1000, 784
+
+
+def read_npy(path):
+    """(type, shape, bytes) of a .npy file, without NumPy."""
+    data = Path(path).read_bytes()
+    length = struct.unpack("<H", data[8:10])[0]
+    header = eval(data[10 : 10 + length], {}, {})
+    return header["descr"], header["shape"], data[10 + length :]
+
+
+PIXELS = read_npy(DIGITS)[2]
+
+
+def folder(function):
+    """Runs a test with a new folder."""
+    def wrapped():
+        with tempfile.TemporaryDirectory() as path:
+            function(Path(path))
+    wrapped.__name__ = function.__name__
+    return test(wrapped)
+
+
+def round_trip(path, shape):
+    """Into the layout and back; returns (the buffer, the .npy that came back)."""
+    expect(["convert", DIGITS, path / "x.bin", "--to", shape], out="")
+    expect(["convert", path / "x.bin", path / "x.npy", "--from", shape], out="")
+    return (path / "x.bin").read_bytes(), read_npy(path / "x.npy")
+
+
+def tile_offset(row, column, tile_rows, columns):
+    """Element offset under T(tile_rows,128), by the formula of tiled_layout.md."""
+    tiles = -(-columns // 128)
+    return ((row // tile_rows * tiles + column // 128) * tile_rows + row % tile_rows) * 128 + column % 128
+
+
+@folder
+def f32_tiles(path):
+    buffer, (kind, shape, back) = round_trip(path, "f32[1000,784]{1,0:T(8,128)}")
+    assert len(buffer) == 1000 * 896 * 4 and (kind, shape) == ("<f4", (ROWS, COLUMNS))
+    values = struct.unpack(f"<{len(buffer) // 4}f", buffer)
+    seen = 0
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            seen += values[tile_offset(row, column, 8, COLUMNS)] == PIXELS[row * COLUMNS + column]
+    assert seen == ROWS * COLUMNS
+    assert sum(1 for v in values if v != 0) == sum(1 for v in PIXELS if v != 0), "padding is zero"
+    assert struct.unpack(f"<{ROWS * COLUMNS}f", back) == tuple(map(float, PIXELS))
+
+
+@folder
+def bf16_pairs(path):
+    buffer, (kind, shape, back) = round_trip(path, "bf16[1000,784]{1,0:T(8,128)(2,1)}")
+    assert len(buffer) == 1000 * 896 * 2 and (kind, shape) == ("|V2", (ROWS, COLUMNS))
+    halves = struct.unpack(f"<{len(buffer) // 2}H", buffer)
+    for row in range(0, ROWS, 7):
+        for column in range(COLUMNS):
+            tile = tile_offset(row // 8 * 8, column // 128 * 128, 8, COLUMNS)
+            at = tile + (row % 8 // 2 * 128 + column % 128) * 2 + row % 2
+            assert struct.unpack("<f", b"\0\0" + struct.pack("<H", halves[at]))[0] == PIXELS[row * COLUMNS + column]
+    words = struct.unpack(f"<{ROWS * COLUMNS}H", back)
+    assert all(struct.unpack("<f", b"\0\0" + struct.pack("<H", w))[0] == p for w, p in zip(words, PIXELS))
+
+
+@folder
+def u8_comes_back_to_the_last_bit(path):
+    for shape in ("u8[1000,784]{1,0:T(8,128)(4,1)}", "u8[1000,784]{0,1}", "u8[1000,784]{1,0:T(32,128)(4,1)}"):
+        _, (kind, dims, back) = round_trip(path, shape)
+        assert (kind, dims, back) == ("|u1", (ROWS, COLUMNS), PIXELS), shape
+
+
+@folder
+def bad_input_leaves_nothing_behind(path):
+    (path / "cut.npy").write_bytes(Path(DIGITS).read_bytes()[:5000])
+    (path / "short.bin").write_bytes(b"abc")
+    rows = [
+        (["convert", path / "no.npy", path / "o.bin", "--to", "f32[2]{0}"],
+         f"tilesim: error: cannot open '{path}/no.npy': No such file or directory\n"),
+        (["convert", DIGITS, path / "o.bin", "--to", "f32[2]{0}"],
+         f"tilesim: error: {DIGITS} holds u8[1000,784], expected dims [2]\n"),
+        (["convert", DIGITS, path / "o.npy", "--to", "f32[1000,784]{1,0}"],
+         f"tilesim: error: '{path}/o.npy' cannot hold the buffer of a layout, expected a name such as .bin\n"),
+        (["convert", path / "short.bin", path / "o.npy", "--from", "f32[2]{0}"],
+         "tilesim: error: the buffer has 3 bytes, expected 8\n"),
+        (["convert", DIGITS, path / "o.bin", "--to", "f32[1000,784]{1,0:T(8,12x)}"],
+         "to:1:26: error: found '12x', expected a tile size or '*'\n"
+         "f32[1000,784]{1,0:T(8,12x)}\n                         ^\n"),
+    ]
+    for words, message in rows:
+        expect(words, code=1, out="", err=message)
+    code, _, err = run("convert", path / "cut.npy", path / "o.bin", "--to", "f32[1000,784]{1,0}")
+    assert code == 1 and "cut.npy" in err, err
+    expect(["convert", DIGITS, path / "missing" / "o.npy"], code=1, out="", err=None)
+    assert sorted(os.listdir(path)) == ["cut.npy", "short.bin"]
+
+
+@test
+def usage():
+    assert run("convert", DIGITS)[0] == 2
+    assert "did you mean '--from'" in run("convert", "a", "b", "--form", "c")[2]
+
+
+main()
