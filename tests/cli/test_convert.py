@@ -94,8 +94,8 @@ def bad_input_leaves_nothing_behind(path):
         (["convert", path / "short.bin", path / "o.npy", "--from", "f32[2]{0}"],
          "tilesim: error: the buffer has 3 bytes, expected 8\n"),
         (["convert", DIGITS, path / "o.bin", "--to", "f32[1000,784]{1,0:T(8,12x)}"],
-         "to:1:26: error: found '12x', expected a tile size or '*'\n"
-         "f32[1000,784]{1,0:T(8,12x)}\n                         ^\n"),
+         "to:1:23: error: found '12x', expected a tile size or '*'\n"
+         "f32[1000,784]{1,0:T(8,12x)}\n                      ^\n"),
     ]
     for words, message in rows:
         expect(words, code=1, out="", err=message)
