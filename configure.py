@@ -173,7 +173,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"tilesim/([a-z_]+)/')
 def layer_faults():
     """Includes that point upward, or to a layer that does not exist, as file:line: messages."""
     faults = []
-    for path in sorted([*ROOT.glob("include/tilesim/*/*.[hd]*"), *ROOT.glob("sim/*/*.[chd]*")]):
+    for path in sorted([*ROOT.glob("include/tilesim/*/*.[hdi]*"), *ROOT.glob("sim/*/*.[chdi]*")]):
         own = path.parent.name
         name = path.relative_to(ROOT).as_posix()
         if own not in LAYERS:

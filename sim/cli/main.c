@@ -1,4 +1,6 @@
 /* The binary: finds the command and runs it. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "tilesim/base/text.h"
 #include "tilesim/base/version.h"
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_IO = 1, EXIT_USAGE = 2 };
 
 static const command commands[] = {
 #define COMMAND(name, summary) {#name, summary, cmd_##name},
@@ -20,16 +22,17 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 _Noreturn static void out_of_memory(size_t bytes) {
     fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
-    exit(1);
+    exit(EXIT_IO);
 }
 
-static int help(void) {
-    puts("usage: tilesim COMMAND [ARGUMENT...]\n"
-         "Simulates a TPU-style machine: its kernels, its memories and its tensor layouts.\n");
-    for (const command *c = commands; c->name; c++) printf("  %-10s %s\n", c->name, c->summary);
-    puts("\ntilesim COMMAND --help   what a command does, with an example\n"
-         "tilesim --version        the version");
-    return 0;
+static void help(FILE *out) {
+    fputs("usage: tilesim COMMAND [ARGUMENT...]\n"
+          "Simulates a TPU-style machine: its kernels, its memories and its tensor layouts.\n\n",
+          out);
+    for (const command *c = commands; c->name; c++) fprintf(out, "  %-10s %s\n", c->name, c->summary);
+    fputs("\ntilesim COMMAND --help   what a command does, with an example\n"
+          "tilesim --version        the version\n",
+          out);
 }
 
 static int unknown(const char *word) {
@@ -40,12 +43,19 @@ static int unknown(const char *word) {
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv) {
-    ts_arena_set_oom(out_of_memory);
-    if (argc < 2) return help(), EXIT_USAGE;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help();
-    if (strcmp(argv[1], "--version") == 0) return puts("tilesim " TS_VERSION) < 0;
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) return help(stderr), EXIT_USAGE;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help(stdout), 0;
+    if (strcmp(argv[1], "--version") == 0) return puts("tilesim " TS_VERSION), 0;
     for (const command *c = commands; c->name; c++)
         if (strcmp(argv[1], c->name) == 0) return c->run(argc - 1, argv + 1);
     return unknown(argv[1]);
+}
+
+int main(int argc, char **argv) {
+    ts_arena_set_oom(out_of_memory);
+    int code = dispatch(argc, argv);
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written) fprintf(stderr, "tilesim: error: cannot write 'standard output': %s\n", strerror(errno));
+    return written || code ? code : EXIT_IO;
 }

@@ -1,0 +1,44 @@
+"""configure.py: upward includes are refused, a stale build.ninja is noticed."""
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, main, test
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def refused(name, text, err):
+    """`configure.py --check` in a project of one file, which it must refuse."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        script = shutil.copy(ROOT / "configure.py", folder)
+        expect([script, "--check"], code=1, err=err + "\n", tool=sys.executable)
+
+
+@test
+def upward_include():
+    refused("include/tilesim/base/a.h", '\n#include "tilesim/base/b.h"\n  # include "tilesim/dma/c.h"\n',
+            "include/tilesim/base/a.h:3: layer 'base' must not include from 'dma'")
+    refused("sim/dma/rows.def", '#include "tilesim/core/c.h"\n',
+            "sim/dma/rows.def:1: layer 'dma' must not include from 'core'")
+
+
+@test
+def unknown_layer():
+    refused("sim/bas/a.c", "", "sim/bas/a.c:1: 'bas' is not a layer; the layers are: base probe config isa "
+            "layout machine memory dma core program chip host run study report cli")
+    refused("sim/dma/a.c", '#include "tilesim/bass/a.h"\n',
+            "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
+
+
+@test
+def stale():
+    refused("sim/base/a.c", "", "build.ninja is stale: run ./configure.py and commit it")
+
+
+main()

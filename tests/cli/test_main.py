@@ -1,0 +1,54 @@
+"""tilesim itself: help, version, unknown commands, output that cannot be written."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import TOOL, expect, main, test
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@test
+def version():
+    header = (ROOT / "include/tilesim/base/version.h").read_text()
+    number = re.search(r'TS_VERSION "(.*)"', header)[1]
+    expect(["--version"], out=f"tilesim {number}\n")
+
+
+@test
+def help_lists_every_command():
+    names = re.findall(r"^COMMAND\((\w+),", (ROOT / "sim/cli/commands.def").read_text(), re.MULTILINE)
+    text = expect(["--help"])
+    assert re.findall(r"^  (\w+) ", text, re.MULTILINE) == names != [], text
+    assert max(map(len, text.splitlines())) <= 100, text
+    expect(["-h"], out=text)
+    expect([], code=2, out="", err=text)
+
+
+@test
+def each_command_has_help_with_an_example():
+    for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+        text = expect([name, "--help"])
+        assert f"tilesim {name} " in text, text
+        assert "xample" in text, text
+
+
+@test
+def unknown_command():
+    hint = "\n`tilesim --help` lists the commands\n"
+    expect(["layuot"], code=2, out="",
+           err=f"tilesim: error: unknown command 'layuot'; did you mean 'layout'?{hint}")
+    expect(["quux"], code=2, out="", err=f"tilesim: error: unknown command 'quux'{hint}")
+
+
+@test
+def output_that_cannot_be_written():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TOOL, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1, done
+    assert done.stderr == "tilesim: error: cannot write 'standard output': No space left on device\n", done
+
+
+main()
