@@ -50,7 +50,8 @@ def all_files_are_counted_together():
 
 @test
 def mismatches_are_seen():
-    head = "shape_string\tlogical_index\texpected_element_offset\texpected_total_elements_with_padding\texpected_bytes\n"
+    head = "\t".join(["shape_string", "logical_index", "expected_element_offset",
+                      "expected_total_elements_with_padding", "expected_bytes"]) + "\n"
     vectors(head + "f32[3,5]{1,0:T(2,2)}\t2,3\t18\t23\t96\tnote\nf32[2]\t1\t1\t2\t8\n",
             "FILE:2: f32[3,5]{1,0:T(2,2)}: expected_total_elements_with_padding: found 24, expected 23; "
             "expected_element_offset: found 17, expected 18\n1 passed, 1 failed\n")
@@ -70,7 +71,8 @@ def what_is_wrongly_accepted_is_seen():
 def wrong_operations_are_seen():
     vectors("# CuTe\n# id\top\ta\tb\texpect\nx1\tsize\t(2,3)\t\t7\nx2\tsize\t(2,\t\t6\n",
             "FILE:3: x1: size: found 6, expected 7\n"
-            "FILE:4: x2: size: found an error: found the end, expected an extent of at least 1, expected 6\n0 passed, 2 failed\n")
+            "FILE:4: x2: size: found an error: found the end, expected an extent of at least 1, "
+            "expected 6\n0 passed, 2 failed\n")
 
 
 @test
