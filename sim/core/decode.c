@@ -13,6 +13,7 @@
 #define ROW_TRANSFER(id)    ROW_OWN(id)
 #define ROW_VECTOR_F32(id)  ROW_VECTOR(id)
 #define ROW_VECTOR_I32(id)  ROW_VECTOR(id)
+#define ROW_VECTOR_BF16(id) ROW_VECTOR(id)
 #define ROW_VECTOR_MOVE(id) ROW_VECTOR(id)
 #define ROW_MASK(id)        ROW_VECTOR(id)
 #define ROW_EUP(id)         ROW_VECTOR(id)
@@ -124,6 +125,9 @@ static const uint32_t *decode_source(decoder *dec, core_op *op, const ts_operand
     if (operand->kind == TS_OPERAND_INTEGER || operand->kind == TS_OPERAND_F32) {
         bool f32 = operand->kind == TS_OPERAND_F32;
         uint32_t word = f32 ? operand->as.f32_bits : (uint32_t)operand->as.integer;
+        if (class->packed) {
+            word = ts_bf16_from_f32(ts_f32_from_bits(word)) * 0x10001u;
+        }
         return wants_vreg ? constant_vreg(dec, word) : constant_word(dec, word);
     }
     const uint32_t *words = register_words(dec->core, operand->kind, operand->as.reg);

@@ -128,6 +128,7 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_TRANSFER(id) CORE_FUNCTION(id);
 #define DECLARE_VECTOR_F32(id)
 #define DECLARE_VECTOR_I32(id)
+#define DECLARE_VECTOR_BF16(id)
 #define DECLARE_VECTOR_MOVE(id)
 #define DECLARE_MASK(id)
 #define DECLARE_EUP(id)

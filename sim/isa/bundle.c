@@ -173,10 +173,21 @@ static bool check_registers(ts_error *err, const ts_code *code, const ts_instruc
     return !use.writes || check_register(err, instruction, use.written, limits);
 }
 
+static bool check_features(ts_error *err, const ts_instruction *instruction, const ts_isa_limits *limits) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    if (info->family == TS_FAMILY_VECTOR_BF16 && !limits->bf16) {
+        return ts_instruction_error(
+            err, TS_ERROR_INPUT, instruction,
+            "this machine has no bf16 arithmetic, expected f32 between vunpack and vpack");
+    }
+    return true;
+}
+
 bool ts_bundle_check(ts_error *err, const ts_code *code, const ts_bundle *bundle,
                      const ts_isa_limits *limits) {
     for (int i = 0; i < bundle->count; i++) {
-        if (!check_registers(err, code, &bundle->instructions[i], limits)) {
+        if (!check_features(err, &bundle->instructions[i], limits) ||
+            !check_registers(err, code, &bundle->instructions[i], limits)) {
             return false;
         }
     }

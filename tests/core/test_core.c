@@ -309,6 +309,18 @@ static void faults_say_what_and_when(void **state) {
     }
 }
 
+static void bf16_arithmetic_needs_a_machine_that_has_it(void **state) {
+    (void)state;
+    fixture *f = fixture_new();
+    fixture_do(f, "vmov v1 1.0\nvpack.bf16 v1 v1 v1\nvadd.bf16 v2 v1 2.0");
+    assert_int_equal(fixture_vreg(f, 2)[0], 0x40404040);
+    f->config.limits.bf16 = false;
+    assert_false(fixture_load(f, "vadd.bf16 v2 v1 2.0"));
+    assert_string_equal(f->err.message,
+                        "this machine has no bf16 arithmetic, expected f32 between vunpack and vpack");
+    fixture_free(f);
+}
+
 static void bundles_the_machine_cannot_issue_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -366,6 +378,7 @@ int main(void) {
         cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),
         cmocka_unit_test(a_dma_gives_the_begins_and_the_semaphore),
         cmocka_unit_test(faults_say_what_and_when),
+        cmocka_unit_test(bf16_arithmetic_needs_a_machine_that_has_it),
         cmocka_unit_test(bundles_the_machine_cannot_issue_are_refused),
         cmocka_unit_test(a_fault_points_into_the_text),
     };

@@ -27,6 +27,8 @@ static const struct {
     {TS_OP_vrcp_f32, rcp_wide},
     {TS_OP_vtanh_f32, tanhl},
     {TS_OP_vsigmoid_f32, sigmoid_wide},
+    {TS_OP_vsin_f32, sinl},
+    {TS_OP_vcos_f32, cosl},
 };
 
 /* The error in units of the last place of the nearest f32; 0 or huge where that is not finite or is 0. */

@@ -54,6 +54,7 @@ static const gate latency_gates[] = {
     {TS_LATENCY_SUBLANE_REDUCE, "vsum.sublane.f32 v1 v2\nvneg.f32 v3 v1", "wait_sublane_reduce"},
     {TS_LATENCY_LANE_MOVE, "vrot.lane v1 v2 1\nvneg.f32 v3 v1", "wait_lane_move"},
     {TS_LATENCY_LANE_REDUCE, "vsum.lane.f32 v1 v2\nvneg.f32 v3 v1", "wait_lane_reduce"},
+    {TS_LATENCY_RANDOM, "vrandom v1 v2 7\nvneg.f32 v3 v1", "wait_random"},
     {TS_LATENCY_SEMAPHORE, "wait e0 0\nnop", "wait_semaphore"},
     {TS_LATENCY_SEMAPHORE, "sem.read s1 e0\nsadd s2 s1 1", "wait_semaphore"},
 };

@@ -142,6 +142,52 @@ static const row rows[] = {
     ROW(vpack_bf16, 0x7f800001, 0xffffffff, 0, 0xffc07fc0),
     ROW(vpack_bf16, MINUS(0), TINY, 0, 0x00008000),
     ROW(vpack_bf16, 0x00018000, 0x00008000, 0, 0x00000002),
+    ROW(vclz_u32, 0, 0, 0, 32),
+    ROW(vclz_u32, 1, 0, 0, 31),
+    ROW(vclz_u32, 0x80000001, 0, 0, 0),
+    ROW(vpopcount_u32, 0, 0, 0, 0),
+    ROW(vpopcount_u32, 0xffffffff, 0, 0, 32),
+    ROW(vpopcount_u32, 0x80010100, 0, 0, 3),
+    ROW(vpack_i16, 0x7fff, 0xffff8000, 0, 0x80007fff),
+    ROW(vpack_i16, 0x8000, 0x80000000, 0, 0x80007fff),
+    ROW(vpack_i8, 0x0080007f, 0xff7fff80, 0, 0x80807f7f),
+    ROW(vpack_i8, 0x00010002, 0xfffffffe, 0, 0xfffe0102),
+    ROW(vpack_u8, 0x010000ff, 0xffff0001, 0, 0x0001ffff),
+    ROW(vpack_i4, 0x7f80f807, 0x01020304, 0, 0x12347887),
+    ROW(vpack_i4, 0xff080709, 0, 0, 0x0000f777),
+    ROW(vadd_bf16, 0x3f803f80, 0x3f80bf80, 0, 0x40000000),
+    ROW(vadd_bf16, 0x3f803f81, 0x3b803b80, 0, 0x3f803f82), /* + 2^-8: ties */
+    ROW(vadd_bf16, 0x7f7f0001, 0x7f7f0001, 0, 0x7f800002),
+    ROW(vsub_bf16, 0x7f803f80, 0x7f803f80, 0, 0x7fc00000),
+    ROW(vrsub_bf16, 0x3f803f80, 0x40003f80, 0, 0x3f800000),
+    ROW(vmul_bf16, 0x3f813f81, 0x3f818000, 0, 0x3f828000),
+    ROW(vmul_bf16, 0x00013f80, 0x3f00ff81, 0, 0x00007fc0),
+    ROW(vmin_bf16, 0x80003f80, 0x0000ffc1, 0, 0x80007fc0),
+    ROW(vmax_bf16, 0x80003f80, 0x0000c000, 0, 0x00003f80),
+    ROW(vneg_bf16, 0x7fa00000, 0, 0, 0xffa08000),
+    ROW(vabs_bf16, 0xffa08000, 0, 0, 0x7fa00000),
+    ROW(vcmp_eq_bf16, 0x80007fc0, 0x00007fc0, 0, 0xffff0000),
+    ROW(vcmp_ne_bf16, 0x80007fc0, 0x00007fc0, 0, 0x0000ffff),
+    ROW(vcmp_lt_bf16, 0x3f80bf80, 0x4000c000, 0, 0xffff0000),
+    ROW(vcmp_le_bf16, 0x3f807fc0, 0x3f80c000, 0, 0xffff0000),
+    ROW(vcmp_gt_bf16, 0x3f80bf80, 0x4000c000, 0, 0x0000ffff),
+    ROW(vcmp_ge_bf16, 0x3f80bf80, 0x3f80c000, 0, 0xffffffff),
+    ROW(vexp_bf16, 0x00003f80, 0, 0, 0x3f80402e),
+    ROW(vlog_bf16, 0x3f80bf80, 0, 0, 0x00007fc0),
+    ROW(vtanh_bf16, 0x8000ff80, 0, 0, 0x8000bf80),
+    ROW(vrsqrt_bf16, 0x40800000, 0, 0, 0x3f007f80),
+    ROW(vrcp_bf16, 0x40408000, 0, 0, 0x3eabff80),
+    ROW(vsigmoid_bf16, 0x0000ff80, 0, 0, 0x3f000000),
+    ROW(vrandom, 0, 0, 0, 0x6b200159), /* the published answer for a counter and a key of zeros */
+    ROW(vsin_f32, MINUS(0), 0, 0, MINUS(0)),
+    ROW(vsin_f32, TINY, 0, 0, TINY),
+    ROW(vsin_f32, INF, 0, 0, QNAN),
+    ROW(vsin_f32, MINUS(ODD_NAN), 0, 0, QNAN),
+    ROW(vsin_f32, ONE, 0, 0, 0x3f576aa4),
+    ROW(vsin_f32, MINUS(ONE), 0, 0, 0xbf576aa4),
+    ROW(vcos_f32, MINUS(0), 0, 0, ONE),
+    ROW(vcos_f32, MINUS(INF), 0, 0, QNAN),
+    ROW(vcos_f32, MINUS(ONE), 0, 0, 0x3f0a5140),
     ROW(mnot, 0xff, 0, 0, 0xffffff00),
     ROW(mand, 0xf0, 0x3c, 0, 0x30),
     ROW(mor, 0xf0, 0x3c, 0, 0xfc),
@@ -292,6 +338,19 @@ static const place_row places[] = {
     {TS_OP_vrot_sublane, 1, 1, 9, 9},
     {TS_OP_vrot_sublane, -3, 7, 9, 2009},
     {TS_OP_vrot_sublane, 8, 7, 9, 7009},
+    {TS_OP_vgather_sublane, 0, 3, 11,
+     11 % 8 * 1000 + 11}, /* word (i, j) of the second source is 1000 i + j */
+    {TS_OP_vgather_lane, 0, 3, 11, 3000 + 3011 % 128},
+    {TS_OP_vunpack_u8, 0, 7, 127, 7127 & 255},
+    {TS_OP_vunpack_u8, 5, 7, 127, 7127 >> 8},
+    {TS_OP_vunpack_i8, 0, 7, 127, (uint32_t)(7127 % 256 - 256)},
+    {TS_OP_vunpack_i8, 2, 7, 127, 0},
+    {TS_OP_vunpack_u16, 0, 7, 127, 7127},
+    {TS_OP_vunpack_i16, 2, 7, 127, 7127},
+    {TS_OP_vunpack_i16, 3, 7, 127, 0},
+    {TS_OP_vunpack_u4, 1, 7, 127, 13},
+    {TS_OP_vunpack_i4, 9, 7, 127, (uint32_t)-3},
+    {TS_OP_vunpack_i4, -5, 7, 127, 1},
     {TS_OP_vbcast_lane, 100, 4, 3, 4100},
     {TS_OP_vbcast_lane, 128, 4, 3, 4000},
     {TS_OP_vbcast_sublane, 6, 1, 3, 6003},
@@ -370,6 +429,96 @@ static void f32_reductions_pass_nan_and_order_zeros(void **state) {
     }
 }
 
+/* The bf16 nearest to an exact sum or product, ties to even, among the neighbours of its truncation. */
+static uint16_t nearest_bf16(double exact) {
+    uint32_t base = ts_f32_bits((float)exact) >> 16 & 0x7fff;
+    double size = exact < 0 ? -exact : exact, least = 1e300;
+    uint32_t best = 0;
+    for (uint32_t c = base > 0 ? base - 1 : 0; c <= base + 1; c++) {
+        double apart = size - (double)ts_bf16_to_f32((uint16_t)c);
+        apart = apart < 0 ? -apart : apart;
+        if (apart < least || (apart == least && c % 2 == 0)) least = apart, best = c;
+    }
+    return (uint16_t)(best | (exact < 0 ? 0x8000 : 0));
+}
+
+static void bf16_sums_and_products_are_rounded_once(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], sum[TS_VREG_WORDS], product[TS_VREG_WORDS];
+    uint64_t seed = 3;
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < TS_VREG_WORDS; i++) { /* exponents near 0, so that double is exact */
+            a[i] = (next_random(&seed) & 0x87ff87ffu) | 0x38003800u;
+            b[i] = (next_random(&seed) & 0x87ff87ffu) | 0x38003800u;
+        }
+        ts_vector_select()[TS_OP_vadd_bf16](sum, a, b, b, 0);
+        ts_vector_select()[TS_OP_vmul_bf16](product, a, b, b, 0);
+        for (int i = 0; i < 2 * TS_VREG_WORDS; i++) {
+            int up = i % 2 * 16;
+            double x = (double)ts_bf16_to_f32((uint16_t)(a[i / 2] >> up));
+            double y = (double)ts_bf16_to_f32((uint16_t)(b[i / 2] >> up));
+            if (x + y != 0) assert_int_equal(sum[i / 2] >> up & 0xffff, nearest_bf16(x + y));
+            assert_int_equal(product[i / 2] >> up & 0xffff, nearest_bf16(x * y));
+        }
+    }
+}
+
+/* Every bf16 through the EUP: what the f32 function gives, rounded by the base library. */
+static void bf16_functions_round_the_f32_result(void **state) {
+    (void)state;
+    static const ts_opcode pairs[][2] = {
+        {TS_OP_vexp_bf16, TS_OP_vexp_f32},     {TS_OP_vlog_bf16, TS_OP_vlog_f32},
+        {TS_OP_vtanh_bf16, TS_OP_vtanh_f32},   {TS_OP_vrcp_bf16, TS_OP_vrcp_f32},
+        {TS_OP_vrsqrt_bf16, TS_OP_vrsqrt_f32}, {TS_OP_vsigmoid_bf16, TS_OP_vsigmoid_f32}};
+    static uint32_t packed[TS_VREG_WORDS], wide[TS_VREG_WORDS], got[TS_VREG_WORDS], want[TS_VREG_WORDS];
+    for (size_t p = 0; p < sizeof(pairs) / sizeof(pairs[0]); p++) {
+        for (uint32_t first = 0; first < 65536; first += TS_VREG_WORDS) {
+            for (uint32_t i = 0; i < TS_VREG_WORDS; i++) packed[i] = (first + i) | (first + i) << 16;
+            for (uint32_t i = 0; i < TS_VREG_WORDS; i++) wide[i] = (first + i) << 16;
+            ts_vector_select()[pairs[p][0]](got, packed, packed, packed, 0);
+            ts_vector_select()[pairs[p][1]](want, wide, wide, wide, 0);
+            for (int i = 0; i < TS_VREG_WORDS; i++) {
+                assert_int_equal(got[i], ts_bf16_from_f32(ts_f32_from_bits(want[i])) * 0x10001u);
+            }
+        }
+    }
+}
+
+/* Threefry as the paper writes it, with all four words, checked on the published answers. */
+static void threefry_reference(const uint32_t counter[2], const uint32_t key[2], uint32_t out[2]) {
+    const uint32_t k[3] = {key[0], key[1], 0x1bd11bda ^ key[0] ^ key[1]};
+    const int turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+    uint32_t x0 = counter[0] + k[0], x1 = counter[1] + k[1];
+    for (uint32_t d = 0; d < 5; d++) {
+        for (int j = 0; j < 4; j++) {
+            x0 += x1;
+            x1 = x1 << turns[d % 2][j] | x1 >> (32 - turns[d % 2][j]);
+            x1 ^= x0;
+        }
+        x0 += k[(d + 1) % 3];
+        x1 += k[(d + 2) % 3] + d + 1;
+    }
+    out[0] = x0, out[1] = x1;
+}
+
+static void random_bits_are_threefry(void **state) {
+    (void)state;
+    static uint32_t counters[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    uint32_t out[2];
+    threefry_reference((uint32_t[]){~0u, ~0u}, (uint32_t[]){~0u, ~0u}, out);
+    assert_int_equal(out[0], 0x1cb996fc);
+    assert_int_equal(out[1], 0xbb002be7);
+    threefry_reference((uint32_t[]){0x243f6a88, 0x85a308d3}, (uint32_t[]){0x13198a2e, 0x03707344}, out);
+    assert_int_equal(out[0], 0xc4923a9c);
+    assert_int_equal(out[1], 0x483df7a0);
+    for (uint32_t i = 0; i < TS_VREG_WORDS; i++) counters[i] = i * 0x9e3779b9u;
+    ts_vector_select()[TS_OP_vrandom](d, counters, counters, counters, -12345);
+    for (int i = 0; i < TS_VREG_WORDS; i++) {
+        threefry_reference((uint32_t[]){counters[i], 0}, (uint32_t[]){(uint32_t)-12345, 0}, out);
+        assert_int_equal(d[i], out[0]);
+    }
+}
+
 static void merges_under_a_mask(void **state) {
     (void)state;
     uint32_t d[TS_VREG_WORDS], a[TS_VREG_WORDS], mask[TS_VREG_WORDS];
@@ -387,6 +536,9 @@ int main(void) {
         cmocka_unit_test(moves_words_to_their_places),
         cmocka_unit_test(adds_in_the_stated_order),
         cmocka_unit_test(f32_reductions_pass_nan_and_order_zeros),
+        cmocka_unit_test(bf16_sums_and_products_are_rounded_once),
+        cmocka_unit_test(bf16_functions_round_the_f32_result),
+        cmocka_unit_test(random_bits_are_threefry),
         cmocka_unit_test(merges_under_a_mask),
     };
     return cmocka_run_group_tests(tests, find_tables, NULL);

@@ -175,7 +175,7 @@ fixture *fixture_new(void) {
     ts_arena *arena = ts_arena_new();
     fixture *f = TS_NEW(arena, fixture);
     f->arena = arena;
-    f->config.limits = (ts_isa_limits){.sregs = 32, .vregs = 64, .vmasks = 16};
+    f->config.limits = (ts_isa_limits){.sregs = 32, .vregs = 64, .vmasks = 16, .bf16 = true};
     for (int i = 0; i < TS_SLOT_COUNT; i++) f->config.limits.slots[i] = 4;
     for (int i = 0; i < TS_LATENCY_COUNT; i++) {
         f->config.latency_cycles[i] = f->config.occupancy_cycles[i] = 1;

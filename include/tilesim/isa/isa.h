@@ -59,6 +59,7 @@ typedef struct {
     uint32_t accepts;    /* bit (1 << ts_operand_kind) each */
     ts_space_kind space; /* of an address */
     const char *text;    /* "vreg, sreg or integer": what an error says was expected */
+    bool packed;         /* an f32 number goes into both halves of a word, as bf16 */
 } ts_operand_class;
 
 /* NULL for a letter that is none. */
@@ -196,6 +197,7 @@ const char *ts_space_text(ts_space_kind space);
 typedef struct {
     int slots[TS_SLOT_COUNT]; /* instructions of the slot in a bundle */
     int sregs, vregs, vmasks;
+    bool bf16; /* has vector bf16 arithmetic */
 } ts_isa_limits;
 
 /* Whether the core can issue the bundle: slots, register numbers, one writer a register, one branch or halt,
