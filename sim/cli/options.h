@@ -51,7 +51,7 @@ const char *cli_value_at(const cli_line *line, const char *name, int i);
 int cli_fail(const ts_error *err);
 /* The same for a wrong command line, with where to find help. */
 int cli_usage_error(const cli_line *line, const ts_error *err);
-/* Writes text to stdout; returns the exit code: 1, and a message, when it could not be written. */
+/* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
 
 #endif

@@ -283,7 +283,7 @@ def a_full_disk_is_an_error():
         from cli import TOOL
         done = subprocess.run([TOOL, "layout", FIGURE_1], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (
-        1, "tilesim: error: cannot write to standard output: No space left on device\n"), done
+        1, "tilesim: error: cannot write 'standard output': No space left on device\n"), done
 
 
 main()
