@@ -194,6 +194,16 @@ def files(pattern):
     return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
 
 
+# The rules of one variant.
+VARIANT_RULES = """rule cc-{name}
+  command = {compiler} $cflags {flags} -MMD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+  description = $out
+rule link-{name}
+  command = {compiler} {flags} $in -o $out $user_ldflags $libs
+  description = $out
+"""
 HEAD = f"""# Written by ./configure.py from the file tree; the same on every machine. Do not edit.
 ninja_required_version = 1.8
 builddir = build
@@ -205,16 +215,8 @@ cflags = {CFLAGS}
 rule configure
   command = $python configure.py --no-install
   generator = 1
-rule cc
-  command = $compiler $cflags $flags -MMD -MF $out.d -c $in -o $out
-  depfile = $out.d
-  deps = gcc
-  description = $out
 rule ar
   command = rm -f $out && ar rcs $out $in
-  description = $out
-rule link
-  command = $compiler $flags $in -o $out $user_ldflags $libs
   description = $out
 rule header
   command = $cc $cflags -x c -fsyntax-only -MMD -MF $out.d -MT $out $in && touch $out
@@ -254,6 +256,8 @@ class Writer:
 
     def __init__(self):
         self.lines = [HEAD]
+        for name, (compiler, flags) in VARIANTS.items():
+            self.lines.append(VARIANT_RULES.format(name=name, compiler=compiler, flags=flags).rstrip())
 
     def edge(self, rule, output, inputs, order="", **variables):
         """One build statement; returns its output."""
@@ -265,14 +269,8 @@ class Writer:
 
     def compile(self, variant, source):
         """One object of one variant."""
-        compiler, flags = VARIANTS[variant]
         stem = source.removeprefix("build/").removesuffix(".c")
-        return self.edge("cc", f"build/{variant}/obj/{stem}.o", [source], compiler=compiler, flags=flags)
-
-    def link(self, variant, output, inputs, libs, flags=""):
-        """One program of one variant."""
-        compiler, own = VARIANTS[variant]
-        return self.edge("link", output, inputs, compiler=compiler, flags=f"{own} {flags}".strip(), libs=libs)
+        return self.edge(f"cc-{variant}", f"build/{variant}/obj/{stem}.o", [source])
 
     def library(self, variant):
         """libtilesim.a: every layer but cli."""
@@ -282,7 +280,7 @@ class Writer:
     def tool(self, variant, library):
         """The binary."""
         objects = [self.compile(variant, f) for f in files("sim/cli/*.c")]
-        return self.link(variant, f"build/{variant}/tilesim", objects + [library], LIBS)
+        return self.edge(f"link-{variant}", f"build/{variant}/tilesim", objects + [library], libs=LIBS)
 
 
 EMBEDDED = "build/gen/embedded_configs.c"
@@ -301,7 +299,7 @@ def test_programs(out, variant, library):
     def program(group, source, *others):
         stem = source.removesuffix(".c")
         objects = [out.compile(variant, source), *others, *libraries]
-        groups[group].append(out.link(variant, f"build/{variant}/{stem}", objects, TEST_LIBS))
+        groups[group].append(out.edge(f"link-{variant}", f"build/{variant}/{stem}", objects, libs=TEST_LIBS))
 
     for source in files("tests/*/*.c"):
         folder, name = source.split("/")[1:]
@@ -323,8 +321,8 @@ def long_fuzz(out):
     library = out.library("fuzz") if fuzzers else ""
     for source in fuzzers:
         name = Path(source).stem
-        binary = out.link("fuzz", f"build/fuzz/{name}", [out.compile("fuzz", source), library], TEST_LIBS,
-                          "-fsanitize=fuzzer")
+        binary = out.edge("link-fuzz", f"build/fuzz/{name}", [out.compile("fuzz", source), library],
+                          libs=f"-fsanitize=fuzzer {TEST_LIBS}")
         corpus = f"tests/fuzz/corpus/{name.removeprefix('fuzz_')}"
         new = f"build/fuzz/new/{name.removeprefix('fuzz_')}"
         command = (f"mkdir -p {new} && {binary} -runs={FUZZ_RUNS} -seed=1 -artifact_prefix={new}- {new}"
