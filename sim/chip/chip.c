@@ -37,6 +37,28 @@ static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const in
     return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
 }
 
+/* The slice with its dims of 1 left out, so that xb[s1] of a [2,8,128] tensor meets an [8,128] one. */
+static bool squeeze(ts_error *err, ts_arena *arena, const ts_slice *slice, ts_plan_side *side) {
+    const ts_layout *layout = ts_layout_slice(err, arena, side->shape->layout, side->begin, slice->size);
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    *shape = *side->shape;
+    shape->layout = layout ? ts_layout_squeeze(err, arena, layout) : NULL;
+    side->shape = shape;
+    side->begin = NULL;
+    return shape->layout != NULL;
+}
+
+/* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
+static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
+                                ts_plan_side *dst) {
+    const ts_slice *a = &what->source, *b = &what->destination;
+    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0) {
+        return ts_plan_new(err, arena, src, dst, a->rank, a->size);
+    }
+    if (!squeeze(err, arena, a, src) || !squeeze(err, arena, b, dst)) return NULL;
+    return ts_plan_new(err, arena, src, dst, src->shape->layout->rank, src->shape->layout->dims);
+}
+
 static ts_dma_end end_of(const ts_chip *chip, const ts_slice *slice) {
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
     return (ts_dma_end){chip->spaces[kind], kind == TS_SPACE_HBM};
@@ -78,7 +100,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     ts_plan_side src = side_of(chip, &what->source, src_begin), dst = side_of(chip, &what->destination, dst_begin);
     ts_dma_transfer moved = {.src = end_of(chip, &what->source), .dst = end_of(chip, &what->destination),
                              .tag = (int64_t)(intptr_t)f};
-    moved.plan = ts_plan_new(err, f->arena, &src, &dst, what->source.rank, what->source.size);
+    moved.plan = make_plan(err, f->arena, what, &src, &dst);
     if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
         give_back(chip, f);
         return fault_at(err, cycle, chip->code, what->line);

@@ -218,6 +218,15 @@ static bool check_slice(ts_error *err, const ts_layout *layout, const int64_t *b
     return true;
 }
 
+/* The stages of `b`, then those of `layout`. */
+static void prepend(ts_arena *arena, const ts_layout_builder *b, const ts_layout *layout, ts_layout *out) {
+    int count = b->stage_count + layout->stage_count;
+    ts_stage *stages = ts_arena_grow(arena, b->stages, (size_t)b->stage_count, (size_t)count, sizeof *stages);
+    for (int i = 0; i < layout->stage_count; i++) stages[b->stage_count + i] = layout->stages[i];
+    out->stages = stages;
+    out->stage_count = count;
+}
+
 const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout *layout, const int64_t *begin,
                                  const int64_t *sizes) {
     if (!check_slice(err, layout, begin, sizes)) return NULL;
@@ -233,10 +242,33 @@ const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout
         slice->function = (ts_map_function){self, forward_sliced};
         return slice;
     }
-    int count = b.stage_count + layout->stage_count;
-    ts_stage *stages = ts_arena_grow(arena, b.stages, (size_t)b.stage_count, (size_t)count, sizeof *stages);
-    for (int i = 0; i < layout->stage_count; i++) stages[b.stage_count + i] = layout->stages[i];
-    slice->stages = stages;
-    slice->stage_count = count;
+    prepend(arena, &b, layout, slice);
     return slice;
+}
+
+/* Forwarding a squeezed layout by function: the dims of 1 have index 0. */
+static void forward_squeezed(const void *self, const int64_t *index, int64_t *coordinates) {
+    const ts_layout *whole = self;
+    int64_t full[TS_LAYOUT_MAX_DIMS];
+    for (int i = 0, k = 0; i < whole->rank; i++) full[i] = whole->dims[i] == 1 ? 0 : index[k++];
+    whole->function.forward(whole->function.self, full, coordinates);
+}
+
+const ts_layout *ts_layout_squeeze(ts_error *err, ts_arena *arena, const ts_layout *layout) {
+    int64_t dims[TS_LAYOUT_MAX_DIMS];
+    int rank = 0;
+    for (int i = 0; i < layout->rank; i++)
+        if (layout->dims[i] != 1) dims[rank++] = layout->dims[i];
+    ts_layout_builder b;
+    ts_layout_begin(&b, err, arena, rank, dims);
+    for (int i = 0; i < layout->rank; i++)
+        if (layout->dims[i] == 1) ts_layout_insert(&b, i);
+    if (b.failed) return NULL;
+    ts_layout *squeezed = TS_NEW(arena, ts_layout);
+    *squeezed = *layout;
+    squeezed->rank = rank;
+    squeezed->dims = b.dims;
+    if (layout->function.forward) squeezed->function = (ts_map_function){layout, forward_squeezed};
+    else prepend(arena, &b, layout, squeezed);
+    return squeezed;
 }

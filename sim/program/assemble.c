@@ -90,9 +90,6 @@ static bool parse_number(assembler *as, const token **at, const ts_operand_class
     if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX)) {
         return TOKEN_ERROR(as->err, begin, "%lld does not fit in 32 bits", (long long)v.integer);
     }
-    if (v.is_float && v.number != v.number) {
-        return TOKEN_ERROR(as->err, begin, "not a number");
-    }
     *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
     if (integer) {
         out->as.integer = v.integer;

@@ -51,7 +51,7 @@ typedef struct assembler {
     LIST(ts_transfer) transfers;
     LIST(const char *) semaphores;
     LIST(ts_param) params;
-    LIST(ts_check) checks;
+    LIST(ts_program_check) checks;
     int64_t used_bytes[TS_SPACE_COUNT];
 } assembler;
 
@@ -101,9 +101,7 @@ typedef struct {
 } spliced;
 /* Where a shape may have a number (behind one of [ ( { , : <=) it may have an expression of parameters. */
 bool splice_shape(assembler *as, const token *begin, const token *end, spliced *out);
-/* Each name of a parameter becomes its value. */
-void splice_names(assembler *as, const token *begin, const token *end, spliced *out);
 /* The other parser's error, moved to the place in the program. */
-bool splice_error(assembler *as, const spliced *text, const ts_error *theirs, const char *what);
+bool splice_error(assembler *as, const spliced *text, const ts_error *theirs);
 
 #endif

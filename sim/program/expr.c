@@ -263,7 +263,7 @@ static bool calculate(parser *p, const token *op, const constant *a, const const
     }
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
-        return true;
+        return out->number == out->number || TOKEN_ERROR(p->err, op, "the result is not a number");
     }
     *out = (constant){0};
     if (!integer_result(mark, a->integer, b->integer, &out->integer)) {

@@ -12,6 +12,30 @@ typedef struct {
     char label[32]; /* what labels begin with: no other name does */
 } printer;
 
+/* A number that is read back as a float, to the same bits when it has that many digits. */
+static void print_float(ts_text *out, double value, int digits) {
+    size_t begin = out->length;
+    if (value - value != 0) { /* an infinity */
+        ts_text_add(out, "%s1e999", value < 0 ? "-" : "");
+        return;
+    }
+    ts_text_add(out, "%.*g", digits, value);
+    if (strpbrk(out->bytes + begin, ".e") == NULL) {
+        ts_text_add(out, ".0");
+    }
+}
+
+/* Checks name them; nothing else does any more. */
+static void print_param(printer *p, const ts_param *param) {
+    ts_text_add(p->out, ".param %s = ", param->name);
+    if (param->is_float) {
+        print_float(p->out, param->number, 17);
+    } else {
+        ts_text_add(p->out, "%lld", (long long)param->integer);
+    }
+    ts_text_add_char(p->out, '\n');
+}
+
 static void print_tensor(printer *p, int i) {
     static const char *const roles[] = {"", " in", " out", " inout"};
     static const char *const fills[] = {"", " zeros", " iota", " random"};
@@ -48,10 +72,11 @@ static void print_semaphores(printer *p) {
     }
 }
 
-static void print_check(printer *p, const ts_check *check) {
-    static const char *const tolerances[] = {"ulp", "abs", "rel"};
-    ts_text_add(p->out, ".check %s ~= %s %s=%.17g\n", p->code->tensors[check->tensor].name, check->expression,
-                tolerances[check->tolerance], check->limit);
+/* The text as written, without line ends. */
+static void print_check(printer *p, const ts_program_check *check) {
+    ts_text_add(p->out, ".check ");
+    ts_text_add_bytes(p->out, check->source->text + check->begin, check->end - check->begin);
+    ts_text_add_char(p->out, '\n');
 }
 
 static void print_signed(ts_text *out, int64_t value) {
@@ -144,20 +169,6 @@ static void print_address(printer *p, const ts_address *address, ts_space_kind s
     }
 }
 
-/* A number that is read back as a float, to the same bits. */
-static void print_f32(ts_text *out, uint32_t bits) {
-    size_t begin = out->length;
-    float value = ts_f32_from_bits(bits);
-    if ((bits & 0x7fffffff) == 0x7f800000) { /* infinity */
-        ts_text_add(out, "%s1e999", value < 0 ? "-" : "");
-        return;
-    }
-    ts_text_add(out, "%.9g", (double)value);
-    if (strpbrk(out->bytes + begin, ".e") == NULL) {
-        ts_text_add(out, ".0");
-    }
-}
-
 static void print_operand(printer *p, const ts_operand *operand, const ts_operand_class *class) {
     switch (operand->kind) {
     case TS_OPERAND_SREG:
@@ -173,7 +184,7 @@ static void print_operand(printer *p, const ts_operand *operand, const ts_operan
         ts_text_add(p->out, "%lld", (long long)operand->as.integer);
         break;
     case TS_OPERAND_F32:
-        print_f32(p->out, operand->as.f32_bits);
+        print_float(p->out, (double)ts_f32_from_bits(operand->as.f32_bits), 9);
         break;
     case TS_OPERAND_LABEL:
         ts_text_add(p->out, "%s%d", p->label, operand->as.label);
@@ -246,6 +257,9 @@ void ts_program_print(const ts_program *program, ts_text *out) {
     printer p = {.program = program, .code = &program->code, .out = out};
     choose_label(&p);
     const bool *targets = find_targets(p.code, out->arena);
+    for (int i = 0; program->check_count > 0 && i < program->param_count; i++) {
+        print_param(&p, &program->params[i]);
+    }
     for (int i = 0; i < p.code->tensor_count; i++) {
         print_tensor(&p, i);
     }

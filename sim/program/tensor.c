@@ -130,7 +130,7 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape)
     ts_error theirs = {0};
     *shape = ts_shape_parse(&theirs, as->arena, &text.source);
     if (*shape == NULL) {
-        return splice_error(as, &text, &theirs, "");
+        return splice_error(as, &text, &theirs);
     }
     if (ts_shape_layout(&theirs, *shape, "the tensor") == NULL) {
         return TOKEN_ERROR(as->err, begin, "%s", theirs.message);

@@ -1,4 +1,4 @@
-/* Text of a program that another parser reads: shapes, and the expressions of checks. */
+/* Text of a program that another parser reads: shapes, with parameters replaced by their values. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,23 +107,7 @@ bool splice_shape(assembler *as, const token *begin, const token *end, spliced *
     return true;
 }
 
-void splice_names(assembler *as, const token *begin, const token *end, spliced *out) {
-    splicer s;
-    splicer_init(&s, as, begin, end);
-    for (const token *at = begin; at < end; at++) {
-        const symbol *named = at->kind == TOKEN_NAME ? scope_find(as->names, at->text, at->length) : NULL;
-        if (named != NULL && named->class == SYMBOL_PARAM) {
-            bool apart = at > begin && (at - 1)->offset + (at - 1)->length != at->offset;
-            add(&s, at - apart, " ", apart);
-            add_number(&s, at, &named->value);
-        } else {
-            add_token(&s, at);
-        }
-    }
-    finish(&s, out);
-}
-
-bool splice_error(assembler *as, const spliced *text, const ts_error *theirs, const char *what) {
+bool splice_error(assembler *as, const spliced *text, const ts_error *theirs) {
     size_t at = theirs->column > 0 ? (size_t)theirs->column - 1 : 0;
     at = at > text->source.length ? text->source.length : at;
     const token *place = text->begin + text->places[at];
@@ -131,6 +115,5 @@ bool splice_error(assembler *as, const spliced *text, const ts_error *theirs, co
     while (inside < at && text->places[at - inside - 1] == text->places[at] && inside + 1 < place->length) {
         inside++;
     }
-    return ts_error_at(as->err, theirs->kind, place->source, place->offset + inside, "%s%s", what,
-                       theirs->message);
+    return ts_error_at(as->err, theirs->kind, place->source, place->offset + inside, "%s", theirs->message);
 }

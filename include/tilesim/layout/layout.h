@@ -110,6 +110,8 @@ const ts_layout *ts_layout_finish(ts_layout_builder *b, const ts_iter *digits, i
 /* Another layout with the same map on a box of it: logical dims `sizes`, index 0 at `begin`. */
 const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout *layout, const int64_t *begin,
                                  const int64_t *sizes);
+/* The same map without the logical dims of extent 1. */
+const ts_layout *ts_layout_squeeze(ts_error *err, ts_arena *arena, const ts_layout *layout);
 
 /* ---- Asking ---- */
 

@@ -33,24 +33,20 @@ typedef struct {
     double number;
 } ts_param;
 
-typedef enum { TS_TOLERANCE_ULP, TS_TOLERANCE_ABS, TS_TOLERANCE_REL } ts_tolerance;
-
-/* TENSOR ~= EXPRESSION. Parameters are replaced by their values. */
+/* A .check: the bytes [begin, end) of the source behind the word. host/reference.h reads them; names are
+ * tensors and parameters. */
 typedef struct {
-    int tensor;
-    const char *expression;
-    int column;
-    ts_tolerance tolerance;
-    double limit;
+    const ts_source *source;
+    size_t begin, end;
     int line;
-} ts_check;
+} ts_program_check;
 
 typedef struct {
     ts_code code;
     const ts_tensor_use *uses; /* [code.tensor_count] */
     int param_count, check_count;
     const ts_param *params;
-    const ts_check *checks;
+    const ts_program_check *checks;
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
 } ts_program;
 
