@@ -129,6 +129,10 @@ const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, co
     return load(err, &lib, &file);
 }
 
+static bool is_null(const ts_tree *node) {
+    return node->kind == TS_TREE_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
+}
+
 /* The order is that of `below`; new keys follow. */
 const ts_tree *ts_tree_merge(ts_arena *arena, const ts_tree *below, const ts_tree *above) {
     if (below->kind != TS_TREE_MAP || above->kind != TS_TREE_MAP) return above;
@@ -138,13 +142,12 @@ const ts_tree *ts_tree_merge(ts_arena *arena, const ts_tree *below, const ts_tre
     merged->entries = entries;
     merged->count = 0;
     for (int i = 0; i < below->count; i++) {
+        const ts_tree_entry *under = &below->entries[i];
+        const ts_tree_entry *over = ts_tree_find(above, under->key, strlen(under->key));
+        if (over && is_null(over->value)) continue;
         ts_tree_entry *entry = &entries[merged->count++];
-        *entry = below->entries[i];
-        const ts_tree_entry *over = ts_tree_find(above, entry->key, strlen(entry->key));
-        if (over == NULL) continue;
-        const ts_tree *value = ts_tree_merge(arena, entry->value, over->value);
-        *entry = *over;
-        entry->value = value;
+        *entry = over ? *over : *under;
+        if (over) entry->value = ts_tree_merge(arena, under->value, over->value);
     }
     for (int i = 0; i < above->count; i++) {
         const ts_tree_entry *entry = &above->entries[i];

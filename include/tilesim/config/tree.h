@@ -49,7 +49,7 @@ const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, co
                             size_t count);
 bool ts_tree_is_path(const char *name);
 
-/* Maps are merged key by key, everything else is replaced by what lies above. */
+/* Maps are merged key by key, everything else is replaced by what lies above; null above takes a key away. */
 const ts_tree *ts_tree_merge(ts_arena *arena, const ts_tree *below, const ts_tree *above);
 
 /* The tree of "path.to.key=value", to be merged above another. */
