@@ -24,7 +24,8 @@ static const char *name_limiter(const ts_dma_cost *cost) {
 }
 
 static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transfer) {
-    int64_t ps = m->dma->issue_ps + m->dma->completion_ps + (transfer->descriptors - 1) * m->dma->descriptor_ps;
+    int64_t further = transfer->descriptors > 1 ? transfer->descriptors - 1 : 0;
+    int64_t ps = m->dma->issue_ps + m->dma->completion_ps + further * m->dma->descriptor_ps;
     return (int64_t)(((__int128)ps * m->core_khz + 999999999) / 1000000000);
 }
 

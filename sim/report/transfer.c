@@ -87,7 +87,8 @@ static void add_boxes(ts_text *out, const ts_plan *plan) {
 void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *out) {
     add_side(out, "source", study->src, study->src_memory, study->src_at);
     add_side(out, "destination", study->dst, study->dst_memory, study->dst_at);
-    ts_text_add(out, "machine       %s (%s)\n", study->machine->name, study->machine->title);
+    ts_text_add(out, "machine       %s (%s)%s\n", study->machine->name, study->machine->title,
+                study->by_default ? ", the default" : "");
     add_plan(out, study);
     add_bytes(out, &study->cost.transfer);
     add_hbm(out, &study->cost.hbm);

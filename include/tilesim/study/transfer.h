@@ -9,6 +9,7 @@ enum { TS_TRANSFER_ANYWHERE = -1 };
 
 typedef struct {
     const ts_machine *machine;
+    bool by_default; /* the user named no machine; set by the caller */
     const ts_shape *src, *dst;
     const ts_machine_memory *src_memory, *dst_memory;
     int64_t src_at, dst_at; /* byte addresses of offset 0 */

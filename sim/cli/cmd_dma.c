@@ -1,0 +1,62 @@
+/* tilesim dma: what it costs to move a tensor from one layout to another. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/report/transfer.h"
+
+static const cli_option options[] = {
+    {"machine", 'm', "NAME|FILE", "the machine; tpu-v5e when not given"},
+    {"explain", '\0', NULL, "also the loops of the plan"},
+    {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
+    {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
+    {"json", '\0', NULL, "the same as JSON"},
+};
+
+static const cli_command command_dma = {
+    .name = "dma",
+    .operands = "SRC DST",
+    .operands_least = 2,
+    .operands_most = 2,
+    .about = "Prices one transfer between two shapes with the same dimensions: the plan that moves the bytes,\n"
+             "walked through the machine's DMA engine and HBM from rest. S(n) in a layout names the memory.\n",
+    .example = "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static bool read_place(ts_error *err, const cli_line *line, const char *name, int64_t *at) {
+    const char *text = cli_value(line, name);
+    *at = TS_TRANSFER_ANYWHERE;
+    if (!text) return true;
+    if (!ts_text_to_int(err, name, text, at)) return false;
+    if (*at >= 0) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
+}
+
+static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study) {
+    ts_source src = {"source", line->operands[0], strlen(line->operands[0])};
+    ts_source dst = {"destination", line->operands[1], strlen(line->operands[1])};
+    const char *name = cli_value(line, "machine");
+    int64_t src_at, dst_at;
+    const ts_shape *from = ts_shape_parse(err, line->arena, &src);
+    const ts_shape *to = from ? ts_shape_parse(err, line->arena, &dst) : NULL;
+    const ts_machine *machine = to ? ts_machine_load(err, line->arena, name ? name : "tpu-v5e") : NULL;
+    return machine && read_place(err, line, "src-at", &src_at) && read_place(err, line, "dst-at", &dst_at) &&
+           ts_transfer_price(err, line->arena, machine, from, to, src_at, dst_at, study);
+}
+
+int cmd_dma(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_transfer_study study;
+    ts_text out;
+    if (!cli_begin(&line, &command_dma, argc, argv)) return line.exit_code;
+    if (!price(&err, &line, &study)) return cli_end(&line, cli_fail(&err));
+    study.by_default = cli_value(&line, "machine") == NULL;
+    bool explain = cli_value(&line, "explain") != NULL;
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json")) ts_report_transfer_json(&study, explain, &out);
+    else ts_report_transfer(&study, explain, &out);
+    return cli_end(&line, cli_print(&out));
+}

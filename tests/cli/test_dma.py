@@ -1,0 +1,101 @@
+"""tilesim dma: the bill of a transfer, its JSON keys, what layouts cost against each other, and bad input."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+ROWS = "f32[1024,1024]{1,0}"
+TILES = "f32[1024,1024]{1,0:T(8,128)}"
+
+
+def price(src, dst, *options):
+    return expect_json(["dma", src, dst, *options])
+
+
+@test
+def keys_and_bytes():
+    bill = price(ROWS, TILES, "-m", "tpu-v5e")
+    assert bill["schema"] == "tilesim.dma" and bill["machine"] == "tpu-v5e" and len(bill["machine_hash"]) == 16
+    assert bill["useful_bytes"] == 4 << 20 and bill["moved_bytes"] == 8 << 20
+    assert bill["padding_bytes"] == bill["waste_bytes"] == 0
+    assert bill["microseconds"] == round(bill["cycles"] / 1500, 6)
+    assert abs(bill["gb_per_s"] - bill["useful_bytes"] / bill["microseconds"] / 1000) < 0.01
+    assert bill["cycles"] >= bill["fixed_cycles"] + max(bill["memory_cycles"], bill["engine_cycles"]) // 2
+    assert (bill["src_at"], bill["dst_at"]) == (0, 4 << 20)
+
+
+@test
+def same_answer_twice():
+    assert expect(["dma", ROWS, TILES, "--explain"]) == expect(["dma", ROWS, TILES, "--explain"])
+
+
+@test
+def explain_shows_the_loops():
+    text = expect(["dma", ROWS, "f32[1024,1024]{1,0:T(8,128)S(1)}", "--explain"])
+    assert """
+boxes (strides in bits, outermost loop first)
+  0: 1048576 elements from bit 0 to bit 0
+       for 128: src += 262144, dst += 262144
+         for 8: src += 4096, dst += 32768
+           for 8: src += 32768, dst += 4096
+             for 128: src += 32, dst += 32
+""" in text, text
+    assert "tpu-v5e (TPU v5e), the default" in text
+    assert all(len(line) <= 110 for line in text.splitlines())
+
+
+@test
+def a_buffer_can_be_placed():
+    assert price(ROWS, TILES, "--dst-at", "8388608")["dst_at"] == 8388608
+    assert price(ROWS, TILES, "--src-at", "4096")["dst_at"] == (4 << 20) + 4096
+
+
+@test
+def layouts_that_agree_are_cheap():
+    copy, retile, turn = (price(ROWS, dst)["cycles"] for dst in (ROWS, TILES, "f32[1024,1024]{0,1}"))
+    assert retile < turn and copy < turn
+    large = price("f32[2048,2048]{1,0}", "f32[2048,2048]{1,0:T(8,128)}")["cycles"]
+    small = price("f32[1024,2048]{1,0}", "f32[1024,2048]{1,0:T(8,128)}")["cycles"]
+    assert 1.9 * small < large < 2.1 * small
+
+
+@test
+def padding_travels_and_is_counted():
+    ragged = "f32[1000,1000]{1,0:T(8,128)}"
+    bill = price(ragged, ragged)
+    assert bill["padding_bytes"] == 2 * 4 * (1000 * 1024 - 1000 * 1000) and bill["kind"] == "copy"
+
+
+@test
+def nothing_costs_the_fixed_part():
+    bill = price("f32[0]{0}", "f32[0]{0}")
+    assert bill["cycles"] == bill["fixed_cycles"] and bill["moved_bytes"] == 0
+
+
+@test
+def bad_input():
+    rows = [
+        (["f32[4]{0}", "f32[5]{0}"], "f32[4]{0} and f32[5]{0} have different dimensions, expected the same"),
+        (["f32[4]{0}", "f32[4]{0:S(9)}"], "tpu-v5e has no memory space S(9)"),
+        (["f32[4]{0}", "c64[4]{0}"], "there is no conversion from f32 to c64"),
+        (["f32[65536,65536]{1,0}"] * 2, "the tensor takes 17179869184 bytes at byte 17179869184 of hbm, which has "
+                                        "17179869184 bytes"),
+        (["f32[65536,1024]{1,0:S(1)}", "f32[65536,1024]{1,0}"],
+         "the tensor takes 268435456 bytes at byte 0 of vmem, which has 134217728 bytes"),
+        (["f32[1024]{0}", "f32[1024]{0}", "--dst-at", "4095"],
+         "the source (bytes 0 to 4095) and the destination (4095 to 8190) overlap"),
+        (["f32[4]{0}", "f32[4]{0}", "--dst-at", "-4"], "--dst-at is -4, expected 0 or more"),
+        (["f32[4]{0}", "f32[4]{0}", "-m", "no.yaml"], "cannot open 'no.yaml': No such file or directory"),
+        (["f32[?]{0}", "f32[4]{0}"], "a shape without layout cannot be moved"),
+    ]
+    for words, message in rows:
+        expect(["dma", *words], code=1, out="", err=f"tilesim: error: {message}\n")
+    expect(["dma", "f32[4]{0:T(2}", "f32[4]{0}"], code=1, out="",
+           err="source:1:13: error: found '}', expected ',' or ')'\nf32[4]{0:T(2}\n            ^\n")
+    code, _, err = run("dma", ROWS, TILES, "-m", "tpu-v5")
+    assert code == 1 and "did you mean 'tpu-v5e'?" in err, err
+    assert run("dma", ROWS)[0] == 2
+
+
+main()
