@@ -64,6 +64,8 @@ static const ts_field rows[] = {
     INTEGER("core.sublanes", chip.sublanes, TS_SUBLANES, TS_SUBLANES, "sublanes", "sublanes of a vreg"),
     INTEGER("core.sregs", core.limits.sregs, 1, TS_REGISTERS_MAX, "registers", "scalar registers, 32 bits"),
     INTEGER("core.vregs", core.limits.vregs, 1, TS_REGISTERS_MAX, "registers", "vector registers, 4 KiB"),
+    {.path = "core.bf16", .kind = TS_FIELD_BOOL, AT(ts_machine, core.limits.bf16), .unit = "",
+     .meaning = "has vector arithmetic on bf16"},
     INTEGER("core.vmasks", core.limits.vmasks, 1, TS_REGISTERS_MAX, "registers", "mask registers"),
 #define SLOT(name, text, about) \
     INTEGER("core.slots." text, core.limits.slots[TS_SLOT_##name], 0, 64, "a bundle", about),
@@ -74,15 +76,15 @@ static const ts_field rows[] = {
             "until the unit takes another"),
 #include "tilesim/isa/latencies.def"
 
-    INTEGER("mxu.units", mxu.units, 0, 64, "a core", "matrix units"),
-    POWER("mxu.edge", mxu.edge, 1024, "multipliers", "rows and columns of a matrix unit"),
-    INTEGER("mxu.rate.f32", mxu.rate[TS_MXU_F32], 0, 64, "of bf16", "rows of f32 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.bf16", mxu.rate[TS_MXU_BF16], 1, 1, "of bf16", "1: the occupancy of mxu_push is that of bf16"),
-    INTEGER("mxu.rate.fp8", mxu.rate[TS_MXU_FP8], 0, 64, "of bf16", "rows of fp8 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.int8", mxu.rate[TS_MXU_INT8], 0, 64, "of bf16", "rows of int8 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.int4", mxu.rate[TS_MXU_INT4], 0, 64, "of bf16", "rows of int4 for one of bf16, 0: not native"),
-    INTEGER("mxu.staging", mxu.staging, 1, 64, "tiles", "weight tiles that a unit holds, the one in use included"),
-    INTEGER("mxu.results", mxu.result_vregs, 1, 4096, "vregs", "results that a unit holds until popped"),
+    INTEGER("mxu.units", core.mxu.units, 0, 64, "a core", "matrix units"),
+    POWER("mxu.edge", core.mxu.edge, 1024, "multipliers", "rows and columns of a matrix unit"),
+    INTEGER("mxu.rate.f32", core.mxu.rate[TS_MXU_F32], 0, 64, "of bf16", "rows of f32 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.bf16", core.mxu.rate[TS_MXU_BF16], 1, 1, "of bf16", "1: the occupancy of mxu_push is that of bf16"),
+    INTEGER("mxu.rate.fp8", core.mxu.rate[TS_MXU_FP8], 0, 64, "of bf16", "rows of fp8 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.int8", core.mxu.rate[TS_MXU_INT8], 0, 64, "of bf16", "rows of int8 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.int4", core.mxu.rate[TS_MXU_INT4], 0, 64, "of bf16", "rows of int4 for one of bf16, 0: not native"),
+    INTEGER("mxu.staging", core.mxu.staging, 1, 64, "tiles", "weight tiles that a unit holds, the one in use included"),
+    INTEGER("mxu.results", core.mxu.result_vregs, 1, 4096, "vregs", "results that a unit holds until popped"),
 
     INTEGER("vmem.banks", core.vmem_banks, 0, 4096, "banks",
             "rows of 128 words lie in bank row mod banks, 0: without conflicts"),

@@ -153,7 +153,7 @@ const char *ts_mxu_type_text(ts_mxu_type type) {
 }
 
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t khz) {
-    const ts_machine_mxu *mxu = &machine->mxu;
+    const ts_machine_mxu *mxu = &machine->core.mxu;
     int64_t rows = (int64_t)machine->chip.tensor_cores * mxu->units * TS_SUBLANES * mxu->rate[type];
     __int128 ops = (__int128)rows * mxu->edge * mxu->edge * 2 * khz * 1000;
     ops /= machine->core.occupancy_cycles[TS_LATENCY_MXU_PUSH];

@@ -4,11 +4,29 @@
 
 #include "tilesim/isa/isa.h"
 
+typedef enum {
+    TS_MXU_F32,
+    TS_MXU_BF16,
+    TS_MXU_FP8,
+    TS_MXU_INT8,
+    TS_MXU_INT4,
+    TS_MXU_TYPE_COUNT
+} ts_mxu_type;
+
+typedef struct {
+    int32_t units; /* of a core */
+    int32_t edge;  /* rows and columns of multipliers */
+    int32_t rate[TS_MXU_TYPE_COUNT]; /* rows accepted in the time of one of bf16; 0: not a native type */
+    int32_t staging;      /* weight tiles that a unit holds, the one in use included */
+    int32_t result_vregs; /* results that a unit holds until popped, in vregs */
+} ts_machine_mxu;
+
 typedef struct {
     ts_isa_limits limits;
     int64_t latency_cycles[TS_LATENCY_COUNT];   /* issue to the first cycle in which the result can be read */
     int64_t occupancy_cycles[TS_LATENCY_COUNT]; /* issue to the next issue on the same unit */
     int vmem_banks; /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
+    ts_machine_mxu mxu;
 } ts_core_config;
 
 #endif

@@ -22,23 +22,7 @@ typedef struct {
     int64_t peak_khz;        /* the clock of the published peak figures */
 } ts_machine_chip;
 
-typedef enum {
-    TS_MXU_F32,
-    TS_MXU_BF16,
-    TS_MXU_FP8,
-    TS_MXU_INT8,
-    TS_MXU_INT4,
-    TS_MXU_TYPE_COUNT
-} ts_mxu_type;
 const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */
-
-typedef struct {
-    int32_t units; /* of a core */
-    int32_t edge;  /* rows and columns of multipliers */
-    int32_t rate[TS_MXU_TYPE_COUNT]; /* rows accepted in the time of one of bf16; 0: not a native type */
-    int32_t staging;      /* weight tiles that a unit holds, the one in use included */
-    int32_t result_vregs; /* results that a unit holds until popped, in vregs */
-} ts_machine_mxu;
 
 /* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
 typedef struct {
@@ -62,7 +46,6 @@ typedef struct {
     const char *title;   /* from the file: "TPU v5e" */
     ts_machine_chip chip;
     ts_core_config core;    /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
-    ts_machine_mxu mxu;
     ts_hbm_config hbm;
     ts_dma_config dma;
     const ts_machine_memory *memories;
