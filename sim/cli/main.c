@@ -1,10 +1,11 @@
 /* The binary: finds the command and runs it. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "options.h"
 #include "tilesim/base/arena.h"
 #include "tilesim/base/text.h"
 #include "tilesim/base/version.h"
@@ -54,5 +55,7 @@ static int dispatch(int argc, char **argv) {
 int main(int argc, char **argv) {
     ts_arena_set_oom(out_of_memory);
     int code = dispatch(argc, argv);
-    return code ? code : cli_flush();
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written) fprintf(stderr, "tilesim: error: cannot write 'standard output': %s\n", strerror(errno));
+    return written || code ? code : EXIT_IO;
 }

@@ -42,17 +42,7 @@ int cli_usage_error(const cli_line *line, const ts_error *err) {
 
 int cli_print(const ts_text *text) {
     fwrite(text->bytes, 1, text->length, stdout);
-<<<<<<< HEAD
     return 0;
-=======
-    return cli_flush();
-}
-
-int cli_flush(void) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
-    fprintf(stderr, "tilesim: error: cannot write to standard output: %s\n", strerror(errno));
-    return 1;
->>>>>>> 1191ed7 (build: one rule a variant, so that an edge is one line; cli: one place that finds output unwritten)
 }
 
 /* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.

@@ -53,7 +53,5 @@ int cli_fail(const ts_error *err);
 int cli_usage_error(const cli_line *line, const ts_error *err);
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
-/* The same for what was printed by other means. */
-int cli_flush(void);
 
 #endif

@@ -48,7 +48,7 @@ def output_that_cannot_be_written():
     with open("/dev/full", "w") as full:
         done = subprocess.run([TOOL, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1, done
-    assert done.stderr == "tilesim: error: cannot write to standard output: No space left on device\n", done
+    assert done.stderr == "tilesim: error: cannot write 'standard output': No space left on device\n", done
 
 
 main()
