@@ -70,6 +70,12 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return rows[a_length % 3][b_length];
 }
 
+static size_t common_prefix(const char *a, const char *b) {
+    size_t length = 0;
+    while (a[length] && a[length] == b[length]) length++;
+    return length;
+}
+
 const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes) {
     size_t length = strlen(word), best = 2 + length / 4;
     const char *nearest = NULL;
@@ -80,10 +86,11 @@ const char *ts_text_nearest(const char *word, const char *const *names, size_t c
         size_t name_length = name ? strlen(name) : 0;
         if (name_length == 0 || name_length > LONGEST_WORD) continue;
         size_t d = distance(word, length, name, name_length);
-        if (d < best && (d < length || d < name_length)) {
-            best = d;
-            nearest = name;
-        }
+        bool closer =
+            d < best || (nearest && d == best && common_prefix(word, name) > common_prefix(word, nearest));
+        if (!closer || (d >= length && d >= name_length)) continue;
+        best = d;
+        nearest = name;
     }
     return nearest;
 }

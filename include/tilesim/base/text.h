@@ -24,7 +24,8 @@ void ts_text_add_char(ts_text *text, char c);
 void ts_text_clear(ts_text *text);
 
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
- * NULL. `names` has pointers `stride_bytes` apart, so that it can be a column of a table. */
+ * NULL; among equally near ones the one that begins most alike, then the first. `names` has pointers
+ * `stride_bytes` apart, so that it can be a column of a table. */
 const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes);
 
 /* A cursor over a source. Helpers skip white space first (space, tab, CR, LF); nothing reads past the end. */
