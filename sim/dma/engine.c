@@ -17,6 +17,7 @@ typedef struct transfer {
     bool started, offered; /* offered: every access has been */
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
+    int64_t engine_parts;  /* its blocks kept the engine busy */
 } transfer;
 
 struct ts_dma {
@@ -27,10 +28,11 @@ struct ts_dma {
     transfer *first; /* in order of issue */
     transfer *free;
     int under_way;
-    int64_t port_cycle; /* until which the engine is busy with blocks already begun */
+    int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
 };
 
+enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
 /* Cycles of one clock in another, rounded up (in 128 bits, from cycle 0). */
@@ -138,17 +140,18 @@ static void begin_block(ts_dma *dma, transfer *t) {
     t->access_at = 0;
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
-    int64_t cycles = ts_ceil_div(bytes, dma->config->bytes_per_cycle[t->result.kind]);
-    t->ready_cycle = later(t->ready_cycle, dma->port_cycle);
-    dma->port_cycle = t->ready_cycle + cycles;
-    t->result.engine_cycles += cycles;
+    int64_t parts = ts_ceil_div(bytes * PARTS, dma->config->bytes_per_cycle[t->result.kind]);
+    int64_t start = later(t->ready_cycle * PARTS, dma->port_busy);
+    t->ready_cycle = start / PARTS;
+    dma->port_busy = start + parts;
+    t->engine_parts += parts;
 }
 
 /* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. The memory is run up
  * to `tick` for it; what is not known by then comes after it. */
 static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
     if (!t->started || t->offered) return INT64_MAX;
-    if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_cycle);
+    if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_busy / PARTS);
     return later(t->ready_cycle, to_cycle(dma, ts_hbm_stream_next(t->stream, tick)));
 }
 
@@ -165,7 +168,7 @@ static void act(ts_dma *dma, transfer *t) {
 /* Sets done_cycle when the last data is known. */
 static void look_for_end(ts_dma *dma, transfer *t) {
     if (!t->offered || t->done_cycle >= 0) return;
-    int64_t end = later(t->ready_cycle, dma->port_cycle);
+    int64_t end = later(t->ready_cycle, ts_ceil_div(dma->port_busy, PARTS));
     if (touches_hbm(t) && ts_walk_get_totals(t->walk)->blocks > 0) {
         int64_t tick = ts_hbm_stream_done(t->stream);
         if (tick < 0) return;
@@ -271,6 +274,7 @@ bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result) {
     assert(t);
     count_bytes(dma, t);
     t->result.completed_cycle = t->done_cycle;
+    t->result.engine_cycles = ts_ceil_div(t->engine_parts, PARTS);
     *result = t->result;
     bool moved = !t->what.src.space || ts_dma_move(err, t->what.plan, t->what.src.space, t->what.dst.space);
     unlink_transfer(dma, t);
