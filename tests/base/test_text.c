@@ -91,6 +91,14 @@ static void nearest_edges(void **state) {
     assert_null(ts_text_nearest(longer, names, 4, sizeof names[0]));
 }
 
+/* Equally near: what begins most alike, then the first. */
+static void nearest_of_equals(void **state) {
+    (void)state;
+    static const char *const names[] = {"tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v5p"};
+    assert_string_equal(ts_text_nearest("tpu-v5", names, 4, sizeof names[0]), "tpu-v5e");
+    assert_string_equal(ts_text_nearest("tpu-v9", names, 4, sizeof names[0]), "tpu-v2");
+}
+
 static void nearest_in_a_table(void **state) {
     (void)state;
     static const struct {
@@ -98,8 +106,7 @@ static void nearest_in_a_table(void **state) {
         const char *name;
     } table[] = {{1, "bank"}, {2, NULL}, {3, "burst"}, {4, "burnt"}};
     assert_string_equal(ts_text_nearest("bust", &table[0].name, 4, sizeof table[0]), "burst");
-    assert_string_equal(ts_text_nearest("bursnt", &table[0].name, 4, sizeof table[0]),
-                        "burst"); /* the first */
+    assert_string_equal(ts_text_nearest("bursnt", &table[0].name, 4, sizeof table[0]), "burst");
     assert_null(ts_text_nearest("bank", &table[0].name, 0, sizeof table[0]));
 }
 
@@ -271,6 +278,7 @@ int main(void) {
         cmocka_unit_test(buffer_edges),
         cmocka_unit_test(nearest),
         cmocka_unit_test(nearest_edges),
+        cmocka_unit_test(nearest_of_equals),
         cmocka_unit_test(nearest_in_a_table),
         cmocka_unit_test(cursor),
         cmocka_unit_test(cursor_stays_inside),
