@@ -219,12 +219,19 @@ bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, 
     return read_fields(err, &r, tree);
 }
 
+const char *ts_field_status_text(ts_field_status status) {
+    static const char *const words[] = {[TS_STATUS_UNSTATED] = "unstated",
+                                        [TS_STATUS_PUBLISHED] = "published",
+                                        [TS_STATUS_DERIVED] = "derived",
+                                        [TS_STATUS_ASSUMED] = "assumed"};
+    return words[status];
+}
+
 ts_field_status ts_field_leaf_status(const ts_field_leaf *leaf) {
-    static const char *const words[] = {
-        [TS_STATUS_PUBLISHED] = "published", [TS_STATUS_DERIVED] = "derived", [TS_STATUS_ASSUMED] = "assumed"};
-    const char *comment = leaf->node->comment;
-    size_t length = strcspn(comment, " (:,;");
-    for (int i = TS_STATUS_PUBLISHED; i <= TS_STATUS_ASSUMED; i++)
-        if (strlen(words[i]) == length && strncmp(comment, words[i], length) == 0) return (ts_field_status)i;
+    size_t length = strcspn(leaf->node->comment, " (:,;");
+    for (ts_field_status s = TS_STATUS_PUBLISHED; s <= TS_STATUS_ASSUMED; s++) {
+        const char *word = ts_field_status_text(s);
+        if (strlen(word) == length && strncmp(leaf->node->comment, word, length) == 0) return s;
+    }
     return TS_STATUS_UNSTATED;
 }

@@ -135,8 +135,8 @@ static void print_quoted(ts_text *out, const char *text) {
     ts_text_add_char(out, '"');
 }
 
-/* The member as an integer; members are bool, enum, int32_t or int64_t. */
-static int64_t load(const ts_field *field, const void *at) {
+/* Members are bool, enum, int32_t or int64_t. */
+int64_t ts_field_value(const ts_field *field, const void *at) {
     int32_t narrow;
     int64_t wide;
     if (field->bytes == sizeof(bool)) return *(const bool *)at;
@@ -155,7 +155,7 @@ void ts_field_print(ts_text *out, const ts_field *field, const void *at) {
         ts_text_add(out, "{}");
         return;
     }
-    int64_t value = load(field, at);
+    int64_t value = ts_field_value(field, at);
     if (field->kind == TS_FIELD_CHOICE)
         ts_text_add(out, "%s", field->choices[value]);
     else if (field->kind == TS_FIELD_BOOL)
@@ -166,25 +166,33 @@ void ts_field_print(ts_text *out, const ts_field *field, const void *at) {
         print_quantity(out, field->kind, value);
 }
 
-static void add_range(ts_text *out, const ts_field *field) {
-    bool plain = field->kind == TS_FIELD_INTEGER;
-    ts_text_add(out, " from ");
-    if (plain) ts_text_add(out, "%" PRId64, field->min);
-    else print_quantity(out, field->kind, field->min);
-    ts_text_add(out, " to ");
-    if (plain) ts_text_add(out, "%" PRId64, field->max);
-    else print_quantity(out, field->kind, field->max);
-    if (field->power_of_two) ts_text_add(out, ", a power of two");
+static void print_bound(ts_text *out, const ts_field *field, int64_t value) {
+    if (kinds[field->kind].units && field->kind != TS_FIELD_INTEGER)
+        print_quantity(out, field->kind, value);
+    else
+        ts_text_add(out, "%" PRId64, value);
 }
 
-void ts_field_expectation(ts_text *out, const ts_field *field) {
-    ts_text_add(out, "%s", kinds[field->kind].expected);
+void ts_field_range(ts_text *out, const ts_field *field) {
     if (field->kind == TS_FIELD_CHOICE) {
         for (const char *const *word = field->choices; *word; word++)
             ts_text_add(out, "%s%s", word == field->choices ? "" : word[1] ? ", " : " or ", *word);
-    } else if (field->kind == TS_FIELD_GROUP) {
-        ts_text_add(out, " with %" PRId64 " to %" PRId64 " keys", field->min, field->max);
-    } else if (kinds[field->kind].units) {
-        add_range(out, field);
+    } else if (kinds[field->kind].units || field->kind == TS_FIELD_GROUP) {
+        print_bound(out, field, field->min);
+        ts_text_add(out, " to ");
+        print_bound(out, field, field->max);
+        ts_text_add(out, "%s", field->power_of_two ? ", a power of two" : "");
     }
+}
+
+void ts_field_expectation(ts_text *out, const ts_field *field) {
+    bool group = field->kind == TS_FIELD_GROUP;
+    ts_text_add(out, "%s%s", kinds[field->kind].expected, group ? " with " : kinds[field->kind].units ? " from " : "");
+    ts_field_range(out, field);
+    ts_text_add(out, "%s", group ? " keys" : "");
+}
+
+const char *ts_field_unit(const ts_field *field) {
+    const unit *units = kinds[field->kind].units;
+    return units && field->kind != TS_FIELD_INTEGER ? units[0].text : field->unit;
 }

@@ -62,13 +62,19 @@ bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, 
 
 /* The figure as a file would have it. */
 void ts_field_print(ts_text *out, const ts_field *field, const void *at);
-/* "integer", "bytes", ... */
+/* The stored integer of a figure that is no text and no group, and its unit ("" when it has none). */
+int64_t ts_field_value(const ts_field *field, const void *at);
+const char *ts_field_unit(const ts_field *field);
+/* "integer", "size", ... */
 const char *ts_field_kind_text(ts_field_kind kind);
-/* What an error says was expected, and a schema lists: "an integer, 1 to 64, a power of two". */
+/* "1 to 64, a power of two"; the words of a choice; "" when anything goes. */
+void ts_field_range(ts_text *out, const ts_field *field);
+/* What an error says was expected: "an integer from 1 to 64, a power of two". */
 void ts_field_expectation(ts_text *out, const ts_field *field);
 
 /* Where a figure comes from: the first word of its comment. */
 typedef enum { TS_STATUS_UNSTATED, TS_STATUS_PUBLISHED, TS_STATUS_DERIVED, TS_STATUS_ASSUMED } ts_field_status;
 ts_field_status ts_field_leaf_status(const ts_field_leaf *leaf);
+const char *ts_field_status_text(ts_field_status status);
 
 #endif

@@ -56,6 +56,8 @@ typedef struct {
     int32_t leaf_count;
 } ts_machine;
 
+#define TS_MACHINE_DEFAULT "tpu-v5e"
+
 /* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a '/'). */
 const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name);
 /* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the file. */

@@ -1,0 +1,76 @@
+/* tilesim show: what machines there are, what is in one, and what can be in its file. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/report/machine.h"
+
+static const cli_option options[] = {
+    {"list", 0, NULL, "machine: the built-in machines, a line each"},
+    {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
+    {"json", 0, NULL, "the same as JSON"},
+};
+
+static const cli_command usage = {
+    .name = "show",
+    .operands = "machine [NAME|FILE] | schema",
+    .operands_least = 1,
+    .operands_most = 2,
+    .about = "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
+             "peak rates and ridge points that follow. The output is a machine file. NAME is built in; the\n"
+             "default is " TS_MACHINE_DEFAULT ".\n"
+             "schema: every field of a machine file: type, range, unit, meaning.\n",
+    .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+enum { MAX_SETS = 64 };
+
+static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
+    const char *sets[MAX_SETS];
+    int count = 0;
+    while (count < MAX_SETS && cli_value_at(line, "set", count)) {
+        sets[count] = cli_value_at(line, "set", count);
+        count++;
+    }
+    if (count == MAX_SETS) return ts_error_set(err, TS_ERROR_USAGE, "more than %d times --set", MAX_SETS - 1);
+    const char *name = line->operand_count > 1 ? line->operands[1] : TS_MACHINE_DEFAULT;
+    const ts_machine *machine = ts_machine_load_with(err, line->arena, name, "--set", sets, count);
+    if (machine == NULL) return false;
+    if (cli_value(line, "json")) {
+        ts_report_machine_json(machine, out);
+        return true;
+    }
+    ts_text_add(out, "# %s%s\n", name, line->operand_count > 1 ? "" : " (the default machine)");
+    ts_report_machine(machine, out);
+    return true;
+}
+
+static bool show_list(ts_error *err, const cli_line *line, ts_text *out) {
+    return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena, out);
+}
+
+static bool show(ts_error *err, const cli_line *line, ts_text *out) {
+    static const char *const subjects[] = {"machine", "schema"};
+    const char *subject = line->operands[0];
+    if (strcmp(subject, "machine") == 0) return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
+    if (strcmp(subject, "schema") == 0) {
+        if (line->operand_count > 1)
+            return ts_error_set(err, TS_ERROR_USAGE, "found '%s' behind schema, expected nothing", line->operands[1]);
+        (cli_value(line, "json") ? ts_report_schema_json : ts_report_schema)(out);
+        return true;
+    }
+    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine or schema", subject);
+    return ts_error_hint(err, ts_text_nearest(subject, subjects, 2, sizeof subjects[0]));
+}
+
+int cmd_show(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_text out;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    ts_text_init(&out, line.arena);
+    if (show(&err, &line, &out)) return cli_end(&line, cli_print(&out));
+    return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+}

@@ -1,0 +1,195 @@
+/* Machines for people. */
+#include "tilesim/report/machine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/machine/embedded.h"
+
+/* ---- What follows from the figures ---- */
+
+static double tera(int64_t rate) { return (double)rate / 1e12; }
+static double giga(int64_t rate) { return (double)rate / 1e9; }
+static double ratio(int64_t a, int64_t b) { return (double)a / (double)b; }
+
+static void add_rates(const ts_machine *m, ts_text *out) {
+    int64_t vmem = ts_machine_vmem_rate(m, m->chip.peak_khz), hbm = ts_machine_hbm_rate(m);
+    ts_text_add(out, "#   %-8s %14s %14s %20s %20s\n", "", "peak TOP/s", "sustained", "ridge, op/B of HBM", "op/B of VMEM");
+    for (ts_mxu_type type = 0; type < TS_MXU_TYPE_COUNT; type++) {
+        int64_t peak = ts_machine_peak_ops(m, type, m->chip.peak_khz);
+        if (peak == 0) {
+            ts_text_add(out, "#   %-8s not native\n", ts_mxu_type_text(type));
+            continue;
+        }
+        ts_text_add(out, "#   %-8s %14.1f %14.1f %20.1f %20.1f\n", ts_mxu_type_text(type), tera(peak),
+                    tera(ts_machine_peak_ops(m, type, m->chip.sustained_khz)), ratio(peak, hbm), ratio(peak, vmem));
+    }
+    ts_text_add(out, "#   HBM      %14.1f GB/s\n", giga(hbm));
+    ts_text_add(out, "#   VMEM     %14.1f GB/s of loads, %.1f times HBM\n", giga(vmem), ratio(vmem, hbm));
+}
+
+/* Texts and groups without keys are no figures. */
+static void count_status(const ts_machine *m, int counts[TS_STATUS_ASSUMED + 1]) {
+    memset(counts, 0, sizeof counts[0] * (TS_STATUS_ASSUMED + 1));
+    for (int i = 0; i < m->leaf_count; i++) {
+        ts_field_kind kind = m->leaves[i].field->kind;
+        if (kind != TS_FIELD_TEXT && kind != TS_FIELD_GROUP) counts[ts_field_leaf_status(&m->leaves[i])]++;
+    }
+}
+
+void ts_report_machine(const ts_machine *machine, ts_text *out) {
+    int counts[TS_STATUS_ASSUMED + 1];
+    count_status(machine, counts);
+    ts_machine_print(out, machine, true);
+    ts_text_add(out, "\n# What follows, for the chip:\n");
+    add_rates(machine, out);
+    ts_text_add(out, "#   %d figures published, %d derived, %d assumed, %d without a source\n",
+                counts[TS_STATUS_PUBLISHED], counts[TS_STATUS_DERIVED], counts[TS_STATUS_ASSUMED],
+                counts[TS_STATUS_UNSTATED]);
+    ts_text_add(out, "#   machine_hash %016" PRIx64 "\n", machine->hash);
+}
+
+/* ---- JSON ---- */
+
+static void add_hash(const ts_machine *machine, ts_json *json) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, machine->hash);
+    ts_json_text(json, "machine", machine->name);
+    ts_json_text(json, "machine_hash", hash);
+    ts_json_text(json, "title", machine->title);
+}
+
+static void add_rates_json(const ts_machine *m, ts_json *json) {
+    int64_t hbm = ts_machine_hbm_rate(m), vmem = ts_machine_vmem_rate(m, m->chip.peak_khz);
+    ts_json_object(json, "operations_per_second");
+    for (ts_mxu_type type = 0; type < TS_MXU_TYPE_COUNT; type++) {
+        int64_t peak = ts_machine_peak_ops(m, type, m->chip.peak_khz);
+        if (peak == 0) continue;
+        ts_json_object(json, ts_mxu_type_text(type));
+        ts_json_int(json, "peak", peak);
+        ts_json_int(json, "sustained", ts_machine_peak_ops(m, type, m->chip.sustained_khz));
+        ts_json_real(json, "hbm_ridge", ratio(peak, hbm), 3);
+        ts_json_real(json, "vmem_ridge", ratio(peak, vmem), 3);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+    ts_json_int(json, "hbm_bytes_per_second", hbm);
+    ts_json_int(json, "vmem_bytes_per_second", vmem);
+}
+
+static void add_value(const ts_field *field, const void *at, ts_json *json) {
+    const char *text;
+    if (field->kind == TS_FIELD_TEXT) {
+        memcpy(&text, at, sizeof text);
+        ts_json_text(json, "value", text);
+    } else if (field->kind == TS_FIELD_GROUP) {
+        ts_json_null(json, "value");
+    } else if (field->kind == TS_FIELD_CHOICE) {
+        ts_json_text(json, "value", field->choices[ts_field_value(field, at)]);
+    } else if (field->kind == TS_FIELD_BOOL) {
+        ts_json_bool(json, "value", ts_field_value(field, at) != 0);
+    } else {
+        ts_json_int(json, "value", ts_field_value(field, at));
+    }
+}
+
+void ts_report_machine_json(const ts_machine *machine, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "machine");
+    add_hash(machine, &json);
+    add_rates_json(machine, &json);
+    ts_json_object(&json, "figures");
+    for (int i = 0; i < machine->leaf_count; i++) {
+        const ts_field_leaf *leaf = &machine->leaves[i];
+        ts_json_object(&json, leaf->path);
+        add_value(leaf->field, leaf->at, &json);
+        ts_json_text(&json, "unit", ts_field_unit(leaf->field));
+        ts_json_text(&json, "status", ts_field_status_text(ts_field_leaf_status(leaf)));
+        ts_json_text(&json, "source", leaf->node->comment);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
+
+/* ---- The list ---- */
+
+bool ts_report_machines(ts_error *err, ts_arena *arena, ts_text *out) {
+    ts_text_add(out, "%-16s %-16s %10s %14s %12s\n", "machine", "", "HBM GB/s", "HBM", "bf16 TOP/s");
+    for (size_t i = 0; i < ts_embedded_machine_count; i++) {
+        const ts_machine *m = ts_machine_load(err, arena, ts_embedded_machines[i].name);
+        const ts_machine_memory *hbm = m ? ts_machine_find_memory(err, m, "hbm") : NULL;
+        if (hbm == NULL) return false;
+        ts_text_add(out, "%-16s %-16s %10.1f %10" PRId64 " GiB %12.1f%s\n", m->name, m->title, giga(ts_machine_hbm_rate(m)),
+                    hbm->capacity_bytes >> 30, tera(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz)),
+                    strcmp(m->name, TS_MACHINE_DEFAULT) == 0 ? "  (the default)" : "");
+    }
+    return true;
+}
+
+bool ts_report_machines_json(ts_error *err, ts_arena *arena, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "machines");
+    ts_json_text(&json, "default", TS_MACHINE_DEFAULT);
+    ts_json_array(&json, "machines");
+    for (size_t i = 0; i < ts_embedded_machine_count; i++) {
+        const ts_machine *m = ts_machine_load(err, arena, ts_embedded_machines[i].name);
+        if (m == NULL) return false;
+        ts_json_object(&json, NULL);
+        add_hash(m, &json);
+        add_rates_json(m, &json);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+    return true;
+}
+
+/* ---- The schema ---- */
+
+typedef void visit(const ts_field *field, const char *path, const char *range, void *to);
+
+/* Every field, those of a group's structs with "*" for the key. */
+static void walk_fields(const ts_field_table *table, const char *prefix, ts_arena *arena, visit *each, void *to) {
+    for (int i = 0; i < table->count; i++) {
+        const ts_field *field = &table->fields[i];
+        ts_text path, range;
+        ts_text_init(&path, arena);
+        ts_text_init(&range, arena);
+        ts_text_add(&path, "%s%s", prefix, field->path);
+        ts_field_range(&range, field);
+        each(field, path.bytes, range.bytes, to);
+        ts_text_add(&path, ".*.");
+        if (field->kind == TS_FIELD_GROUP) walk_fields(field->fields, path.bytes, arena, each, to);
+    }
+}
+
+static void add_field(const ts_field *field, const char *path, const char *range, void *to) {
+    ts_text *out = to;
+    ts_text_add(out, "%-38s %s", path, ts_field_kind_text(field->kind));
+    if (range[0]) ts_text_add(out, ", %s", range);
+    if (field->unit[0]) ts_text_add(out, "; %s", field->unit);
+    ts_text_add(out, "\n    %s\n", field->meaning);
+}
+
+static void add_field_json(const ts_field *field, const char *path, const char *range, void *to) {
+    ts_json *json = to;
+    ts_json_object(json, path);
+    ts_json_text(json, "type", ts_field_kind_text(field->kind));
+    ts_json_text(json, "range", range);
+    ts_json_text(json, "unit", ts_field_unit(field));
+    ts_json_text(json, "meaning", field->meaning);
+    ts_json_close(json);
+}
+
+void ts_report_schema(ts_text *out) { walk_fields(&ts_machine_fields, "", out->arena, add_field, out); }
+
+void ts_report_schema_json(ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "schema");
+    ts_json_object(&json, "fields");
+    walk_fields(&ts_machine_fields, "", out->arena, add_field_json, &json);
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
