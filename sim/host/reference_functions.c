@@ -1,0 +1,189 @@
+/* The functions of reference expressions: one table, and what each row computes in double precision. */
+#include <math.h>
+#include <string.h>
+
+#include "reference_tree.h"
+#include "tilesim/base/text.h"
+
+static double add(double a, double b) { return a + b; }
+static double subtract(double a, double b) { return a - b; }
+static double multiply(double a, double b) { return a * b; }
+static double divide(double a, double b) { return a / b; }
+static double floor_divide(double a, double b) { return floor(a / b); }
+static double modulo(double a, double b) { return a - b * floor(a / b); } /* the sign of b, as in Python */
+static double is_less(double a, double b) { return a < b; }
+static double is_at_most(double a, double b) { return a <= b; }
+static double is_greater(double a, double b) { return a > b; }
+static double is_at_least(double a, double b) { return a >= b; }
+static double is_equal(double a, double b) { return a == b; }
+static double is_different(double a, double b) { return a != b; }
+
+/* NaN wins, as in NumPy and XLA. */
+static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
+static double smaller(double a, double b) { return isnan(a) || a < b ? a : b; }
+
+static double reciprocal_root(double x) { return 1 / sqrt(x); }
+static double reciprocal(double x) { return 1 / x; }
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double sign(double x) { return isnan(x) || x == 0 ? x : copysign(1, x); }
+
+/* Neumaier's compensated sum (ZAMM 54, 1974): the order does not show. */
+static double sum(const double *line, size_t count) {
+    double total = 0, lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        double next = total + line[i];
+        lost += fabs(total) >= fabs(line[i]) ? (total - next) + line[i] : (line[i] - next) + total;
+        total = next;
+    }
+    return isfinite(total) ? total + lost : total;
+}
+
+static double mean(const double *line, size_t count) { return sum(line, count) / (double)count; }
+
+static double variance(const double *line, size_t count) {
+    double center = mean(line, count), total = 0;
+    for (size_t i = 0; i < count; i++) total += (line[i] - center) * (line[i] - center);
+    return total / (double)count;
+}
+
+static double product(const double *line, size_t count) {
+    double total = 1;
+    for (size_t i = 0; i < count; i++) total *= line[i];
+    return total;
+}
+
+static double largest(const double *line, size_t count) {
+    double best = -(double)INFINITY;
+    for (size_t i = 0; i < count; i++) best = larger(best, line[i]);
+    return best;
+}
+
+static double smallest(const double *line, size_t count) {
+    double best = (double)INFINITY;
+    for (size_t i = 0; i < count; i++) best = smaller(best, line[i]);
+    return best;
+}
+
+static double where_largest(const double *line, size_t count) {
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (!isnan(line[best]) && (isnan(line[i]) || line[i] > line[best])) best = i;
+    return (double)best;
+}
+
+static double where_smallest(const double *line, size_t count) {
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (!isnan(line[best]) && (isnan(line[i]) || line[i] < line[best])) best = i;
+    return (double)best;
+}
+
+static void softmax(double *line, size_t count, double eps) {
+    (void)eps;
+    double top = largest(line, count);
+    for (size_t i = 0; i < count; i++) line[i] = exp(line[i] - top);
+    double total = sum(line, count);
+    for (size_t i = 0; i < count; i++) line[i] /= total;
+}
+
+static void normalize(double *line, size_t count, double eps) {
+    double center = mean(line, count), width = sqrt(variance(line, count) + eps);
+    for (size_t i = 0; i < count; i++) line[i] = (line[i] - center) / width;
+}
+
+static void cumulative_sum(double *line, size_t count, double eps) {
+    (void)eps;
+    for (size_t i = 1; i < count; i++) line[i] += line[i - 1];
+}
+
+enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 1u << KEYWORD_EPS };
+#define OPERATOR(name, does)                                                                                 \
+    { name, NULL, NULL, 2, 2, 2, 0, .binary = (does) }
+#define UNARY(name, meaning, does)                                                                           \
+    { name, name "(x)", meaning, 1, 1, 1, 0, .unary = (does) }
+#define BINARY(name, meaning, does)                                                                          \
+    { name, name "(x, y)", meaning, 2, 2, 2, 0, .binary = (does) }
+#define REDUCTION(name, meaning, does)                                                                       \
+    { name, name "(x, axis=0, keepdims=1)", meaning, 1, 1, 1, REDUCE, .reduce = (does) }
+#define EITHER(name, meaning, pair, line)                                                                    \
+    {                                                                                                        \
+        name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, 1, 2, 2, REDUCE, .binary = (pair),  \
+                                                                                          .reduce = (line)   \
+    }
+#define WHOLE(name, usage, meaning, least, most, arrays, does)                                               \
+    { name, usage, meaning, least, most, arrays, 0, .whole = (does) }
+
+/* Functions, then operators. */
+static const function table[] = {
+    UNARY("abs", "magnitude", fabs),
+    UNARY("ceil", "the integer above", ceil),
+    UNARY("cos", "cosine", cos),
+    UNARY("erf", "error function", erf),
+    UNARY("exp", "e to the power x", exp),
+    UNARY("floor", "the integer below", floor),
+    UNARY("log", "natural logarithm", log),
+    UNARY("log2", "logarithm to base 2", log2),
+    UNARY("reciprocal", "1 / x", reciprocal),
+    UNARY("round", "the nearest integer, ties to even", rint),
+    UNARY("rsqrt", "1 / sqrt(x)", reciprocal_root),
+    UNARY("sigmoid", "1 / (1 + exp(-x))", sigmoid),
+    UNARY("sign", "-1, 0 or 1", sign),
+    UNARY("sin", "sine", sin),
+    UNARY("sqrt", "square root", sqrt),
+    UNARY("tanh", "hyperbolic tangent", tanh),
+    UNARY("trunc", "the integer toward zero", trunc),
+    BINARY("pow", "x to the power y", pow),
+    EITHER("max", "the larger of two, or the largest along axes", larger, largest),
+    EITHER("min", "the smaller of two, or the smallest along axes", smaller, smallest),
+    REDUCTION("argmax", "index of the first largest along an axis", where_largest),
+    REDUCTION("argmin", "index of the first smallest along an axis", where_smallest),
+    REDUCTION("mean", "sum / count along axes (all without axis=)", mean),
+    REDUCTION("prod", "product along axes", product),
+    REDUCTION("sum", "sum along axes", sum),
+    REDUCTION("var", "mean square distance from the mean along axes", variance),
+    {"cumsum", "cumsum(x, axis=-1)", "running sum along an axis", 1, 1, 1, AXIS, .scan = cumulative_sum},
+    {"normalize", "normalize(x, axis=-1, eps=0)", "(x - mean) / sqrt(var + eps) along an axis", 1, 1, 1,
+     AXIS | EPS, .scan = normalize},
+    {"softmax", "softmax(x, axis=-1)", "exp(x) / sum(exp(x)) along an axis", 1, 1, 1, AXIS, .scan = softmax},
+    WHOLE("cast", "cast(x, bf16)", "rounded to a type, ties to even; to integers toward zero, saturated", 2,
+          2, 1, ts_reference_cast),
+    {"iota", "iota(4, 8, axis=-1)", "an array of these dims, each element its index along the axis", 1,
+     TS_HOST_RANK, 0, AXIS, .whole = ts_reference_iota},
+    WHOLE("matmul", "matmul(a, b)", "matrix product of the last two dims", 2, 2, 2, ts_reference_matmul),
+    WHOLE("reshape", "reshape(x, 4, 8)", "the same elements, row-major, in other dims", 1, TS_HOST_RANK + 1,
+          1, ts_reference_reshape),
+    WHOLE("transpose", "transpose(x, 1, 0)", "dims in another order (reversed without one)", 1,
+          TS_HOST_RANK + 1, 1, ts_reference_transpose),
+    WHOLE("where", "where(condition, x, y)", "x where the condition is not 0, else y", 3, 3, 3,
+          ts_reference_where),
+    OPERATOR("+", add),
+    OPERATOR("-", subtract),
+    OPERATOR("*", multiply),
+    OPERATOR("/", divide),
+    OPERATOR("//", floor_divide),
+    OPERATOR("%", modulo),
+    OPERATOR("**", pow),
+    OPERATOR("<", is_less),
+    OPERATOR("<=", is_at_most),
+    OPERATOR(">", is_greater),
+    OPERATOR(">=", is_at_least),
+    OPERATOR("==", is_equal),
+    OPERATOR("!=", is_different),
+};
+enum { ROWS = sizeof table / sizeof *table, OPERATORS = 13, FUNCTIONS = ROWS - OPERATORS };
+
+const function *ts_reference_find(const char *name) {
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(table[i].name, name) == 0) return &table[i];
+    return NULL;
+}
+
+const char *ts_reference_nearest(const char *name) {
+    return ts_text_nearest(name, &table[0].name, FUNCTIONS, sizeof *table);
+}
+
+const char *ts_reference_function(size_t index, const char **meaning) {
+    if (index >= FUNCTIONS) return NULL;
+    *meaning = table[index].meaning;
+    return table[index].usage;
+}

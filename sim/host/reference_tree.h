@@ -1,0 +1,91 @@
+/* The tree of a reference expression, and its table of functions. */
+#ifndef TILESIM_HOST_REFERENCE_TREE_H
+#define TILESIM_HOST_REFERENCE_TREE_H
+
+#include "tilesim/host/reference.h"
+
+typedef struct node node;
+typedef struct evaluator evaluator;
+
+typedef enum { KEYWORD_AXIS, KEYWORD_KEEPDIMS, KEYWORD_EPS, KEYWORDS } keyword;
+
+/* One row of the table. What it does is the one of the pointers that is set; max and min set two, and take
+ * one array to reduce or two to compare. */
+typedef struct {
+    const char *name;
+    const char *usage, *meaning; /* NULL for operators */
+    int least, most;             /* arguments without a keyword */
+    int arrays;                  /* so many of them are values; the others are dims, or a type */
+    unsigned keywords;           /* bits 1 << keyword */
+    double (*unary)(double);
+    double (*binary)(double, double);
+    double (*reduce)(const double *line, size_t count);   /* along an axis, to one value */
+    void (*scan)(double *line, size_t count, double eps); /* along an axis, in place */
+    bool (*whole)(evaluator *, const node *, ts_reference_value *arguments, ts_reference_value *out);
+} function;
+
+typedef enum { NODE_NUMBER, NODE_NAME, NODE_CALL, NODE_INDEX, NODE_SLICE, NODE_TUPLE } node_kind;
+
+struct node {
+    node_kind kind;
+    size_t offset; /* where an error points */
+    int depth;
+    double number;
+    const char *name;
+    const function *function;
+    const node *
+        *items; /* arguments; INDEX: what is indexed, then one item a dim; SLICE: start, stop, step or NULL */
+    int count;
+    const node *keywords[KEYWORDS];
+};
+
+struct ts_reference {
+    ts_source source; /* cut behind the expression */
+    const node *root;
+};
+
+struct evaluator {
+    ts_error *err;
+    ts_arena *arena;
+    const ts_source *source;
+    const ts_reference_name *names;
+    size_t name_count;
+};
+
+const function *ts_reference_find(const char *name);
+const char *ts_reference_nearest(const char *name);
+
+/* A tree at `*at`, which moves behind it. NULL on error. */
+const node *ts_reference_parse_at(ts_error *err, ts_arena *arena, const ts_source *source, size_t *at,
+                                  bool name_only);
+
+bool ts_reference_node(evaluator *in, const node *tree, ts_reference_value *out);
+/* A new value of these dims; an error at `place` where it is too large. */
+bool ts_reference_new(evaluator *in, const node *place, int rank, const int64_t *dims,
+                      ts_reference_value *out);
+bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
+/* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its members.
+ */
+bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count);
+/* NumPy's broadcasting of two shapes. */
+bool ts_reference_broadcast(evaluator *in, const node *place, const ts_reference_value *a,
+                            const ts_reference_value *b, ts_reference_value *out);
+/* Strides of `value` in elements for walking a shape that it broadcasts to: 0 where it repeats. */
+void ts_reference_strides(const ts_reference_value *value, int rank, const int64_t *dims, int64_t *strides);
+/* Counts `index` up by one; moves each offset by its strides (`ways` rows of TS_HOST_RANK). */
+void ts_reference_step(int rank, const int64_t *dims, int64_t *index, int ways,
+                       int64_t strides[][TS_HOST_RANK], int64_t *offsets);
+bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool ts_reference_where(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_matmul(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_transpose(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_reshape(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_iota(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_cast(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+
+/* `value` rounded to `dtype`, by its own arithmetic; integers saturate, NaN becomes 0. */
+double ts_reference_round(ts_dtype dtype, double value);
+
+#endif

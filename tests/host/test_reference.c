@@ -1,0 +1,448 @@
+/* Reference expressions: values by rows, exact errors, ulps, and checks. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/base/text.h"
+#include "tilesim/host/reference.h"
+#include "tilesim/layout/convert.h"
+
+/* x = [[1,2,3],[4,5,6]] f32, y = [10,20,30] f32, p = [[1],[0]] pred, h = [0.1 in bf16] f32, c: complex, N
+ * = 2. */
+static float x_data[] = {1, 2, 3, 4, 5, 6}, y_data[] = {10, 20, 30},
+             odd_data[] = {1, NAN, -2, INFINITY, -0.0f};
+static uint8_t p_data[] = {1, 0};
+static uint16_t h_data[] = {0x3dcd, 0xbf80};
+static ts_host_array x = {TS_DTYPE_F32, 2, {2, 3}, (uint8_t *)x_data, sizeof x_data};
+static ts_host_array y = {TS_DTYPE_F32, 1, {3}, (uint8_t *)y_data, sizeof y_data};
+static ts_host_array p = {TS_DTYPE_PRED, 2, {2, 1}, p_data, sizeof p_data};
+static ts_host_array h = {TS_DTYPE_BF16, 1, {2}, (uint8_t *)h_data, sizeof h_data};
+static ts_host_array odd = {TS_DTYPE_F32, 1, {5}, (uint8_t *)odd_data, sizeof odd_data};
+static ts_host_array c = {TS_DTYPE_C64, 1, {1}, (uint8_t *)y_data, 8};
+static const ts_reference_name names[] = {{"x", &x, 0}, {"y", &y, 0},     {"p", &p, 0},     {"h", &h, 0},
+                                          {"c", &c, 0}, {"odd", &odd, 0}, {"ROWS", NULL, 2}};
+enum { NAMES = sizeof names / sizeof *names };
+
+static void print_value(const ts_reference_value *value, ts_text *out) {
+    ts_text_add_char(out, '[');
+    for (int i = 0; i < value->rank; i++) ts_text_add(out, i ? ",%d" : "%d", (int)value->dims[i]);
+    ts_text_add_char(out, ']');
+    for (size_t i = 0; i < value->count; i++)
+        ts_text_add(out, " %.6g", isnan(value->values[i]) ? (double)NAN : value->values[i]);
+}
+
+static const struct {
+    const char *expression, *value;
+} values[] = {
+    {"1 + 2 * 3", "[] 7"},
+    {"(1 + 2) * 3", "[] 9"},
+    {"2 ** 3 ** 2", "[] 512"},
+    {"-2 ** 2", "[] -4"},
+    {"2 ** -1", "[] 0.5"},
+    {"10 - 4 - 3", "[] 3"},
+    {"8 / 4 / 2", "[] 1"},
+    {"7 // 2 + 7 % 4 + -7 % 4 + -7 // 2", "[] 3"},
+    {"1.5e1 + .5 + 2.", "[] 17.5"},
+    {"-0 ", "[] -0"},
+    {"1 < 2", "[] 1"},
+    {"3 <= 2", "[] 0"},
+    {"1 + 1 == 2", "[] 1"},
+    {"x != 4", "[2,3] 1 1 1 0 1 1"},
+    {"x >= 2 * 2", "[2,3] 0 0 0 1 1 1"},
+    {"x > ROWS", "[2,3] 0 0 1 1 1 1"},
+    {"pi", "[] 3.14159"},
+    {"-inf", "[] -inf"},
+    {"nan", "[] nan"},
+    {"x", "[2,3] 1 2 3 4 5 6"},
+    {"h", "[2] 0.100098 -1"},
+    {"p", "[2,1] 1 0"},
+    {"x + 1 ; a comment", "[2,3] 2 3 4 5 6 7"},
+    {"x + y", "[2,3] 11 22 33 14 25 36"},
+    {"p * y", "[2,3] 10 20 30 0 0 0"},
+    {"-x", "[2,3] -1 -2 -3 -4 -5 -6"},
+    {"x[1]", "[3] 4 5 6"},
+    {"x[-1, -2]", "[] 5"},
+    {"x[:, 1]", "[2] 2 5"},
+    {"x[0:1, 1:]", "[1,2] 2 3"},
+    {"x[:ROWS, ::2]", "[2,2] 1 3 4 6"},
+    {"x[:, :-1]", "[2,2] 1 2 4 5"},
+    {"x[1][2]", "[] 6"},
+    {"x[1:1]", "[0,3]"},
+    {"sum(x[1:1], axis=0)", "[3] 0 0 0"},
+    {"softmax(x[1:1])", "[0,3]"},
+    {"sum(x)", "[] 21"},
+    {"sum(x, axis=0)", "[3] 5 7 9"},
+    {"sum(x, axis=-1)", "[2] 6 15"},
+    {"sum(x, axis=(0, 1), keepdims=1)", "[1,1] 21"},
+    {"mean(x, axis=1, keepdims=1)", "[2,1] 2 5"},
+    {"sum((iota(3) - 1) * 1e100 + 1)", "[] 1"},
+    {"prod(x, axis=1)", "[2] 6 120"},
+    {"var(x, axis=1)", "[2] 0.666667 0.666667"},
+    {"max(x)", "[] 6"},
+    {"max(x, 4)", "[2,3] 4 4 4 4 5 6"},
+    {"min(x, axis=1)", "[2] 1 4"},
+    {"min(x, y / 10)", "[2,3] 1 2 3 1 2 3"},
+    {"max(odd, 0)", "[5] 1 nan 0 inf 0"},
+    {"max(odd)", "[] nan"},
+    {"argmax(x, axis=1)", "[2] 2 2"},
+    {"argmin(-x, axis=0)", "[3] 1 1 1"},
+    {"argmax(odd)", "[] 1"},
+    {"cumsum(x)", "[2,3] 1 3 6 4 9 15"},
+    {"cumsum(x, axis=0)", "[2,3] 1 2 3 5 7 9"},
+    {"softmax(x, axis=0)", "[2,3] 0.0474259 0.0474259 0.0474259 0.952574 0.952574 0.952574"},
+    {"softmax(x + 1000)", "[2,3] 0.0900306 0.244728 0.665241 0.0900306 0.244728 0.665241"},
+    {"normalize(x)", "[2,3] -1.22474 0 1.22474 -1.22474 0 1.22474"},
+    {"normalize(x, axis=1, eps=1/3)", "[2,3] -1 0 1 -1 0 1"},
+    {"abs(-x[0])", "[3] 1 2 3"},
+    {"sqrt(4) + rsqrt(4) + reciprocal(4)", "[] 2.75"},
+    {"exp(1) + log(1) + log2(8)", "[] 5.71828"},
+    {"tanh(1) + sigmoid(0) + erf(0)", "[] 1.26159"},
+    {"sin(0) + cos(0)", "[] 1"},
+    {"round(0.5) + round(1.5) + floor(-0.5) + ceil(0.5) + trunc(-1.5)", "[] 1"},
+    {"sign(odd)", "[5] 1 nan -1 1 -0"},
+    {"pow(2, 10)", "[] 1024"},
+    {"where(x < 3, 0, y)", "[2,3] 0 0 30 10 20 30"},
+    {"where(p, x, -1)", "[2,3] 1 2 3 -1 -1 -1"},
+    {"matmul(x, transpose(x))", "[2,2] 14 32 32 77"},
+    {"matmul(x, reshape(iota(6), 1, 3, 2) + reshape(iota(2), 2, 1, 1))", "[2,2,2] 16 22 34 49 22 28 49 64"},
+    {"transpose(x, 1, 0)", "[3,2] 1 4 2 5 3 6"},
+    {"transpose(reshape(x, 1, 2, 3), (2, 0, 1))", "[3,1,2] 1 4 2 5 3 6"},
+    {"reshape(x, 3, 2)", "[3,2] 1 2 3 4 5 6"},
+    {"reshape(x[0, 0])", "[] 1"},
+    {"iota(2, 3, axis=0)", "[2,3] 0 0 0 1 1 1"},
+    {"iota(ROWS, 3)", "[2,3] 0 1 2 0 1 2"},
+    {"cast(0.1, bf16) - 0.1", "[] 9.76562e-05"},
+    {"cast(x * 100.7, u8)", "[2,3] 100 201 255 255 255 255"},
+    {"cast(odd, s8)", "[5] 1 0 -2 127 -0"},
+    {"cast(odd, pred)", "[5] 1 1 1 1 0"},
+};
+
+static void value_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_reference_value value;
+        ts_source source = {"test", values[i].expression, strlen(values[i].expression)};
+        const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
+        if (!tree || !ts_reference_evaluate(&err, arena, tree, names, NAMES, &value))
+            fail_msg("%s: %s", values[i].expression, err.message);
+        ts_text text;
+        ts_text_init(&text, arena);
+        print_value(&value, &text);
+        if (strcmp(text.bytes, values[i].value) != 0)
+            fail_msg("%s: %s, expected %s", values[i].expression, text.bytes, values[i].value);
+        ts_arena_free(arena);
+    }
+}
+
+/* Column from 1 within the expression. */
+static const struct {
+    const char *expression;
+    int column;
+    const char *message;
+} refusals[] = {
+    {"", 1, "found the end, expected a name, a number, a function or '('"},
+    {"x +", 4, "found the end, expected a name, a number, a function or '('"},
+    {"x y", 3, "found 'y', expected an operator or the end"},
+    {"2x", 2, "found 'x', expected an operator or the end"},
+    {"(x", 3, "found the end, expected ')'"},
+    {"x[1", 4, "found the end, expected ',' or ']'"},
+    {"x[]", 3, "found ']', expected an index or ':'"},
+    {"x[1.5]", 3, "expected an integer as an index"},
+    {"x[2]", 3, "index 2 of a dim of 2"},
+    {"x[0:3]", 3, "slice 0:3 of a dim of 2"},
+    {"x[1:0]", 3, "slice 1:0 of a dim of 2"},
+    {"x[::0]", 3, "a step of 0, expected 1 or more"},
+    {"x[0, 0, 0]", 1, "3 indices of an array of 2 dims"},
+    {"x + z", 5, "unknown name 'z'"},
+    {"1 + row", 5, "unknown name 'row'"},
+    {"1 + ROW", 5, "unknown name 'ROW'; did you mean 'ROWS'?"},
+    {"c + 1", 1, "'c' holds c64, which has no real values"},
+    {"sofmax(x)", 1, "unknown function 'sofmax'; did you mean 'softmax'?"},
+    {"fourier(x)", 1, "unknown function 'fourier', expected such as 'softmax'"},
+    {"exp()", 1, "'exp' with 0 arguments, usage: exp(x)"},
+    {"where(x, 1)", 1, "'where' with 2 arguments, usage: where(condition, x, y)"},
+    {"exp(x, axis=1)", 8, "'exp' takes no 'axis=', usage: exp(x)"},
+    {"softmax(x, axes=1)", 12, "'softmax' takes no 'axes=', usage: softmax(x, axis=-1)"},
+    {"softmax(x, axis=1, axis=1)", 20, "the same keyword twice"},
+    {"softmax(x, axis=2)", 17, "axis 2 of an array of 2 dims"},
+    {"softmax(1)", 1, "axis -1 of an array of 0 dims"},
+    {"sum(x, axis=(0, 0))", 13, "the same axis twice"},
+    {"normalize(x, eps=y)", 18, "expected a number as eps"},
+    {"exp(x;)", 6, "found the end, expected ',' or ')'"},
+    {"x + (1, 2)", 5, "a list is not a value, expected one expression"},
+    {"x + x[:, :2]", 3, "shapes [2,3] and [2,2] do not broadcast"},
+    {"matmul(x, y)", 1, "'matmul' takes arrays of 2 dims or more"},
+    {"matmul(x, x)", 1, "'matmul' of [2,3] and [2,3]: the inner dims differ"},
+    {"transpose(x, 0, 0)", 1, "'transpose' of 2 dims takes each of 0 to 1 once"},
+    {"reshape(x, 4)", 1, "'reshape' of 6 elements to dims that hold a different number"},
+    {"iota(2, axis=1)", 14, "axis 1 of an array of 1 dims"},
+    {"iota(-1)", 1, "a dim of -1, expected 0 or more"},
+    {"iota(40000, 40000)", 1, "the result would have more than 2^30 elements"},
+    {"cast(x, bf15)", 9, "expected an element type such as bf16; did you mean 'bf16'?"},
+    {"cast(x, c64)", 9, "expected an element type such as bf16; did you mean 'c64'?"},
+    {"cast(x, 3)", 9, "expected an element type such as bf16"},
+    {"1 $ 2", 3, "found '$', expected an operator or the end"},
+    {"00000000000000000000000000000000000000000000000000000000000000000001", 1,
+     "a number of more than 63 characters"},
+};
+
+static void refusal_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_reference_value value;
+        ts_source source = {"test", refusals[i].expression, strlen(refusals[i].expression)};
+        const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
+        if (tree && ts_reference_evaluate(&err, arena, tree, names, NAMES, &value))
+            fail_msg("%s: no error", refusals[i].expression);
+        if (strcmp(err.message, refusals[i].message) != 0 || err.column != refusals[i].column ||
+            err.line != 1)
+            fail_msg("%s: column %d: %s", refusals[i].expression, err.column, err.message);
+        ts_arena_free(arena);
+    }
+}
+
+static void deep_nesting_is_refused(void **state) {
+    (void)state;
+    static const char *const units[] = {"(", "-", "1+", "2**", "exp(", "x[", "x["};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_text text;
+        ts_text_init(&text, arena);
+        for (int n = 0; n < 100000; n++) ts_text_add(&text, "%s", units[i]);
+        ts_source source = {"test", text.bytes, text.length};
+        assert_null(ts_reference_parse(&err, arena, &source, 0, source.length));
+        assert_string_equal(err.message, "the expression is nested too deep");
+        ts_arena_free(arena);
+    }
+}
+
+static const struct {
+    ts_dtype dtype;
+    double actual, expected, ulps;
+} distances[] = {
+    {TS_DTYPE_F32, 1, 1, 0},
+    {TS_DTYPE_F32, 0x1.000002p0, 1, 1},
+    {TS_DTYPE_F32, 1, 0x1.000002p0, 1},
+    {TS_DTYPE_F32, 0x0.ffffffp0, 1, 0.5}, /* below a power of two values are half as far apart */
+    {TS_DTYPE_F32, 1, 0x0.ffffffp0, 1},
+    {TS_DTYPE_F32, 0x1p-149, 0, 1},
+    {TS_DTYPE_F32, 0x1p-148, 0x1p-149, 1},
+    {TS_DTYPE_F32, -0.0, 0, 0},
+    {TS_DTYPE_F32, (double)NAN, (double)NAN, 0},
+    {TS_DTYPE_F32, 1, (double)NAN, (double)INFINITY},
+    {TS_DTYPE_F32, (double)NAN, 1, (double)INFINITY},
+    {TS_DTYPE_F32, (double)INFINITY, (double)INFINITY, 0},
+    {TS_DTYPE_F32, (double)INFINITY, -(double)INFINITY, (double)INFINITY},
+    {TS_DTYPE_F32, (double)INFINITY, 1e39, 0},
+    {TS_DTYPE_F32, (double)INFINITY, 3.4e38, (double)INFINITY},
+    {TS_DTYPE_F32, 3.4e38, (double)INFINITY, (double)INFINITY},
+    {TS_DTYPE_F32, 0x1.fffffep127, 0x1p128, 1},
+    {TS_DTYPE_F64, 0x1.0000000000001p0, 1, 1},
+    {TS_DTYPE_BF16, 1.0078125, 1, 1},
+    {TS_DTYPE_BF16, 1, 1.00390625, 0.5},
+    {TS_DTYPE_F16, 0x1p-24, 0, 1},
+    {TS_DTYPE_F16, (double)INFINITY, 65520, 0},
+    {TS_DTYPE_F8E4M3FN, 448, 480, 1},
+    {TS_DTYPE_F8E8M0FNU, 4, 2, 1},
+    {TS_DTYPE_S32, 7, 5, 2},
+    {TS_DTYPE_S8, 1, 0.75, 0.25},
+    {TS_DTYPE_PRED, 1, 0, 1},
+    {TS_DTYPE_S32, 0, (double)NAN, (double)INFINITY},
+};
+
+static void distance_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
+        double got = ts_reference_ulps(distances[i].dtype, distances[i].actual, distances[i].expected);
+        if (got != distances[i].ulps) fail_msg("row %zu: %g ulp, expected %g", i, got, distances[i].ulps);
+    }
+}
+
+/* cast() shares nothing with the conversions of the simulator: each checks the other, for every bf16 and f16
+ * as the source and every type of at most 16 bits as the result. */
+static void cast_equals_conversion(void **state) {
+    (void)state;
+    for (int to = 0; to < TS_DTYPE_COUNT; to++) {
+        const ts_dtype_info *type = ts_dtype_get((ts_dtype)to);
+        if (!ts_dtype_has_value((ts_dtype)to) || type->value_bits > 32) continue;
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        char text[64];
+        static uint16_t every[1 << 16];
+        for (int i = 0; i < 1 << 16; i++) every[i] = (uint16_t)i;
+        ts_host_array source = {TS_DTYPE_BF16, 1, {1 << 16}, (uint8_t *)every, sizeof every};
+        ts_reference_name name = {"v", &source, 0};
+        for (int half = 0; half < 2; half++) {
+            source.dtype = half ? TS_DTYPE_F16 : TS_DTYPE_BF16;
+            snprintf(text, sizeof text, "cast(v * 1.0009765625, %s)",
+                     type->name); /* 11 more bits: no exact value */
+            ts_source expression = {"test", text, strlen(text)};
+            ts_reference_value value;
+            assert_true(ts_reference_evaluate(&err, arena,
+                                              ts_reference_parse(&err, arena, &expression, 0, strlen(text)),
+                                              &name, 1, &value));
+            for (int i = 0; i < 1 << 16; i++) {
+                double exact = ts_element_to_double(source.dtype, (uint64_t)i) * 1.0009765625;
+                double got = ts_element_to_double((ts_dtype)to, ts_element_from_double((ts_dtype)to, exact));
+                bool is_zero_nan =
+                    type->class == TS_CLASS_FLOAT && type->format && !type->format->has_nan && isnan(exact);
+                if (is_zero_nan) continue; /* a type without NaN makes it a zero; the reference keeps it */
+                if (isnan(got) ? !isnan(value.values[i]) : got != value.values[i])
+                    fail_msg("%a to %s: %a, converted %a", exact, type->name, value.values[i], got);
+            }
+        }
+        ts_arena_free(arena);
+    }
+}
+
+static const struct {
+    const char *text;
+    size_t failed, worst;
+    double max_ulp;
+} checks[] = {
+    {"x ~= x", 0, 0, 0},
+    {"x == x", 0, 0, 0},
+    {"x ~= x + 1", 6, 0, 4194304}, /* 1 is 2^22 ulp at 2 and 3 */
+    {"x ~= x + 1 abs=1", 0, 0, 4194304},
+    {"x ~= x + 1 abs=0.5 ulp=0", 6, 0, 4194304},
+    {"x ~= x * 1.125 rel=.111 ; of the expected value", 6, 2, 1572864},
+    {"x ~= x * 1.125 rel=.1112 ; 0.125 / 1.125", 0, 2, 1572864},
+    {"x[0] ~= x[0] * 1.000001 ulp=9", 1, 2, 12.582912},
+    {"x[0, 1:] ~= y[:2] / 10 + 1", 0, 0, 0},
+    {"h ~= 0.1 - 1.1 * iota(2) ulp=0.5", 0, 1, 0.2},
+    {"x ~= 3.5 abs=3", 0, 0, 10485760},
+    {"p == x[:, :1] == 1", 0, 0, 0},
+};
+
+static void check_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_check check;
+        ts_check_result result;
+        ts_source source = {"test", checks[i].text, strlen(checks[i].text)};
+        if (!ts_check_parse(&err, arena, &source, 0, source.length, &check) ||
+            !ts_check_run(&err, arena, &check, names, NAMES, &result))
+            fail_msg("%s: %s", checks[i].text, err.message);
+        if (result.failed != checks[i].failed || result.worst != checks[i].worst ||
+            fabs(result.max_ulp - checks[i].max_ulp) > 1e-6 * checks[i].max_ulp + 0.01)
+            fail_msg("%s: %zu failed, worst %zu, %.9g ulp", checks[i].text, result.failed, result.worst,
+                     result.max_ulp);
+        ts_arena_free(arena);
+    }
+}
+
+static const struct {
+    const char *text;
+    int column;
+    const char *message;
+} bad_checks[] = {
+    {"", 1, "found the end, expected a name"},
+    {"1 ~= x", 1, "found '1', expected a name"},
+    {"x", 2, "found the end, expected '~=' or '=='"},
+    {"x + 1 ~= x", 3, "found '+', expected '~=' or '=='"},
+    {"x ~= x ulp", 8, "found 'ulp', expected an operator, 'ulp=', 'abs=', 'rel=' or the end"},
+    {"x ~= x ulps=1", 8, "unknown bound, expected 'ulp=', 'abs=' or 'rel='"},
+    {"x ~= x ulp=1 ulp=2", 14, "the same bound twice"},
+    {"x ~= x ulp=-1", 12, "found '-1', expected a number"},
+    {"x == x ulp=1", 8, "found 'ulp', expected an operator or the end ('==' takes no bound)"},
+    {"ROWS ~= 2", 1, "'ROWS' is a number, expected a tensor on the left side"},
+    {"x ~= x[:, :2]", 6, "the left side has shape [2,3], but the right side has [2,2]"},
+    {"x[0] ~= x", 9, "the left side has shape [3], but the right side has [2,3]"},
+    {"z ~= x", 1, "unknown name 'z'"},
+};
+
+static void bad_check_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_checks / sizeof *bad_checks; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_check check;
+        ts_check_result result;
+        ts_source source = {"test", bad_checks[i].text, strlen(bad_checks[i].text)};
+        if (ts_check_parse(&err, arena, &source, 0, source.length, &check) &&
+            ts_check_run(&err, arena, &check, names, NAMES, &result))
+            fail_msg("%s: no error", bad_checks[i].text);
+        if (strcmp(err.message, bad_checks[i].message) != 0 || err.column != bad_checks[i].column)
+            fail_msg("%s: column %d: %s", bad_checks[i].text, err.column, err.message);
+        ts_arena_free(arena);
+    }
+}
+
+static void result_names_the_worst_element(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const char *text = "header\n  odd ~= odd + 1 abs=1";
+    ts_check check;
+    ts_check_result result;
+    ts_source source = {"test", text, strlen(text)};
+    assert_true(ts_check_parse(&err, arena, &source, 7, source.length, &check));
+    assert_true(ts_check_uses(&check, "odd"));
+    assert_false(ts_check_uses(&check, "x"));
+    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_int_equal(result.failed, 0); /* NaN and the infinity are equal to themselves */
+    assert_int_equal(result.count, 5);
+    assert_int_equal(result.rank, 1);
+    assert_int_equal(result.dims[0], 5);
+    assert_int_equal(result.worst, 2);
+    assert_true(result.actual == -2 && result.expected == -1 && result.max_abs == 1);
+    assert_int_equal(result.dtype, TS_DTYPE_F32);
+    ts_arena_free(arena);
+}
+
+static void error_has_the_line_and_a_caret(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const char *text = ".check y ~= x + sofmax(x)  ulp=1 ; rows\n";
+    char shown[512];
+    ts_check check;
+    ts_source source = {"a.tsim", text, strlen(text)};
+    assert_false(ts_check_parse(&err, arena, &source, 7, 39, &check));
+    ts_error_format(&err, shown, sizeof shown);
+    assert_string_equal(shown, "a.tsim:1:17: error: unknown function 'sofmax'; did you mean 'softmax'?\n"
+                               ".check y ~= x + sofmax(x)  ulp=1 \n"
+                               "                ^\n");
+    ts_arena_free(arena);
+}
+
+static void functions_are_listed(void **state) {
+    (void)state;
+    const char *meaning;
+    assert_string_equal(ts_reference_function(0, &meaning), "abs(x)");
+    assert_string_equal(meaning, "magnitude");
+    size_t count = 0;
+    while (ts_reference_function(count, &meaning)) {
+        assert_non_null(meaning);
+        count++;
+    }
+    assert_int_equal(count, 35);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(value_rows),
+        cmocka_unit_test(refusal_rows),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(distance_rows),
+        cmocka_unit_test(cast_equals_conversion),
+        cmocka_unit_test(check_rows),
+        cmocka_unit_test(bad_check_rows),
+        cmocka_unit_test(result_names_the_worst_element),
+        cmocka_unit_test(error_has_the_line_and_a_caret),
+        cmocka_unit_test(functions_are_listed),
+    };
+    return cmocka_run_group_tests_name("host/reference", tests, NULL, NULL);
+}
