@@ -19,15 +19,16 @@ static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout
     ts_text_init(&text, scratch);
     ts_host_array_print(array, &text);
     ts_text_add(&text, ", expected dimensions [");
-    for (int i = 0; i < layout->rank; i++) ts_text_add(&text, "%s%lld", i ? "," : "", (long long)layout->dims[i]);
+    for (int i = 0; i < layout->rank; i++)
+        ts_text_add(&text, "%s%lld", i ? "," : "", (long long)layout->dims[i]);
     ts_error_set(err, TS_ERROR_INPUT, "the array is %s]", text.bytes);
     ts_arena_free(scratch);
     return false;
 }
 
 /* Moves between the array and the tensor, in either direction. */
-static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape, ts_space *space,
-                 int64_t base_bytes, bool store) {
+static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
+                 ts_space *space, int64_t base_bytes, bool store) {
     int64_t axis_bits[TS_LAYOUT_MAX_AXES];
     const ts_shape *flat = ts_shape_row_major(err, scratch, array->dtype, array->rank, array->dims);
     if (!flat || !ts_space_place(err, space, shape, base_bytes, axis_bits)) return false;
@@ -38,8 +39,8 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
     return plan && (store ? ts_dma_move(err, plan, file, space) : ts_dma_move(err, plan, space, file));
 }
 
-bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape, ts_space *space,
-                   int64_t base_bytes) {
+bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
+                   ts_space *space, int64_t base_bytes) {
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return same_dims(err, array, shape->layout) && move(err, scratch, array, shape, space, base_bytes, true);
 }
@@ -54,26 +55,27 @@ bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_spa
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) {
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     if (shape->layout->axis_count > 1) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes; a file holds one", shape->layout->axis_count);
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes; a file holds one",
+                            shape->layout->axis_count);
     }
     *bytes = shape->bytes > shape->storage_bytes ? shape->bytes : shape->storage_bytes;
     return true;
 }
 
-bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape, uint8_t **bytes,
-                  int64_t *length) {
+bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
+                  uint8_t **bytes, int64_t *length) {
     if (!ts_host_buffer_bytes(err, shape, length)) return false;
     *bytes = TS_NEW_ARRAY(arena, uint8_t, *length);
     return ts_host_store(err, arena, array, shape, ts_space_wrap(arena, "the buffer", *bytes, *length), 0);
 }
 
-bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length, const ts_shape *shape,
-                    ts_host_array *array) {
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length,
+                    const ts_shape *shape, ts_host_array *array) {
     int64_t needed = 0;
     if (!ts_host_buffer_bytes(err, shape, &needed)) return false;
     if (length != needed) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the buffer has %lld bytes, expected %lld", (long long)length,
-                            (long long)needed);
+        return ts_error_set(err, TS_ERROR_INPUT, "the buffer has %lld bytes, expected %lld",
+                            (long long)length, (long long)needed);
     }
     uint8_t *copy = ts_arena_grow(arena, bytes, (size_t)length, (size_t)length, 1);
     return ts_host_fetch(err, arena, shape, ts_space_wrap(arena, "the buffer", copy, length), 0, array);
