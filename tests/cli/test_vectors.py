@@ -43,6 +43,11 @@ def cute():
 
 
 @test
+def axe():
+    check("vectors_axe.tsv", 205)
+
+
+@test
 def all_files_are_counted_together():
     files = [DATA / "xla_vectors.tsv", DATA / "xla_bad_strings.tsv"]
     expect(files, out="284 passed, 0 failed\n", tool=DRIVER)

@@ -7,6 +7,7 @@
 
 #include "tilesim/base/file.h"
 #include "tilesim/base/text.h"
+#include "tilesim/layout/axe.h"
 #include "tilesim/layout/cute.h"
 #include "tilesim/layout/xla.h"
 
@@ -129,6 +130,7 @@ static void check_operation(check *c, evaluator *evaluate, const char *column_a,
 }
 
 static void check_cute(check *c) { check_operation(c, ts_cute_evaluate, "a", "b"); }
+static void check_axe(check *c) { check_operation(c, ts_axe_evaluate, "layout", "args"); }
 
 /* ---- Files ---- */
 
@@ -140,6 +142,7 @@ static const struct {
     {"shape_string\t", check_shape},
     {"text\treason", check_refused},
     {"# CuTe", check_cute},
+    {"# Axe", check_axe},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -1,0 +1,264 @@
+/* Axe layouts: grouping shards by the dims of a shape, and slices. */
+#include <assert.h>
+#include <inttypes.h>
+
+#include "axe_private.h"
+#include "tilesim/base/number.h"
+
+static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *shape) {
+    ts_text dims, text;
+    ts_text_init(&dims, arena);
+    ts_text_init(&text, arena);
+    for (int i = 0; i < rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", shape[i]);
+    ts_axe_print(&text, axe);
+    return ts_error_set(err, TS_ERROR_INPUT, "%.200s cannot be grouped by the shape (%.100s)", text.bytes,
+                        dims.bytes);
+}
+
+/* TVM's rule (tile_tile_ops.cc): shards are collected until their product is a multiple of the dim; what is
+ * left over is split off, as the first part of the next dim. */
+static bool group_tvm(const ts_axe *axe, int rank, const int64_t *shape, ts_axe_list *out, int *seps) {
+    int64_t product = 1;
+    int dim = 0;
+    for (int i = 0; i < axe->shard_count; i++) {
+        ts_axe_iter iter = axe->shards[i];
+        if (!ts_mul(product, iter.extent, &product)) return false;
+        while (dim < rank && product % shape[dim] == 0) {
+            int64_t rest = product / shape[dim], step;
+            if (iter.extent % rest != 0 || !ts_mul(iter.stride, rest, &step)) return false;
+            ts_axe_list_add(out, (ts_axe_iter){iter.extent / rest, step, iter.axis});
+            iter.extent = product = rest;
+            seps[++dim] = out->count;
+        }
+        if (iter.extent == 1) continue;
+        if (dim == rank) return false;
+        ts_axe_list_add(out, iter);
+    }
+    return dim == rank;
+}
+
+/* Algorithm 1 of the paper's appendix: a dim takes from each shard the greatest common divisor. */
+static bool group_paper(const ts_axe *axe, int rank, const int64_t *shape, ts_axe_list *out, int *seps) {
+    int at = 0;
+    int64_t left = axe->shard_count > 0 ? axe->shards[0].extent : 1;
+    for (int dim = 0; dim < rank; dim++) {
+        int64_t need = shape[dim];
+        while (need > 1) {
+            while (left == 1 && ++at < axe->shard_count) left = axe->shards[at].extent;
+            int64_t part = left == 1 ? 1 : ts_gcd(left, need), step;
+            if (part == 1 || !ts_mul(axe->shards[at].stride, left / part, &step)) return false;
+            ts_axe_list_add(out, (ts_axe_iter){part, step, axe->shards[at].axis});
+            left /= part;
+            need /= part;
+        }
+        seps[dim + 1] = out->count;
+    }
+    return true;
+}
+
+bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, int rank,
+                  const int64_t *shape, ts_axe *out, int *seps) {
+    ts_axe_list list = {.arena = arena};
+    int64_t size;
+    if (!ts_axe_shape_size(err, (ts_axe_shape){rank, shape}, &size)) return false;
+    seps[0] = 0;
+    bool grouped = size == ts_axe_size(axe, NULL) &&
+                   (form == TS_AXE_PAPER ? group_paper : group_tvm)(axe, rank, shape, &list, seps);
+    if (!grouped) return not_grouped(err, arena, axe, rank, shape);
+    *out = *axe;
+    out->shards = list.items;
+    out->shard_count = list.count;
+    return ts_axe_finish(err, out);
+}
+
+/* ---- Several shapes: all their boundaries (products of leading dims, 1 first) on one line ---- */
+
+typedef struct {
+    int64_t value;
+    int most;  /* how often the sequence that has it most often has it */
+    int first; /* its place on the line */
+} boundary;
+
+typedef struct {
+    boundary *items;
+    int count;
+} line;
+
+static boundary *find_boundary(line *all, int64_t value) {
+    int at = 0;
+    while (at < all->count && all->items[at].value < value) at++;
+    if (at < all->count && all->items[at].value == value) return &all->items[at];
+    memmove(&all->items[at + 1], &all->items[at], (size_t)(all->count - at) * sizeof *all->items);
+    all->items[at] = (boundary){.value = value};
+    all->count++;
+    return &all->items[at];
+}
+
+/* The boundaries of a sequence are in ascending order, so that equal ones stand together. */
+static void add_boundaries(line *all, int count, const int64_t *extents) {
+    int64_t product = 1;
+    int same = 1;
+    find_boundary(all, 1);
+    for (int i = 0; i <= count; i++) {
+        boundary *here = find_boundary(all, product);
+        if (same > here->most) here->most = same;
+        if (i == count) break;
+        same = extents[i] == 1 ? same + 1 : 1;
+        product *= extents[i];
+    }
+}
+
+/* Where each boundary of a sequence stands: the first one at the start, the last one at the end. */
+static void place_boundaries(line *all, int count, const int64_t *extents, int *places) {
+    int64_t product = 1;
+    int same = 0;
+    for (int i = 0; i <= count; i++) {
+        boundary *here = find_boundary(all, product);
+        places[i] = here->first + (i == count ? here->most - 1 : same);
+        if (i == count) break;
+        same = extents[i] == 1 ? same + 1 : 0;
+        product *= extents[i];
+    }
+}
+
+static bool divide_in_turn(const line *all) {
+    for (int i = 1; i < all->count; i++)
+        if (all->items[i].value % all->items[i - 1].value != 0) return false;
+    return true;
+}
+
+/* A shard from boundary `first` to `last` of the line, as one iter a step. */
+static bool refine(const line *all, const ts_axe_iter *shard, int first, int last, ts_axe_list *out) {
+    int64_t rest = shard->extent, step;
+    for (int at = first, i = 0; at < last; at++) {
+        while (i + 1 < all->count && all->items[i + 1].first <= at) i++;
+        bool ends = at + 1 == all->items[i].first + all->items[i].most; /* the next place is the next value */
+        int64_t extent = ends ? all->items[i + 1].value / all->items[i].value : 1;
+        rest /= extent;
+        if (!ts_mul(shard->stride, rest, &step)) return false;
+        ts_axe_list_add(out, (ts_axe_iter){extent, step, shard->axis});
+    }
+    return true;
+}
+
+bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int shape_count, const int *ranks,
+                       const int64_t *const *shapes, ts_axe *out, int *const *seps) {
+    int total = axe->shard_count + 2;
+    int64_t size, *extents = TS_NEW_ARRAY(arena, int64_t, axe->shard_count + 1);
+    int *places = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
+    for (int i = 0; i < shape_count; i++) {
+        total += ranks[i] + 1;
+        if (!ts_axe_shape_size(err, (ts_axe_shape){ranks[i], shapes[i]}, &size)) return false;
+        if (size != ts_axe_size(axe, NULL)) return not_grouped(err, arena, axe, ranks[i], shapes[i]);
+    }
+    line all = {.items = TS_NEW_ARRAY(arena, boundary, total)};
+    for (int i = 0; i < axe->shard_count; i++) extents[i] = axe->shards[i].extent;
+    for (int i = 0; i < shape_count; i++) add_boundaries(&all, ranks[i], shapes[i]);
+    add_boundaries(&all, axe->shard_count, extents);
+    if (!divide_in_turn(&all))
+        return ts_error_set(err, TS_ERROR_INPUT, "the dimensions' boundaries do not divide one another");
+    for (int i = 1; i < all.count; i++) all.items[i].first = all.items[i - 1].first + all.items[i - 1].most;
+    ts_axe_list list = {.arena = arena};
+    place_boundaries(&all, axe->shard_count, extents, places);
+    for (int i = 0; i < axe->shard_count; i++)
+        if (!refine(&all, &axe->shards[i], places[i], places[i + 1], &list)) return ts_axe_overflow(err);
+    for (int i = 0; i < shape_count; i++) place_boundaries(&all, ranks[i], shapes[i], seps[i]);
+    *out = *axe;
+    out->shards = list.items;
+    out->shard_count = list.count;
+    return ts_axe_finish(err, out);
+}
+
+/* ---- Slices (the paper's E.1 and E.2, tile_slice.cc) ---- */
+
+typedef struct {
+    ts_error *err;
+    ts_arena *arena;
+    ts_axe_list shards;
+    ts_axe_offset *offsets;
+    int offset_count;
+} slicer;
+
+/* The digits that `begin` has over the block's iters. */
+static void split_index(const ts_axe *block, int64_t begin, int64_t *digits) {
+    for (int i = block->shard_count - 1; i >= 0; i--) {
+        digits[i] = begin % block->shards[i].extent;
+        begin /= block->shards[i].extent;
+    }
+}
+
+/* `rest` steps of iter k from digit `from` on wrap once, in the middle: two runs, a carry apart. */
+static bool wraps_in_the_middle(const ts_axe *block, const int64_t *digits, int k, int64_t rest,
+                                ts_axe_iter *carry) {
+    if (k == 0 || rest % 2 != 0) return false;
+    const ts_axe_iter *iter = &block->shards[k], *above = &block->shards[k - 1];
+    if (digits[k] + rest / 2 != iter->extent || !ts_axe_same_axis(iter->axis, above->axis)) return false;
+    if (digits[k - 1] + 1 >= above->extent) return false;
+    int64_t back;
+    return ts_mul(iter->extent - rest / 2, iter->stride, &back) &&
+           !__builtin_sub_overflow(above->stride, back, &carry->stride) &&
+           (carry->extent = 2, carry->axis = iter->axis, true);
+}
+
+/* Adds the iters of `count` indices from `begin` of one dim; false when there are none. */
+static bool slice_block(slicer *s, const ts_axe *block, int64_t begin, int64_t count) {
+    int64_t digits[TS_LAYOUT_MAX_DIMS];
+    ts_axe_iter carry;
+    int k = block->shard_count - 1;
+    split_index(block, begin, digits);
+    for (int i = 0; i < block->shard_count; i++)
+        if (!ts_axe_add_offset(s->offsets, &s->offset_count, block->shards[i].axis,
+                               digits[i] * block->shards[i].stride))
+            return ts_axe_overflow(s->err);
+    while (k >= 0 && digits[k] == 0 && count % block->shards[k].extent == 0)
+        count /= block->shards[k--].extent;
+    if (k >= 0) {
+        const ts_axe_iter *iter = &block->shards[k];
+        if (digits[k] + count <= iter->extent) {
+            ts_axe_list_add(&s->shards, (ts_axe_iter){count, iter->stride, iter->axis});
+        } else if (wraps_in_the_middle(block, digits, k, count, &carry)) {
+            ts_axe_list_add(&s->shards, carry);
+            ts_axe_list_add(&s->shards, (ts_axe_iter){count / 2, iter->stride, iter->axis});
+        } else {
+            return false;
+        }
+    }
+    for (int i = k + 1; i < block->shard_count; i++) ts_axe_list_add(&s->shards, block->shards[i]);
+    return true;
+}
+
+static bool check_region(ts_error *err, ts_axe_shape shape, const int64_t *begin, const int64_t *end) {
+    for (int i = 0; i < shape.rank; i++)
+        if (begin[i] < 0 || begin[i] >= end[i] || end[i] > shape.dims[i])
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "the region %" PRId64 ":%" PRId64
+                                " of dimension %d is empty or not within 0:%" PRId64,
+                                begin[i], end[i], i, shape.dims[i]);
+    return true;
+}
+
+bool ts_axe_slice(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, const int64_t *begin,
+                  const int64_t *end, bool *found, ts_axe *out) {
+    ts_axe whole, grouped, block;
+    ts_error own = {0};
+    slicer s = {.err = &own, .arena = arena, .shards.arena = arena};
+    int seps[TS_LAYOUT_MAX_DIMS + 1];
+    *found = true;
+    if (!check_region(err, shape, begin, end) || !ts_axe_tile_of(err, arena, axe, shape, &whole) ||
+        !ts_axe_group(err, arena, TS_AXE_TVM, &whole, shape.rank, shape.dims, &grouped, seps))
+        return false;
+    s.offset_count = grouped.offset_count;
+    s.offsets = ts_axe_copy_offsets(arena, &grouped, grouped.shard_count);
+    for (int i = 0; i < shape.rank && *found; i++) {
+        ts_axe part = {.shard_count = seps[i + 1] - seps[i], .shards = grouped.shards + seps[i]};
+        *found = ts_axe_canonical(&own, arena, TS_AXE_TVM, &part, &block) &&
+                 slice_block(&s, &block, begin[i], end[i] - begin[i]);
+    }
+    if (own.kind != TS_ERROR_NONE) return ts_error_set(err, own.kind, "%s", own.message);
+    if (!*found) return true;
+    grouped.shards = s.shards.items;
+    grouped.shard_count = s.shards.count;
+    grouped.offsets = s.offsets;
+    grouped.offset_count = s.offset_count;
+    return ts_axe_finish(err, &grouped) && ts_axe_canonical(err, arena, TS_AXE_TVM, &grouped, out);
+}

@@ -1,0 +1,472 @@
+/* Axe layouts: tiles, direct sums and the smaller edits. */
+#include <inttypes.h>
+
+#include "axe_private.h"
+#include "tilesim/base/number.h"
+
+/* ---- Two layouts' blocks in turn, dim by dim ---- */
+
+static bool same_rank(ts_error *err, ts_axe_shape a, ts_axe_shape b) {
+    return a.rank == b.rank ||
+           ts_error_set(err, TS_ERROR_INPUT, "the shapes have %d and %d dimensions, expected as many", a.rank,
+                        b.rank);
+}
+
+/* A swizzle of memory in its own order has any size: its period repeats. */
+bool ts_axe_tile_of(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, ts_axe *out) {
+    int64_t size;
+    if (!ts_axe_canonical(err, arena, TS_AXE_TVM, axe, out)) return false;
+    if (!axe->swizzle.present || out->shard_count != 1 || out->shards[0].stride != 1 ||
+        out->replica_count + out->offset_count > 0)
+        return true;
+    if (!ts_axe_shape_size(err, shape, &size)) return false;
+    ts_axe_iter *iter = TS_NEW(arena, ts_axe_iter);
+    *iter = (ts_axe_iter){size, 1, "m"};
+    out->shards = iter;
+    return true;
+}
+
+typedef struct {
+    ts_axe axe;
+    int seps[TS_LAYOUT_MAX_DIMS + 1];
+} grouped;
+
+static bool group(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, grouped *out) {
+    ts_axe tile;
+    if (shape.rank > TS_LAYOUT_MAX_DIMS)
+        return ts_error_set(err, TS_ERROR_INPUT, "the shape has more than %d dimensions", TS_LAYOUT_MAX_DIMS);
+    return ts_axe_tile_of(err, arena, axe, shape, &tile) &&
+           ts_axe_group(err, arena, TS_AXE_TVM, &tile, shape.rank, shape.dims, &out->axe, out->seps);
+}
+
+static void add_block(ts_axe_list *list, const grouped *g, int dim) {
+    for (int i = g->seps[dim]; i < g->seps[dim + 1]; i++) ts_axe_list_add(list, g->axe.shards[i]);
+}
+
+/* Shards block by block, replicas one behind the other, offsets added. */
+static bool interleave(ts_error *err, ts_arena *arena, const grouped *first, const grouped *second, int rank,
+                       ts_axe *out) {
+    ts_axe_list shards = {.arena = arena}, replicas = {.arena = arena};
+    const ts_axe *a = &first->axe, *b = &second->axe;
+    ts_axe_offset *offsets = ts_axe_copy_offsets(arena, a, b->offset_count);
+    int offset_count = a->offset_count;
+    for (int i = 0; i < rank; i++) {
+        add_block(&shards, first, i);
+        add_block(&shards, second, i);
+    }
+    for (int i = 0; i < a->replica_count; i++) ts_axe_list_add(&replicas, a->replicas[i]);
+    for (int i = 0; i < b->replica_count; i++) ts_axe_list_add(&replicas, b->replicas[i]);
+    for (int i = 0; i < b->offset_count; i++)
+        if (!ts_axe_add_offset(offsets, &offset_count, b->offsets[i].axis, b->offsets[i].value))
+            return ts_axe_overflow(err);
+    ts_axe sum = {shards.count,   replicas.count, offset_count, shards.items,
+                  replicas.items, offsets,        b->swizzle};
+    return ts_axe_finish(err, &sum) && ts_axe_canonical(err, arena, TS_AXE_TVM, &sum, out);
+}
+
+/* ---- Tiles ---- */
+
+static bool has_axis(const ts_axe *axe, ts_axe_form form, const char *axis) {
+    for (int i = 0; i < axe->shard_count; i++)
+        if (ts_axe_same_axis(axe->shards[i].axis, axis)) return true;
+    for (int i = 0; i < axe->replica_count && form == TS_AXE_PAPER; i++)
+        if (ts_axe_same_axis(axe->replicas[i].axis, axis)) return true;
+    return false;
+}
+
+/* How far apart copies of the inner layout lie on an axis. */
+static bool scale_of(ts_error *err, const ts_axe *inner, ts_axe_form form, const char *axis, int64_t *scale) {
+    *scale = 1;
+    return !has_axis(inner, form, axis) || ts_axe_span(err, inner, form, axis, scale);
+}
+
+static bool scale_iters(ts_error *err, ts_arena *arena, const ts_axe *inner, ts_axe_form form, int count,
+                        const ts_axe_iter **iters) {
+    ts_axe_list list = {.arena = arena};
+    for (int i = 0; i < count; i++) {
+        ts_axe_iter iter = (*iters)[i];
+        int64_t scale;
+        if (!scale_of(err, inner, form, iter.axis, &scale)) return false;
+        if (!ts_mul(iter.stride, scale, &iter.stride)) return ts_axe_overflow(err);
+        ts_axe_list_add(&list, iter);
+    }
+    *iters = list.items;
+    return true;
+}
+
+static bool scale_offsets(ts_error *err, ts_arena *arena, const ts_axe *inner, ts_axe *outer) {
+    ts_axe_offset *offsets = ts_axe_copy_offsets(arena, outer, 0);
+    for (int i = 0; i < outer->offset_count; i++) {
+        int64_t scale;
+        if (!scale_of(err, inner, TS_AXE_PAPER, offsets[i].axis, &scale)) return false;
+        if (!ts_mul(offsets[i].value, scale, &offsets[i].value)) return ts_axe_overflow(err);
+    }
+    outer->offsets = offsets;
+    return true;
+}
+
+bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *outer,
+                 ts_axe_shape outer_shape, const ts_axe *inner, ts_axe_shape inner_shape, ts_axe *out) {
+    grouped a, b;
+    if (!same_rank(err, outer_shape, inner_shape)) return false;
+    if (outer->swizzle.present)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "the outer layout of a tiling is swizzled, expected the inner one");
+    if (!group(err, arena, outer, outer_shape, &a) || !group(err, arena, inner, inner_shape, &b) ||
+        !scale_iters(err, arena, &b.axe, form, a.axe.shard_count, &a.axe.shards))
+        return false;
+    if (form == TS_AXE_PAPER &&
+        (!scale_iters(err, arena, &b.axe, form, a.axe.replica_count, &a.axe.replicas) ||
+         !scale_offsets(err, arena, &b.axe, &a.axe)))
+        return false;
+    return interleave(err, arena, &a, &b, outer_shape.rank, out);
+}
+
+/* (tiled / factor, factor) of each dim, or (factor, tiled / factor). */
+static bool factor_shape(ts_error *err, ts_arena *arena, ts_axe_shape tiled, ts_axe_shape factor,
+                         bool factor_inner, ts_axe_shape *out) {
+    if (!same_rank(err, tiled, factor)) return false;
+    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, 2 * tiled.rank);
+    for (int i = 0; i < tiled.rank; i++) {
+        if (factor.dims[i] < 1 || tiled.dims[i] % factor.dims[i] != 0)
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "dimension %d of the tiled shape is %" PRId64
+                                ", expected a multiple of %" PRId64,
+                                i, tiled.dims[i], factor.dims[i]);
+        dims[2 * i + factor_inner] = factor.dims[i];
+        dims[2 * i + !factor_inner] = tiled.dims[i] / factor.dims[i];
+    }
+    *out = (ts_axe_shape){2 * tiled.rank, dims};
+    return true;
+}
+
+static bool iter_is_in(const ts_axe_iter *iter, const ts_axe_iter *list, int count) {
+    for (int i = 0; i < count; i++)
+        if (list[i].extent == iter->extent && list[i].stride == iter->stride &&
+            ts_axe_same_axis(list[i].axis, iter->axis))
+            return true;
+    return false;
+}
+
+/* What `whole` has of replicas and offsets beside those of `part`. */
+static bool subtract(ts_error *err, ts_arena *arena, const ts_axe *whole, const ts_axe *part, ts_axe *out) {
+    ts_axe_list replicas = {.arena = arena};
+    for (int i = 0; i < whole->replica_count; i++)
+        if (!iter_is_in(&whole->replicas[i], part->replicas, part->replica_count))
+            ts_axe_list_add(&replicas, whole->replicas[i]);
+    out->replicas = replicas.items;
+    out->replica_count = replicas.count;
+    ts_axe_offset *offsets = ts_axe_copy_offsets(arena, whole, part->offset_count);
+    out->offsets = offsets;
+    out->offset_count = whole->offset_count;
+    for (int i = 0; i < part->offset_count; i++)
+        if (part->offsets[i].value == INT64_MIN ||
+            !ts_axe_add_offset(offsets, &out->offset_count, part->offsets[i].axis, -part->offsets[i].value))
+            return ts_axe_overflow(err);
+    return true;
+}
+
+/* Units are alike whatever their stride. */
+static bool same_iter(const ts_axe_iter *a, const ts_axe_iter *b) {
+    return a->extent == b->extent &&
+           (a->extent == 1 || (a->stride == b->stride && ts_axe_same_axis(a->axis, b->axis)));
+}
+
+/* Undoes the scaling by the inner layout's span; false where that does not divide. */
+static bool unscale(const ts_axe *inner, ts_axe_iter *iter) {
+    int64_t scale;
+    if (iter->extent == 1) return true;
+    if (!scale_of(NULL, inner, TS_AXE_TVM, iter->axis, &scale) || scale == 0 || iter->stride % scale != 0)
+        return false;
+    iter->stride /= scale;
+    return true;
+}
+
+/* The leading iters of a dim of `tiled` (whose separators are for two parts a dim); the others must be the
+ * inner's. */
+static bool take_outer(const grouped *tiled, const grouped *inner, int dim, ts_axe_list *out) {
+    int first = tiled->seps[2 * dim], last = tiled->seps[2 * dim + 2];
+    int count = inner->seps[dim + 1] - inner->seps[dim], outer = last - first - count;
+    if (outer < 0) return false;
+    for (int i = 0; i < count; i++)
+        if (!same_iter(&tiled->axe.shards[first + outer + i], &inner->axe.shards[inner->seps[dim] + i]))
+            return false;
+    for (int i = 0; i < outer; i++) {
+        ts_axe_iter iter = tiled->axe.shards[first + i];
+        if (!unscale(&inner->axe, &iter)) return false;
+        ts_axe_list_add(out, iter);
+    }
+    return true;
+}
+
+bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, const ts_axe *inner, ts_axe_shape inner_shape,
+                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *outer) {
+    ts_axe_shape factored;
+    grouped whole, part;
+    *found = false;
+    if (!factor_shape(err, arena, tiled_shape, inner_shape, true, &factored)) return false;
+    if (!ts_axe_same_swizzle(inner, tiled)) return true;
+    if (!group(err, arena, tiled, factored, &whole) || !group(err, arena, inner, inner_shape, &part))
+        return false;
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i < tiled_shape.rank; i++)
+        if (!take_outer(&whole, &part, i, &shards)) return true;
+    ts_axe result = {.shard_count = shards.count, .shards = shards.items};
+    if (!subtract(err, arena, &whole.axe, &part.axe, &result)) return false;
+    ts_axe_list replicas = {.arena = arena};
+    for (int i = 0; i < result.replica_count; i++) {
+        ts_axe_iter iter = result.replicas[i];
+        if (!unscale(&part.axe, &iter)) return true;
+        ts_axe_list_add(&replicas, iter);
+    }
+    result.replicas = replicas.items;
+    *found = true;
+    return ts_axe_canonical(err, arena, TS_AXE_TVM, &result, outer);
+}
+
+/* The trailing iters of a dim of `tiled`; the others must have the outer's extents and axes. */
+static bool take_inner(const grouped *tiled, const grouped *outer, int dim, ts_axe_list *out) {
+    int first = tiled->seps[2 * dim], last = tiled->seps[2 * dim + 2];
+    int count = outer->seps[dim + 1] - outer->seps[dim];
+    if (count > last - first) return false;
+    for (int i = 0; i < count; i++) {
+        ts_axe_iter a = tiled->axe.shards[first + i], b = outer->axe.shards[outer->seps[dim] + i];
+        a.stride = b.stride;
+        if (!same_iter(&a, &b)) return false;
+    }
+    for (int i = first + count; i < last; i++) ts_axe_list_add(out, tiled->axe.shards[i]);
+    return true;
+}
+
+bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, const ts_axe *outer, ts_axe_shape outer_shape,
+                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *inner) {
+    ts_axe_shape factored;
+    grouped whole, part;
+    *found = false;
+    if (!factor_shape(err, arena, tiled_shape, outer_shape, false, &factored)) return false;
+    if (outer->swizzle.present) return true;
+    if (!group(err, arena, tiled, factored, &whole) || !group(err, arena, outer, outer_shape, &part))
+        return false;
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i < tiled_shape.rank; i++)
+        if (!take_inner(&whole, &part, i, &shards)) return true;
+    ts_axe result = {.shard_count = shards.count, .shards = shards.items, .swizzle = tiled->swizzle}, again,
+           canonical;
+    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, tiled_shape.rank);
+    for (int i = 0; i < tiled_shape.rank; i++) dims[i] = tiled_shape.dims[i] / outer_shape.dims[i];
+    /* several inner layouts may be possible: the one that tiles back is the answer */
+    if (!subtract(err, arena, &whole.axe, &part.axe, &result) ||
+        !ts_axe_tile(err, arena, TS_AXE_TVM, outer, outer_shape, &result,
+                     (ts_axe_shape){tiled_shape.rank, dims}, &again) ||
+        !ts_axe_canonical(err, arena, TS_AXE_TVM, &whole.axe, &canonical))
+        return false;
+    *found = ts_axe_same(&again, &canonical);
+    return !*found || ts_axe_canonical(err, arena, TS_AXE_TVM, &result, inner);
+}
+
+/* ---- Direct sums ---- */
+
+bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, const ts_axe *left, ts_axe_shape left_shape,
+                       const ts_axe *right, ts_axe_shape right_shape, ts_axe *out) {
+    grouped a, b;
+    if (!same_rank(err, left_shape, right_shape)) return false;
+    if (left->swizzle.present)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "the left layout of a sum is swizzled, expected the right one");
+    return group(err, arena, left, left_shape, &a) && group(err, arena, right, right_shape, &b) &&
+           interleave(err, arena, &a, &b, left_shape.rank, out);
+}
+
+bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, const ts_axe *addend,
+                          ts_axe_shape addend_shape, const ts_axe *sum, ts_axe_shape interleaved, bool *found,
+                          ts_axe *other) {
+    grouped whole, part;
+    *found = false;
+    if (interleaved.rank != 2 * addend_shape.rank)
+        return ts_error_set(err, TS_ERROR_INPUT, "the interleaved shape has %d dimensions, expected %d",
+                            interleaved.rank, 2 * addend_shape.rank);
+    if (left ? addend->swizzle.present : !ts_axe_same_swizzle(addend, sum)) return true;
+    if (!group(err, arena, sum, interleaved, &whole) || !group(err, arena, addend, addend_shape, &part))
+        return false;
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i < addend_shape.rank; i++) {
+        int mine = 2 * i + !left, first = whole.seps[mine], count = whole.seps[mine + 1] - first;
+        if (part.seps[i + 1] - part.seps[i] != count) return true;
+        for (int j = 0; j < count; j++)
+            if (!same_iter(&whole.axe.shards[first + j], &part.axe.shards[part.seps[i] + j])) return true;
+        add_block(&shards, &whole, 2 * i + left);
+    }
+    ts_axe result = {.shard_count = shards.count, .shards = shards.items};
+    if (left) result.swizzle = sum->swizzle;
+    *found = true;
+    return subtract(err, arena, &whole.axe, &part.axe, &result) &&
+           ts_axe_canonical(err, arena, TS_AXE_TVM, &result, other);
+}
+
+/* ---- Edits ---- */
+
+bool ts_axe_permute(ts_error *err, ts_arena *arena, const ts_axe *axe, int count, const int64_t *order,
+                    ts_axe *out) {
+    bool *seen = TS_NEW_ARRAY(arena, bool, axe->shard_count);
+    ts_axe_list shards = {.arena = arena};
+    bool fits = count == axe->shard_count;
+    for (int i = 0; i < count && fits; i++) {
+        fits = order[i] >= 0 && order[i] < count && !seen[order[i]];
+        if (!fits) break;
+        seen[order[i]] = true;
+        ts_axe_list_add(&shards, axe->shards[order[i]]);
+    }
+    if (!fits)
+        return ts_error_set(err, TS_ERROR_INPUT, "the order is no permutation of the layout's %d shards",
+                            axe->shard_count);
+    *out = *axe;
+    out->shards = shards.items;
+    return true;
+}
+
+bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t extent, int64_t position,
+                      const char *axis, ts_axe *out) {
+    if (position < 0) position += axe->shard_count + 1;
+    if (extent < 1 || position < 0 || position > axe->shard_count)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "a broadcast of %" PRId64 " at shard %" PRId64
+                            ", expected at least 1, at 0 to %d",
+                            extent, position, axe->shard_count);
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i <= axe->shard_count; i++) {
+        if (i == position) ts_axe_list_add(&shards, (ts_axe_iter){extent, 0, axis});
+        if (i < axe->shard_count) ts_axe_list_add(&shards, axe->shards[i]);
+    }
+    *out = *axe;
+    out->shards = shards.items;
+    out->shard_count = shards.count;
+    return ts_axe_finish(err, out);
+}
+
+/* The swizzle of elements n times smaller (or larger); n must be a power of 2. */
+static bool scale_swizzle(ts_error *err, ts_swizzle *s, int64_t n, bool smaller) {
+    if (!s->present) return true;
+    int log = 0;
+    while (log < 62 && (INT64_C(1) << log) < n) log++;
+    s->keep += smaller ? log : -log;
+    if (INT64_C(1) << log == n && s->keep >= 0 && s->keep + s->bits + s->shift <= 62) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "the swizzle's elements cannot be %s %" PRId64 " at a time",
+                        smaller ? "unpacked" : "packed", n);
+}
+
+/* Strides and offsets of an axis times n, or divided by it; false when that does not go. */
+static bool rescale(int64_t *value, int64_t n, bool divide) {
+    if (!divide) return ts_mul(*value, n, value);
+    bool whole = *value % n == 0;
+    *value /= n;
+    return whole;
+}
+
+static bool rescale_axis(ts_arena *arena, ts_axe *axe, const char *axis, int64_t n, bool divide) {
+    ts_axe_list lists[2] = {{.arena = arena}, {.arena = arena}};
+    ts_axe_offset *offsets = ts_axe_copy_offsets(arena, axe, 0);
+    bool fits = true;
+    for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
+        ts_axe_iter iter = i < axe->shard_count ? axe->shards[i] : axe->replicas[i - axe->shard_count];
+        if (ts_axe_same_axis(iter.axis, axis)) fits = rescale(&iter.stride, n, divide) && fits;
+        ts_axe_list_add(&lists[i >= axe->shard_count], iter);
+    }
+    for (int i = 0; i < axe->offset_count; i++)
+        if (ts_axe_same_axis(offsets[i].axis, axis)) fits = rescale(&offsets[i].value, n, divide) && fits;
+    axe->shards = lists[0].items;
+    axe->replicas = lists[1].items;
+    axe->offsets = offsets;
+    return fits;
+}
+
+static bool check_packing(ts_error *err, int64_t n) {
+    return n >= 1 || ts_error_set(err, TS_ERROR_INPUT, "found n=%" PRId64 ", expected at least 1", n);
+}
+
+bool ts_axe_unpack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out) {
+    ts_axe wide = *axe;
+    if (!check_packing(err, n) || !scale_swizzle(err, &wide.swizzle, n, true)) return false;
+    if (!rescale_axis(arena, &wide, "m", n, false)) return ts_axe_overflow(err);
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i < wide.shard_count; i++) ts_axe_list_add(&shards, wide.shards[i]);
+    ts_axe_list_add(&shards, (ts_axe_iter){n, 1, "m"});
+    wide.shards = shards.items;
+    wide.shard_count = shards.count;
+    return ts_axe_finish(err, &wide) && ts_axe_canonical(err, arena, TS_AXE_TVM, &wide, out);
+}
+
+bool ts_axe_pack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out) {
+    ts_axe narrow = *axe;
+    if (!check_packing(err, n) || !scale_swizzle(err, &narrow.swizzle, n, false)) return false;
+    ts_axe_list shards = {.arena = arena};
+    ts_axe_iter last = {1, 0, "m"};
+    for (int i = 0; i < axe->shard_count; i++) {
+        if (i > 0) ts_axe_list_add(&shards, last);
+        last = axe->shards[i];
+    }
+    bool packable = last.stride == 1 && last.extent % n == 0 && !ts_axe_is_thread(last.axis);
+    narrow.shards = shards.items;
+    narrow.shard_count = shards.count;
+    if (!packable || !rescale_axis(arena, &narrow, last.axis, n, true))
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "%" PRId64 " elements cannot be packed: the last iter is %" PRId64 ":%" PRId64
+                            "@%s, expected stride 1, and multiples of %" PRId64 " everywhere on its axis",
+                            n, last.extent, last.stride, last.axis, n);
+    shards = (ts_axe_list){.arena = arena};
+    for (int i = 0; i < narrow.shard_count; i++) ts_axe_list_add(&shards, narrow.shards[i]);
+    ts_axe_list_add(&shards, (ts_axe_iter){last.extent / n, 1, last.axis});
+    narrow.shards = shards.items;
+    narrow.shard_count = shards.count;
+    return ts_axe_finish(err, &narrow) && ts_axe_canonical(err, arena, TS_AXE_TVM, &narrow, out);
+}
+
+bool ts_axe_storage(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe *out) {
+    ts_axe_list lists[2] = {{.arena = arena}, {.arena = arena}};
+    ts_axe_offset *offsets = TS_NEW_ARRAY(arena, ts_axe_offset, axe->offset_count);
+    ts_axe kept = {.offsets = offsets, .swizzle = axe->swizzle};
+    for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
+        ts_axe_iter iter = i < axe->shard_count ? axe->shards[i] : axe->replicas[i - axe->shard_count];
+        if (!ts_axe_is_thread(iter.axis)) ts_axe_list_add(&lists[i >= axe->shard_count], iter);
+    }
+    for (int i = 0; i < axe->offset_count; i++)
+        if (!ts_axe_is_thread(axe->offsets[i].axis)) offsets[kept.offset_count++] = axe->offsets[i];
+    kept.shards = lists[0].items;
+    kept.shard_count = lists[0].count;
+    kept.replicas = lists[1].items;
+    kept.replica_count = lists[1].count;
+    return ts_axe_canonical(err, arena, TS_AXE_TVM, &kept, out);
+}
+
+/* An iter of F as one of Bank, one of F, or one of each; false where a bank's border cuts it. */
+static bool split_bank(const ts_axe_iter *iter, ts_axe_list *out) {
+    enum { BANK = 512 }; /* elements of 4 bytes in a bank of 2 KiB (TVM layout.py kPSUMMaxElemPerBank) */
+    if (iter->stride % BANK == 0) {
+        ts_axe_list_add(out, (ts_axe_iter){iter->extent, iter->stride / BANK, "Bank"});
+        return true;
+    }
+    if (iter->stride < 0 || BANK % iter->stride != 0) return false;
+    int64_t within = BANK / iter->stride;
+    if (iter->extent >= within) {
+        if (iter->extent % within != 0) return false;
+        ts_axe_list_add(out, (ts_axe_iter){iter->extent / within, 1, "Bank"});
+        ts_axe_list_add(out, (ts_axe_iter){within, iter->stride, "F"});
+    } else {
+        ts_axe_list_add(out, *iter);
+    }
+    return true;
+}
+
+bool ts_axe_to_psum(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe *out) {
+    ts_axe_list shards = {.arena = arena};
+    bool splits = axe->offset_count + axe->replica_count == 0 && !axe->swizzle.present;
+    for (int i = 0; i < axe->shard_count && splits; i++) {
+        if (ts_axe_same_axis(axe->shards[i].axis, "F"))
+            splits = split_bank(&axe->shards[i], &shards);
+        else
+            ts_axe_list_add(&shards, axe->shards[i]);
+    }
+    if (!splits)
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout does not fall into banks of 512 elements of F");
+    *out = (ts_axe){.shard_count = shards.count, .shards = shards.items};
+    return true;
+}
