@@ -48,6 +48,14 @@ CORE_FUNCTION(vector_masked) {
     return true;
 }
 
+void core_write_vreg(const core_op *op, const uint32_t *words) {
+    if (op->mask) {
+        ts_vector_merge(op->d, words, op->mask);
+    } else {
+        memcpy(op->d, words, TS_VREG_BYTES);
+    }
+}
+
 CORE_FUNCTION(copy_word) {
     (void)err, (void)core;
     op->d[0] = op->in[0][0];
@@ -118,6 +126,16 @@ static bool stores_on_their_way(ts_error *err, const ts_core *core, const core_b
         }
         if (load) {
             wait_for_overlap(core, op, address, m);
+        }
+    }
+    return true;
+}
+
+static bool pass_gates(ts_error *err, const ts_core *core, const core_bundle *bundle, moment *m) {
+    for (int i = 0; i < bundle->op_count; i++) {
+        const core_op *op = &bundle->ops[i];
+        if (op->gate && !op->gate(err, core, op, &m->cycle, &m->stall)) {
+            return false;
         }
     }
     return true;
@@ -206,6 +224,9 @@ static bool advance(ts_error *err, ts_core *core) {
     }
     core->now = core->next;
     if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) {
+        return false;
+    }
+    if (bundle->gated && !pass_gates(err, core, bundle, &m)) {
         return false;
     }
     if (stalls(core, &m)) {

@@ -18,12 +18,12 @@
 #define ROW_MASK(id)        ROW_VECTOR(id)
 #define ROW_EUP(id)         ROW_VECTOR(id)
 #define ROW_CROSS(id)       ROW_VECTOR(id)
+#define ROW_TRANSPOSE(id)   ROW_OWN(id)
+#define ROW_MATRIX(id)      ROW_OWN(id)
 static core_function *const functions[TS_OP_COUNT] = {
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) ROW_##family(id)
 #include "tilesim/isa/opcodes.def"
 };
-
-enum { BUNDLE_MAX = 64 }; /* instructions: the most that the slots of a machine add up to */
 
 typedef struct member member;
 
@@ -31,12 +31,14 @@ typedef struct {
     ts_error *err;
     ts_arena *arena;
     ts_core *core;
-    member *members; /* of the bundle being decoded */
+    member *members; /* of the bundle being decoded; room for as many as the machine has slots */
     int *reads;      /* of the same */
+    core_op *tail;   /* of the same */
     ts_vector_function *const *vectors;
     uint32_t **fills; /* constant vregs made so far */
     int fill_count, fill_capacity;
     int unit_first[TS_SLOT_COUNT]; /* in unit_free, -1: units of this slot are never busy */
+    int mxu_first;                 /* in unit_free: the ports of matrix unit 0 */
 } decoder;
 
 /* ---- Operands ---- */
@@ -192,7 +194,8 @@ struct member {
     core_op op;
     ts_register_use use;
     unsigned reads_place, writes_place; /* bits */
-    bool done, late;                    /* late: the result is kept aside until all have read */
+    uint64_t queues; /* bits: ops that share one keep the order in which they are written */
+    bool done, late; /* late: the result is kept aside until all have read */
 };
 
 enum { PLACE_VMEM = 1, PLACE_SMEM = 2, PLACE_SEMAPHORE = 4 };
@@ -224,11 +227,12 @@ static bool reads_register(const member *m, ts_register r) {
     return false;
 }
 
-/* Whether `reader` must execute before `writer`. */
+/* Whether `reader` must execute before `writer`, both being of one array. */
 static bool precedes(const member *reader, const member *writer) {
     bool through_register =
         writer->use.writes && !writer->late && reads_register(reader, writer->use.written);
-    return through_register || (reader->reads_place & writer->writes_place);
+    bool in_order = reader < writer && (reader->queues & writer->queues);
+    return through_register || in_order || (reader->reads_place & writer->writes_place);
 }
 
 static bool is_free(const member *members, int count, int candidate) {
@@ -285,7 +289,6 @@ static void append(decoder *dec, member *m, core_op *ops, int *count, core_op *t
 }
 
 static int order(decoder *dec, member *members, int count, core_op *ops) {
-    core_op tail[BUNDLE_MAX];
     int op_count = 0, tail_count = 0;
     for (int left = count; left > 0; left--) {
         int next = find_free(members, count);
@@ -293,9 +296,9 @@ static int order(decoder *dec, member *members, int count, core_op *ops) {
             break_ring(members, count);
             next = find_free(members, count);
         }
-        append(dec, &members[next], ops, &op_count, tail, &tail_count);
+        append(dec, &members[next], ops, &op_count, dec->tail, &tail_count);
     }
-    memcpy(ops + op_count, tail, (size_t)tail_count * sizeof(tail[0]));
+    memcpy(ops + op_count, dec->tail, (size_t)tail_count * sizeof(dec->tail[0]));
     return op_count + tail_count;
 }
 
@@ -339,6 +342,24 @@ static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction
     return most > 1 ? most - 1 : 0;
 }
 
+/* The unit that an instruction keeps busy. */
+static core_use unit_use(const decoder *dec, const core_bundle *bundle, const member *m, int64_t conflicts) {
+    const ts_core_config *config = dec->core->setup.config;
+    const ts_opcode_info *info = ts_opcode_get(m->op.instruction->opcode);
+    int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_BUSY + (int)info->latency;
+    core_use use = {dec->unit_first[info->slot], bundle->slots[info->slot], config->limits.slots[info->slot],
+                    stall, config->occupancy_cycles[info->latency] + conflicts};
+    if (info->family == TS_FAMILY_MATRIX) {
+        int port = core_matrix_port(config, m->op.instruction->opcode, &use.occupancy_cycles);
+        use.unit = port < 0 ? -1 : dec->mxu_first + m->op.unit * CORE_MXU_PORTS + port;
+        use.nth = 0;
+        use.units = 1;
+    } else if (m->op.instruction->opcode == TS_OP_vtr_push_b16) {
+        use.occupancy_cycles *= 2; /* 16 rows instead of 8 */
+    }
+    return use;
+}
+
 static void add_constraints(decoder *dec, core_bundle *bundle, const member *m, core_write *writes,
                             core_use *uses) {
     const ts_core_config *config = dec->core->setup.config;
@@ -346,17 +367,36 @@ static void add_constraints(decoder *dec, core_bundle *bundle, const member *m, 
     int64_t conflicts = bank_conflicts(config, m->op.instruction);
     if (m->use.writes) {
         int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_WAIT + (int)info->latency;
-        writes[bundle->write_count++] = (core_write){ready_index(dec->core, m->use.written), stall,
-                                                     config->latency_cycles[info->latency] + conflicts};
+        int64_t cycles = config->latency_cycles[info->latency] + conflicts;
+        writes[bundle->write_count++] = (core_write){ready_index(dec->core, m->use.written), stall, cycles};
     }
-    int first = dec->unit_first[info->slot];
-    if (first >= 0) {
-        int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_BUSY + (int)info->latency;
-        int units = config->limits.slots[info->slot];
-        int64_t cycles = config->occupancy_cycles[info->latency] + conflicts;
-        uses[bundle->use_count++] = (core_use){first, bundle->slots[info->slot], units, stall, cycles};
+    core_use use = unit_use(dec, bundle, m, conflicts);
+    if (use.unit >= 0) {
+        uses[bundle->use_count++] = use;
     }
     bundle->slots[info->slot]++;
+}
+
+/* A queue gives one thing a cycle, and a port takes one. */
+static bool check_ports(decoder *dec, const member *members, int count) {
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < i; j++) {
+            const ts_instruction *one = members[i].op.instruction, *other = members[j].op.instruction;
+            ts_family family = ts_opcode_get(one->opcode)->family;
+            bool transposes = family == TS_FAMILY_TRANSPOSE && one->opcode == other->opcode;
+            bool same = family == TS_FAMILY_MATRIX && ts_opcode_get(other->opcode)->family == family;
+            int64_t cycles;
+            same = same && members[i].op.unit == members[j].op.unit &&
+                   core_matrix_port(dec->core->setup.config, one->opcode, &cycles) ==
+                       core_matrix_port(dec->core->setup.config, other->opcode, &cycles);
+            if (same || transposes) {
+                return ts_instruction_error(dec->err, TS_ERROR_INPUT, one,
+                                            "the bundle has two %s on one unit",
+                                            ts_opcode_get(one->opcode)->mnemonic);
+            }
+        }
+    }
+    return true;
 }
 
 static void describe(decoder *dec, core_bundle *bundle, const member *members, int count) {
@@ -379,6 +419,30 @@ static void describe(decoder *dec, core_bundle *bundle, const member *members, i
     bundle->uses = uses;
 }
 
+/* Matrix and transpose instructions: their unit, what they wait for, and the order that they keep. */
+static bool decode_unit(decoder *dec, member *m) {
+    const ts_instruction *instruction = m->op.instruction;
+    switch (ts_opcode_get(instruction->opcode)->family) {
+    case TS_FAMILY_MATRIX:
+        if (!core_mxus_new(dec->err, dec->arena, dec->core, instruction) ||
+            !core_matrix_check(dec->err, dec->core, instruction, &m->op.unit)) {
+            return false;
+        }
+        m->queues = (uint64_t)1 << m->op.unit;
+        m->op.gate = instruction->opcode == TS_OP_mxu_pop    ? core_gate_mxu_pop
+                     : instruction->opcode == TS_OP_mxu_swap ? core_gate_mxu_swap
+                                                             : NULL;
+        return true;
+    case TS_FAMILY_TRANSPOSE:
+        core_transposer_new(dec->arena, dec->core);
+        m->queues = 1;
+        m->op.gate = instruction->opcode == TS_OP_vtr_pop ? core_gate_vtr_pop : NULL;
+        return true;
+    default:
+        return true;
+    }
+}
+
 static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bundle) {
     const ts_code *code = dec->core->setup.code;
     if (!ts_bundle_check(dec->err, code, source, &dec->core->setup.config->limits)) {
@@ -392,6 +456,12 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
             return false;
         }
         find_places(m);
+        if (!decode_unit(dec, m)) {
+            return false;
+        }
+    }
+    if (!check_ports(dec, dec->members, source->count)) {
+        return false;
     }
     core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, source->count * 3);
     describe(dec, bundle, dec->members, source->count);
@@ -399,6 +469,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     bundle->ops = ops;
     for (int i = 0; i < bundle->op_count; i++) {
         bundle->wait = ops[i].instruction->opcode == TS_OP_wait ? &ops[i] : bundle->wait;
+        bundle->gated |= ops[i].gate != NULL;
     }
     return true;
 }
@@ -429,6 +500,8 @@ static void new_units(decoder *dec) {
         dec->unit_first[slot] = busy ? units : -1;
         units += config->limits.slots[slot];
     }
+    dec->mxu_first = units;
+    units += config->mxu.units * CORE_MXU_PORTS;
     dec->core->unit_free = TS_NEW_ARRAY(dec->arena, int64_t, units);
     dec->core->unit_stall = TS_NEW_ARRAY(dec->arena, int, units);
 }
@@ -460,8 +533,8 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     for (int i = 0; i < TS_SLOT_COUNT; i++) {
         slots += limits->slots[i];
     }
-    assert(slots <= BUNDLE_MAX);
-    dec.members = TS_NEW_ARRAY(arena, member, BUNDLE_MAX);
+    dec.members = TS_NEW_ARRAY(arena, member, slots);
+    dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
     dec.reads = TS_NEW_ARRAY(arena, int, limits->sregs + limits->vregs + limits->vmasks);
     new_registers(arena, core);
     new_units(&dec);

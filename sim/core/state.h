@@ -6,6 +6,8 @@
 #include "vector.h"
 
 typedef struct core_op core_op;
+typedef struct core_mxu core_mxu;
+typedef struct core_transposer core_transposer;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
 
@@ -25,9 +27,14 @@ typedef struct {
     int64_t tensor_first, tensor_end; /* where they must lie: bytes of the space */
 } core_address;
 
+/* The first cycle, from *cycle on, at which the op can issue for reasons of its own, and the stall until
+ * then. */
+typedef bool core_gate(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall);
+
 /* Operands are pointers to registers or to constants, so that no function asks what kind they are. */
 struct core_op {
     core_function *run;
+    core_gate *gate; /* NULL: none */
     ts_vector_function *vector;
     uint32_t *d;
     const uint32_t *in[TS_OPERANDS_MAX]; /* sources but for addresses and labels, in order */
@@ -38,6 +45,7 @@ struct core_op {
     const core_address *address;
     const ts_semaphore_operand *semaphore;
     int target; /* bundle of a branch */
+    int unit;   /* of a matrix instruction */
     const ts_instruction *instruction;
 };
 
@@ -63,6 +71,7 @@ typedef struct {
     const core_write *writes;
     const core_use *uses;
     const core_op *wait; /* NULL: none */
+    bool gated;          /* some op has a gate */
     bool starts_dma;     /* then stores must be visible first */
     int loads, stores;   /* of VMEM */
     bool reads_memory;   /* a load of VMEM or SMEM */
@@ -94,6 +103,9 @@ struct ts_core {
     int64_t waiting_since;
     int64_t hold_cycles; /* the bundle that issues keeps the next one away that long */
     int hold_stall;
+
+    core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
+    core_transposer *transposer;
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;
@@ -133,8 +145,22 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_MASK(id)
 #define DECLARE_EUP(id)
 #define DECLARE_CROSS(id)
+#define DECLARE_TRANSPOSE(id)                                          CORE_FUNCTION(id);
+#define DECLARE_MATRIX(id)                                             CORE_FUNCTION(id);
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) DECLARE_##family(id)
 #include "tilesim/isa/opcodes.def"
+
+/* matrix.c and transpose.c: made when the program has their instructions. */
+bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction);
+void core_transposer_new(ts_arena *arena, ts_core *core);
+/* Refused: a unit, or a type, that the machine does not have. */
+bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit);
+/* Which port of its unit the instruction takes, -1: none, and for how long. */
+enum { CORE_MXU_LATCH, CORE_MXU_PUSH, CORE_MXU_POP, CORE_MXU_PORTS };
+int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
+core_gate core_gate_mxu_pop, core_gate_mxu_swap, core_gate_vtr_pop;
+/* Writes a whole vreg under the op's mask. */
+void core_write_vreg(const core_op *op, const uint32_t *words);
 
 /* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address);

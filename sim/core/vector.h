@@ -22,6 +22,18 @@ extern ts_vector_function *const ts_vector_avx2[TS_OP_COUNT];
 /* The fastest table that this host can run. */
 ts_vector_function *const *ts_vector_select(void);
 
+/* out[r][n] = the sum over k, from 0 up, of rows[r][k] * tile[k][n], each product and each sum rounded;
+ * matrices of `edge` columns, row after row; r < row_count, a multiple of 8; edge is a multiple of 16. */
+typedef struct {
+    void (*f32)(float *out, const float *rows, const float *tile, int row_count, int edge);
+    void (*i32)(uint32_t *out, const uint32_t *rows, const uint32_t *tile, int row_count, int edge);
+} ts_matrix_functions;
+extern const ts_matrix_functions ts_matrix_base;
+#ifdef TS_VECTOR_AVX2
+extern const ts_matrix_functions ts_matrix_avx2;
+#endif
+const ts_matrix_functions *ts_matrix_select(void);
+
 /* d = a where the mask is true. */
 void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask);
 void ts_vector_fill(uint32_t *d, uint32_t word);

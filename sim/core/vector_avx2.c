@@ -6,7 +6,9 @@
 #endif
 
 #ifdef TS_VECTOR_AVX2
-#define TARGET __attribute__((target("avx2")))
-#define TABLE  ts_vector_avx2
+#define TARGET       __attribute__((target("avx2")))
+#define TABLE        ts_vector_avx2
+#define MATRIX_TABLE ts_matrix_avx2
+#define VECTOR_BYTES 32
 #include "vector_all.inc"
 #endif

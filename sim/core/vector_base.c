@@ -6,7 +6,9 @@
 #endif
 
 #define TARGET
-#define TABLE ts_vector_base
+#define TABLE        ts_vector_base
+#define MATRIX_TABLE ts_matrix_base
+#define VECTOR_BYTES 16
 #include "vector_all.inc"
 
 ts_vector_function *const *ts_vector_select(void) {
@@ -16,6 +18,15 @@ ts_vector_function *const *ts_vector_select(void) {
     }
 #endif
     return ts_vector_base;
+}
+
+const ts_matrix_functions *ts_matrix_select(void) {
+#ifdef TS_VECTOR_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        return &ts_matrix_avx2;
+    }
+#endif
+    return &ts_matrix_base;
 }
 
 void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask) {

@@ -1,0 +1,328 @@
+/* The matrix units: tiles of weights latched into staging registers, rows pushed through the tile in use,
+ * results popped from a queue in the order of the pushes. */
+#include <assert.h>
+#include <string.h>
+
+#include "state.h"
+#include "tilesim/base/number.h"
+#include "tilesim/layout/dtype.h"
+
+/* ---- Types of operands, and the instructions that have them ---- */
+
+#define TYPES(row)                                                                                           \
+    row(f32, 32, F32) row(bf16, 16, BF16) row(f8e5m2, 8, FP8) row(f8e4m3fn, 8, FP8)                          \
+        row(f8e4m3b11fnuz, 8, FP8) row(i8, 8, INT8) row(i4, 4, INT4)
+
+typedef enum {
+#define ENUM_ROW(name, bits, rate) TYPE_##name,
+    TYPES(ENUM_ROW)
+} matrix_type;
+
+static const struct {
+    const char *name;
+    int bits;
+    ts_mxu_type rate;
+} types[] = {
+#define TYPE_ROW(name, bits, rate) {#name, bits, TS_MXU_##rate},
+    TYPES(TYPE_ROW)};
+
+static const struct {
+    ts_opcode opcode;
+    matrix_type type;
+    int port;
+} instructions[] = {
+#define INSTRUCTION_ROWS(name, bits, rate)                                                                   \
+    {TS_OP_mxu_latch_##name, TYPE_##name, CORE_MXU_LATCH},                                                   \
+        {TS_OP_mxu_latcht_##name, TYPE_##name, CORE_MXU_LATCH},                                              \
+        {TS_OP_mxu_push_##name, TYPE_##name, CORE_MXU_PUSH},
+    TYPES(INSTRUCTION_ROWS)};
+
+static bool is_integer(matrix_type type) { return type == TYPE_i8 || type == TYPE_i4; }
+static int packing(matrix_type type) { return 32 / types[type].bits; }
+static int rows_of(matrix_type type) { return TS_SUBLANES * packing(type); } /* in a vreg */
+
+/* NULL type: the instruction has none. */
+static bool find_type(ts_opcode opcode, matrix_type *type, int *port) {
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++) {
+        if (instructions[i].opcode == opcode) {
+            *type = instructions[i].type;
+            *port = instructions[i].port;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Occupancies are given for 8 rows of bf16 of the whole edge. */
+int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles) {
+    matrix_type type;
+    int port, chunks = config->mxu.edge / TS_LANES;
+    ts_latency key = ts_opcode_get(opcode)->latency;
+    *cycles = config->occupancy_cycles[key];
+    if (find_type(opcode, &type, &port)) {
+        int rate = port == CORE_MXU_PUSH ? config->mxu.rate[types[type].rate] : 1;
+        *cycles = ts_ceil_div(*cycles * packing(type), (int64_t)rate * chunks);
+        return port;
+    }
+    return opcode == TS_OP_mxu_pop ? CORE_MXU_POP : -1;
+}
+
+bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit) {
+    const ts_machine_mxu *mxu = &core->setup.config->mxu;
+    matrix_type type;
+    int port;
+    int64_t number = instruction->operands[instruction->opcode == TS_OP_mxu_pop].as.integer;
+    if (mxu->units == 0) {
+        return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "this machine has no matrix unit");
+    }
+    if (number < 0 || number >= mxu->units) {
+        return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "no matrix unit %lld, expected 0 to %d",
+                                    (long long)number, mxu->units - 1);
+    }
+    if (mxu->edge % TS_LANES != 0) {
+        return ts_instruction_error(err, TS_ERROR_UNMODELLED, instruction,
+                                    "a matrix unit of edge %d, expected a multiple of %d", mxu->edge,
+                                    TS_LANES);
+    }
+    if (find_type(instruction->opcode, &type, &port) && mxu->rate[types[type].rate] == 0) {
+        return ts_instruction_error(err, TS_ERROR_INPUT, instruction,
+                                    "the matrix unit of this machine does not take %s", types[type].name);
+    }
+    *unit = (int)number;
+    return true;
+}
+
+/* ---- State ---- */
+
+struct core_mxu {
+    /* Tiles of edge x edge words (f32 bits or i32), a ring: the one in use, complete ones, the one that
+     * fills. */
+    uint32_t *tiles;
+    matrix_type *tile_types; /* [staging] */
+    int64_t *tile_ready;     /* the cycle from which a complete tile can be used */
+    int first;               /* the one in use, or the first complete one */
+    bool in_use;
+    int complete; /* tiles that wait */
+    int latched;  /* vregs in the one that fills */
+    /* Rows of a push whose vregs have not all come; an edge above 128 takes several. */
+    uint32_t *rows;
+    matrix_type row_type;
+    int pushed;
+    uint32_t *products; /* of one push */
+    /* Results, a ring of vregs. */
+    uint32_t *results;
+    int64_t *result_ready;
+    int result_first, result_count;
+};
+
+bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction) {
+    const ts_machine_mxu *config = &core->setup.config->mxu;
+    int unit;
+    if (core->mxus || !core_matrix_check(err, core, instruction, &unit)) {
+        return core->mxus != NULL;
+    }
+    core->mxus = TS_NEW_ARRAY(arena, core_mxu, config->units);
+    int64_t words = (int64_t)config->edge * config->edge;
+    for (int i = 0; i < config->units; i++) {
+        core_mxu *mxu = &core->mxus[i];
+        mxu->tiles = TS_NEW_ARRAY(arena, uint32_t, words * config->staging);
+        mxu->tile_types = TS_NEW_ARRAY(arena, matrix_type, config->staging);
+        mxu->tile_ready = TS_NEW_ARRAY(arena, int64_t, config->staging);
+        mxu->rows = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
+        mxu->products = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
+        mxu->results = TS_NEW_ARRAY(arena, uint32_t, (int64_t)config->result_vregs * TS_VREG_WORDS);
+        mxu->result_ready = TS_NEW_ARRAY(arena, int64_t, config->result_vregs);
+    }
+    return true;
+}
+
+static int edge_of(const ts_core *core) { return core->setup.config->mxu.edge; }
+static int chunks_of(const ts_core *core) { return edge_of(core) / TS_LANES; }
+static uint32_t *tile_words(const ts_core *core, const core_mxu *mxu, int tile) {
+    return mxu->tiles + (ptrdiff_t)tile * edge_of(core) * edge_of(core);
+}
+
+/* ---- Elements of a vreg: value number i of each word is row i of those in its sublane ---- */
+
+static const ts_float_format *format_of(matrix_type type) {
+    ts_dtype dtype = type == TYPE_f8e5m2     ? TS_DTYPE_F8E5M2
+                     : type == TYPE_f8e4m3fn ? TS_DTYPE_F8E4M3FN
+                                             : TS_DTYPE_F8E4M3B11FNUZ;
+    return ts_dtype_get(dtype)->format;
+}
+
+/* As f32 bits, or as i32. */
+static uint32_t element(matrix_type type, uint32_t word, int i) {
+    switch (type) {
+    case TYPE_f32:
+        return (uint32_t)ts_bf16_from_f32(ts_f32_from_bits(word)) << 16;
+    case TYPE_bf16:
+        return word >> (16 * i) << 16;
+    case TYPE_i8:
+        return (uint32_t)((int32_t)(word << (24 - 8 * i)) >> 24);
+    case TYPE_i4:
+        return (uint32_t)((int32_t)(word << (28 - 4 * i)) >> 28);
+    default:
+        return ts_f32_bits(ts_float_decode(format_of(type), word >> (8 * i) & 255));
+    }
+}
+
+/* Row r of the vreg's rows_of(type) rows, 128 elements that are `stride` words apart in `out`. */
+static void unpack_row(matrix_type type, const uint32_t *vreg, int r, uint32_t *out, ptrdiff_t stride) {
+    const uint32_t *words = vreg + r / packing(type) * TS_LANES;
+    for (int lane = 0; lane < TS_LANES; lane++) {
+        out[lane * stride] = element(type, words[lane], r % packing(type));
+    }
+}
+
+/* ---- Weights ---- */
+
+/* A tile of edge 128 * c takes c vregs for each group of rows, the columns from left to right. */
+static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type type, bool transposed) {
+    core_mxu *mxu = &core->mxus[op->unit];
+    int edge = edge_of(core), staging = core->setup.config->mxu.staging, held = mxu->in_use + mxu->complete;
+    int tile = (mxu->first + held) % staging;
+    if (mxu->latched == 0 && held == staging) {
+        return core_fault(err, core, op, "matrix unit %d holds %d tiles, expected a swap before another",
+                          op->unit, staging);
+    }
+    if (mxu->latched > 0 && mxu->tile_types[tile] != type) {
+        return core_fault(err, core, op, "a tile of %s so far, expected no %s in it",
+                          types[mxu->tile_types[tile]].name, types[type].name);
+    }
+    mxu->tile_types[tile] = type;
+    int row = mxu->latched / chunks_of(core) * rows_of(type),
+        column = mxu->latched % chunks_of(core) * TS_LANES;
+    for (int r = 0; r < rows_of(type); r++) {
+        uint32_t *words = tile_words(core, mxu, tile);
+        words += transposed ? (ptrdiff_t)column * edge + row + r : (ptrdiff_t)(row + r) * edge + column;
+        unpack_row(type, op->in[1], r, words, transposed ? edge : 1);
+    }
+    mxu->latched++;
+    if (mxu->latched == edge / rows_of(type) * chunks_of(core)) {
+        mxu->latched = 0;
+        mxu->complete++;
+        mxu->tile_ready[tile] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_LATCH];
+    }
+    return true;
+}
+
+bool core_gate_mxu_swap(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
+    const core_mxu *mxu = &core->mxus[op->unit];
+    int tile = (mxu->first + mxu->in_use) % core->setup.config->mxu.staging;
+    if (mxu->complete == 0) {
+        return core_fault(err, core, op, "matrix unit %d has no complete tile, %d vregs are latched",
+                          op->unit, mxu->latched);
+    }
+    if (mxu->tile_ready[tile] > *cycle) {
+        *cycle = mxu->tile_ready[tile];
+        *stall = TS_STALL_WAIT + TS_LATENCY_MXU_LATCH;
+    }
+    return true;
+}
+
+CORE_FUNCTION(mxu_swap) {
+    (void)err;
+    core_mxu *mxu = &core->mxus[op->unit];
+    mxu->first = (mxu->first + mxu->in_use) % core->setup.config->mxu.staging;
+    mxu->in_use = true;
+    mxu->complete--;
+    return true;
+}
+
+/* ---- Rows ---- */
+
+static void multiply(const ts_core *core, core_mxu *mxu, int row_count) {
+    const ts_matrix_functions *matrix = ts_matrix_select();
+    const uint32_t *tile = tile_words(core, mxu, mxu->first);
+    if (is_integer(mxu->row_type)) {
+        matrix->i32(mxu->products, mxu->rows, tile, row_count, edge_of(core));
+        return;
+    }
+    matrix->f32((float *)(void *)mxu->products, (const float *)(const void *)mxu->rows,
+                (const float *)(const void *)tile, row_count, edge_of(core));
+    for (int i = 0; i < row_count * edge_of(core); i++) {
+        bool nan = (mxu->products[i] & 0x7fffffffu) > 0x7f800000u;
+        mxu->products[i] = nan ? 0x7fc00000u : mxu->products[i];
+    }
+}
+
+/* 8 rows and 128 columns a vreg; rows first, so that the columns of 8 rows come out one after the other. */
+static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
+    int capacity = core->setup.config->mxu.result_vregs, chunks = chunks_of(core);
+    for (int v = 0; v < row_count / TS_SUBLANES * chunks; v++) {
+        int slot = (mxu->result_first + mxu->result_count++) % capacity;
+        const uint32_t *from =
+            mxu->products + (ptrdiff_t)(v / chunks * TS_SUBLANES) * edge_of(core) + v % chunks * TS_LANES;
+        for (int s = 0; s < TS_SUBLANES; s++) {
+            memcpy(mxu->results + (ptrdiff_t)slot * TS_VREG_WORDS + s * TS_LANES,
+                   from + (ptrdiff_t)s * edge_of(core), TS_LANES * sizeof(*from));
+        }
+        mxu->result_ready[slot] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];
+    }
+}
+
+static bool push_allowed(ts_error *err, const ts_core *core, const core_op *op, matrix_type type) {
+    const core_mxu *mxu = &core->mxus[op->unit];
+    int capacity = core->setup.config->mxu.result_vregs;
+    int results = mxu->pushed + 1 == chunks_of(core) ? rows_of(type) / TS_SUBLANES * chunks_of(core) : 0;
+    if (!mxu->in_use) {
+        return core_fault(err, core, op, "matrix unit %d has no tile in use, expected a swap first",
+                          op->unit);
+    }
+    if (mxu->tile_types[mxu->first] != type) {
+        return core_fault(err, core, op, "the tile in use is of %s, expected rows of it, not %s",
+                          types[mxu->tile_types[mxu->first]].name, types[type].name);
+    }
+    if (mxu->result_count + results > capacity) {
+        return core_fault(err, core, op,
+                          "%d results in the queue of matrix unit %d and %d to come, expected %d at most",
+                          mxu->result_count, op->unit, results, capacity);
+    }
+    return true;
+}
+
+static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type type) {
+    core_mxu *mxu = &core->mxus[op->unit];
+    if (!push_allowed(err, core, op, type)) {
+        return false;
+    }
+    for (int r = 0; r < rows_of(type); r++) {
+        uint32_t *row = mxu->rows + (ptrdiff_t)r * edge_of(core) + mxu->pushed * TS_LANES;
+        unpack_row(type, op->in[1], r, row, 1);
+    }
+    mxu->row_type = type;
+    if (++mxu->pushed == chunks_of(core)) {
+        mxu->pushed = 0;
+        multiply(core, mxu, rows_of(type));
+        queue_results(core, mxu, rows_of(type));
+    }
+    return true;
+}
+
+bool core_gate_mxu_pop(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
+    const core_mxu *mxu = &core->mxus[op->unit];
+    if (mxu->result_count == 0) {
+        return core_fault(err, core, op, "matrix unit %d has no result, expected a push first", op->unit);
+    }
+    if (mxu->result_ready[mxu->result_first] > *cycle) {
+        *cycle = mxu->result_ready[mxu->result_first];
+        *stall = TS_STALL_WAIT + TS_LATENCY_MXU_PUSH;
+    }
+    return true;
+}
+
+CORE_FUNCTION(mxu_pop) {
+    (void)err;
+    core_mxu *mxu = &core->mxus[op->unit];
+    core_write_vreg(op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+    mxu->result_first = (mxu->result_first + 1) % core->setup.config->mxu.result_vregs;
+    mxu->result_count--;
+    return true;
+}
+
+#define FUNCTION_ROWS(name, bits, rate)                                                                      \
+    CORE_FUNCTION(mxu_latch_##name) { return latch(err, core, op, TYPE_##name, false); }                     \
+    CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, true); }                     \
+    CORE_FUNCTION(mxu_push_##name) { return push(err, core, op, TYPE_##name); }
+TYPES(FUNCTION_ROWS)

@@ -1,0 +1,93 @@
+/* The transposer: a block of 128 rows of 128 words or halves goes in, and comes out with rows and columns
+ * exchanged. It holds two blocks that are not yet popped. */
+#include <string.h>
+
+#include "state.h"
+
+enum { EDGE = TS_LANES, BLOCKS = 2, HALF_ROWS = 2 * TS_SUBLANES };
+
+typedef struct {
+    uint32_t words[EDGE * EDGE]; /* transposed already, as vregs: those of halves fill the first half of it */
+    int64_t ready;               /* cycle */
+    int vregs, popped;
+} block;
+
+struct core_transposer {
+    uint32_t rows[EDGE][EDGE]; /* coming in: words, or halves in the low bits */
+    bool halves;
+    int row_count;
+    block blocks[BLOCKS]; /* ring */
+    int first, count;
+};
+
+void core_transposer_new(ts_arena *arena, ts_core *core) {
+    core->transposer = core->transposer ? core->transposer : TS_NEW(arena, core_transposer);
+}
+
+static void finish(ts_core *core, core_transposer *t) {
+    block *b = &t->blocks[(t->first + t->count++) % BLOCKS];
+    *b = (block){.ready = core->now + core->setup.config->latency_cycles[TS_LATENCY_TRANSPOSE]};
+    b->vregs = EDGE / (t->halves ? HALF_ROWS : TS_SUBLANES);
+    for (int row = 0; row < EDGE; row++) {
+        for (int column = 0; column < EDGE; column++) {
+            int at = t->halves ? row / 2 * EDGE + column : row * EDGE + column;
+            b->words[at] |= t->rows[column][row] << (t->halves ? row % 2 * 16 : 0);
+        }
+    }
+    t->row_count = 0;
+}
+
+static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
+    core_transposer *t = core->transposer;
+    if (t->row_count == 0 && t->count == BLOCKS) {
+        return core_fault(err, core, op, "the transposer holds %d blocks, expected pops before another",
+                          BLOCKS);
+    }
+    if (t->row_count > 0 && t->halves != halves) {
+        return core_fault(err, core, op, "a block of %s so far, expected no %s in it",
+                          t->halves ? "halves" : "words", halves ? "halves" : "words");
+    }
+    t->halves = halves;
+    for (int s = 0; s < TS_SUBLANES; s++) {
+        const uint32_t *words = op->in[0] + s * TS_LANES;
+        for (int lane = 0; lane < TS_LANES; lane++) {
+            t->rows[t->row_count][lane] = halves ? words[lane] & 0xffff : words[lane];
+            if (halves) {
+                t->rows[t->row_count + 1][lane] = words[lane] >> 16;
+            }
+        }
+        t->row_count += halves ? 2 : 1;
+    }
+    if (t->row_count == EDGE) {
+        finish(core, t);
+    }
+    return true;
+}
+
+CORE_FUNCTION(vtr_push_b32) { return push(err, core, op, false); }
+CORE_FUNCTION(vtr_push_b16) { return push(err, core, op, true); }
+
+bool core_gate_vtr_pop(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
+    const core_transposer *t = core->transposer;
+    if (t->count == 0) {
+        return core_fault(err, core, op, "the transposer has no complete block, %d rows are in it",
+                          t->row_count);
+    }
+    if (t->blocks[t->first].ready > *cycle) {
+        *cycle = t->blocks[t->first].ready;
+        *stall = TS_STALL_WAIT + TS_LATENCY_TRANSPOSE;
+    }
+    return true;
+}
+
+CORE_FUNCTION(vtr_pop) {
+    (void)err;
+    core_transposer *t = core->transposer;
+    block *b = &t->blocks[t->first];
+    core_write_vreg(op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+    if (++b->popped == b->vregs) {
+        t->first = (t->first + 1) % BLOCKS;
+        t->count--;
+    }
+    return true;
+}
