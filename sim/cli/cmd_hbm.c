@@ -1,0 +1,1 @@
+/* tilesim hbm: a stream of requests through the HBM of a machine. */

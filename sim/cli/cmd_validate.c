@@ -1,0 +1,1 @@
+/* tilesim validate: how near the models are to what they imitate. */

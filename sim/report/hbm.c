@@ -1,0 +1,1 @@
+/* What a run of HBM requests took, and the table of accuracy. */

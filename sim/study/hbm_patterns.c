@@ -1,0 +1,1 @@
+/* The named patterns of requests to HBM. */

@@ -1,0 +1,1 @@
+/* HBM time beside the figures of other simulators. */

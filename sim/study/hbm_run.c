@@ -1,0 +1,1 @@
+/* Requests run through an HBM. */

@@ -1,0 +1,1 @@
+/* Trace files of requests to HBM. */

@@ -1,0 +1,2 @@
+/* How fast HBM time is computed, beside the speed of other simulators. */
+int main(void) { return 0; }

@@ -1,0 +1,1 @@
+"""tilesim hbm and tilesim validate: figures, JSON, traces, and bad input."""
