@@ -99,6 +99,9 @@ static bool load_raw(ts_error *err, const ts_source *file, const ts_host_expect 
     size_t element_bytes = (size_t)type->stored_bits / 8;
     *array =
         (ts_host_array){.dtype = expect->dtype, .rank = 1, .dims = {(int64_t)(file->length / element_bytes)}};
+    if (!expect->has_dims && file->length % element_bytes != 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %zu bytes, expected a multiple of %zu for %s", file->name,
+                            file->length, element_bytes, type->name);
     if (expect->has_dims) {
         array->rank = expect->rank;
         memcpy(array->dims, expect->dims, (size_t)expect->rank * sizeof *expect->dims);

@@ -1,0 +1,349 @@
+/* Safetensors and raw files: headers by rows with exact errors, selection by name, there and back. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/base/file.h"
+#include "tilesim/base/text.h"
+#include "tilesim/host/safetensors.h"
+
+static char path_space[512];
+
+static const char *in_folder(const char *name) {
+    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    snprintf(path_space, sizeof path_space, "%s/%s", folder, name);
+    return path_space;
+}
+
+/* The path of a file with this header and `data_bytes` of data, 0 1 2 3 ... */
+static const char *make_file(ts_arena *arena, const char *header, size_t data_bytes) {
+    const char *path = in_folder("model.safetensors");
+    uint64_t length = strlen(header);
+    ts_file_writer *writer = ts_file_create(NULL, arena, path);
+    uint8_t data[256];
+    for (int i = 0; i < 256; i++) data[i] = (uint8_t)i;
+    assert_true(ts_file_write(NULL, writer, &length, 8) && ts_file_write(NULL, writer, header, length));
+    assert_true(ts_file_write(NULL, writer, data, data_bytes) && ts_file_close(NULL, writer));
+    return path;
+}
+
+/* "a: bf16[2] at 0, b: u8[3] at 4" */
+static const char *show(ts_arena *arena, const ts_safetensors_index *index) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    for (size_t i = 0; i < index->count; i++) {
+        ts_text_add(&text, "%s%s: ", i ? ", " : "", index->tensors[i].name);
+        ts_host_array_print(&index->tensors[i].array, &text);
+        ts_text_add(&text, " at %d", (int)index->tensors[i].offset);
+    }
+    return text.bytes;
+}
+
+#define A "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
+#define B "\"b\":{\"dtype\":\"BF16\",\"shape\":[1,2],\"data_offsets\":[8,12]}"
+static const struct {
+    const char *header;
+    uint64_t data_bytes;
+    const char *tensors;
+} good[] = {
+    {"{}", 0, ""},
+    {"{" A "}", 8, "a: f32[2] at 0"},
+    {"{" B "," A "}    ", 12, "a: f32[2] at 0, b: bf16[1,2] at 8"},
+    {"{\"__metadata__\":{\"format\":\"pt\"}," A "}", 8, "a: f32[2] at 0"},
+    {"{\"x\":{\"data_offsets\":[0,0],\"shape\":[0,3],\"dtype\":\"F8_E4M3\"}," A "}", 8,
+     "x: f8e4m3fn[0,3] at 0, a: f32[2] at 0"},
+    {"{\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, "s: pred[] at 0"},
+};
+
+static void good_headers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_safetensors_index index;
+        ts_source header = {"m", good[i].header, strlen(good[i].header)};
+        if (!ts_safetensors_parse(&err, arena, &header, good[i].data_bytes, &index))
+            fail_msg("%s: %s", good[i].header, err.message);
+        assert_string_equal(show(arena, &index), good[i].tensors);
+        assert_int_equal(index.data_at, 8 + header.length);
+        ts_arena_free(arena);
+    }
+}
+
+#define ONE(fields) "{\"a\":{" fields "}}"
+static const struct {
+    const char *header;
+    uint64_t data_bytes;
+    int column; /* 0 where the error has no place */
+    const char *message;
+} bad[] = {
+    {"", 0, 1, "the header is not valid JSON"},
+    {"{\"a\":{]}", 0, 8, "the header is not valid JSON"},
+    {"{" A "} x", 8, 56, "text behind the header, expected only spaces"},
+    {"[]", 0, 0, "m: the header is not a JSON object"},
+    {"{\"a\":3}", 0, 0, "m: tensor 'a': expected an object with 'dtype', 'shape' and 'data_offsets'"},
+    {ONE("\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0, "m: tensor 'a': expected a string 'dtype'"},
+    {ONE("\"dtype\":\"F32\",\"data_offsets\":[0,8]"), 8, 0, "m: tensor 'a': expected a list 'shape'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2]"), 8, 0, "m: tensor 'a': expected two integers in 'data_offsets'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,9]"), 8, 0,
+     "m: tensor 'a': expected two integers in 'data_offsets'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0]"), 8, 0,
+     "m: tensor 'a': expected two integers in 'data_offsets'"},
+    {ONE("\"dtype\":\"F32\",\"dtype\":\"F32\""), 8, 0, "m: tensor 'a': a second key 'dtype'"},
+    {ONE("\"type\":\"F32\""), 8, 0, "m: tensor 'a': unknown key 'type'"},
+    {ONE("\"dtype\":\"BF61\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': unknown dtype 'BF61'; did you mean 'BF16'?"},
+    {ONE("\"dtype\":\"quaternion\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': unknown dtype 'quaternion', expected such as F32, F16, BF16, I32, I8, U8 or BOOL"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': expected an integer from 0 to 2^53 in 'shape'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[1.5],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': expected an integer from 0 to 2^53 in 'shape'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[\"2\"],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': expected an integer from 0 to 2^53 in 'shape'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,1e20]"), 8, 0,
+     "m: tensor 'a': expected an integer from 0 to 2^53 in 'data_offsets'"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,12]"), 8, 0,
+     "m: tensor 'a': data_offsets [0, 12] are not inside the 8 bytes of data"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]"), 8, 0,
+     "m: tensor 'a': data_offsets [8, 0] are not inside the 8 bytes of data"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]"), 8, 0,
+     "m: tensor 'a': data_offsets span 8 bytes, but its shape needs 12"},
+    {ONE("\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]"), 8, 0,
+     "m: the dims multiply to more than 2^63 - 1 bytes"},
+    {"{" A "," A "}", 8, 0, "m: a second tensor 'a'"},
+    {"{" A ",\"c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[6,8]}}", 8, 0,
+     "m: tensor 'c': its data overlaps that of 'a'"},
+    {"{" B "}", 12, 0, "m: tensor 'b': 8 bytes of data in front of it belong to no tensor"},
+    {"{" A "}", 9, 0, "m: the last 1 bytes belong to no tensor"},
+};
+
+static void bad_headers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_safetensors_index index;
+        ts_source header = {"m", bad[i].header, strlen(bad[i].header)};
+        assert_false(ts_safetensors_parse(&err, arena, &header, bad[i].data_bytes, &index));
+        if (strcmp(err.message, bad[i].message) != 0 || err.column != bad[i].column)
+            fail_msg("%s: column %d: %s", bad[i].header, err.column, err.message);
+        ts_arena_free(arena);
+    }
+}
+
+static void deep_json_is_refused(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_safetensors_index index;
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "{\"a\":");
+    for (int i = 0; i < 100000; i++) ts_text_add_char(&text, '[');
+    ts_source header = {"m", text.bytes, text.length};
+    assert_false(ts_safetensors_parse(&err, arena, &header, 0, &index));
+    assert_string_equal(err.message, "the header is not valid JSON");
+    ts_arena_free(arena);
+}
+
+static void one_tensor_by_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *message; /* %s: the path */
+    } rows[] = {
+        {"model.safetensors:b", ""},
+        {"model.safetensors", "%s holds 3 tensors, expected %s:NAME with such as 'a'"},
+        {"model.safetensors:layer.0.wieght",
+         "%s: no tensor 'layer.0.wieght'; did you mean 'layer.0.weight'?"},
+        {"model.safetensors:bias", "%s: no tensor 'bias', expected such as 'a'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        char path[512], spec[512], message[2048];
+        const char *layer =
+            "{" A "," B ",\"layer.0.weight\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[12,15]}}";
+        snprintf(path, sizeof path, "%s", make_file(arena, layer, 15));
+        snprintf(spec, sizeof spec, "%s", in_folder(rows[i].name));
+        const char *first = strstr(rows[i].message, "%s"), *rest = first ? first + 2 : rows[i].message;
+        const char *second = strstr(rest, "%s");
+        if (!first)
+            message[0] = '\0';
+        else if (!second)
+            snprintf(message, sizeof message, "%s%s", path, rest);
+        else
+            snprintf(message, sizeof message, "%s%.*s%s%s", path, (int)(second - rest), rest, path,
+                     second + 2);
+        assert_int_equal(ts_host_load(&err, arena, spec, NULL, &array), message[0] == '\0');
+        assert_string_equal(err.message, message);
+        if (!first) {
+            assert_int_equal(array.dtype, TS_DTYPE_BF16);
+            assert_memory_equal(array.bytes, "\x08\x09\x0a\x0b", 4);
+        }
+        assert_int_equal(remove(path), 0);
+        ts_arena_free(arena);
+    }
+}
+
+static void damaged_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *message;
+    } rows[] = {
+        {"\2\0\0\0", 4, "4 bytes, too short for a safetensors file"},
+        {"\3\0\0\0\0\0\0\0{}", 10, "a header of 3 bytes, but the file ends after 2 of them"},
+        {"\0\0\0\0\0\0\0\1{}", 10, "a header of 72057594037927936 bytes, expected at most 16777216"},
+        {"\2\0\0\0\0\0\0\0{}", 10, " holds no tensors"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        const char *path = in_folder("damaged.safetensors");
+        assert_true(ts_file_save(&err, arena, path, rows[i].bytes, rows[i].length));
+        assert_false(ts_host_load(&err, arena, path, NULL, &array));
+        assert_memory_equal(err.message, path, strlen(path));
+        const char *message = err.message + strlen(path);
+        assert_string_equal(message + (message[0] == ':' ? 2 : 0), rows[i].message);
+        assert_int_equal(remove(path), 0);
+        ts_arena_free(arena);
+    }
+}
+
+static void there_and_back(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    char *bytes;
+    size_t length;
+    ts_safetensor tensors[2] = {{.name = "w \"1\"\n"}, {.name = "b"}};
+    const int64_t dims[] = {2, 3};
+    assert_true(ts_host_array_init(&err, arena, TS_DTYPE_BF16, 2, dims, &tensors[0].array));
+    assert_true(ts_host_array_init(&err, arena, TS_DTYPE_U8, 1, dims, &tensors[1].array));
+    for (size_t i = 0; i < 12; i++) tensors[0].array.bytes[i] = (uint8_t)(200 + i);
+    const char *path = in_folder("two.safetensors");
+    assert_true(ts_safetensors_save(&err, arena, path, tensors, 2));
+    assert_true(ts_file_read(&err, arena, path, 1000, &bytes, &length));
+    const char *header =
+        "{\"w \\\"1\\\"\\u000a\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
+        "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[12,14]}}";
+    assert_memory_equal(bytes + 8, header, strlen(header));
+    assert_int_equal((uint8_t)bytes[0], (strlen(header) + 7) / 8 * 8);
+    ts_host_array back;
+    assert_true(ts_safetensors_load(&err, arena, path, "w \"1\"\n", NULL, &back));
+    assert_int_equal(back.dtype, TS_DTYPE_BF16);
+    assert_memory_equal(back.bytes, tensors[0].array.bytes, 12);
+    assert_int_equal(remove(path), 0);
+
+    char named[600];
+    snprintf(named, sizeof named, "%s:left", in_folder("one.safetensors"));
+    assert_true(ts_host_save(&err, arena, named, &tensors[0].array));
+    assert_true(ts_host_load(&err, arena, named, NULL, &back));
+    assert_true(ts_host_load(&err, arena, in_folder("one.safetensors"), NULL, &back));
+    assert_memory_equal(back.bytes, tensors[0].array.bytes, 12);
+    assert_int_equal(remove(in_folder("one.safetensors")), 0);
+    tensors[0].array.dtype = TS_DTYPE_S4;
+    assert_false(ts_host_save(&err, arena, "x.safetensors", &tensors[0].array));
+    assert_string_equal(err.message, "x.safetensors: a safetensors file cannot hold s4");
+    ts_arena_free(arena);
+}
+
+static void uint16_is_bf16_where_that_is_expected(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_host_array array;
+    ts_host_expect expect = {.has_dtype = true, .dtype = TS_DTYPE_BF16};
+    const char *path = make_file(arena, ONE("\"dtype\":\"U16\",\"shape\":[2],\"data_offsets\":[0,4]"), 4);
+    assert_true(ts_host_load(&err, arena, path, &expect, &array));
+    assert_int_equal(array.dtype, TS_DTYPE_BF16);
+    expect.dtype = TS_DTYPE_F32;
+    assert_true(ts_host_load(&err, arena, path, &expect, &array));
+    assert_int_equal(array.dtype, TS_DTYPE_U16);
+    expect = (ts_host_expect){.has_dims = true, .rank = 1, .dims = (const int64_t[]){3}};
+    assert_false(ts_host_load(&err, arena, path, &expect, &array));
+    assert_string_equal(err.message, "a holds u16[2], expected dims [3]");
+    expect = (ts_host_expect){.limit_bytes = 3};
+    ts_error_clear(&err);
+    assert_false(ts_host_load(&err, arena, path, &expect, &array));
+    assert_int_equal(err.kind, TS_ERROR_IO);
+    assert_int_equal(remove(path), 0);
+    ts_arena_free(arena);
+}
+
+static void raw_files(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_host_array array = {TS_DTYPE_F32, 1, {2}, (uint8_t *)"12345678", 8}, back;
+    char path[512], message[1024];
+    snprintf(path, sizeof path, "%s", in_folder("x.raw"));
+    assert_true(ts_host_save(&err, arena, path, &array));
+    ts_host_expect expect = {.has_dtype = true, .dtype = TS_DTYPE_U16};
+    assert_true(ts_host_load(&err, arena, path, &expect, &back));
+    assert_int_equal(back.dims[0], 4);
+    assert_memory_equal(back.bytes, "12345678", 8);
+    expect = (ts_host_expect){true, true, TS_DTYPE_F32, 2, (const int64_t[]){2, 2}, 0};
+    assert_false(ts_host_load(&err, arena, path, &expect, &back));
+    snprintf(message, sizeof message, "%s: 8 bytes, expected 16", path);
+    assert_string_equal(err.message, message);
+    ts_error_clear(&err);
+    expect = (ts_host_expect){.has_dtype = true, .dtype = TS_DTYPE_C128};
+    assert_false(ts_host_load(&err, arena, path, &expect, &back));
+    snprintf(message, sizeof message, "%s: 8 bytes, expected a multiple of 16 for c128", path);
+    assert_string_equal(err.message, message);
+    ts_error_clear(&err);
+    assert_false(ts_host_load(&err, arena, path, NULL, &back));
+    snprintf(message, sizeof message, "%s: a raw file does not say its element type or dims: state them",
+             path);
+    assert_string_equal(err.message, message);
+    assert_int_equal(remove(path), 0);
+    ts_arena_free(arena);
+}
+
+static void names_without_a_format(void **state) {
+    (void)state;
+    static const char *const names[] = {"x.dat", "npy", "", "x.npy.gz", "-"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_host_array array;
+        char message[256];
+        snprintf(message, sizeof message,
+                 "%s: the name does not say the format, expected .npy, .safetensors[:NAME], .bin or .raw",
+                 names[i]);
+        assert_false(ts_host_load(&err, arena, names[i], NULL, &array));
+        assert_string_equal(err.message, message);
+        ts_arena_free(arena);
+    }
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_host_array array;
+    assert_false(ts_host_load(&err, arena, "m.safetensors:", NULL, &array));
+    assert_string_equal(err.message, "m.safetensors:: a tensor's name is missing behind ':'");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_headers),
+        cmocka_unit_test(bad_headers),
+        cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(one_tensor_by_name),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
+        cmocka_unit_test(raw_files),
+        cmocka_unit_test(names_without_a_format),
+    };
+    return cmocka_run_group_tests_name("host/safetensors", tests, NULL, NULL);
+}
