@@ -88,11 +88,7 @@ static uint64_t hash_text(const ts_text *text) {
     return hash;
 }
 
-const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
-                                       const char *const *overrides, int count) {
-    const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
-    for (int i = 0; tree && i < count; i++) tree = apply(err, arena, tree, what, overrides[i]);
-    if (tree == NULL) return NULL;
+const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree) {
     ts_machine *machine = TS_NEW(arena, ts_machine);
     ts_field_leaves leaves = {0};
     if (!ts_field_read(err, arena, &ts_machine_fields, tree, machine, &leaves)) return NULL;
@@ -105,6 +101,13 @@ const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const cha
     ts_machine_print(&canonical, machine, false);
     machine->hash = hash_text(&canonical);
     return machine;
+}
+
+const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
+                                       const char *const *overrides, int count) {
+    const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
+    for (int i = 0; tree && i < count; i++) tree = apply(err, arena, tree, what, overrides[i]);
+    return tree ? ts_machine_read(err, arena, name, tree) : NULL;
 }
 
 const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name) {

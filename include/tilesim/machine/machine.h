@@ -64,6 +64,9 @@ const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *na
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count);
 
+/* The machine of a tree (see config/tree.h), called `name`. */
+const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
+
 /* A file that reads back as the same machine; with the comments of its files, or without: then it is canonical. */
 void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
 

@@ -1,0 +1,147 @@
+"""tilesim show: machines print back, rates follow, the schema lists every field, and bad input is refused in its place."""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
+
+
+@test
+def help_has_an_example():
+    out = expect(["show", "--help"])
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema\n"), out
+    assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
+
+
+@test
+def printed_machine_reads_back():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in NAMES:
+            text = expect(["show", "machine", name])
+            assert max(map(len, text.splitlines())) <= 100, name
+            path = Path(folder, name + ".yaml")
+            path.write_text(text)
+            assert expect(["show", "machine", path]).splitlines()[1:] == text.splitlines()[1:]
+
+
+@test
+def default_machine_is_named():
+    default = expect(["show", "machine"]).splitlines()
+    assert default[0] == "# tpu-v5e (the default machine)"
+    named = expect(["show", "machine", "tpu-v5e"]).splitlines()
+    assert named[0] == "# tpu-v5e" and default[1:] == named[1:]
+
+
+@test
+def what_follows():
+    lines = expect(["show", "machine", "tpu-v4"]).splitlines()
+    start = lines.index("# What follows, for the chip:")
+    rows = {words[1]: words[2:] for words in (line.split() for line in lines[start + 2 :])}
+    assert rows["bf16"] == ["275.3", "275.3", "224.0", "32.0"], rows
+    assert rows["fp8"] == ["not", "native"], rows
+    assert rows["HBM"] == ["1228.8", "GB/s"], rows
+    assert rows["VMEM"] == ["8601.6", "GB/s", "of", "loads,", "7.0", "times", "HBM"], rows
+
+
+@test
+def json_of_a_machine():
+    value = expect_json(["show", "machine", "tpu-v6e"], schema="tilesim.machine", machine="tpu-v6e", title="TPU v6e",
+                        hbm_bytes_per_second=1638400000000)
+    assert value["operations_per_second"]["int8"]["peak"] == 1835008000000000
+    assert value["operations_per_second"]["bf16"]["hbm_ridge"] == 560.0
+    assert len(value["machine_hash"]) == 16
+    figures = value["figures"]
+    assert figures["hbm.timing.t_rcd_rd"] == {"value": 31, "unit": "ck", "status": "assumed",
+                                              "source": "assumed (R3: 31 ck)"}
+    assert figures["memories.vmem.capacity"]["value"] == 128 << 20
+    assert figures["memories.vmem.capacity"]["unit"] == "B"
+    assert figures["hbm.controller.scheduler"]["value"] == "row_hit"
+    assert figures["memories.vmem.per_core"]["value"] is True
+
+
+@test
+def status_marks():
+    figures = expect_json(["show", "machine"])["figures"]
+    assert figures["chip.tensor_cores"]["status"] == "published"
+    assert figures["hbm.rows"]["status"] == "derived"
+    changed = expect_json(["show", "machine", "--set", "hbm.stacks=4"])["figures"]["hbm.stacks"]
+    assert changed == {"value": 4, "unit": "stacks", "status": "unstated", "source": "override"}
+
+
+@test
+def the_list():
+    lines = expect(["show", "machine", "--list"]).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == NAMES
+    assert "tpu-v5e          TPU v5e               819.2         16 GiB        196.6  (the default)" in lines
+    value = expect_json(["show", "machine", "--list"], default="tpu-v5e")
+    assert [machine["machine"] for machine in value["machines"]] == NAMES
+
+
+@test
+def schema_has_every_figure():
+    fields = expect_json(["show", "schema"], schema="tilesim.schema")["fields"]
+    assert fields["hbm.channels"] == {"type": "integer", "range": "1 to 64, a power of two", "unit": "channels",
+                                      "meaning": "channels of a stack"}
+    assert fields["dma.issue"] == {"type": "time", "range": "0 ns to 1 ms", "unit": "ps",
+                                   "meaning": "from issue to the first request"}
+    for path in expect_json(["show", "machine", "tpu-v4"])["figures"]:
+        words = path.split(".")
+        if words[0] == "memories":
+            words[1] = "*"
+        assert ".".join(words) in fields, path
+    text = expect(["show", "schema"])
+    assert max(map(len, text.splitlines())) <= 100
+    assert [line.split()[0] for line in text.splitlines() if not line.startswith(" ")] == list(fields)
+
+
+@test
+def bad_command_lines():
+    end = "`tilesim show --help` shows how it is used\n"
+    expect(["show", "machin"], code=2, out="",
+           err="tilesim show: error: found 'machin', expected machine or schema; did you mean 'machine'?\n" + end)
+    expect(["show", "schema", "x"], code=2, out="",
+           err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
+    expect(["show", "machine", "--set", "hbm.stacks"], code=2, out="",
+           err="--set:1:11: error: expected a field and a value: path.to.field=value\nhbm.stacks\n          ^\n" + end)
+
+
+@test
+def bad_machines():
+    code, out, err = run("show", "machine", "tpu-v5")
+    assert (code, out) == (1, "") and err.endswith("; did you mean 'tpu-v5e'?\n"), err
+    assert err.startswith("tilesim: error: no machine is called 'tpu-v5', and it is no path of a file: "), err
+    expect(["show", "machine", "configs/"], code=1, out="",
+           err="tilesim: error: cannot read 'configs/': it is a directory\n")
+    expect(["show", "machine", "no.yaml"], code=1, out="",
+           err="tilesim: error: cannot open 'no.yaml': No such file or directory\n")
+
+
+@test
+def bad_files():
+    cases = {
+        "base: tpu-v5e\nhbm:\n    stakcs: 2\n":
+            "3:5: error: unknown key 'hbm.stakcs'; did you mean 'stacks'?\n    stakcs: 2\n    ^\n",
+        "base: tpu-v5e\nhbm: {clock: .nan}\n":
+            "2:14: error: hbm.clock: found '.nan', expected a frequency such as 1.5 GHz from 1 MHz to 20 GHz\n"
+            "hbm: {clock: .nan}\n             ^\n",
+        "base: tpu-v5e\nhbm: &a {timing: *a}\n":
+            "2:18: error: the alias '*a' stands inside what it refers to\nhbm: &a {timing: *a}\n                 ^\n",
+        "title: x\n":
+            "1:1: error: 'chip.generation' is missing: number of the TPU generation, of which XLA's tiles depend, "
+            "an integer from 1 to 99\ntitle: x\n^\n",
+        "base: tpu-v5e\nmxu: {edge: 128, edge: 256}\n":
+            "2:18: error: duplicate key 'edge': it is also on line 2\nmxu: {edge: 128, edge: 256}\n"
+            "                 ^\n",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.yaml")
+        for text, err in cases.items():
+            path.write_text(text)
+            expect(["show", "machine", path], code=1, out="", err=f"{path}:{err}")
+
+
+main()

@@ -1,0 +1,282 @@
+/* Machines: what ships is complete, sourced, agrees with the published rates, and prints back; rules and overrides. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+#include "tilesim/machine/embedded.h"
+#include "tilesim/machine/machine.h"
+
+static const ts_machine *load(ts_arena *arena, const char *name) {
+    ts_error err = {0};
+    const ts_machine *machine = ts_machine_load(&err, arena, name);
+    assert_string_equal(err.message, "");
+    return machine;
+}
+
+/* Published: 10^12 operations a second (0: not native, -1: not published) and GB/s. The sources are those that the files
+ * name: jax's tpu_info.py and Google Cloud's pages; v5p's bandwidth is that of the page, v3's bf16 rate as well. */
+static const struct {
+    const char *name;
+    double bf16, int8, fp8, int4, hbm;
+} published[] = {
+    {"tpu-v2", 46, 0, 0, 0, 716},        {"tpu-v3", 123, 0, 0, 0, 825},
+    {"tpu-v4", 275, 275, 0, 0, 1228},    {"tpu-v4i", 137, 138, 0, 0, 614},
+    {"tpu-v5e", 197, 394, -1, 788, 819}, {"tpu-v5p", 459, 918, 459, 1840, 2765},
+    {"tpu-v6e", 918, 1836, 918, 3680, 1638}, {"tpu-v7x", 2307, 0, 4614, 0, 7380},
+};
+
+static void assert_near(double got, double expected) {
+    if (expected >= 0) assert_true(got <= expected * 1.01 && got >= expected * 0.99);
+}
+
+static void rates_are_the_published_ones(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        const ts_machine *m = load(arena, published[i].name);
+        int64_t khz = m->chip.peak_khz;
+        assert_near((double)ts_machine_peak_ops(m, TS_MXU_BF16, khz) / 1e12, published[i].bf16);
+        assert_near((double)ts_machine_peak_ops(m, TS_MXU_INT8, khz) / 1e12, published[i].int8);
+        assert_near((double)ts_machine_peak_ops(m, TS_MXU_FP8, khz) / 1e12, published[i].fp8);
+        assert_near((double)ts_machine_peak_ops(m, TS_MXU_INT4, khz) / 1e12, published[i].int4);
+        assert_near((double)ts_machine_hbm_rate(m) / 1e9, published[i].hbm);
+    }
+    ts_arena_free(arena);
+}
+
+static void rates_are_exact(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *m = load(arena, "tpu-v5e");
+    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz), INT64_C(4) * 128 * 128 * 2 * 1500000000);
+    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_INT4, 1), INT64_C(4) * 4 * 128 * 128 * 2 * 1000);
+    assert_int_equal(ts_machine_hbm_rate(m), INT64_C(819200000000));
+    assert_int_equal(ts_machine_vmem_rate(m, 1000), INT64_C(3) * 4096 * 1000000);
+    m = load(arena, "tpu-v7x");
+    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_FP8, 2200000), INT64_C(4613734400000000));
+    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_INT8, 2200000), 0);
+    ts_arena_free(arena);
+}
+
+static void assert_sourced(const ts_machine *machine, const ts_field_leaf *leaf) {
+    bool figure = leaf->field->kind != TS_FIELD_TEXT && leaf->field->kind != TS_FIELD_GROUP;
+    if (!figure || ts_field_leaf_status(leaf) != TS_STATUS_UNSTATED) return;
+    print_error("%s: %s has no source: '%s'\n", machine->name, leaf->path, leaf->node->comment);
+    fail();
+}
+
+/* The engine asks for whole bursts, the memories fit, and the HBM model takes the machine with its address map. */
+static void assert_usable(ts_arena *arena, const ts_machine *machine) {
+    ts_error err = {0};
+    assert_non_null(ts_hbm_new(&err, arena, &machine->hbm));
+    assert_string_equal(err.message, "");
+    assert_int_equal(machine->dma.access_bytes % machine->hbm.burst_bytes, 0);
+    assert_non_null(ts_machine_find_memory(&err, machine, "hbm"));
+    assert_non_null(ts_machine_find_memory(&err, machine, "vmem"));
+    assert_non_null(ts_machine_find_memory(&err, machine, "smem"));
+}
+
+static void what_ships_is_complete(void **state) {
+    (void)state;
+    assert_true(ts_embedded_machine_count >= 10);
+    for (size_t i = 0; i < ts_embedded_machine_count; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_machine *machine = load(arena, ts_embedded_machines[i].name);
+        for (int j = 0; j < machine->leaf_count; j++) assert_sourced(machine, &machine->leaves[j]);
+        assert_usable(arena, machine);
+        char path[256];
+        snprintf(path, sizeof path, "configs/%s.yaml", machine->name);
+        assert_true(load(arena, path)->hash == machine->hash);
+        ts_arena_free(arena);
+    }
+}
+
+static const ts_machine *read_text(ts_error *err, ts_arena *arena, const ts_text *text) {
+    ts_tree_builtin file = {"printed", text->bytes, text->length};
+    const ts_tree *tree = ts_tree_load(err, arena, "printed", &file, 1);
+    return tree ? ts_machine_read(err, arena, "printed", tree) : NULL;
+}
+
+static void prints_back(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ts_embedded_machine_count; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_text text, again;
+        ts_text_init(&text, arena);
+        ts_text_init(&again, arena);
+        const ts_machine *machine = load(arena, ts_embedded_machines[i].name);
+        ts_machine_print(&text, machine, true);
+        const ts_machine *read = read_text(&err, arena, &text);
+        assert_string_equal(err.message, "");
+        assert_true(read->hash == machine->hash);
+        ts_machine_print(&again, read, true);
+        assert_string_equal(again.bytes, text.bytes);
+        ts_arena_free(arena);
+    }
+}
+
+/* The reference of HBM time is the one that its tests use. */
+static void hbm2_reference_is_the_preset(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config got = load(arena, "hbm2-reference")->hbm, expected = hbm2;
+    assert_string_equal(got.address_map, expected.address_map);
+    got.timing.t_refi_pb = expected.timing.t_refi_pb;
+    got.timing.t_rrefd = expected.timing.t_rrefd;
+    assert_memory_equal(&got.timing, &expected.timing, sizeof got.timing);
+    got.timing = expected.timing;
+    got.address_map = expected.address_map;
+    assert_memory_equal(&got, &expected, sizeof got);
+    ts_arena_free(arena);
+}
+
+static void hbm3_reference_counts_in_ck(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_hbm_config *reference = &load(arena, "hbm3-reference")->hbm, *v6e = &load(arena, "tpu-v6e")->hbm;
+    ts_hbm_timing expected = reference->timing;
+    expected.t_refi_pb = v6e->timing.t_refi_pb; /* 16 banks, not 32 */
+    assert_int_equal(v6e->timing.t_refi_pb, 390);
+    assert_memory_equal(&v6e->timing, &expected, sizeof expected); /* written in ns there */
+    assert_int_equal(reference->timing.t_rfc, 560);
+    assert_int_equal(reference->ticks_per_ck, 2);
+    ts_arena_free(arena);
+}
+
+static void overrides(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz", "hbm.stacks=8"};
+    const ts_machine *plain = load(arena, "tpu-v5e");
+    const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 4);
+    assert_string_equal(err.message, "");
+    assert_int_equal(m->hbm.stacks, 8);
+    assert_int_equal(m->chip.launch_ps, 1500000);
+    assert_int_equal(plain->hbm.timing.t_rp, 23);
+    assert_int_equal(m->hbm.timing.t_rp, 14); /* 14 ns in cycles of the new clock */
+    assert_true(m->hash != plain->hash);
+    static const char *const same[] = {"chip.clock.peak=1500 MHz", "hbm.timing.t_rp=23 ck"};
+    assert_true(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", same, 2)->hash == plain->hash);
+    ts_arena_free(arena);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *set, *expected;
+    } rows[] = {
+        {"hbm.chanels=8", "--set:1:5: error: unknown key 'hbm.chanels'; did you mean 'channels'?\nhbm.chanels=8\n    ^\n"},
+        {"hbm.channels=12", "--set:1:14: error: hbm.channels: found '12', expected an integer from 1 to 64, a power of "
+                            "two\nhbm.channels=12\n             ^\n"},
+        {"core.lanes=64", "--set:1:12: error: core.lanes: found '64', expected an integer from 128 to 128\n"
+                          "core.lanes=64\n           ^\n"},
+        {"chip.clock.sustained=1.6GHz", "--set:1:22: error: chip.clock.sustained: found '1.6GHz', expected at most "
+                                        "chip.clock.peak\nchip.clock.sustained=1.6GHz\n                     ^\n"},
+        {"hbm.burst=1KiB hm", "--set:1:11: error: hbm.burst: found '1KiB hm', expected a size such as 16 KiB from 8 B to "
+                              "1 KiB, a power of two\nhbm.burst=1KiB hm\n          ^\n"},
+        {"hbm.timing.n_bl=0 ck", "--set:1:17: error: hbm.timing.n_bl: found '0 ck', expected at least 1 ck\n"
+                                 "hbm.timing.n_bl=0 ck\n                ^\n"},
+        {"hbm.controller.write_low=80", "--set:1:26: error: hbm.controller.write_low: found '80', expected less than "
+                                        "hbm.controller.write_high\nhbm.controller.write_low=80\n"
+                                        "                         ^\n"},
+        {"hbm.timing.t_refi=260 ns", "--set:1:19: error: hbm.timing.t_refi: found '260 ns', expected more than "
+                                     "hbm.timing.t_rfc\nhbm.timing.t_refi=260 ns\n                  ^\n"},
+        {"dma.access=16 B", "--set:1:12: error: dma.access: found '16 B', expected at least hbm.burst\n"
+                            "dma.access=16 B\n           ^\n"},
+        {"memories.vmem.axes.P={}", "--set:1:22: error: memories.vmem.axes.P: found '{}', expected a mapping\n"
+                                    "memories.vmem.axes.P={}\n                     ^\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &rows[i].set, 1));
+        assert_error(&err, TS_ERROR_INPUT, rows[i].expected);
+        ts_arena_free(arena);
+    }
+}
+
+/* Where one figure does not agree with another, and the place may be in the built-in file. */
+static void refuses_pairs(void **state) {
+    (void)state;
+    static const struct {
+        const char *sets[2], *message;
+    } rows[] = {
+        {{"hbm.row=64 B", "hbm.burst=64 B"}, "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
+                                             "banks and rows of hbm hold"},
+        {{"dma.queues=5", "dma.descriptors=4"}, "dma.descriptors: found '4', expected at least dma.queues"},
+        {{"hbm.row=64 B", "hbm.burst=128 B"}, "hbm.burst: found '128 B', expected at most hbm.row"},
+        {{"hbm.controller.refresh=per_bank", "hbm.timing.t_refi_pb=160ns"},
+         "hbm.timing.t_refi_pb: found '160ns', expected more than hbm.timing.t_rfc_pb"},
+        {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
+         "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", rows[i].sets, 2));
+        assert_string_equal(err.message, rows[i].message);
+        ts_arena_free(arena);
+    }
+}
+
+static void has_partitioned_memories(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    static const char *const sets[] = {
+        "memories.sbuf.capacity=24 MiB", "memories.sbuf.align=64 B", "memories.sbuf.xla_space=-1",
+        "memories.sbuf.per_core=true", "memories.sbuf.axes.P.extent=128", "memories.sbuf.axes.P.step=192 KiB",
+        "memories.sbuf.axes.F.extent=196608", "memories.sbuf.axes.F.step=1 B"};
+    const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 8);
+    assert_string_equal(err.message, "");
+    const ts_machine_memory *sbuf = ts_machine_find_memory(&err, m, "sbuf");
+    assert_int_equal(sbuf->capacity_bytes, 24 << 20);
+    assert_int_equal(sbuf->axis_count, 2);
+    assert_string_equal(sbuf->axes[0].name, "P");
+    assert_int_equal(sbuf->axes[0].step_bytes, 192 << 10);
+    assert_int_equal(sbuf->axes[1].extent, 196608);
+    assert_null(ts_machine_find_memory(&err, m, "cmem"));
+    assert_string_equal(err.message, "the machine 'tpu-v5e' has no memory 'cmem'; it has hbm, vmem, smem, sbuf");
+    ts_arena_free(arena);
+}
+
+/* Fields below one key stand together, so that they print as one mapping; no two share a member. */
+static void table_is_sound(void **state) {
+    (void)state;
+    const ts_field_table *t = &ts_machine_fields;
+    for (int i = 0; i < t->count; i++) {
+        const ts_field *a = &t->fields[i];
+        assert_true(a->path && a->unit && a->meaning && a->meaning[0]);
+        assert_true(a->min <= a->max && a->offset + a->bytes <= t->bytes);
+        assert_true(a->bytes == 8 || (a->max <= INT32_MAX && a->min >= INT32_MIN));
+        for (int j = i + 1; j < t->count; j++) {
+            const ts_field *b = &t->fields[j];
+            assert_string_not_equal(a->path, b->path);
+            assert_true(a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset);
+            size_t same = 0, key = 0;
+            for (; a->path[same] && a->path[same] == b->path[same]; same++)
+                if (a->path[same] == '.') key = same + 1;
+            if (key > 0) assert_int_equal(strncmp(t->fields[j - 1].path, a->path, key), 0);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_are_the_published_ones),
+        cmocka_unit_test(rates_are_exact),
+        cmocka_unit_test(what_ships_is_complete),
+        cmocka_unit_test(prints_back),
+        cmocka_unit_test(hbm2_reference_is_the_preset),
+        cmocka_unit_test(hbm3_reference_counts_in_ck),
+        cmocka_unit_test(overrides),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(refuses_pairs),
+        cmocka_unit_test(has_partitioned_memories),
+        cmocka_unit_test(table_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
