@@ -194,6 +194,9 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
             return false;
         }
     }
+    if (bundle->tainted) {
+        core_taint_settle(core, bundle);
+    }
     mark(core, bundle);
     core->issues[core->pc]++;
     const ts_core_ports *ports = core->setup.ports;
@@ -223,6 +226,9 @@ static bool advance(ts_error *err, ts_core *core) {
         return true;
     }
     core->now = core->next;
+    if (bundle->tainted && !core_taint_check(err, core, bundle)) {
+        return false;
+    }
     if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) {
         return false;
     }

@@ -275,9 +275,13 @@ static core_op copy_op(const core_op *like, ts_operand_kind kind, uint32_t *to, 
 
 /* Appends the op, its result aside if it is late; the copy back goes to `tail`. */
 static void append(decoder *dec, member *m, core_op *ops, int *count, core_op *tail, int *tail_count) {
+    ts_operand_kind kind = m->use.written.kind;
+    bool nothing_to_keep = dec->core->setup.time_only && kind != TS_OPERAND_SREG;
     m->done = true;
-    if (m->late) {
-        ts_operand_kind kind = m->use.written.kind;
+    if (!m->op.run) {
+        return;
+    }
+    if (m->late && !nothing_to_keep) {
         uint32_t *home = m->op.d;
         m->op.d = kind == TS_OPERAND_SREG ? TS_NEW(dec->arena, uint32_t) : new_vreg(dec->arena, 1);
         if (m->use.merges) {
@@ -459,6 +463,9 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
         if (!decode_unit(dec, m)) {
             return false;
         }
+        if (dec->core->setup.time_only) {
+            core_taint_new(dec->arena, dec->core, &m->use, &m->op);
+        }
     }
     if (!check_ports(dec, dec->members, source->count)) {
         return false;
@@ -470,6 +477,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     for (int i = 0; i < bundle->op_count; i++) {
         bundle->wait = ops[i].instruction->opcode == TS_OP_wait ? &ops[i] : bundle->wait;
         bundle->gated |= ops[i].gate != NULL;
+        bundle->tainted |= ops[i].taint != NULL;
     }
     return true;
 }
@@ -485,6 +493,10 @@ static void new_registers(ts_arena *arena, ts_core *core) {
     core->scratch = new_vreg(arena, 1);
     core->ready = TS_NEW_ARRAY(arena, int64_t, registers);
     core->ready_stall = TS_NEW_ARRAY(arena, int, registers);
+    if (core->setup.time_only) {
+        core->unknown = TS_NEW_ARRAY(arena, const core_taint *, limits->sregs);
+        core->smem_unknown = TS_NEW_ARRAY(arena, const core_taint *, core->setup.smem->capacity_bytes / 4);
+    }
 }
 
 /* Units are tracked for slots that can be busy for more than the cycle of issue. */

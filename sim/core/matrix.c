@@ -123,14 +123,15 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
     }
     core->mxus = TS_NEW_ARRAY(arena, core_mxu, config->units);
     int64_t words = (int64_t)config->edge * config->edge;
+    bool values = !core->setup.time_only;
     for (int i = 0; i < config->units; i++) {
         core_mxu *mxu = &core->mxus[i];
-        mxu->tiles = TS_NEW_ARRAY(arena, uint32_t, words * config->staging);
+        mxu->tiles = values ? TS_NEW_ARRAY(arena, uint32_t, words * config->staging) : NULL;
         mxu->tile_types = TS_NEW_ARRAY(arena, matrix_type, config->staging);
         mxu->tile_ready = TS_NEW_ARRAY(arena, int64_t, config->staging);
         mxu->rows = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
         mxu->products = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
-        mxu->results = TS_NEW_ARRAY(arena, uint32_t, (int64_t)config->result_vregs * TS_VREG_WORDS);
+        mxu->results = values ? TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS) : NULL;
         mxu->result_ready = TS_NEW_ARRAY(arena, int64_t, config->result_vregs);
     }
     return true;
@@ -193,7 +194,7 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
     mxu->tile_types[tile] = type;
     int row = mxu->latched / chunks_of(core) * rows_of(type),
         column = mxu->latched % chunks_of(core) * TS_LANES;
-    for (int r = 0; r < rows_of(type); r++) {
+    for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
         uint32_t *words = tile_words(core, mxu, tile);
         words += transposed ? (ptrdiff_t)column * edge + row + r : (ptrdiff_t)(row + r) * edge + column;
         unpack_row(type, op->in[1], r, words, transposed ? edge : 1);
@@ -233,6 +234,9 @@ CORE_FUNCTION(mxu_swap) {
 /* ---- Rows ---- */
 
 static void multiply(const ts_core *core, core_mxu *mxu, int row_count) {
+    if (core->setup.time_only) {
+        return;
+    }
     const ts_matrix_functions *matrix = ts_matrix_select();
     const uint32_t *tile = tile_words(core, mxu, mxu->first);
     if (is_integer(mxu->row_type)) {
@@ -254,7 +258,7 @@ static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
         int slot = (mxu->result_first + mxu->result_count++) % capacity;
         const uint32_t *from =
             mxu->products + (ptrdiff_t)(v / chunks * TS_SUBLANES) * edge_of(core) + v % chunks * TS_LANES;
-        for (int s = 0; s < TS_SUBLANES; s++) {
+        for (int s = 0; s < TS_SUBLANES && !core->setup.time_only; s++) {
             memcpy(mxu->results + (ptrdiff_t)slot * TS_VREG_WORDS + s * TS_LANES,
                    from + (ptrdiff_t)s * edge_of(core), TS_LANES * sizeof(*from));
         }
@@ -287,7 +291,7 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type ty
     if (!push_allowed(err, core, op, type)) {
         return false;
     }
-    for (int r = 0; r < rows_of(type); r++) {
+    for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
         uint32_t *row = mxu->rows + (ptrdiff_t)r * edge_of(core) + mxu->pushed * TS_LANES;
         unpack_row(type, op->in[1], r, row, 1);
     }
@@ -315,7 +319,9 @@ bool core_gate_mxu_pop(ts_error *err, const ts_core *core, const core_op *op, in
 CORE_FUNCTION(mxu_pop) {
     (void)err;
     core_mxu *mxu = &core->mxus[op->unit];
-    core_write_vreg(op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+    if (!core->setup.time_only) {
+        core_write_vreg(op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+    }
     mxu->result_first = (mxu->result_first + 1) % core->setup.config->mxu.result_vregs;
     mxu->result_count--;
     return true;

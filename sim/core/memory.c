@@ -78,6 +78,9 @@ CORE_FUNCTION(vld) {
     if (!core_address_find(err, core, op, &address)) {
         return false;
     }
+    if (core->setup.time_only) {
+        return true;
+    }
     if (whole(op)) {
         memcpy(op->d, ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), TS_VREG_BYTES);
     } else if (!op->mask) {
@@ -131,6 +134,10 @@ CORE_FUNCTION(vst) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) {
         return false;
+    }
+    if (core->setup.time_only) {
+        remember_store(core, op, core->setup.vmem, address, TS_LATENCY_VECTOR_STORE);
+        return true;
     }
     if (whole(op)) {
         memcpy(ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), op->in[0], TS_VREG_BYTES);

@@ -6,6 +6,7 @@
 #include "vector.h"
 
 typedef struct core_op core_op;
+typedef struct core_taint core_taint;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 /* Executes one instruction in the bundle that issues at core->now. */
@@ -47,6 +48,20 @@ struct core_op {
     int target; /* bundle of a branch */
     int unit;   /* of a matrix instruction */
     const ts_instruction *instruction;
+    core_taint *taint; /* NULL: no scalar of it can be unknown */
+};
+
+/* Time only: which scalars an op must know, and which make its result unknown. */
+struct core_taint {
+    int strict_count, loose_count;
+    const int *sregs;         /* first the strict ones, then the others */
+    int written;              /* sreg, -1: none */
+    bool from_vector;         /* the result is unknown at any rate */
+    bool loads, stores;       /* of SMEM */
+    int64_t word;             /* of SMEM, in the bundle that issues */
+    const core_taint *result; /* of the op in the bundle that issues; NULL: known */
+    const core_taint *cause;  /* of a result that was unknown: the source's; NULL: a vector */
+    const ts_instruction *instruction;
 };
 
 typedef struct {
@@ -72,6 +87,7 @@ typedef struct {
     const core_use *uses;
     const core_op *wait; /* NULL: none */
     bool gated;          /* some op has a gate */
+    bool tainted;        /* some op has a taint */
     bool starts_dma;     /* then stores must be visible first */
     int loads, stores;   /* of VMEM */
     bool reads_memory;   /* a load of VMEM or SMEM */
@@ -106,6 +122,10 @@ struct ts_core {
 
     core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
     core_transposer *transposer;
+
+    /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
+     * known). */
+    const core_taint **unknown, **smem_unknown;
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;
@@ -149,6 +169,12 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_MATRIX(id)                                             CORE_FUNCTION(id);
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) DECLARE_##family(id)
 #include "tilesim/isa/opcodes.def"
+
+/* unknown.c: time only. What the op has to do with scalars; its work on vectors is taken away. */
+void core_taint_new(ts_arena *arena, ts_core *core, const ts_register_use *use, core_op *op);
+/* Before the bundle issues: all that it must know is known. After: what it made unknown. */
+bool core_taint_check(ts_error *err, ts_core *core, const core_bundle *bundle);
+void core_taint_settle(ts_core *core, const core_bundle *bundle);
 
 /* matrix.c and transpose.c: made when the program has their instructions. */
 bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction);

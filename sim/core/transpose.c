@@ -24,17 +24,35 @@ void core_transposer_new(ts_arena *arena, ts_core *core) {
     core->transposer = core->transposer ? core->transposer : TS_NEW(arena, core_transposer);
 }
 
+/* Row `row` of the transposed block: column `row` of what came in. */
+static void transpose_row(const core_transposer *t, block *b, int row) {
+    uint32_t *out = b->words + (t->halves ? row / 2 : row) * EDGE;
+    bool high = t->halves && row % 2 == 1;
+    for (int column = 0; column < EDGE; column++) {
+        uint32_t word = t->rows[column][row];
+        out[column] = high ? out[column] | word << 16 : word;
+    }
+}
+
 static void finish(ts_core *core, core_transposer *t) {
     block *b = &t->blocks[(t->first + t->count++) % BLOCKS];
-    *b = (block){.ready = core->now + core->setup.config->latency_cycles[TS_LATENCY_TRANSPOSE]};
+    b->ready = core->now + core->setup.config->latency_cycles[TS_LATENCY_TRANSPOSE];
+    b->popped = 0;
     b->vregs = EDGE / (t->halves ? HALF_ROWS : TS_SUBLANES);
-    for (int row = 0; row < EDGE; row++) {
-        for (int column = 0; column < EDGE; column++) {
-            int at = t->halves ? row / 2 * EDGE + column : row * EDGE + column;
-            b->words[at] |= t->rows[column][row] << (t->halves ? row % 2 * 16 : 0);
-        }
+    for (int row = 0; row < EDGE && !core->setup.time_only; row++) {
+        transpose_row(t, b, row);
     }
     t->row_count = 0;
+}
+
+/* The rows of one sublane, from row `at` on. */
+static void take_rows(core_transposer *t, const uint32_t *words, int at) {
+    for (int lane = 0; lane < TS_LANES; lane++) {
+        t->rows[at][lane] = t->halves ? words[lane] & 0xffff : words[lane];
+        if (t->halves) {
+            t->rows[at + 1][lane] = words[lane] >> 16;
+        }
+    }
 }
 
 static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
@@ -48,16 +66,10 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
                           t->halves ? "halves" : "words", halves ? "halves" : "words");
     }
     t->halves = halves;
-    for (int s = 0; s < TS_SUBLANES; s++) {
-        const uint32_t *words = op->in[0] + s * TS_LANES;
-        for (int lane = 0; lane < TS_LANES; lane++) {
-            t->rows[t->row_count][lane] = halves ? words[lane] & 0xffff : words[lane];
-            if (halves) {
-                t->rows[t->row_count + 1][lane] = words[lane] >> 16;
-            }
-        }
-        t->row_count += halves ? 2 : 1;
+    for (int s = 0; s < TS_SUBLANES && !core->setup.time_only; s++) {
+        take_rows(t, op->in[0] + s * TS_LANES, t->row_count + s * (halves ? 2 : 1));
     }
+    t->row_count += halves ? HALF_ROWS : TS_SUBLANES;
     if (t->row_count == EDGE) {
         finish(core, t);
     }
@@ -84,7 +96,9 @@ CORE_FUNCTION(vtr_pop) {
     (void)err;
     core_transposer *t = core->transposer;
     block *b = &t->blocks[t->first];
-    core_write_vreg(op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+    if (!core->setup.time_only) {
+        core_write_vreg(op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+    }
     if (++b->popped == b->vregs) {
         t->first = (t->first + 1) % BLOCKS;
         t->count--;

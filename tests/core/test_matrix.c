@@ -281,6 +281,29 @@ static void staging_lets_the_next_tile_in(void **state) {
     fixture_free(f);
 }
 
+/* Instructions of a bundle on one queue keep the order in which they are written. */
+static void a_bundle_keeps_the_order_of_a_unit(void **state) {
+    (void)state;
+    static const struct {
+        const char *bundle;
+        float result;
+    } cases[] = {{"mxu.push.f32 0 v0 ; mxu.swap 0", 128.0f},
+                 {"mxu.swap 0 ; mxu.push.f32 0 v0", 256.0f},
+                 {"mxu.swap 0 ; mxu.push.f32 0 v5 ; vmov v5 v0 ; vmov v0 v5", 0.0f}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fixture *f = new_fixture(128, 2, 32);
+        char text[8192] = "vmov v0 1.0\nvmov v1 2.0\n";
+        latch_16(text);
+        strcat(text, "mxu.swap 0\n");
+        for (int l = 0; l < 16; l++) strcat(text, "mxu.latch.f32 0 v1\n");
+        strcat(text, cases[i].bundle);
+        strcat(text, "\nmxu.pop v2 0");
+        fixture_do(f, text);
+        assert_int_equal(fixture_vreg(f, 2)[0], ts_f32_bits(cases[i].result));
+        fixture_free(f);
+    }
+}
+
 /* ---- Misuse ---- */
 
 static void misuse_is_a_fault_or_refused(void **state) {
@@ -389,6 +412,7 @@ int main(void) {
         cmocka_unit_test(occupancy_follows_packing_rate_and_edge),
         cmocka_unit_test(units_work_side_by_side),
         cmocka_unit_test(staging_lets_the_next_tile_in),
+        cmocka_unit_test(a_bundle_keeps_the_order_of_a_unit),
         cmocka_unit_test(misuse_is_a_fault_or_refused),
         cmocka_unit_test(blocks_come_out_transposed),
         cmocka_unit_test(a_block_is_ready_after_its_latency),

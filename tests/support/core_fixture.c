@@ -130,7 +130,8 @@ static void read_bundle(reader *in, ts_bundle *bundle) {
     do {
         while (take(in, " ")) {
         }
-        read_instruction(in, &instructions[bundle->count++]);
+        read_instruction(in, &instructions[bundle->count]);
+        instructions[bundle->count++].line = bundle->line;
     } while (take(in, ";"));
 }
 
@@ -191,7 +192,7 @@ fixture *fixture_new(void) {
 
 bool fixture_load(fixture *f, const char *text) {
     fixture_assemble(f->arena, &f->code, text);
-    ts_core_setup setup = {&f->config, &f->code, f->vmem, f->smem, f->semaphores, &f->ports};
+    ts_core_setup setup = {&f->config, &f->code, f->vmem, f->smem, f->semaphores, &f->ports, f->time_only};
     f->event_count = f->start_count = 0;
     memset(f->semaphores, 0, sizeof(f->semaphores));
     ts_error_clear(&f->err);

@@ -32,6 +32,7 @@ typedef struct {
     ts_space *vmem, *smem;
     int64_t semaphores[FIXTURE_SEMAPHORES];
     ts_core_ports ports;
+    bool time_only;
     ts_core *core;
     ts_error err;
     fixture_start starts[16];

@@ -49,6 +49,10 @@ typedef struct {
     ts_space *vmem, *smem;
     int64_t *semaphores; /* [code->semaphore_count], the chip's */
     const ts_core_ports *ports;
+    /* Values of vregs and VMEM are not computed; scalars, SMEM and semaphores are. A scalar that comes from a
+     * vector is unknown, and where the run depends on one it ends: TS_ERROR_UNMODELLED, with the lines it
+     * came through. */
+    bool time_only;
 } ts_core_setup;
 
 typedef struct {
