@@ -27,6 +27,7 @@ struct ts_chip {
     ts_dma *dma;
     flight *free_flights;
     int64_t busy_since; /* -1: no transfer is under way */
+    int64_t last_done;  /* the cycle of the last completion */
     ts_chip_counters counters;
 };
 
@@ -79,15 +80,21 @@ static void give_back(ts_chip *chip, flight *f) {
 }
 
 /* Adds where it happened to an error that came from below. */
-static bool fault_at(ts_error *err, int64_t cycle, const ts_code *code, int line) {
-    if (err && err->kind == TS_ERROR_INPUT) err->kind = TS_ERROR_FAULT;
-    if (err && err->line == 0 && line > 0) {
-        strncpy(err->name, code->name, sizeof err->name - 1);
-        err->line = line;
-        err->column = 1;
+static bool fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column) {
+    if (!err) return false;
+    ts_error below = *err;
+    ts_error_kind kind = below.kind == TS_ERROR_INPUT ? TS_ERROR_FAULT : below.kind;
+    if (below.line == 0 && source) {
+        ts_error_clear(err);
+        ts_error_mark(err, kind, source, line, column, "%s", below.message);
     }
-    if (err && err->cycle <= 0) err->cycle = cycle;
+    err->kind = kind;
+    if (below.cycle <= 0) err->cycle = cycle;
     return false;
+}
+
+static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what) {
+    return fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin, const int64_t *dst_begin,
@@ -103,7 +110,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     moved.plan = make_plan(err, f->arena, what, &src, &dst);
     if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
         give_back(chip, f);
-        return fault_at(err, cycle, chip->code, what->line);
+        return transfer_fault(err, cycle, what);
     }
     if (chip->busy_since < 0) chip->busy_since = cycle;
     return true;
@@ -137,8 +144,9 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;
     }
+    chip->last_done = cycle;
     ts_core_notify(chip->core, cycle);
-    return moved || fault_at(err, cycle, chip->code, what->line);
+    return moved || transfer_fault(err, cycle, what);
 }
 
 /* ---- Building ---- */
@@ -234,7 +242,8 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
     ts_error_set(err, TS_ERROR_FAULT,
                  "deadlock: the core waits for semaphore '%s' to reach %lld, it is %lld; the DMA engine is idle; HBM is idle",
                  chip->code->semaphore_names[semaphore], (long long)needed, (long long)chip->semaphores[semaphore]);
-    return fault_at(err, core.cycles, chip->code, wait->line);
+    int64_t since = core.cycles > chip->last_done ? core.cycles : chip->last_done;
+    return fault_at(err, since, wait->source, wait->line, wait->column);
 }
 
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
@@ -248,7 +257,7 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
         if (core_at == INT64_MAX) return ts_core_halted(chip->core) || deadlock(err, chip);
         if (core_at >= max_cycles) {
             ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
-            return fault_at(err, core_at, chip->code, 0);
+            return fault_at(err, core_at, NULL, 0, 0);
         }
         /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */
         bool alone = ts_dma_under_way(chip->dma) == 0;

@@ -170,7 +170,7 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
 
 /* DESTINATION <- SOURCE, SEMAPHORE */
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
-    ts_transfer new = {.line = (*at)->line};
+    ts_transfer new = {.source_text = (*at)->source, .line = (*at)->line, .column = (*at)->column};
     const token *place = *at;
     ts_operand semaphore;
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||

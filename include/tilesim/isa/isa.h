@@ -152,7 +152,8 @@ typedef struct {
 typedef struct {
     ts_slice source, destination;
     ts_semaphore_operand semaphore;
-    int line;
+    const ts_source *source_text; /* as in ts_instruction */
+    int line, column;
 } ts_transfer;
 
 /* A program ready to run. Registers are as many as the machine has. */
