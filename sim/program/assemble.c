@@ -46,7 +46,7 @@ static bool wrong_kind(assembler *as, const token *at, const ts_opcode_info *inf
 }
 
 static int register_count(const ts_target *target, ts_operand_kind kind) {
-    const ts_isa_limits *limits = &target->limits;
+    const ts_isa_limits *limits = &target->core.limits;
     return kind == TS_OPERAND_SREG ? limits->sregs : kind == TS_OPERAND_VREG ? limits->vregs : limits->vmasks;
 }
 
@@ -232,6 +232,12 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     return true;
 }
 
+/* Does the instruction end a stretch that runs from its first bundle to its last? */
+static bool leaves(const ts_instruction *code) {
+    const ts_opcode_info *info = ts_opcode_get(code->opcode);
+    return info->family == TS_FAMILY_CONTROL && info->slot == TS_SLOT_SCALAR;
+}
+
 item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
     if (as->items.count >= INSTRUCTIONS_MAX) {
         TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
@@ -282,10 +288,19 @@ static bool parse_braces(assembler *as, const token **at) {
 }
 
 bool assemble_bundle(assembler *as, const token **at) {
-    if (token_is(*at, '{')) {
-        return parse_braces(as, at) && expect_line_end(as, *at, "the end of the line");
+    if (token_is(*at, '{')) { /* stays as it is */
+        pack_region(as);
+        bool good = parse_braces(as, at) && expect_line_end(as, *at, "the end of the line");
+        as->region = as->items.count;
+        return good;
     }
-    return parse_instruction(as, at, true) && expect_line_end(as, *at, "the end of the line");
+    if (!parse_instruction(as, at, true) || !expect_line_end(as, *at, "the end of the line")) {
+        return false;
+    }
+    if (leaves(&as->items.items[as->items.count - 1].code)) {
+        pack_region(as);
+    }
+    return true;
 }
 
 /* ---- Statements ---- */
@@ -387,7 +402,7 @@ static bool make_bundles(assembler *as, ts_code *code) {
 
 static bool check_bundles(assembler *as, const ts_code *code) {
     for (int i = 0; i < code->bundle_count; i++) {
-        if (!ts_bundle_check(as->err, code, &code->bundles[i], &as->target->limits)) {
+        if (!ts_bundle_check(as->err, code, &code->bundles[i], &as->target->core.limits)) {
             return false;
         }
     }

@@ -77,7 +77,7 @@ item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first);
 
 /* Instructions: one, or a bundle in braces. */
 bool assemble_bundle(assembler *as, const token **at);
-/* Bundles the items from `region` on (.pack auto); what follows is a new region. */
+/* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins. */
 void pack_region(assembler *as);
 bool expect_line_end(assembler *as, const token *at, const char *what);
 bool expect_name(assembler *as, const token **at, const char *what, const token **name);

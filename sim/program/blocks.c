@@ -296,14 +296,14 @@ static bool close_loop(assembler *as, const token *place, int reg, int64_t step,
                        int target) {
     ts_operand add = {.kind = TS_OPERAND_INTEGER, .as.integer = step}, last = *end;
     bool together = end->kind == TS_OPERAND_INTEGER && end->as.integer - step >= INT32_MIN &&
-                    as->target->limits.slots[TS_SLOT_SCALAR] > 1;
+                    as->target->core.limits.slots[TS_SLOT_SCALAR] > 1;
     pack_region(as);
     if (together) {
         last.as.integer -= step;
     }
     bool good = add_scalar(as, place, TS_OP_sadd, true, reg, &add) &&
                 add_branch(as, place, TS_OP_br_lt, !together, reg, &last, target);
-    pack_region(as);
+    as->region = as->items.count;
     return good;
 }
 

@@ -121,7 +121,7 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
     return expect_line_end(as, *at, "',' or the end of the line");
 }
 
-/* ---- .check TENSOR ~= EXPRESSION ulp 1 ---- */
+/* ---- .check TENSOR ~= EXPRESSION ulp=1 ---- */
 
 static bool assemble_check(assembler *as, const token *word, const token **at, const token *stop) {
     (void)stop;

@@ -1,4 +1,293 @@
-/* The packer: fills bundles within dependences. */
+/* The packer: a list scheduler that fills bundles within dependences. What a region computes never changes: a
+ * bundle reads before it writes, so an instruction may share a bundle with those that read what it writes,
+ * and must come after those that write what it reads or writes. */
+#include <string.h>
+
 #include "assembler.h"
 
-void pack_region(assembler *as) { as->region = as->items.count; }
+enum { REGION_MAX = 2048 };
+
+/* What an instruction does besides registers. */
+typedef enum { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SYNC, EFFECT_STATE, EFFECT_CONTROL } effect;
+
+typedef struct {
+    const item *it;
+    ts_register_use use;
+    effect effect;
+    ts_space_kind space;       /* of a load or store */
+    const ts_address *address; /* of the same */
+    int slot;
+    int64_t latency, occupancy;
+    int64_t height; /* cycles from its issue to the end of the region, at least */
+    int64_t ready;  /* the first cycle in which what it reads is there */
+    int waits_for;  /* instructions before it that are not placed */
+    int64_t cycle;  /* where it is placed; -1: nowhere yet */
+} node;
+
+typedef struct {
+    int from, to;
+    bool together; /* may share a bundle */
+    int64_t latency;
+} edge;
+
+typedef struct {
+    assembler *as;
+    ts_arena *scratch;
+    int count;
+    node *nodes;
+    LIST(edge) edges; /* in the order of `from` */
+    int *first_edge;  /* [count + 1] */
+} region;
+
+/* ---- What depends on what ---- */
+
+static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) {
+    switch (info->family) {
+    case TS_FAMILY_CONTROL:
+        return EFFECT_CONTROL;
+    case TS_FAMILY_TRANSFER:
+        return EFFECT_SYNC;
+    case TS_FAMILY_SCALAR:
+    case TS_FAMILY_MEMORY:
+        for (int i = 0; i < code->operand_count; i++) {
+            if (code->operands[i].kind == TS_OPERAND_ADDRESS) {
+                return i == 0 ? EFFECT_STORE : EFFECT_LOAD;
+            }
+        }
+        return EFFECT_NONE;
+    case TS_FAMILY_VECTOR_F32:
+    case TS_FAMILY_VECTOR_I32:
+    case TS_FAMILY_VECTOR_MOVE:
+    case TS_FAMILY_MASK:
+    case TS_FAMILY_EUP:
+    case TS_FAMILY_CROSS:
+        return EFFECT_NONE;
+    default:
+        return EFFECT_STATE; /* keeps state of its own: its order stays */
+    }
+}
+
+static void fill_node(region *r, node *n, const item *it) {
+    const ts_opcode_info *info = ts_opcode_get(it->code.opcode);
+    const ts_core_config *core = &r->as->target->core;
+    ts_code code = {.transfers = r->as->transfers.items};
+    *n = (node){.it = it, .slot = (int)info->slot, .effect = effect_of(&it->code, info), .cycle = -1};
+    n->latency = core->latency_cycles[info->latency] > 0 ? core->latency_cycles[info->latency] : 1;
+    n->occupancy = core->occupancy_cycles[info->latency] > 0 ? core->occupancy_cycles[info->latency] : 1;
+    ts_instruction_registers(&code, &it->code, &n->use);
+    for (int i = 0; i < it->code.operand_count; i++) {
+        if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
+            n->address = it->code.operands[i].as.address;
+            n->space = ts_opcode_operand(info, i)->space;
+        }
+    }
+}
+
+static bool reads(const node *n, ts_register reg) {
+    for (int i = 0; i < n->use.read_count; i++) {
+        if (n->use.reads[i].kind == reg.kind && n->use.reads[i].reg == reg.reg) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool same_register(ts_register a, ts_register b) { return a.kind == b.kind && a.reg == b.reg; }
+
+/* Is a sreg of the address written between the two accesses? */
+static bool moves_between(const region *r, int from, int to, const ts_address *address) {
+    for (int i = from; i < to; i++) {
+        const ts_register_use *use = &r->nodes[i].use;
+        for (int t = 0; use->writes && use->written.kind == TS_OPERAND_SREG && t < address->term_count; t++) {
+            if (use->written.reg == address->terms[t].sreg) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int64_t access_words(const node *n) {
+    return n->space == TS_SPACE_SMEM ? 1 : (int64_t)TS_LANES * (1 + (TS_SUBLANES - 1) * n->address->stride);
+}
+
+/* Can the two touch the same word? Not when they are of two tensors (each stays inside its own), nor when
+ * they differ by a constant that is large enough. */
+static bool may_overlap(const region *r, int from, int to) {
+    const node *a = &r->nodes[from], *b = &r->nodes[to];
+    const ts_address *x = a->address, *y = b->address;
+    if (a->space != b->space || (x->tensor >= 0 && y->tensor >= 0 && x->tensor != y->tensor)) {
+        return false;
+    }
+    bool alike = x->term_count == y->term_count && !moves_between(r, from, to, x);
+    for (int i = 0; alike && i < x->term_count; i++) {
+        const ts_address_term *s = &x->terms[i], *t = &y->terms[i];
+        alike = s->sreg == t->sreg && s->exact == t->exact && s->bias == t->bias &&
+                s->divisor == t->divisor && s->modulus == t->modulus && s->multiplier == t->multiplier;
+    }
+    return !alike || (x->word < y->word + access_words(b) && y->word < x->word + access_words(a));
+}
+
+static bool accesses_memory(const node *n) { return n->effect == EFFECT_LOAD || n->effect == EFFECT_STORE; }
+
+/* Must `to` stay behind `from` for another reason than registers? *together: it may share the bundle. */
+static bool ordered(const region *r, int from, int to, bool *together) {
+    const node *a = &r->nodes[from], *b = &r->nodes[to];
+    *together = false;
+    if (a->effect == EFFECT_CONTROL || b->effect == EFFECT_CONTROL) {
+        /* a branch is last, and what stands before it may share its bundle */
+        *together = a->effect != EFFECT_CONTROL && b->it->label_operand >= 0;
+        return true;
+    }
+    if (a->effect == EFFECT_STATE || b->effect == EFFECT_STATE) {
+        return a->effect == b->effect;
+    }
+    if (a->effect == EFFECT_SYNC || b->effect == EFFECT_SYNC) {
+        return a->effect != EFFECT_NONE && b->effect != EFFECT_NONE;
+    }
+    if (!accesses_memory(a) || !accesses_memory(b) ||
+        (a->effect == EFFECT_LOAD && b->effect == EFFECT_LOAD)) {
+        return false;
+    }
+    *together = a->effect == EFFECT_LOAD;
+    return may_overlap(r, from, to);
+}
+
+static void add_edge(region *r, int from, int to, bool together, int64_t latency) {
+    *LIST_ADD(r->scratch, &r->edges) = (edge){from, to, together, latency};
+    r->nodes[to].waits_for++;
+}
+
+/* The strongest dependence of `to` on an earlier `from`. */
+static void connect(region *r, int from, int to) {
+    const node *a = &r->nodes[from], *b = &r->nodes[to];
+    bool together;
+    if (a->use.writes && reads(b, a->use.written)) {
+        add_edge(r, from, to, false, a->latency);
+    } else if (a->use.writes && b->use.writes && same_register(a->use.written, b->use.written)) {
+        add_edge(r, from, to, false, 1);
+    } else if (ordered(r, from, to, &together)) {
+        add_edge(r, from, to, together, together ? 0 : 1);
+    } else if (b->use.writes && reads(a, b->use.written)) {
+        add_edge(r, from, to, true, 0);
+    }
+}
+
+static void find_edges(region *r) {
+    r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
+    for (int from = 0; from < r->count; from++) {
+        r->first_edge[from] = r->edges.count;
+        for (int to = from + 1; to < r->count; to++) {
+            connect(r, from, to);
+        }
+    }
+    r->first_edge[r->count] = r->edges.count;
+    for (int i = r->count - 1; i >= 0; i--) {
+        r->nodes[i].height = r->nodes[i].latency;
+        for (int k = r->first_edge[i]; k < r->first_edge[i + 1]; k++) {
+            int64_t below = r->edges.items[k].latency + r->nodes[r->edges.items[k].to].height;
+            r->nodes[i].height = below > r->nodes[i].height ? below : r->nodes[i].height;
+        }
+    }
+}
+
+/* ---- Placing ---- */
+
+typedef struct {
+    int used[TS_SLOT_COUNT];           /* in the bundle of this cycle */
+    bool waits;                        /* it has a wait */
+    int64_t *unit_free[TS_SLOT_COUNT]; /* [slots of that kind] first cycle in which a unit takes another */
+} issue;
+
+/* A unit of the node's slot that is free, or -1. */
+static int free_unit(const region *r, const issue *now, const node *n, int64_t cycle) {
+    int units = r->as->target->core.limits.slots[n->slot];
+    for (int i = 0; i < units && now->used[n->slot] < units; i++) {
+        if (now->unit_free[n->slot][i] <= cycle) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The instruction with the longest way to the end, of those that can issue now; the earlier of equals. */
+static int choose(const region *r, const issue *now, int64_t cycle) {
+    int best = -1;
+    for (int i = 0; i < r->count; i++) {
+        const node *n = &r->nodes[i];
+        bool can = n->cycle < 0 && n->waits_for == 0 && n->ready <= cycle &&
+                   free_unit(r, now, n, cycle) >= 0 && !(now->waits && n->it->code.opcode == TS_OP_wait);
+        if (can && (best < 0 || n->height > r->nodes[best].height)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void release(region *r, int placed, int64_t cycle) {
+    for (int k = r->first_edge[placed]; k < r->first_edge[placed + 1]; k++) {
+        const edge *e = &r->edges.items[k];
+        node *n = &r->nodes[e->to];
+        int64_t earliest = cycle + (e->together ? 0 : e->latency);
+        n->ready = earliest > n->ready ? earliest : n->ready;
+        n->waits_for--;
+    }
+}
+
+static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
+    node *n = &r->nodes[chosen];
+    int unit = free_unit(r, now, n, cycle);
+    n->cycle = cycle;
+    now->used[n->slot]++;
+    now->unit_free[n->slot][unit] = cycle + n->occupancy;
+    now->waits = now->waits || n->it->code.opcode == TS_OP_wait;
+    release(r, chosen, cycle);
+}
+
+/* Orders the region's items by cycle; false when an instruction has no slot on this machine. */
+static bool schedule(region *r, item *out) {
+    issue now = {0};
+    int placed = 0;
+    for (int i = 0; i < TS_SLOT_COUNT; i++) {
+        now.unit_free[i] = TS_NEW_ARRAY(r->scratch, int64_t, r->as->target->core.limits.slots[i] + 1);
+    }
+    for (int i = 0; i < r->count; i++) {
+        if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) {
+            return false;
+        }
+    }
+    for (int64_t cycle = 0; placed < r->count; cycle++) {
+        memset(now.used, 0, sizeof(now.used));
+        now.waits = false;
+        bool first = true;
+        for (int i; (i = choose(r, &now, cycle)) >= 0; first = false) {
+            place_node(r, &now, i, cycle);
+            out[placed] = *r->nodes[i].it;
+            out[placed++].first = first;
+        }
+    }
+    return true;
+}
+
+static void pack_piece(assembler *as, item *items, int count) {
+    region r = {.as = as, .scratch = ts_arena_new(), .count = count};
+    r.nodes = TS_NEW_ARRAY(r.scratch, node, count);
+    for (int i = 0; i < count; i++) {
+        fill_node(&r, &r.nodes[i], &items[i]);
+    }
+    find_edges(&r);
+    item *out = TS_NEW_ARRAY(r.scratch, item, count);
+    if (schedule(&r, out)) {
+        memcpy(items, out, (size_t)count * sizeof(item));
+    }
+    ts_arena_free(r.scratch);
+}
+
+void pack_region(assembler *as) {
+    while (as->packing && as->region < as->items.count) {
+        int left = as->items.count - as->region, count = left < REGION_MAX ? left : REGION_MAX;
+        pack_piece(as, as->items.items + as->region, count);
+        as->region += count;
+    }
+    as->region = as->items.count;
+}

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const ts_target target = {
     .machine = "toy",
-    .limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .vregs = 32, .vmasks = 8},
+    .core.limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .bf16 = true, .vregs = 32, .vmasks = 8},
     .space_bytes = {1 << 30, 1 << 24, 1 << 14, 0},
 };
 

@@ -13,17 +13,18 @@
 
 static const ts_target target = {
     .machine = "toy",
-    .limits = {.slots = {[TS_SLOT_SCALAR] = 2,
-                         [TS_SLOT_VALU] = 2,
-                         [TS_SLOT_VLD] = 1,
-                         [TS_SLOT_VST] = 1,
-                         [TS_SLOT_EUP] = 1,
-                         [TS_SLOT_XLU] = 1,
-                         [TS_SLOT_MXU] = 1,
-                         [TS_SLOT_MISC] = 1},
-               .sregs = 32,
-               .vregs = 32,
-               .vmasks = 8},
+    .core.limits = {.slots = {[TS_SLOT_SCALAR] = 2,
+                              [TS_SLOT_VALU] = 2,
+                              [TS_SLOT_VLD] = 1,
+                              [TS_SLOT_VST] = 1,
+                              [TS_SLOT_EUP] = 1,
+                              [TS_SLOT_XLU] = 1,
+                              [TS_SLOT_MXU] = 1,
+                              [TS_SLOT_MISC] = 1},
+                    .sregs = 32,
+                    .bf16 = true,
+                    .vregs = 32,
+                    .vmasks = 8},
     .space_bytes = {[TS_SPACE_HBM] = 1 << 30, [TS_SPACE_VMEM] = 1 << 20, [TS_SPACE_SMEM] = 1 << 12},
 };
 
@@ -152,12 +153,12 @@ static void test_programs(void **state) {
          "lo=-1, hi=0.5)\n"
          ".tensor y hbm f32[ceil_div(R, 8),2*C] out\n.tensor n hbm s32[R] inout iota\n.tensor f hbm f32[R] "
          "in file\n"
-         ".sem a, b[2]\n.check y ~= x * R + 1 ulp 2",
+         ".sem a, b[2]\n.check y ~= x * R + 1 ulp=2",
          ".param R = 10\n.param C = 300\n.tensor x hbm bf16[10,300]{1,0:T(8,128)(2,1)} in random(seed=2, "
          "lo=-1, hi=0.5)\n"
          ".tensor y hbm f32[2,600]{1,0} out\n.tensor n hbm s32[10]{0} inout iota\n.tensor f hbm f32[10]{0} "
          "in\n"
-         ".sem a[1]\n.sem b[2]\n.check y ~= x * R + 1 ulp 2\n"},
+         ".sem a[1]\n.sem b[2]\n.check y ~= x * R + 1 ulp=2\n"},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -17,7 +17,7 @@
 
 static const ts_target target = {
     .machine = "toy",
-    .limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .vregs = 32, .vmasks = 8},
+    .core.limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .bf16 = true, .vregs = 32, .vmasks = 8},
     .space_bytes = {1 << 30, 1 << 24, 1 << 14, 0},
 };
 
@@ -127,7 +127,7 @@ static void random_program(uint64_t *seed, ts_text *out) {
                      ".tensor b vmem f32[2,16,512]{2,1,0:T(8,128)}\n"
                      ".tensor h vmem bf16[2,32,512]{2,1,0:T(16,128)(2,1)}\n"
                      ".tensor k smem s32[4,8]\n.tensor L hbm f32[3] inout\n");
-    ts_text_add(out, ".sem p\n.sem q[3]\n.check x ~= x * 2 ulp 0.5\n");
+    ts_text_add(out, ".sem p\n.sem q[3]\n.check x ~= x * 2 ulp=0.5\n");
     for (int i = 0; i < 4; i++) {
         ts_text_add(out, "l%d:\n", i);
         for (uint32_t n = random_below(seed, 6); n > 0; n--) {
@@ -263,7 +263,7 @@ static void test_print_and_assemble(void **state) {
                         first->uses[t].high == second->uses[t].high);
         }
         assert_int_equal(second->check_count, 1);
-        assert_memory_equal(second->checks[0].source->text + second->checks[0].begin, "x ~= x * 2 ulp 0.5",
+        assert_memory_equal(second->checks[0].source->text + second->checks[0].begin, "x ~= x * 2 ulp=0.5",
                             18);
         assert_int_equal(second->checks[0].end - second->checks[0].begin, 18);
         ts_arena_free(arena);

@@ -7,6 +7,7 @@
 #include "tilesim/base/error.h"
 #include "tilesim/base/text.h"
 #include "tilesim/isa/isa.h"
+#include "tilesim/machine/core_config.h"
 
 typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tensor_role;
 
@@ -58,7 +59,7 @@ typedef struct {
 /* What an assembler must know of a machine. */
 typedef struct {
     const char *machine; /* its name, for messages */
-    ts_isa_limits limits;
+    ts_core_config core;
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
 } ts_target;
 
