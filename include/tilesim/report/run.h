@@ -1,0 +1,22 @@
+/* What a run did: where its values came from, its checks, and where the cycles went. */
+#ifndef TILESIM_REPORT_RUN_H
+#define TILESIM_REPORT_RUN_H
+
+#include "tilesim/report/json.h"
+#include "tilesim/run/run.h"
+
+/* machine_named: the user chose the machine; else the report says that it is the default. */
+void ts_report_run(const ts_run_request *request, const ts_run_result *result, bool machine_named,
+                   ts_text *out);
+void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out);
+/* Each failed check as an error of the program's text; false when there is none. */
+bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *err);
+
+/* The unit that a stall waits for: a slot's name, "dma" or "vmem". */
+const char *ts_report_stall_unit(int stall);
+
+/* The trace of a run in Chrome's trace format, which Perfetto opens: bundles, stalls and transfers, each in a
+ * row of its own; times in microseconds of the machine. */
+void ts_report_timeline(const ts_run_request *request, const ts_run_result *result, ts_text *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* Runs a program on a machine with a user's files: binds inputs, simulates, checks, and keeps what comes out.
+ */
+#ifndef TILESIM_RUN_RUN_H
+#define TILESIM_RUN_RUN_H
+
+#include "tilesim/chip/chip.h"
+#include "tilesim/host/reference.h"
+#include "tilesim/probe/counter.h"
+#include "tilesim/probe/trace.h"
+#include "tilesim/program/program.h"
+
+/* -i NAME=FILE, -o NAME=FILE */
+typedef struct {
+    const char *tensor, *path;
+} ts_run_file;
+
+typedef struct {
+    const char *program; /* the path of the text */
+    const ts_machine *machine;
+    const ts_define *defines;
+    const ts_run_file *inputs, *outputs;
+    int define_count, input_count, output_count;
+    bool convert; /* let inputs of another type be rounded to the tensor's; else only exact conversions */
+    int64_t max_cycles; /* a program that still runs then has failed */
+    ts_trace *trace;    /* NULL: none */
+} ts_run_request;
+
+/* Kinds of trace events. */
+enum {
+    TS_RUN_EVENT_BUNDLE,  /* id: bundle */
+    TS_RUN_EVENT_STALL,   /* id: stall (ts_stall_get); value: bundle */
+    TS_RUN_EVENT_TRANSFER /* id: transfer; value: useful bytes */
+};
+
+/* A tensor of the program and its values. */
+typedef struct {
+    const char *origin;   /* where an input came from: "random", a file's name ...; NULL: it is no input */
+    bool converted;       /* the file held another type */
+    ts_host_array before; /* of inputs */
+    ts_host_array after;  /* of what is saved or checked */
+    bool fetched;
+} ts_run_tensor;
+
+typedef struct {
+    const ts_program *program;
+    ts_chip_counters chip;
+    ts_counters counters;
+    const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
+    const ts_check_result *checks; /* [program->check_count] */
+    bool passed;                   /* all checks */
+} ts_run_result;
+
+/* Everything but saving: a result whose checks failed is a result. Errors are bad input, faults of the
+ * program and what is not modelled. */
+bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result);
+/* Writes the outputs that the request names. */
+bool ts_run_save(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_run_result *result);
+
+/* What the assembler must know of a machine. */
+void ts_run_target(const ts_machine *machine, ts_target *target);
+
+/* The values of an input without a file. Element i of the row-major order:
+ *   zeros    0
+ *   iota     i, converted to the type as an s64
+ *   random   r = mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15), which is output i of SplitMix64 (Steele, Lea,
+ *            Flood 2014) that starts from mix(seed); of a float type, low + (high - low) * (r >> 40) * 2^-24
+ * in double arithmetic, rounded once; of an integer type, ceil(low) + r mod (floor(high) - ceil(low) + 1) mix
+ * is the output function of SplitMix64. */
+bool ts_run_fill(ts_error *err, ts_arena *arena, const ts_tensor_use *use, ts_dtype dtype, int rank,
+                 const int64_t *dims, ts_host_array *array);
+
+#endif

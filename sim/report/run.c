@@ -1,0 +1,294 @@
+/* A run as text and as JSON. */
+#include "tilesim/report/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/layout/shape.h"
+#include "tilesim/study/transfer.h"
+
+static const char *const role_names[] = {"scratch", "in", "out", "inout"};
+
+const char *ts_report_stall_unit(int stall) {
+    if (stall >= TS_STALL_SEMAPHORE) {
+        return stall == TS_STALL_SEMAPHORE ? "dma" : "vmem";
+    }
+    for (int i = 0; i < TS_OP_COUNT; i++) {
+        const ts_opcode_info *info = ts_opcode_get((ts_opcode)i);
+        if ((int)info->latency == stall % TS_LATENCY_COUNT) {
+            return ts_slot_get(info->slot)->text;
+        }
+    }
+    return "core";
+}
+
+static double share(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static double gb_per_second(const ts_run_request *request, const ts_run_result *result, int64_t bytes) {
+    double microseconds =
+        ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]);
+    return microseconds > 0 ? (double)bytes / microseconds / 1000.0 : 0;
+}
+
+/* ---- Checks ---- */
+
+static void add_index(ts_text *out, const ts_check_result *check) {
+    size_t flat = check->worst;
+    int64_t index[TS_HOST_RANK];
+    for (int i = check->rank - 1; i >= 0; i--) {
+        index[i] = (int64_t)(flat % (size_t)check->dims[i]);
+        flat /= (size_t)check->dims[i];
+    }
+    ts_text_add_char(out, '[');
+    for (int i = 0; i < check->rank; i++) {
+        ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
+    }
+    ts_text_add_char(out, ']');
+}
+
+static void add_check(ts_text *out, const ts_program_check *text, const ts_check_result *check) {
+    char digits[32];
+    ts_text_add(out, "check      %.*s\n           ", (int)(text->end - text->begin),
+                text->source->text + text->begin);
+    if (check->failed > 0) {
+        ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
+    } else {
+        ts_text_add(out, "passed: ");
+    }
+    ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
+    ts_text_add(out, "%s, error at most %.4g ulp, %.4g absolute", check->failed > 0 ? " are wrong" : "",
+                check->max_ulp, check->max_abs);
+    if (check->max_ulp > 0) {
+        ts_text_add(out, ", worst at ");
+        add_index(out, check);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *err) {
+    const ts_program_check *text = &result->program->checks[number];
+    const ts_check_result *check = &result->checks[number];
+    if (check->failed == 0) {
+        return false;
+    }
+    ts_arena *scratch = ts_arena_new();
+    ts_text index;
+    ts_text_init(&index, scratch);
+    add_index(&index, check);
+    ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
+                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g ulp)",
+                check->failed, check->count, index.bytes, check->actual, check->expected, check->max_ulp);
+    ts_arena_free(scratch);
+    return true;
+}
+
+/* ---- Text ---- */
+
+static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result,
+                     bool machine_named) {
+    const ts_machine *machine = request->machine;
+    ts_text_add(out, "program    %s", request->program);
+    for (int i = 0; i < result->program->param_count; i++) {
+        const ts_param *param = &result->program->params[i];
+        ts_text_add(out, "%s %s=", i == 0 ? "  with" : "", param->name);
+        if (param->is_float) {
+            ts_text_add(out, "%.9g", param->number);
+        } else {
+            ts_text_add(out, "%lld", (long long)param->integer);
+        }
+    }
+    ts_text_add(out, "\nmachine    %s (%s)%s\n", machine->name, machine->title,
+                machine_named ? "" : ", the default; -m chooses another");
+}
+
+static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
+    const ts_tensor *tensor = &result->program->code.tensors[i];
+    const ts_run_tensor *bound = &result->tensors[i];
+    char bytes[32];
+    ts_text_add(out, "%-10s %-8s ", role_names[result->program->uses[i].role], tensor->name);
+    ts_shape_print(tensor->shape, out);
+    ts_text_add(out, " in %s, %s bytes", ts_space_text(tensor->space),
+                ts_text_group_digits(bytes, tensor->bytes));
+    double padding = share(tensor->bytes - tensor->shape->unpadded_bytes, tensor->bytes);
+    if (tensor->bytes > tensor->shape->unpadded_bytes) {
+        ts_text_add(out, ", %.1f %% padding", padding);
+    }
+    if (bound->origin != NULL) {
+        ts_text_add(out, ", from %s%s", bound->origin, bound->converted ? " (converted)" : "");
+    }
+    ts_text_add_char(out, '\n');
+}
+
+/* A line of at most 100 columns: what is too long ends at a word. */
+static void add_cycle_row(ts_text *out, const char *unit, const char *reason, int64_t cycles, int64_t total) {
+    enum { REASON_COLUMNS = 62 };
+    char digits[32];
+    size_t length = strlen(reason);
+    if (length > REASON_COLUMNS) {
+        for (length = REASON_COLUMNS - 3; length > 0 && reason[length] != ' '; length--) {
+        }
+    }
+    ts_text_add(out, "  %15s %5.1f %%  %-7s %.*s%s\n", ts_text_group_digits(digits, cycles),
+                share(cycles, total), unit, (int)length, reason, reason[length] != '\0' ? " .." : "");
+}
+
+static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    const ts_core_counters *core = &result->chip.core;
+    int64_t total = result->counters.values[TS_COUNTER_CYCLES];
+    char digits[32];
+    ts_text_add(out, "cycles     %s = %.3f us at %.3g GHz\n\n", ts_text_group_digits(digits, total),
+                ts_machine_microseconds(request->machine, total),
+                (double)request->machine->chip.sustained_khz / 1e6);
+    ts_text_add(out, "  %15s %7s  %-7s %s\n", "cycles", "share", "unit", "where they went");
+    add_cycle_row(out, "core", "a bundle issued", core->bundles, total);
+    for (int i = 0; i < TS_STALL_COUNT; i++) {
+        if (core->stalls[i] > 0) {
+            add_cycle_row(out, ts_report_stall_unit(i), ts_stall_get(i)->meaning, core->stalls[i], total);
+        }
+    }
+    add_cycle_row(out, "", "total", total, total);
+}
+
+static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
+    ts_text_add(out, "\nslots      ");
+    for (int i = 0, shown = 0; i < TS_SLOT_COUNT; i++) {
+        int64_t used = result->chip.core.instructions[i];
+        if (used > 0) {
+            ts_text_add(out, "%s%s %.1f %%", shown++ > 0 ? ", " : "", ts_slot_get((ts_slot)i)->text,
+                        share(used, cycles * request->machine->core.limits.slots[i]));
+        }
+    }
+    ts_text_add(out, " of their cycles\n");
+}
+
+static void add_traffic(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    const int64_t *v = result->counters.values;
+    int64_t hbm = v[TS_COUNTER_HBM_READ_BYTES] + v[TS_COUNTER_HBM_WRITTEN_BYTES];
+    int64_t bursts =
+        v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
+    double rate = gb_per_second(request, result, hbm);
+    char a[32], b[32];
+    ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
+                ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
+                share(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
+    ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
+                ts_text_group_digits(a, v[TS_COUNTER_USEFUL_BYTES]),
+                gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));
+    ts_text_add(out, "%s moved at both ends: %.1f %% padding, ",
+                ts_text_group_digits(b, v[TS_COUNTER_MOVED_BYTES]),
+                share(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
+    ts_text_add(out, "%.1f %% not asked for\n", share(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
+    ts_text_add(out, "HBM        %s bytes read, ", ts_text_group_digits(a, v[TS_COUNTER_HBM_READ_BYTES]));
+    ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
+                ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), rate,
+                100.0 * rate / ((double)ts_machine_hbm_rate(request->machine) / 1e9),
+                share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
+}
+
+void ts_report_run(const ts_run_request *request, const ts_run_result *result, bool machine_named,
+                   ts_text *out) {
+    const ts_program *program = result->program;
+    add_head(out, request, result, machine_named);
+    for (int i = 0; i < program->code.tensor_count; i++) {
+        add_tensor(out, result, i);
+    }
+    for (int i = 0; i < program->check_count; i++) {
+        add_check(out, &program->checks[i], &result->checks[i]);
+    }
+    add_cycles(out, request, result);
+    add_slots(out, request, result);
+    if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
+        add_traffic(out, request, result);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_json_check(ts_json *json, const ts_program_check *text, const ts_check_result *check) {
+    char copy[512];
+    snprintf(copy, sizeof(copy), "%.*s", (int)(text->end - text->begin), text->source->text + text->begin);
+    ts_json_object(json, NULL);
+    ts_json_text(json, "check", copy);
+    ts_json_int(json, "line", text->line);
+    ts_json_bool(json, "passed", check->failed == 0);
+    ts_json_int(json, "elements", (int64_t)check->count);
+    ts_json_int(json, "failed", (int64_t)check->failed);
+    ts_json_real(json, "max_ulp", check->max_ulp, 6);
+    ts_json_real(json, "max_abs", check->max_abs, 12);
+    ts_json_close(json);
+}
+
+static void add_json_tensor(ts_json *json, const ts_run_result *result, int i, ts_text *scratch) {
+    const ts_tensor *tensor = &result->program->code.tensors[i];
+    ts_text_clear(scratch);
+    ts_shape_print(tensor->shape, scratch);
+    ts_json_object(json, NULL);
+    ts_json_text(json, "name", tensor->name);
+    ts_json_text(json, "role", role_names[result->program->uses[i].role]);
+    ts_json_text(json, "space", ts_space_text(tensor->space));
+    ts_json_text(json, "shape", scratch->bytes);
+    ts_json_int(json, "base_bytes", tensor->base_bytes);
+    ts_json_int(json, "bytes", tensor->bytes);
+    ts_json_int(json, "unpadded_bytes", tensor->shape->unpadded_bytes);
+    ts_json_text(json, "origin", result->tensors[i].origin);
+    ts_json_close(json);
+}
+
+static void add_json_stalls(ts_json *json, const ts_core_counters *core) {
+    ts_json_object(json, "stalls");
+    for (int i = 0; i < TS_STALL_COUNT; i++) {
+        if (core->stalls[i] > 0) {
+            ts_json_int(json, ts_stall_get(i)->text, core->stalls[i]);
+        }
+    }
+    ts_json_close(json);
+}
+
+static void add_json_machine(ts_json *json, const ts_machine *machine) {
+    char hash[20];
+    snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)machine->hash);
+    ts_json_text(json, "machine", machine->name);
+    ts_json_text(json, "machine_hash", hash);
+}
+
+void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
+    ts_json json;
+    ts_text scratch;
+    ts_text_init(&scratch, out->arena);
+    ts_json_begin(&json, out, "run");
+    add_json_machine(&json, request->machine);
+    ts_json_text(&json, "program", request->program);
+    ts_json_object(&json, "params");
+    for (int i = 0; i < result->program->param_count; i++) {
+        const ts_param *param = &result->program->params[i];
+        if (param->is_float) {
+            ts_json_real(&json, param->name, param->number, 9);
+        } else {
+            ts_json_int(&json, param->name, param->integer);
+        }
+    }
+    ts_json_close(&json);
+    for (int i = 0; i < TS_COUNTER_COUNT; i++) {
+        ts_json_int(&json, ts_counter_get((ts_counter)i)->name, result->counters.values[i]);
+    }
+    ts_json_real(&json, "microseconds",
+                 ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
+    ts_json_real(&json, "gb_per_s",
+                 gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
+    add_json_stalls(&json, &result->chip.core);
+    ts_json_bool(&json, "passed", result->passed);
+    ts_json_array(&json, "checks");
+    for (int i = 0; i < result->program->check_count; i++) {
+        add_json_check(&json, &result->program->checks[i], &result->checks[i]);
+    }
+    ts_json_close(&json);
+    ts_json_array(&json, "tensors");
+    for (int i = 0; i < result->program->code.tensor_count; i++) {
+        add_json_tensor(&json, result, i, &scratch);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}

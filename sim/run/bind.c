@@ -1,0 +1,118 @@
+/* Inputs: from files, or as the program says. */
+#include <string.h>
+
+#include "tilesim/layout/convert.h"
+#include "tilesim/layout/shape.h"
+
+#include "run_parts.h"
+
+int find_run_tensor(ts_error *err, const ts_program *program, const char *option, const char *name) {
+    const ts_code *code = &program->code;
+    for (int i = 0; i < code->tensor_count; i++) {
+        if (strcmp(code->tensors[i].name, name) == 0) {
+            return i;
+        }
+    }
+    const char *nearest =
+        code->tensor_count == 0
+            ? NULL
+            : ts_text_nearest(name, &code->tensors[0].name, (size_t)code->tensor_count, sizeof(ts_tensor));
+    ts_error_set(err, TS_ERROR_USAGE, "%s %s: the program has no such tensor%s%s%s", option, name,
+                 nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                 nearest != NULL ? "'?" : "");
+    return -1;
+}
+
+/* Bits of an integer without its sign; of a float's significand with its first 1. */
+static int magnitude_bits(ts_dtype dtype) {
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    if (info->class == TS_CLASS_FLOAT) {
+        return info->format != NULL ? info->format->mantissa_bits + 1 : dtype == TS_DTYPE_F32 ? 24 : 53;
+    }
+    return info->value_bits - (info->class == TS_CLASS_SIGNED);
+}
+
+/* Does every value of `from` have the same value in `to`? Says no where that takes thought. */
+static bool is_exact(ts_dtype from, ts_dtype to) {
+    const ts_dtype_info *a = ts_dtype_get(from), *b = ts_dtype_get(to);
+    if (from == to || a->class == TS_CLASS_BOOL) {
+        return true;
+    }
+    if (a->class == TS_CLASS_FLOAT) {
+        return (to == TS_DTYPE_F32 && a->format != NULL) || (to == TS_DTYPE_F64 && from != TS_DTYPE_F64);
+    }
+    bool wide = magnitude_bits(from) <= magnitude_bits(to);
+    return b->class == TS_CLASS_FLOAT ? wide && b->value_bits >= 16
+                                      : b->class != TS_CLASS_BOOL && wide &&
+                                            (a->class == TS_CLASS_UNSIGNED || b->class == TS_CLASS_SIGNED);
+}
+
+static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
+                    const ts_run_file *file, ts_run_tensor *bound) {
+    ts_host_array read = bound->before;
+    ts_dtype from = read.dtype, to = tensor->shape->dtype;
+    if (from == to) {
+        return true;
+    }
+    if (!ts_convert_possible(from, to) || (!request->convert && !is_exact(from, to))) {
+        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: '%s' holds %s, the tensor is %s%s", file->tensor,
+                            file->path, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
+                            ts_convert_possible(from, to) ? "; --convert rounds the values" : "");
+    }
+    bound->converted = true;
+    return ts_host_array_convert(err, arena, &read, to, &bound->before);
+}
+
+static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                      const ts_program *program, const ts_run_file *file, ts_run_tensor *tensors) {
+    int i = find_run_tensor(err, program, "-i", file->tensor);
+    if (i < 0) {
+        return false;
+    }
+    const ts_tensor *tensor = &program->code.tensors[i];
+    ts_tensor_role role = program->uses[i].role;
+    if (role != TS_ROLE_IN && role != TS_ROLE_INOUT) {
+        return ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", file->tensor);
+    }
+    if (tensors[i].origin != NULL) {
+        return ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", file->tensor);
+    }
+    ts_host_expect expect = {.has_dtype = true,
+                             .dtype = tensor->shape->dtype,
+                             .has_dims = true,
+                             .rank = tensor->shape->layout->rank,
+                             .dims = tensor->shape->layout->dims};
+    tensors[i].origin = file->path;
+    return ts_host_load(err, arena, file->path, &expect, &tensors[i].before) &&
+           convert(err, arena, request, tensor, file, &tensors[i]);
+}
+
+static bool fill(ts_error *err, ts_arena *arena, const ts_tensor *tensor, const ts_tensor_use *use,
+                 ts_run_tensor *bound) {
+    static const char *const origins[] = {NULL, "zeros", "iota", "random"};
+    if (use->fill == TS_FILL_NONE) {
+        return ts_error_set(err, TS_ERROR_USAGE, "the tensor '%s' has no values, expected -i %s=FILE",
+                            tensor->name, tensor->name);
+    }
+    bound->origin = origins[use->fill];
+    return ts_run_fill(err, arena, use, tensor->shape->dtype, tensor->shape->layout->rank,
+                       tensor->shape->layout->dims, &bound->before);
+}
+
+bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
+                 ts_run_tensor *tensors) {
+    for (int i = 0; i < request->input_count; i++) {
+        if (!bind_file(err, arena, request, program, &request->inputs[i], tensors)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < program->code.tensor_count; i++) {
+        const ts_tensor_use *use = &program->uses[i];
+        bool input = use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT;
+        if (input && tensors[i].origin == NULL &&
+            !fill(err, arena, &program->code.tensors[i], use, &tensors[i])) {
+            return false;
+        }
+    }
+    return true;
+}

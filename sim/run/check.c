@@ -1,0 +1,62 @@
+/* Checks: what the program left is compared with what the reference makes of its inputs. */
+#include <string.h>
+
+#include "run_parts.h"
+
+const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
+    ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + 1);
+    for (int i = 0; i < program->check_count; i++) {
+        const ts_program_check *text = &program->checks[i];
+        if (!ts_check_parse(err, arena, text->source, text->begin, text->end, &checks[i])) {
+            return NULL;
+        }
+    }
+    return checks;
+}
+
+/* Tensors as they are after the run, or inputs as they were before it; and parameters. */
+static ts_reference_name *make_names(ts_arena *arena, const ts_program *program, const ts_run_tensor *tensors,
+                                     bool before, size_t *count) {
+    const ts_code *code = &program->code;
+    ts_reference_name *names =
+        TS_NEW_ARRAY(arena, ts_reference_name, code->tensor_count + program->param_count + 1);
+    *count = 0;
+    for (int i = 0; i < code->tensor_count; i++) {
+        bool first = before && tensors[i].origin != NULL;
+        if (first || tensors[i].fetched) {
+            names[(*count)++] = (ts_reference_name){.name = code->tensors[i].name,
+                                                    .array = first ? &tensors[i].before : &tensors[i].after};
+        }
+    }
+    for (int i = 0; i < program->param_count; i++) {
+        const ts_param *param = &program->params[i];
+        names[(*count)++] = (ts_reference_name){
+            .name = param->name, .number = param->is_float ? param->number : (double)param->integer};
+    }
+    return names;
+}
+
+bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,
+                const ts_run_tensor *tensors, ts_check_result *results) {
+    for (int i = 0; i < program->check_count; i++) {
+        ts_arena *scratch = ts_arena_new();
+        size_t after_count, before_count;
+        const ts_reference_name *after = make_names(scratch, program, tensors, false, &after_count);
+        const ts_reference_name *before = make_names(scratch, program, tensors, true, &before_count);
+        ts_reference_value actual, expected;
+        int checked = find_run_tensor(err, program, ".check", checks[i].name);
+        bool good = checked >= 0 &&
+                    ts_reference_evaluate(err, scratch, checks[i].actual, after, after_count, &actual) &&
+                    ts_reference_evaluate(err, scratch, checks[i].expected, before, before_count, &expected);
+        if (good && !ts_reference_compare(program->code.tensors[checked].shape->dtype, &actual, &expected,
+                                          checks[i].tolerance, &results[i])) {
+            good = ts_error_mark(err, TS_ERROR_INPUT, program->checks[i].source, program->checks[i].line, 1,
+                                 "the two sides of the check have different shapes");
+        }
+        ts_arena_free(scratch);
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}

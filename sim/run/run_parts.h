@@ -1,0 +1,18 @@
+/* The parts of a run. */
+#ifndef SIM_RUN_RUN_PARTS_H
+#define SIM_RUN_RUN_PARTS_H
+
+#include "tilesim/run/run.h"
+
+/* Values of every input, before anything is simulated. */
+bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
+                 ts_run_tensor *tensors);
+/* The tensor of that name that may be saved (-o) or bound (-i): -1 and an error when there is none. */
+int find_run_tensor(ts_error *err, const ts_program *program, const char *option, const char *name);
+
+/* The checks of a program, parsed: errors come before the simulation. */
+const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program);
+bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,
+                const ts_run_tensor *tensors, ts_check_result *results);
+
+#endif

@@ -1,0 +1,275 @@
+"""tilesim run: values, cycles and where they went, files in and out, and everything that can go wrong."""
+import json
+import os
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+PROGRAMS = sorted(Path("programs").glob("*.tsim"))
+FOLDER = tempfile.TemporaryDirectory()
+HERE = Path(FOLDER.name)
+
+
+def program(text, name="a.tsim"):
+    """The path of a program with that text."""
+    path = HERE / name
+    path.write_text(text)
+    return path
+
+
+def f32(bits):
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def bf16_of(value):
+    """The bf16 nearest to a float, ties to even, as a float."""
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return f32((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16)
+
+
+def read_npy(path):
+    """(type, shape, bytes) of a .npy file."""
+    data = Path(path).read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00", data[:8]
+    length = struct.unpack("<H", data[8:10])[0]
+    head = eval(data[10:10 + length].decode())  # our own file: a dict of literals
+    return head["descr"], head["shape"], data[10 + length:]
+
+
+def write_npy(path, descr, shape, data):
+    head = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode()
+    head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+    Path(path).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + data)
+
+
+MASK = (1 << 64) - 1
+
+
+def mix(z):
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31)
+
+
+def random_bits(seed, i):
+    return mix(mix(seed) + (i + 1) * 0x9E3779B97F4A7C15 & MASK)
+
+
+# ---- Where the cycles went ----
+
+@test
+def parts_sum_to_the_total():
+    for path in PROGRAMS:
+        out = expect_json(["run", path, "-m", "tpu-v5e"], schema="tilesim.run", passed=True)
+        assert out["bundles"] + sum(out["stalls"].values()) == out["cycles"], path
+        assert "other" not in out["stalls"]
+        assert len(out["machine_hash"]) == 16
+
+
+@test
+def table_sums_to_the_total():
+    text = expect(["run", "programs/add.tsim"])
+    lines = text.split("where they went\n")[1].split("\n\n")[0].splitlines()
+    rows = [int(line.split()[0].replace(",", "")) for line in lines]
+    assert "total" in lines[-1] and sum(rows[:-1]) == rows[-1], text
+    assert "machine    tpu-v5e (TPU v5e), the default; -m chooses another\n" in text
+    assert all(len(line) <= 100 for line in lines), text
+
+
+@test
+def cycles_are_golden():
+    for path in PROGRAMS:
+        golden = dict(line.split() for line in path.with_suffix(".cycles").read_text().splitlines())
+        assert set(golden) == {"tpu-v5e", "tpu-v4"}, path
+        for machine, cycles in golden.items():
+            expect_json(["run", path, "-m", machine], cycles=int(cycles), machine=machine)
+
+
+@test
+def update_rewrites_one_line():
+    path = program("delay 10\n", "u.tsim")
+    cycles = path.with_suffix(".cycles")
+    cycles.write_text("tpu-v4 1\ntpu-v5e 2\ntpu-v5p 3\n")
+    expect(["run", path, "--update"], out=None)
+    assert cycles.read_text() == "tpu-v4 1\ntpu-v5e 10\ntpu-v5p 3\n", cycles.read_text()
+    expect(["run", path, "--update", "-m", "tpu-v6e"], out=None)
+    assert cycles.read_text() == "tpu-v4 1\ntpu-v5e 10\ntpu-v5p 3\ntpu-v6e 10\n"
+    expect(["run", "programs/add.tsim", "--update", "-D", "ROWS=8"], code=2, out="",
+           err="tilesim: error: --update takes no -D, -i or --set: the .cycles file is of the program as it is\n")
+
+
+@test
+def trace_covers_every_cycle():
+    path = HERE / "trace.json"
+    out = expect_json(["run", "programs/add.tsim", "-D", "ROWS=300", "--trace", path])
+    events = json.loads(path.read_text())["traceEvents"]
+    spans = [e for e in events if e["ph"] == "X"]
+    core = sum(e["dur"] for e in spans if e["pid"] == 1)
+    assert abs(core - out["microseconds"]) < 1e-3 * len(spans), (core, out["microseconds"])
+    transfers = [e for e in spans if e["pid"] == 2]
+    assert len(transfers) == out["transfers"] == 6
+    assert {e["name"] for e in transfers} == {"xb <- x", "y <- yb"}
+    assert sum(e["args"]["useful_bytes"] for e in transfers) == out["useful_bytes"] == 2 * 300 * 512 * 2
+    for a in transfers:  # no two share a row at one time
+        for b in transfers:
+            assert a is b or a["tid"] != b["tid"] or a["ts"] + a["dur"] <= b["ts"] + 1e-6 or \
+                b["ts"] + b["dur"] <= a["ts"] + 1e-6
+
+
+# ---- Values in and out ----
+
+@test
+def random_is_specified():
+    path = program(".tensor x hbm f32[5,7]{0,1} in random(seed=9, lo=-3, hi=5)\n"
+                   ".tensor n hbm s8[40] in random(seed=2, lo=-3, hi=3.5)\n"
+                   ".tensor h hbm bf16[33,5]{1,0:T(8,128)(2,1)} in random(seed=3, lo=0, hi=1)\n"
+                   ".tensor i hbm s32[2,3] in iota\n.tensor z hbm f32[3] in zeros\nhalt\n")
+    files = {name: HERE / f"{name}.npy" for name in "xnhiz"}
+    expect(["run", path, *[w for name, file in files.items() for w in ("-o", f"{name}={file}")]], out=None)
+    descr, shape, data = read_npy(files["x"])
+    assert (descr, shape) == ("<f4", (5, 7))
+    expected = [f32(struct.unpack("<I", struct.pack("<f", -3 + 8 * (random_bits(9, i) >> 40) * 2.0 ** -24))[0])
+                for i in range(35)]
+    assert list(struct.unpack("<35f", data)) == expected
+    assert list(read_npy(files["n"])[2]) == [(-3 + random_bits(2, i) % 7) & 255 for i in range(40)]
+    halves = struct.unpack("<165H", read_npy(files["h"])[2])
+    assert [f32(h << 16) for h in halves] == [bf16_of((random_bits(3, i) >> 40) * 2.0 ** -24) for i in range(165)]
+    assert read_npy(files["i"])[2] == struct.pack("<6i", *range(6))
+    assert read_npy(files["z"])[2] == bytes(12)
+
+
+@test
+def files_in_and_out():
+    rows, columns = 13, 131
+    values = [((r * 37 + c * 11) % 509) / 16 - 15 for r in range(rows) for c in range(columns)]
+    source, result = HERE / "x.npy", HERE / "y.npy"
+    write_npy(source, "<f4", (rows, columns), struct.pack(f"<{len(values)}f", *values))
+    sizes = ["-D", f"ROWS={rows}", "-D", f"COLS={columns}"]
+    code, out, err = run("run", "programs/add.tsim", *sizes, "-i", f"x={source}", "-o", f"y={result}")
+    assert (code, out) == (1, ""), out
+    assert err == (f"tilesim: error: -i x: '{source}' holds f32, the tensor is bf16; --convert rounds the values\n"), err
+    assert not result.exists()
+    out = expect(["run", "programs/add.tsim", *sizes, "--convert", "-i", f"x={source}", "-o", f"y={result}"])
+    assert f"from {source} (converted)" in out and f"saved      y to {result}\n" in out, out
+    got = struct.unpack(f"<{len(values)}H", read_npy(result)[2])
+    assert [f32(b << 16) for b in got] == [bf16_of(bf16_of(v) + 1) for v in values]
+
+
+@test
+def safetensors_in():
+    head = json.dumps({"a.w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}).encode()
+    path, result = HERE / "m.safetensors", HERE / "w.npy"
+    data = struct.pack("<6f", *range(6))
+    path.write_bytes(struct.pack("<Q", len(head)) + head + data)
+    text = program(".tensor w hbm f32[2,3]{1,0:T(8,128)} in file\nhalt\n")
+    expect(["run", text, "-i", f"w={path}:a.w", "-o", f"w={result}"], out=None)
+    assert read_npy(result)[2] == data
+
+
+# ---- What can go wrong ----
+
+def fails(text, code, err, *words):
+    """The program fails like this, says nothing on stdout, and leaves no output file."""
+    path, result = program(text), HERE / "never.npy"
+    expect(["run", path, *words, "-o", f"y={result}"], code=code, out="", err=err.replace("a.tsim", str(path)))
+    assert not result.exists()
+
+
+Y = ".tensor y hbm f32[4,4] out\n.tensor v vmem f32[8,128]\n.sem s\n"
+
+
+@test
+def faults():
+    fails(Y + "wait s\n", 3, "a.tsim:4:1: fault at cycle 0: deadlock: the core waits for semaphore 's[0]' to reach 1, it is 0; "
+          "the DMA engine is idle; HBM is idle\nwait s\n^\n")
+    fails(Y + "go: jump go\n", 3, "tilesim: fault at cycle 1000: the program has not halted after 1000 cycles\n",
+          "--max-cycles", "1000")
+    fails(Y + "smov s1, 8\nvld v0, v[s1, 0]\n", 3,
+          "a.tsim:5:1: fault at cycle 1: vld touches bytes 4096 to 8191, expected 0 to 4095 of v\n"
+          "vld v0, v[s1, 0]\n^\n")
+    fails(Y + "smov s1, 2\ndma v[0:4, 0:4] <- y[s1:+4, :], s\nwait s\n", 3,
+          "a.tsim:5:1: fault at cycle 1: the slice begins at 2 and has size 4 in dimension 0, expected it within 0 to 4\n"
+          "dma v[0:4, 0:4] <- y[s1:+4, :], s\n^\n")
+
+
+@test
+def bad_programs():
+    fails(Y + "vad.f32 v0, v0, v0\n", 1,
+          "a.tsim:4:1: error: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?\nvad.f32 v0, v0, v0\n^\n")
+    fails(Y + ".tensor w vmem f32[262144,128]\n", 1,
+          "a.tsim:4:9: error: 'w' does not fit: 134,217,728 bytes behind the 4,096 of the tensors before it; the vmem of "
+          "tpu-v5e has 134,217,728 (4,096 too many)\n.tensor w vmem f32[262144,128]\n        ^\n")
+    fails(Y + ".check y ~= z + 1\n", 1, "a.tsim:4:13: error: unknown name 'z'\n"
+          ".check y ~= z + 1\n            ^\n")
+
+
+@test
+def failed_check():
+    path, result = program(".tensor x hbm f32[2,3] inout iota\n.check x ~= x * 2 + 1 ulp=0\nhalt\n"), HERE / "never.npy"
+    code, out, err = run("run", path, "-o", f"x={result}")
+    assert code == 3 and not result.exists()
+    assert "FAILED: 6 of 6 elements are wrong" in out and "saved" not in out, out
+    assert err == (f"{path}:2:8: fault: check failed: 6 of 6 elements; at [0,0] found 0, expected 1 (8.389e+06 ulp)\n"
+                   ".check x ~= x * 2 + 1 ulp=0\n       ^\n"), err
+    code, out, err = run("run", path, "--json")
+    check = json.loads(out)["checks"][0]
+    assert code == 3 and not check["passed"] and check["failed"] == 6 and check["line"] == 2
+
+
+@test
+def bad_files():
+    x = ".tensor x hbm f32[2,3] in file\n.tensor y hbm f32[2,3] out\nhalt\n"
+    fails(x, 2, "tilesim: error: the tensor 'x' has no values, expected -i x=FILE\n")
+    fails(x, 2, "tilesim: error: -i xx: the program has no such tensor; did you mean 'x'?\n", "-i", "xx=a.npy")
+    fails(x, 2, "tilesim: error: -i y: the tensor is not an input\n", "-i", "y=a.npy")
+    fails(x, 2, "tilesim: error: --input 'x': expected NAME=FILE\n", "-i", "x")
+    fails(x, 1, "tilesim: error: cannot open 'nowhere.npy': No such file or directory\n", "-i", "x=nowhere.npy")
+    write_npy(HERE / "wide.npy", "<f4", (3, 2), bytes(24))
+    code, out, err = run("run", program(x), "-i", f"x={HERE}/wide.npy")
+    assert (code, out) == (1, "") and err == f"tilesim: error: {HERE}/wide.npy holds f32[3,2], expected dims [2,3]\n", err
+    write_npy(HERE / "f8.npy", "<f8", (2, 3), bytes(48))
+    fails(x, 1, f"tilesim: error: -i x: '{HERE}/f8.npy' holds f64, the tensor is f32; --convert rounds the values\n",
+          "-i", f"x={HERE}/f8.npy")
+    expect(["run", program(x), "-i", f"x={HERE}/f8.npy", "--convert"], out=None)
+
+
+@test
+def bad_outputs():
+    path = program(".tensor y hbm f32[2,3] out\nhalt\n")
+    code, out, err = run("run", path, "-o", f"y={HERE}/no/such/folder.npy")
+    assert (code, out) == (1, "") and "No such file or directory" in err, err
+    code, out, err = run("run", path, "-o", f"z={HERE}/z.npy")
+    assert (code, out, err) == (2, "", "tilesim: error: -o z: the program has no such tensor\n"), err
+    if os.path.exists("/dev/full"):
+        code, out, err = run("run", path, "--trace", f"{HERE}/no/trace.json")
+        assert code == 1, err
+
+
+@test
+def bad_command_lines():
+    code, out, err = run("run")
+    assert code == 2 and out == "", err
+    for words, error in [
+            (["-D", "ROWS"], "--define 'ROWS': expected NAME=VALUE"),
+            (["-D", "ROW=5"], "-D ROW: the program has no such parameter; did you mean 'ROWS'?"),
+            (["--max-cycles", "0"], "--max-cycles is 0, expected 1 or more")]:
+        code, out, err = run("run", "programs/add.tsim", *words)
+        assert (code, out) == (2, "") and err.startswith(f"tilesim: error: {error}\n"), err
+    code, out, err = run("run", "programs/add.tsim", "-D", "ROWS=0")
+    assert code == 1 and out == "", (code, err)
+    code, out, err = run("run", "programs/add.tsim", "-m", "tpu-v9")
+    assert code == 1 and out == "", (code, err)
+
+
+@test
+def ragged_sizes():
+    for rows, columns in [(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)]:
+        for path in PROGRAMS:
+            expect(["run", path, "-D", f"ROWS={rows}", "-D", f"COLS={columns}"], out=None)
+
+
+main()
