@@ -1,25 +1,28 @@
-/* tilesim show: what machines there are, what is in one, and what can be in its file. */
+/* tilesim show: what machines there are, what is in one, what can be in its file, and the instructions. */
 #include <string.h>
 
 #include "commands.h"
 #include "options.h"
+#include "tilesim/isa/print.h"
 #include "tilesim/report/machine.h"
 
 static const cli_option options[] = {
     {"list", 0, NULL, "machine: the built-in machines, a line each"},
     {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
-    {"json", 0, NULL, "the same as JSON"},
+    {"markdown", 0, NULL, "isa: as docs/isa.md"},
+    {"json", 0, NULL, "the same as JSON; not of isa"},
 };
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME|FILE] | schema",
+    .operands = "machine [NAME|FILE] | schema | isa",
     .operands_least = 1,
     .operands_most = 2,
     .about = "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
              "peak rates and ridge points that follow. The output is a machine file. NAME is built in; the\n"
              "default is " TS_MACHINE_DEFAULT ".\n"
-             "schema: every field of a machine file: type, range, unit, meaning.\n",
+             "schema: every field of a machine file: type, range, unit, meaning.\n"
+             "isa: every instruction: operands, slot, latency key, meaning.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -51,18 +54,29 @@ static bool show_list(ts_error *err, const cli_line *line, ts_text *out) {
     return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena, out);
 }
 
+/* True when nothing follows the subject. */
+static bool alone(ts_error *err, const cli_line *line) {
+    if (line->operand_count == 1) return true;
+    return ts_error_set(err, TS_ERROR_USAGE, "found '%s' behind %s, expected nothing", line->operands[1],
+                        line->operands[0]);
+}
+
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const subjects[] = {"machine", "schema"};
+    static const char *const subjects[] = {"machine", "schema", "isa"};
     const char *subject = line->operands[0];
     if (strcmp(subject, "machine") == 0) return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
     if (strcmp(subject, "schema") == 0) {
-        if (line->operand_count > 1)
-            return ts_error_set(err, TS_ERROR_USAGE, "found '%s' behind schema, expected nothing", line->operands[1]);
+        if (!alone(err, line)) return false;
         (cli_value(line, "json") ? ts_report_schema_json : ts_report_schema)(out);
         return true;
     }
-    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine or schema", subject);
-    return ts_error_hint(err, ts_text_nearest(subject, subjects, 2, sizeof subjects[0]));
+    if (strcmp(subject, "isa") == 0) {
+        if (!alone(err, line)) return false;
+        ts_isa_print(out, cli_value(line, "markdown") != NULL);
+        return true;
+    }
+    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema or isa", subject);
+    return ts_error_hint(err, ts_text_nearest(subject, subjects, 3, sizeof subjects[0]));
 }
 
 int cmd_show(int argc, char **argv) {

@@ -59,13 +59,29 @@ static void add_markdown(ts_text *out, const ts_opcode_info *info) {
                 ts_latency_get(info->latency)->text, info->meaning);
 }
 
+enum { WIDTH = 98, INDENT = 6 };
+
+/* Indented lines of at most WIDTH columns. */
+static void add_wrapped(ts_text *out, const char *text) {
+    while (*text) {
+        size_t length = strlen(text);
+        if (length > WIDTH - INDENT) {
+            length = WIDTH - INDENT;
+            while (text[length] != ' ') length--;
+        }
+        ts_text_add(out, "%*s%.*s\n", INDENT, "", (int)length, text);
+        text += length;
+        while (*text == ' ') text++;
+    }
+}
+
 static void add_plain(ts_text *out, const ts_opcode_info *info) {
     size_t start = out->length;
     ts_text_add(out, "  %-18s ", info->mnemonic);
     ts_opcode_print_operands(out, info);
     ts_text_add(out, "%*s %-7s %s\n", (int)(out->length - start < 40 ? 40 - (out->length - start) : 0), "",
                 ts_slot_get(info->slot)->text, ts_latency_get(info->latency)->text);
-    ts_text_add(out, "      %s\n", info->meaning);
+    add_wrapped(out, info->meaning);
 }
 
 static void add_family(ts_text *out, ts_family family, bool markdown) {
@@ -97,15 +113,13 @@ static const ts_named *slot_at(int i) { return ts_slot_get((ts_slot)i); }
 static const ts_named *latency_at(int i) { return ts_latency_get((ts_latency)i); }
 
 static const char rules[] =
-    "A vreg is 8 sublanes of 128 lanes of 32-bit words; a scalar register (sreg) has 32 bits; a vmask has a\n"
-    "bit for each bit of a vreg. The instructions of a bundle issue together: all read before any writes.\n"
-    "f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an f32 result that is "
-    "NaN\n"
-    "is always 0x7fc00000. Moves, selects, negation and absolute value do not look at the value, so NaN "
-    "bits\n"
-    "pass. i32 arithmetic wraps. Every instruction that writes a vreg, and vst, takes a write mask: words\n"
-    "where it is false keep their old value. `d` is the destination, `a`, `b`, `c` are the sources; where a\n"
-    "vreg source may be a scalar or a number, that goes to every word.\n";
+    "A vreg is 8 sublanes of 128 lanes of 32-bit words; a scalar register (sreg) has 32 bits; a vmask has\n"
+    "a bit for each bit of a vreg. The instructions of a bundle issue together: all read before any\n"
+    "writes. f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an f32 result\n"
+    "that is NaN is always 0x7fc00000. Moves, selects, negation and absolute value do not look at the\n"
+    "value, so NaN bits pass. i32 arithmetic wraps. Every instruction that writes a vreg, and vst, takes a\n"
+    "write mask: words where it is false keep their old value. `d` is the destination, `a`, `b`, `c` are\n"
+    "the sources; where a vreg source may be a scalar or a number, that goes to every word.\n";
 
 static const char warning[] = "<!-- Written by `tilesim show isa --markdown`. Do not edit. -->\n";
 

@@ -13,7 +13,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
@@ -45,6 +45,15 @@ def what_follows():
     assert rows["fp8"] == ["not", "native"], rows
     assert rows["HBM"] == ["1228.8", "GB/s"], rows
     assert rows["VMEM"] == ["8601.6", "GB/s", "of", "loads,", "7.0", "times", "HBM"], rows
+
+
+@test
+def instructions_fit_the_terminal_and_the_document_is_theirs():
+    lines = expect(["show", "isa"]).splitlines()
+    assert max(map(len, lines)) <= 100
+    at = next(i for i, line in enumerate(lines) if line.split()[:1] == ["vadd.f32"])
+    assert lines[at].split() == ["vadd.f32", "d,", "a,", "b", "valu", "vector_alu"] and lines[at + 1].strip() == "d = a + b"
+    assert expect(["show", "isa", "--markdown"]) == Path("docs/isa.md").read_text()
 
 
 @test
@@ -102,7 +111,7 @@ def schema_has_every_figure():
 def bad_command_lines():
     end = "`tilesim show --help` shows how it is used\n"
     expect(["show", "machin"], code=2, out="",
-           err="tilesim show: error: found 'machin', expected machine or schema; did you mean 'machine'?\n" + end)
+           err="tilesim show: error: found 'machin', expected machine, schema or isa; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
     expect(["show", "machine", "--set", "hbm.stacks"], code=2, out="",

@@ -37,7 +37,7 @@ static void every_row_is_printed(void **state) {
         ts_isa_print(&out, markdown);
         for (int op = 0; op < TS_OP_COUNT; op++) {
             assert_non_null(strstr(out.bytes, ts_opcode_get((ts_opcode)op)->mnemonic));
-            assert_non_null(strstr(out.bytes, ts_opcode_get((ts_opcode)op)->meaning));
+            assert_true(!markdown || strstr(out.bytes, ts_opcode_get((ts_opcode)op)->meaning));
         }
     }
     ts_arena_free(arena);
