@@ -48,6 +48,11 @@ def axe():
 
 
 @test
+def index_maps():
+    check("vectors_indexmap.tsv", 153)
+
+
+@test
 def all_files_are_counted_together():
     files = [DATA / "xla_vectors.tsv", DATA / "xla_bad_strings.tsv"]
     expect(files, out="284 passed, 0 failed\n", tool=DRIVER)

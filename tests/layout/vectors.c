@@ -9,6 +9,7 @@
 #include "tilesim/base/text.h"
 #include "tilesim/layout/axe.h"
 #include "tilesim/layout/cute.h"
+#include "tilesim/layout/index_map.h"
 #include "tilesim/layout/xla.h"
 
 enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
@@ -131,6 +132,7 @@ static void check_operation(check *c, evaluator *evaluate, const char *column_a,
 
 static void check_cute(check *c) { check_operation(c, ts_cute_evaluate, "a", "b"); }
 static void check_axe(check *c) { check_operation(c, ts_axe_evaluate, "layout", "args"); }
+static void check_index_map(check *c) { check_operation(c, ts_index_map_evaluate, "map", "args"); }
 
 /* ---- Files ---- */
 
@@ -143,6 +145,7 @@ static const struct {
     {"text\treason", check_refused},
     {"# CuTe", check_cute},
     {"# Axe", check_axe},
+    {"# IndexMap", check_index_map},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -1,0 +1,331 @@
+/* Index maps as sums of digits of the logical index, where they are that. */
+#include <assert.h>
+#include <string.h>
+
+#include "index_map_private.h"
+#include "tilesim/base/number.h"
+
+enum { MAX_TERMS = 64, MAX_SOURCES = 2 * TS_LAYOUT_MAX_DIMS };
+
+typedef struct {
+    int64_t constant;
+    int count;
+    ts_index_term terms[MAX_TERMS];
+} sum;
+
+typedef struct {
+    ts_arena *arena;
+    const int64_t *dims;
+    int source_count;
+    ts_index_source sources[MAX_SOURCES];
+} analysis;
+
+/* ---- Sources ---- */
+
+static bool same_source(const ts_index_source *s, int count, const int *variables, int64_t bias) {
+    return s->count == count && s->bias == bias &&
+           memcmp(s->variables, variables, (size_t)count * sizeof(int)) == 0;
+}
+
+/* The source of these variables; -1 when there are too many. */
+static int find_source(analysis *a, int count, const int *variables, int64_t bias) {
+    for (int i = 0; i < a->source_count; i++)
+        if (same_source(&a->sources[i], count, variables, bias)) return i;
+    int64_t extent = 1, end;
+    for (int i = 0; i < count; i++)
+        if (!ts_mul(extent, a->dims[variables[i]], &extent)) return -1;
+    if (a->source_count == MAX_SOURCES || bias < 0 || !ts_add(extent, bias, &end)) return -1;
+    int *copy = ts_arena_grow(a->arena, variables, (size_t)count, (size_t)count, sizeof *variables);
+    a->sources[a->source_count] = (ts_index_source){count, copy, extent, bias};
+    return a->source_count++;
+}
+
+static int64_t end_of(const ts_index_source *source) { return source->extent + source->bias; }
+
+static int64_t extent_of(const analysis *a, const ts_index_term *term) {
+    return term->modulus ? term->modulus : ts_ceil_div(end_of(&a->sources[term->source]), term->divisor);
+}
+
+int64_t ts_index_term_extent(const ts_index_digits *digits, const ts_index_term *term) {
+    return term->modulus ? term->modulus : ts_ceil_div(end_of(&digits->sources[term->source]), term->divisor);
+}
+
+/* ---- Sums ---- */
+
+/* Two digits of one quotient, side by side, are one: (y / (l m)) % n * (s m) + (y / l) % m * s. */
+static bool join(ts_index_term *outer, const ts_index_term *inner) {
+    int64_t scale, divisor;
+    if (outer->source != inner->source || inner->modulus == 0) return false;
+    if (!ts_mul(inner->scale, inner->modulus, &scale) || !ts_mul(inner->divisor, inner->modulus, &divisor))
+        return false;
+    if (outer->scale != scale || outer->divisor != divisor) return false;
+    if (outer->modulus && !ts_mul(outer->modulus, inner->modulus, &outer->modulus)) return false;
+    outer->scale = inner->scale;
+    outer->divisor = inner->divisor;
+    return true;
+}
+
+static void remove_term(sum *s, int at) {
+    s->count--;
+    memmove(&s->terms[at], &s->terms[at + 1], (size_t)(s->count - at) * sizeof s->terms[0]);
+}
+
+static void join_terms(sum *s) {
+    for (int i = 0; i < s->count; i++)
+        for (int j = 0; j < s->count; j++) {
+            if (i == j || !join(&s->terms[i], &s->terms[j])) continue;
+            remove_term(s, j);
+            i = -1; /* from the start: the joined digit may join others */
+            break;
+        }
+}
+
+static bool add_term(sum *s, const ts_index_term *term, int64_t factor) {
+    ts_index_term scaled = *term;
+    if (!ts_mul(term->scale, factor, &scaled.scale)) return false;
+    for (int i = 0; i < s->count; i++) {
+        ts_index_term *here = &s->terms[i];
+        if (here->source != term->source || here->divisor != term->divisor || here->modulus != term->modulus)
+            continue;
+        if (!ts_add(here->scale, scaled.scale, &here->scale)) return false;
+        if (here->scale == 0) remove_term(s, i);
+        return true;
+    }
+    if (s->count == MAX_TERMS) return false;
+    if (scaled.scale != 0) s->terms[s->count++] = scaled;
+    return true;
+}
+
+/* s += factor * other. */
+static bool add_sum(sum *s, const sum *other, int64_t factor) {
+    int64_t constant;
+    if (!ts_mul(other->constant, factor, &constant) || !ts_add(s->constant, constant, &s->constant))
+        return false;
+    for (int i = 0; i < other->count; i++)
+        if (!add_term(s, &other->terms[i], factor)) return false;
+    join_terms(s);
+    return true;
+}
+
+/* ---- Division ---- */
+
+/* One digit over a constant: (y / l) % m / c and (y / l) % m % c are digits where c divides m. */
+static bool divide_digit(const analysis *a, ts_index_term term, int64_t c, sum *quotient, sum *rest) {
+    int64_t divisor;
+    ts_index_term low = term;
+    if (term.modulus && term.modulus <= c) return add_term(rest, &term, 1);
+    if (term.modulus % c != 0 || !ts_mul(term.divisor, c, &divisor)) return false;
+    if (divisor > INT64_MAX - end_of(&a->sources[term.source])) return false;
+    low.modulus = c;
+    term.divisor = divisor;
+    term.modulus /= c;
+    return add_term(quotient, &term, 1) && add_term(rest, &low, 1);
+}
+
+static bool is_whole(const analysis *a, const ts_index_term *term) {
+    return term->divisor == 1 && term->modulus == 0 && a->sources[term->source].bias == 0;
+}
+
+/* The sum as one source, biased by its constant: whole variables that follow each other without gaps. */
+static bool as_source(analysis *a, const sum *s, ts_index_term *out) {
+    int variables[TS_LAYOUT_MAX_DIMS], count = 0;
+    int64_t next = 1;
+    bool used[MAX_TERMS] = {false};
+    for (int placed = 0; placed < s->count; placed++) {
+        int at = 0;
+        while (at < s->count && (used[at] || s->terms[at].scale != next || !is_whole(a, &s->terms[at]))) at++;
+        if (at == s->count) return false;
+        const ts_index_source *source = &a->sources[s->terms[at].source];
+        if (count + source->count > TS_LAYOUT_MAX_DIMS || !ts_mul(next, source->extent, &next)) return false;
+        memmove(variables + source->count, variables, (size_t)count * sizeof variables[0]);
+        memcpy(variables, source->variables, (size_t)source->count * sizeof variables[0]);
+        count += source->count;
+        used[at] = true;
+    }
+    *out = (ts_index_term){
+        .scale = 1, .divisor = 1, .source = count ? find_source(a, count, variables, s->constant) : -1};
+    return out->source >= 0;
+}
+
+/* Terms that are multiples of c fall out; the others must stay below c. */
+static bool split_multiples(const analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
+    int64_t most = s->constant, span;
+    *rest = (sum){.constant = s->constant};
+    if (s->constant < 0) return false;
+    for (int i = 0; i < s->count; i++) {
+        ts_index_term term = s->terms[i];
+        if (term.scale % c == 0) {
+            term.scale /= c;
+            if (!add_term(quotient, &term, 1)) return false;
+            continue;
+        }
+        if (term.scale < 0 || !ts_mul(extent_of(a, &term) - 1, term.scale, &span) ||
+            !ts_add(most, span, &most) || !add_term(rest, &term, 1))
+            return false;
+    }
+    return quotient->count > 0 && most < c;
+}
+
+/* Divides all by what they have in common, which only the rest keeps. */
+static int64_t reduce(sum *s, int64_t *c) {
+    int64_t common = *c;
+    for (int i = 0; i < s->count && common > 1; i++) common = ts_gcd(common, s->terms[i].scale);
+    common = s->constant == 0 ? common : ts_gcd(common, s->constant);
+    for (int i = 0; i < s->count; i++) s->terms[i].scale /= common;
+    s->constant /= common;
+    *c /= common;
+    return common;
+}
+
+/* s / c and s % c; false where they are no sums of digits. */
+static bool divide_reduced(analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
+    ts_index_term whole;
+    *quotient = *rest = (sum){0};
+    if (s->count == 0) {
+        quotient->constant = ts_floor_div(s->constant, c);
+        rest->constant = ts_floor_mod(s->constant, c);
+        return true;
+    }
+    if (s->count == 1 && s->constant == 0 && s->terms[0].scale == 1)
+        return divide_digit(a, s->terms[0], c, quotient, rest);
+    if (split_multiples(a, s, c, quotient, rest)) return true;
+    *quotient = *rest = (sum){0};
+    return as_source(a, s, &whole) && divide_digit(a, whole, c, quotient, rest);
+}
+
+static bool divide(analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
+    sum *reduced = TS_NEW_ARRAY(a->arena, sum, 2);
+    reduced[0] = *s;
+    *rest = (sum){0};
+    int64_t common = reduce(&reduced[0], &c);
+    return divide_reduced(a, &reduced[0], c, quotient, &reduced[1]) && add_sum(rest, &reduced[1], common);
+}
+
+/* ---- Expressions ---- */
+
+static bool expression(analysis *a, const ts_index_expr *expr, sum *out);
+
+static bool product(const sum *x, const sum *y, sum *out) {
+    if (x->count > 0 && y->count > 0) return false;
+    const sum *constant = x->count == 0 ? x : y;
+    return add_sum(out, constant == x ? y : x, constant->constant);
+}
+
+static bool quotient_or_rest(analysis *a, ts_index_kind kind, const sum *x, const sum *y, sum *out) {
+    if (y->count > 0 || y->constant <= 0) return false;
+    sum *parts = TS_NEW_ARRAY(a->arena, sum, 2);
+    if (!divide(a, x, y->constant, &parts[0], &parts[1])) return false;
+    *out = parts[kind == TS_INDEX_MODULO];
+    join_terms(out);
+    return true;
+}
+
+static bool variable(analysis *a, int number, sum *out) {
+    ts_index_term term = {.scale = 1, .divisor = 1, .source = find_source(a, 1, &number, 0)};
+    return term.source >= 0 && add_term(out, &term, 1);
+}
+
+static bool expression(analysis *a, const ts_index_expr *expr, sum *out) {
+    *out = (sum){0};
+    if (expr->kind == TS_INDEX_CONSTANT) {
+        out->constant = expr->value;
+        return true;
+    }
+    if (expr->kind == TS_INDEX_VARIABLE) return variable(a, (int)expr->value, out);
+    sum *sides = TS_NEW_ARRAY(a->arena, sum, 2), *x = &sides[0], *y = &sides[1];
+    if (!expression(a, expr->a, x) || (expr->b && !expression(a, expr->b, y))) return false;
+    switch (expr->kind) {
+    case TS_INDEX_NEGATE:
+        return add_sum(out, x, -1);
+    case TS_INDEX_ADD:
+        return add_sum(out, x, 1) && add_sum(out, y, 1);
+    case TS_INDEX_SUBTRACT:
+        return add_sum(out, x, 1) && add_sum(out, y, -1);
+    case TS_INDEX_MULTIPLY:
+        return product(x, y, out);
+    case TS_INDEX_DIVIDE:
+    case TS_INDEX_MODULO:
+        return quotient_or_rest(a, expr->kind, x, y, out);
+    default:
+        return false;
+    }
+}
+
+/* ---- The whole map ---- */
+
+/* Sources that no term reads are dropped. */
+static void drop_unused(analysis *a, ts_index_sum *sums, int count) {
+    int number[MAX_SOURCES], kept = 0;
+    for (int i = 0; i < a->source_count; i++) {
+        bool used = false;
+        for (int j = 0; j < count; j++)
+            for (int k = 0; k < sums[j].count; k++) used = used || sums[j].terms[k].source == i;
+        number[i] = used ? kept : -1;
+        if (used) a->sources[kept++] = a->sources[i];
+    }
+    a->source_count = kept;
+    for (int j = 0; j < count; j++)
+        for (int k = 0; k < sums[j].count; k++) sums[j].terms[k].source = number[sums[j].terms[k].source];
+}
+
+/* Every logical dim belongs to one source; those that are not used to one of their own. */
+static bool cover_dims(analysis *a, int rank) {
+    bool seen[TS_LAYOUT_MAX_DIMS] = {false};
+    for (int i = 0; i < a->source_count; i++)
+        for (int j = 0; j < a->sources[i].count; j++) {
+            int dim = a->sources[i].variables[j];
+            if (seen[dim]) return false;
+            seen[dim] = true;
+        }
+    for (int dim = 0; dim < rank; dim++)
+        if (!seen[dim] && find_source(a, 1, &dim, 0) < 0) return false;
+    return true;
+}
+
+const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
+    analysis *a = TS_NEW(arena, analysis);
+    ts_index_sum *sums = TS_NEW_ARRAY(arena, ts_index_sum, map->count);
+    sum *own = TS_NEW(arena, sum);
+    a->arena = arena;
+    a->dims = dims;
+    for (int i = 0; i < map->count; i++) {
+        if (!expression(a, map->exprs[i], own)) return NULL;
+        sums[i] = (ts_index_sum){
+            own->constant, own->count,
+            ts_arena_grow(arena, own->terms, (size_t)own->count, (size_t)own->count, sizeof own->terms[0])};
+    }
+    drop_unused(a, sums, map->count);
+    if (!cover_dims(a, map->rank)) return NULL;
+    ts_index_digits *digits = TS_NEW(arena, ts_index_digits);
+    *digits = (ts_index_digits){a->source_count, a->sources, sums};
+    return digits;
+}
+
+/* ---- Cuts ---- */
+
+static int add_cut(int64_t *cuts, int count, int64_t cut) {
+    int at = 0;
+    while (at < count && cuts[at] < cut) at++;
+    if (at < count && cuts[at] == cut) return count;
+    memmove(&cuts[at + 1], &cuts[at], (size_t)(count - at) * sizeof *cuts);
+    cuts[at] = cut;
+    return count + 1;
+}
+
+int ts_index_cuts(const ts_index_digits *digits, int count, int source, int64_t *cuts) {
+    int found = add_cut(cuts, 0, 1);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < digits->sums[i].count; j++) {
+            const ts_index_term *term = &digits->sums[i].terms[j];
+            int64_t upper;
+            if (term->source != source) continue;
+            if (found + 2 > TS_LAYOUT_MAX_DIMS) return 0;
+            found = add_cut(cuts, found, term->divisor);
+            if (!term->modulus) continue;
+            if (!ts_mul(term->divisor, term->modulus, &upper)) return 0;
+            found = add_cut(cuts, found, upper);
+        }
+    for (int i = 1; i < found; i++)
+        if (cuts[i] % cuts[i - 1] != 0) return 0;
+    return found;
+}

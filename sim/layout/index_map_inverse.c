@@ -1,0 +1,224 @@
+/* Index maps: their inverses, at a point and in closed form, and the loops over a transformed tensor. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "index_map_private.h"
+#include "tilesim/base/number.h"
+
+static bool need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
+    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
+    bool injective;
+    if (!ts_index_map_injective(err, arena, map, dims, &injective, first, second)) return false;
+    return injective || ts_index_map_refuse(err, arena, map, first, second);
+}
+
+static void add_index(ts_text *out, int rank, const int64_t *index) {
+    for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "(", index[i]);
+    ts_text_add_char(out, ')');
+}
+
+bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *first,
+                         const int64_t *second) {
+    ts_text both;
+    ts_text_init(&both, arena);
+    add_index(&both, map->rank, first);
+    ts_text_add(&both, " and ");
+    add_index(&both, map->rank, second);
+    return ts_error_set(err, TS_ERROR_INPUT, "the map is not injective: it puts %s in one place", both.bytes);
+}
+
+bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                             const int64_t *transformed, bool *padding, int64_t *index) {
+    int64_t shape[TS_LAYOUT_MAX_AXES];
+    ts_index_list found;
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_shape(err, arena, map, dims, shape))
+        return false;
+    for (int i = 0; i < map->count; i++)
+        if (transformed[i] < 0 || transformed[i] >= shape[i])
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "transformed index %d is %" PRId64 ", expected 0 to %" PRId64, i,
+                                transformed[i], shape[i] - 1);
+    const ts_layout *layout = ts_index_map_layout(err, arena, map, dims, false);
+    if (!layout || !ts_layout_backward(err, arena, layout, transformed, 1, &found)) return false;
+    *padding = found.count == 0;
+    if (!*padding) memcpy(index, found.indices, (size_t)map->rank * sizeof *index);
+    return true;
+}
+
+/* ---- Closed form ---- */
+
+typedef struct {
+    ts_arena *arena;
+    const ts_index_map *map;
+    const ts_index_digits *digits;
+} inverter;
+
+/* `expr` with `value` behind the operator, unless that changes nothing. */
+static const ts_index_expr *with(const inverter *v, ts_index_kind kind, const ts_index_expr *expr,
+                                 int64_t value) {
+    bool idle = kind == TS_INDEX_ADD || kind == TS_INDEX_SUBTRACT ? value == 0 : value == 1;
+    return idle ? expr : ts_index_node(v->arena, kind, expr, ts_index_constant(v->arena, value));
+}
+
+static const ts_index_expr *plus(const inverter *v, const ts_index_expr *a, const ts_index_expr *b) {
+    return a ? ts_index_node(v->arena, TS_INDEX_ADD, a, b) : b;
+}
+
+/* The largest scale in a sum of terms that have more than one value. */
+static bool is_top(const inverter *v, int i, const ts_index_term *term) {
+    const ts_index_sum *s = &v->digits->sums[i];
+    for (int j = 0; j < s->count; j++)
+        if (s->terms[j].scale > term->scale && ts_index_term_extent(v->digits, &s->terms[j]) > 1)
+            return false;
+    return true;
+}
+
+/* A term's value, from transformed index i. */
+static const ts_index_expr *term_value(const inverter *v, int i, const ts_index_term *term) {
+    const ts_index_expr *x = with(v, TS_INDEX_DIVIDE, ts_index_variable(v->arena, i), term->scale);
+    if (is_top(v, i, term)) return x;
+    int64_t extent = ts_index_term_extent(v->digits, term);
+    return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, extent));
+}
+
+/* The term of a source with this divisor that has more than one value. */
+static const ts_index_term *find_term(const inverter *v, int source, int64_t divisor, int *i) {
+    for (*i = 0; *i < v->map->count; ++*i)
+        for (int j = 0; j < v->digits->sums[*i].count; j++) {
+            const ts_index_term *term = &v->digits->sums[*i].terms[j];
+            if (term->source == source && term->divisor == divisor &&
+                ts_index_term_extent(v->digits, term) > 1)
+                return term;
+        }
+    return NULL;
+}
+
+/* A source's value as the sum of its terms, each beginning where the one below ends; what they reach into
+ * *padded. */
+static const ts_index_expr *source_value(const inverter *v, int source, int64_t *padded) {
+    const ts_index_expr *parts[TS_LAYOUT_MAX_DIMS], *sum = NULL;
+    int count = 0, i;
+    *padded = 1;
+    for (const ts_index_term *term;
+         (term = find_term(v, source, *padded, &i)) && count < TS_LAYOUT_MAX_DIMS;) {
+        parts[count++] = with(v, TS_INDEX_MULTIPLY, term_value(v, i, term), term->divisor);
+        *padded *= ts_index_term_extent(v->digits, term);
+    }
+    while (count > 0) sum = plus(v, sum, parts[--count]);
+    return sum ? sum : ts_index_constant(v->arena, 0);
+}
+
+static void add_padding(const inverter *v, ts_index_kind kind, const ts_index_expr *sum, int64_t border,
+                        const ts_index_expr **padding) {
+    const ts_index_expr *here = ts_index_node(v->arena, kind, sum, ts_index_constant(v->arena, border));
+    *padding = *padding ? ts_index_node(v->arena, TS_INDEX_EITHER, *padding, here) : here;
+}
+
+static bool invert_source(const inverter *v, const int64_t *dims, int number, const ts_index_expr **exprs,
+                          const ts_index_expr **padding) {
+    const ts_index_source *source = &v->digits->sources[number];
+    int64_t padded, below = 1, end = source->extent + source->bias;
+    const ts_index_expr *sum = source_value(v, number, &padded);
+    if (padded < end) return false;
+    if (source->bias > 0) add_padding(v, TS_INDEX_LESS, sum, source->bias, padding);
+    if (padded > end) add_padding(v, TS_INDEX_AT_LEAST, sum, end, padding);
+    sum = with(v, TS_INDEX_SUBTRACT, sum, source->bias);
+    for (int i = source->count - 1; i >= 0; i--) {
+        int dim = source->variables[i];
+        const ts_index_expr *value = with(v, TS_INDEX_DIVIDE, sum, below);
+        exprs[dim] =
+            i > 0 ? ts_index_node(v->arena, TS_INDEX_MODULO, value, ts_index_constant(v->arena, dims[dim]))
+                  : value;
+        below *= dims[dim];
+    }
+    return true;
+}
+
+/* Every transformed index has terms without gaps (then its shape is the sum's extent). */
+static bool has_closed_form(const inverter *v, const int64_t *shape) {
+    for (int i = 0; i < v->map->count; i++) {
+        int64_t extent = 1;
+        const ts_index_sum *s = &v->digits->sums[i];
+        for (int j = 0; j < s->count; j++)
+            if (s->terms[j].scale < 0 ||
+                !ts_mul(extent, ts_index_term_extent(v->digits, &s->terms[j]), &extent))
+                return false;
+        if (s->constant != 0 || extent != shape[i]) return false;
+    }
+    return true;
+}
+
+static const char *const *index_names(ts_arena *arena, int count) {
+    const char **names = TS_NEW_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        int length = snprintf(name, sizeof name, "x%d", i);
+        names[i] = ts_arena_copy_text(arena, name, (size_t)length);
+    }
+    return names;
+}
+
+bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                          bool *found, ts_index_map *inverse, const ts_index_expr **padding) {
+    int64_t shape[TS_LAYOUT_MAX_AXES];
+    *found = false;
+    *padding = NULL;
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_shape(err, arena, map, dims, shape))
+        return false;
+    inverter v = {arena, map, ts_index_digits_of(arena, map, dims)};
+    if (!v.digits || !has_closed_form(&v, shape)) return true;
+    const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
+    for (int i = 0; i < v.digits->source_count; i++)
+        if (!invert_source(&v, dims, i, exprs, padding)) return true;
+    *inverse = (ts_index_map){
+        .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
+    *found = true;
+    return true;
+}
+
+/* ---- Loops ---- */
+
+static void indent(ts_text *out, int depth) {
+    for (int i = 0; i < depth; i++) ts_text_add(out, "  ");
+}
+
+static void print_body(const ts_index_map *map, const ts_index_map *inverse, const ts_index_expr *padding,
+                       int depth, ts_text *out) {
+    if (padding) {
+        indent(out, depth++);
+        ts_text_add(out, "if not (");
+        ts_index_expr_print(out, padding, inverse->names);
+        ts_text_add(out, "):\n");
+    }
+    for (int i = 0; i < map->rank; i++) {
+        indent(out, depth);
+        ts_text_add(out, "%s = ", map->names[i]);
+        ts_index_expr_print(out, inverse->exprs[i], inverse->names);
+        ts_text_add_char(out, '\n');
+    }
+}
+
+bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                              ts_text *out) {
+    int64_t shape[TS_LAYOUT_MAX_AXES];
+    ts_index_map inverse;
+    const ts_index_expr *padding;
+    bool found;
+    if (!ts_index_map_shape(err, arena, map, dims, shape) ||
+        !ts_index_map_inverse(err, arena, map, dims, &found, &inverse, &padding))
+        return false;
+    for (int i = 0; i < map->count; i++) {
+        indent(out, i);
+        ts_text_add(out, "for x%d in range(%" PRId64 "):  # ", i, shape[i]);
+        ts_index_expr_print(out, map->exprs[i], map->names);
+        ts_text_add_char(out, '\n');
+    }
+    if (found) {
+        print_body(map, &inverse, padding, map->count, out);
+    } else {
+        indent(out, map->count);
+        ts_text_add(out, "# the logical index has no closed form: it is found by searching\n");
+    }
+    return true;
+}

@@ -1,0 +1,241 @@
+/* Index maps: to the common form, and whether they put two indices in one place. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "index_map_private.h"
+#include "tilesim/base/number.h"
+
+/* ---- Where the transformed indices go: axis and stride of each ---- */
+
+typedef struct {
+    int axis_count;
+    const char *names[TS_LAYOUT_MAX_AXES];
+    int64_t sizes[TS_LAYOUT_MAX_AXES];
+    int axis_of[TS_LAYOUT_MAX_AXES];       /* of each transformed index */
+    int64_t stride_of[TS_LAYOUT_MAX_AXES]; /* on it */
+} placing;
+
+static const char *numbered(ts_arena *arena, char letter, int number) {
+    char name[16];
+    int length = snprintf(name, sizeof name, "%c%d", letter, number);
+    return ts_arena_copy_text(arena, name, (size_t)length);
+}
+
+static void place_flat(ts_arena *arena, const ts_index_map *map, const int64_t *shape, placing *p) {
+    p->axis_count = map->separator_count + 1;
+    for (int g = p->axis_count - 1, i = map->count; g >= 0; g--) {
+        p->names[g] = p->axis_count == 1 ? "m" : numbered(arena, 'p', g);
+        p->sizes[g] = 1;
+        for (int begin = g > 0 ? map->separators[g - 1] : 0; i > begin; i--) {
+            p->axis_of[i - 1] = g;
+            p->stride_of[i - 1] = p->sizes[g];
+            p->sizes[g] *= shape[i - 1];
+        }
+    }
+}
+
+static void place_apart(ts_arena *arena, const ts_index_map *map, const int64_t *shape, placing *p) {
+    p->axis_count = map->count;
+    for (int i = 0; i < map->count; i++) {
+        p->names[i] = numbered(arena, 'x', i);
+        p->sizes[i] = shape[i];
+        p->axis_of[i] = i;
+        p->stride_of[i] = 1;
+    }
+}
+
+static bool place(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
+                  placing *p) {
+    int64_t shape[TS_LAYOUT_MAX_AXES], total = 1;
+    if (!ts_index_map_shape(err, arena, map, dims, shape)) return false;
+    for (int i = 0; i < map->count; i++)
+        if (!ts_mul(total, shape[i], &total))
+            return ts_error_set(err, TS_ERROR_INPUT, "the transformed shape does not fit in 64 bits");
+    (flat ? place_flat : place_apart)(arena, map, shape, p);
+    return true;
+}
+
+/* ---- Sums of digits: stages ---- */
+
+typedef struct {
+    ts_layout_builder builder;
+    const placing *placing;
+    const ts_index_digits *digits;
+    int count, at; /* transformed indices; the current dim that the next source begins at */
+    ts_iter iters[TS_LAYOUT_MAX_DIMS];
+} maker;
+
+/* What the digit between two cuts adds: terms that cover it, all on one axis. False where they are not. */
+static bool digit_of(const maker *m, int source, int64_t low, int64_t high, ts_iter *iter) {
+    *iter = (ts_iter){0, 0, -1};
+    for (int i = 0; i < m->count; i++)
+        for (int j = 0; j < m->digits->sums[i].count; j++) {
+            const ts_index_term *term = &m->digits->sums[i].terms[j];
+            int64_t stride;
+            if (term->source != source || term->divisor > low) continue;
+            if (term->modulus && (high == 0 || term->divisor * term->modulus < high)) continue;
+            if (iter->axis >= 0 && iter->axis != m->placing->axis_of[i]) return false;
+            if (!ts_mul(low / term->divisor, term->scale, &stride) ||
+                !ts_mul(stride, m->placing->stride_of[i], &stride) ||
+                !ts_add(iter->stride, stride, &iter->stride))
+                return false;
+            iter->axis = m->placing->axis_of[i];
+        }
+    if (iter->axis < 0) iter->axis = 0;
+    return true;
+}
+
+static bool add_source(maker *m, int number) {
+    const ts_index_source *source = &m->digits->sources[number];
+    int64_t cuts[TS_LAYOUT_MAX_DIMS], end = source->extent + source->bias;
+    int count = ts_index_cuts(m->digits, m->count, number, cuts);
+    if (count == 0 || end > INT64_MAX - cuts[count - 1]) return false;
+    for (int i = 1; i < source->count; i++) ts_layout_merge(&m->builder, m->at);
+    ts_layout_bias(&m->builder, m->at, source->bias, end);
+    ts_layout_pad(&m->builder, m->at, ts_round_up(end, cuts[count - 1]));
+    for (int i = 1; i < count; i++) ts_layout_split(&m->builder, m->at, cuts[i] / cuts[i - 1]);
+    for (int i = count - 1; i >= 0 && !m->builder.failed; i--)
+        if (!digit_of(m, number, cuts[i], i + 1 < count ? cuts[i + 1] : 0, &m->iters[m->at++])) return false;
+    return !m->builder.failed;
+}
+
+static const ts_layout *stages(ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                               const placing *p) {
+    maker m = {.placing = p, .digits = ts_index_digits_of(arena, map, dims), .count = map->count};
+    int order[TS_LAYOUT_MAX_DIMS], next = 0;
+    ts_axis axes[TS_LAYOUT_MAX_AXES];
+    if (!m.digits) return NULL;
+    ts_layout_begin(&m.builder, NULL, arena, map->rank, dims);
+    if (m.builder.failed) return NULL;
+    for (int i = 0; i < m.digits->source_count; i++)
+        for (int j = 0; j < m.digits->sources[i].count; j++)
+            order[next++] = m.digits->sources[i].variables[j];
+    ts_layout_reorder(&m.builder, order);
+    for (int i = 0; i < m.digits->source_count; i++)
+        if (!add_source(&m, i)) return NULL;
+    for (int i = 0; i < p->axis_count; i++) axes[i] = (ts_axis){p->names[i], 0};
+    for (int i = 0; i < map->count; i++)
+        axes[p->axis_of[i]].offset += m.digits->sums[i].constant * p->stride_of[i];
+    return ts_layout_finish(&m.builder, m.iters, p->axis_count, axes, 0, NULL);
+}
+
+/* ---- Other maps: a function ---- */
+
+typedef struct {
+    ts_index_map map;
+    placing placing;
+} computed;
+
+static void forward(const void *self, const int64_t *index, int64_t *coordinates) {
+    const computed *c = self;
+    memset(coordinates, 0, (size_t)c->placing.axis_count * sizeof *coordinates);
+    for (int i = 0; i < c->map.count; i++) {
+        int64_t value = 0;
+        bool fits = ts_index_value(c->map.exprs[i], index, &value);
+        assert(fits && value >= 0);
+        coordinates[c->placing.axis_of[i]] += value * c->placing.stride_of[i];
+    }
+}
+
+static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                                 const placing *p) {
+    ts_layout_builder b;
+    ts_layout_begin(&b, err, arena, map->rank, dims);
+    if (b.failed) return NULL;
+    for (int i = 0; i < map->count; i++) {
+        ts_index_range range;
+        if (ts_index_range_of(map->exprs[i], dims, &range)) continue;
+        ts_error_set(err, TS_ERROR_INPUT, "transformed index %d may divide by 0 or not fit in 64 bits", i);
+        return NULL;
+    }
+    ts_axis *axes = TS_NEW_ARRAY(arena, ts_axis, p->axis_count);
+    computed *self = TS_NEW(arena, computed);
+    ts_layout *layout = TS_NEW(arena, ts_layout);
+    *self = (computed){*map, *p};
+    for (int i = 0; i < p->axis_count; i++) axes[i].name = p->names[i];
+    *layout = (ts_layout){.rank = map->rank, .dims = b.dims, .axis_count = p->axis_count, .axes = axes};
+    layout->function = (ts_map_function){self, forward};
+    layout->axis_sizes = self->placing.sizes;
+    return layout;
+}
+
+const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                     const int64_t *dims, bool flat) {
+    placing p;
+    if (!place(err, arena, map, dims, flat, &p)) return NULL;
+    const ts_layout *layout = stages(arena, map, dims, &p);
+    return layout ? layout : function(err, arena, map, dims, &p);
+}
+
+/* ---- Injective and bijective ---- */
+
+enum { BITMAP_MAX = 1 << 30 };
+
+static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
+    for (int i = layout->rank - 1; i >= 0; i--) {
+        index[i] = flat % layout->dims[i];
+        flat /= layout->dims[i];
+    }
+}
+
+/* The number of a place among all of the transformed shape. */
+static int64_t place_of(const ts_layout *layout, const int64_t *sizes, int64_t flat) {
+    int64_t index[TS_LAYOUT_MAX_DIMS], point[TS_LAYOUT_MAX_AXES], number = 0;
+    unflatten(layout, flat, index);
+    ts_layout_forward(layout, index, point);
+    for (int i = 0; i < layout->axis_count; i++) number = number * sizes[i] + point[i];
+    return number;
+}
+
+/* The first two flat indices that share a place, by marking all places. More indices than places collide
+ * early. */
+static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places,
+                    int64_t *first, int64_t *second) {
+    int64_t count = ts_layout_element_count(layout);
+    uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, places / 64 + 1);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = place_of(layout, sizes, i);
+        uint64_t bit = UINT64_C(1) << (at % 64);
+        if (seen[at / 64] & bit) {
+            *second = i;
+            for (*first = 0; place_of(layout, sizes, *first) != at;) ++*first;
+            return true;
+        }
+        seen[at / 64] |= bit;
+    }
+    return false;
+}
+
+bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                            bool *injective, int64_t *first, int64_t *second) {
+    placing p;
+    int64_t places = 1, one = 0, two = 0;
+    const ts_layout *layout = ts_index_map_layout(err, arena, map, dims, true);
+    if (!layout || !place(err, arena, map, dims, true, &p)) return false;
+    if (ts_layout_injective(NULL, arena, layout, 1, injective, first, second)) return true;
+    for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
+    if (places > BITMAP_MAX)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "finding out whether the map is injective needs more than %d places", BITMAP_MAX);
+    ts_arena *scratch = ts_arena_new();
+    *injective = !collide(scratch, layout, p.sizes, places, &one, &two);
+    ts_arena_free(scratch);
+    unflatten(layout, one, first);
+    unflatten(layout, two, second);
+    return true;
+}
+
+bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                            bool *bijective) {
+    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS], count = 1, places = 1;
+    placing p;
+    if (!place(err, arena, map, dims, true, &p) ||
+        !ts_index_map_injective(err, arena, map, dims, bijective, first, second))
+        return false;
+    for (int i = 0; i < map->rank; i++) count *= dims[i];
+    for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
+    *bijective = *bijective && count == places;
+    return true;
+}
