@@ -113,13 +113,14 @@ static const ts_named *slot_at(int i) { return ts_slot_get((ts_slot)i); }
 static const ts_named *latency_at(int i) { return ts_latency_get((ts_latency)i); }
 
 static const char rules[] =
-    "A vreg is 8 sublanes of 128 lanes of 32-bit words; a scalar register (sreg) has 32 bits; a vmask has\n"
-    "a bit for each bit of a vreg. The instructions of a bundle issue together: all read before any\n"
-    "writes. f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an f32 result\n"
-    "that is NaN is always 0x7fc00000. Moves, selects, negation and absolute value do not look at the\n"
-    "value, so NaN bits pass. i32 arithmetic wraps. Every instruction that writes a vreg, and vst, takes\n"
-    "a write mask: words where it is false keep their old value. `d` is the destination, `a`, `b`, `c` are\n"
-    "the sources; where a vreg source may be a scalar or a number, that goes to every word.\n";
+    "A vreg is 8 sublanes of 128 lanes of 32-bit words; a scalar register (sreg) has 32 bits; a vmask\n"
+    "has a bit for each bit of a vreg. The instructions of a bundle issue together: all read before\n"
+    "any writes. f32 is IEEE binary32, rounded to nearest even, with subnormals, nothing fused; an\n"
+    "f32 result that is NaN is always 0x7fc00000. Moves, selects, negation and absolute value do not\n"
+    "look at the value, so NaN bits pass. i32 arithmetic wraps. Every instruction that writes a vreg,\n"
+    "and vst, takes a write mask: words where it is false keep their old value. `d` is the\n"
+    "destination, `a`, `b`, `c` are the sources; where a vreg source may be a scalar or a number,\n"
+    "that goes to every word.\n";
 
 static const char warning[] = "<!-- Written by `tilesim show isa --markdown`. Do not edit. -->\n";
 
@@ -129,6 +130,6 @@ void ts_isa_print(ts_text *out, bool markdown) {
     add_named(out, "Slots", "How many of each a bundle has is in the machine's file.", TS_SLOT_COUNT,
               markdown, slot_at);
     add_named(out, "Latency keys",
-              "A machine gives each the cycles until a result can be read, and until the unit is free.",
+              "A machine gives each the cycles until the result is there, and until the unit is free.",
               TS_LATENCY_COUNT, markdown, latency_at);
 }
