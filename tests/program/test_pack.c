@@ -1,0 +1,177 @@
+/* The packer never changes what a program computes, and what it packs is never slower to issue. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/random_layout.h"
+#include "tilesim/core/core.h"
+#include "tilesim/program/program.h"
+
+enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 17, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
+
+static ts_target make_target(uint64_t *seed) {
+    ts_target target = {.machine = "toy",
+                        .core.limits = {.sregs = SREGS, .vregs = VREGS, .vmasks = VMASKS, .bf16 = true},
+                        .space_bytes = {1 << 20, VMEM_BYTES, SMEM_BYTES, 0}};
+    for (int i = 0; i < TS_SLOT_COUNT; i++) {
+        target.core.limits.slots[i] = 1 + (int)random_below(seed, 4);
+    }
+    for (int i = 0; i < TS_LATENCY_COUNT; i++) {
+        target.core.latency_cycles[i] = 1 + random_below(seed, 12);
+        target.core.occupancy_cycles[i] = 1 + random_below(seed, 3);
+    }
+    return target;
+}
+
+/* ---- Random programs: few registers, so that there are many dependences ---- */
+
+static void add_operand(uint64_t *seed, ts_text *out, const ts_operand_class *class) {
+    static const char *const vector[] = {
+        "t[0, s7, 0]",       "t[1, 8, 0]",    "u[0, 0] mask=0x3c", "t.words[128 + s6 * 128]",
+        "t.words[s6 * 128]", "t.words[1920]", "u[8, 0]",           "vmem[s6 * 256]",
+        "t[s6, 8, 128]"};
+    static const char *const scalar[] = {"k[3]", "k[s6]", "smem[s6 + 1]"};
+    uint32_t kinds = class->accepts;
+    if ((kinds >> TS_OPERAND_ADDRESS & 1) != 0) {
+        bool smem = class->space == TS_SPACE_SMEM;
+        ts_text_add(out, "%s", smem ? scalar[random_below(seed, 3)] : vector[random_below(seed, 9)]);
+    } else if ((kinds >> TS_OPERAND_INTEGER & 1) != 0 && random_below(seed, 2) == 0) {
+        ts_text_add(out, "%u", random_below(seed, 7));
+    } else if ((kinds >> TS_OPERAND_F32 & 1) != 0 && random_below(seed, 2) == 0) {
+        ts_text_add(out, "%u.5", random_below(seed, 9));
+    } else if ((kinds >> TS_OPERAND_VREG & 1) != 0 && (!class->written || random_below(seed, 9) > 0)) {
+        ts_text_add(out, "v%u", random_below(seed, VREGS));
+    } else if ((kinds >> TS_OPERAND_SREG & 1) != 0) {
+        ts_text_add(out, "s%u", random_below(seed, SREGS - 2)); /* s6 and s7 stay small */
+    } else {
+        ts_text_add(out, "%c%u", (kinds >> TS_OPERAND_VMASK & 1) != 0 ? 'm' : 'v',
+                    random_below(seed, VMASKS));
+    }
+}
+
+/* Not those that may fault. */
+static bool is_plain(ts_opcode opcode) {
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    bool family = info->family == TS_FAMILY_SCALAR || info->family == TS_FAMILY_MEMORY ||
+                  info->family == TS_FAMILY_VECTOR_F32 || info->family == TS_FAMILY_VECTOR_I32 ||
+                  info->family == TS_FAMILY_VECTOR_MOVE || info->family == TS_FAMILY_MASK ||
+                  info->family == TS_FAMILY_EUP || info->family == TS_FAMILY_CROSS;
+    return family && strpbrk(info->operands, "?n") == NULL && strstr(info->meaning, "fault") == NULL;
+}
+
+static void add_instruction(uint64_t *seed, ts_text *out) {
+    static const ts_opcode memory[] = {TS_OP_vld, TS_OP_vst, TS_OP_sld, TS_OP_sst};
+    ts_opcode opcode = memory[random_below(seed, 4)];
+    if (random_below(seed, 12) == 0) {
+        ts_text_add(out, "smov s6, %u\n", random_below(seed, 2));
+    }
+    for (bool any = random_below(seed, 3) > 0; any; any = !is_plain(opcode)) {
+        opcode = (ts_opcode)random_below(seed, TS_OP_COUNT);
+    }
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    int least, most;
+    ts_opcode_arity(info, &least, &most);
+    ts_text_add(out, "%s ", info->mnemonic);
+    for (int i = 0; i < most; i++) {
+        ts_text_add(out, i > 0 ? ", " : "");
+        add_operand(seed, out, ts_opcode_operand(info, i));
+    }
+    ts_text_add(out, info->masks && random_below(seed, 4) == 0 ? " if m1\n" : "\n");
+}
+
+static void random_body(uint64_t *seed, ts_text *out) {
+    ts_text_add(out, ".loop s7 = 0, 16, 8\n");
+    for (uint32_t n = 5 + random_below(seed, 40); n > 0; n--) {
+        add_instruction(seed, out);
+        if (random_below(seed, 20) == 0) {
+            ts_text_add(out, "{ viota.lane v0 ; smov s6, %u }\n", random_below(seed, 2));
+        }
+    }
+    ts_text_add(out, ".end\n");
+}
+
+/* ---- Running ---- */
+
+typedef struct {
+    uint32_t sregs[SREGS], vregs[VREGS][TS_VREG_WORDS], vmasks[VMASKS][TS_VREG_WORDS];
+    uint8_t vmem[VMEM_BYTES], smem[SMEM_BYTES];
+    int64_t cycles, bundles;
+} outcome;
+
+static void run(ts_arena *arena, const ts_target *target, const char *text, outcome *out) {
+    ts_error err = {0};
+    ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
+    const ts_program *program = ts_program_parse(&err, arena, &source, target, NULL, 0);
+    char message[1024];
+    if (program == NULL) {
+        ts_error_format(&err, message, sizeof(message));
+        fail_msg("%s%s", message, text);
+    }
+    ts_core_ports ports = {0};
+    ts_core_setup setup = {.config = &target->core, .code = &program->code, .ports = &ports};
+    setup.vmem = ts_space_new(&err, arena, "vmem", VMEM_BYTES);
+    setup.smem = ts_space_new(&err, arena, "smem", SMEM_BYTES);
+    ts_core *core = ts_core_new(&err, arena, &setup);
+    assert_non_null(core);
+    while (!ts_core_halted(core)) {
+        if (!ts_core_step(&err, core, CYCLES_MAX)) {
+            ts_error_format(&err, message, sizeof(message));
+            fail_msg("%s%s", message, text);
+        }
+    }
+    ts_core_counters counters;
+    ts_core_count(core, &counters);
+    out->cycles = counters.cycles;
+    out->bundles = counters.bundles;
+    for (int i = 0; i < SREGS; i++) out->sregs[i] = *ts_core_register(core, TS_OPERAND_SREG, i);
+    for (int i = 0; i < VREGS; i++)
+        memcpy(out->vregs[i], ts_core_register(core, TS_OPERAND_VREG, i), TS_VREG_BYTES);
+    for (int i = 0; i < VMASKS; i++)
+        memcpy(out->vmasks[i], ts_core_register(core, TS_OPERAND_VMASK, i), TS_VREG_BYTES);
+    assert_true(ts_space_read(&err, setup.vmem, 0, out->vmem, VMEM_BYTES));
+    assert_true(ts_space_read(&err, setup.smem, 0, out->smem, SMEM_BYTES));
+    ts_space_free(setup.vmem);
+    ts_space_free(setup.smem);
+}
+
+static void test_same_results(void **state) {
+    (void)state;
+    static outcome plain, packed;
+    static const char head[] =
+        ".tensor t vmem f32[2,16,256]{2,1,0:T(8,128)}\n.tensor u vmem f32[16,128]{1,0:T(8,128)}\n"
+        ".tensor k smem s32[8]\n"
+        "viota.lane v1\nviota.sublane v2\nvcvt.f32.i32 v3, v1\nmlanes m1, 40\nmsubs m2, 3\n";
+    uint64_t seed = 5;
+    int64_t plain_cycles = 0, packed_cycles = 0;
+    for (int i = 0; i < 1500; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_target target = make_target(&seed);
+        ts_text body, text;
+        ts_text_init(&body, arena);
+        ts_text_init(&text, arena);
+        random_body(&seed, &body);
+        ts_text_add(&text, "%s%s", head, body.bytes);
+        run(arena, &target, text.bytes, &plain);
+        ts_text_clear(&text);
+        ts_text_add(&text, ".pack auto\n%s%s", head, body.bytes);
+        run(arena, &target, text.bytes, &packed);
+        if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0) {
+            fail_msg("the packed program differs:\n%s", text.bytes);
+        }
+        assert_true(packed.bundles <= plain.bundles);
+        plain_cycles += plain.cycles;
+        packed_cycles += packed.cycles;
+        ts_arena_free(arena);
+    }
+    assert_true(packed_cycles * 10 < plain_cycles * 9); /* it is worth something */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
