@@ -46,7 +46,9 @@ static int list_names(const reader *r, const char *prefix, const char **names) {
         const char *path = r->table->fields[i].path;
         if (strncmp(path, prefix, length) != 0) continue;
         size_t name = strcspn(path + length, ".");
-        if (count > 0 && strncmp(names[count - 1], path + length, name) == 0 && names[count - 1][name] == '\0') continue;
+        if (count > 0 && strncmp(names[count - 1], path + length, name) == 0 &&
+            names[count - 1][name] == '\0')
+            continue;
         assert(count < MAX_NAMES);
         names[count++] = ts_arena_copy_text(r->arena, path + length, name);
     }
@@ -60,8 +62,8 @@ static bool fail_unknown(ts_error *err, const reader *r, const char *prefix, con
     ts_text_init(&list, r->arena);
     for (int i = 0; i < count; i++) ts_text_add(&list, "%s%s", i > 0 ? ", " : "", names[i]);
     const char *nearest = ts_text_nearest(entry->key, names, (size_t)count, sizeof names[0]);
-    ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset, "unknown key '%s%s%s'%s%s", r->prefix, prefix,
-                entry->key, nearest ? "" : ", expected one of ", nearest ? "" : list.bytes);
+    ts_error_at(err, TS_ERROR_INPUT, entry->source, entry->offset, "unknown key '%s%s%s'%s%s", r->prefix,
+                prefix, entry->key, nearest ? "" : ", expected one of ", nearest ? "" : list.bytes);
     return ts_error_hint(err, nearest);
 }
 
@@ -71,13 +73,15 @@ static const char *describe(const reader *r, const ts_tree *node) {
     if (node->text[0] == '\0' && !node->quoted) return "nothing";
     ts_text text;
     ts_text_init(&text, r->arena);
-    ts_text_add(&text, node->quoted ? "the text '%.60s%s'" : "'%.60s%s'", node->text, strlen(node->text) > 60 ? "..." : "");
+    ts_text_add(&text, node->quoted ? "the text '%.60s%s'" : "'%.60s%s'", node->text,
+                strlen(node->text) > 60 ? "..." : "");
     return text.bytes;
 }
 
-static bool fail_value(ts_error *err, const reader *r, const char *path, const ts_tree *node, const char *expected) {
-    return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s%s: found %s, expected %s", r->prefix, path,
-                       describe(r, node), expected);
+static bool fail_value(ts_error *err, const reader *r, const char *path, const ts_tree *node,
+                       const char *expected) {
+    return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s%s: found %s, expected %s",
+                       r->prefix, path, describe(r, node), expected);
 }
 
 /* Every key below `prefix` leads to a field. */
@@ -111,7 +115,11 @@ static void store(const ts_field *field, void *at, int64_t value) {
     int32_t narrow = (int32_t)value;
     bool truth = value != 0;
     assert(field->bytes == 8 || field->bytes == 4 || field->bytes == sizeof truth);
-    memcpy(at, field->bytes == 8 ? (void *)&value : field->bytes == 4 ? (void *)&narrow : (void *)&truth, field->bytes);
+    memcpy(at,
+           field->bytes == 8   ? (void *)&value
+           : field->bytes == 4 ? (void *)&narrow
+                               : (void *)&truth,
+           field->bytes);
 }
 
 static bool is_printable(const char *text) {
@@ -141,7 +149,8 @@ static bool read_scalar(ts_error *err, const reader *r, const ts_field *field, c
     } else {
         int64_t value, clock_khz = 0;
         if (field->kind == TS_FIELD_CYCLES) memcpy(&clock_khz, r->out + field->clock, sizeof clock_khz);
-        if (!ts_value_parse(field, node->text, node->quoted, clock_khz, &value)) return fail_expected(err, r, field, node);
+        if (!ts_value_parse(field, node->text, node->quoted, clock_khz, &value))
+            return fail_expected(err, r, field, node);
         store(field, at, value);
     }
     add_leaf(r, field, at, node);
@@ -157,7 +166,8 @@ static bool is_name(const char *key) {
 
 static bool read_group(ts_error *err, const reader *r, const ts_field *field, const ts_tree *node) {
     int32_t count = node->count;
-    if (node->kind != TS_TREE_MAP || count < field->min || count > field->max) return fail_expected(err, r, field, node);
+    if (node->kind != TS_TREE_MAP || count < field->min || count > field->max)
+        return fail_expected(err, r, field, node);
     if (count == 0) add_leaf(r, field, r->out + field->offset, node);
     char *elements = ts_arena_alloc(r->arena, (size_t)count + 1, field->fields->bytes);
     for (int i = 0; i < count; i++) {
@@ -168,7 +178,8 @@ static bool read_group(ts_error *err, const reader *r, const ts_field *field, co
                                "'%s' is no name: expected letters, digits, '_' and '-'", entry->key);
         ts_text_init(&prefix, r->arena);
         ts_text_add(&prefix, "%s%s.%s.", r->prefix, field->path, entry->key);
-        reader inner = {r->arena, field->fields, prefix.bytes, elements + (size_t)i * field->fields->bytes, r->leaves};
+        reader inner = {r->arena, field->fields, prefix.bytes, elements + (size_t)i * field->fields->bytes,
+                        r->leaves};
         memcpy(inner.out, &entry->key, sizeof entry->key);
         if (!read_fields(err, &inner, entry->value)) return false;
     }
@@ -193,15 +204,16 @@ static bool fail_missing(ts_error *err, const reader *r, const ts_field *field, 
     ts_text expected;
     ts_text_init(&expected, r->arena);
     ts_field_expectation(&expected, field);
-    return ts_error_at(err, TS_ERROR_INPUT, map->source, map->offset, "'%s%s' is missing: %s, %s", r->prefix, field->path,
-                       field->meaning, expected.bytes);
+    return ts_error_at(err, TS_ERROR_INPUT, map->source, map->offset, "'%s%s' is missing: %s, %s", r->prefix,
+                       field->path, field->meaning, expected.bytes);
 }
 
 static bool read_fields(ts_error *err, const reader *r, const ts_tree *tree) {
     if (tree->kind != TS_TREE_MAP) {
         size_t length = strlen(r->prefix);
-        return ts_error_at(err, TS_ERROR_INPUT, tree->source, tree->offset, "%.*s%sfound %s, expected a mapping",
-                           length ? (int)length - 1 : 0, r->prefix, length ? ": " : "", describe(r, tree));
+        return ts_error_at(err, TS_ERROR_INPUT, tree->source, tree->offset,
+                           "%.*s%sfound %s, expected a mapping", length ? (int)length - 1 : 0, r->prefix,
+                           length ? ": " : "", describe(r, tree));
     }
     if (!check_keys(err, r, "", tree)) return false;
     for (int i = 0; i < r->table->count; i++) {
@@ -213,8 +225,8 @@ static bool read_fields(ts_error *err, const reader *r, const ts_tree *tree) {
     return true;
 }
 
-bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, const ts_tree *tree, void *out,
-                   ts_field_leaves *leaves) {
+bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, const ts_tree *tree,
+                   void *out, ts_field_leaves *leaves) {
     reader r = {arena, table, "", out, leaves};
     return read_fields(err, &r, tree);
 }

@@ -14,7 +14,7 @@ typedef struct {
 /* A file being loaded, and those whose base it is. */
 typedef struct chain {
     const struct chain *above;
-    const char *name; /* as opened */
+    const char *name;     /* as opened */
     const ts_tree *place; /* the `base:` that names it; NULL: the user does */
 } chain;
 
@@ -37,7 +37,8 @@ static bool fail(ts_error *err, const chain *file, ts_error_kind kind, const cha
 static bool fail_unknown(ts_error *err, const library *lib, const chain *file) {
     ts_text text;
     ts_text_init(&text, lib->arena);
-    ts_text_add(&text, "no machine is called '%s', and it is no path of a file: the built-in ones are", file->name);
+    ts_text_add(&text, "no machine is called '%s', and it is no path of a file: the built-in ones are",
+                file->name);
     for (size_t i = 0; i < lib->builtin_count; i++)
         ts_text_add(&text, "%s %s", i > 0 ? "," : "", lib->builtins[i].name);
     fail(err, file, TS_ERROR_INPUT, text.bytes);
@@ -75,7 +76,8 @@ static bool check_chain(ts_error *err, const library *lib, const chain *file) {
         ts_text_add(&text, "'%s' is a base of itself", file->name);
         return fail(err, file, TS_ERROR_INPUT, text.bytes);
     }
-    return depth < TS_TREE_MAX_BASES || fail(err, file, TS_ERROR_INPUT, "too many bases, one on top of the other");
+    return depth < TS_TREE_MAX_BASES ||
+           fail(err, file, TS_ERROR_INPUT, "too many bases, one on top of the other");
 }
 
 /* How the file opens its base: relative to its own folder; a name stays. */
@@ -161,7 +163,8 @@ static bool is_key_end(const ts_source *source, size_t at) {
 }
 
 /* The part of "a.b=1" from `at` on, as a map with one key. */
-static const ts_tree *parse_override(ts_error *err, ts_arena *arena, const ts_source *source, size_t at, int depth) {
+static const ts_tree *parse_override(ts_error *err, ts_arena *arena, const ts_source *source, size_t at,
+                                     int depth) {
     size_t end = at;
     while (!is_key_end(source, end)) end++;
     if (end == at || end == source->length || depth == TS_TREE_MAX_DEPTH) {
@@ -170,9 +173,13 @@ static const ts_tree *parse_override(ts_error *err, ts_arena *arena, const ts_so
     }
     ts_tree *node = TS_NEW(arena, ts_tree), *value = TS_NEW(arena, ts_tree);
     ts_tree_entry *entry = TS_NEW(arena, ts_tree_entry);
-    *node = (ts_tree){.kind = TS_TREE_MAP, .entries = entry, .count = 1, .source = source, .offset = at, .comment = ""};
+    *node = (ts_tree){
+        .kind = TS_TREE_MAP, .entries = entry, .count = 1, .source = source, .offset = at, .comment = ""};
     *value = (ts_tree){.text = ts_arena_copy_text(arena, source->text + end + 1, source->length - end - 1),
-                       .source = source, .offset = end + 1, .comment = "override", .size = 1};
+                       .source = source,
+                       .offset = end + 1,
+                       .comment = "override",
+                       .size = 1};
     *entry = (ts_tree_entry){ts_arena_copy_text(arena, source->text + at, end - at), at, source, value};
     if (source->text[end] == '.') entry->value = parse_override(err, arena, source, end + 1, depth + 1);
     if (entry->value == NULL) return NULL;

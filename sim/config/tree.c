@@ -39,7 +39,8 @@ static size_t byte_offset(parser *p, const yaml_mark_t *mark) {
 
 static bool fail_yaml(ts_error *err, parser *p) {
     const yaml_parser_t *y = &p->yaml;
-    if (y->error == YAML_MEMORY_ERROR) return ts_error_set(err, TS_ERROR_IO, "out of memory while reading YAML");
+    if (y->error == YAML_MEMORY_ERROR)
+        return ts_error_set(err, TS_ERROR_IO, "out of memory while reading YAML");
     size_t offset = y->error == YAML_READER_ERROR ? y->problem_offset : byte_offset(p, &y->problem_mark);
     return ts_error_at(err, TS_ERROR_INPUT, p->source, offset, "not valid YAML: %s%s%s",
                        y->context ? y->context : "", y->context ? ", " : "", y->problem);
@@ -117,15 +118,20 @@ static const ts_tree *follow_alias(ts_error *err, parser *p, const item *it) {
     const anchor *a = p->anchors;
     while (a && strcmp(a->name, it->anchor) != 0) a = a->next;
     if (a && a->node) return a->node;
-    ts_error_at(err, TS_ERROR_INPUT, p->source, it->start, a ? "the alias '*%s' stands inside what it refers to"
-                                                             : "the alias '*%s' refers to nothing", it->anchor);
+    ts_error_at(err, TS_ERROR_INPUT, p->source, it->start,
+                a ? "the alias '*%s' stands inside what it refers to" : "the alias '*%s' refers to nothing",
+                it->anchor);
     return NULL;
 }
 
 static const ts_tree *make_scalar(parser *p, const item *it) {
     ts_tree *node = TS_NEW(p->arena, ts_tree);
-    *node = (ts_tree){.kind = TS_TREE_SCALAR, .text = it->text, .quoted = it->quoted, .source = p->source,
-                      .offset = it->start, .size = 1};
+    *node = (ts_tree){.kind = TS_TREE_SCALAR,
+                      .text = it->text,
+                      .quoted = it->quoted,
+                      .source = p->source,
+                      .offset = it->start,
+                      .size = 1};
     node->comment = find_comment(p, it->block ? it->start : it->end);
     anchor *a = add_anchor(p, it->anchor);
     if (a) a->node = node;
@@ -161,7 +167,8 @@ static bool read_child(ts_error *err, parser *p, ts_tree *node, int depth, bool 
     if (!next(err, p, &it)) return false;
     *end = it.type == YAML_MAPPING_END_EVENT || it.type == YAML_SEQUENCE_END_EVENT;
     if (*end) return true;
-    if (node->kind == TS_TREE_MAP && (!read_key(err, p, node, &it, &entry) || !next(err, p, &it))) return false;
+    if (node->kind == TS_TREE_MAP && (!read_key(err, p, node, &it, &entry) || !next(err, p, &it)))
+        return false;
     entry.value = read_node(err, p, &it, depth + 1);
     if (entry.value == NULL) return false;
     node->size += entry.value->size;
@@ -175,7 +182,10 @@ static bool read_child(ts_error *err, parser *p, ts_tree *node, int depth, bool 
 static const ts_tree *read_children(ts_error *err, parser *p, const item *it, int depth) {
     ts_tree *node = TS_NEW(p->arena, ts_tree);
     *node = (ts_tree){.kind = it->type == YAML_MAPPING_START_EVENT ? TS_TREE_MAP : TS_TREE_LIST,
-                      .source = p->source, .offset = it->start, .comment = "", .size = 1};
+                      .source = p->source,
+                      .offset = it->start,
+                      .comment = "",
+                      .size = 1};
     if (depth == TS_TREE_MAX_DEPTH) {
         ts_error_at(err, TS_ERROR_INPUT, p->source, it->start, "more than %d levels", TS_TREE_MAX_DEPTH);
         return NULL;

@@ -12,8 +12,8 @@ typedef struct {
     int64_t factor;
 } unit;
 
-static const unit size_units[] = {
-    {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", INT64_C(1) << 40}, {NULL, 0}};
+static const unit size_units[] = {{"B", 1},         {"KiB", 1 << 10},          {"MiB", 1 << 20},
+                                  {"GiB", 1 << 30}, {"TiB", INT64_C(1) << 40}, {NULL, 0}};
 static const unit clock_units[] = {{"kHz", 1}, {"MHz", 1000}, {"GHz", 1000000}, {NULL, 0}};
 static const unit time_units[] = {{"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {NULL, 0}};
 static const unit cycle_units[] = {{"ck", 1}, {NULL, 0}};
@@ -22,8 +22,9 @@ static const unit no_units[] = {{"", 1}, {NULL, 0}};
 /* By ts_field_kind. */
 static const struct {
     const char *text, *expected;
-    const unit *units, *printed; /* accepted; those to print with, of which the largest that is exact is used */
-    bool decimal;                /* printed with a fraction */
+    const unit *units,
+        *printed; /* accepted; those to print with, of which the largest that is exact is used */
+    bool decimal; /* printed with a fraction */
 } kinds[] = {
     [TS_FIELD_INTEGER] = {"integer", "an integer", no_units, no_units, false},
     [TS_FIELD_BOOL] = {"bool", "true or false", NULL, NULL, false},
@@ -40,7 +41,8 @@ const char *ts_field_kind_text(ts_field_kind kind) { return kinds[kind].text; }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Digits, and a fraction if the unit has parts, times the unit's factor; only exact results. At most 18 digits. */
+/* Digits, and a fraction if the unit has parts, times the unit's factor; only exact results. At most 18
+ * digits. */
 static bool parse_number(const char *text, size_t length, int64_t factor, int64_t *value) {
     enum { MOST_DIGITS = 18 };
     size_t point = length, digits = 0;
@@ -71,7 +73,8 @@ static bool parse_quantity(const char *text, const unit *units, int64_t *value) 
 
 static bool parse_integer(const char *text, int64_t *value) {
     bool negative = text[0] == '-';
-    if (!parse_quantity(text + negative, no_units, value) || strchr(text, '.') || strchr(text, ' ')) return false;
+    if (!parse_quantity(text + negative, no_units, value) || strchr(text, '.') || strchr(text, ' '))
+        return false;
     if (negative) *value = -*value;
     return true;
 }
@@ -117,7 +120,8 @@ static void print_decimal(ts_text *out, int64_t value, int64_t factor) {
     for (; rest > 0; rest = rest * 10 % factor) ts_text_add_char(out, (char)('0' + rest * 10 / factor));
 }
 
-/* With the largest unit in which it is whole, or, for kinds that are printed with a fraction, at least one. */
+/* With the largest unit in which it is whole, or, for kinds that are printed with a fraction, at least one.
+ */
 static void print_quantity(ts_text *out, ts_field_kind kind, int64_t value) {
     const unit *best = kinds[kind].printed;
     for (const unit *u = best; u->text; u++)
@@ -187,7 +191,10 @@ void ts_field_range(ts_text *out, const ts_field *field) {
 
 void ts_field_expectation(ts_text *out, const ts_field *field) {
     bool group = field->kind == TS_FIELD_GROUP;
-    ts_text_add(out, "%s%s", kinds[field->kind].expected, group ? " with " : kinds[field->kind].units ? " from " : "");
+    ts_text_add(out, "%s%s", kinds[field->kind].expected,
+                group                      ? " with "
+                : kinds[field->kind].units ? " from "
+                                           : "");
     ts_field_range(out, field);
     ts_text_add(out, "%s", group ? " keys" : "");
 }

@@ -1,62 +1,60 @@
 /* The fields of a machine: one row each. */
 #include "tilesim/machine/machine.h"
 
-#define AT(type, member) .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
-#define ROW(key, kind_, member, low, high, unit_, meaning_) \
-    {.path = key, .kind = TS_FIELD_##kind_, AT(ts_machine, member), .min = low, .max = high, .unit = unit_, \
-     .meaning = meaning_}
-#define INTEGER(key, member, low, high, unit_, meaning_) ROW(key, INTEGER, member, low, high, unit_, meaning_)
-#define POWER(key, member, high, unit_, meaning_) \
-    {.path = key, .kind = TS_FIELD_INTEGER, AT(ts_machine, member), .min = 1, .max = high, .power_of_two = true, \
-     .unit = unit_, .meaning = meaning_}
-#define BYTES(key, member, low, high, meaning_) \
-    {.path = key, .kind = TS_FIELD_BYTES, AT(ts_machine, member), .min = low, .max = high, .power_of_two = true, \
-     .unit = "", .meaning = meaning_}
-#define TIME(key, member, meaning_) ROW(key, TIME, member, 0, INT64_C(1000000000), "", meaning_)
-#define CLOCK(key, member, meaning_) ROW(key, CLOCK, member, 1000, 20000000, "", meaning_)
-#define CYCLES(name, meaning_) \
-    {.path = "hbm.timing." #name, .kind = TS_FIELD_CYCLES, AT(ts_machine, hbm.timing.name), .min = 0, .max = 1000000, \
-     .clock = offsetof(ts_machine, hbm.clock_khz), .unit = "", .meaning = meaning_}
-#define CHOICE(key, member, words, meaning_) \
-    {.path = key, .kind = TS_FIELD_CHOICE, AT(ts_machine, member), .max = INT32_MAX, .choices = words, .unit = "", \
-     .meaning = meaning_}
-#define TABLE(rows, type) {rows, sizeof rows / sizeof rows[0], sizeof(type)}
+/* What follows the meaning is also set. */
+#define ROW(type, key, kind_, member, low, high, unit_, ...)                                                 \
+    {                                                                                                        \
+        .path = key, .kind = TS_FIELD_##kind_, .offset = offsetof(type, member),                             \
+        .bytes = sizeof(((type *)0)->member), .min = low, .max = high, .unit = unit_, .meaning = __VA_ARGS__ \
+    }
+#define FIELD(key, ...)               ROW(ts_machine, key, __VA_ARGS__)
+#define INTEGER(key, ...)             FIELD(key, INTEGER, __VA_ARGS__)
+#define POWER(key, member, high, ...) INTEGER(key, member, 1, high, __VA_ARGS__, .power_of_two = true)
+#define BYTES(key, ...)               FIELD(key, BYTES, __VA_ARGS__, .power_of_two = true)
+#define TIME(key, member, meaning)    FIELD(key, TIME, member, 0, 1000000000, "", meaning)
+#define CLOCK(key, member, meaning)   FIELD(key, CLOCK, member, 1000, 20000000, "", meaning)
+#define CYCLES(name, ...)                                                                                    \
+    FIELD("hbm.timing." #name, CYCLES, hbm.timing.name, 0, 1000000, "", __VA_ARGS__,                         \
+          .clock = offsetof(ts_machine, hbm.clock_khz))
+#define CHOICE(key, member, words, ...)                                                                      \
+    FIELD(key, CHOICE, member, 0, INT32_MAX, "", __VA_ARGS__, .choices = words)
+#define TABLE(rows, type)                                                                                    \
+    { rows, sizeof rows / sizeof rows[0], sizeof(type) }
 
 /* In the order of the enums; what HBM time does not model (closed pages, a queue a bank) has no word. */
 static const char *const schedulers[] = {"row_hit", "frfcfs", NULL};
 static const char *const refreshes[] = {"none", "all_bank", "per_bank", NULL};
 
-enum { KIB = 1 << 10, GIB = 1 << 30 };
+enum { KIB = 1 << 10, MIB = 1 << 20, GIB = 1 << 30 };
+#define LARGEST (INT64_C(1) << 44)
 
+#define AXIS(...) ROW(ts_machine_axis, __VA_ARGS__)
 static const ts_field axis_rows[] = {
-    {.path = "extent", .kind = TS_FIELD_INTEGER, AT(ts_machine_axis, extent), .min = 1, .max = INT64_C(1) << 44,
-     .unit = "steps", .meaning = "places on the axis"},
-    {.path = "step", .kind = TS_FIELD_BYTES, AT(ts_machine_axis, step_bytes), .min = 1, .max = INT64_C(1) << 44,
-     .unit = "", .meaning = "distance of neighbours in the memory"},
+    AXIS("extent", INTEGER, extent, 1, LARGEST, "steps", "places on the axis"),
+    AXIS("step", BYTES, step_bytes, 1, LARGEST, "", "distance of neighbours in the memory"),
 };
 static const ts_field_table axis_table = TABLE(axis_rows, ts_machine_axis);
 
+#define MEMORY(...) ROW(ts_machine_memory, __VA_ARGS__)
 static const ts_field memory_rows[] = {
-    {.path = "capacity", .kind = TS_FIELD_BYTES, AT(ts_machine_memory, capacity_bytes), .min = 1,
-     .max = INT64_C(1) << 44, .unit = "", .meaning = "size of the memory"},
-    {.path = "align", .kind = TS_FIELD_BYTES, AT(ts_machine_memory, align_bytes), .min = 1, .max = 1 << 20,
-     .power_of_two = true, .unit = "", .meaning = "tensors begin at multiples of this"},
-    {.path = "xla_space", .kind = TS_FIELD_INTEGER, AT(ts_machine_memory, xla_space), .min = -1, .max = 255, .unit = "",
-     .meaning = "n of S(n) in XLA's layouts, -1: none"},
-    {.path = "per_core", .kind = TS_FIELD_BOOL, AT(ts_machine_memory, per_core), .unit = "",
-     .meaning = "each TensorCore has one; else the chip has one"},
-    {.path = "axes", .kind = TS_FIELD_GROUP, AT(ts_machine_memory, axes), .max = 3, .fields = &axis_table,
-     .count_offset = offsetof(ts_machine_memory, axis_count), .unit = "",
-     .meaning = "axes for layouts, beside m, the bytes in order"},
+    MEMORY("capacity", BYTES, capacity_bytes, 1, LARGEST, "", "size of the memory"),
+    MEMORY("align", BYTES, align_bytes, 1, MIB, "", "tensors begin at multiples of this",
+           .power_of_two = true),
+    MEMORY("xla_space", INTEGER, xla_space, -1, 255, "", "n of S(n) in XLA's layouts, -1: none"),
+    MEMORY("per_core", BOOL, per_core, 0, 1, "", "each TensorCore has one; else the chip has one"),
+    MEMORY("axes", GROUP, axes, 0, 3, "", "axes for layouts, beside m, the bytes in order",
+           .fields = &axis_table, .count_offset = offsetof(ts_machine_memory, axis_count)),
 };
 static const ts_field_table memory_table = TABLE(memory_rows, ts_machine_memory);
 
 static const ts_field rows[] = {
-    {.path = "title", .kind = TS_FIELD_TEXT, AT(ts_machine, title), .unit = "", .meaning = "what people call the machine"},
+    FIELD("title", TEXT, title, 0, 0, "", "what people call the machine"),
 
-    INTEGER("chip.generation", chip.generation, 1, 99, "", "number of the TPU generation, of which XLA's tiles depend"),
+    INTEGER("chip.generation", chip.generation, 1, 99, "",
+            "number of the TPU generation, of which XLA's tiles depend"),
     INTEGER("chip.tensor_cores", chip.tensor_cores, 1, 16, "cores", "TensorCores that share HBM and CMEM"),
-    CLOCK("chip.clock.sustained", chip.sustained_khz, "TensorCore clock under load: cycles are counted in it"),
+    CLOCK("chip.clock.sustained", chip.sustained_khz,
+          "TensorCore clock under load: cycles are counted in it"),
     CLOCK("chip.clock.peak", chip.peak_khz, "TensorCore clock of the published peak rates"),
     TIME("chip.launch", chip.launch_ps, "of the smallest kernel, beyond what it does"),
 
@@ -64,26 +62,32 @@ static const ts_field rows[] = {
     INTEGER("core.sublanes", chip.sublanes, TS_SUBLANES, TS_SUBLANES, "sublanes", "sublanes of a vreg"),
     INTEGER("core.sregs", core.limits.sregs, 1, TS_REGISTERS_MAX, "registers", "scalar registers, 32 bits"),
     INTEGER("core.vregs", core.limits.vregs, 1, TS_REGISTERS_MAX, "registers", "vector registers, 4 KiB"),
-    {.path = "core.bf16", .kind = TS_FIELD_BOOL, AT(ts_machine, core.limits.bf16), .unit = "",
-     .meaning = "has vector arithmetic on bf16"},
+    FIELD("core.bf16", BOOL, core.limits.bf16, 0, 1, "", "vector arithmetic on bf16 without unpacking it"),
     INTEGER("core.vmasks", core.limits.vmasks, 1, TS_REGISTERS_MAX, "registers", "mask registers"),
-#define SLOT(name, text, about) \
+#define SLOT(name, text, about)                                                                              \
     INTEGER("core.slots." text, core.limits.slots[TS_SLOT_##name], 0, 64, "a bundle", about),
 #include "tilesim/isa/slots.def"
-#define LATENCY(name, text, about) \
-    INTEGER("core.timing." text ".latency", core.latency_cycles[TS_LATENCY_##name], 1, 1000000, "cycles", about), \
-    INTEGER("core.timing." text ".occupancy", core.occupancy_cycles[TS_LATENCY_##name], 1, 1000000, "cycles", \
-            "until the unit takes another"),
+#define LATENCY(name, text, about)                                                                           \
+    INTEGER("core.timing." text ".latency", core.latency_cycles[TS_LATENCY_##name], 1, 1000000, "cycles",    \
+            about),                                                                                          \
+        INTEGER("core.timing." text ".occupancy", core.occupancy_cycles[TS_LATENCY_##name], 1, 1000000,      \
+                "cycles", "until the unit takes another"),
 #include "tilesim/isa/latencies.def"
 
     INTEGER("mxu.units", core.mxu.units, 0, 64, "a core", "matrix units"),
     POWER("mxu.edge", core.mxu.edge, 1024, "multipliers", "rows and columns of a matrix unit"),
-    INTEGER("mxu.rate.f32", core.mxu.rate[TS_MXU_F32], 0, 64, "of bf16", "rows of f32 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.bf16", core.mxu.rate[TS_MXU_BF16], 1, 1, "of bf16", "1: the occupancy of mxu_push is that of bf16"),
-    INTEGER("mxu.rate.fp8", core.mxu.rate[TS_MXU_FP8], 0, 64, "of bf16", "rows of fp8 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.int8", core.mxu.rate[TS_MXU_INT8], 0, 64, "of bf16", "rows of int8 for one of bf16, 0: not native"),
-    INTEGER("mxu.rate.int4", core.mxu.rate[TS_MXU_INT4], 0, 64, "of bf16", "rows of int4 for one of bf16, 0: not native"),
-    INTEGER("mxu.staging", core.mxu.staging, 1, 64, "tiles", "weight tiles that a unit holds, the one in use included"),
+    INTEGER("mxu.rate.f32", core.mxu.rate[TS_MXU_F32], 0, 64, "of bf16",
+            "rows of f32 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.bf16", core.mxu.rate[TS_MXU_BF16], 1, 1, "of bf16",
+            "1: the occupancy of mxu_push is that of bf16"),
+    INTEGER("mxu.rate.fp8", core.mxu.rate[TS_MXU_FP8], 0, 64, "of bf16",
+            "rows of fp8 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.int8", core.mxu.rate[TS_MXU_INT8], 0, 64, "of bf16",
+            "rows of int8 for one of bf16, 0: not native"),
+    INTEGER("mxu.rate.int4", core.mxu.rate[TS_MXU_INT4], 0, 64, "of bf16",
+            "rows of int4 for one of bf16, 0: not native"),
+    INTEGER("mxu.staging", core.mxu.staging, 1, 64, "tiles",
+            "weight tiles that a unit holds, the one in use included"),
     INTEGER("mxu.results", core.mxu.result_vregs, 1, 4096, "vregs", "results that a unit holds until popped"),
 
     INTEGER("vmem.banks", core.vmem_banks, 0, 4096, "banks",
@@ -91,13 +95,14 @@ static const ts_field rows[] = {
 
     INTEGER("hbm.stacks", hbm.stacks, 1, 64, "stacks", "stacks of the chip"),
     POWER("hbm.channels", hbm.channels, 64, "channels", "channels of a stack"),
-    POWER("hbm.pseudo_channels", hbm.pseudo_channels, 4, "pseudo channels", "of a channel, whose command buses they share"),
+    POWER("hbm.pseudo_channels", hbm.pseudo_channels, 4, "pseudo channels",
+          "of a channel, whose command buses they share"),
     POWER("hbm.sids", hbm.sids, 4, "stack ids", "stack ids (ranks) of a pseudo channel"),
     POWER("hbm.bank_groups", hbm.bank_groups, 16, "bank groups", "of a stack id"),
     POWER("hbm.banks", hbm.banks, 16, "banks", "of a bank group"),
     INTEGER("hbm.rows", hbm.rows, 1, 1 << 22, "rows", "of a bank"),
-    BYTES("hbm.row", hbm.row_bytes, 64, 64 * KIB, "one row of a bank in one pseudo channel"),
-    BYTES("hbm.burst", hbm.burst_bytes, 8, KIB, "moved by one RD or WR"),
+    BYTES("hbm.row", hbm.row_bytes, 64, 64 * KIB, "", "one row of a bank in one pseudo channel"),
+    BYTES("hbm.burst", hbm.burst_bytes, 8, KIB, "", "moved by one RD or WR"),
     CLOCK("hbm.clock", hbm.clock_khz, "CK, in which the timing counts"),
     INTEGER("hbm.ticks", hbm.ticks_per_ck, 1, 2, "a CK", "command slots: 2 when row commands use both edges"),
     INTEGER("hbm.bus.act", hbm.act_ticks, 1, 16, "ticks", "ACT on the row bus"),
@@ -130,25 +135,31 @@ static const ts_field rows[] = {
     CYCLES(t_rrefd, "REF of one bank to that of another"),
     CHOICE("hbm.controller.scheduler", hbm.scheduler, schedulers, "which command goes first"),
     INTEGER("hbm.controller.read_entries", hbm.read_entries, 1, 1 << 12, "bursts", "read queue of a channel"),
-    INTEGER("hbm.controller.write_entries", hbm.write_entries, 1, 1 << 12, "bursts", "write queue of a channel"),
-    INTEGER("hbm.controller.write_high", hbm.write_high_percent, 1, 100, "%", "of the write queue: writes start above"),
-    INTEGER("hbm.controller.write_low", hbm.write_low_percent, 0, 99, "%", "of the write queue: writes end below"),
+    INTEGER("hbm.controller.write_entries", hbm.write_entries, 1, 1 << 12, "bursts",
+            "write queue of a channel"),
+    INTEGER("hbm.controller.write_high", hbm.write_high_percent, 1, 100, "%",
+            "of the write queue: writes start above"),
+    INTEGER("hbm.controller.write_low", hbm.write_low_percent, 0, 99, "%",
+            "of the write queue: writes end below"),
     CHOICE("hbm.controller.refresh", hbm.refresh, refreshes, "which REF is used"),
-    {.path = "hbm.address_map", .kind = TS_FIELD_TEXT, AT(ts_machine, hbm.address_map), .unit = "",
-     .meaning = "A, B, H, or fields, lowest bit first, and XOR hashes"},
+    FIELD("hbm.address_map", TEXT, hbm.address_map, 0, 0, "",
+          "A, B, H, or fields, lowest bit first, and XOR hashes"),
 
     INTEGER("dma.queues", dma.queues, 1, 1 << 10, "transfers", "worked on at once; later ones wait in order"),
-    INTEGER("dma.descriptors", dma.descriptors, 1, 1 << 16, "descriptors", "started and not complete; one more stalls"),
+    INTEGER("dma.descriptors", dma.descriptors, 1, 1 << 16, "descriptors",
+            "started and not complete; one more stalls"),
     INTEGER("dma.loop_dims", dma.loop_dims, 1, 16, "loops", "of a descriptor; a box with more takes several"),
     TIME("dma.issue", dma.issue_ps, "from issue to the first request"),
     TIME("dma.descriptor", dma.descriptor_ps, "for each further descriptor of a transfer"),
     TIME("dma.completion", dma.completion_ps, "from the last data to the semaphore"),
-    ROW("dma.lookahead", BYTES, dma.lookahead_bytes, 0, GIB, "", "requests run this far ahead of the oldest not accepted"),
-    ROW("dma.in_flight", BYTES, dma.in_flight_bytes, 1, GIB, "", "and this far ahead of the oldest not done"),
-    BYTES("dma.access", dma.access_bytes, 1, 64 * KIB, "smallest piece of HBM that is moved"),
+    FIELD("dma.lookahead", BYTES, dma.lookahead_bytes, 0, GIB, "",
+          "requests run this far ahead of the oldest not accepted"),
+    FIELD("dma.in_flight", BYTES, dma.in_flight_bytes, 1, GIB, "",
+          "and this far ahead of the oldest not done"),
+    BYTES("dma.access", dma.access_bytes, 1, 64 * KIB, "", "smallest piece of HBM that is moved"),
     POWER("dma.write_granule", dma.write_granule_bits, 1 << 20, "bits",
           "a narrower write beside valid data is a read-modify-write"),
-#define RATE(kind, text, meaning) \
+#define RATE(kind, text, meaning)                                                                            \
     INTEGER("dma.rate." text, dma.bytes_per_cycle[TS_DMA_##kind], 0, 1 << 20, "bytes a cycle", meaning)
     RATE(COPY, "copy", "runs stay runs, 0: not done"),
     RATE(RETILE, "retile", "runs of a word and more are rearranged, 0: not done"),
@@ -157,8 +168,8 @@ static const ts_field rows[] = {
     RATE(CONVERT, "convert", "element types differ, 0: not done"),
     RATE(GATHER, "gather", "element by element, 0: not done"),
 
-    {.path = "memories", .kind = TS_FIELD_GROUP, AT(ts_machine, memories), .min = 1, .max = 8, .fields = &memory_table,
-     .count_offset = offsetof(ts_machine, memory_count), .unit = "", .meaning = "the memory spaces, by name"},
+    FIELD("memories", GROUP, memories, 1, 8, "", "the memory spaces, by name", .fields = &memory_table,
+          .count_offset = offsetof(ts_machine, memory_count)),
 };
 
 const ts_field_table ts_machine_fields = TABLE(rows, ts_machine);

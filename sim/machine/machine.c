@@ -16,8 +16,8 @@ static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *pat
 
 static bool fail_at(ts_error *err, const ts_machine *machine, const char *path, const char *expected) {
     const ts_tree *node = find_leaf(machine, path)->node;
-    return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s: found '%s', expected %s", path, node->text,
-                       expected);
+    return ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "%s: found '%s', expected %s", path,
+                       node->text, expected);
 }
 
 static bool check_hbm(ts_error *err, const ts_machine *m) {
@@ -35,21 +35,24 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
 
 /* What the geometry of the HBM holds. */
 static int64_t hbm_bytes(const ts_hbm_config *h) {
-    int64_t banks = (int64_t)h->stacks * h->channels * h->pseudo_channels * h->sids * h->bank_groups * h->banks;
+    int64_t banks =
+        (int64_t)h->stacks * h->channels * h->pseudo_channels * h->sids * h->bank_groups * h->banks;
     return banks * h->row_bytes * h->rows; /* at most 2^24 * 2^16 * 2^22 */
 }
 
-static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory, const char *field,
-                        const char *expected) {
+static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const char *memory,
+                        const char *field, const char *expected) {
     ts_text path;
     ts_text_init(&path, arena);
     ts_text_add(&path, "memories.%s.%s", memory, field);
     return fail_at(err, m, path.bytes, expected);
 }
 
-static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m, const ts_machine_memory *memory) {
+static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
+                         const ts_machine_memory *memory) {
     if (strcmp(memory->name, "hbm") == 0 && memory->capacity_bytes > hbm_bytes(&m->hbm))
-        return fail_memory(err, arena, m, memory->name, "capacity", "at most what the stacks, banks and rows of hbm hold");
+        return fail_memory(err, arena, m, memory->name, "capacity",
+                           "at most what the stacks, banks and rows of hbm hold");
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         if (axis->extent <= memory->capacity_bytes / axis->step_bytes) continue;
@@ -74,7 +77,8 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
 
 /* ---- Loading ---- */
 
-static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *what, const char *override) {
+static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *what,
+                            const char *override) {
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){ts_arena_copy_text(arena, what, strlen(what)),
                           ts_arena_copy_text(arena, override, strlen(override)), strlen(override)};
@@ -84,7 +88,8 @@ static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree,
 
 static uint64_t hash_text(const ts_text *text) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < text->length; i++) hash = (hash ^ (unsigned char)text->bytes[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < text->length; i++)
+        hash = (hash ^ (unsigned char)text->bytes[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -116,7 +121,8 @@ const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *na
 
 /* ---- Printing ---- */
 
-/* The keys of `path` that are not also those of `previous`, as lines of their own, but for the last. Returns it. */
+/* The keys of `path` that are not also those of `previous`, as lines of their own, but for the last. Returns
+ * it. */
 static const char *print_keys(ts_text *out, const char *path, const char *previous, int *depth) {
     size_t start = 0;
     bool same = true;
@@ -141,7 +147,8 @@ void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
         ts_field_print(out, leaf->field, leaf->at);
         size_t width = out->length - start;
         if (comments && leaf->node->comment[0])
-            ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "", leaf->node->comment);
+            ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",
+                        leaf->node->comment);
         ts_text_add_char(out, '\n');
         previous = leaf->path;
     }
@@ -150,8 +157,11 @@ void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
 /* ---- What follows from the figures ---- */
 
 const char *ts_mxu_type_text(ts_mxu_type type) {
-    static const char *const texts[] = {[TS_MXU_F32] = "f32", [TS_MXU_BF16] = "bf16", [TS_MXU_FP8] = "fp8",
-                                        [TS_MXU_INT8] = "int8", [TS_MXU_INT4] = "int4"};
+    static const char *const texts[] = {[TS_MXU_F32] = "f32",
+                                        [TS_MXU_BF16] = "bf16",
+                                        [TS_MXU_FP8] = "fp8",
+                                        [TS_MXU_INT8] = "int8",
+                                        [TS_MXU_INT4] = "int4"};
     return texts[type];
 }
 
@@ -170,7 +180,8 @@ int64_t ts_machine_hbm_rate(const ts_machine *machine) {
 }
 
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz) {
-    return (int64_t)machine->chip.tensor_cores * machine->core.limits.slots[TS_SLOT_VLD] * TS_VREG_BYTES * khz * 1000;
+    return (int64_t)machine->chip.tensor_cores * machine->core.limits.slots[TS_SLOT_VLD] * TS_VREG_BYTES *
+           khz * 1000;
 }
 
 const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name) {
@@ -181,6 +192,7 @@ const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine 
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", memory->name);
     }
-    ts_error_set(err, TS_ERROR_INPUT, "the machine '%s' has no memory '%s'; it has %s", machine->name, name, names);
+    ts_error_set(err, TS_ERROR_INPUT, "the machine '%s' has no memory '%s'; it has %s", machine->name, name,
+                 names);
     return NULL;
 }

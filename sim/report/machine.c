@@ -15,7 +15,8 @@ static double ratio(int64_t a, int64_t b) { return (double)a / (double)b; }
 
 static void add_rates(const ts_machine *m, ts_text *out) {
     int64_t vmem = ts_machine_vmem_rate(m, m->chip.peak_khz), hbm = ts_machine_hbm_rate(m);
-    ts_text_add(out, "#   %-8s %14s %14s %20s %20s\n", "", "peak TOP/s", "sustained", "ridge, op/B of HBM", "op/B of VMEM");
+    ts_text_add(out, "#   %-8s %14s %14s %20s %20s\n", "", "peak TOP/s", "sustained", "ridge, op/B of HBM",
+                "op/B of VMEM");
     for (ts_mxu_type type = 0; type < TS_MXU_TYPE_COUNT; type++) {
         int64_t peak = ts_machine_peak_ops(m, type, m->chip.peak_khz);
         if (peak == 0) {
@@ -23,7 +24,8 @@ static void add_rates(const ts_machine *m, ts_text *out) {
             continue;
         }
         ts_text_add(out, "#   %-8s %14.1f %14.1f %20.1f %20.1f\n", ts_mxu_type_text(type), tera(peak),
-                    tera(ts_machine_peak_ops(m, type, m->chip.sustained_khz)), ratio(peak, hbm), ratio(peak, vmem));
+                    tera(ts_machine_peak_ops(m, type, m->chip.sustained_khz)), ratio(peak, hbm),
+                    ratio(peak, vmem));
     }
     ts_text_add(out, "#   HBM      %14.1f GB/s\n", giga(hbm));
     ts_text_add(out, "#   VMEM     %14.1f GB/s of loads, %.1f times HBM\n", giga(vmem), ratio(vmem, hbm));
@@ -121,8 +123,9 @@ bool ts_report_machines(ts_error *err, ts_arena *arena, ts_text *out) {
         const ts_machine *m = ts_machine_load(err, arena, ts_embedded_machines[i].name);
         const ts_machine_memory *hbm = m ? ts_machine_find_memory(err, m, "hbm") : NULL;
         if (hbm == NULL) return false;
-        ts_text_add(out, "%-16s %-16s %10.1f %10" PRId64 " GiB %12.1f%s\n", m->name, m->title, giga(ts_machine_hbm_rate(m)),
-                    hbm->capacity_bytes >> 30, tera(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz)),
+        ts_text_add(out, "%-16s %-16s %10.1f %10" PRId64 " GiB %12.1f%s\n", m->name, m->title,
+                    giga(ts_machine_hbm_rate(m)), hbm->capacity_bytes >> 30,
+                    tera(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz)),
                     strcmp(m->name, TS_MACHINE_DEFAULT) == 0 ? "  (the default)" : "");
     }
     return true;
@@ -151,7 +154,8 @@ bool ts_report_machines_json(ts_error *err, ts_arena *arena, ts_text *out) {
 typedef void visit(const ts_field *field, const char *path, const char *range, void *to);
 
 /* Every field, those of a group's structs with "*" for the key. */
-static void walk_fields(const ts_field_table *table, const char *prefix, ts_arena *arena, visit *each, void *to) {
+static void walk_fields(const ts_field_table *table, const char *prefix, ts_arena *arena, visit *each,
+                        void *to) {
     for (int i = 0; i < table->count; i++) {
         const ts_field *field = &table->fields[i];
         ts_text path, range;

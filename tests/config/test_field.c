@@ -21,27 +21,28 @@ typedef struct {
     int32_t part_count;
 } thing;
 
-#define AT(type, member) .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
+#define ROW(type, key, kind_, member, low, high, ...)                                                        \
+    {                                                                                                        \
+        .path = key, .kind = TS_FIELD_##kind_, .offset = offsetof(type, member),                             \
+        .bytes = sizeof(((type *)0)->member), .min = low, .max = high, .unit = "", .meaning = __VA_ARGS__    \
+    }
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const ts_field part_rows[] = {
-    {.path = "depth", .kind = TS_FIELD_INTEGER, AT(part, depth), .max = 9, .unit = "m", .meaning = "how deep"},
+    ROW(part, "depth", INTEGER, depth, 0, 9, "how deep"),
 };
 static const ts_field_table part_table = {part_rows, 1, sizeof(part)};
 static const ts_field rows[] = {
-    {.path = "a.count", .kind = TS_FIELD_INTEGER, AT(thing, count), .min = 1, .max = 64, .power_of_two = true,
-     .unit = "", .meaning = "how many"},
-    {.path = "a.big", .kind = TS_FIELD_INTEGER, AT(thing, big), .min = -5, .max = INT64_C(999999999999999999), .unit = "",
-     .meaning = "how big"},
-    {.path = "flag", .kind = TS_FIELD_BOOL, AT(thing, flag), .unit = "", .meaning = "whether"},
-    {.path = "text", .kind = TS_FIELD_TEXT, AT(thing, text), .unit = "", .meaning = "what"},
-    {.path = "colour", .kind = TS_FIELD_CHOICE, AT(thing, colour), .choices = colours, .unit = "", .meaning = "which"},
-    {.path = "bytes", .kind = TS_FIELD_BYTES, AT(thing, bytes), .max = INT64_C(1) << 40, .unit = "", .meaning = "size"},
-    {.path = "clock", .kind = TS_FIELD_CLOCK, AT(thing, khz), .min = 1, .max = 9000000, .unit = "", .meaning = "rate"},
-    {.path = "time", .kind = TS_FIELD_TIME, AT(thing, picoseconds), .max = 9000000, .unit = "", .meaning = "delay"},
-    {.path = "cycles", .kind = TS_FIELD_CYCLES, AT(thing, cycles), .max = 1000, .clock = offsetof(thing, khz),
-     .unit = "", .meaning = "delay in cycles"},
-    {.path = "parts", .kind = TS_FIELD_GROUP, AT(thing, parts), .max = 2, .fields = &part_table,
-     .count_offset = offsetof(thing, part_count), .unit = "", .meaning = "its parts"},
+    ROW(thing, "a.count", INTEGER, count, 1, 64, "how many", .power_of_two = true),
+    ROW(thing, "a.big", INTEGER, big, -5, INT64_C(999999999999999999), "how big"),
+    ROW(thing, "flag", BOOL, flag, 0, 1, "whether"),
+    ROW(thing, "text", TEXT, text, 0, 0, "what"),
+    ROW(thing, "colour", CHOICE, colour, 0, 2, "which", .choices = colours),
+    ROW(thing, "bytes", BYTES, bytes, 0, INT64_C(1) << 40, "size"),
+    ROW(thing, "clock", CLOCK, khz, 1, 9000000, "rate"),
+    ROW(thing, "time", TIME, picoseconds, 0, 9000000, "delay"),
+    ROW(thing, "cycles", CYCLES, cycles, 0, 1000, "delay in cycles", .clock = offsetof(thing, khz)),
+    ROW(thing, "parts", GROUP, parts, 0, 2, "its parts", .fields = &part_table,
+        .count_offset = offsetof(thing, part_count)),
 };
 static const ts_field_table table = {rows, sizeof rows / sizeof rows[0], sizeof(thing)};
 
@@ -70,9 +71,10 @@ static void reads_a_struct(void **state) {
     ts_error err = {0};
     thing got;
     ts_field_leaves leaves = {0};
-    assert_true(read(&err, arena, "a: {count: 8, big: 999999999999999999} # published (p)\nflag: true # derived\n"
-                                  "text: 'a # b' # assumed: x\ncolour: blue # assume\nbytes: 2 MiB\nclock: 1.6 GHz\n"
-                                  "time: 54.4 ns\ncycles: 14 ns\nparts:\n  x: {depth: 3}\n  y-1: {depth: 0}\n",
+    assert_true(read(&err, arena,
+                     "a: {count: 8, big: 999999999999999999} # published (p)\nflag: true # derived\n"
+                     "text: 'a # b' # assumed: x\ncolour: blue # assume\nbytes: 2 MiB\nclock: 1.6 GHz\n"
+                     "time: 54.4 ns\ncycles: 14 ns\nparts:\n  x: {depth: 3}\n  y-1: {depth: 0}\n",
                      NULL, &got, &leaves));
     assert_int_equal(got.count, 8);
     assert_true(got.big == INT64_C(999999999999999999));
@@ -91,10 +93,17 @@ static void reads_a_struct(void **state) {
         const char *path;
         ts_field_status status;
     } expected[] = {
-        {"a.count", TS_STATUS_PUBLISHED}, {"a.big", TS_STATUS_PUBLISHED}, {"flag", TS_STATUS_DERIVED},
-        {"text", TS_STATUS_ASSUMED},      {"colour", TS_STATUS_UNSTATED}, {"bytes", TS_STATUS_UNSTATED},
-        {"clock", TS_STATUS_UNSTATED},    {"time", TS_STATUS_UNSTATED},   {"cycles", TS_STATUS_UNSTATED},
-        {"parts.x.depth", TS_STATUS_UNSTATED}, {"parts.y-1.depth", TS_STATUS_UNSTATED},
+        {"a.count", TS_STATUS_PUBLISHED},
+        {"a.big", TS_STATUS_PUBLISHED},
+        {"flag", TS_STATUS_DERIVED},
+        {"text", TS_STATUS_ASSUMED},
+        {"colour", TS_STATUS_UNSTATED},
+        {"bytes", TS_STATUS_UNSTATED},
+        {"clock", TS_STATUS_UNSTATED},
+        {"time", TS_STATUS_UNSTATED},
+        {"cycles", TS_STATUS_UNSTATED},
+        {"parts.x.depth", TS_STATUS_UNSTATED},
+        {"parts.y-1.depth", TS_STATUS_UNSTATED},
     };
     assert_int_equal(leaves.count, sizeof expected / sizeof expected[0]);
     for (int i = 0; i < leaves.count; i++) {
@@ -110,15 +119,32 @@ static void prints_canonically(void **state) {
     static const struct {
         const char *override, *printed;
     } cases[] = {
-        {"a.count=64", "64"},          {"a.big=-5", "-5"},          {"a.big=0", "0"},
-        {"flag=false", "false"},       {"text=a\"b\\", "\"a\\\"b\\\\\""}, {"colour=green", "green"},
-        {"bytes=0B", "0 B"},           {"bytes=1024 B", "1 KiB"},   {"bytes=1.5 KiB", "1536 B"},
-        {"bytes=1 TiB", "1 TiB"},      {"bytes=1025B", "1025 B"},   {"clock=1 kHz", "0.001 MHz"},
-        {"clock=940 MHz", "940 MHz"},  {"clock=0.94GHz", "940 MHz"}, {"clock=1.612001 GHz", "1.612001 GHz"},
-        {"time=0 ns", "0 ns"},         {"time=1 ps", "0.001 ns"},   {"time=999.999 ns", "999.999 ns"},
-        {"time=1.6 us", "1.6 us"},     {"time=1600 ns", "1.6 us"},  {"cycles=0 ck", "0 ck"},
-        {"cycles=2 ck", "2 ck"},       {"cycles=2 ns", "4 ck"},     {"cycles=1.25 ns", "2 ck"},
-        {"cycles=0.6us", "960 ck"},    {"parts.x.depth=9", "9"},
+        {"a.count=64", "64"},
+        {"a.big=-5", "-5"},
+        {"a.big=0", "0"},
+        {"flag=false", "false"},
+        {"text=a\"b\\", "\"a\\\"b\\\\\""},
+        {"colour=green", "green"},
+        {"bytes=0B", "0 B"},
+        {"bytes=1024 B", "1 KiB"},
+        {"bytes=1.5 KiB", "1536 B"},
+        {"bytes=1 TiB", "1 TiB"},
+        {"bytes=1025B", "1025 B"},
+        {"clock=1 kHz", "0.001 MHz"},
+        {"clock=940 MHz", "940 MHz"},
+        {"clock=0.94GHz", "940 MHz"},
+        {"clock=1.612001 GHz", "1.612001 GHz"},
+        {"time=0 ns", "0 ns"},
+        {"time=1 ps", "0.001 ns"},
+        {"time=999.999 ns", "999.999 ns"},
+        {"time=1.6 us", "1.6 us"},
+        {"time=1600 ns", "1.6 us"},
+        {"cycles=0 ck", "0 ck"},
+        {"cycles=2 ck", "2 ck"},
+        {"cycles=2 ns", "4 ck"},
+        {"cycles=1.25 ns", "2 ck"},
+        {"cycles=0.6us", "960 ck"},
+        {"parts.x.depth=9", "9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -132,7 +158,8 @@ static void prints_canonically(void **state) {
         ts_text text;
         ts_text_init(&text, arena);
         for (int j = 0; j < leaves.count; j++)
-            if (strncmp(leaves.leaves[j].path, cases[i].override, length) == 0 && leaves.leaves[j].path[length] == '\0')
+            if (strncmp(leaves.leaves[j].path, cases[i].override, length) == 0 &&
+                leaves.leaves[j].path[length] == '\0')
                 ts_field_print(&text, leaves.leaves[j].field, leaves.leaves[j].at);
         assert_string_equal(text.bytes, cases[i].printed);
         ts_arena_free(arena);
@@ -142,10 +169,10 @@ static void prints_canonically(void **state) {
 static void refuses_values(void **state) {
     (void)state;
 #define INTEGER "an integer from 1 to 64, a power of two"
-#define SIZE "a size such as 16 KiB from 0 B to 1 TiB"
-#define CLOCK "a frequency such as 1.5 GHz from 0.001 MHz to 9 GHz"
-#define TIME "a time such as 54.4 ns from 0 ns to 9 us"
-#define CYCLES "a time such as 14 ns or 2 ck from 0 ck to 1000 ck"
+#define SIZE    "a size such as 16 KiB from 0 B to 1 TiB"
+#define CLOCK   "a frequency such as 1.5 GHz from 0.001 MHz to 9 GHz"
+#define TIME    "a time such as 54.4 ns from 0 ns to 9 us"
+#define CYCLES  "a time such as 14 ns or 2 ck from 0 ck to 1000 ck"
     static const struct {
         const char *override, *message;
     } cases[] = {
@@ -218,19 +245,22 @@ static void refuses_files(void **state) {
     static const struct {
         const char *text, *expected;
     } cases[] = {
-        {"a: {count: 8}\nflag: true\n" REST,
-         "t:1:4: error: 'a.big' is missing: how big, an integer from -5 to 999999999999999999\na: {count: 8}\n   ^\n"},
-        {"flag: true\n" REST, "t:1:1: error: 'a.count' is missing: how many, an integer from 1 to 64, a power of two\n"
-                              "flag: true\n^\n"},
+        {"a: {count: 8}\nflag: true\n" REST, "t:1:4: error: 'a.big' is missing: how big, an integer from -5 "
+                                             "to 999999999999999999\na: {count: 8}\n   ^\n"},
+        {"flag: true\n" REST,
+         "t:1:1: error: 'a.count' is missing: how many, an integer from 1 to 64, a power of two\n"
+         "flag: true\n^\n"},
         {"a: {count: 8, big: [1]}\nflag: true\n" REST,
          "t:1:20: error: a.big: found a list, expected an integer from -5 to 999999999999999999\n"
          "a: {count: 8, big: [1]}\n                   ^\n"},
         {"a:\n    count: \"8\"\n    big: 0\nflag: true\n" REST,
-         "t:2:12: error: a.count: found the text '8', expected " INTEGER "\n    count: \"8\"\n           ^\n"},
+         "t:2:12: error: a.count: found the text '8', expected " INTEGER
+         "\n    count: \"8\"\n           ^\n"},
         {"a:\nflag: true\n" REST, "t:1:3: error: a: found nothing, expected a mapping\na:\n  ^\n"},
         {"[a]\n", "t:1:1: error: found a list, expected a mapping\n[a]\n^\n"},
-        {"a.count: 8\n" GOOD, "t:1:1: error: unknown key 'a.count', expected one of a, flag, text, colour, bytes, clock, "
-                              "time, cycles, parts\na.count: 8\n^\n"},
+        {"a.count: 8\n" GOOD,
+         "t:1:1: error: unknown key 'a.count', expected one of a, flag, text, colour, bytes, clock, "
+         "time, cycles, parts\na.count: 8\n^\n"},
         {"a: {count: 8, big: 1}\nflag: true\ntext: x\ncolour: red\nbytes: 1 B\nclock: 1.6 GHz\ntime: 1 ns\n"
          "cycles: 14 ns\nparts: {x: {depth: 1}, y: {depth: 1}, z: {depth: 1}}\n",
          "t:9:8: error: parts: found a mapping, expected a mapping with 0 to 2 keys\n"

@@ -10,7 +10,8 @@
 #include "tilesim/base/text.h"
 #include "tilesim/config/tree.h"
 
-#define FILE_OF(name, text) {name, text, sizeof text - 1}
+#define FILE_OF(name, text)                                                                                  \
+    { name, text, sizeof text - 1 }
 static const ts_tree_builtin builtins[] = {
     FILE_OF("alpha", "x: 1\nm:\n  a: 1\n  b: 2\n"),
     FILE_OF("beta", "base: alpha\nm: {b: 3, c: 4}\ny: 5\n"),
@@ -72,23 +73,27 @@ static void merges_builtins(void **state) {
 
 static void refuses_builtins(void **state) {
     (void)state;
-    expect_refusal("bata", TS_ERROR_INPUT,
-                   "error: no machine is called 'bata', and it is no path of a file: the built-in ones are " NAMES
-                   "; did you mean 'beta'?\n");
+    expect_refusal(
+        "bata", TS_ERROR_INPUT,
+        "error: no machine is called 'bata', and it is no path of a file: the built-in ones are " NAMES
+        "; did you mean 'beta'?\n");
     expect_refusal("", TS_ERROR_INPUT,
-                   "error: no machine is called '', and it is no path of a file: the built-in ones are " NAMES "\n");
+                   "error: no machine is called '', and it is no path of a file: the built-in ones are " NAMES
+                   "\n");
     expect_refusal("loop-1", TS_ERROR_INPUT,
                    "loop-2:1:7: error: 'loop-1' is a base of itself\nbase: loop-1\n      ^\n");
     expect_refusal("outside", TS_ERROR_INPUT,
-                   "outside:1:7: error: the base of a built-in machine must be a built-in one\nbase: ./a.yaml\n      ^\n");
+                   "outside:1:7: error: the base of a built-in machine must be a built-in one\nbase: "
+                   "./a.yaml\n      ^\n");
     expect_refusal("list", TS_ERROR_INPUT,
                    "list:1:7: error: base: expected the name of a built-in machine or the path of a file\n"
                    "base: [alpha]\n      ^\n");
     expect_refusal("none", TS_ERROR_INPUT,
-                   "none:1:6: error: base: expected the name of a built-in machine or the path of a file\nbase:\n     ^\n");
+                   "none:1:6: error: base: expected the name of a built-in machine or the path of a "
+                   "file\nbase:\n     ^\n");
     expect_refusal("typo", TS_ERROR_INPUT,
-                   "typo:2:7: error: no machine is called 'alhpa', and it is no path of a file: the built-in ones are "
-                   NAMES "; did you mean 'alpha'?\nbase: alhpa\n      ^\n");
+                   "typo:2:7: error: no machine is called 'alhpa', and it is no path of a file: the built-in "
+                   "ones are " NAMES "; did you mean 'alpha'?\nbase: alhpa\n      ^\n");
 }
 
 static void save(const char *name, const char *text) {
@@ -108,7 +113,8 @@ static int enter(void **state) {
 }
 
 static int leave(void **state) {
-    static const char *const names[] = {"a.yaml", "b.yml", "c.yaml", "d.yaml", "e.yaml", "f.yaml", "sub/a.yaml", "sub"};
+    static const char *const names[] = {"a.yaml", "b.yml",  "c.yaml",     "d.yaml",
+                                        "e.yaml", "f.yaml", "sub/a.yaml", "sub"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) remove(names[i]);
     rmdir(*state);
     free(*state);
@@ -126,14 +132,19 @@ static void loads_files(void **state) {
     save("f.yaml", "base: sub/\n");
     expect_tree("a.yaml", "x=2 m=(a=1 b=2 c=9) z=7");
     expect_tree("./sub/a.yaml", "x=2 m=(a=1 b=2) z=7");
-    expect_refusal("c.yaml", TS_ERROR_INPUT, "c.yaml:1:7: error: 'c.yaml' is a base of itself\nbase: c.yaml\n      ^\n");
-    expect_refusal("d.yaml", TS_ERROR_INPUT,
-                   "sub/../sub/../sub/../sub/../sub/../sub/../sub/../d.yaml:1:7: error: too many bases, one on top of "
-                   "the other\nbase: sub/../d.yaml\n      ^\n");
+    expect_refusal("c.yaml", TS_ERROR_INPUT,
+                   "c.yaml:1:7: error: 'c.yaml' is a base of itself\nbase: c.yaml\n      ^\n");
+    expect_refusal(
+        "d.yaml", TS_ERROR_INPUT,
+        "sub/../sub/../sub/../sub/../sub/../sub/../sub/../d.yaml:1:7: error: too many bases, one on top of "
+        "the other\nbase: sub/../d.yaml\n      ^\n");
     expect_refusal("e.yaml", TS_ERROR_IO,
-                   "e.yaml:2:7: error: cannot open 'absent.yaml': No such file or directory\nbase: absent.yaml\n      ^\n");
-    expect_refusal("f.yaml", TS_ERROR_IO, "f.yaml:1:7: error: cannot read 'sub/': it is a directory\nbase: sub/\n      ^\n");
-    expect_refusal("absent.yaml", TS_ERROR_IO, "error: cannot open 'absent.yaml': No such file or directory\n");
+                   "e.yaml:2:7: error: cannot open 'absent.yaml': No such file or directory\nbase: "
+                   "absent.yaml\n      ^\n");
+    expect_refusal("f.yaml", TS_ERROR_IO,
+                   "f.yaml:1:7: error: cannot read 'sub/': it is a directory\nbase: sub/\n      ^\n");
+    expect_refusal("absent.yaml", TS_ERROR_IO,
+                   "error: cannot open 'absent.yaml': No such file or directory\n");
     expect_refusal("./sub", TS_ERROR_IO, "error: cannot read './sub': it is a directory\n");
 }
 

@@ -35,7 +35,9 @@ static void reads_trees(void **state) {
         {"a: {b: 'it''s # no', c: \"#\"} # yes", "{a: {b: 'it's # no'@7 #yes, c: '#'@24 #yes}}"},
         {"a: | # block\n  x # text\nb: # nothing", "{a: 'x # text\n'@3 #block, b: @26 #nothing}"},
         {"a:\n- 1 # one\n- [2, 3]", "{a: [1@5 #one, [2@16, 3@19]]}"},
-        {"\xef\xbb\xbf" "\xc3\xa4: 1 # \xc3\xb6", "{\xc3\xa4: 1@7 #\xc3\xb6}"},
+        {"\xef\xbb\xbf"
+         "\xc3\xa4: 1 # \xc3\xb6",
+         "{\xc3\xa4: 1@7 #\xc3\xb6}"},
         {"a: &x {b: 1}\nc: *x\nd: *x", "{a: {b: 1@10}, c: {b: 1@10}, d: {b: 1@10}}"},
         {"a: &x 1\nb: &x 2\nc: *x", "{a: 1@3, b: 2@11, c: 2@11}"},
         {"--- {}\n...\n", "{}"},
@@ -72,7 +74,8 @@ static void refuses(void **state) {
         {"", "t.yaml:1:1: error: found nothing, expected a mapping\n\n^\n"},
         {"# only this\n", "t.yaml:2:1: error: found nothing, expected a mapping\n\n^\n"},
         {"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: error: duplicate key 'a': it is also on line 1\na: 3\n^\n"},
-        {"a: &x\n  b: *x\n", "t.yaml:2:6: error: the alias '*x' stands inside what it refers to\n  b: *x\n     ^\n"},
+        {"a: &x\n  b: *x\n",
+         "t.yaml:2:6: error: the alias '*x' stands inside what it refers to\n  b: *x\n     ^\n"},
         {"a: *y\n", "t.yaml:1:4: error: the alias '*y' refers to nothing\na: *y\n   ^\n"},
         {"a: !!int 5\n",
          "t.yaml:1:4: error: found the tag 'tag:yaml.org,2002:int', expected none\na: !!int 5\n   ^\n"},
@@ -80,12 +83,14 @@ static void refuses(void **state) {
         {"[1]: 2\n", "t.yaml:1:1: error: expected a word as key\n[1]: 2\n^\n"},
         {"a: 1\n---\nb: 2\n", "t.yaml:2:1: error: found a second document, expected one\n---\n^\n"},
         {"a: \"x\\0y\"\n", "t.yaml:1:4: error: the text has a NUL in it\na: \"x\\0y\"\n   ^\n"},
-        {"a: {b: 1\n", "t.yaml:2:1: error: not valid YAML: while parsing a flow mapping, did not find expected ',' or "
-                        "'}'\n\n^\n"},
-        {"a: \"x\n",
-         "t.yaml:2:1: error: not valid YAML: while scanning a quoted scalar, found unexpected end of stream\n\n^\n"},
-        {"a: 1\n b: 2\n", "t.yaml:2:3: error: not valid YAML: mapping values are not allowed in this context\n b: 2\n"
-                          "  ^\n"},
+        {"a: {b: 1\n",
+         "t.yaml:2:1: error: not valid YAML: while parsing a flow mapping, did not find expected ',' or "
+         "'}'\n\n^\n"},
+        {"a: \"x\n", "t.yaml:2:1: error: not valid YAML: while scanning a quoted scalar, found unexpected "
+                     "end of stream\n\n^\n"},
+        {"a: 1\n b: 2\n",
+         "t.yaml:2:3: error: not valid YAML: mapping values are not allowed in this context\n b: 2\n"
+         "  ^\n"},
         {"\xc3\xa4: 1\n\xc3\xa4\xc3\xa4: *y\n",
          "t.yaml:2:7: error: the alias '*y' refers to nothing\n\xc3\xa4\xc3\xa4: *y\n    ^\n"},
         {"a: \xff\n", "t.yaml:1:4: error: not valid YAML: invalid leading UTF-8 octet\na: \xff\n   ^\n"},
@@ -94,7 +99,8 @@ static void refuses(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect_refusal(rows[i].text, strlen(rows[i].text), rows[i].expected);
-    expect_refusal("a\0: 1", 5, "t.yaml:1:2: error: not valid YAML: control characters are not allowed\na?: 1\n ^\n");
+    expect_refusal("a\0: 1", 5,
+                   "t.yaml:1:2: error: not valid YAML: control characters are not allowed\na?: 1\n ^\n");
 }
 
 /* Aliases of aliases: 10 x 10 x 10 x 10 values from a few lines. */
@@ -118,7 +124,8 @@ static void bounds_expansion(void **state) {
 /* Every prefix of a file is a tree or an error with a place inside it. */
 static void survives_truncation(void **state) {
     (void)state;
-    static const char text[] = "a: &x {b: 'c', d: \"e\\n\", f: [1, 2]}\ng: |\n  h\ni: *x # j\nk:\n  l: \xc3\xa4\n";
+    static const char text[] =
+        "a: &x {b: 'c', d: \"e\\n\", f: [1, 2]}\ng: |\n  h\ni: *x # j\nk:\n  l: \xc3\xa4\n";
     for (size_t length = 0; length < sizeof text; length++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};

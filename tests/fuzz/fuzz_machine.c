@@ -1,5 +1,5 @@
-/* Machine files on any text: up to the first NUL a file (whose base may be built in), behind it an override. Whatever
- * is accepted prints as a file that is read as the same machine. */
+/* Machine files on any text: up to the first NUL a file (whose base may be built in), behind it an override.
+ * Whatever is accepted prints as a file that is read as the same machine. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,8 @@ static const ts_tree *load(ts_error *err, ts_arena *arena, const char *text, siz
     return ts_tree_load(err, arena, "fuzz", files, count + 1);
 }
 
-static const ts_tree *override(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *text, size_t length) {
+static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *text,
+                            size_t length) {
     ts_source *source = TS_NEW(arena, ts_source);
     *source = (ts_source){"set", text, length};
     const ts_tree *above = ts_tree_parse_override(err, arena, source);
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *text = (const char *)data, *end = size ? memchr(text, '\0', size) : NULL;
     size_t length = end ? (size_t)(end - text) : size;
     const ts_tree *tree = load(&err, arena, text, length);
-    if (tree && end) tree = override(&err, arena, tree, end + 1, size - length - 1);
+    if (tree && end) tree = apply(&err, arena, tree, end + 1, size - length - 1);
     const ts_machine *machine = tree ? ts_machine_read(&err, arena, "fuzz", tree) : NULL;
     assert((machine == NULL) == (err.kind != TS_ERROR_NONE));
     if (machine) check_again(arena, machine);

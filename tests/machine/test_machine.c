@@ -1,4 +1,5 @@
-/* Machines: what ships is complete, sourced, agrees with the published rates, and prints back; rules and overrides. */
+/* Machines: what ships is complete, sourced, agrees with the published rates, and prints back; rules and
+ * overrides. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,16 +15,21 @@ static const ts_machine *load(ts_arena *arena, const char *name) {
     return machine;
 }
 
-/* Published: 10^12 operations a second (0: not native, -1: not published) and GB/s. The sources are those that the files
- * name: jax's tpu_info.py and Google Cloud's pages; v5p's bandwidth is that of the page, v3's bf16 rate as well. */
+/* Published: 10^12 operations a second (0: not native, -1: not published) and GB/s. The sources are those
+ * that the files name: jax's tpu_info.py and Google Cloud's pages; v5p's bandwidth is that of the page, v3's
+ * bf16 rate as well. */
 static const struct {
     const char *name;
     double bf16, int8, fp8, int4, hbm;
 } published[] = {
-    {"tpu-v2", 46, 0, 0, 0, 716},        {"tpu-v3", 123, 0, 0, 0, 825},
-    {"tpu-v4", 275, 275, 0, 0, 1228},    {"tpu-v4i", 137, 138, 0, 0, 614},
-    {"tpu-v5e", 197, 394, -1, 788, 819}, {"tpu-v5p", 459, 918, 459, 1840, 2765},
-    {"tpu-v6e", 918, 1836, 918, 3680, 1638}, {"tpu-v7x", 2307, 0, 4614, 0, 7380},
+    {"tpu-v2", 46, 0, 0, 0, 716},
+    {"tpu-v3", 123, 0, 0, 0, 825},
+    {"tpu-v4", 275, 275, 0, 0, 1228},
+    {"tpu-v4i", 137, 138, 0, 0, 614},
+    {"tpu-v5e", 197, 394, -1, 788, 819},
+    {"tpu-v5p", 459, 918, 459, 1840, 2765},
+    {"tpu-v6e", 918, 1836, 918, 3680, 1638},
+    {"tpu-v7x", 2307, 0, 4614, 0, 7380},
 };
 
 static void assert_near(double got, double expected) {
@@ -49,7 +55,8 @@ static void rates_are_exact(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_machine *m = load(arena, "tpu-v5e");
-    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz), INT64_C(4) * 128 * 128 * 2 * 1500000000);
+    assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz),
+                     INT64_C(4) * 128 * 128 * 2 * 1500000000);
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_INT4, 1), INT64_C(4) * 4 * 128 * 128 * 2 * 1000);
     assert_int_equal(ts_machine_hbm_rate(m), INT64_C(819200000000));
     assert_int_equal(ts_machine_vmem_rate(m, 1000), INT64_C(3) * 4096 * 1000000);
@@ -66,7 +73,8 @@ static void assert_sourced(const ts_machine *machine, const ts_field_leaf *leaf)
     fail();
 }
 
-/* The engine asks for whole bursts, the memories fit, and the HBM model takes the machine with its address map. */
+/* The engine asks for whole bursts, the memories fit, and the HBM model takes the machine with its address
+ * map. */
 static void assert_usable(ts_arena *arena, const ts_machine *machine) {
     ts_error err = {0};
     assert_non_null(ts_hbm_new(&err, arena, &machine->hbm));
@@ -149,7 +157,8 @@ static void overrides(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz", "hbm.stacks=8"};
+    static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz",
+                                       "hbm.stacks=8"};
     const ts_machine *plain = load(arena, "tpu-v5e");
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 4);
     assert_string_equal(err.message, "");
@@ -168,26 +177,33 @@ static void refuses(void **state) {
     static const struct {
         const char *set, *expected;
     } rows[] = {
-        {"hbm.chanels=8", "--set:1:5: error: unknown key 'hbm.chanels'; did you mean 'channels'?\nhbm.chanels=8\n    ^\n"},
-        {"hbm.channels=12", "--set:1:14: error: hbm.channels: found '12', expected an integer from 1 to 64, a power of "
-                            "two\nhbm.channels=12\n             ^\n"},
+        {"hbm.chanels=8",
+         "--set:1:5: error: unknown key 'hbm.chanels'; did you mean 'channels'?\nhbm.chanels=8\n    ^\n"},
+        {"hbm.channels=12",
+         "--set:1:14: error: hbm.channels: found '12', expected an integer from 1 to 64, a power of "
+         "two\nhbm.channels=12\n             ^\n"},
         {"core.lanes=64", "--set:1:12: error: core.lanes: found '64', expected an integer from 128 to 128\n"
                           "core.lanes=64\n           ^\n"},
-        {"chip.clock.sustained=1.6GHz", "--set:1:22: error: chip.clock.sustained: found '1.6GHz', expected at most "
-                                        "chip.clock.peak\nchip.clock.sustained=1.6GHz\n                     ^\n"},
-        {"hbm.burst=1KiB hm", "--set:1:11: error: hbm.burst: found '1KiB hm', expected a size such as 16 KiB from 8 B to "
-                              "1 KiB, a power of two\nhbm.burst=1KiB hm\n          ^\n"},
+        {"chip.clock.sustained=1.6GHz",
+         "--set:1:22: error: chip.clock.sustained: found '1.6GHz', expected at most "
+         "chip.clock.peak\nchip.clock.sustained=1.6GHz\n                     ^\n"},
+        {"hbm.burst=1KiB hm",
+         "--set:1:11: error: hbm.burst: found '1KiB hm', expected a size such as 16 KiB from 8 B to "
+         "1 KiB, a power of two\nhbm.burst=1KiB hm\n          ^\n"},
         {"hbm.timing.n_bl=0 ck", "--set:1:17: error: hbm.timing.n_bl: found '0 ck', expected at least 1 ck\n"
                                  "hbm.timing.n_bl=0 ck\n                ^\n"},
-        {"hbm.controller.write_low=80", "--set:1:26: error: hbm.controller.write_low: found '80', expected less than "
-                                        "hbm.controller.write_high\nhbm.controller.write_low=80\n"
-                                        "                         ^\n"},
-        {"hbm.timing.t_refi=260 ns", "--set:1:19: error: hbm.timing.t_refi: found '260 ns', expected more than "
-                                     "hbm.timing.t_rfc\nhbm.timing.t_refi=260 ns\n                  ^\n"},
+        {"hbm.controller.write_low=80",
+         "--set:1:26: error: hbm.controller.write_low: found '80', expected less than "
+         "hbm.controller.write_high\nhbm.controller.write_low=80\n"
+         "                         ^\n"},
+        {"hbm.timing.t_refi=260 ns",
+         "--set:1:19: error: hbm.timing.t_refi: found '260 ns', expected more than "
+         "hbm.timing.t_rfc\nhbm.timing.t_refi=260 ns\n                  ^\n"},
         {"dma.access=16 B", "--set:1:12: error: dma.access: found '16 B', expected at least hbm.burst\n"
                             "dma.access=16 B\n           ^\n"},
-        {"memories.vmem.axes.P={}", "--set:1:22: error: memories.vmem.axes.P: found '{}', expected a mapping\n"
-                                    "memories.vmem.axes.P={}\n                     ^\n"},
+        {"memories.vmem.axes.P={}",
+         "--set:1:22: error: memories.vmem.axes.P: found '{}', expected a mapping\n"
+         "memories.vmem.axes.P={}\n                     ^\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -204,8 +220,9 @@ static void refuses_pairs(void **state) {
     static const struct {
         const char *sets[2], *message;
     } rows[] = {
-        {{"hbm.row=64 B", "hbm.burst=64 B"}, "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
-                                             "banks and rows of hbm hold"},
+        {{"hbm.row=64 B", "hbm.burst=64 B"},
+         "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
+         "banks and rows of hbm hold"},
         {{"dma.queues=5", "dma.descriptors=4"}, "dma.descriptors: found '4', expected at least dma.queues"},
         {{"hbm.row=64 B", "hbm.burst=128 B"}, "hbm.burst: found '128 B', expected at most hbm.row"},
         {{"hbm.controller.refresh=per_bank", "hbm.timing.t_refi_pb=160ns"},
@@ -227,8 +244,9 @@ static void has_partitioned_memories(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {
-        "memories.sbuf.capacity=24 MiB", "memories.sbuf.align=64 B", "memories.sbuf.xla_space=-1",
-        "memories.sbuf.per_core=true", "memories.sbuf.axes.P.extent=128", "memories.sbuf.axes.P.step=192 KiB",
+        "memories.sbuf.capacity=24 MiB",      "memories.sbuf.align=64 B",
+        "memories.sbuf.xla_space=-1",         "memories.sbuf.per_core=true",
+        "memories.sbuf.axes.P.extent=128",    "memories.sbuf.axes.P.step=192 KiB",
         "memories.sbuf.axes.F.extent=196608", "memories.sbuf.axes.F.step=1 B"};
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 8);
     assert_string_equal(err.message, "");
@@ -239,7 +257,8 @@ static void has_partitioned_memories(void **state) {
     assert_int_equal(sbuf->axes[0].step_bytes, 192 << 10);
     assert_int_equal(sbuf->axes[1].extent, 196608);
     assert_null(ts_machine_find_memory(&err, m, "cmem"));
-    assert_string_equal(err.message, "the machine 'tpu-v5e' has no memory 'cmem'; it has hbm, vmem, smem, sbuf");
+    assert_string_equal(err.message,
+                        "the machine 'tpu-v5e' has no memory 'cmem'; it has hbm, vmem, smem, sbuf");
     ts_arena_free(arena);
 }
 

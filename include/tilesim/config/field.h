@@ -1,4 +1,5 @@
-/* Fields: one row each, from which a tree is read into a struct, a struct is printed, and a schema is listed. */
+/* Fields: one row each, from which a tree is read into a struct, a struct is printed, and a schema is listed.
+ */
 #ifndef TILESIM_CONFIG_FIELD_H
 #define TILESIM_CONFIG_FIELD_H
 
@@ -19,7 +20,7 @@ typedef enum {
     TS_FIELD_CLOCK,   /* 940 MHz, 1.5 GHz; kHz */
     TS_FIELD_TIME,    /* 800 ps, 54.4 ns, 1.6 us; picoseconds */
     TS_FIELD_CYCLES,  /* 14 ns, 2 ck; cycles of the clock at `clock`, rounded up */
-    TS_FIELD_GROUP,   /* a map with any keys: an array of structs whose first member is the key, const char * */
+    TS_FIELD_GROUP, /* a map with any keys: an array of structs whose first member is the key, const char * */
 } ts_field_kind;
 
 struct ts_field_table;
@@ -29,11 +30,11 @@ typedef struct {
     size_t offset, bytes; /* of the member */
     int64_t min, max;     /* as stored, both allowed; of a group: number of keys */
     bool power_of_two;
-    size_t clock;         /* CYCLES: offset of an int64_t, kHz, read before */
-    const char *const *choices; /* ends in NULL */
+    size_t clock;                        /* CYCLES: offset of an int64_t, kHz, read before */
+    const char *const *choices;          /* ends in NULL */
     const struct ts_field_table *fields; /* of a group's structs */
-    size_t count_offset;  /* of a group: its int32_t; `offset` is the pointer's */
-    const char *unit;     /* "" when there is none, or the figure is written with it */
+    size_t count_offset;                 /* of a group: its int32_t; `offset` is the pointer's */
+    const char *unit;                    /* "" when there is none, or the figure is written with it */
     const char *meaning;
 } ts_field;
 
@@ -57,8 +58,8 @@ typedef struct {
 } ts_field_leaves;
 
 /* Fills the struct `out` (zeroed by the caller). Every field must be there; unknown keys are refused. */
-bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, const ts_tree *tree, void *out,
-                   ts_field_leaves *leaves);
+bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, const ts_tree *tree,
+                   void *out, ts_field_leaves *leaves);
 
 /* The figure as a file would have it. */
 void ts_field_print(ts_text *out, const ts_field *field, const void *at);
@@ -73,7 +74,12 @@ void ts_field_range(ts_text *out, const ts_field *field);
 void ts_field_expectation(ts_text *out, const ts_field *field);
 
 /* Where a figure comes from: the first word of its comment. */
-typedef enum { TS_STATUS_UNSTATED, TS_STATUS_PUBLISHED, TS_STATUS_DERIVED, TS_STATUS_ASSUMED } ts_field_status;
+typedef enum {
+    TS_STATUS_UNSTATED,
+    TS_STATUS_PUBLISHED,
+    TS_STATUS_DERIVED,
+    TS_STATUS_ASSUMED
+} ts_field_status;
 ts_field_status ts_field_leaf_status(const ts_field_leaf *leaf);
 const char *ts_field_status_text(ts_field_status status);
 

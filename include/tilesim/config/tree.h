@@ -13,8 +13,8 @@ typedef enum { TS_TREE_SCALAR, TS_TREE_MAP, TS_TREE_LIST } ts_tree_kind;
 struct ts_tree_entry;
 typedef struct ts_tree {
     ts_tree_kind kind;
-    const char *text; /* of a scalar, without quotes; no NUL inside */
-    bool quoted;      /* a scalar in quotes, or a block */
+    const char *text;                    /* of a scalar, without quotes; no NUL inside */
+    bool quoted;                         /* a scalar in quotes, or a block */
     const struct ts_tree_entry *entries; /* of a map (keys differ), or of a list (no keys) */
     int count;
     const ts_source *source;
@@ -32,8 +32,8 @@ typedef struct ts_tree_entry {
 
 enum { TS_TREE_MAX_DEPTH = 16, TS_TREE_MAX_NODES = 4096, TS_TREE_MAX_BYTES = 1 << 20, TS_TREE_MAX_BASES = 8 };
 
-/* One document. Aliases are followed; cyclic ones are refused, as are duplicate keys, tags, keys that are no scalars,
- * more than one document, and more nodes or levels than the limits above. */
+/* One document. Aliases are followed; cyclic ones are refused, as are duplicate keys, tags, keys that are no
+ * scalars, more than one document, and more nodes or levels than the limits above. */
 const ts_tree *ts_tree_parse(ts_error *err, ts_arena *arena, const ts_source *source);
 
 /* A file that the binary carries. */
@@ -43,8 +43,9 @@ typedef struct {
     size_t length;    /* without the NUL */
 } ts_tree_builtin;
 
-/* The file at a path, or the built-in one of that name (a name has no '/' and no ending .yaml or .yml), on top of
- * its `base:`, which is resolved in the same way, relative to the file; a built-in one's base is built in. */
+/* The file at a path, or the built-in one of that name (a name has no '/' and no ending .yaml or .yml), on
+ * top of its `base:`, which is resolved in the same way, relative to the file; a built-in one's base is built
+ * in. */
 const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, const ts_tree_builtin *builtins,
                             size_t count);
 bool ts_tree_is_path(const char *name);

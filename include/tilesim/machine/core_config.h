@@ -4,21 +4,14 @@
 
 #include "tilesim/isa/isa.h"
 
-typedef enum {
-    TS_MXU_F32,
-    TS_MXU_BF16,
-    TS_MXU_FP8,
-    TS_MXU_INT8,
-    TS_MXU_INT4,
-    TS_MXU_TYPE_COUNT
-} ts_mxu_type;
+typedef enum { TS_MXU_F32, TS_MXU_BF16, TS_MXU_FP8, TS_MXU_INT8, TS_MXU_INT4, TS_MXU_TYPE_COUNT } ts_mxu_type;
 
 typedef struct {
-    int32_t units; /* of a core */
-    int32_t edge;  /* rows and columns of multipliers */
+    int32_t units;                   /* of a core */
+    int32_t edge;                    /* rows and columns of multipliers */
     int32_t rate[TS_MXU_TYPE_COUNT]; /* rows accepted in the time of one of bf16; 0: not a native type */
-    int32_t staging;      /* weight tiles that a unit holds, the one in use included */
-    int32_t result_vregs; /* results that a unit holds until popped, in vregs */
+    int32_t staging;                 /* weight tiles that a unit holds, the one in use included */
+    int32_t result_vregs;            /* results that a unit holds until popped, in vregs */
 } ts_machine_mxu;
 
 typedef struct {

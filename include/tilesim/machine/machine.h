@@ -27,47 +27,52 @@ const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */
 /* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
 typedef struct {
     const char *name;
-    int64_t extent;     /* in steps */
+    int64_t extent; /* in steps */
     int64_t step_bytes;
 } ts_machine_axis;
 
 typedef struct {
     const char *name; /* hbm, vmem, smem, cmem, or the file's own */
     int64_t capacity_bytes;
-    int64_t align_bytes; /* where tensors may begin */
-    int32_t xla_space;   /* n of S(n) in XLA's layouts */
-    bool per_core;       /* else one for the chip */
+    int64_t align_bytes;         /* where tensors may begin */
+    int32_t xla_space;           /* n of S(n) in XLA's layouts */
+    bool per_core;               /* else one for the chip */
     const ts_machine_axis *axes; /* NULL: only m */
     int32_t axis_count;
 } ts_machine_memory;
 
 typedef struct {
-    const char *name;    /* as the user wrote it: an embedded name or a path */
-    const char *title;   /* from the file: "TPU v5e" */
+    const char *name;  /* as the user wrote it: an embedded name or a path */
+    const char *title; /* from the file: "TPU v5e" */
     ts_machine_chip chip;
-    ts_core_config core;    /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
+    ts_core_config core; /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
     ts_hbm_config hbm;
     ts_dma_config dma;
     const ts_machine_memory *memories;
     int32_t memory_count;
 
-    uint64_t hash;       /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files look like */
-    const ts_field_leaf *leaves; /* every figure, in the order of the field table, with its place and its source */
+    uint64_t hash; /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files
+                      look like */
+    const ts_field_leaf
+        *leaves; /* every figure, in the order of the field table, with its place and its source */
     int32_t leaf_count;
 } ts_machine;
 
 #define TS_MACHINE_DEFAULT "tpu-v5e"
 
-/* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a '/'). */
+/* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a
+ * '/'). */
 const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name);
-/* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the file. */
+/* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the
+ * file. */
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count);
 
 /* The machine of a tree (see config/tree.h), called `name`. */
 const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
 
-/* A file that reads back as the same machine; with the comments of its files, or without: then it is canonical. */
+/* A file that reads back as the same machine; with the comments of its files, or without: then it is
+ * canonical. */
 void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
 
 /* By name; the error lists those that the machine has. */
@@ -77,8 +82,9 @@ const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine 
 extern const ts_field_table ts_machine_fields;
 
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
-int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t khz); /* a second; 0: not native */
-int64_t ts_machine_hbm_rate(const ts_machine *machine);  /* bytes a second, of the data buses */
+int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
+                            int64_t khz);                             /* a second; 0: not native */
+int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a second, of the data buses */
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
 
 #endif
