@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 #include "tilesim/dma/dma.h"
 
@@ -35,15 +36,10 @@ struct ts_dma {
 enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
-/* Cycles of one clock in another, rounded up (in 128 bits, from cycle 0). */
-static int64_t convert(int64_t cycles, int64_t from_khz, int64_t to_khz) {
-    return (int64_t)(((__int128)cycles * to_khz + from_khz - 1) / from_khz);
-}
-static int64_t to_tick(const ts_dma *dma, int64_t cycle) { return convert(cycle, dma->core_khz, dma->tick_khz); }
-static int64_t to_cycle(const ts_dma *dma, int64_t tick) { return convert(tick, dma->tick_khz, dma->core_khz); }
+static int64_t to_tick(const ts_dma *dma, int64_t cycle) { return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz); }
+static int64_t to_cycle(const ts_dma *dma, int64_t tick) { return ts_clock_convert(tick, dma->tick_khz, dma->core_khz); }
 
-/* Picoseconds to core cycles: kHz * ps / 10^9, rounded up. */
-static int64_t ps_cycles(const ts_dma *dma, int64_t ps) { return convert(ps, INT64_C(1000000000), dma->core_khz); }
+static int64_t ps_cycles(const ts_dma *dma, int64_t ps) { return ts_clock_cycles(ps, dma->core_khz); }
 
 ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz, int64_t hbm_tick_khz) {
     ts_dma *dma = TS_NEW(arena, ts_dma);

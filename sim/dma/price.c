@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
 static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
@@ -26,7 +27,7 @@ static const char *name_limiter(const ts_dma_cost *cost) {
 static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transfer) {
     int64_t further = transfer->descriptors > 1 ? transfer->descriptors - 1 : 0;
     int64_t ps = m->dma->issue_ps + m->dma->completion_ps + further * m->dma->descriptor_ps;
-    return (int64_t)(((__int128)ps * m->core_khz + 999999999) / 1000000000);
+    return ts_clock_cycles(ps, m->core_khz);
 }
 
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
