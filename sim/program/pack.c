@@ -57,6 +57,7 @@ static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) 
         return EFFECT_NONE;
     case TS_FAMILY_VECTOR_F32:
     case TS_FAMILY_VECTOR_I32:
+    case TS_FAMILY_VECTOR_BF16:
     case TS_FAMILY_VECTOR_MOVE:
     case TS_FAMILY_MASK:
     case TS_FAMILY_EUP:
