@@ -2,13 +2,13 @@
 #include "tilesim/core/core.h"
 
 static const ts_named stalls[] = {
-#define LATENCY(name, text, meaning) {"wait_" text, "waits for: " meaning},
+#define LATENCY(name, text, meaning) {"wait_" text, "not ready: " meaning},
 #include "tilesim/isa/latencies.def"
-#define LATENCY(name, text, meaning) {"busy_" text, "the unit is occupied by an instruction of key " text},
+#define LATENCY(name, text, meaning) {"busy_" text, "unit busy: " meaning},
 #include "tilesim/isa/latencies.def"
-    {"semaphore_low", "a wait whose semaphore has not been reached: mostly, a DMA that is not done"},
-    {"vmem_port", "the VMEM port served a DMA"},
-    {"vmem_bank", "rows of one strided access lay in the same VMEM bank"},
+    {"semaphore_low", "waiting for a DMA, or another semaphore"},
+    {"vmem_port", "VMEM port busy: a DMA"},
+    {"vmem_bank", "VMEM bank busy: rows of one strided access"},
 };
 _Static_assert(sizeof(stalls) / sizeof(stalls[0]) == TS_STALL_COUNT, "a row for each");
 
