@@ -179,20 +179,33 @@ static bool swizzled(parser *p, ts_cute_map *out) {
     ts_cursor start = *p->cursor;
     parser quiet = *p;
     quiet.err = NULL;
-    if (integer(&quiet, 0, "", &out->offset) && ts_cursor_take(p->cursor, "o"))
-        return layout_at_end(p, &out->layout);
+    if (integer(&quiet, 0, "", &out->offset) && ts_cursor_take(p->cursor, "o")) return layout(p, &out->layout);
     out->offset = 0;
     *p->cursor = start;
-    return layout_at_end(p, &out->layout);
+    return layout(p, &out->layout);
+}
+
+/* *expected: what may follow, where the map could go on. */
+static bool map(parser *p, ts_cute_map *out, const char **expected) {
+    *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
+    out->swizzled = ts_cursor_take(p->cursor, "S");
+    *expected = "'o' or the end";
+    if (out->swizzled && !swizzle(p, &out->swizzle)) return false;
+    if (out->swizzled && !ts_cursor_take(p->cursor, "o")) return true;
+    if (!(out->swizzled ? swizzled(p, out) : layout(p, &out->layout))) return false;
+    *expected = p->strides ? "the end" : "':' or the end";
+    return true;
+}
+
+bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_map *out) {
+    parser p = {err, arena, cursor, 1, extent_text, false};
+    const char *expected;
+    return map(&p, out, &expected);
 }
 
 bool ts_cute_parse_map(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_map *out) {
     ts_cursor cursor = {.source = source};
     parser p = {err, arena, &cursor, 1, extent_text, false};
-    *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
-    out->swizzled = ts_cursor_take(&cursor, "S");
-    if (!out->swizzled) return layout_at_end(&p, &out->layout);
-    if (!swizzle(&p, &out->swizzle)) return false;
-    if (!ts_cursor_take(&cursor, "o")) return at_end(&p, "'o' or the end");
-    return swizzled(&p, out);
+    const char *expected;
+    return map(&p, out, &expected) && at_end(&p, expected);
 }

@@ -82,8 +82,4 @@ int64_t ts_index_term_extent(const ts_index_digits *digits, const ts_index_term 
  * another. */
 int ts_index_cuts(const ts_index_digits *digits, int count, int source, int64_t *cuts);
 
-/* An error that names two indices that share a place. Returns false. */
-bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *first,
-                         const int64_t *second);
-
 #endif

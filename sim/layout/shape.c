@@ -1,11 +1,104 @@
 /* Shapes: reading and writing them in any notation. */
 #include "tilesim/layout/shape.h"
 
+#include <inttypes.h>
+#include <limits.h>
+
+#include "notation.h"
+#include "tilesim/base/number.h"
 #include "tilesim/layout/xla.h"
+
+/* The places that a layout reaches, from 0 (or the lowest) on each axis. */
+static bool count_places(const ts_layout *layout, int64_t *places) {
+    *places = 1;
+    for (int i = 0; i < layout->axis_count; i++) {
+        int64_t low, high, extent;
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (__builtin_sub_overflow(high, low < 0 ? low : 0, &extent) || !ts_add(extent, 1, &extent) ||
+            !ts_mul(*places, extent, places))
+            return false;
+    }
+    return true;
+}
+
+static bool count_bytes(int64_t elements, int bits, int64_t *bytes) {
+    int64_t total;
+    if (!ts_mul(elements, bits, &total)) return false;
+    *bytes = ts_ceil_div(total, 8);
+    return true;
+}
+
+static bool set_sizes(ts_error *err, const ts_notation_shape *read, ts_shape *shape) {
+    int64_t places = read->places;
+    if ((places > 0 || count_places(shape->layout, &places)) &&
+        count_bytes(places, shape->element_bits, &shape->storage_bytes) &&
+        count_bytes(ts_layout_element_count(shape->layout), shape->element_bits, &shape->unpadded_bytes)) {
+        shape->padded_elements = places;
+        shape->bytes = shape->storage_bytes;
+        return true;
+    }
+    return ts_error_set(err, TS_ERROR_INPUT, "the layout's size does not fit in 64 bits");
+}
+
+/* "S(n)" behind a layout. */
+static bool read_memory_space(ts_error *err, ts_cursor *cursor, int *space) {
+    int64_t number = 0;
+    ts_cursor start = *cursor;
+    *space = 0;
+    if (!ts_cursor_take(cursor, "S") || !ts_cursor_take(cursor, "(")) {
+        *cursor = start;
+        return true;
+    }
+    if (!ts_cursor_integer(err, cursor, "a memory space", &number)) return false;
+    if (number < 0 || number > INT_MAX)
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
+                           "found %" PRId64 ", expected a memory space of 0 to %d", number, INT_MAX);
+    *space = (int)number;
+    return ts_cursor_expect(err, cursor, ")");
+}
+
+/* The array is as XLA reads it when nothing follows its dims. */
+static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const ts_notation *notation,
+                        const ts_shape *array, ts_shape *shape) {
+    ts_notation_shape read = {
+        .rank = array->layout->rank, .element_bits = array->element_bits, .dims = array->layout->dims};
+    ts_text_init(&read.text, arena);
+    for (int i = 0; i < array->xla->rank; i++)
+        if (array->xla->dynamic != NULL && array->xla->dynamic[i])
+            return ts_error_set(err, TS_ERROR_INPUT, "only XLA's layouts are of bounded dimensions ('<=')");
+    if (!notation->read(err, arena, cursor, &read)) return false;
+    *shape = (ts_shape){.dtype = array->dtype, .element_bits = array->element_bits, .layout = read.layout};
+    shape->notation = notation->name;
+    shape->layout_text = read.text.bytes;
+    return read_memory_space(err, cursor, &shape->memory_space) && set_sizes(err, &read, shape);
+}
+
+/* Errors without a place are about the layout as a whole. */
+static const ts_shape *read_shape(ts_error *err, ts_arena *arena, ts_cursor *cursor,
+                                  const ts_notation *notation, const ts_shape *array) {
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    ts_error own = {0};
+    ts_cursor_skip_space(cursor);
+    size_t start = cursor->at;
+    if (read_layout(&own, arena, cursor, notation, array, shape)) return shape;
+    if (own.line == 0)
+        ts_error_at(err, own.kind, cursor->source, start, "%s", own.message);
+    else if (err != NULL && err->kind == TS_ERROR_NONE)
+        *err = own;
+    return NULL;
+}
+
+/* Can a layout stand behind what was read? */
+static bool is_bare(const ts_shape *shape) {
+    return shape->layout != NULL && !shape->xla->is_tuple && !shape->xla->is_buffer &&
+           !shape->xla->layout_written;
+}
 
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source) {
     ts_cursor cursor = {source, 0, 0};
     const ts_shape *shape = ts_xla_parse(err, arena, &cursor);
+    const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(&cursor) : NULL;
+    if (notation != NULL) shape = read_shape(err, arena, &cursor, notation, shape);
     if (shape == NULL || ts_cursor_at_end(&cursor)) return shape;
     ts_cursor_unexpected(err, &cursor,
                          ts_cursor_peek(&cursor) == '{'
@@ -27,7 +120,17 @@ const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const cha
     return NULL;
 }
 
-void ts_shape_print(const ts_shape *shape, ts_text *out) { ts_xla_print(shape, out); }
+void ts_shape_print(const ts_shape *shape, ts_text *out) {
+    if (shape->xla != NULL) {
+        ts_xla_print(shape, out);
+        return;
+    }
+    ts_text_add(out, "%s[", ts_dtype_get(shape->dtype)->name);
+    for (int i = 0; i < shape->layout->rank; i++)
+        ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
+    ts_text_add(out, "] %s", shape->layout_text);
+    if (shape->memory_space != 0) ts_text_add(out, " S(%d)", shape->memory_space);
+}
 
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
                                    const int64_t *dims) {

@@ -60,6 +60,8 @@ typedef struct {
  * (extent-1) * |stride|, fit in int64. ---- */
 bool ts_cute_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute *layout);
 bool ts_cute_parse_map(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_map *map);
+/* A map at the cursor, which is left behind it. */
+bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_map *map);
 bool ts_cute_parse_tiler(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_tiler *tiler);
 /* Integers of at least `least`, from the cursor to the end of its source. */
 bool ts_cute_parse_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, int64_t least, ts_cute *tuple);

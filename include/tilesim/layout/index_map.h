@@ -63,6 +63,9 @@ const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_in
 /* Do two logical indices share a place? Then two that do. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *injective, int64_t *first, int64_t *second);
+/* An error that names two indices that share a place. Returns false. */
+bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *first,
+                         const int64_t *second);
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective); /* onto its shape */
 
