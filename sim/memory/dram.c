@@ -57,22 +57,38 @@ static int32_t delta_at(const dram_spec *s, ts_dram_level level, int after, int 
     for (int i = 0; i < s->rule_count; i++) {
         const ts_dram_rule *r = &s->rules[i];
         if (r->level == level && r->window == 1 && (r->after & after) && (r->before & before) && !r->is_bus)
-            dram_raise(&most, rule_ticks(s, r, after, before));
+            raise_to(&most, rule_ticks(s, r, after, before));
     }
     return most;
 }
 
-/* The same between two banks of one pseudo channel, the first known by its group; rules of one bank apart. */
-static void fill_deltas(const dram_spec *s, int32_t *out, int after, int before) {
-    int32_t pc = delta_at(s, TS_DRAM_PC, after, before), sid = delta_at(s, TS_DRAM_SID, after, before);
-    int32_t other = delta_at(s, TS_DRAM_OTHER_SID, after, before), group = delta_at(s, TS_DRAM_GROUP, after, before);
-    for (int g = 0; g < s->groups_of_pc; g++) {
-        for (int bank = 0; bank < s->banks_of_pc; bank++) {
-            bool same_sid = g * s->banks_of_group / s->banks_of_sid == bank / s->banks_of_sid;
-            int32_t delta = dram_max(pc, same_sid ? sid : other);
-            out[g * s->banks_of_pc + bank] = g == bank / s->banks_of_group ? dram_max(delta, group) : delta;
+/* The longest time from `after` in one group to `before` in another (both of the channel), by the rules of every
+ * level but the bank's. */
+static int32_t group_delta(const dram_spec *s, int from, int to, int after, int before) {
+    int groups_of_sid = s->banks_of_sid / s->banks_of_group;
+    int32_t delta;
+    if (from / s->groups_of_pc != to / s->groups_of_pc)
+        return DRAM_NEVER;
+    delta = max32(delta_at(s, TS_DRAM_PC, after, before),
+                  delta_at(s, from / groups_of_sid == to / groups_of_sid ? TS_DRAM_SID : TS_DRAM_OTHER_SID, after,
+                           before));
+    return from == to ? max32(delta, delta_at(s, TS_DRAM_GROUP, after, before)) : delta;
+}
+
+static void fill_deltas(dram_spec *s, ts_arena *arena) {
+    static const int column[2] = {RD, WR};
+    int lanes = lanes_of(s->groups);
+    for (int i = 0; i < 2; i++) {
+        s->column[i] = TS_NEW_ARRAY(arena, int32_t, s->groups * 2 * lanes);
+        for (int at = 0; at < s->groups * 2 * lanes; at++) {
+            s->column[i][at] = DRAM_NEVER;
+            if (at % lanes < s->groups)
+                s->column[i][at] = group_delta(s, at / lanes / 2, at % lanes, column[i], column[at / lanes % 2]);
         }
     }
+    s->act = TS_NEW_ARRAY(arena, int32_t, s->groups_of_pc * s->banks_of_pc);
+    for (int at = 0; at < s->groups_of_pc * s->banks_of_pc; at++)
+        s->act[at] = group_delta(s, at / s->banks_of_pc, at % s->banks_of_pc / s->banks_of_group, ACT, ACT);
 }
 
 static int32_t window_delta(const dram_spec *s) {
@@ -82,7 +98,7 @@ static int32_t window_delta(const dram_spec *s) {
         if (r->window == 1)
             continue;
         assert(r->window == DRAM_WINDOW && r->level == TS_DRAM_PC && r->after == ACT && r->before == ACT);
-        dram_raise(&most, rule_ticks(s, r, ACT, ACT));
+        raise_to(&most, rule_ticks(s, r, ACT, ACT));
     }
     return most;
 }
@@ -106,7 +122,6 @@ static void fill_scalars(dram_spec *s) {
 }
 
 dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
-    static const int column[2] = {RD, WR};
     dram_spec *s = TS_NEW(arena, dram_spec);
     s->rules = TS_NEW_ARRAY(arena, ts_dram_rule, count_rules());
     fill_rules(s, c);
@@ -121,64 +136,32 @@ dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
     s->banks_of_sid = c->banks * c->bank_groups;
     s->banks_of_pc = s->banks_of_sid * c->sids;
     s->groups_of_pc = c->bank_groups * c->sids;
+    s->groups = s->groups_of_pc * s->pcs;
+    s->group_shift = bit_number(c->banks);
     s->banks = s->banks_of_pc * c->pseudo_channels;
     assert(s->banks <= DRAM_MAX_BANKS && s->pcs <= DRAM_MAX_PCS);
-    for (int i = 0; i < 4; i++) {
-        s->column[i / 2][i % 2] = TS_NEW_ARRAY(arena, int32_t, s->groups_of_pc * s->banks_of_pc);
-        fill_deltas(s, s->column[i / 2][i % 2], column[i / 2], column[i % 2]);
-    }
-    s->act = TS_NEW_ARRAY(arena, int32_t, s->groups_of_pc * s->banks_of_pc);
-    fill_deltas(s, s->act, ACT, ACT);
+    fill_deltas(s, arena);
     fill_scalars(s);
     return s;
 }
 
-static int nodes_of(const dram_spec *s, int level) {
-    switch (level) {
-    case TS_DRAM_CHANNEL: return 1;
-    case TS_DRAM_PC: return s->pcs;
-    case TS_DRAM_SID: return s->banks / s->banks_of_sid;
-    case TS_DRAM_GROUP: return s->banks / s->banks_of_group;
-    case TS_DRAM_BANK: return s->banks;
-    default: return 0;
-    }
+static void fill(int32_t *values, int count, int32_t value) {
+    for (int i = 0; i < count; i++)
+        values[i] = value;
 }
 
-static int node_of(const dram_spec *s, int level, int bank) {
-    switch (level) {
-    case TS_DRAM_PC: return bank / s->banks_of_pc;
-    case TS_DRAM_SID: return bank / s->banks_of_sid;
-    case TS_DRAM_GROUP: return bank / s->banks_of_group;
-    case TS_DRAM_BANK: return bank;
-    default: return 0;
-    }
-}
-
-void dram_init(ts_dram *d, ts_arena *arena, const dram_spec *spec) {
+void dram_clear(ts_dram *d, const dram_spec *spec) {
     d->spec = spec;
-    for (int i = 0; i < DRAM_TIMES; i++)
-        d->time[i] = TS_NEW_ARRAY(arena, int32_t, spec->banks);
-    d->open_row = TS_NEW_ARRAY(arena, int32_t, spec->banks);
-    for (int level = 0; level < 6; level++)
-        d->last[level] = TS_NEW_ARRAY(arena, int32_t, nodes_of(spec, level) * TS_DRAM_COMMANDS);
-    dram_clear(d);
-}
-
-void dram_clear(ts_dram *d) {
-    for (int bank = 0; bank < d->spec->banks; bank++) {
-        for (int i = 0; i < DRAM_TIMES; i++)
-            d->time[i][bank] = 0;
-        d->open_row[bank] = DRAM_CLOSED;
-    }
-    for (int level = 0; level < 6; level++) {
-        for (int i = 0; i < nodes_of(d->spec, level) * TS_DRAM_COMMANDS; i++)
-            d->last[level][i] = DRAM_NEVER;
-    }
-    for (int pc = 0; pc < DRAM_MAX_PCS; pc++) {
-        for (int i = 0; i < DRAM_WINDOW; i++)
-            d->acts[pc][i] = DRAM_NEVER;
-        d->act_at[pc] = d->open_banks[pc] = 0;
-    }
+    fill(d->column_time[0], 2 * DRAM_MAX_GROUPS, 0);
+    fill(d->opened_time[0], 2 * DRAM_MAX_BANKS, 0);
+    fill(d->act_time, DRAM_MAX_BANKS, 0);
+    fill(d->pre_time, DRAM_MAX_BANKS, 0);
+    fill(d->open_row, DRAM_MAX_BANKS, DRAM_CLOSED);
+    fill(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, DRAM_NEVER);
+    fill(d->group_note[0], DRAM_MAX_GROUPS * 2, DRAM_NEVER);
+    fill(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, DRAM_NEVER);
+    fill(d->act_at, DRAM_MAX_PCS, 0);
+    fill(d->open_banks, DRAM_MAX_PCS, 0);
 }
 
 static void shift_down(int32_t *values, int count, int32_t shift) {
@@ -187,26 +170,39 @@ static void shift_down(int32_t *values, int count, int32_t shift) {
 }
 
 void dram_rebase(ts_dram *d, int32_t shift) {
-    for (int i = 0; i < DRAM_TIMES; i++)
-        shift_down(d->time[i], d->spec->banks, shift);
-    for (int level = 0; level < 6; level++)
-        shift_down(d->last[level], nodes_of(d->spec, level) * TS_DRAM_COMMANDS, shift);
-    for (int pc = 0; pc < DRAM_MAX_PCS; pc++)
-        shift_down(d->acts[pc], DRAM_WINDOW, shift);
+    shift_down(d->column_time[0], 2 * DRAM_MAX_GROUPS, shift);
+    shift_down(d->opened_time[0], 2 * DRAM_MAX_BANKS, shift);
+    shift_down(d->act_time, DRAM_MAX_BANKS, shift);
+    shift_down(d->pre_time, DRAM_MAX_BANKS, shift);
+    shift_down(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, shift);
+    shift_down(d->group_note[0], DRAM_MAX_GROUPS * 2, shift);
+    shift_down(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, shift);
+}
+
+static int banks_of_level(const dram_spec *s, ts_dram_level level) {
+    switch (level) {
+    case TS_DRAM_CHANNEL: return s->banks;
+    case TS_DRAM_PC:
+    case TS_DRAM_OTHER_SID: return s->banks_of_pc;
+    case TS_DRAM_SID: return s->banks_of_sid;
+    case TS_DRAM_GROUP: return s->banks_of_group;
+    default: return 1;
+    }
 }
 
 /* The last command of one bit in the node that a rule looks at; DRAM_NEVER. */
 static int32_t last_at(const ts_dram *d, const ts_dram_rule *rule, int bit, int bank) {
     const dram_spec *s = d->spec;
+    int count = banks_of_level(s, rule->level), first = bank / count * count;
+    bool by_group = bit < 2 && count > 1; /* columns */
+    int step = by_group ? s->banks_of_group : 1;
     int32_t last = DRAM_NEVER;
     if (rule->window == DRAM_WINDOW)
         return d->acts[bank / s->banks_of_pc][d->act_at[bank / s->banks_of_pc]];
-    if (rule->level != TS_DRAM_OTHER_SID)
-        return d->last[rule->level][node_of(s, (int)rule->level, bank) * TS_DRAM_COMMANDS + bit];
-    int sids = s->banks_of_pc / s->banks_of_sid, first = bank / s->banks_of_pc * sids;
-    for (int sid = first; sid < first + sids; sid++) {
-        if (sid != bank / s->banks_of_sid)
-            dram_raise(&last, d->last[TS_DRAM_SID][sid * TS_DRAM_COMMANDS + bit]);
+    for (int b = first; b < first + count; b += step) {
+        if (rule->level == TS_DRAM_OTHER_SID && b / s->banks_of_sid == bank / s->banks_of_sid)
+            continue;
+        raise_to(&last, by_group ? d->group_note[b >> s->group_shift][bit] : d->bank_note[b][bit]);
     }
     return last;
 }
@@ -228,38 +224,37 @@ ts_dram_limit dram_earliest(const ts_dram *d, ts_dram_command command, int bank)
 
 void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     const dram_spec *s = d->spec;
-    int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc;
-    int32_t *act = d->time[DRAM_ACT];
+    int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc, noted = bank;
     if (command == TS_DRAM_RDA || command == TS_DRAM_WRA) {
         int direction = command == TS_DRAM_WRA;
-        dram_column(d, direction, bank, t, count);
-        /* The columns around it see RDA as RD; precharges do not. */
-        dram_raise(&act[bank], t + s->column_a_to_act[direction]);
+        dram_column(d, direction, bank, bank >> s->group_shift, t, s->groups);
+        raise_to(&d->act_time[bank], t + s->column_a_to_act[direction]);
         dram_close(d, bank, count);
     } else if (command == TS_DRAM_PREA) {
-        dram_raise_all(act + first, t + s->prea_to_act, count);
-        for (int i = first; i < first + count; i++)
-            d->open_row[i] = DRAM_CLOSED;
+        raise_all(d->act_time + first, t + s->prea_to_act, count);
+        fill(d->open_row + first, count, DRAM_CLOSED);
         if (s->pre_to_pre > 0)
-            dram_raise_all(d->time[DRAM_PRE] + first, t + s->pre_to_pre, count);
+            raise_all(d->pre_time + first, t + s->pre_to_pre, count);
         d->open_banks[pc] = 0;
+        noted = first;
     } else if (command == TS_DRAM_REFA) {
-        dram_raise_all(act + first, t + s->refa_to_act, count);
+        raise_all(d->act_time + first, t + s->refa_to_act, count);
+        noted = first;
     } else {
-        dram_raise_all(act + first, t + s->refb_to_act_pc, count);
-        dram_raise(&act[bank], t + s->refb_to_act);
+        raise_all(d->act_time + first, t + s->refb_to_act_pc, count);
+        raise_to(&d->act_time[bank], t + s->refb_to_act);
     }
-    dram_note(d, bit_number((int)command), bank, t, count);
+    d->bank_note[noted][bit_number((int)command)] = t;
 }
 
 /* ---- The public face: one channel, cycles from 0. ---- */
 
 ts_dram *ts_dram_new(ts_arena *arena, const ts_hbm_config *config) {
     ts_dram *dram = TS_NEW(arena, ts_dram);
-    dram_init(dram, arena, dram_spec_new(arena, config));
+    dram_clear(dram, dram_spec_new(arena, config));
     return dram;
 }
-void ts_dram_reset(ts_dram *dram) { dram_clear(dram); }
+void ts_dram_reset(ts_dram *dram) { dram_clear(dram, dram->spec); }
 int ts_dram_rule_count(const ts_dram *dram) { return dram->spec->rule_count; }
 const ts_dram_rule *ts_dram_rule_at(const ts_dram *dram, int index) { return &dram->spec->rules[index]; }
 int32_t ts_dram_rule_ticks(const ts_dram *dram, const ts_dram_rule *rule, ts_dram_command after,
@@ -276,7 +271,8 @@ void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cyc
     assert(cycle >= 0 && cycle < INT32_MAX / 4);
     switch (command) {
     case TS_DRAM_RD:
-    case TS_DRAM_WR: dram_column(dram, command == TS_DRAM_WR, bank, t, count); break;
+    case TS_DRAM_WR: dram_column(dram, command == TS_DRAM_WR, bank, bank >> dram->spec->group_shift, t, dram->spec->groups);
+        break;
     case TS_DRAM_ACT: dram_act(dram, bank, 0, t, count); break;
     case TS_DRAM_PRE: dram_pre(dram, bank, t, count); break;
     default: dram_rare(dram, command, bank, t); break;

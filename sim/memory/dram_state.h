@@ -3,112 +3,98 @@
 #ifndef SIM_MEMORY_DRAM_STATE_H
 #define SIM_MEMORY_DRAM_STATE_H
 
+#include "hbm_lanes.h"
 #include "tilesim/memory/dram.h"
 
 enum {
-    DRAM_MAX_BANKS = 512,
-    DRAM_MAX_PCS = 8,
+    DRAM_MAX_BANKS = 128, /* of a channel: HBM4 with 16 dies */
+    DRAM_MAX_GROUPS = 64,
+    DRAM_MAX_PCS = 4,
     DRAM_WINDOW = 4, /* the only window there is (tFAW) */
     DRAM_NEVER = -(1 << 29),
     DRAM_CLOSED = -1,
+    DRAM_NOTES = 16, /* of TS_DRAM_COMMANDS, for the index to be a shift */
 };
 
-enum { DRAM_READ, DRAM_WRITE, DRAM_ACT, DRAM_PRE, DRAM_TIMES }; /* rows of `time`; the first two are directions */
+/* Bit numbers of commands; the first two are directions. */
+enum { DRAM_READ, DRAM_WRITE, DRAM_ACT, DRAM_PRE };
 
-/* What all channels of a machine share. Deltas are ticks from the start of one command to that of the next, by
- * the bank group (of a pseudo channel) of the first and the bank of the second; DRAM_NEVER where no rule is. */
+/* What all channels of a machine share. Deltas are ticks from the start of one command to that of the next;
+ * DRAM_NEVER where no rule is. Group and bank counts are powers of two. */
 typedef struct {
     ts_dram_rule *rules;
     int rule_count;
     int32_t ticks_per_ck, length[TS_DRAM_COMMANDS]; /* ticks a command takes, by bit number */
-    int banks, pcs, banks_of_pc, banks_of_sid, banks_of_group, groups_of_pc;
-    int32_t *column[2][2]; /* [direction][direction][group * banks_of_pc + bank] */
-    int32_t *act;          /* ACT to ACT, without tRC */
+    int banks, pcs, banks_of_pc, banks_of_sid, banks_of_group, groups, groups_of_pc;
+    int group_shift;        /* banks_of_group = 1 << group_shift */
+    int32_t *column[2];     /* RD, WR to RD and WR: [(group * 2 + direction) * lanes(groups) + group] of the channel */
+    int32_t *act;           /* ACT to ACT without tRC: [group of the pc * banks_of_pc + bank of the pc] */
     int32_t act_to_act, faw, act_to_pre, act_to_column[2], column_to_pre[2], pre_to_act, pre_to_pre;
     int32_t prea_to_act, refa_to_act, refb_to_act, refb_to_act_pc, column_a_to_act[2];
 } dram_spec;
 
+/* The earliest times do not hold the buses. */
 struct ts_dram {
     const dram_spec *spec;
-    int32_t *time[DRAM_TIMES]; /* by bank: the earliest RD, WR, ACT, PRE, without the buses */
-    int32_t *open_row;         /* by bank; DRAM_CLOSED */
-    int32_t *last[6];          /* by level: [node * TS_DRAM_COMMANDS + bit number] */
+    int32_t column_time[2][DRAM_MAX_GROUPS]; /* the earliest RD, WR by the rules between columns */
+    int32_t opened_time[2][DRAM_MAX_BANKS];  /* and by those after the bank's ACT */
+    int32_t act_time[DRAM_MAX_BANKS], pre_time[DRAM_MAX_BANKS], open_row[DRAM_MAX_BANKS];
+    /* The last command by node and bit number. Columns are noted by group and by bank, row commands by bank (PREA
+     * and REFA by the first of their banks): what a larger node saw last is the latest of its parts. */
+    int32_t group_note[DRAM_MAX_GROUPS][2], bank_note[DRAM_MAX_BANKS][DRAM_NOTES];
     int32_t acts[DRAM_MAX_PCS][DRAM_WINDOW]; /* a ring of the last ACTs */
     int32_t act_at[DRAM_MAX_PCS];            /* its oldest */
     int32_t open_banks[DRAM_MAX_PCS];
 };
 
 dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *config);
-void dram_init(ts_dram *dram, ts_arena *arena, const dram_spec *spec);
-void dram_clear(ts_dram *dram);
+void dram_clear(ts_dram *dram, const dram_spec *spec);
 void dram_rebase(ts_dram *dram, int32_t shift);
 ts_dram_limit dram_earliest(const ts_dram *dram, ts_dram_command command, int bank);
 
-static inline int32_t dram_max(int32_t a, int32_t b) { return a > b ? a : b; }
-static inline void dram_raise(int32_t *value, int32_t least) { *value = dram_max(*value, least); }
-
-/* value[i] = max(value[i], t + delta[i]); count is a multiple of 4 in every machine that is fast. */
-static inline void dram_raise_row(int32_t *restrict value, const int32_t *restrict delta, int32_t t, int count) {
-    for (int i = 0; i < count; i++)
-        value[i] = dram_max(value[i], t + delta[i]);
-}
-static inline void dram_raise_all(int32_t *value, int32_t least, int count) {
-    for (int i = 0; i < count; i++)
-        value[i] = dram_max(value[i], least);
-}
-
-/* Notes a command at every node above its bank. */
-static inline void dram_note(ts_dram *d, int bit, int bank, int32_t t, int banks_of_pc) {
-    const dram_spec *s = d->spec;
-    d->last[TS_DRAM_CHANNEL][bit] = t;
-    d->last[TS_DRAM_PC][bank / banks_of_pc * TS_DRAM_COMMANDS + bit] = t;
-    d->last[TS_DRAM_SID][bank / s->banks_of_sid * TS_DRAM_COMMANDS + bit] = t;
-    d->last[TS_DRAM_GROUP][bank / s->banks_of_group * TS_DRAM_COMMANDS + bit] = t;
-    d->last[TS_DRAM_BANK][bank * TS_DRAM_COMMANDS + bit] = t;
-}
+ALWAYS static inline void raise_to(int32_t *value, int32_t least) { *value = max32(*value, least); }
 
 /* RD (direction 0) or WR (1). */
-static inline void dram_column(ts_dram *d, int direction, int bank, int32_t t, int banks_of_pc) {
+ALWAYS static inline void dram_column(ts_dram *d, int direction, int bank, int group, int32_t t, int groups) {
     const dram_spec *s = d->spec;
-    int pc = bank / banks_of_pc, group = bank % banks_of_pc / s->banks_of_group;
-    int first = pc * banks_of_pc;
-    dram_raise_row(d->time[DRAM_READ] + first, s->column[direction][DRAM_READ] + group * banks_of_pc, t, banks_of_pc);
-    dram_raise_row(d->time[DRAM_WRITE] + first, s->column[direction][DRAM_WRITE] + group * banks_of_pc, t, banks_of_pc);
-    dram_raise(&d->time[DRAM_PRE][bank], t + s->column_to_pre[direction]);
-    dram_note(d, direction, bank, t, banks_of_pc);
+    const int32_t *delta = s->column[direction] + 2 * group * lanes_of(groups);
+    raise_row(d->column_time[DRAM_READ], delta, t, lanes_of(groups));
+    raise_row(d->column_time[DRAM_WRITE], delta + lanes_of(groups), t, lanes_of(groups));
+    lane_set(d->pre_time, bank, max32(d->pre_time[bank], t + s->column_to_pre[direction]));
+    d->group_note[group][direction] = t;
+    d->bank_note[bank][direction] = t;
 }
 
-static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t, int banks_of_pc) {
+ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t, int banks_of_pc) {
     const dram_spec *s = d->spec;
-    int pc = bank / banks_of_pc, group = bank % banks_of_pc / s->banks_of_group;
-    int32_t *times = d->time[DRAM_ACT] + pc * banks_of_pc;
+    int pc = bank / banks_of_pc, group = (bank & (banks_of_pc - 1)) >> s->group_shift;
+    int32_t *times = d->act_time + pc * banks_of_pc;
     int oldest = d->act_at[pc];
     d->acts[pc][oldest] = t;
     d->act_at[pc] = oldest = (oldest + 1) % DRAM_WINDOW;
-    dram_raise_row(times, s->act + group * banks_of_pc, t, banks_of_pc);
-    dram_raise_all(times, d->acts[pc][oldest] + s->faw, banks_of_pc);
-    dram_raise(&d->time[DRAM_ACT][bank], t + s->act_to_act);
-    dram_raise(&d->time[DRAM_READ][bank], t + s->act_to_column[DRAM_READ]);
-    dram_raise(&d->time[DRAM_WRITE][bank], t + s->act_to_column[DRAM_WRITE]);
-    dram_raise(&d->time[DRAM_PRE][bank], t + s->act_to_pre);
-    d->open_row[bank] = row;
+    raise_row(times, s->act + group * banks_of_pc, t, banks_of_pc);
+    raise_all(times, d->acts[pc][oldest] + s->faw, banks_of_pc);
+    lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->act_to_act));
+    lane_set(d->pre_time, bank, max32(d->pre_time[bank], t + s->act_to_pre));
+    d->opened_time[DRAM_READ][bank] = t + s->act_to_column[DRAM_READ];
+    d->opened_time[DRAM_WRITE][bank] = t + s->act_to_column[DRAM_WRITE];
+    lane_set(d->open_row, bank, row);
     d->open_banks[pc]++;
-    dram_note(d, 2, bank, t, banks_of_pc);
+    d->bank_note[bank][DRAM_ACT] = t;
 }
 
-static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
-    d->open_row[bank] = DRAM_CLOSED;
+ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
+    lane_set(d->open_row, bank, DRAM_CLOSED);
     d->open_banks[bank / banks_of_pc]--;
 }
 
-static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
+ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
     const dram_spec *s = d->spec;
-    int first = bank / banks_of_pc * banks_of_pc;
-    dram_raise(&d->time[DRAM_ACT][bank], t + s->pre_to_act);
+    lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->pre_to_act));
     if (s->pre_to_pre > 0)
-        dram_raise_all(d->time[DRAM_PRE] + first, t + s->pre_to_pre, banks_of_pc);
+        raise_all(d->pre_time + (bank & -banks_of_pc), t + s->pre_to_pre, banks_of_pc);
     dram_close(d, bank, banks_of_pc);
-    dram_note(d, 3, bank, t, banks_of_pc);
+    d->bank_note[bank][DRAM_PRE] = t;
 }
 
 /* RDA, WRA, PREA, REFA and REFB: rare. */

@@ -11,60 +11,42 @@
 
 /* ---- Making and clearing. ---- */
 
-static void queue_clear(hbm_queue *q, int banks) {
+static void queue_clear(hbm_queue *q) {
     q->count = 0;
     q->age = 0;
     q->newest = NO_SLOT;
     q->free = 0;
     for (int i = 0; i < q->entries; i++)
         q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
-    for (int i = 0; i < banks; i++) {
+    for (int i = 0; i < DRAM_MAX_BANKS; i++) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
         q->hit[i] = q->miss[i] = q->first[i] = q->last[i] = NO_SLOT;
+    }
+    for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
+        q->group_key[i] = KEY_NONE;
+        q->group_hits[i] = 0;
     }
     q->column_bound = q->row_bound = 0;
 }
 
-static void queue_init(hbm_queue *q, ts_arena *arena, int entries, int banks) {
+static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
     q->entries = entries;
     q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries);
-    q->hit_key = TS_NEW_ARRAY(arena, int32_t, banks);
-    q->row_key = TS_NEW_ARRAY(arena, int32_t, banks);
-    q->hit = TS_NEW_ARRAY(arena, uint16_t, banks);
-    q->miss = TS_NEW_ARRAY(arena, uint16_t, banks);
-    q->first = TS_NEW_ARRAY(arena, uint16_t, banks);
-    q->last = TS_NEW_ARRAY(arena, uint16_t, banks);
+    q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
 }
 
 static void channel_clear(const ts_hbm *hbm, hbm_channel *ch) {
     const ts_hbm_timing *t = &hbm->config.timing;
-    dram_clear(&ch->dram);
-    queue_clear(&ch->queue[0], hbm->spec->banks);
-    queue_clear(&ch->queue[1], hbm->spec->banks);
-    ch->active_count = 0;
-    ch->is_writing = false;
-    ch->next = 1;
-    ch->last_accept = ch->row_bus_free = 0;
-    ch->refresh_waiting = ch->refresh_head = 0;
+    hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
+    *ch = (hbm_channel){.next = 1, .active_at = FAR, .opening_at = FAR, .queue = {read, write}};
+    dram_clear(&ch->dram, hbm->spec);
+    queue_clear(&ch->queue[0]);
+    queue_clear(&ch->queue[1]);
     ch->refresh_at = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? t->t_refi * hbm->config.ticks_per_ck
                      : hbm->config.refresh == TS_HBM_REFRESH_PER_BANK ? t->t_refi_pb * hbm->config.ticks_per_ck
                                                                       : FAR;
-    memset(ch->active_of, 0, (size_t)hbm->spec->banks);
-    memset(ch->filter, 0, sizeof ch->filter[0] << FILTER_BITS);
-    memset(ch->page_count, 0, sizeof ch->page_count[0] * (size_t)hbm->spec->banks);
+    ch->special_at = ch->refresh_at;
     memset(ch->last_direction, 2, sizeof ch->last_direction);
-    memset(&ch->stats, 0, sizeof ch->stats);
-}
-
-static void channel_init(const ts_hbm *hbm, hbm_channel *ch, ts_arena *arena) {
-    int banks = hbm->spec->banks;
-    dram_init(&ch->dram, arena, hbm->spec);
-    queue_init(&ch->queue[0], arena, hbm->config.read_entries, banks);
-    queue_init(&ch->queue[1], arena, hbm->config.write_entries, banks);
-    ch->active = TS_NEW_ARRAY(arena, hbm_active, banks);
-    ch->active_of = TS_NEW_ARRAY(arena, uint8_t, banks);
-    ch->filter = TS_NEW_ARRAY(arena, uint16_t, 1 << FILTER_BITS);
-    ch->page_count = TS_NEW_ARRAY(arena, int32_t, banks);
 }
 
 static bool check(ts_error *err, bool ok, const char *what, int64_t value, const char *expected) {
@@ -77,13 +59,21 @@ static bool check_config(ts_error *err, const ts_hbm_config *c) {
         return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: the per bank scheduler is not modelled");
     if (c->page == TS_HBM_PAGE_CLOSED)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: closed pages are not modelled");
-    return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 512") &&
+    return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 128") &&
            check(err, c->pseudo_channels >= 1 && c->pseudo_channels <= DRAM_MAX_PCS, "pseudo_channels",
-                 c->pseudo_channels, "1 to 8") &&
+                 c->pseudo_channels, "1 to 4") &&
            check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck, "1 or 2") &&
            check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries, "1 to 4096") &&
            check(err, c->write_entries >= 1 && c->write_entries <= 4096, "write_entries", c->write_entries,
                  "1 to 4096");
+}
+
+static bool has_avx2(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
@@ -101,17 +91,23 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
     hbm->write_high = config->write_entries * config->write_high_percent / 100;
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
-    hbm_walker walker = hbm_walker_base(hbm->spec->banks, hbm->spec->banks_of_pc, config->ticks_per_ck == 2);
+    hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
+    hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm->spec) : hbm_walker_base(hbm->spec);
     hbm->walk = walker.walk;
-    hbm->offer = walker.offer;
-    for (int i = 0; i < hbm->channel_count; i++)
-        channel_init(hbm, &hbm->channels[i], arena);
+    hbm->run = walker.run;
+    hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
+    for (int i = 0; i < hbm->channel_count; i++) {
+        queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
+        queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
+    }
     ts_hbm_reset(hbm);
     return hbm;
 }
 
 void ts_hbm_reset(ts_hbm *hbm) {
-    hbm->base = 0;
+    hbm->base = hbm->end_cycle = 0;
+    for (int i = 0; i < hbm->stream_count; i++)
+        hbm->streams[i]->end = -1;
     for (int i = 0; i < hbm->channel_count; i++)
         channel_clear(hbm, &hbm->channels[i]);
     for (int i = 0; i < hbm->stream_count; i++)
@@ -138,13 +134,23 @@ static void channel_rebase(hbm_channel *ch, int32_t shift) {
     dram_rebase(&ch->dram, shift);
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
-    for (int i = 0; i < ch->active_count; i++)
+    for (int i = 0; i < ch->active_count; i++) {
         lower(&ch->active[i].arrival, shift);
+        lower(&ch->active[i].opened, shift);
+    }
+    for (int pc = 0; pc < DRAM_MAX_PCS; pc++) {
+        lower(&ch->bus_until[pc], shift);
+        lower(&ch->refresh_until[pc], shift);
+    }
+    for (int i = 0; i < ch->opening_count; i++)
+        lower(&ch->opening[i].at, shift);
+    lower(&ch->opening_at, shift);
+    lower(&ch->active_at, shift);
+    lower(&ch->special_at, shift);
     lower(&ch->next, shift);
     lower(&ch->last_accept, shift);
     lower(&ch->row_bus_free, shift);
     lower(&ch->refresh_at, shift);
-    ch->stats.end_cycle -= shift;
 }
 
 static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
@@ -152,7 +158,7 @@ static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
         lower(&st->accepted[i], shift);
     for (int32_t i = 0; i < st->in_flight; i++) {
         if (st->done[i] >= 0) /* the rest are channels */
-            st->done[i] = dram_max(st->done[i] - shift, 0);
+            st->done[i] = max32(st->done[i] - shift, 0);
     }
     lower(&st->latest, shift);
     lower(&st->latest_done, shift);
@@ -175,7 +181,7 @@ static void rebase(ts_hbm *hbm) {
 }
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
-    while (cycle - hbm->base >= REBASE_AT) {
+    while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
         for (int i = 0; i < hbm->channel_count; i++)
             hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
         rebase(hbm);
@@ -184,6 +190,14 @@ static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
 }
 
 /* ---- Streams. ---- */
+
+/* The last thing done since reset, as far as it is known. */
+static int64_t end_cycle(const ts_hbm *hbm) {
+    int64_t end = hbm->end_cycle;
+    for (int i = 0; i < hbm->stream_count; i++)
+        end = hbm->streams[i]->end >= 0 && hbm->base + hbm->streams[i]->end > end ? hbm->base + hbm->streams[i]->end : end;
+    return end;
+}
 
 ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes, int64_t in_flight_bytes) {
     ts_hbm_stream *st = TS_NEW(arena, ts_hbm_stream);
@@ -205,9 +219,11 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
 }
 
 void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
+    st->hbm->end_cycle = end_cycle(st->hbm);
     st->start = to_local(st->hbm, cycle);
     st->window_at = st->done_at = 0;
-    st->latest = st->latest_done = st->end = 0;
+    st->latest = st->latest_done = 0;
+    st->end = -1;
     st->unfinished = 0;
     for (int32_t i = 0; i < st->window; i++)
         st->accepted[i] = -1;
@@ -215,64 +231,129 @@ void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
         st->done[i] = 0;
 }
 
-/* Local; the next burst may be offered from it on, as far as acceptances say. */
-static inline int32_t stream_earliest(const ts_hbm_stream *st) {
-    if (st->window > 0)
-        return dram_max(st->start, st->accepted[st->window_at] + 1);
-    return st->window == 0 ? dram_max(st->start, st->latest) : st->start;
-}
-
-/* Raises *earliest by the burst that must be done first; steps its channel while it is not, up to `limit`. False
- * when that is not far enough. */
-static bool wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
+bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
     int32_t *oldest = &st->done[st->done_at];
     while (*oldest < 0) {
         hbm_channel *ch = &st->hbm->channels[~*oldest];
         if (ch->next > limit)
             return false;
+        ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
         st->hbm->walk(st->hbm, ch, ch->next);
     }
-    *earliest = dram_max(*earliest, dram_max(st->latest_done, *oldest) + 1);
+    *earliest = max32(*earliest, max32(st->latest_done, *oldest) + 1);
     return true;
 }
 
 int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
-    int32_t earliest = stream_earliest(st);
+    int32_t earliest = hbm_stream_earliest(st);
     int64_t local_limit = limit - st->hbm->base;
     if (local_limit > FAR - 1)
         local_limit = FAR - 1;
-    if (st->in_flight > 0 && !wait_for_done(st, &earliest, local_limit < 0 ? 0 : (int32_t)local_limit))
+    if (st->in_flight > 0 && !hbm_wait_for_done(st, &earliest, local_limit < 0 ? 0 : (int32_t)local_limit))
         return limit + 1;
     return st->hbm->base + earliest;
 }
 
 /* ---- Offers. ---- */
 
-static int32_t offer_burst(ts_hbm_stream *st, int64_t burst, int direction, int32_t earliest) {
-    ts_hbm *hbm = st->hbm;
-    int32_t at;
-    earliest = dram_max(earliest, stream_earliest(st));
-    if (st->in_flight > 0)
-        wait_for_done(st, &earliest, FAR);
-    at = hbm->offer(hbm, st, burst, direction, earliest);
-    st->latest = dram_max(st->latest, at);
-    if (st->window > 0) {
-        st->accepted[st->window_at] = st->latest;
-        st->window_at = st->window_at + 1 == st->window ? 0 : st->window_at + 1;
+static inline int channel_of(uint64_t place) {
+    return (int)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS) & ((1 << TS_ADDRESS_CHANNEL_BITS) - 1));
+}
+
+/* Finds the place of each burst, and counts those of each channel, shifted by one. */
+static void find_places(const ts_hbm *hbm, hbm_block *b, int32_t *count) {
+    const uint64_t odd = hbm->map->table[0][1]; /* from an even burst to the next: the map is linear */
+    const bool in_row = odd >> TS_ADDRESS_COLUMN_BITS == 0;
+    int64_t last = -2;
+    uint64_t place = 0;
+    for (int i = 0; i < b->count; i++) {
+        int64_t burst = b->burst[i];
+        if ((burst & 1) && burst == last + 1) {
+            place ^= odd;
+            if (in_row && b->flags[i] == (b->flags[i - 1] & BURST_WRITES))
+                b->flags[i] |= BURST_FOLLOWS;
+        } else {
+            place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        }
+        b->place[i] = place;
+        count[channel_of(place) + 1]++;
+        last = burst;
     }
-    return at;
+}
+
+static void run_block(ts_hbm *hbm, ts_hbm_stream *st, hbm_block *b) {
+    int32_t *first = hbm->block_first;
+    memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
+    find_places(hbm, b, first + 1);
+    st->unfinished += b->count;
+    for (int c = 0; c < hbm->channel_count; c++)
+        first[c + 1] += first[c];
+    for (int i = 0; i < b->count; i++)
+        b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
+    for (int c = 0; c < hbm->channel_count; c++) {
+        if (first[c + 1] > first[c])
+            hbm->run(hbm, st, &hbm->channels[c], b, b->order + first[c], first[c + 1] - first[c]);
+    }
+}
+
+/* When each burst can be offered, by the acceptances of earlier blocks. */
+static void set_earliest(const ts_hbm_stream *st, hbm_block *b) {
+    int32_t least = max32(st->start, st->window == 0 ? st->latest : 0), ring = st->window_at;
+    for (int i = 0; i < b->count; i++)
+        b->at[i] = max32(b->at[i], least);
+    for (int i = 0; st->window > 0 && i < b->count; i++) {
+        b->at[i] = max32(b->at[i], st->accepted[ring] + 1);
+        ring = ring + 1 == st->window ? 0 : ring + 1;
+    }
+}
+
+static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
+    int32_t latest = st->latest, ring = st->window_at;
+    for (int i = 0; i < b->count; i++) {
+        latest = max32(latest, b->at[i]);
+        if (st->window > 0) {
+            st->accepted[ring] = latest;
+            ring = ring + 1 == st->window ? 0 : ring + 1;
+        }
+    }
+    st->latest = latest;
+    st->window_at = ring;
+}
+
+void hbm_offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+    hbm_block *b = &hbm->block;
+    assert(b->count == 1 || (st->in_flight < 0 && st->window != 0 && (st->window < 0 || b->count <= st->window)));
+    set_earliest(st, b);
+    if (st->in_flight > 0)
+        hbm_wait_for_done(st, &b->at[0], FAR);
+    run_block(hbm, st, b);
+    note_accepted(st, b);
+}
+
+static int block_limit(const ts_hbm_stream *st) {
+    if (st->in_flight > 0 || st->window == 0)
+        return 1;
+    return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
 int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write, int64_t earliest) {
     ts_hbm *hbm = st->hbm;
-    int shift = hbm->map->offset_bits;
-    int64_t last = (address + bytes - 1) >> shift;
-    int32_t from = to_local(hbm, earliest), at = 0;
-    if (st->latest >= REBASE_AT)
+    int shift = hbm->map->offset_bits, limit = block_limit(st);
+    int32_t from = to_local(hbm, earliest);
+    if (st->latest >= REBASE_AT) {
         rebase(hbm);
-    for (int64_t burst = address >> shift; burst <= last; burst++)
-        at = offer_burst(st, burst, is_write, from);
-    return hbm->base + at;
+        from = to_local(hbm, earliest);
+    }
+    for (int64_t burst = address >> shift, end = ((address + bytes - 1) >> shift) + 1; burst < end;) {
+        hbm->block.count = end - burst < limit ? (int)(end - burst) : limit;
+        for (int i = 0; i < hbm->block.count; i++) {
+            hbm->block.burst[i] = burst++;
+            hbm->block.flags[i] = is_write;
+            hbm->block.at[i] = from;
+        }
+        hbm_offer_block(hbm, st);
+    }
+    return hbm->base + hbm->block.at[hbm->block.count - 1];
 }
 
 int64_t ts_hbm_stream_done(const ts_hbm_stream *st) { return st->unfinished ? -1 : st->hbm->base + st->end; }
@@ -284,27 +365,49 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
 }
 
 int64_t ts_hbm_drain(ts_hbm *hbm) {
-    int64_t end = hbm->end_cycle;
     for (int i = 0; i < hbm->channel_count; i++) {
         hbm_channel *ch = &hbm->channels[i];
         while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0)
             hbm->walk(hbm, ch, ch->next);
-        if (ch->stats.reads + ch->stats.writes > 0 && hbm->base + ch->stats.end_cycle > end)
-            end = hbm->base + ch->stats.end_cycle;
     }
-    return end;
+    return end_cycle(hbm);
 }
 
-void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
-    *out = (ts_hbm_stats){0};
-    for (int i = 0; i < hbm->channel_count; i++) {
-        const ts_hbm_stats *s = &hbm->channels[i].stats;
+static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *out) {
+    const ts_hbm_stats *s = &ch->stats;
+    int64_t served = ch->accepted[0] + ch->accepted[1] - s->forwarded - s->coalesced - ch->queue[0].count -
+                     ch->queue[1].count - ch->active_count;
 #define STAT(name) out->name += s->name;
 #include "hbm_stats.def"
 #undef STAT
-        if (s->read_latency_max > out->read_latency_max)
-            out->read_latency_max = s->read_latency_max;
-        if (s->reads + s->writes > 0 && hbm->base + s->end_cycle > out->end_cycle)
-            out->end_cycle = hbm->base + s->end_cycle;
-    }
+    out->reads += ch->accepted[DRAM_READ];
+    out->writes += ch->accepted[DRAM_WRITE];
+    out->row_hits += served - s->row_misses - s->row_conflicts;
+    if (s->read_latency_max > out->read_latency_max)
+        out->read_latency_max = s->read_latency_max;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++)
+        out->limiter_cycles[i] += s->limiter_cycles[i];
+    out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
+    hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
+
+void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
+    *out = (ts_hbm_stats){.end_cycle = end_cycle(hbm)};
+    for (int i = 0; i < hbm->channel_count; i++)
+        add_channel(hbm, &hbm->channels[i], out);
+}
+
+int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }
+
+/* ---- Limiters. ---- */
+
+static const struct {
+    const char *name, *meaning;
+} limiters[TS_HBM_LIMITER_COUNT] = {
+#define LIMITER(id, name, meaning) {name, meaning},
+#include "tilesim/memory/hbm_limiters.def"
+#undef LIMITER
+};
+
+const char *ts_hbm_limiter_name(ts_hbm_limiter limiter) { return limiters[limiter].name; }
+const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter) { return limiters[limiter].meaning; }

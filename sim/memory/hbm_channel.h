@@ -1,4 +1,4 @@
-/* The controller of one HBM channel: its queues, and the bank-by-bank keys by which it picks. Private. */
+/* The controller of one HBM channel: its queues, and the keys by which it picks from them. Private. */
 #ifndef SIM_MEMORY_HBM_CHANNEL_H
 #define SIM_MEMORY_HBM_CHANNEL_H
 
@@ -10,63 +10,91 @@
 
 enum {
     NO_SLOT = 0xffff,
-    KEY_BANK_BITS = 9,      /* a key is the age of a request and, below it, its bank */
-    KEY_NONE = INT32_MAX,
-    MAX_AGE = 1 << 21,      /* then all ages of a queue are lowered */
+    KEY_SLOT_BITS = 12,     /* a key is the age of a request and, below it, its slot */
+    MAX_ENTRIES = 1 << KEY_SLOT_BITS,
+    MAX_AGE = 1 << (31 - KEY_SLOT_BITS - 1), /* then all ages of a queue are lowered */
     FILTER_BITS = 10,       /* of the counting filter over queued writes */
-    FAR = 1 << 30,          /* a local cycle that never comes */
     REBASE_AT = 1 << 28,    /* local cycles above it are lowered */
+    MAX_STREAMS = 256,
 };
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    int64_t burst;         /* the first one's address, in bursts */
+    int64_t burst;           /* the first one's address, in bursts */
     int32_t row, key;
     int32_t arrival[2];
-    int32_t ticket[2];     /* its place in its stream's ring */
     uint16_t next, previous; /* of the same bank, by age */
-    uint16_t stream;
-    uint8_t left;          /* bit i: burst i is still to be served */
-    uint8_t counted;       /* bit i: burst i is in the row statistics */
+    uint8_t bank, stream;
+    uint8_t at;              /* bursts at to end - 1 are still to be served */
+    unsigned end : 4;
+    unsigned counted : 4;    /* bit i: burst i is in the row statistics */
 } hbm_slot;
+_Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
 
 /* A burst whose row was opened for it; it is served before the queues. */
 typedef struct {
-    int32_t arrival, ticket;
-    uint16_t bank, stream;
-    uint8_t direction;
+    int32_t arrival, ticket, opened; /* opened: ready as far as its ACT goes */
+    uint16_t bank;
+    uint8_t stream, direction;
 } hbm_active;
 
 typedef struct {
-    int count, entries;    /* bursts */
-    int32_t age;           /* of the next request */
-    uint16_t newest;       /* the slot made last while it can take a second burst, or NO_SLOT */
-    uint16_t free;         /* list of free slots */
-    hbm_slot *slots;
-    int32_t *hit_key;      /* by bank: of the oldest request to the open row; KEY_NONE */
-    int32_t *row_key;      /* by bank: of the request that an ACT or PRE may be issued for; KEY_NONE */
-    uint16_t *hit, *miss;  /* by bank: the oldest request to the open row, and to any other */
-    uint16_t *first, *last;
+    int count, entries;      /* bursts */
+    int32_t age;             /* of the next request */
+    uint16_t newest;         /* the slot made last while it can take a second burst, or NO_SLOT */
+    uint16_t free;           /* list of free slots */
     int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
+    hbm_slot *slots;
+    int32_t *tickets;        /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
+    int32_t hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */
+    int32_t group_key[DRAM_MAX_GROUPS]; /* the lowest hit_key of its banks */
+    uint16_t group_hits[DRAM_MAX_GROUPS]; /* bits: its banks with a hit_key */
+    int32_t row_key[DRAM_MAX_BANKS]; /* of the request that an ACT or PRE may be issued for; KEY_NONE */
+    uint16_t hit[DRAM_MAX_BANKS], miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other; NO_SLOT */
+    uint16_t first[DRAM_MAX_BANKS], last[DRAM_MAX_BANKS];
 } hbm_queue;
 
 typedef struct {
-    ts_dram dram;
-    hbm_queue queue[2];
-    hbm_active *active;
-    int active_count;
-    uint8_t *active_of;    /* by bank: how many of its bursts are active */
-    bool is_writing;
-    int32_t next;          /* the next cycle at which something can happen */
+    int32_t next;            /* the next cycle at which something can happen */
     int32_t last_accept;
+    int32_t special_at;      /* before it there is nothing but hits and rows: the lowest of the next three, and 0
+                              * while a refresh waits */
+    int32_t refresh_at;      /* when the next refresh falls due */
     int32_t row_bus_free;
-    int32_t refresh_at;    /* when the next refresh falls due */
+    int32_t active_at;       /* no active burst can be served before */
+    int32_t opening_at;      /* the first `at` of opening, or FAR */
+    bool is_writing;
     int refresh_waiting, refresh_head;
-    uint16_t *filter;      /* counts of queued writes, by hash of their address */
-    int32_t *page_count;   /* by bank: column commands since its row was opened (closed page) */
-    uint8_t last_direction[DRAM_MAX_PCS]; /* of the data bus; 2: none yet */
-    ts_hbm_stats stats;    /* end_cycle is local */
+    int active_count, opening_count;
+    int32_t bus_until[DRAM_MAX_PCS];     /* the time of a pseudo channel is accounted for up to here */
+    int32_t refresh_until[DRAM_MAX_PCS]; /* its refresh ends */
+    int64_t accepted[2];     /* bursts, by direction */
+    ts_hbm_stats stats;      /* without what is counted elsewhere */
+    hbm_queue queue[2];
+    ts_dram dram;
+    hbm_active active[DRAM_MAX_BANKS];   /* by the age of their ACT */
+    struct {
+        int32_t at;
+        int16_t bank, direction;
+    } opening[2 * DRAM_MAX_BANKS];       /* rows with hits that cannot be served yet, by when they can */
+    uint8_t active_of[DRAM_MAX_BANKS];   /* how many of a bank's bursts are active */
+    uint8_t act_cause[DRAM_MAX_BANKS], pre_cause[DRAM_MAX_BANKS]; /* what its last ACT, PRE waited for */
+    uint8_t last_direction[DRAM_MAX_PCS]; /* of its data bus; 2: none yet */
+    uint16_t filter[1 << FILTER_BITS];   /* counts of queued writes, by hash of their address */
 } hbm_channel;
+
+/* Bursts of one stream, in its order. Those of one channel are taken together: no acceptance of a block tells
+ * when another burst of it can be offered, as a block is not longer than the stream's window. */
+enum { BLOCK = 512 };
+enum { BURST_WRITES = 1, BURST_FOLLOWS = 2 }; /* follows: in the row of the one before it, next to it */
+typedef struct {
+    int count;
+    int64_t burst[BLOCK];
+    uint64_t place[BLOCK];   /* ts_address_map_pack */
+    int32_t at[BLOCK];       /* in: offered from this cycle on; out: accepted */
+    uint16_t order[BLOCK];   /* by channel, then as offered */
+    uint8_t flags[BLOCK];
+} hbm_block;
 
 struct ts_hbm {
     ts_hbm_config config;
@@ -74,29 +102,59 @@ struct ts_hbm {
     dram_spec *spec;
     hbm_channel *channels;
     int channel_count;
-    int64_t base;          /* of local cycles */
+    int64_t base;            /* of local cycles */
+    int64_t end_cycle;       /* of streams started anew since */
     int32_t write_high, write_low; /* drain starts above, ends below */
-    int32_t read_latency;  /* RD to last data */
-    ts_hbm_stream *streams[256];
+    int32_t read_latency;    /* RD to last data */
+    int32_t burst_ticks;
+    ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
-    int64_t end_cycle;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
-    int32_t (*offer)(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int direction, int32_t earliest);
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
+    hbm_block block;
+    int32_t *block_first;    /* by channel, and one more: where its bursts begin in block.order */
 };
 
 struct ts_hbm_stream {
     ts_hbm *hbm;
     int index;
-    int32_t window;        /* bursts of lookahead; 0 in order, -1 unlimited */
-    int32_t in_flight;     /* bursts; -1 unlimited */
-    int32_t *accepted;     /* ring of window: the latest acceptance so far, local */
-    int32_t *done;         /* ring of in_flight: local cycle, or ~channel while not known */
+    int32_t window;          /* bursts of lookahead; 0 in order, -1 unlimited */
+    int32_t in_flight;       /* bursts; -1 unlimited */
+    int32_t *accepted;       /* ring of window: the latest acceptance so far, local */
+    int32_t *done;           /* ring of in_flight: local cycle, or ~channel while not known */
     int32_t window_at, done_at;
-    int32_t latest;        /* acceptance so far */
-    int32_t latest_done;   /* of the bursts that have left the ring */
+    int32_t latest;          /* acceptance so far */
+    int32_t latest_done;     /* of the bursts that have left the ring */
     int32_t start;
-    int32_t end;           /* the last thing done */
+    int32_t end;             /* the last thing done; -1 */
     int64_t unfinished;
 };
+
+/* The next burst may be offered from this cycle on, as far as acceptances say. */
+static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
+    if (st->window > 0)
+        return max32(st->start, st->accepted[st->window_at] + 1);
+    return st->window == 0 ? max32(st->start, st->latest) : st->start;
+}
+
+/* Offers the bursts of hbm->block, each from its `at` on. */
+void hbm_offer_block(ts_hbm *hbm, ts_hbm_stream *st);
+
+/* Raises *earliest by the burst that must be done first; steps its channel while it is not, up to `limit`. False
+ * when that is not far enough. */
+bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit);
+
+/* ---- Where the time goes (hbm_blame.c): all cycles of each pseudo channel, once. ---- */
+
+/* What an ACT or PRE to be issued at `t` for a request that arrived at `arrival` has waited for. */
+ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+/* Accounts for the time before a column command at `t`, called before it is issued. */
+void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival, bool is_active,
+                      int32_t t);
+/* Accounts for the time up to a refresh issued at `t` that keeps its pseudo channel busy for `ticks`. */
+void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
+/* Adds to `cycles` what is left of each pseudo channel's time up to `end`, when all is done. */
+void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles);
 
 #endif

@@ -13,16 +13,21 @@
 
 #include "hbm_channel.h"
 
-static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->left & 1 ? 0 : 1]; }
-static inline int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
-static inline int key_bank(int32_t key) { return key & ((1 << KEY_BANK_BITS) - 1); }
+/* What the compiler may know of a machine. */
+typedef struct {
+    int banks, banks_of_pc, banks_of_group;
+    bool half; /* HBM3: half CKs */
+} shape;
+
+ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
+ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
 
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
 
-static inline void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
+static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
     uint16_t miss = q->miss[bank], hit = q->hit[bank];
     bool is_open = ch->dram.open_row[bank] != DRAM_CLOSED;
-    q->row_key[bank] = KEY_NONE;
+    lane_set(q->row_key, bank, KEY_NONE);
     if (miss == NO_SLOT)
         return;
     if (is_open && ch->active_of[bank] != 0)
@@ -30,41 +35,114 @@ static inline void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q,
     if (is_open && hit != NO_SLOT && hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT &&
         slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
         return;
-    q->row_key[bank] = q->slots[miss].key;
-    q->row_bound = min32(q->row_bound, ch->dram.time[is_open ? DRAM_PRE : DRAM_ACT][bank]);
+    lane_set(q->row_key, bank, q->slots[miss].key);
+    q->row_bound = min32(q->row_bound, (is_open ? ch->dram.pre_time : ch->dram.act_time)[bank]);
 }
 
-static inline void set_hit(hbm_channel *ch, int direction, int bank, uint16_t slot) {
+/* Hits that are to be served once their row is open, by when that is. */
+static void push_opening(hbm_channel *ch, int direction, int bank) {
+    int32_t at = ch->dram.opened_time[direction][bank];
+    int i = ch->opening_count++;
+    for (; i > 0 && ch->opening[i - 1].at > at; i--)
+        ch->opening[i] = ch->opening[i - 1];
+    ch->opening[i].at = at;
+    ch->opening[i].bank = (int16_t)bank;
+    ch->opening[i].direction = (int16_t)direction;
+    ch->opening_at = ch->opening[0].at;
+    ch->special_at = min32(ch->special_at, at);
+    assert(ch->opening_count < 2 * DRAM_MAX_BANKS);
+}
+
+static int32_t least_key(const int32_t *keys, unsigned banks) {
+    int32_t least = KEY_NONE;
+    for (; banks != 0; banks &= banks - 1)
+        least = min32(least, keys[__builtin_ctz(banks)]);
+    return least;
+}
+
+ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, int32_t key, int group_shift) {
     hbm_queue *q = &ch->queue[direction];
-    q->hit[bank] = slot;
-    q->hit_key[bank] = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
-    if (slot != NO_SLOT)
-        q->column_bound = min32(q->column_bound, ch->dram.time[direction][bank]);
+    int group = bank >> group_shift, first = group << group_shift;
+    unsigned others = q->group_hits[group] & ~(1u << (bank - first));
+    q->hit_key[bank] = key;
+    q->group_hits[group] = (uint16_t)(others | (unsigned)(key != KEY_NONE) << (bank - first));
+    if (others != 0)
+        key = min32(key, least_key(q->hit_key + first, others));
+    lane_set(q->group_key, group, key);
+    if (key != KEY_NONE)
+        q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
 }
 
-/* The row of a bank has changed: looks through its requests again. */
-static void reopen(const ts_hbm *hbm, hbm_channel *ch, int bank) {
-    int32_t row = ch->dram.open_row[bank];
+/* A hit counts from the cycle on at which its row is open; `now` is the last one stepped. */
+ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint16_t slot, int32_t now,
+                                  int group_shift) {
+    hbm_queue *q = &ch->queue[direction];
+    int32_t key = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
+    q->hit[bank] = slot;
+    if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now)
+        push_opening(ch, direction, bank);
+    else
+        set_hit_key(ch, direction, bank, key, group_shift);
+}
+
+/* The hits of rows that are open from now on. */
+static __attribute__((noinline)) void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    int due = 0;
+    for (; due < ch->opening_count && ch->opening[due].at <= t; due++) {
+        int bank = ch->opening[due].bank, direction = ch->opening[due].direction;
+        const hbm_queue *q = &ch->queue[direction];
+        if (q->hit[bank] != NO_SLOT && ch->dram.opened_time[direction][bank] <= t) {
+            set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
+        }
+    }
+    ch->opening_count -= due;
+    for (int i = 0; i < ch->opening_count; i++)
+        ch->opening[i] = ch->opening[i + due];
+    ch->opening_at = ch->opening_count > 0 ? ch->opening[0].at : FAR;
+}
+
+/* A bank was closed: all its requests are misses, and none is active. */
+static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    for (int direction = 0; direction < 2; direction++) {
+        hbm_queue *q = &ch->queue[direction];
+        uint16_t first = q->first[bank];
+        if (first == NO_SLOT)
+            continue;
+        if (q->hit[bank] != NO_SLOT) {
+            q->hit[bank] = NO_SLOT;
+            set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
+        }
+        q->miss[bank] = first;
+        lane_set(q->row_key, bank, q->slots[first].key);
+        q->row_bound = min32(q->row_bound, ch->dram.act_time[bank]);
+    }
+}
+
+/* A row was opened, and a burst of it is active. */
+static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row, int32_t now) {
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t hit = NO_SLOT, miss = NO_SLOT;
         for (uint16_t s = q->first[bank]; s != NO_SLOT && (hit == NO_SLOT || miss == NO_SLOT); s = q->slots[s].next) {
-            uint16_t *which = q->slots[s].row == row ? &hit : &miss;
-            *which = *which == NO_SLOT ? s : *which;
+            if (q->slots[s].row != row)
+                miss = miss == NO_SLOT ? s : miss;
+            else if (hit == NO_SLOT)
+                hit = s;
         }
         q->miss[bank] = miss;
-        set_hit(ch, direction, bank, hit);
-        set_row_key(hbm, ch, q, bank);
+        lane_set(q->row_key, bank, KEY_NONE);
+        if (hit != NO_SLOT)
+            set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
     }
 }
 
 /* ---- Taking bursts out of the queues. ---- */
 
-static inline unsigned filter_place(int64_t burst) {
+ALWAYS static inline unsigned filter_place(int64_t burst) {
     return (unsigned)((uint64_t)burst * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
 }
 
-static inline void unlink_slot(hbm_queue *q, int bank, uint16_t slot) {
+ALWAYS static inline void unlink_slot(hbm_queue *q, int bank, uint16_t slot) {
     hbm_slot *s = &q->slots[slot];
     *(s->previous == NO_SLOT ? &q->first[bank] : &q->slots[s->previous].next) = s->next;
     *(s->next == NO_SLOT ? &q->last[bank] : &q->slots[s->next].previous) = s->previous;
@@ -75,121 +153,128 @@ static inline void unlink_slot(hbm_queue *q, int bank, uint16_t slot) {
 }
 
 /* Burst `i` of a request leaves its queue. Its bank's hit and miss are set by the caller. */
-static inline void take_burst(hbm_channel *ch, int direction, int bank, uint16_t slot, int i) {
+ALWAYS static inline void take_burst(hbm_channel *ch, int direction, int bank, uint16_t slot, int i) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     q->count--;
-    s->left = (uint8_t)(s->left & ~(1 << i));
+    s->at = (uint8_t)(i + 1);
     if (direction == DRAM_WRITE)
         ch->filter[filter_place(s->burst + i)]--;
-    if (s->left == 0)
+    if (s->at == s->end)
         unlink_slot(q, bank, slot);
 }
 
-static inline void finish(const ts_hbm *hbm, hbm_channel *ch, int stream, int32_t ticket, int32_t cycle) {
+ALWAYS static inline void finish(const ts_hbm *hbm, int stream, const int32_t *ticket, int32_t cycle) {
     ts_hbm_stream *st = hbm->streams[stream];
     st->unfinished--;
-    st->end = dram_max(st->end, cycle);
-    if (st->in_flight >= 0)
-        st->done[ticket] = cycle;
-    ch->stats.end_cycle = ch->stats.end_cycle < cycle ? cycle : ch->stats.end_cycle;
+    st->end = max32(st->end, cycle);
+    if (st->in_flight > 0)
+        st->done[*ticket] = cycle;
 }
 
-static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int stream, int32_t ticket, int32_t arrival,
-                               int32_t cycle) {
+ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int stream, const int32_t *ticket,
+                                      int32_t arrival, int32_t cycle) {
     int32_t latency = cycle - arrival;
     ch->stats.read_latency_sum += latency;
-    ch->stats.read_latency_max = ch->stats.read_latency_max < latency ? latency : ch->stats.read_latency_max;
-    finish(hbm, ch, stream, ticket, cycle);
+    if (latency > ch->stats.read_latency_max)
+        ch->stats.read_latency_max = latency;
+    finish(hbm, stream, ticket, cycle);
 }
 
-static inline void serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream, int32_t ticket,
-                         int32_t arrival, int32_t t, int banks_of_pc) {
-    uint8_t *last = &ch->last_direction[bank / banks_of_pc];
-    if (*last != direction) {
-        ch->stats.read_to_write += *last == DRAM_READ;
-        ch->stats.write_to_read += *last == DRAM_WRITE;
-        *last = (uint8_t)direction;
-    }
-    dram_column(&ch->dram, direction, bank, t, banks_of_pc);
+ALWAYS static inline void serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream,
+                                const int32_t *ticket, int32_t arrival, bool is_active, int32_t t, const shape sh) {
+    int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
+    if (*until != t)
+        hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
+    *until = t + hbm->burst_ticks;
+    dram_column(&ch->dram, direction, bank, bank / sh.banks_of_group, t, sh.banks / sh.banks_of_group);
     if (direction == DRAM_READ)
         finish_read(hbm, ch, stream, ticket, arrival, t + hbm->read_latency);
     else
-        finish(hbm, ch, stream, ticket, t);
+        finish(hbm, stream, ticket, t);
 }
 
 /* ---- Commands. ---- */
 
-static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t t, int banks_of_pc) {
+ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
+                                    const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    uint16_t slot = q->hit[bank];
     hbm_slot *s = &q->slots[slot];
-    int i = s->left & 1 ? 0 : 1;
-    ch->stats.row_hits += !(s->counted >> i & 1);
-    serve(hbm, ch, direction, bank, s->stream, s->ticket[i], s->arrival[i], t, banks_of_pc);
+    int i = s->at, bank = s->bank;
     uint16_t next = s->next;
     int32_t row = s->row;
+    serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
     take_burst(ch, direction, bank, slot, i);
-    if (s->left == 0) {
+    if (s->at == s->end) {
         while (next != NO_SLOT && q->slots[next].row != row)
             next = q->slots[next].next;
-        set_hit(ch, direction, bank, next);
+        set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
     if (q->miss[bank] != NO_SLOT)
         set_row_key(hbm, ch, q, bank);
 }
 
-/* The oldest ready active burst, or -1; *bound is lowered to when one can be ready. */
-static inline int pick_active(const hbm_channel *ch, int32_t t, int32_t *bound) {
+/* The oldest ready active burst, or -1. */
+ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
     int best = -1;
+    int32_t bound = FAR;
     for (int i = 0; i < ch->active_count; i++) {
         const hbm_active *a = &ch->active[i];
-        int32_t at = ch->dram.time[a->direction][a->bank];
-        if (at > t)
-            *bound = min32(*bound, at);
-        else if (best < 0 || a->arrival < ch->active[best].arrival)
+        int32_t at = max32(a->opened, ch->dram.column_time[a->direction][a->bank / sh.banks_of_group]);
+        bound = min32(bound, at);
+        if (at <= t && (best < 0 || a->arrival < ch->active[best].arrival))
             best = i;
     }
+    ch->active_at = bound;
     return best;
 }
 
-static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t, int banks_of_pc) {
-    hbm_active a = ch->active[index];
+static void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index) {
+    int bank = ch->active[index].bank;
     ch->active_count--;
     for (int i = index; i < ch->active_count; i++)
         ch->active[i] = ch->active[i + 1];
-    serve(hbm, ch, a.direction, a.bank, a.stream, a.ticket, a.arrival, t, banks_of_pc);
-    if (--ch->active_of[a.bank] == 0) {
-        set_row_key(hbm, ch, &ch->queue[0], a.bank);
-        set_row_key(hbm, ch, &ch->queue[1], a.bank);
+    if (--ch->active_of[bank] == 0) {
+        set_row_key(hbm, ch, &ch->queue[0], bank);
+        set_row_key(hbm, ch, &ch->queue[1], bank);
     }
 }
 
-static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t t, int banks_of_pc) {
-    hbm_queue *q = &ch->queue[direction];
-    uint16_t slot = q->miss[bank];
-    hbm_slot *s = &q->slots[slot];
-    int i = s->left & 1 ? 0 : 1;
-    ch->stats.row_misses += !(s->counted >> i & 1);
-    ch->stats.activations++;
-    ch->active[ch->active_count++] =
-        (hbm_active){s->arrival[i], s->ticket[i], (uint16_t)bank, s->stream, (uint8_t)direction};
-    ch->active_of[bank]++;
-    ch->row_bus_free = t + hbm->config.act_ticks;
-    dram_act(&ch->dram, bank, s->row, t, banks_of_pc);
-    take_burst(ch, direction, bank, slot, i);
-    reopen(hbm, ch, bank);
+ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t, const shape sh) {
+    hbm_active a = ch->active[index];
+    serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh);
+    remove_active(hbm, ch, index);
 }
 
-static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t t, int banks_of_pc) {
-    hbm_slot *s = &ch->queue[direction].slots[ch->queue[direction].miss[bank]];
-    int i = s->left & 1 ? 0 : 1;
+static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t, int banks_of_pc) {
+    hbm_queue *q = &ch->queue[direction];
+    hbm_slot *s = &q->slots[slot];
+    int i = s->at, bank = s->bank;
+    ch->stats.row_misses += !(s->counted >> i & 1);
+    ch->stats.activations++;
+    ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
+    ch->row_bus_free = t + hbm->config.act_ticks;
+    dram_act(&ch->dram, bank, s->row, t, banks_of_pc);
+    ch->active[ch->active_count++] =
+        (hbm_active){s->arrival[i], q->tickets[2 * slot + i], ch->dram.opened_time[direction][bank], s->bank, s->stream,
+                     (uint8_t)direction};
+    ch->active_of[bank]++;
+    ch->active_at = min32(ch->active_at, ch->dram.opened_time[direction][bank]);
+    ch->special_at = min32(ch->special_at, ch->active_at);
+    take_burst(ch, direction, bank, slot, i);
+    after_act(hbm, ch, bank, s->row, t);
+}
+
+static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t, int banks_of_pc) {
+    hbm_slot *s = &ch->queue[direction].slots[slot];
+    int i = s->at, bank = s->bank;
     ch->stats.row_conflicts += !(s->counted >> i & 1);
-    s->counted = (uint8_t)(s->counted | 1 << i);
+    s->counted = (s->counted | 1u << i) & 15;
     ch->stats.precharges++;
+    ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, s->arrival[i], t);
     ch->row_bus_free = t + hbm->config.row_ticks;
     dram_pre(&ch->dram, bank, t, banks_of_pc);
-    reopen(hbm, ch, bank);
+    after_close(hbm, ch, bank);
 }
 
 /* ---- Refresh. ---- */
@@ -202,6 +287,7 @@ static bool any_active(const hbm_channel *ch, int first, int count) {
     return false;
 }
 
+/* Each pseudo channel, or one bank of each, is to be refreshed. */
 static void refresh_due(const ts_hbm *hbm, hbm_channel *ch) {
     const ts_hbm_timing *t = &hbm->config.timing;
     ch->refresh_waiting += hbm->spec->pcs;
@@ -215,14 +301,15 @@ static void refresh_issue(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command co
     ch->row_bus_free = t + hbm->config.row_ticks;
     if (command == TS_DRAM_PRE) {
         dram_pre(&ch->dram, bank, t, s->banks_of_pc);
-        reopen(hbm, ch, bank);
+        after_close(hbm, ch, bank);
     } else {
         dram_rare(&ch->dram, command, bank, t);
     }
     for (int i = first; command == TS_DRAM_PREA && i < first + s->banks_of_pc; i++)
-        reopen(hbm, ch, i);
+        after_close(hbm, ch, i);
     ch->stats.precharges += command == TS_DRAM_PRE || command == TS_DRAM_PREA;
     if (command == TS_DRAM_REFA || command == TS_DRAM_REFB) {
+        hbm_blame_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0);
         ch->stats.refreshes++;
         ch->refresh_waiting--;
         ch->refresh_head = (ch->refresh_head + 1) % s->banks;
@@ -246,123 +333,128 @@ static bool refresh_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t 
         refresh_issue(hbm, ch, command, bank, t);
         return true;
     }
-    *bound = min32(*bound, dram_max(at, t + 1));
+    *bound = min32(*bound, max32(at, t + 1));
     return false;
 }
 
 /* ---- One cycle. ---- */
 
-static inline void set_mode(const ts_hbm *hbm, hbm_channel *ch) {
+/* Whether writes are to be served; evaluated before each pick. */
+ALWAYS static inline bool set_mode(const ts_hbm *hbm, hbm_channel *ch) {
     int reads = ch->queue[DRAM_READ].count, writes = ch->queue[DRAM_WRITE].count;
-    if (!ch->is_writing)
-        ch->is_writing = writes > hbm->write_high || reads == 0;
-    else
-        ch->is_writing = !(writes < hbm->write_low && reads != 0);
+    if (ch->is_writing) {
+        if (__builtin_expect(writes < hbm->write_low && reads != 0, 0))
+            ch->is_writing = false;
+    } else {
+        if (__builtin_expect(reads == 0 || writes > hbm->write_high, 0))
+            ch->is_writing = true;
+    }
+    return ch->is_writing;
 }
 
-/* The lowest key of the banks whose time has come; else the time when the first one's comes, in *bound. */
-static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int banks, int32_t *bound) {
-    int32_t best = KEY_NONE, first = FAR;
-    for (int i = 0; i < banks; i++) {
-        best = min32(best, time[i] <= t ? key[i] : KEY_NONE);
-        first = min32(first, key[i] != KEY_NONE ? time[i] : FAR);
-    }
-    *bound = first;
-    return best;
-}
-
-static inline int32_t pick_row(const ts_dram *d, const int32_t *key, int32_t t, int banks, bool half, int32_t *bound) {
-    int32_t best = KEY_NONE, first = FAR, act_t = half && !(t & 1) ? -1 : t;
-    for (int i = 0; i < banks; i++) {
-        bool closed = d->open_row[i] == DRAM_CLOSED;
-        int32_t at = closed ? d->time[DRAM_ACT][i] : d->time[DRAM_PRE][i];
-        best = min32(best, at <= (closed ? act_t : t) ? key[i] : KEY_NONE);
-        at = half && closed ? at | 1 : at;
-        first = min32(first, key[i] != KEY_NONE ? at : FAR);
-    }
-    *bound = first;
-    return best;
-}
-
-static inline bool column_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound, int banks,
-                               int banks_of_pc) {
-    int index = pick_active(ch, t, bound);
-    if (index >= 0) {
-        issue_active(hbm, ch, index, t, banks_of_pc);
-        return true;
-    }
-    if (ch->refresh_waiting)
-        return false;
-    set_mode(hbm, ch);
-    int direction = ch->is_writing;
+ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t, int32_t *bound,
+                                   const shape sh) {
     hbm_queue *q = &ch->queue[direction];
+    int groups = sh.banks / sh.banks_of_group;
     if (q->column_bound <= t) {
-        int32_t key = pick_hit(q->hit_key, ch->dram.time[direction], t, banks, &q->column_bound);
+        int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
         if (key != KEY_NONE) {
-            issue_hit(hbm, ch, direction, key_bank(key), t, banks_of_pc);
+            issue_hit(hbm, ch, direction, key_slot(key), t, sh);
             return true;
         }
+        q->column_bound = first_hit(q->group_key, ch->dram.column_time[direction], groups);
     }
     *bound = min32(*bound, q->column_bound);
     return false;
 }
 
-static inline bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound, int banks, int banks_of_pc,
-                            bool half) {
-    if (ch->refresh_waiting)
-        return refresh_step(hbm, ch, t, bound);
-    set_mode(hbm, ch);
-    int direction = ch->is_writing;
+/* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the column slot
+ * is taken, or is not to be used. */
+static __attribute__((noinline)) bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge,
+                                                   bool *issued, const shape sh) {
+    bool done = false;
+    if (t >= ch->refresh_at)
+        refresh_due(hbm, ch);
+    if (t >= ch->opening_at)
+        open_due(hbm, ch, t);
+    if (is_column_edge && t >= ch->active_at) {
+        int index = pick_active(ch, t, sh);
+        done = *issued = index >= 0;
+        if (index >= 0)
+            issue_active(hbm, ch, index, t, sh);
+    }
+    ch->special_at = ch->refresh_waiting ? 0 : min32(ch->refresh_at, min32(ch->opening_at, ch->active_at));
+    return done || ch->refresh_waiting;
+}
+
+ALWAYS static inline bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound, const shape sh) {
+    int direction = set_mode(hbm, ch);
     hbm_queue *q = &ch->queue[direction];
-    if (ch->row_bus_free <= t && q->row_bound <= t) {
-        int32_t key = pick_row(&ch->dram, q->row_key, t, banks, half, &q->row_bound);
+    int32_t first = max32(q->row_bound, ch->row_bus_free);
+    if (first <= t) {
+        const ts_dram *d = &ch->dram;
+        int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
+                               sh.banks, sh.half, &q->row_bound);
         if (key != KEY_NONE) {
-            int bank = key_bank(key);
-            (ch->dram.open_row[bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, bank, t, banks_of_pc);
+            uint16_t slot = key_slot(key);
+            (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
+                                                                                      sh.banks_of_pc);
             return true;
         }
+        first = max32(q->row_bound, ch->row_bus_free);
     }
-    *bound = min32(*bound, dram_max(q->row_bound, ch->row_bus_free));
+    *bound = min32(*bound, first);
     return false;
 }
 
 /* The cycle `t` of a channel; returns the next at which something can happen. */
-static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int banks, int banks_of_pc, bool half) {
+ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     int32_t column = FAR, row = FAR;
-    bool issued = false;
-    if (t >= ch->refresh_at)
-        refresh_due(hbm, ch);
-    if (!half || (t & 1))
-        issued = column_step(hbm, ch, t, &column, banks, banks_of_pc);
-    else
+    bool issued = false, is_column_edge = !sh.half || (t & 1), skip = !is_column_edge;
+    if (__builtin_expect(t >= ch->special_at, 0))
+        skip |= special_step(hbm, ch, t, is_column_edge, &issued, sh);
+    if (!skip)
+        issued = set_mode(hbm, ch) ? hit_step(hbm, ch, DRAM_WRITE, t, &column, sh)
+                                   : hit_step(hbm, ch, DRAM_READ, t, &column, sh);
+    else if (!is_column_edge)
         column = t + 1;
-    issued |= row_step(hbm, ch, t, &row, banks, banks_of_pc, half);
+    if (__builtin_expect(ch->refresh_waiting != 0, 0)) {
+        issued |= refresh_step(hbm, ch, t, &row);
+        column = min32(column, ch->active_at);
+    } else {
+        issued |= row_step(hbm, ch, t, &row, sh);
+    }
     if (issued)
         return t + 1;
-    if (half)
+    column = min32(column, ch->active_at);
+    if (sh.half)
         column |= 1;
-    return min32(min32(column, dram_max(row, t + 1)), ch->refresh_at);
+    return min32(max32(min32(column, row), t + 1), min32(ch->refresh_at, ch->opening_at));
 }
 
 /* ---- Offers. ---- */
 
 /* Ages start again from 0, in order. */
-static void lower_ages(hbm_queue *q, int banks) {
-    int32_t least = q->age << KEY_BANK_BITS;
-    for (int b = 0; b < banks; b++) {
+static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
+    int32_t least = q->age;
+    for (int b = 0; b < hbm->spec->banks; b++) {
         if (q->first[b] != NO_SLOT)
-            least = min32(least, q->slots[q->first[b]].key - b);
+            least = min32(least, q->slots[q->first[b]].key >> KEY_SLOT_BITS);
     }
-    q->age -= least >> KEY_BANK_BITS;
-    for (int b = 0; b < banks; b++) {
+    q->age -= least;
+    least <<= KEY_SLOT_BITS;
+    for (int b = 0; b < hbm->spec->banks; b++) {
         for (uint16_t s = q->first[b]; s != NO_SLOT; s = q->slots[s].next)
             q->slots[s].key -= least;
         q->hit_key[b] -= q->hit_key[b] == KEY_NONE ? 0 : least;
         q->row_key[b] -= q->row_key[b] == KEY_NONE ? 0 : least;
     }
+    for (int g = 0; g < hbm->spec->groups; g++)
+        q->group_key[g] -= q->group_key[g] == KEY_NONE ? 0 : least;
 }
 
-static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, uint16_t slot) {
+ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, uint16_t slot,
+                                      int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     s->next = NO_SLOT;
@@ -372,7 +464,9 @@ static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction
     if (s->row == ch->dram.open_row[bank]) {
         if (q->hit[bank] != NO_SLOT)
             return;
-        set_hit(ch, direction, bank, slot);
+        set_hit(ch, direction, bank, slot, at, __builtin_ctz((unsigned)sh.banks_of_group));
+        if (q->miss[bank] == NO_SLOT)
+            return;
     } else {
         if (q->miss[bank] != NO_SLOT)
             return;
@@ -381,95 +475,126 @@ static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction
     set_row_key(hbm, ch, q, bank);
 }
 
-/* A burst that follows the newest one's first, and its row, joins it. */
-static inline bool join_newest(hbm_queue *q, int stream, int64_t burst, int bank, int32_t row, int32_t ticket,
+/* The second burst of a request. */
+ALWAYS static inline void join(hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst, int32_t ticket,
                                int32_t at) {
+    hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    if (q->newest == NO_SLOT || s->burst + 1 != burst || s->row != row || key_bank(s->key) != bank ||
-        s->stream != stream)
-        return false;
-    s->left |= 2;
+    q->count++;
+    if (direction == DRAM_WRITE)
+        ch->filter[filter_place(burst)]++;
+    s->end = 2;
     s->arrival[1] = at;
-    s->ticket[1] = ticket;
+    if (st->in_flight > 0)
+        q->tickets[2 * q->newest + 1] = ticket;
     q->newest = NO_SLOT;
-    return true;
 }
 
-static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, int stream, int direction, int64_t burst, int bank,
-                           int32_t row, int32_t ticket, int32_t at) {
+ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
+                                  int64_t burst, int bank, int32_t row, int32_t ticket, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     q->count++;
     if (direction == DRAM_WRITE)
         ch->filter[filter_place(burst)]++;
-    if (join_newest(q, stream, burst, bank, row, ticket, at))
-        return;
     if (q->age >= MAX_AGE)
-        lower_ages(q, hbm->spec->banks);
+        lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
     s->burst = burst;
     s->row = row;
-    s->key = q->age++ << KEY_BANK_BITS | bank;
+    s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
-    s->ticket[0] = ticket;
-    s->stream = (uint16_t)stream;
-    s->left = 1;
+    s->bank = (uint8_t)bank;
+    s->stream = (uint8_t)st->index;
+    s->at = 0;
+    s->end = 1;
     s->counted = 0;
+    if (st->in_flight > 0)
+        q->tickets[2 * slot] = ticket;
     q->newest = slot;
-    append_slot(hbm, ch, direction, bank, slot);
+    append_slot(hbm, ch, direction, bank, slot, at, sh);
 }
 
 /* Whether a write of the burst is queued (not: active). */
-static inline bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
+static bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
     if (ch->filter[filter_place(burst)] == 0)
         return false;
     for (uint16_t s = q->first[bank]; s != NO_SLOT; s = q->slots[s].next) {
         int64_t i = burst - q->slots[s].burst;
-        if ((i == 0 || i == 1) && (q->slots[s].left >> i & 1))
+        if (i >= q->slots[s].at && i < q->slots[s].end)
             return true;
     }
     return false;
 }
 
-/* Offers a burst from `earliest` on, after all that wait at its channel; returns when it was accepted. A read of
- * a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
-static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int direction, int32_t earliest,
-                            int banks, int banks_of_pc, bool half) {
-    uint64_t packed = ts_address_map_pack(hbm->map, (uint64_t)burst);
-    int bank = (int)(packed >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
-    packed >>= TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
-    hbm_channel *ch = &hbm->channels[packed & ((1 << TS_ADDRESS_CHANNEL_BITS) - 1)];
-    int32_t row = (int32_t)(packed >> TS_ADDRESS_CHANNEL_BITS), at = dram_max(earliest, ch->last_accept), ticket = 0;
+/* The ticket of the next burst: its place in the stream's ring of what is not yet done. */
+static int32_t take_ticket(ts_hbm_stream *st, int32_t channel) {
+    int32_t ticket = st->done_at;
+    st->latest_done = max32(st->latest_done, st->done[ticket]);
+    st->done[ticket] = ~channel;
+    st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
+    return ticket;
+}
+
+/* A read of a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
+static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, int direction, int32_t ticket,
+                              int32_t at) {
+    ch->queue[direction].newest = NO_SLOT;
+    if (direction == DRAM_READ) {
+        ch->stats.forwarded++;
+        finish_read(hbm, ch, stream, &ticket, at, at + 1);
+    } else {
+        ch->stats.coalesced++;
+        finish(hbm, stream, &ticket, at);
+    }
+}
+
+/* Offers one burst after all that wait at its channel. */
+ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, int index,
+                                int direction, const shape sh) {
+    uint64_t place = block->place[index];
+    int64_t burst = block->burst[index];
+    int bank = (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
+    int32_t row = (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
     hbm_queue *q = &ch->queue[direction];
-    while (ch->next <= at)
-        ch->next = step(hbm, ch, ch->next, banks, banks_of_pc, half);
-    *(direction == DRAM_READ ? &ch->stats.reads : &ch->stats.writes) += 1;
-    st->unfinished++;
-    if (st->in_flight > 0) {
-        ticket = st->done_at;
-        st->latest_done = dram_max(st->latest_done, st->done[ticket]);
-        st->done[ticket] = ~(int32_t)(ch - hbm->channels);
-        st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
-    }
-    if (is_write_queued(ch, burst, bank)) {
-        ch->last_accept = at;
-        if (direction == DRAM_READ) {
-            ch->stats.forwarded++;
-            finish_read(hbm, ch, st->index, ticket, at, at + 1);
-        } else {
-            ch->stats.coalesced++;
-            finish(hbm, ch, st->index, ticket, at);
+    int32_t at = max32(block->at[index], ch->last_accept), ticket = 0;
+    if (st->in_flight > 0)
+        ticket = take_ticket(st, (int32_t)(ch - hbm->channels));
+    for (;;) {
+        while (ch->next <= at)
+            ch->next = step(hbm, ch, ch->next, sh);
+        if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(ch, burst, bank)) {
+            answer_from_queue(hbm, ch, st->index, direction, ticket, at);
+            break;
         }
-        return at;
+        if (q->count < q->entries) {
+            if ((block->flags[index] & BURST_FOLLOWS) && q->newest != NO_SLOT)
+                join(ch, st, direction, burst, ticket, at);
+            else
+                enqueue(hbm, ch, st, direction, burst, bank, row, ticket, at, sh);
+            ch->next = min32(ch->next, at + 1);
+            break;
+        }
+        at = ch->next;
     }
-    while (q->count >= q->entries)
-        ch->next = step(hbm, ch, at = ch->next, banks, banks_of_pc, half);
-    enqueue(hbm, ch, st->index, direction, burst, bank, row, ticket, at);
-    ch->last_accept = at;
-    ch->next = min32(ch->next, at + 1);
-    return at;
+    block->at[index] = ch->last_accept = at;
+}
+
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
+                              int count, const shape sh) {
+    int writes = 0;
+    for (int i = 0; i < count; i++) {
+        if (block->flags[order[i]] & BURST_WRITES) {
+            offer(hbm, st, ch, block, order[i], DRAM_WRITE, sh);
+            writes++;
+        } else {
+            offer(hbm, st, ch, block, order[i], DRAM_READ, sh);
+        }
+    }
+    ch->accepted[DRAM_WRITE] += writes;
+    ch->accepted[DRAM_READ] += count - writes;
 }
 
 #endif

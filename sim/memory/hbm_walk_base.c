@@ -2,4 +2,4 @@
 #include "hbm_walk.h"
 #include "hbm_walkers.h"
 
-WALKERS(base, )
+WALKERS(base)

@@ -1,4 +1,4 @@
-/* The walkers: stepping compiled for the bank counts of the machines that must be fast, and for any. Private. */
+/* The walkers: stepping compiled for the shapes of the machines that must be fast, and for any. Private. */
 #ifndef SIM_MEMORY_HBM_WALKERS_H
 #define SIM_MEMORY_HBM_WALKERS_H
 
@@ -6,38 +6,40 @@
 
 typedef struct {
     void (*walk)(ts_hbm *hbm, hbm_channel *ch, int32_t until); /* all steps up to `until` */
-    int32_t (*offer)(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int direction, int32_t earliest);
+    /* Offers `count` bursts of a block, all of this channel, by their indices. */
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
 } hbm_walker;
 
-hbm_walker hbm_walker_base(int banks, int banks_of_pc, bool half);
-hbm_walker hbm_walker_avx2(int banks, int banks_of_pc, bool half);
+hbm_walker hbm_walker_base(const dram_spec *spec);
+hbm_walker hbm_walker_avx2(const dram_spec *spec);
 
-#define WALKER(name, target, banks, banks_of_pc, half)                                                       \
-    target static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                            \
+#define WALKER(name, banks, banks_of_pc, banks_of_group, half)                                               \
+    static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until)                                                                            \
-            ch->next = step(hbm, ch, ch->next, banks, banks_of_pc, half);                                    \
+            ch->next = step(hbm, ch, ch->next, (shape){banks, banks_of_pc, banks_of_group, half});           \
     }                                                                                                        \
-    target static int32_t name##_offer(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int direction,         \
-                                       int32_t earliest) {                                                   \
-        return offer(hbm, st, burst, direction, earliest, banks, banks_of_pc, half);                         \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block,                \
+                           const uint16_t *order, int count) {                                               \
+        run(hbm, st, ch, block, order, count, (shape){banks, banks_of_pc, banks_of_group, half});            \
     }
 
-#define WALKERS(name, target)                                                                                \
-    WALKER(name##_32_16, target, 32, 16, false)                                                              \
-    WALKER(name##_16_16, target, 16, 16, false)                                                              \
-    WALKER(name##_64_32, target, 64, 32, true)                                                               \
-    WALKER(name##_any, target, hbm->spec->banks, hbm->spec->banks_of_pc, false)                              \
-    WALKER(name##_any_half, target, hbm->spec->banks, hbm->spec->banks_of_pc, true)                          \
-    hbm_walker hbm_walker_##name(int banks, int banks_of_pc, bool half) {                                    \
-        if (banks == 32 && banks_of_pc == 16 && !half)                                                       \
-            return (hbm_walker){name##_32_16_walk, name##_32_16_offer};                                       \
-        if (banks == 16 && banks_of_pc == 16 && !half)                                                       \
-            return (hbm_walker){name##_16_16_walk, name##_16_16_offer};                                       \
-        if (banks == 64 && banks_of_pc == 32 && half)                                                        \
-            return (hbm_walker){name##_64_32_walk, name##_64_32_offer};                                       \
-        if (half)                                                                                            \
-            return (hbm_walker){name##_any_half_walk, name##_any_half_offer};                                 \
-        return (hbm_walker){name##_any_walk, name##_any_offer};                                               \
+#define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks) \
+    ((s)->banks == (banks_) && (s)->banks_of_pc == (banks_of_pc_) && (s)->banks_of_group == (banks_of_group_) && \
+     (s)->ticks_per_ck == (ticks))
+
+#define WALKERS(name)                                                                                        \
+    WALKER(name##_hbm2, 32, 16, 4, false)                                                                    \
+    WALKER(name##_hbm3, 64, 32, 4, true)                                                                     \
+    WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, false)           \
+    WALKER(name##_any_half, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, true)       \
+    hbm_walker hbm_walker_##name(const dram_spec *s) {                                                       \
+        if (FITS(s, 32, 16, 4, 1))                                                                           \
+            return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};                                        \
+        if (FITS(s, 64, 32, 4, 2))                                                                           \
+            return (hbm_walker){name##_hbm3_walk, name##_hbm3_run};                                        \
+        if (s->ticks_per_ck == 2)                                                                            \
+            return (hbm_walker){name##_any_half_walk, name##_any_half_run};                                \
+        return (hbm_walker){name##_any_walk, name##_any_run};                                              \
     }
 
 #endif

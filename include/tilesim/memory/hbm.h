@@ -46,6 +46,15 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
  * WR command of writes). Streams can be started again at or after it. */
 int64_t ts_hbm_drain(ts_hbm *hbm);
 
+typedef enum {
+#define LIMITER(id, name, meaning) TS_HBM_LIMITER_##id,
+#include "tilesim/memory/hbm_limiters.def"
+#undef LIMITER
+    TS_HBM_LIMITER_COUNT,
+} ts_hbm_limiter;
+const char *ts_hbm_limiter_name(ts_hbm_limiter limiter);
+const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter);
+
 typedef struct {
     int64_t reads, writes;             /* bursts accepted */
     int64_t forwarded, coalesced;      /* of them: reads answered from, writes merged into, the write queue */
@@ -54,7 +63,10 @@ typedef struct {
     int64_t read_to_write, write_to_read;        /* turnarounds of the data bus of a pseudo channel */
     int64_t read_latency_sum, read_latency_max;  /* of bursts, from acceptance to last data */
     int64_t end_cycle;                 /* of the last thing done */
+    int64_t limiter_cycles[TS_HBM_LIMITER_COUNT]; /* of all pseudo channels, up to end_cycle */
 } ts_hbm_stats;
+/* After drain: limiter_cycles then adds up to end_cycle times ts_hbm_pseudo_channels. */
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
+int ts_hbm_pseudo_channels(const ts_hbm *hbm);
 
 #endif

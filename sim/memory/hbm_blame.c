@@ -1,0 +1,123 @@
+/* Where the time of each pseudo channel goes: every cycle of it is charged once, to data or to what held back the next
+ * column command. The wait for a row is taken apart backwards: column, ACT, PRE. */
+#include "hbm_channel.h"
+
+static int32_t note(const ts_dram *d, int bank, int bit) { return d->bank_note[bank][bit]; }
+
+/* Charges [from, *end) and moves *end down to it, never below bus_until. */
+static void charge(hbm_channel *ch, int pc, ts_hbm_limiter limiter, int32_t from, int32_t *end) {
+    from = max32(from, ch->bus_until[pc]);
+    if (from < *end) {
+        ch->stats.limiter_cycles[limiter] += *end - from;
+        *end = from;
+    }
+}
+
+/* HBM3 starts ACTs and columns at odd ticks only: what was ready at t - 1 waited for the edge, not for more. */
+static bool just_at(const ts_hbm *hbm, int32_t ready, int32_t t) {
+    return ready == t || (hbm->spec->ticks_per_ck == 2 && ready == t - 1);
+}
+
+ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t) {
+    const ts_dram *d = &ch->dram;
+    const dram_spec *s = hbm->spec;
+    int pc = bank / s->banks_of_pc;
+    if (just_at(hbm, note(d, bank, DRAM_PRE) + s->pre_to_act, t))
+        return TS_HBM_LIMITER_RP;
+    if (just_at(hbm, arrival + 1, t))
+        return TS_HBM_LIMITER_REQUESTS;
+    if (just_at(hbm, d->acts[pc][d->act_at[pc]] + s->faw, t))
+        return TS_HBM_LIMITER_FAW;
+    if (just_at(hbm, note(d, bank, DRAM_ACT) + s->act_to_act, t))
+        return TS_HBM_LIMITER_RC;
+    if (just_at(hbm, d->act_time[bank], t))
+        return TS_HBM_LIMITER_RRD; /* or a refresh, which has charged its time already */
+    return just_at(hbm, ch->row_bus_free, t) ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
+}
+
+ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t) {
+    const ts_dram *d = &ch->dram;
+    const dram_spec *s = hbm->spec;
+    if (note(d, bank, DRAM_ACT) + s->act_to_pre == t)
+        return TS_HBM_LIMITER_RAS;
+    if (note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t)
+        return TS_HBM_LIMITER_RTP;
+    if (note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t)
+        return TS_HBM_LIMITER_WR;
+    if (arrival + 1 == t)
+        return TS_HBM_LIMITER_REQUESTS;
+    if (d->pre_time[bank] == t)
+        return TS_HBM_LIMITER_PPD;
+    return ch->row_bus_free == t ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
+}
+
+static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank, int32_t arrival,
+                                   int32_t t) {
+    const ts_dram *d = &ch->dram;
+    const dram_spec *s = hbm->spec;
+    int group = bank >> s->group_shift, lanes = lanes_of(s->groups), first = bank / s->banks_of_pc * s->groups_of_pc;
+    if (just_at(hbm, d->opened_time[direction][bank], t))
+        return TS_HBM_LIMITER_RCD;
+    if (just_at(hbm, arrival + 1, t))
+        return TS_HBM_LIMITER_REQUESTS;
+    for (int after = 0; after < 2 && just_at(hbm, d->column_time[direction][group], t); after++) {
+        for (int g = first; g < first + s->groups_of_pc; g++) {
+            if (d->group_note[g][after] + s->column[after][(2 * g + direction) * lanes + group] !=
+                d->column_time[direction][group])
+                continue;
+            return after == direction ? TS_HBM_LIMITER_CCD : after ? TS_HBM_LIMITER_WTR : TS_HBM_LIMITER_RTW;
+        }
+    }
+    for (int g = 0; g < s->groups; g++) {
+        if (max32(d->group_note[g][0], d->group_note[g][1]) >= t - s->ticks_per_ck)
+            return TS_HBM_LIMITER_COLUMN_BUS;
+    }
+    return TS_HBM_LIMITER_SCHEDULING;
+}
+
+void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival, bool is_active,
+                      int32_t t) {
+    const ts_dram *d = &ch->dram;
+    int pc = bank / hbm->spec->banks_of_pc;
+    uint8_t *last = &ch->last_direction[pc];
+    int32_t end = t, refreshed = min32(ch->refresh_until[pc], t);
+    if (refreshed > ch->bus_until[pc]) {
+        ch->stats.limiter_cycles[TS_HBM_LIMITER_REFRESH] += refreshed - ch->bus_until[pc];
+        ch->bus_until[pc] = refreshed;
+    }
+    ch->stats.read_to_write += *last == DRAM_READ && direction == DRAM_WRITE;
+    ch->stats.write_to_read += *last == DRAM_WRITE && direction == DRAM_READ;
+    *last = (uint8_t)direction;
+    ts_hbm_limiter cause = column_cause(hbm, ch, direction, bank, arrival, t);
+    if (cause == TS_HBM_LIMITER_RCD && is_active) {
+        charge(ch, pc, TS_HBM_LIMITER_RCD, note(d, bank, DRAM_ACT), &end);
+        cause = (ts_hbm_limiter)ch->act_cause[bank];
+    }
+    if (cause == TS_HBM_LIMITER_RP) {
+        charge(ch, pc, TS_HBM_LIMITER_RP, note(d, bank, DRAM_PRE), &end);
+        cause = (ts_hbm_limiter)ch->pre_cause[bank];
+    }
+    charge(ch, pc, cause, ch->bus_until[pc], &end);
+}
+
+void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks) {
+    int pc = bank / hbm->spec->banks_of_pc;
+    int32_t end = t;
+    charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->bus_until[pc], &end);
+    ch->bus_until[pc] = max32(ch->bus_until[pc], t);
+    ch->refresh_until[pc] = t + ticks;
+}
+
+void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles) {
+    for (int pc = 0; pc < hbm->spec->pcs; pc++) {
+        int32_t from = ch->bus_until[pc], until = min32(ch->refresh_until[pc], end);
+        cycles[TS_HBM_LIMITER_REFRESH] += until > from ? until - from : 0;
+        from = max32(from, until);
+        until = ch->last_direction[pc] == DRAM_READ ? min32(end, ch->bus_until[pc] + hbm->read_latency -
+                                                                     hbm->burst_ticks) : from;
+        cycles[TS_HBM_LIMITER_LATENCY] += until > from ? until - from : 0;
+        from = max32(from, until);
+        cycles[TS_HBM_LIMITER_IDLE] += end > from ? end - from : 0;
+        cycles[TS_HBM_LIMITER_DATA] -= from > end ? from - end : 0;
+    }
+}
