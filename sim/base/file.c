@@ -94,6 +94,36 @@ bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t 
     return !why || io_error(err, "read", path, why);
 }
 
+struct ts_file_reader {
+    const char *path;
+    int fd;
+};
+
+ts_file_reader *ts_file_open(ts_error *err, ts_arena *arena, const char *path) {
+    ts_file_reader *reader = TS_NEW(arena, ts_file_reader);
+    bool is_input = strcmp(path, "-") == 0;
+    reader->path = is_input ? "standard input" : ts_arena_copy_text(arena, path, strlen(path));
+    reader->fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (reader->fd >= 0) return reader;
+    io_error(err, "open", path, strerror(errno));
+    return NULL;
+}
+
+bool ts_file_read_next(ts_error *err, ts_file_reader *reader, void *bytes, size_t capacity, size_t *length) {
+    for (*length = 0; *length < capacity;) {
+        ssize_t got = read_some(reader->fd, (char *)bytes + *length, capacity - *length);
+        if (got < 0) return io_error(err, "read", reader->path, strerror(errno));
+        if (got == 0) break;
+        *length += (size_t)got;
+    }
+    return true;
+}
+
+void ts_file_finish(ts_file_reader *reader) {
+    if (reader && reader->fd >= 0 && reader->fd != STDIN_FILENO) close(reader->fd);
+    if (reader) reader->fd = -1;
+}
+
 struct ts_file_writer {
     const char *path;
     char *temporary; /* NULL when the bytes go straight to `path` (standard output, a device, a pipe) */

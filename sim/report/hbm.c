@@ -1,1 +1,121 @@
-/* What a run of HBM requests took, and the table of accuracy. */
+/* What a run of HBM requests took. */
+#include "tilesim/report/hbm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
+
+static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
+
+static double tick_ghz(const ts_hbm_report *r) {
+    return (double)r->machine->hbm.clock_khz * r->machine->hbm.ticks_per_ck / 1e6;
+}
+
+static double bandwidth_fraction(const ts_hbm_report *r) {
+    const ts_hbm_config *c = &r->machine->hbm;
+    double peak = (double)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes; /* in the time of a burst */
+    double bursts = (double)r->run.bytes / peak * c->timing.n_bl * c->ticks_per_ck;
+    return r->run.cycles > 0 ? bursts / (double)r->run.cycles : 0;
+}
+
+static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misses + s->row_conflicts; }
+
+static void add_head(ts_text *out, const ts_hbm_report *r) {
+    char a[32], b[32];
+    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what, grouped(a, r->run.requests),
+                TS_HBM_REQUEST_BYTES, grouped(b, r->run.bytes));
+    ts_text_add(out, "machine       %s (%s)%s, address map %s\n", r->machine->name, r->machine->title,
+                r->by_default ? ", the default" : "", r->machine->hbm.address_map);
+    if (r->lookahead_bytes < 0) ts_text_add(out, "look-ahead    unlimited\n");
+    else ts_text_add(out, "look-ahead    %s bytes\n", grouped(a, r->lookahead_bytes));
+}
+
+static void add_time(ts_text *out, const ts_hbm_report *r) {
+    char a[32];
+    double ns = (double)r->run.cycles / tick_ghz(r);
+    ts_text_add(out, "time          %s cycles of %.3f GHz, %.3f us, %.1f GB/s, %.2f %% of the peak\n",
+                grouped(a, r->run.cycles), tick_ghz(r), ns / 1000, ns > 0 ? (double)r->run.bytes / ns : 0,
+                100 * bandwidth_fraction(r));
+}
+
+static void add_counts(ts_text *out, const ts_hbm_stats *s) {
+    char a[32], b[32], c[32];
+    ts_text_add(out, "rows          %.2f %% hits, %s activations, %s precharges, %s refreshes\n",
+                100 * ratio(s->row_hits, served(s)), grouped(a, s->activations), grouped(b, s->precharges),
+                grouped(c, s->refreshes));
+    ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n", grouped(a, s->reads),
+                ratio(s->read_latency_sum, s->reads), grouped(b, s->read_latency_max));
+    ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n", grouped(a, s->writes),
+                grouped(b, s->write_to_read), grouped(c, s->read_to_write));
+    if (s->forwarded + s->coalesced == 0) return;
+    ts_text_add(out, "              %s reads answered by queued writes, %s writes merged into them\n",
+                grouped(a, s->forwarded), grouped(b, s->coalesced));
+}
+
+void ts_report_hbm(const ts_hbm_report *report, ts_text *out) {
+    add_head(out, report);
+    add_time(out, report);
+    add_counts(out, &report->run.stats);
+    ts_text_add(out, "host          %.3f s of CPU time, %.2f million requests a second\n", report->host_seconds,
+                report->host_seconds > 0 ? (double)report->run.requests / report->host_seconds / 1e6 : 0);
+}
+
+static void add_json_counts(ts_json *json, const ts_hbm_stats *s) {
+    ts_json_int(json, "reads", s->reads);
+    ts_json_int(json, "writes", s->writes);
+    ts_json_int(json, "forwarded", s->forwarded);
+    ts_json_int(json, "coalesced", s->coalesced);
+    ts_json_int(json, "row_hits", s->row_hits);
+    ts_json_int(json, "row_misses", s->row_misses);
+    ts_json_int(json, "row_conflicts", s->row_conflicts);
+    ts_json_int(json, "activations", s->activations);
+    ts_json_int(json, "precharges", s->precharges);
+    ts_json_int(json, "refreshes", s->refreshes);
+    ts_json_int(json, "read_to_write", s->read_to_write);
+    ts_json_int(json, "write_to_read", s->write_to_read);
+}
+
+void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
+    const ts_hbm_stats *s = &r->run.stats;
+    char hash[20];
+    ts_json json;
+    ts_json_begin(&json, out, "hbm");
+    snprintf(hash, sizeof hash, "%016" PRIx64, r->machine->hash);
+    ts_json_text(&json, "machine", r->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_text(&json, "requests_from", r->what);
+    ts_json_text(&json, "address_map", r->machine->hbm.address_map);
+    if (r->lookahead_bytes < 0) ts_json_null(&json, "lookahead_bytes");
+    else ts_json_int(&json, "lookahead_bytes", r->lookahead_bytes);
+    ts_json_int(&json, "requests", r->run.requests);
+    ts_json_int(&json, "bytes", r->run.bytes);
+    ts_json_int(&json, "cycles", r->run.cycles);
+    ts_json_int(&json, "clock_khz", r->machine->hbm.clock_khz * r->machine->hbm.ticks_per_ck);
+    ts_json_real(&json, "gb_per_s", r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
+    ts_json_real(&json, "bandwidth_fraction", bandwidth_fraction(r), 6);
+    ts_json_real(&json, "row_hit_rate", ratio(s->row_hits, served(s)), 6);
+    ts_json_real(&json, "mean_read_latency_cycles", ratio(s->read_latency_sum, s->reads), 4);
+    ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
+    add_json_counts(&json, s);
+    ts_json_real(&json, "host_seconds", r->host_seconds, 6);
+    ts_json_end(&json);
+}
+
+void ts_report_hbm_patterns(ts_text *out) {
+    for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) ts_text_add(out, "%-14s  %s\n", p->name, p->meaning);
+}
+
+void ts_report_hbm_patterns_json(ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "hbm");
+    ts_json_array(&json, "patterns");
+    for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) {
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "name", p->name);
+        ts_json_text(&json, "meaning", p->meaning);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}

@@ -1,1 +1,33 @@
 /* Requests run through an HBM. */
+#include "tilesim/study/hbm_run.h"
+
+#include "tilesim/base/number.h"
+
+enum { BLOCK = 512 };
+
+static int64_t peak_cycles(const ts_hbm_config *c, int64_t bytes) {
+    int64_t a_burst_time = (int64_t)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes;
+    return ts_ceil_div(bytes * c->timing.n_bl * c->ticks_per_ck, a_burst_time);
+}
+
+bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *config, ts_hbm_requests *requests,
+                         int64_t lookahead_bytes, bool exact, ts_hbm_run *run) {
+    ts_hbm_request block[BLOCK];
+    int count;
+    ts_hbm *hbm = ts_hbm_new(err, arena, config);
+    if (!hbm) return false;
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead_bytes, TS_HBM_UNLIMITED);
+    *run = (ts_hbm_run){0};
+    (void)exact;
+    do {
+        if (!ts_hbm_requests_read(err, requests, block, BLOCK, &count)) return false;
+        for (int i = 0; i < count; i++)
+            ts_hbm_stream_offer(stream, block[i].address, TS_HBM_REQUEST_BYTES, block[i].is_write, block[i].earliest);
+        run->requests += count;
+    } while (count > 0);
+    run->bytes = run->requests * TS_HBM_REQUEST_BYTES;
+    run->cycles = ts_hbm_drain(hbm);
+    run->peak_cycles = peak_cycles(config, run->bytes);
+    ts_hbm_read_stats(hbm, &run->stats);
+    return true;
+}

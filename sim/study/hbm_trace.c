@@ -1,1 +1,150 @@
-/* Trace files of requests to HBM. */
+/* Trace files of requests to HBM, a line each, in the formats of two simulators: Ramulator's LD/ST (or R/W) and an
+ * address, DRAMsim3's address, READ or WRITE and a cycle. Read as a stream: a trace may be larger than memory. */
+#include <string.h>
+
+#include "hbm_requests.h"
+#include "tilesim/base/text.h"
+
+enum { BUFFER_BYTES = 1 << 18 }; /* no line is longer */
+
+typedef struct {
+    ts_hbm_requests base;
+    ts_file_reader *reader;
+    const char *path;
+    char *buffer;
+    size_t at, length; /* of the buffer: the next byte, the end */
+    bool is_end;       /* of the file: the buffer has the last of it */
+    int line;          /* number of the last one */
+    int64_t earliest;  /* of the last request */
+    int32_t ticks_per_ck;
+} trace;
+
+static const struct {
+    const char *text;
+    bool is_write;
+} operations[] = {
+    {"LD", false},  {"ST", true},    {"R", false},        {"W", true},         {"READ", false}, {"WRITE", true},
+    {"read", false}, {"write", true}, {"P_MEM_RD", false}, {"P_MEM_WR", true},
+};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
+    const char *name;
+    size_t length;
+    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
+    for (int i = 0; i < OPERATIONS; i++) {
+        *is_write = operations[i].is_write;
+        if (strlen(operations[i].text) == length && memcmp(operations[i].text, name, length) == 0) return true;
+    }
+    cursor->at = cursor->token;
+    return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
+}
+
+static int digit_of(int c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+/* 0x and hexadecimal digits, or decimal ones where `decimal`. */
+static bool parse_address(ts_error *err, ts_cursor *cursor, bool decimal, int64_t limit, int64_t *address) {
+    ts_cursor_skip_space(cursor);
+    const ts_source *line = cursor->source;
+    bool hex = ts_cursor_take(cursor, "0x") || ts_cursor_take(cursor, "0X");
+    size_t first = cursor->at, at = first;
+    int base = hex ? 16 : 10, digit;
+    *address = 0;
+    for (; at < line->length && (digit = digit_of(line->text[at])) < base && *address < limit; at++)
+        *address = *address * base + digit;
+    if (at == first || (!hex && !decimal)) {
+        cursor->at = cursor->token;
+        return ts_cursor_unexpected(err, cursor, decimal ? "an address" : "LD, ST, R, W, or an address that begins with 0x");
+    }
+    if (*address >= limit)
+        return ts_error_at(err, TS_ERROR_INPUT, line, cursor->token, "the address is too large, expected one below 0x%llx",
+                           (unsigned long long)limit);
+    cursor->at = at;
+    *address -= *address % TS_HBM_REQUEST_BYTES;
+    return true;
+}
+
+/* The cycle at the end of a line, in CK; there may be none. Requests are offered in order. */
+static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
+    int64_t cycle;
+    if (ts_cursor_at_end(cursor)) return true;
+    if (!ts_cursor_integer(err, cursor, "a cycle", &cycle)) return false;
+    if (cycle < 0 || cycle >= INT64_C(1) << 60)
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "found cycle %lld, expected 0 to 2^60 - 1",
+                           (long long)cycle);
+    if (cycle * t->ticks_per_ck > t->earliest) t->earliest = cycle * t->ticks_per_ck;
+    return true;
+}
+
+static bool parse_line(ts_error *err, trace *t, ts_cursor *cursor, ts_hbm_request *out) {
+    int first = ts_cursor_peek(cursor);
+    bool op_first = digit_of(first) >= 10 && ((first | 32) >= 'a' && (first | 32) <= 'z');
+    bool ok = op_first ? parse_operation(err, cursor, &out->is_write) &&
+                             parse_address(err, cursor, true, t->base.limit, &out->address)
+                       : parse_address(err, cursor, false, t->base.limit, &out->address) &&
+                             parse_operation(err, cursor, &out->is_write) && parse_cycle(err, t, cursor);
+    out->earliest = t->earliest;
+    if (!ok || ts_cursor_at_end(cursor)) return ok;
+    return ts_cursor_unexpected(err, cursor, "the end of the line");
+}
+
+static bool refill(ts_error *err, trace *t) {
+    size_t got;
+    memmove(t->buffer, t->buffer + t->at, t->length - t->at);
+    t->length -= t->at;
+    t->at = 0;
+    if (!ts_file_read_next(err, t->reader, t->buffer + t->length, BUFFER_BYTES - t->length, &got)) return false;
+    t->is_end = got < BUFFER_BYTES - t->length;
+    t->length += got;
+    return true;
+}
+
+/* The next line, without its newline; *found is false behind the last. */
+static bool next_line(ts_error *err, trace *t, ts_source *line, bool *found) {
+    const char *end = memchr(t->buffer + t->at, '\n', t->length - t->at);
+    if (!end && !t->is_end) {
+        if (!refill(err, t)) return false;
+        end = memchr(t->buffer, '\n', t->length);
+    }
+    *line = (ts_source){t->path, t->buffer + t->at, end ? (size_t)(end - t->buffer) - t->at : t->length - t->at};
+    *found = line->length > 0 || end;
+    t->line += *found;
+    t->at += line->length + (end ? 1 : 0);
+    if (end || t->is_end) return true;
+    return ts_error_at(err, TS_ERROR_INPUT, line, 0, "the line has more than %d bytes, expected one request", BUFFER_BYTES);
+}
+
+static bool read_request(ts_error *err, trace *t, ts_hbm_request *out, bool *found) {
+    ts_source line;
+    for (;;) {
+        if (!next_line(err, t, &line, found)) return false;
+        if (!*found) return true;
+        ts_cursor cursor = {&line, 0, 0};
+        if (ts_cursor_at_end(&cursor) || ts_cursor_peek(&cursor) == '#') continue;
+        return parse_line(err, t, &cursor, out);
+    }
+}
+
+static bool read_trace(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *out, int most, int *count) {
+    trace *t = (trace *)requests;
+    bool found = true;
+    for (*count = 0; *count < most && found; *count += found) {
+        if (read_request(err, t, &out[*count], &found)) continue;
+        if (err && err->line == 1) err->line = t->line; /* the text is that one line */
+        return false;
+    }
+    return true;
+}
+
+static void close_trace(ts_hbm_requests *requests) { ts_file_finish(((trace *)requests)->reader); }
+
+ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path, const ts_hbm_config *config) {
+    trace *t = TS_NEW(arena, trace);
+    *t = (trace){.base = {read_trace, close_trace, hbm_address_limit(config)}, .ticks_per_ck = config->ticks_per_ck};
+    t->reader = ts_file_open(err, arena, path);
+    t->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    t->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES);
+    return t->reader ? &t->base : NULL;
+}

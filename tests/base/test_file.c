@@ -209,6 +209,38 @@ static void read_errors(void **state) {
 }
 
 /* Whatever fails, the old file is as it was and nothing else is left. */
+static void read_piece_by_piece(void **state) {
+    (void)state;
+    char *bytes = pattern(300000), *got = ts_arena_alloc(arena, 300000, 1);
+    size_t length, at = 0;
+    ts_error err = {0};
+    put(bytes, 300000);
+    fault.most = 777;
+    fault.interrupts = 3;
+    ts_file_reader *reader = ts_file_open(&err, arena, path);
+    assert_non_null(reader);
+    do {
+        assert_true(ts_file_read_next(&err, reader, got + at, 70000, &length));
+        at += length;
+        assert_true(length == 70000 || at == 300000);
+    } while (length == 70000);
+    assert_memory_equal(got, bytes, 300000);
+    assert_true(ts_file_read_next(&err, reader, got, 70000, &length));
+    assert_int_equal(length, 0);
+    fault.read = EIO;
+    assert_false(ts_file_read_next(&err, reader, got, 70000, &length));
+    assert_io_error(&err, "read", "Input/output error");
+    ts_file_finish(reader);
+    ts_error_clear(&err);
+    assert_false(ts_file_read_next(&err, reader, got, 70000, &length));
+    assert_io_error(&err, "read", "Bad file descriptor");
+    ts_file_finish(NULL);
+    unlink(path);
+    ts_error_clear(&err);
+    assert_null(ts_file_open(&err, arena, path));
+    assert_io_error(&err, "open", "No such file or directory");
+}
+
 static void write_errors(void **state) {
     (void)state;
     static const struct {
@@ -334,6 +366,7 @@ int main(void) {
         TEST(read_limits),
         TEST(read_a_pipe),
         TEST(read_errors),
+        TEST(read_piece_by_piece),
         TEST(write_errors),
         TEST(writing_after_a_failure),
         TEST(abandoned),

@@ -18,6 +18,13 @@ bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit
 bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes);
 bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes);
 
+/* A file being read piece by piece; "-" is standard input. */
+typedef struct ts_file_reader ts_file_reader;
+ts_file_reader *ts_file_open(ts_error *err, ts_arena *arena, const char *path);
+/* The next bytes: `capacity` of them, or what is left. */
+bool ts_file_read_next(ts_error *err, ts_file_reader *reader, void *bytes, size_t capacity, size_t *length);
+void ts_file_finish(ts_file_reader *reader); /* NULL is fine */
+
 /* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close renames it to PATH, after
  * every write was checked; abandon removes it. "-" is standard output, written as it comes. */
 typedef struct ts_file_writer ts_file_writer;
