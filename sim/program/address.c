@@ -47,6 +47,10 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
     if (factor > 0 && g->divisor % factor == 0 && bias % factor == 0) {
         ts_address_term term = {
             sreg, g->last && g->divisor > factor, bias / factor, g->divisor / factor, g->modulus, g->words};
+        if (g->modulus == 0) { /* whole steps of the bias go into the constant */
+            d->bits += ts_floor_div(term.bias, term.divisor) * g->words * WORD_BITS;
+            term.bias = ts_floor_mod(term.bias, term.divisor);
+        }
         return add_term(d, &term);
     }
     if (factor % g->divisor != 0) {
@@ -124,7 +128,13 @@ static bool group_index(derivation *d, const ts_iter_group *group, const ts_affi
     return true;
 }
 
-/* Digits down to the last that steps by whole granules; what is finer must be 0. */
+/* The steps of a digit that make a whole granule. */
+static int64_t steps_of_granule(const derivation *d, int64_t bits) {
+    return d->granule_bits / ts_gcd(bits, d->granule_bits);
+}
+
+/* Digits down to the last that holds a step of whole granules, which is cut there; what is finer must be 0.
+ */
 static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine *index) {
     int64_t element_bits = d->tensor->shape->element_bits;
     ts_affine e;
@@ -132,15 +142,18 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
         return false;
     }
     int last = group->iter_count - 1;
-    while (last >= 0 && group->iters[last].stride * element_bits % d->granule_bits != 0) {
+    while (last >= 0 &&
+           steps_of_granule(d, group->iters[last].stride * element_bits) >= group->iters[last].extent) {
         last--;
     }
     int64_t divisor = group->padded;
     for (int i = 0; i <= last; i++) {
-        int64_t bits = group->iters[i].stride * element_bits;
+        int64_t bits = group->iters[i].stride * element_bits,
+                steps = i == last ? steps_of_granule(d, bits) : 1;
         divisor /= group->iters[i].extent;
-        digit g = {divisor, i == 0 ? 0 : group->iters[i].extent, bits / WORD_BITS, i == last};
-        if (bits % WORD_BITS != 0) {
+        digit g = {divisor * steps, i == 0 ? 0 : group->iters[i].extent / steps, bits * steps / WORD_BITS,
+                   i == last};
+        if (bits * steps % WORD_BITS != 0 || group->iters[i].extent % steps != 0) {
             return no_words(d, "the layout steps inside a word");
         }
         if (!add_digit(d, &g, &e)) {

@@ -95,19 +95,6 @@ static bool reads(const node *n, ts_register reg) {
 
 static bool same_register(ts_register a, ts_register b) { return a.kind == b.kind && a.reg == b.reg; }
 
-/* Is a sreg of the address written between the two accesses? */
-static bool moves_between(const region *r, int from, int to, const ts_address *address) {
-    for (int i = from; i < to; i++) {
-        const ts_register_use *use = &r->nodes[i].use;
-        for (int t = 0; use->writes && use->written.kind == TS_OPERAND_SREG && t < address->term_count; t++) {
-            if (use->written.reg == address->terms[t].sreg) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static int64_t access_words(const node *n) {
     return n->space == TS_SPACE_SMEM ? 1 : (int64_t)TS_LANES * (1 + (TS_SUBLANES - 1) * n->address->stride);
 }
@@ -120,7 +107,7 @@ static bool may_overlap(const region *r, int from, int to) {
     if (a->space != b->space || (x->tensor >= 0 && y->tensor >= 0 && x->tensor != y->tensor)) {
         return false;
     }
-    bool alike = x->term_count == y->term_count && !moves_between(r, from, to, x);
+    bool alike = x->term_count == y->term_count;
     for (int i = 0; alike && i < x->term_count; i++) {
         const ts_address_term *s = &x->terms[i], *t = &y->terms[i];
         alike = s->sreg == t->sreg && s->exact == t->exact && s->bias == t->bias &&
@@ -168,7 +155,8 @@ static void connect(region *r, int from, int to) {
     } else if (a->use.writes && b->use.writes && same_register(a->use.written, b->use.written)) {
         add_edge(r, from, to, false, 1);
     } else if (ordered(r, from, to, &together)) {
-        add_edge(r, from, to, together, together ? 0 : 1);
+        bool seen = a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */
+        add_edge(r, from, to, together, together ? 0 : seen ? a->latency : 1);
     } else if (b->use.writes && reads(a, b->use.written)) {
         add_edge(r, from, to, true, 0);
     }

@@ -198,7 +198,7 @@ static void test_operands(void **state) {
         {"vld v1, b[s2 + 1, s1 * 8, s3 * 128 + 128]",
          "vld v1, b.words[9216 + s2 * 8192 + s1 * 4096 + s3 * 1024]"},
         {"vld v1, b[0, s1 + 8, s3 * 64 + 128]",
-         "vld v1, b.words[0 + (s1 + 8) / 8 * 4096 + (s3 + 2) / 2 * 1024]"},
+         "vld v1, b.words[5120 + s1 / 8 * 4096 + s3 / 2 * 1024]"},
         {"vld v1, b[0, s1 * 8 + s2, 0]", "vld v1, b.words[0 + s1 * 4096 + s2 / 8 * 4096]"},
         {"vld v1, b[0, 3, 0] stride=0", "vld v1, b.words[384] stride=0 mask=0xff"},
         {"vld v1, b[0, s1, 0] mask=0x3",
