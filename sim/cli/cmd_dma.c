@@ -10,6 +10,7 @@ static const cli_option options[] = {
     {"explain", '\0', NULL, "also the loops of the plan"},
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
     {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
+    {"exact", '\0', NULL, "walk every access, also where the time repeats"},
     {"json", '\0', NULL, "the same as JSON"},
 };
 
@@ -43,7 +44,8 @@ static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study)
     const ts_shape *to = from ? ts_shape_parse(err, line->arena, &dst) : NULL;
     const ts_machine *machine = to ? ts_machine_load(err, line->arena, name ? name : "tpu-v5e") : NULL;
     return machine && read_place(err, line, "src-at", &src_at) && read_place(err, line, "dst-at", &dst_at) &&
-           ts_transfer_price(err, line->arena, machine, from, to, src_at, dst_at, study);
+           ts_transfer_price(err, line->arena, machine, from, to, src_at, dst_at,
+                             cli_value(line, "exact") != NULL, study);
 }
 
 int cmd_dma(int argc, char **argv) {

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "steady.h"
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 #include "tilesim/dma/dma.h"
@@ -19,6 +20,9 @@ typedef struct transfer {
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
     int64_t engine_parts;  /* its blocks kept the engine busy */
+    int64_t accept_tick;   /* of its latest access */
+    int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
+    steady_state steady;
 } transfer;
 
 struct ts_dma {
@@ -31,6 +35,8 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
+    bool skips, any_skipped;
+    ts_hbm_stats skipped; /* of the blocks that were left out */
 };
 
 enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
@@ -45,6 +51,13 @@ ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, in
     ts_dma *dma = TS_NEW(arena, ts_dma);
     *dma = (ts_dma){.arena = arena, .config = config, .hbm = hbm, .core_khz = core_khz, .tick_khz = hbm_tick_khz};
     return dma;
+}
+
+void ts_dma_set_skipping(ts_dma *dma, bool skips) { dma->skips = skips; }
+
+void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
+    steady_add_stats(stats, &dma->skipped, 1, 1);
+    *any = dma->any_skipped;
 }
 
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
@@ -170,6 +183,7 @@ static void look_for_end(ts_dma *dma, transfer *t) {
         if (tick < 0) return;
         end = later(end, to_cycle(dma, tick));
     }
+    end += to_cycle(dma, t->skipped_ticks);
     t->done_cycle = end + ps_cycles(dma, dma->config->completion_ps);
 }
 
@@ -217,8 +231,38 @@ static bool waits_for_end(const ts_dma *dma) {
     return false;
 }
 
+/* Leaves out blocks whose time is known by now. */
+static void skip_blocks(ts_dma *dma, transfer *t) {
+    steady_sample now = {.parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
+    now.tick = touches_hbm(t) ? t->accept_tick : to_tick(dma, dma->port_busy / PARTS);
+    if (dma->hbm) ts_hbm_read_stats(dma->hbm, &now.hbm);
+    steady_skip skip;
+    if (!steady_look(&t->steady, t->walk, &now, &skip)) return;
+    ts_walk_skip(t->walk, skip.blocks, &skip.gained.totals);
+    dma->any_skipped = true;
+    t->skipped_ticks += skip.gained.tick;
+    t->engine_parts += skip.gained.parts;
+    steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
+}
+
+/* The only transfer, and nobody can start another before it ends: access by access without looking around. */
+static void run_alone(ts_dma *dma, transfer *t) {
+    for (;;) {
+        for (; t->access_at < t->access_count; t->access_at++) {
+            const ts_walk_access *access = &t->accesses[t->access_at];
+            t->accept_tick = ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes,
+                                                 access->is_write, to_tick(dma, t->ready_cycle));
+        }
+        if (dma->skips && steady_is_boundary(&t->steady, t->walk)) skip_blocks(dma, t);
+        begin_block(dma, t);
+        if (t->offered) return;
+    }
+}
+
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     fill_queues(dma, 0);
+    bool alone = limit == INT64_MAX && dma->under_way == 1 && !dma->first->offered;
+    if (alone) run_alone(dma, dma->first);
     for (;;) {
         int64_t cycle;
         transfer *done = earliest_done(dma), *t = next_to_act(dma, limit, &cycle);

@@ -30,24 +30,67 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return ts_clock_cycles(ps, m->core_khz);
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
-                  bool dst_in_hbm, ts_dma_cost *cost) {
-    *cost = (ts_dma_cost){0};
+/* How long one refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the refresh itself,
+ * and the first row is opened and read again (tRCD, tCL). In ticks. */
+static int64_t refresh_ticks(const ts_hbm_config *hbm) {
+    const ts_hbm_timing *t = &hbm->timing;
+    return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
+}
+
+/* Adds the refreshes to a transfer that was priced without. Where the engine is slower than the memory, the memory
+ * catches up and only its own time counts. */
+static int64_t refresh_cycles(const ts_dma_machine *m, const ts_dma_cost *cost) {
+    int64_t data = cost->cycles - cost->fixed_cycles, interval = (int64_t)m->hbm->timing.t_refi * m->hbm->ticks_per_ck;
+    bool engine_limits = cost->engine_cycles + data / 50 >= data;
+    int64_t memory = engine_limits ? cost->memory_cycles : data;
+    __int128 ticks = (__int128)memory * tick_khz(m->hbm) / m->core_khz;
+    int64_t lost = refresh_ticks(m->hbm), count = (int64_t)(ticks / (interval - lost));
+    int64_t refreshed = memory + (int64_t)((__int128)count * lost * m->core_khz / tick_khz(m->hbm));
+    return refreshed > data ? refreshed - data : 0;
+}
+
+static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_dma_transfer *transfer,
+                bool skips, ts_dma_cost *cost) {
     ts_hbm *hbm = ts_hbm_new(err, scratch, machine->hbm);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, tick_khz(machine->hbm));
-    ts_dma_transfer transfer = {.plan = plan, .src.in_hbm = src_in_hbm, .dst.in_hbm = dst_in_hbm};
-    if (!ts_dma_start(err, dma, &transfer, 0)) return false;
-    int64_t cycle = ts_dma_next(dma, INT64_MAX);
-    assert(cycle != INT64_MAX);
+    ts_dma_set_skipping(dma, skips);
+    if (!ts_dma_start(err, dma, transfer, 0)) return false;
+    cost->cycles = ts_dma_next(dma, INT64_MAX);
+    assert(cost->cycles != INT64_MAX);
     bool complete = ts_dma_complete(err, dma, &cost->transfer);
     assert(complete);
     ts_hbm_read_stats(hbm, &cost->hbm);
-    cost->cycles = cycle;
+    ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
+    return true;
+}
+
+static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost) {
     cost->fixed_cycles = fixed_cycles(machine, &cost->transfer);
     cost->engine_cycles = cost->transfer.engine_cycles;
-    cost->memory_cycles = peak_cycles(machine, (src_in_hbm ? cost->transfer.src_bytes : 0) +
-                                                   (dst_in_hbm ? cost->transfer.dst_bytes : 0));
+    cost->memory_cycles = peak_cycles(machine, (transfer->src.in_hbm ? cost->transfer.src_bytes : 0) +
+                                                   (transfer->dst.in_hbm ? cost->transfer.dst_bytes : 0));
+}
+
+static bool is_large(const ts_plan *plan) {
+    int64_t bits = plan->src.shape->element_bits + plan->dst.shape->element_bits;
+    return !plan->gathers && plan->moved_elements > TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
+}
+
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
+                  bool dst_in_hbm, bool exact, ts_dma_cost *cost) {
+    *cost = (ts_dma_cost){0};
+    ts_dma_transfer transfer = {.plan = plan, .src.in_hbm = src_in_hbm, .dst.in_hbm = dst_in_hbm};
+    bool skips = !exact && is_large(plan) && machine->hbm->refresh != TS_HBM_REFRESH_PER_BANK;
+    ts_hbm_config without = *machine->hbm;
+    ts_dma_machine quiet = *machine;
+    if (skips) {
+        without.refresh = TS_HBM_REFRESH_NONE;
+        quiet.hbm = &without;
+    }
+    if (!run(err, scratch, &quiet, &transfer, skips, cost)) return false;
+    finish(machine, &transfer, cost);
+    if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK) cost->cycles += refresh_cycles(machine, cost);
     cost->limiter = name_limiter(cost);
     return true;
 }

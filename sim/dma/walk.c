@@ -226,3 +226,55 @@ bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, in
     next_block(walk);
     return true;
 }
+
+/* ---- Leaving blocks out ---- */
+
+static int64_t blocks_along(const ts_walk *walk, int loop) {
+    return ts_ceil_div(walk->box.loops[loop].extent, walk->block[loop]);
+}
+
+void ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
+    *next = *count = 0;
+    if (!walk->box_open) return;
+    *count = 1;
+    for (int i = 0; i < walk->box.loop_count; i++) {
+        int64_t along = blocks_along(walk, i);
+        *next = *next * along + walk->at[i] / walk->block[i];
+        *count *= along;
+    }
+}
+
+int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
+    int64_t inner = 1;
+    for (int i = walk->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(walk, i), wanted = ts_ceil_div(least, inner);
+        if (along < wanted) {
+            inner *= along;
+            continue;
+        }
+        for (int64_t turns = wanted; turns <= 4 * wanted && turns <= along; turns++) {
+            if (along % turns == 0) return inner * turns;
+        }
+        return inner * wanted;
+    }
+    return inner;
+}
+
+void ts_walk_skip(ts_walk *walk, int64_t blocks, const ts_walk_totals *totals) {
+    int64_t next, count;
+    ts_walk_place(walk, &next, &count);
+    assert(blocks >= 0 && next + blocks < count);
+    next += blocks;
+    for (int i = walk->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(walk, i);
+        walk->at[i] = next % along * walk->block[i];
+        next /= along;
+    }
+    walk->last_line[0] = walk->last_line[1] = -1;
+    walk->totals.blocks += totals->blocks;
+    walk->totals.src_lines += totals->src_lines;
+    walk->totals.dst_lines += totals->dst_lines;
+    walk->totals.rmw_lines += totals->rmw_lines;
+    walk->totals.src_runs += totals->src_runs;
+    walk->totals.dst_runs += totals->dst_runs;
+}

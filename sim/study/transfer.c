@@ -47,7 +47,7 @@ static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
 static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name, "hbm") == 0; }
 
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
-                       const ts_shape *dst, int64_t src_at, int64_t dst_at, ts_transfer_study *study) {
+                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact, ts_transfer_study *study) {
     *study = (ts_transfer_study){.machine = machine, .src = src, .dst = dst};
     if (!same_dims(err, arena, src, dst)) return false;
     study->src_memory = memory_of(err, machine, src);
@@ -68,5 +68,5 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     ts_dma_machine memory = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     return ts_dma_check(err, study->plan, a, b) &&
            ts_dma_price(err, arena, &memory, study->plan, is_hbm(study->src_memory), is_hbm(study->dst_memory),
-                        &study->cost);
+                        exact, &study->cost);
 }

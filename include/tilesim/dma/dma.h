@@ -51,6 +51,11 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit);
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
 
+/* Skipping: while one transfer is alone and the time of its blocks repeats, blocks are left out and their time is added.
+ * For a HBM without refresh; off at first. The stats of what was left out are added by ts_dma_add_skipped. */
+void ts_dma_set_skipping(ts_dma *dma, bool skips);
+void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
+
 ts_dma_kind ts_dma_classify(const ts_plan *plan);
 const char *ts_dma_kind_text(ts_dma_kind kind);
 

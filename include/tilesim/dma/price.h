@@ -20,10 +20,16 @@ typedef struct {
     int64_t engine_cycles; /* its data at the engine's rate */
     int64_t memory_cycles; /* its lines at the HBM's peak */
     const char *limiter;   /* what the time went to most, in words */
+    bool skipped;          /* part of the blocks was left out, their time added */
 } ts_dma_cost;
 
-/* An end that is not in HBM is served by the engine alone. */
+/* Below this many bytes moved every access is walked. */
+enum { TS_DMA_PRICE_WALKED_BYTES = 3 << 20 };
+
+/* An end that is not in HBM is served by the engine alone. exact: walk every access. Otherwise a large transfer is walked
+ * without refresh until its time repeats, the rest is skipped, and refresh is charged for every interval crossed; the
+ * answer is within 1 % (or one refresh) of the exact one. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
-                  bool dst_in_hbm, ts_dma_cost *cost);
+                  bool dst_in_hbm, bool exact, ts_dma_cost *cost);
 
 #endif

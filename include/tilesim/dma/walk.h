@@ -32,4 +32,11 @@ ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, i
 bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
 const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
 
+/* Blocks of the current box: how many there are, and the number of the next one; 0 of 0 between boxes. */
+void ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
+/* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again. */
+int64_t ts_walk_period(const ts_walk *walk, int64_t least);
+/* Leaves out the next `blocks` of the box (fewer than are left), and counts `totals` for them. */
+void ts_walk_skip(ts_walk *walk, int64_t blocks, const ts_walk_totals *totals);
+
 #endif

@@ -20,9 +20,9 @@ typedef struct {
 /* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the source
  * begins at 0; so does the destination, unless both share a memory: then it begins behind the source, at the next
  * place where the memory lets a tensor begin. Refused: different shapes, what does not fit, overlaps, impossible
- * conversions. */
+ * conversions. exact: as ts_dma_price. */
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
-                       const ts_shape *dst, int64_t src_at, int64_t dst_at, ts_transfer_study *study);
+                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact, ts_transfer_study *study);
 
 /* Microseconds of so many core cycles of the machine. */
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
