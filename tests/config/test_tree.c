@@ -33,6 +33,7 @@ static void reads_trees(void **state) {
         {"a:\r\n  b: 1.5 ns # t\r\n", "{a: {b: 1.5 ns@9 #t}}"},
         {"a: {b: 1, c: 2} # both", "{a: {b: 1@7 #both, c: 2@13 #both}}"},
         {"a: {b: 'it''s # no', c: \"#\"} # yes", "{a: {b: 'it's # no'@7 #yes, c: '#'@24 #yes}}"},
+        {"a: {b: 1, c: \"' # no\"} # yes", "{a: {b: 1@7 #yes, c: '' # no'@13 #yes}}"},
         {"a: | # block\n  x # text\nb: # nothing", "{a: 'x # text\n'@3 #block, b: @26 #nothing}"},
         {"a:\n- 1 # one\n- [2, 3]", "{a: [1@5 #one, [2@16, 3@19]]}"},
         {"\xef\xbb\xbf"
