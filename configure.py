@@ -25,7 +25,8 @@ LAYERS = "base probe config isa layout machine memory dma core program chip host
 
 # What `./configure.py demo` runs after building.
 DEMO = [
-    ["build/release/tilesim", "layout", "f32[3,5]{1,0:T(2,2)}"],
+    ["build/release/tilesim", "run", "programs/normalize.tsim", "-i", "x=tests/data/digits_1000_u8.npy",
+     "-o", "y=build/digits_normalized.npy"],
 ]
 
 WARNINGS = (
