@@ -60,9 +60,27 @@ static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfe
     return ts_plan_new(err, arena, src, dst, src->shape->layout->rank, src->shape->layout->dims);
 }
 
-static ts_dma_end end_of(const ts_chip *chip, const ts_slice *slice) {
+/* Whether the transfer moves bytes: without values, only SMEM is kept exact. */
+static bool has_values(const ts_chip *chip, const ts_transfer *what) {
+    return !chip->config->time_only || chip->code->tensors[what->destination.tensor].space == TS_SPACE_SMEM;
+}
+
+static ts_dma_end end_of(const ts_chip *chip, const ts_transfer *what, const ts_slice *slice) {
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
-    return (ts_dma_end){chip->spaces[kind], kind == TS_SPACE_HBM};
+    return (ts_dma_end){has_values(chip, what) ? chip->spaces[kind] : NULL, kind == TS_SPACE_HBM};
+}
+
+/* Without values, nothing that the program computes may come into SMEM. */
+static bool source_is_known(ts_error *err, const ts_chip *chip, const ts_transfer *what) {
+    const ts_tensor *source = &chip->code->tensors[what->source.tensor];
+    if (!chip->config->time_only || !has_values(chip, what)) return true;
+    bool known = source->space == TS_SPACE_HBM || source->space == TS_SPACE_SMEM;
+    for (int i = 0; i < chip->code->transfer_count; i++) {
+        bool written = chip->code->transfers[i].destination.tensor == what->source.tensor;
+        known = known && !(written && source->space == TS_SPACE_HBM);
+    }
+    return known || ts_error_set(err, TS_ERROR_UNMODELLED, "'%s' is unknown when only time is modelled, and SMEM needs it",
+                                 source->name);
 }
 
 static flight *take_flight(ts_chip *chip) {
@@ -105,9 +123,9 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     f->transfer = transfer;
     f->semaphore = semaphore;
     ts_plan_side src = side_of(chip, &what->source, src_begin), dst = side_of(chip, &what->destination, dst_begin);
-    ts_dma_transfer moved = {.src = end_of(chip, &what->source), .dst = end_of(chip, &what->destination),
+    ts_dma_transfer moved = {.src = end_of(chip, what, &what->source), .dst = end_of(chip, what, &what->destination),
                              .tag = (int64_t)(intptr_t)f};
-    moved.plan = make_plan(err, f->arena, what, &src, &dst);
+    moved.plan = source_is_known(err, chip, what) ? make_plan(err, f->arena, what, &src, &dst) : NULL;
     if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
         give_back(chip, f);
         return transfer_fault(err, cycle, what);
@@ -209,7 +227,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core, .code = chip->code, .vmem = chip->spaces[TS_SPACE_VMEM],
-                           .smem = chip->spaces[TS_SPACE_SMEM], .semaphores = chip->semaphores, .ports = &chip->ports};
+                           .smem = chip->spaces[TS_SPACE_SMEM], .semaphores = chip->semaphores, .ports = &chip->ports,
+                           .time_only = chip->config->time_only};
     chip->core = ts_core_new(err, chip->arena, &setup);
     return chip->core != NULL;
 }

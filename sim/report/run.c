@@ -195,7 +195,10 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, b
     for (int i = 0; i < program->code.tensor_count; i++) {
         add_tensor(out, result, i);
     }
-    for (int i = 0; i < program->check_count; i++) {
+    if (request->time_only) {
+        ts_text_add(out, "values     not computed and not checked (--time-only)\n");
+    }
+    for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
         add_check(out, &program->checks[i], &result->checks[i]);
     }
     add_cycles(out, request, result);
@@ -279,9 +282,10 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_real(&json, "gb_per_s",
                  gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
     add_json_stalls(&json, &result->chip.core);
+    ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);
     ts_json_array(&json, "checks");
-    for (int i = 0; i < result->program->check_count; i++) {
+    for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         add_json_check(&json, &result->program->checks[i], &result->checks[i]);
     }
     ts_json_close(&json);

@@ -99,6 +99,18 @@ static bool fill(ts_error *err, ts_arena *arena, const ts_tensor *tensor, const 
                        tensor->shape->layout->dims, &bound->before);
 }
 
+/* Does a transfer bring the tensor into SMEM, whose words are computed at any rate? */
+static bool reaches_smem(const ts_code *code, int tensor) {
+    for (int i = 0; i < code->transfer_count; i++) {
+        const ts_transfer *transfer = &code->transfers[i];
+        if (transfer->source.tensor == tensor &&
+            code->tensors[transfer->destination.tensor].space == TS_SPACE_SMEM) {
+            return true;
+        }
+    }
+    return code->tensors[tensor].space == TS_SPACE_SMEM;
+}
+
 bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
                  ts_run_tensor *tensors) {
     for (int i = 0; i < request->input_count; i++) {
@@ -109,6 +121,7 @@ bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, 
     for (int i = 0; i < program->code.tensor_count; i++) {
         const ts_tensor_use *use = &program->uses[i];
         bool input = use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT;
+        input = input && (!request->time_only || reaches_smem(&program->code, i));
         if (input && tensors[i].origin == NULL &&
             !fill(err, arena, &program->code.tensors[i], use, &tensors[i])) {
             return false;

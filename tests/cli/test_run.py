@@ -250,6 +250,53 @@ def bad_outputs():
 
 
 @test
+def time_only_takes_the_same_cycles():
+    for path in PROGRAMS:
+        for words in [], ["-D", "ROWS=37", "-D", "COLS=300"], ["-m", "tpu-v4"]:
+            with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
+            without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)
+            assert without["checks"] == [] and with_values["checks"] != []
+            same = [key for key in with_values if key not in ("checks", "tensors", "time_only")]
+            assert {key: without[key] for key in same} == {key: with_values[key] for key in same}, path
+
+
+@test
+def time_only_needs_no_inputs_and_refuses_what_needs_values():
+    path = program(".tensor x hbm f32[8,128]{1,0:T(8,128)} in\n.tensor xb vmem f32[8,128]{1,0:T(8,128)}\n.sem s\n"
+                   "dma xb <- x, s\nwait s\nvld v1, xb[0,0]\nv2s s1, v1\nback: brnz s1, back\n")
+    code, out, err = run("run", path, "--time-only")
+    assert (code, out) == (4, ""), (code, err)
+    assert "s1 is unknown when only time is modelled: it comes from a vector <- line 7 (v2s)\n" in err, err
+    code, out, err = run("run", path, "--time-only", "-o", f"x={HERE}/x.npy")
+    assert (code, out) == (2, "") and "-o x: --time-only computes no values" in err, err
+    assert "has no values, expected -i x=FILE" in run("run", path)[2]
+
+
+SMEM = """.tensor x hbm s32[4] in iota
+.tensor y hbm s32[4] {role}
+.tensor xs smem s32[4]
+.tensor v vmem s32[4]
+.sem a
+dma v <- y, a
+wait a
+{between}
+dma xs <- {source}, a
+wait a
+sld s1, xs[3]
+delay s1
+"""
+
+
+@test
+def time_only_keeps_smem_exact():
+    path = program(SMEM.format(role="in zeros", between="nop", source="x"))
+    assert expect_json(["run", path, "--time-only"])["cycles"] == expect_json(["run", path])["cycles"]
+    path = program(SMEM.format(role="out", between="dma y <- v, a\nwait a", source="y"))
+    code, out, err = run("run", path, "--time-only")
+    assert (code, out) == (4, "") and "'y' is unknown when only time is modelled, and SMEM needs it" in err, err
+
+
+@test
 def bad_command_lines():
     code, out, err = run("run")
     assert code == 2 and out == "", err

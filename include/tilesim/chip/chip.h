@@ -13,6 +13,7 @@ typedef struct {
     ts_core_config core;
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
+    bool time_only; /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

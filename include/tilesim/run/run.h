@@ -21,6 +21,7 @@ typedef struct {
     const ts_run_file *inputs, *outputs;
     int define_count, input_count, output_count;
     bool convert; /* let inputs of another type be rounded to the tensor's; else only exact conversions */
+    bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no checks */
     int64_t max_cycles; /* a program that still runs then has failed */
     ts_trace *trace;    /* NULL: none */
 } ts_run_request;
@@ -46,7 +47,7 @@ typedef struct {
     ts_chip_counters chip;
     ts_counters counters;
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
-    const ts_check_result *checks; /* [program->check_count] */
+    const ts_check_result *checks; /* [program->check_count]; NULL: time only */
     bool passed;                   /* all checks */
 } ts_run_result;
 
