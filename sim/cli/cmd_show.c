@@ -9,7 +9,7 @@
 static const cli_option options[] = {
     {"list", 0, NULL, "machine: the built-in machines, a line each"},
     {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
-    {"markdown", 0, NULL, "isa: as docs/isa.md"},
+    {"markdown", 0, NULL, "schema, isa: as docs/machine.md, docs/isa.md"},
     {"json", 0, NULL, "the same as JSON; not of isa"},
 };
 
@@ -67,7 +67,9 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
     if (strcmp(subject, "machine") == 0) return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
     if (strcmp(subject, "schema") == 0) {
         if (!alone(err, line)) return false;
-        (cli_value(line, "json") ? ts_report_schema_json : ts_report_schema)(out);
+        (cli_value(line, "json")       ? ts_report_schema_json
+         : cli_value(line, "markdown") ? ts_report_schema_markdown
+                                       : ts_report_schema)(out);
         return true;
     }
     if (strcmp(subject, "isa") == 0) {

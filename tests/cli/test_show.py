@@ -105,6 +105,21 @@ def schema_has_every_figure():
     text = expect(["show", "schema"])
     assert max(map(len, text.splitlines())) <= 100
     assert [line.split()[0] for line in text.splitlines() if not line.startswith(" ")] == list(fields)
+    document = expect(["show", "schema", "--markdown"])
+    assert document == Path("docs/machine.md").read_text()
+    assert [line.split("`")[1] for line in document.splitlines() if line.startswith("| `")] == list(fields)
+
+
+@test
+def example_of_the_document():
+    text = Path("docs/machine.md").read_text().split("```yaml\n")[1].split("```")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "my.yaml")
+        path.write_text(text)
+        value = expect_json(["show", "machine", path], title="v5e with twice the HBM",
+                            hbm_bytes_per_second=1638400000000)
+    assert value["figures"]["hbm.stacks"] == {"value": 4, "unit": "stacks", "status": "assumed",
+                                              "source": "assumed (what if)"}
 
 
 @test

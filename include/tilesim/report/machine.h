@@ -16,5 +16,6 @@ bool ts_report_machines_json(ts_error *err, ts_arena *arena, ts_text *out);
 /* Every field of a machine file. */
 void ts_report_schema(ts_text *out);
 void ts_report_schema_json(ts_text *out);
+void ts_report_schema_markdown(ts_text *out); /* docs/machine.md */
 
 #endif
