@@ -89,6 +89,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
         quiet.hbm = &without;
     }
     if (!run(err, scratch, &quiet, &transfer, skips, cost)) return false;
+    if (skips && !cost->skipped) return ts_dma_price(err, scratch, machine, plan, src_in_hbm, dst_in_hbm, true, cost);
     finish(machine, &transfer, cost);
     if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK) cost->cycles += refresh_cycles(machine, cost);
     cost->limiter = name_limiter(cost);

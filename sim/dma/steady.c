@@ -55,7 +55,7 @@ bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample 
     steady->samples[steady->count++] = *now;
     bool agreed = agrees(steady);
     int64_t windows = (count - next) / steady->window - 1; /* the last one is walked */
-    if (!agreed && steady->count > STEADY_WINDOWS) thin_out(steady);
+    if (steady->count > STEADY_WINDOWS && (!agreed || windows < 1)) thin_out(steady);
     steady->boundary = next + steady->window;
     if (!agreed || windows < 1) return false;
     const steady_sample *first = &steady->samples[0];
