@@ -9,6 +9,8 @@
 static const cli_option options[] = {
     {"at", 0, "I,J,..", "where the element with this logical index is, step by step"},
     {"inverse", 0, "OFFSET", "which element is at this offset (or axis=value,..)"},
+    {"as", 0, "NOTATION", "the same map in another notation: xla, axe, tvm or cute"},
+    {"equal", 0, "SHAPE", "is that the same map? If not, an index where they differ, and exit code 3"},
     {"json", 0, NULL, "the same as JSON"},
 };
 
@@ -17,22 +19,27 @@ static const cli_command usage = {
     .operands = "SHAPE",
     .operands_least = 1,
     .operands_most = 1,
-    .about = "Explains a shape: sizes, padding by dim, digits, and a picture when it is small.\n"
-             "SHAPE is in XLA's notation: TYPE[DIMS]{MINOR_TO_MAJOR:T(TILE)(TILE)..}.\n",
+    .about =
+        "Explains a shape: sizes, padding by dim, digits, and a picture when it is small.\n"
+        "SHAPE is TYPE[DIMS] and a layout in any notation: XLA's {MINOR_TO_MAJOR:T(TILE)(TILE)..}, Axe's\n"
+        "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), or a name such as NCHW4c.\n",
     .example = "    tilesim layout 'f32[3,5]{1,0:T(2,2)}' --at 2,3\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
 
-enum { BACKWARD_LIMIT = 1000 };
+enum { BACKWARD_LIMIT = 1000, EQUAL_LIMIT = 1 << 26 };
 
 /* What the command line asks about. */
 typedef struct {
     ts_arena *arena;
     const ts_shape *shape;
-    const char *at, *inverse; /* as given; NULL: not asked */
-    int64_t index[TS_LAYOUT_MAX_DIMS], offset, point[TS_LAYOUT_MAX_AXES];
+    const char *at, *inverse, *as, *equal; /* as given; NULL: not asked */
+    int64_t index[TS_LAYOUT_MAX_DIMS], point[TS_LAYOUT_MAX_AXES];
     ts_index_list found;
+    const ts_shape *translated, *other;
+    bool is_equal;
+    int64_t witness[TS_LAYOUT_MAX_DIMS];
 } question;
 
 /* "2,3", optionally in parentheses; every entry inside its dim. */
@@ -101,19 +108,29 @@ static bool inside(ts_error *err, const ts_layout *layout, const char *text, con
     return true;
 }
 
+static bool compare(ts_error *err, question *q) {
+    ts_source source = {"--equal", q->equal, strlen(q->equal)};
+    q->other = ts_shape_parse(err, q->arena, &source);
+    const ts_layout *a = q->shape->layout;
+    const ts_layout *b = q->other != NULL ? ts_shape_layout(err, q->other, "the other shape") : NULL;
+    if (b == NULL) return false;
+    if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "--equal: the shapes have different dimensions, expected the same");
+    return ts_layout_equal(err, q->arena, a, b, EQUAL_LIMIT, &q->is_equal, q->witness);
+}
+
 static bool answer(ts_error *err, question *q) {
-    if (q->at == NULL && q->inverse == NULL) return true;
+    if (q->at == NULL && q->inverse == NULL && q->as == NULL && q->equal == NULL) return true;
     const ts_layout *layout = ts_shape_layout(err, q->shape, "the shape");
-    if (layout == NULL) return false;
-    if (q->at != NULL) {
-        int64_t coordinates[TS_LAYOUT_MAX_AXES];
-        if (!read_index(err, layout, q->at, q->index)) return false;
-        ts_layout_forward(layout, q->index, coordinates);
-        q->offset = coordinates[0];
-    }
-    if (q->inverse == NULL) return true;
-    return read_point(err, layout, q->inverse, q->point) && inside(err, layout, q->inverse, q->point) &&
-           ts_layout_backward(err, q->arena, layout, q->point, BACKWARD_LIMIT, &q->found);
+    if (layout == NULL || (q->at != NULL && !read_index(err, layout, q->at, q->index))) return false;
+    if (q->inverse != NULL &&
+        (!read_point(err, layout, q->inverse, q->point) || !inside(err, layout, q->inverse, q->point) ||
+         !ts_layout_backward(err, q->arena, layout, q->point, BACKWARD_LIMIT, &q->found)))
+        return false;
+    if (q->as != NULL && (q->translated = ts_shape_translate(err, q->arena, q->shape, q->as)) == NULL)
+        return false;
+    return q->equal == NULL || compare(err, q);
 }
 
 static void print_index(int rank, const int64_t *index, ts_text *out) {
@@ -122,20 +139,8 @@ static void print_index(int rank, const int64_t *index, ts_text *out) {
     ts_text_add_char(out, ')');
 }
 
-static void print_text(const question *q, ts_text *out) {
-    if (q->at == NULL && q->inverse == NULL) {
-        ts_report_shape(q->arena, q->shape, out);
-        return;
-    }
+static void print_found(const question *q, ts_text *out) {
     int rank = q->shape->layout->rank;
-    ts_shape_print(q->shape, out);
-    if (q->at != NULL) {
-        ts_text_add(out, " at ");
-        print_index(rank, q->index, out);
-        ts_text_add(out, "\n\n");
-        ts_report_offset(q->shape, q->index, out);
-    }
-    if (q->inverse == NULL) return;
     ts_text_add(out, "%s at %s holds ", q->at != NULL ? "\nThe same shape" : "", q->inverse);
     if (q->found.count == 0) ts_text_add(out, "padding: no element is there");
     for (int64_t i = 0; i < q->found.count; i++) {
@@ -145,22 +150,80 @@ static void print_text(const question *q, ts_text *out) {
     ts_text_add_char(out, '\n');
 }
 
+static void print_comparison(const question *q, ts_text *out) {
+    const ts_shape *sides[2] = {q->shape, q->other};
+    ts_text_add(out, q->is_equal ? "equal: every element is at the same place in both\n" : "different at ");
+    if (!q->is_equal) print_index(q->shape->layout->rank, q->witness, out);
+    for (int i = 0; i < 2; i++) {
+        ts_text_add(out, i == 0 && !q->is_equal ? "\n  " : "  ");
+        ts_shape_print(sides[i], out);
+        ts_text_add_char(out, '\n');
+        if (!q->is_equal) ts_report_point(sides[i]->layout, q->witness, out);
+    }
+}
+
+static void print_text(const question *q, ts_text *out) {
+    if (q->translated != NULL) {
+        ts_shape_print(q->translated, out);
+        ts_text_add_char(out, '\n');
+    }
+    if (q->equal != NULL) print_comparison(q, out);
+    if (q->translated != NULL || q->equal != NULL) return;
+    if (q->at == NULL && q->inverse == NULL) {
+        ts_report_shape(q->arena, q->shape, out);
+        return;
+    }
+    ts_shape_print(q->shape, out);
+    if (q->at != NULL) {
+        ts_text_add(out, " at ");
+        print_index(q->shape->layout->rank, q->index, out);
+        ts_text_add(out, "\n\n");
+        ts_report_offset(q->shape, q->index, out);
+    }
+    if (q->inverse != NULL) print_found(q, out);
+}
+
+/* "offset" is of a layout with one axis; "points" has every axis and every replica. */
+static void print_place_json(const question *q, ts_json *json) {
+    const ts_layout *layout = q->shape->layout;
+    int64_t point[TS_LAYOUT_MAX_AXES];
+    if (q->at == NULL) {
+        ts_json_null(json, "offset");
+        return;
+    }
+    ts_json_ints(json, "index", layout->rank, q->index);
+    ts_layout_forward(layout, q->index, point);
+    if (layout->axis_count == 1)
+        ts_json_int(json, "offset", point[0]);
+    else
+        ts_json_null(json, "offset");
+    ts_report_point_json(layout, q->index, json);
+}
+
 static void print_json(const question *q, ts_text *out) {
     ts_json json;
+    ts_text text;
     ts_json_begin(&json, out, "layout");
     ts_report_shape_json(q->arena, q->shape, &json);
-    if (q->at != NULL) {
-        ts_json_ints(&json, "index", q->shape->layout->rank, q->index);
-        ts_json_int(&json, "offset", q->offset);
-    } else {
-        ts_json_null(&json, "offset");
-    }
+    print_place_json(q, &json);
+    int rank = q->shape->layout != NULL ? q->shape->layout->rank : 0;
     if (q->inverse != NULL) {
-        int rank = q->shape->layout->rank;
         ts_json_array(&json, "elements");
         for (int64_t i = 0; i < q->found.count; i++)
             ts_json_ints(&json, NULL, rank, q->found.indices + i * rank);
         ts_json_close(&json);
+    }
+    if (q->translated != NULL) {
+        ts_text_init(&text, q->arena);
+        ts_shape_print(q->translated, &text);
+        ts_json_text(&json, "as", text.bytes);
+    }
+    if (q->equal != NULL) {
+        ts_json_bool(&json, "equal", q->is_equal);
+        if (q->is_equal)
+            ts_json_null(&json, "witness");
+        else
+            ts_json_ints(&json, "witness", rank, q->witness);
     }
     ts_json_end(&json);
 }
@@ -170,7 +233,12 @@ int cmd_layout(int argc, char **argv) {
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     ts_source source = {"shape", line.operands[0], strlen(line.operands[0])};
-    question q = {.arena = line.arena, .at = cli_value(&line, "at"), .inverse = cli_value(&line, "inverse")};
+    question q = {.arena = line.arena,
+                  .at = cli_value(&line, "at"),
+                  .inverse = cli_value(&line, "inverse"),
+                  .as = cli_value(&line, "as"),
+                  .equal = cli_value(&line, "equal"),
+                  .is_equal = true};
     q.shape = ts_shape_parse(&err, line.arena, &source);
     if (q.shape == NULL || !answer(&err, &q)) return cli_end(&line, cli_fail(&err));
     ts_text out;
@@ -179,5 +247,6 @@ int cmd_layout(int argc, char **argv) {
         print_json(&q, &out);
     else
         print_text(&q, &out);
-    return cli_end(&line, cli_print(&out));
+    int written = cli_print(&out);
+    return cli_end(&line, written != 0 || q.is_equal ? written : 3);
 }

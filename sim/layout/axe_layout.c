@@ -156,8 +156,10 @@ bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout,
     const ts_normal_form *form = ts_layout_normalise(arena, &plain);
     if (!form)
         return ts_error_set(err, TS_ERROR_INPUT,
-                            layout->function.forward ? "the map is not a sum of digits of the index"
-                                                     : "the map's cut points do not divide one another");
+                            layout->function.forward
+                                ? "the map is not a sum of digits of the index"
+                                : "its cut points do not divide one another, or an index is shifted, or "
+                                  "dimensions are merged out of order");
     ts_axe_list shards = {.arena = arena}, replicas = {.arena = arena};
     for (int i = 0; i < form->group_count; i++) {
         const ts_iter_group *group = &form->groups[i];

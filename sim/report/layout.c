@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tilesim/base/number.h"
+#include "tilesim/layout/index_map.h"
 #include "tilesim/layout/xla.h"
 
 /* ---- What the digits are made of: walks the stages with a formula and a group of dims for each dim. ---- */
@@ -165,18 +166,19 @@ static void add_ratio(ts_text *out, int64_t padded, int64_t extent) {
         ts_text_add(out, "%10.2fx", (double)padded / (double)extent);
 }
 
-static void add_pair(ts_text *out, const char *what, int64_t logical, int64_t padded) {
+/* Other notations than XLA's may leave holes or share places: what they reach is not called padding. */
+static void add_pair(const ts_shape *shape, ts_text *out, const char *what, int64_t logical, int64_t padded) {
     char a[32], b[32];
-    ts_text_add(out, "  %-14s %s logical, %s with padding\n", what, ts_text_group_digits(a, logical),
-                ts_text_group_digits(b, padded));
+    ts_text_add(out, "  %-14s %s logical, %s %s\n", what, ts_text_group_digits(a, logical),
+                ts_text_group_digits(b, padded), shape->xla != NULL ? "with padding" : "in memory");
 }
 
 static void add_sizes(const ts_shape *shape, ts_text *out) {
     int space = shape->memory_space;
     ts_text_add(out, "  %-14s %s, %d bits each\n", "element", ts_dtype_get(shape->dtype)->name,
                 shape->element_bits);
-    add_pair(out, "elements", ts_layout_element_count(shape->layout), shape->padded_elements);
-    add_pair(out, "bytes", shape->unpadded_bytes, shape->bytes);
+    add_pair(shape, out, "elements", ts_layout_element_count(shape->layout), shape->padded_elements);
+    add_pair(shape, out, "bytes", shape->unpadded_bytes, shape->bytes);
     if (shape->storage_bytes != shape->bytes) {
         char digits[32];
         ts_text_add(out, "  %-14s %s to hold every element; XLA's compilers report the count above\n",
@@ -261,6 +263,24 @@ static void report_tuple(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     ts_text_add_char(out, '\n');
 }
 
+/* Of an index map: the loops over the transformed tensor. */
+static void add_loops(ts_arena *arena, const ts_shape *shape, ts_text *out) {
+    ts_index_map map;
+    ts_text loops;
+    if (shape->notation == NULL || strcmp(shape->notation, "tvm") != 0) return;
+    ts_source source = {"layout", shape->layout_text, strlen(shape->layout_text)};
+    ts_text_init(&loops, arena);
+    if (!ts_index_map_parse(NULL, arena, &source, &map) ||
+        !ts_index_map_print_loops(NULL, arena, &map, shape->layout->dims, &loops))
+        return;
+    ts_text_add(out, "\n  loops in the order of memory\n");
+    for (const char *line = loops.bytes; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        ts_text_add(out, "    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     ts_shape_print(shape, out);
     ts_text_add(out, "\n\n");
@@ -273,11 +293,15 @@ void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out) {
             ts_text_add(out, "  holds no data\n");
         return;
     }
-    ts_layout_anatomy anatomy;
-    ts_layout_dissect(arena, shape->layout, &anatomy);
     add_sizes(shape, out);
-    add_costs_table(arena, shape, &anatomy, out);
-    add_digits(shape->layout, &anatomy, out);
+    if (shape->layout->function.forward == NULL) {
+        ts_layout_anatomy anatomy;
+        ts_layout_dissect(arena, shape->layout, &anatomy);
+        add_costs_table(arena, shape, &anatomy, out);
+        add_digits(shape->layout, &anatomy, out);
+    }
+    ts_report_axes(shape->layout, out);
+    add_loops(arena, shape, out);
     size_t before = out->length;
     ts_text_add_char(out, '\n');
     if (!ts_report_picture(arena, shape, out)) out->bytes[out->length = before] = '\0';
@@ -301,9 +325,11 @@ static void add_costs_json(const ts_layout_anatomy *anatomy, ts_json *json) {
 }
 
 static void add_layout_json(ts_arena *arena, const ts_layout *layout, ts_json *json) {
+    ts_json_ints(json, "dims", layout->rank, layout->dims);
+    ts_report_axes_json(layout, json);
+    if (layout->function.forward != NULL) return;
     ts_layout_anatomy anatomy;
     ts_layout_dissect(arena, layout, &anatomy);
-    ts_json_ints(json, "dims", layout->rank, layout->dims);
     add_costs_json(&anatomy, json);
     ts_json_array(json, "digits");
     for (int i = 0; i < layout->digit_count; i++) {

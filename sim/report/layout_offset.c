@@ -147,20 +147,6 @@ static int64_t linear(const place *p) {
     return sum;
 }
 
-/* Any layout: the sum of digits, on each axis. */
-static void add_digit_sums(const ts_layout *layout, const int64_t *index, ts_text *out) {
-    int64_t values[TS_LAYOUT_MAX_DIMS], coordinates[TS_LAYOUT_MAX_AXES];
-    ts_layout_digits(layout, index, values);
-    ts_layout_forward(layout, index, coordinates);
-    for (int axis = 0; axis < layout->axis_count; axis++) {
-        ts_text_add(out, "  %s = %" PRId64, layout->axes[axis].name, layout->axes[axis].offset);
-        for (int i = 0; i < layout->digit_count; i++)
-            if (layout->digits[i].axis == axis)
-                ts_text_add(out, " + %" PRId64 " * %" PRId64, values[i], layout->digits[i].stride);
-        ts_text_add(out, " = %" PRId64 "\n", coordinates[axis]);
-    }
-}
-
 static void add_bytes_of(const ts_shape *shape, int64_t offset, ts_text *out) {
     if (shape->element_bits % 8 == 0) {
         int64_t bytes = shape->element_bits / 8;
@@ -179,7 +165,7 @@ void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out)
     place p = {.count = shape->layout->rank};
     int kept = 0;
     if (f == NULL) {
-        add_digit_sums(shape->layout, index, out);
+        ts_report_point(shape->layout, index, out);
         return;
     }
     for (int i = 0; i < p.count; i++) {

@@ -43,6 +43,8 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
+/* The same map in another notation, "xla", "axe", "tvm" or "cute"; an error says what that notation lacks. */
+const ts_shape *ts_shape_translate(ts_error *err, ts_arena *arena, const ts_shape *shape, const char *notation);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
                                    const int64_t *dims);

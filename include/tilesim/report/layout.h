@@ -28,6 +28,12 @@ void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out);
 bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out);
 /* Step by step from the logical index (inside the dims) to the offset. */
 void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out);
+/* The ranges of the axes, the replicas and the swizzle; nothing for a layout in plain memory. */
+void ts_report_axes(const ts_layout *layout, ts_text *out);
+void ts_report_axes_json(const ts_layout *layout, ts_json *json);
+/* The sums of digits of an index on each axis, and its points. */
+void ts_report_point(const ts_layout *layout, const int64_t *index, ts_text *out);
+void ts_report_point_json(const ts_layout *layout, const int64_t *index, ts_json *json);
 /* The shape's own keys, into the open object: canonical, sizes, dims, digits. */
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json);
 
