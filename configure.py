@@ -227,6 +227,9 @@ rule header
 rule embed
   command = $python sim/machine/embed.py $out $in
   description = $out
+rule references
+  command = $python sim/study/reference_table.py $out $in
+  description = $out
 rule test
   command = $python tests/run.py @build/$out.list
   rspfile = build/$out.list
@@ -275,7 +278,7 @@ class Writer:
 
     def library(self, variant):
         """libtilesim.a: every layer but cli."""
-        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")] + [EMBEDDED]
+        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")] + [EMBEDDED, REFERENCES]
         return self.edge("ar", f"build/{variant}/libtilesim.a", [self.compile(variant, f) for f in sources])
 
     def tool(self, variant, library):
@@ -285,6 +288,7 @@ class Writer:
 
 
 EMBEDDED = "build/gen/embedded_configs.c"
+REFERENCES = "build/gen/hbm_reference_table.c"
 LIBS = "-lyaml -lcjson -lm"
 TEST_LIBS = f"-lcmocka {LIBS}"
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
@@ -336,6 +340,8 @@ def build_ninja():
     """The whole text of build.ninja."""
     out = Writer()
     out.edge("embed", EMBEDDED, files("configs/*.yaml") + ["|", "sim/machine/embed.py"])
+    out.edge("references", REFERENCES, ["tests/data/hbm_reference.csv", "tests/data/hbm_micro.csv", "|",
+                                        "sim/study/reference_table.py"])
     headers = [out.edge("header", f"build/headers/{h.removeprefix('include/tilesim/')}.ok", [h])
                for h in files("include/tilesim/*/*.h")]
     out.edge("phony", "headers", headers)

@@ -20,17 +20,28 @@ static bool fail_at(ts_error *err, const ts_machine *machine, const char *path, 
                        node->text, expected);
 }
 
+/* Between two refreshes there must be time for a row: else nothing is ever served. */
+static bool check_refresh(ts_error *err, const ts_machine *m) {
+    const ts_hbm_timing *t = &m->hbm.timing;
+    int64_t banks = (int64_t)m->hbm.sids * m->hbm.bank_groups * m->hbm.banks; /* refreshed in turn */
+    if (m->hbm.refresh == TS_HBM_REFRESH_ALL_BANK && t->t_refi < t->t_rfc + t->t_rc)
+        return fail_at(err, m, "hbm.timing.t_refi", "at least hbm.timing.t_rfc + hbm.timing.t_rc");
+    if (m->hbm.refresh != TS_HBM_REFRESH_PER_BANK) return true;
+    if (t->t_refi_pb < t->t_rrefd + t->t_rc)
+        return fail_at(err, m, "hbm.timing.t_refi_pb", "at least hbm.timing.t_rrefd + hbm.timing.t_rc");
+    if (t->t_refi_pb * banks < t->t_rfc_pb + t->t_rc)
+        return fail_at(err, m, "hbm.timing.t_refi_pb",
+                       "at least (hbm.timing.t_rfc_pb + hbm.timing.t_rc) / banks of a pseudo channel");
+    return true;
+}
+
 static bool check_hbm(ts_error *err, const ts_machine *m) {
     const ts_hbm_config *h = &m->hbm;
     if (h->burst_bytes > h->row_bytes) return fail_at(err, m, "hbm.burst", "at most hbm.row");
     if (h->timing.n_bl == 0) return fail_at(err, m, "hbm.timing.n_bl", "at least 1 ck");
     if (h->write_low_percent >= h->write_high_percent)
         return fail_at(err, m, "hbm.controller.write_low", "less than hbm.controller.write_high");
-    if (h->refresh == TS_HBM_REFRESH_ALL_BANK && h->timing.t_refi <= h->timing.t_rfc)
-        return fail_at(err, m, "hbm.timing.t_refi", "more than hbm.timing.t_rfc");
-    if (h->refresh == TS_HBM_REFRESH_PER_BANK && h->timing.t_refi_pb <= h->timing.t_rfc_pb)
-        return fail_at(err, m, "hbm.timing.t_refi_pb", "more than hbm.timing.t_rfc_pb");
-    return true;
+    return check_refresh(err, m);
 }
 
 /* What the geometry of the HBM holds. */

@@ -110,7 +110,7 @@ static int64_t row_stride(const ts_hbm_config *c) {
 
 int64_t hbm_address_limit(const ts_hbm_config *config) { return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES; }
 
-static ts_hbm_requests *open_pattern(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,
+ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,
                                      const ts_hbm_config *config) {
     nest *n = TS_NEW(arena, nest);
     *n = (nest){.base = {.read = read_nest}, .pattern = *pattern};
@@ -124,7 +124,7 @@ static ts_hbm_requests *open_pattern(ts_error *err, ts_arena *arena, const ts_hb
 ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char *what, const ts_hbm_config *config) {
     size_t count = 0;
     for (; ts_hbm_patterns[count].name; count++) {
-        if (strcmp(ts_hbm_patterns[count].name, what) == 0) return open_pattern(err, arena, &ts_hbm_patterns[count], config);
+        if (strcmp(ts_hbm_patterns[count].name, what) == 0) return hbm_pattern_open(err, arena, &ts_hbm_patterns[count], config);
     }
     if (strpbrk(what, "./") || strcmp(what, "-") == 0) return hbm_trace_open(err, arena, what, config);
     ts_error_set(err, TS_ERROR_INPUT, "found '%.60s', expected a pattern, or the path of a trace (with a '.' or '/')", what);

@@ -1,1 +1,116 @@
 /* HBM time beside the figures of other simulators. */
+#include "tilesim/study/hbm_reference.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "hbm_requests.h"
+
+/* ---- Configurations. ---- */
+
+#define QUEUES(n) "hbm.controller.read_entries=" #n, "hbm.controller.write_entries=" #n
+#define ONE_PC "hbm.channels=1", "hbm.pseudo_channels=1", "memories.hbm.capacity=512 MiB", QUEUES(32)
+
+static const ts_hbm_reference_config configs[] = {
+    {"hbm2_8ch", "hbm2-reference", "HBM2, a stack", {NULL}},
+    {"hbm2_8ch_q256", "hbm2-reference", "queues of 256", {QUEUES(256)}},
+    {"hbm2_8ch_frfcfs", "hbm2-reference", "precharges do not wait for hits", {"hbm.controller.scheduler=frfcfs"}},
+    {"hbm2_8ch_noref", "hbm2-reference", "no refresh", {"hbm.controller.refresh=none"}},
+    {"hbm2_16x1pc", "hbm2-reference", "a row bus for each pseudo channel",
+     {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(32)}},
+    {"hbm2_16x1pc_q128", "hbm2-reference", "the same, queues of 128",
+     {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(128)}},
+    {"hbm2_1ch", "hbm2-reference", "one channel", {"hbm.channels=1", "memories.hbm.capacity=1 GiB"}},
+    {"hbm2_1pc", "hbm2-reference", "one pseudo channel", {ONE_PC}},
+    {"hbm2_1pc_noref", "hbm2-reference", "the same, no refresh", {ONE_PC, "hbm.controller.refresh=none"}},
+    {"hbm3_16ch", "hbm3-reference", "HBM3, a stack", {NULL}},
+    {"hbm3_16ch_refpb", "hbm3-reference", "refresh bank by bank", {"hbm.controller.refresh=per_bank"}},
+};
+
+const ts_hbm_reference_config *ts_hbm_reference_find(const char *config) {
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        if (strcmp(configs[i].config, config) == 0) return &configs[i];
+    }
+    return NULL;
+}
+
+const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena, const ts_hbm_reference_config *config,
+                                           const char *map) {
+    enum { MOST = sizeof config->sets / sizeof config->sets[0] };
+    const char *sets[MOST + 1];
+    int count = 0;
+    ts_text text;
+    while (count < MOST && config->sets[count]) {
+        sets[count] = config->sets[count];
+        count++;
+    }
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "hbm.address_map=%s", map);
+    sets[count++] = text.bytes;
+    return ts_machine_load_with(err, arena, config->machine, config->config, sets, count);
+}
+
+/* ---- Runs. ---- */
+
+static int64_t lookahead_of(const char *frontend) {
+    if (strcmp(frontend, "perch") == 0) return TS_HBM_UNLIMITED;
+    return strcmp(frontend, "inorder") == 0 ? 0 : 1024 * TS_HBM_REQUEST_BYTES;
+}
+
+static bool run_in(ts_error *err, ts_arena *arena, const char *config, const char *map, const char *frontend,
+                   const ts_hbm_pattern *pattern, ts_hbm_run *run) {
+    const ts_hbm_reference_config *found = ts_hbm_reference_find(config);
+    assert(found);
+    const ts_machine *machine = ts_hbm_reference_machine(err, arena, found, map);
+    ts_hbm_requests *requests = machine ? hbm_pattern_open(err, arena, pattern, &machine->hbm) : NULL;
+    return requests &&
+           ts_hbm_run_requests(err, arena, &machine->hbm, requests, lookahead_of(frontend), true, run);
+}
+
+bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run) {
+    const ts_hbm_pattern *pattern = ts_hbm_patterns;
+    while (pattern->name && strcmp(pattern->name, reference->pattern) != 0) pattern++;
+    assert(pattern->name);
+    ts_arena *arena = ts_arena_new();
+    bool done = run_in(err, arena, reference->config, reference->map, reference->frontend, pattern, run);
+    ts_arena_free(arena);
+    return done;
+}
+
+/* ---- Short sequences: in one pseudo channel under map A, bits 6-7 are the bank group, 8-11 the column, 12-13 the
+ * bank, and the row begins at bit 14. ---- */
+
+#define READS(...) .leg_count = 1, .legs = {{false, 0, {__VA_ARGS__}}}
+#define WRITES(...) .leg_count = 1, .legs = {{true, 0, {__VA_ARGS__}}}
+enum { GROUP = 1 << 6, COLUMN = 1 << 8, BANK = 1 << 12, ROW = 1 << 14 };
+
+static const ts_hbm_pattern sequences[] = {
+    {.name = "R1", .extents = {1, 1, 1, 1}, READS(0)},
+    {.name = "W1", .extents = {1, 1, 1, 1}, WRITES(0)},
+    {.name = "R2_same_row", .extents = {1, 1, 1, 2}, READS(0, 0, 0, COLUMN)},
+    {.name = "R2_diff_bg", .extents = {1, 1, 1, 2}, READS(0, 0, 0, GROUP)},
+    {.name = "R2_diff_ba", .extents = {1, 1, 1, 2}, READS(0, 0, 0, BANK)},
+    {.name = "R2_conflict", .extents = {1, 1, 1, 2}, READS(0, 0, 0, ROW)},
+    {.name = "W2_conflict", .extents = {1, 1, 1, 2}, WRITES(0, 0, 0, ROW)},
+    {.name = "R4_bg", .extents = {1, 1, 1, 4}, READS(0, 0, 0, GROUP)},
+    {.name = "R8_act", .extents = {1, 1, 2, 4}, READS(0, 0, BANK, GROUP)},
+    {.name = "R16_act", .extents = {1, 1, 4, 4}, READS(0, 0, BANK, GROUP)},
+    {.name = "R16_row", .extents = {1, 1, 1, 16}, READS(0, 0, 0, COLUMN)},
+    {.name = "R64_4rows", .extents = {1, 1, 16, 4}, READS(0, 0, COLUMN, GROUP)},
+    {.name = "W16_row", .extents = {1, 1, 1, 16}, WRITES(0, 0, 0, COLUMN)},
+    {.name = "R8_then_W8_row", .extents = {1, 1, 1, 8}, .leg_count = 2,
+     .legs = {{false, 0, {0, 0, 0, COLUMN}}, {true, 8 * COLUMN, {0, 0, 0, COLUMN}}}},
+    {.name = "R16_conflict", .extents = {1, 1, 1, 16}, READS(0, 0, 0, ROW)},
+    {.name = "W16_conflict", .extents = {1, 1, 1, 16}, WRITES(0, 0, 0, ROW)},
+};
+enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
+
+bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_run *run) {
+    int i = 0;
+    while (i < SEQUENCES && strcmp(sequences[i].name, reference->name) != 0) i++;
+    assert(i < SEQUENCES);
+    ts_arena *arena = ts_arena_new();
+    bool done = run_in(err, arena, "hbm2_1pc_noref", "A", "perch", &sequences[i], run);
+    ts_arena_free(arena);
+    return done;
+}

@@ -13,6 +13,8 @@ struct ts_hbm_requests {
 /* Addresses that a map has tables for. */
 int64_t hbm_address_limit(const ts_hbm_config *config);
 
+ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,
+                                  const ts_hbm_config *config);
 ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path, const ts_hbm_config *config);
 
 #endif

@@ -196,9 +196,9 @@ static void refuses(void **state) {
          "--set:1:26: error: hbm.controller.write_low: found '80', expected less than "
          "hbm.controller.write_high\nhbm.controller.write_low=80\n"
          "                         ^\n"},
-        {"hbm.timing.t_refi=260 ns",
-         "--set:1:19: error: hbm.timing.t_refi: found '260 ns', expected more than "
-         "hbm.timing.t_rfc\nhbm.timing.t_refi=260 ns\n                  ^\n"},
+        {"hbm.timing.t_refi=307 ns",
+         "--set:1:19: error: hbm.timing.t_refi: found '307 ns', expected at least hbm.timing.t_rfc + "
+         "hbm.timing.t_rc\nhbm.timing.t_refi=307 ns\n                  ^\n"},
         {"dma.access=16 B", "--set:1:12: error: dma.access: found '16 B', expected at least hbm.burst\n"
                             "dma.access=16 B\n           ^\n"},
         {"memories.vmem.axes.P={}",
@@ -218,22 +218,26 @@ static void refuses(void **state) {
 static void refuses_pairs(void **state) {
     (void)state;
     static const struct {
-        const char *sets[2], *message;
+        const char *sets[3], *message;
     } rows[] = {
         {{"hbm.row=64 B", "hbm.burst=64 B"},
          "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
          "banks and rows of hbm hold"},
         {{"dma.queues=5", "dma.descriptors=4"}, "dma.descriptors: found '4', expected at least dma.queues"},
         {{"hbm.row=64 B", "hbm.burst=128 B"}, "hbm.burst: found '128 B', expected at most hbm.row"},
-        {{"hbm.controller.refresh=per_bank", "hbm.timing.t_refi_pb=160ns"},
-         "hbm.timing.t_refi_pb: found '160ns', expected more than hbm.timing.t_rfc_pb"},
+        {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rrefd=196ns"},
+         "hbm.timing.t_refi_pb: found '243.75 ns', expected at least hbm.timing.t_rrefd + hbm.timing.t_rc"},
+        {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rfc_pb=853ns", "hbm.timing.t_refi_pb=56.25 ns"},
+         "hbm.timing.t_refi_pb: found '56.25 ns', expected at least (hbm.timing.t_rfc_pb + hbm.timing.t_rc) / "
+         "banks of a pseudo channel"},
         {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", rows[i].sets, 2));
+        int count = rows[i].sets[2] ? 3 : 2;
+        assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", rows[i].sets, count));
         assert_string_equal(err.message, rows[i].message);
         ts_arena_free(arena);
     }
