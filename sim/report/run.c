@@ -48,7 +48,11 @@ static void add_index(ts_text *out, const ts_check_result *check) {
     ts_text_add_char(out, ']');
 }
 
-static void add_check(ts_text *out, const ts_program_check *text, const ts_check_result *check) {
+/* The error in the unit in which the check states its bound. */
+static void add_check(ts_text *out, const ts_run_result *result, int i) {
+    const ts_program_check *text = &result->program->checks[i];
+    const ts_check_result *check = &result->checks[i];
+    bool absolute = result->rules[i].tolerance.abs >= 0;
     char digits[32];
     ts_text_add(out, "check      %.*s\n           ", (int)(text->end - text->begin),
                 text->source->text + text->begin);
@@ -58,13 +62,8 @@ static void add_check(ts_text *out, const ts_program_check *text, const ts_check
         ts_text_add(out, "passed: ");
     }
     ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
-    ts_text_add(out, "%s, error at most %.4g ulp, %.4g absolute", check->failed > 0 ? " are wrong" : "",
-                check->max_ulp, check->max_abs);
-    if (check->max_ulp > 0) {
-        ts_text_add(out, ", worst at ");
-        add_index(out, check);
-    }
-    ts_text_add_char(out, '\n');
+    ts_text_add(out, "%s, error at most %.4g %s\n", check->failed > 0 ? " are wrong" : "",
+                absolute ? check->max_abs : check->max_ulp, absolute ? "absolute" : "ulp");
 }
 
 bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *err) {
@@ -86,37 +85,47 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
 
 /* ---- Text ---- */
 
+/* Adds a word, on a new line behind the label's column where it would not fit. */
+static void add_word(ts_text *out, size_t *line, const char *word) {
+    enum { COLUMNS = 100, LABEL = 11 };
+    if (out->length - *line + strlen(word) + 1 > COLUMNS) {
+        *line = out->length + 1;
+        ts_text_add(out, "\n%*s%s", LABEL, "", word);
+    } else {
+        ts_text_add(out, " %s", word);
+    }
+}
+
 static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result,
                      bool machine_named) {
     const ts_machine *machine = request->machine;
+    ts_text_add(out, "machine    %s (%s)%s\n", machine->name, machine->title,
+                machine_named ? "" : ", the default; -m chooses another");
+    size_t line = out->length;
     ts_text_add(out, "program    %s", request->program);
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
-        ts_text_add(out, "%s %s=", i == 0 ? "  with" : "", param->name);
+        char word[128];
         if (param->is_float) {
-            ts_text_add(out, "%.9g", param->number);
+            snprintf(word, sizeof(word), "%s=%.9g", param->name, param->number);
         } else {
-            ts_text_add(out, "%lld", (long long)param->integer);
+            snprintf(word, sizeof(word), "%s=%lld", param->name, (long long)param->integer);
         }
+        add_word(out, &line, word);
     }
-    ts_text_add(out, "\nmachine    %s (%s)%s\n", machine->name, machine->title,
-                machine_named ? "" : ", the default; -m chooses another");
+    ts_text_add_char(out, '\n');
 }
 
 static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
     const ts_run_tensor *bound = &result->tensors[i];
     char bytes[32];
-    ts_text_add(out, "%-10s %-8s ", role_names[result->program->uses[i].role], tensor->name);
+    ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  ", i == 0 ? "tensors" : "", tensor->name,
+                ts_space_text(tensor->space), ts_text_group_digits(bytes, tensor->bytes),
+                share(tensor->bytes - tensor->shape->unpadded_bytes, tensor->bytes));
     ts_shape_print(tensor->shape, out);
-    ts_text_add(out, " in %s, %s bytes", ts_space_text(tensor->space),
-                ts_text_group_digits(bytes, tensor->bytes));
-    double padding = share(tensor->bytes - tensor->shape->unpadded_bytes, tensor->bytes);
-    if (tensor->bytes > tensor->shape->unpadded_bytes) {
-        ts_text_add(out, ", %.1f %% padding", padding);
-    }
     if (bound->origin != NULL) {
-        ts_text_add(out, ", from %s%s", bound->origin, bound->converted ? " (converted)" : "");
+        ts_text_add(out, "\n%18sfrom %s%s", "", bound->origin, bound->converted ? ", converted" : "");
     }
     ts_text_add_char(out, '\n');
 }
@@ -153,7 +162,7 @@ static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run
 
 static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
-    ts_text_add(out, "\nslots      ");
+    ts_text_add(out, "\nslots used ");
     for (int i = 0, shown = 0; i < TS_SLOT_COUNT; i++) {
         int64_t used = result->chip.core.instructions[i];
         if (used > 0) {
@@ -161,7 +170,7 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
                         share(used, cycles * request->machine->core.limits.slots[i]));
         }
     }
-    ts_text_add(out, " of their cycles\n");
+    ts_text_add_char(out, '\n');
 }
 
 static void add_traffic(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
@@ -177,7 +186,7 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
                 ts_text_group_digits(a, v[TS_COUNTER_USEFUL_BYTES]),
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));
-    ts_text_add(out, "%s moved at both ends: %.1f %% padding, ",
+    ts_text_add(out, "%s moved at both ends\n           of them %.1f %% padding, ",
                 ts_text_group_digits(b, v[TS_COUNTER_MOVED_BYTES]),
                 share(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
     ts_text_add(out, "%.1f %% not asked for\n", share(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
@@ -199,7 +208,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, b
         ts_text_add(out, "values     not computed and not checked (--time-only)\n");
     }
     for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
-        add_check(out, &program->checks[i], &result->checks[i]);
+        add_check(out, result, i);
     }
     add_cycles(out, request, result);
     add_slots(out, request, result);

@@ -165,6 +165,7 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
     }
     result->program = program;
     result->tensors = tensors;
+    result->rules = checks;
     result->checks = request->time_only ? NULL : results;
     result->passed = true;
     for (int i = 0; result->checks != NULL && i < program->check_count; i++) {

@@ -154,7 +154,7 @@ def files_in_and_out():
     assert err == (f"tilesim: error: -i x: '{source}' holds f32, the tensor is bf16; --convert rounds the values\n"), err
     assert not result.exists()
     out = expect(["run", "programs/add.tsim", *sizes, "--convert", "-i", f"x={source}", "-o", f"y={result}"])
-    assert f"from {source} (converted)" in out and f"saved      y to {result}\n" in out, out
+    assert f"from {source}, converted" in out and f"saved      y to {result}\n" in out, out
     got = struct.unpack(f"<{len(values)}H", read_npy(result)[2])
     assert [f32(b << 16) for b in got] == [bf16_of(bf16_of(v) + 1) for v in values]
 

@@ -47,7 +47,8 @@ typedef struct {
     ts_chip_counters chip;
     ts_counters counters;
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
-    const ts_check_result *checks; /* [program->check_count]; NULL: time only */
+    const ts_check *rules;         /* [program->check_count] the checks, read */
+    const ts_check_result *checks; /* the same number: what came out; NULL: time only */
     bool passed;                   /* all checks */
 } ts_run_result;
 

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Rewrites what tests compare exactly: the outputs shown in README.md and docs/, and the programs' .cycles files.
+
+A block that begins with ```console shows commands, each behind "$ ", and below each its output. With --check nothing
+is written; what differs is printed, and the exit status is 1.
+"""
+import difflib
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MACHINES = ["tpu-v5e", "tpu-v4"]
+SHOWN = "build/release/tilesim"
+
+
+def output(command, tool):
+    """What the command prints; it must succeed."""
+    words = shlex.split(command)
+    if words[0] != SHOWN:
+        sys.exit(f"'{command}' does not begin with {SHOWN}")
+    done = subprocess.run([tool, *words[1:]], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"{command}\nexit status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def fresh(text, tool):
+    """The text with the outputs of its commands as they are now."""
+    lines, inside = [], False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            inside = not inside and line == "```console"
+            lines.append(line)
+        elif inside and line.startswith("$ "):
+            lines += [line, *output(line[2:], tool).splitlines()]
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def differences(tool):
+    """(path, old text, new text) of every document that is stale."""
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+        old = path.read_text()
+        new = fresh(old, tool) if "```console" in old else old
+        if new != old:
+            yield path, old, new
+
+
+def main():
+    tool = next((word for word in sys.argv[1:] if word != "--check"), SHOWN)
+    stale = list(differences(tool))
+    if "--check" in sys.argv:
+        for path, old, new in stale:
+            name = path.relative_to(ROOT).as_posix()
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "now"))
+        sys.exit(bool(stale))
+    for path, _, new in stale:
+        path.write_text(new)
+    for path in sorted(ROOT.glob("programs/*.tsim")):
+        for machine in MACHINES:
+            subprocess.run([tool, "run", path.relative_to(ROOT), "-m", machine, "--update"], cwd=ROOT, check=True,
+                           stdout=subprocess.DEVNULL)
+
+
+main()
