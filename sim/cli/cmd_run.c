@@ -39,55 +39,9 @@ static const cli_command command_run = {
 
 /* ---- The command line ---- */
 
-/* "NAME=VALUE" of option `name`, number i, in two parts. */
-static bool split(ts_error *err, const cli_line *line, const char *option, int i, const char **name,
-                  const char **value) {
-    const char *text = cli_value_at(line, option, i), *equals = strchr(text, '=');
-    if (equals == NULL || equals == text || equals[1] == '\0') {
-        return ts_error_set(err, TS_ERROR_USAGE, "--%s '%s': expected NAME=%s", option, text,
-                            option[0] == 'd' ? "VALUE" : "FILE");
-    }
-    *name = ts_arena_copy_text(line->arena, text, (size_t)(equals - text));
-    *value = equals + 1;
-    return true;
-}
-
-static int count_given(const cli_line *line, const char *option) {
-    int count = 0;
-    while (cli_value_at(line, option, count) != NULL) {
-        count++;
-    }
-    return count;
-}
-
-static bool read_files(ts_error *err, const cli_line *line, const char *option, const ts_run_file **files,
-                       int *count) {
-    *count = count_given(line, option);
-    ts_run_file *list = TS_NEW_ARRAY(line->arena, ts_run_file, *count + 1);
-    *files = list;
-    for (int i = 0; i < *count; i++) {
-        if (!split(err, line, option, i, &list[i].tensor, &list[i].path)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool read_defines(ts_error *err, const cli_line *line, ts_run_request *request) {
-    request->define_count = count_given(line, "define");
-    ts_define *list = TS_NEW_ARRAY(line->arena, ts_define, request->define_count + 1);
-    request->defines = list;
-    for (int i = 0; i < request->define_count; i++) {
-        if (!split(err, line, "define", i, &list[i].name, &list[i].value)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool read_machine(ts_error *err, const cli_line *line, ts_run_request *request) {
     const char *name = cli_value(line, "machine");
-    int count = count_given(line, "set");
+    int count = cli_count(line, "set");
     const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
     for (int i = 0; i < count; i++) {
         sets[i] = cli_value_at(line, "set", i);
@@ -103,9 +57,9 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
                                 .convert = cli_value(line, "convert") != NULL,
                                 .time_only = cli_value(line, "time-only") != NULL,
                                 .max_cycles = INT64_C(10000000000)};
-    if (!read_files(err, line, "input", &request->inputs, &request->input_count) ||
-        !read_files(err, line, "output", &request->outputs, &request->output_count) ||
-        !read_defines(err, line, request) ||
+    if (!cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
+        !cli_pairs(err, line, "output", &request->outputs, &request->output_count) ||
+        !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||
         (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles))) {
         return false;
     }
@@ -188,7 +142,7 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
     } else {
         ts_report_run(request, result, cli_value(line, "machine") != NULL, &out);
         for (int i = 0; result->passed && i < request->output_count; i++) {
-            ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].tensor, request->outputs[i].path);
+            ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
         }
     }
     return cli_print(&out);

@@ -1,28 +1,35 @@
-/* tilesim show: what machines there are, what is in one, what can be in its file, and the instructions. */
+/* tilesim show: what machines there are, what is in one, what can be in its file, the instructions, and a
+ * program as it is assembled. */
 #include <string.h>
 
 #include "commands.h"
 #include "options.h"
 #include "tilesim/isa/print.h"
 #include "tilesim/report/machine.h"
+#include "tilesim/run/run.h"
 
 static const cli_option options[] = {
     {"list", 0, NULL, "machine: the built-in machines, a line each"},
     {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
+    {"machine", 'm', "NAME|FILE", "program: the machine; default " TS_MACHINE_DEFAULT},
+    {"define", 'D', "NAME=VALUE", "program: sets a .param"},
     {"markdown", 0, NULL, "schema, isa: as docs/machine.md, docs/isa.md"},
-    {"json", 0, NULL, "the same as JSON; not of isa"},
+    {"json", 0, NULL, "the same as JSON; not of isa, nor of a program"},
 };
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME|FILE] | schema | isa",
+    .operands = "machine [NAME|FILE] | schema | isa | program FILE",
     .operands_least = 1,
     .operands_most = 2,
-    .about = "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
-             "peak rates and ridge points that follow. The output is a machine file. NAME is built in; the\n"
-             "default is " TS_MACHINE_DEFAULT ".\n"
-             "schema: every field of a machine file: type, range, unit, meaning.\n"
-             "isa: every instruction: operands, slot, latency key, meaning.\n",
+    .about =
+        "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
+        "peak rates and ridge points that follow. The output is a machine file. NAME is built in; the\n"
+        "default is " TS_MACHINE_DEFAULT ".\n"
+        "schema: every field of a machine file: type, range, unit, meaning.\n"
+        "isa: every instruction: operands, slot, latency key, meaning.\n"
+        "program: its bundles, with macros, loops and parameters gone; the output assembles to the same "
+        "program.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -61,10 +68,26 @@ static bool alone(ts_error *err, const cli_line *line) {
                         line->operands[0]);
 }
 
+static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
+    const char *name = cli_value(line, "machine");
+    const ts_define *defines;
+    int count;
+    if (line->operand_count < 2) return ts_error_set(err, TS_ERROR_USAGE, "expected a file behind program");
+    if (!cli_pairs(err, line, "define", &defines, &count)) return false;
+    const ts_machine *machine = ts_machine_load(err, line->arena, name ? name : TS_MACHINE_DEFAULT);
+    if (!machine) return false;
+    ts_target target;
+    ts_run_target(machine, &target);
+    const ts_program *program = ts_program_load(err, line->arena, line->operands[1], &target, defines, count);
+    if (program) ts_program_print(program, out);
+    return program != NULL;
+}
+
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const subjects[] = {"machine", "schema", "isa"};
+    static const char *const subjects[] = {"machine", "schema", "isa", "program"};
     const char *subject = line->operands[0];
-    if (strcmp(subject, "machine") == 0) return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
+    if (strcmp(subject, "machine") == 0)
+        return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
     if (strcmp(subject, "schema") == 0) {
         if (!alone(err, line)) return false;
         (cli_value(line, "json")       ? ts_report_schema_json
@@ -77,8 +100,9 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
         ts_isa_print(out, cli_value(line, "markdown") != NULL);
         return true;
     }
-    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema or isa", subject);
-    return ts_error_hint(err, ts_text_nearest(subject, subjects, 3, sizeof subjects[0]));
+    if (strcmp(subject, "program") == 0) return show_program(err, line, out);
+    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa or program", subject);
+    return ts_error_hint(err, ts_text_nearest(subject, subjects, 4, sizeof subjects[0]));
 }
 
 int cmd_show(int argc, char **argv) {

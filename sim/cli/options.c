@@ -155,6 +155,32 @@ const char *cli_value_at(const cli_line *line, const char *name, int i) {
     return NULL;
 }
 
+int cli_count(const cli_line *line, const char *name) {
+    int count = 0;
+    while (cli_value_at(line, name, count)) count++;
+    return count;
+}
+
+static const char *argument_of(const cli_command *command, const char *name) {
+    for (int i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, name) == 0) return command->options[i].argument;
+    return "NAME=VALUE";
+}
+
+bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count) {
+    *count = cli_count(line, name);
+    ts_define *list = TS_NEW_ARRAY(line->arena, ts_define, *count + 1);
+    *pairs = list;
+    for (int i = 0; i < *count; i++) {
+        const char *text = cli_value_at(line, name, i), *equals = strchr(text, '=');
+        if (!equals || equals == text || !equals[1])
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s '%s': expected %s", name, text,
+                                argument_of(line->command, name));
+        list[i] = (ts_define){ts_arena_copy_text(line->arena, text, (size_t)(equals - text)), equals + 1};
+    }
+    return true;
+}
+
 const char *cli_value(const cli_line *line, const char *name) {
     const char *last = NULL, *value;
     for (int i = 0; (value = cli_value_at(line, name, i)) != NULL; i++) last = value;

@@ -6,6 +6,7 @@
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
 #include "tilesim/base/text.h"
+#include "tilesim/program/program.h"
 
 typedef struct {
     const char *name;     /* without "--" */
@@ -46,6 +47,9 @@ int cli_end(cli_line *line, int exit_code);
 const char *cli_value(const cli_line *line, const char *name);
 /* Value number `i` (from 0) given to an option that may be repeated, or NULL. */
 const char *cli_value_at(const cli_line *line, const char *name, int i);
+int cli_count(const cli_line *line, const char *name);
+/* The values "NAME=VALUE" of an option that may be repeated. */
+bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
 
 /* Prints the error to stderr and returns its exit code. */
 int cli_fail(const ts_error *err);

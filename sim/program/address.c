@@ -160,8 +160,11 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
             return false;
         }
     }
-    if (last < 0 && group->iter_count > 0 && (e.term_count > 0 || e.constant != 0)) {
-        return no_words(d, "it is not on a tile boundary");
+    if (last < 0 &&
+        group->iter_count >
+            0) { /* all of it is inside one tile: only index 0 will do, and others leave the tensor */
+        digit none = {group->padded, 0, ts_round_up(d->tensor->bytes / 4 + 1, TS_VREG_WORDS), true};
+        return add_digit(d, &none, &e);
     }
     return true;
 }

@@ -48,15 +48,15 @@ static bool is_exact(ts_dtype from, ts_dtype to) {
 }
 
 static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
-                    const ts_run_file *file, ts_run_tensor *bound) {
+                    const ts_define *file, ts_run_tensor *bound) {
     ts_host_array read = bound->before;
     ts_dtype from = read.dtype, to = tensor->shape->dtype;
     if (from == to) {
         return true;
     }
     if (!ts_convert_possible(from, to) || (!request->convert && !is_exact(from, to))) {
-        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: '%s' holds %s, the tensor is %s%s", file->tensor,
-                            file->path, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
+        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: '%s' holds %s, the tensor is %s%s", file->name,
+                            file->value, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
                             ts_convert_possible(from, to) ? "; --convert rounds the values" : "");
     }
     bound->converted = true;
@@ -64,26 +64,26 @@ static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *reques
 }
 
 static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
-                      const ts_program *program, const ts_run_file *file, ts_run_tensor *tensors) {
-    int i = find_run_tensor(err, program, "-i", file->tensor);
+                      const ts_program *program, const ts_define *file, ts_run_tensor *tensors) {
+    int i = find_run_tensor(err, program, "-i", file->name);
     if (i < 0) {
         return false;
     }
     const ts_tensor *tensor = &program->code.tensors[i];
     ts_tensor_role role = program->uses[i].role;
     if (role != TS_ROLE_IN && role != TS_ROLE_INOUT) {
-        return ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", file->tensor);
+        return ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", file->name);
     }
     if (tensors[i].origin != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", file->tensor);
+        return ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", file->name);
     }
     ts_host_expect expect = {.has_dtype = true,
                              .dtype = tensor->shape->dtype,
                              .has_dims = true,
                              .rank = tensor->shape->layout->rank,
                              .dims = tensor->shape->layout->dims};
-    tensors[i].origin = file->path;
-    return ts_host_load(err, arena, file->path, &expect, &tensors[i].before) &&
+    tensors[i].origin = file->value;
+    return ts_host_load(err, arena, file->value, &expect, &tensors[i].before) &&
            convert(err, arena, request, tensor, file, &tensors[i]);
 }
 

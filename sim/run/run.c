@@ -60,7 +60,7 @@ static bool is_wanted(const ts_run_request *request, const ts_program *program, 
     }
     const char *name = program->code.tensors[i].name;
     for (int k = 0; k < request->output_count; k++) {
-        if (strcmp(request->outputs[k].tensor, name) == 0) {
+        if (strcmp(request->outputs[k].name, name) == 0) {
             return true;
         }
     }
@@ -136,10 +136,10 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 static bool check_outputs(ts_error *err, const ts_run_request *request, const ts_program *program) {
     if (request->time_only && request->output_count > 0) {
         return ts_error_set(err, TS_ERROR_USAGE, "-o %s: --time-only computes no values",
-                            request->outputs[0].tensor);
+                            request->outputs[0].name);
     }
     for (int i = 0; i < request->output_count; i++) {
-        if (find_run_tensor(err, program, "-o", request->outputs[i].tensor) < 0) {
+        if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0) {
             return false;
         }
     }
@@ -176,9 +176,9 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
 
 bool ts_run_save(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_run_result *result) {
     for (int i = 0; i < request->output_count; i++) {
-        int tensor = find_run_tensor(err, result->program, "-o", request->outputs[i].tensor);
+        int tensor = find_run_tensor(err, result->program, "-o", request->outputs[i].name);
         if (tensor < 0 ||
-            !ts_host_save(err, arena, request->outputs[i].path, &result->tensors[tensor].after)) {
+            !ts_host_save(err, arena, request->outputs[i].value, &result->tensors[tensor].after)) {
             return false;
         }
     }

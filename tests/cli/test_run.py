@@ -170,6 +170,18 @@ def safetensors_in():
     assert read_npy(result)[2] == data
 
 
+@test
+def shown_programs_run_alike():
+    for path in PROGRAMS:
+        words = ["-D", "ROWS=70", "-D", "COLS=300", "-m", "tpu-v4"]
+        text = expect(["show", "program", path, *words])
+        again = HERE / "again.tsim"
+        again.write_text(text)
+        expect(["show", "program", again, "-m", "tpu-v4"], out=text)
+        cycles = expect_json(["run", path, *words])["cycles"]
+        expect_json(["run", again, "-m", "tpu-v4"], passed=True, cycles=cycles)
+
+
 # ---- What can go wrong ----
 
 def fails(text, code, err, *words):
@@ -226,7 +238,7 @@ def bad_files():
     fails(x, 2, "tilesim: error: the tensor 'x' has no values, expected -i x=FILE\n")
     fails(x, 2, "tilesim: error: -i xx: the program has no such tensor; did you mean 'x'?\n", "-i", "xx=a.npy")
     fails(x, 2, "tilesim: error: -i y: the tensor is not an input\n", "-i", "y=a.npy")
-    fails(x, 2, "tilesim: error: --input 'x': expected NAME=FILE\n", "-i", "x")
+    fails(x, 2, "tilesim: error: --input 'x': expected TENSOR=FILE\n", "-i", "x")
     fails(x, 1, "tilesim: error: cannot open 'nowhere.npy': No such file or directory\n", "-i", "x=nowhere.npy")
     write_npy(HERE / "wide.npy", "<f4", (3, 2), bytes(24))
     code, out, err = run("run", program(x), "-i", f"x={HERE}/wide.npy")

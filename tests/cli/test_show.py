@@ -13,7 +13,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa | program FILE\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
@@ -126,7 +126,7 @@ def example_of_the_document():
 def bad_command_lines():
     end = "`tilesim show --help` shows how it is used\n"
     expect(["show", "machin"], code=2, out="",
-           err="tilesim show: error: found 'machin', expected machine, schema or isa; did you mean 'machine'?\n" + end)
+           err="tilesim show: error: found 'machin', expected machine, schema, isa or program; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
     expect(["show", "machine", "--set", "hbm.stacks"], code=2, out="",

@@ -51,7 +51,7 @@ typedef struct {
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
 } ts_program;
 
-/* -D NAME=VALUE */
+/* NAME=VALUE of a command line: a parameter's value, or a tensor's file. */
 typedef struct {
     const char *name, *value;
 } ts_define;

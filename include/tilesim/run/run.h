@@ -9,16 +9,11 @@
 #include "tilesim/probe/trace.h"
 #include "tilesim/program/program.h"
 
-/* -i NAME=FILE, -o NAME=FILE */
-typedef struct {
-    const char *tensor, *path;
-} ts_run_file;
-
 typedef struct {
     const char *program; /* the path of the text */
     const ts_machine *machine;
     const ts_define *defines;
-    const ts_run_file *inputs, *outputs;
+    const ts_define *inputs, *outputs; /* of tensors, to files */
     int define_count, input_count, output_count;
     bool convert; /* let inputs of another type be rounded to the tensor's; else only exact conversions */
     bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no checks */
