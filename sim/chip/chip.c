@@ -134,6 +134,8 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     return true;
 }
 
+static bool dma_ready(void *self) { return ts_dma_can_start(((ts_chip *)self)->dma); }
+
 static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
     ts_chip_counters *c = &chip->counters;
     c->transfers++;
@@ -223,7 +225,7 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     chip->dma = ts_dma_new(chip->arena, memory->dma, chip->hbm, memory->core_khz,
                            memory->hbm->clock_khz * memory->hbm->ticks_per_ck);
     chip->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
-    chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma};
+    chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma, .dma_ready = dma_ready};
     if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core, .code = chip->code, .vmem = chip->spaces[TS_SPACE_VMEM],

@@ -217,6 +217,27 @@ static bool stalls(ts_core *core, const moment *m) {
     return true;
 }
 
+static bool dma_ready(const ts_core *core) {
+    const ts_core_ports *ports = core->setup.ports;
+    return !ports->dma_ready || ports->dma_ready(ports->chip);
+}
+
+static bool wait_from_now(ts_core *core, int stall) {
+    core->waiting = true;
+    core->waiting_stall = stall;
+    core->waiting_since = core->next;
+    return true;
+}
+
+/* What the core waited for is there. */
+static bool wait_is_over(ts_core *core) {
+    bool ready = true;
+    if (core->waiting_stall == TS_STALL_DMA_QUEUE) {
+        return dma_ready(core);
+    }
+    return core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) && ready;
+}
+
 /* Issues the next bundle at core->next, or moves core->next to the cycle at which to try again. */
 static bool advance(ts_error *err, ts_core *core) {
     const core_bundle *bundle = &core->bundles[core->pc];
@@ -243,9 +264,10 @@ static bool advance(ts_error *err, ts_core *core) {
         return false;
     }
     if (!ready) {
-        core->waiting = true;
-        core->waiting_since = core->next;
-        return true;
+        return wait_from_now(core, TS_STALL_SEMAPHORE);
+    }
+    if (bundle->starts_dma && !dma_ready(core)) {
+        return wait_from_now(core, TS_STALL_DMA_QUEUE);
     }
     if (ports->vmem_take && bundle->loads + bundle->stores > 0) {
         int64_t taken = ports->vmem_take(ports->chip, core->next, bundle->loads, bundle->stores);
@@ -271,12 +293,11 @@ bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
 int64_t ts_core_next(const ts_core *core) { return core->halted || core->waiting ? INT64_MAX : core->next; }
 
 void ts_core_notify(ts_core *core, int64_t cycle) {
-    bool ready = false;
-    if (!core->waiting || !core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) || !ready) {
+    if (!core->waiting || !wait_is_over(core)) {
         return;
     }
     assert(cycle >= core->waiting_since);
-    charge(core, core->waiting_since, cycle - core->waiting_since, TS_STALL_SEMAPHORE);
+    charge(core, core->waiting_since, cycle - core->waiting_since, core->waiting_stall);
     core->waiting = false;
     core->next = cycle;
 }
@@ -296,7 +317,7 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
 bool ts_core_halted(const ts_core *core) { return core->halted; }
 
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed) {
-    if (!core->waiting) {
+    if (!core->waiting || core->waiting_stall != TS_STALL_SEMAPHORE) {
         return NULL;
     }
     const core_op *op = core->bundles[core->pc].wait;

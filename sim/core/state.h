@@ -115,7 +115,8 @@ struct ts_core {
     int64_t now;  /* of the bundle that issues */
     int taken;    /* the bundle to go to, -1: the next one */
     bool halting, halted, yielding;
-    bool waiting; /* for a semaphore, since `waiting_since` */
+    bool waiting; /* for a semaphore, or for `waiting_stall`, since `waiting_since` */
+    int waiting_stall;
     int64_t waiting_since;
     int64_t hold_cycles; /* the bundle that issues keeps the next one away that long */
     int hold_stall;

@@ -11,7 +11,7 @@ static const char *const role_names[] = {"scratch", "in", "out", "inout"};
 
 const char *ts_report_stall_unit(int stall) {
     if (stall >= TS_STALL_SEMAPHORE) {
-        return stall == TS_STALL_SEMAPHORE ? "dma" : "vmem";
+        return stall == TS_STALL_SEMAPHORE || stall == TS_STALL_DMA_QUEUE ? "dma" : "vmem";
     }
     for (int i = 0; i < TS_OP_COUNT; i++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)i);

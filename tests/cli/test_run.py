@@ -325,6 +325,20 @@ def bad_command_lines():
 
 
 @test
+def a_full_dma_engine_stalls_the_core():
+    with tempfile.TemporaryDirectory() as folder:
+        cycles = {}
+        for held in (1, 2, 64):
+            machine = Path(folder) / f"held{held}.yaml"
+            sets = ["--set", f"dma.descriptors={held}", "--set", "dma.queues=1"]
+            machine.write_text(expect(["show", "machine", "tpu-v5e", *sets]))
+            result = expect_json(["run", "programs/add.tsim", "-m", machine])
+            cycles[held] = result["cycles"]
+            assert (result["stalls"].get("dma_queue", 0) > 0) == (held < 64), result["stalls"]
+        assert cycles[1] > cycles[2] > cycles[64], cycles
+
+
+@test
 def ragged_sizes():
     for rows, columns in [(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)]:
         for path in PROGRAMS:

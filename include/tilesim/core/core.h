@@ -23,6 +23,7 @@ enum {
     TS_STALL_SEMAPHORE = 2 * TS_LATENCY_COUNT, /* a wait whose semaphore was too low */
     TS_STALL_VMEM_PORT,                        /* the VMEM port served a DMA */
     TS_STALL_VMEM_BANK,                        /* rows of one strided access shared a bank */
+    TS_STALL_DMA_QUEUE,                        /* the DMA engine held as many transfers as it can */
     TS_STALL_COUNT
 };
 /* "wait_vector_alu", and what it means. */
@@ -35,6 +36,8 @@ typedef struct {
      * the semaphore when it is done. */
     bool (*dma_start)(ts_error *err, void *chip, int transfer, const int64_t *source_begin,
                       const int64_t *destination_begin, int semaphore, int64_t cycle);
+    /* Can another transfer be started now? If not, the core waits for ts_core_notify. NULL: always. */
+    bool (*dma_ready)(void *chip);
     /* Takes the VMEM ports at `cycle` for loads and stores of one vreg each and returns `cycle`, or takes
      * nothing and returns the next cycle at which to ask again. NULL: always free. */
     int64_t (*vmem_take)(void *chip, int64_t cycle, int loads, int stores);
