@@ -330,12 +330,12 @@ def a_full_dma_engine_stalls_the_core():
         cycles = {}
         for held in (1, 2, 64):
             machine = Path(folder) / f"held{held}.yaml"
-            sets = ["--set", f"dma.descriptors={held}", "--set", "dma.queues=1"]
+            sets = ["--set", f"dma.descriptors={held}", "--set", f"dma.queues={min(held, 4)}"]
             machine.write_text(expect(["show", "machine", "tpu-v5e", *sets]))
             result = expect_json(["run", "programs/add.tsim", "-m", machine])
             cycles[held] = result["cycles"]
             assert (result["stalls"].get("dma_queue", 0) > 0) == (held < 64), result["stalls"]
-        assert cycles[1] > cycles[2] > cycles[64], cycles
+        assert cycles[1] > cycles[2] >= cycles[64], cycles
 
 
 @test
