@@ -1,0 +1,95 @@
+/* How fast programs run, a second of CPU time: the core alone (its DMAs done at once, nothing moved), then
+ * the whole chip, with values and without. */
+#include <stdio.h>
+#include <time.h>
+
+#include "tilesim/run/run.h"
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static const struct {
+    const char *path, *rows, *columns;
+} programs[] = {
+    {"programs/add.tsim", "8192", "1024"},
+    {"programs/softmax.tsim", "8192", "1000"},
+    {"programs/normalize.tsim", "8192", "1000"},
+};
+
+static void print(int number, const char *what, const ts_core_counters *core, double elapsed) {
+    int64_t vector = 0;
+    for (int slot = TS_SLOT_VALU; slot <= TS_SLOT_XLU; slot++) vector += core->instructions[slot];
+    printf("%-26s %-18s %10.3g %12.3g\n", programs[number].path, what, (double)core->bundles / elapsed,
+           (double)vector / elapsed);
+}
+
+static bool done_at_once(ts_error *err, void *semaphores, int transfer, const int64_t *source_begin,
+                         const int64_t *destination_begin, int semaphore, int64_t cycle) {
+    (void)err, (void)transfer, (void)source_begin, (void)destination_begin, (void)cycle;
+    ((int64_t *)semaphores)[semaphore]++;
+    return true;
+}
+
+static bool bench_core(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,
+                       int number) {
+    int64_t *semaphores = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count);
+    ts_core_ports ports = {.chip = semaphores, .dma_start = done_at_once};
+    ts_core_setup setup = {.config = &config->core, .code = code, .semaphores = semaphores, .ports = &ports};
+    ts_core_counters counters;
+    setup.vmem = ts_space_new(err, arena, "vmem", config->spaces[TS_SPACE_VMEM]->capacity_bytes);
+    setup.smem = ts_space_new(err, arena, "smem", config->spaces[TS_SPACE_SMEM]->capacity_bytes);
+    ts_core *core = setup.vmem && setup.smem ? ts_core_new(err, arena, &setup) : NULL;
+    double start = seconds();
+    bool good = core != NULL;
+    while (good && !ts_core_halted(core)) good = ts_core_step(err, core, INT64_MAX);
+    double elapsed = seconds() - start;
+    if (good) ts_core_count(core, &counters);
+    if (good) print(number, "core, values", &counters, elapsed);
+    ts_space_free(setup.vmem);
+    ts_space_free(setup.smem);
+    return good;
+}
+
+static bool bench_chip(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,
+                       int number) {
+    ts_chip_counters counters;
+    ts_chip *chip = ts_chip_new(err, arena, config, code, NULL);
+    if (!chip) return false;
+    double start = seconds();
+    bool good = ts_chip_run(err, chip, INT64_MAX);
+    double elapsed = seconds() - start;
+    ts_chip_count(chip, &counters);
+    print(number, config->time_only ? "chip, time only" : "chip, values", &counters.core, elapsed);
+    ts_chip_free(chip);
+    return good;
+}
+
+static bool bench(ts_error *err, ts_arena *arena, const ts_machine *machine, int number) {
+    const ts_define defines[] = {{"ROWS", programs[number].rows}, {"COLS", programs[number].columns}};
+    ts_target target;
+    ts_chip_config config;
+    ts_run_target(machine, &target);
+    ts_chip_configure(machine, &config);
+    const ts_program *program = ts_program_load(err, arena, programs[number].path, &target, defines, 2);
+    if (!program || !bench_core(err, arena, &config, &program->code, number) ||
+        !bench_chip(err, arena, &config, &program->code, number)) {
+        return false;
+    }
+    config.time_only = true;
+    return bench_chip(err, arena, &config, &program->code, number);
+}
+
+int main(void) {
+    ts_error err = {.kind = TS_ERROR_NONE};
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
+    printf("%-26s %-18s %10s %12s\n", "program", "", "bundles/s", "vector ops/s");
+    bool good = machine != NULL;
+    for (int i = 0; good && i < 3; i++) good = bench(&err, arena, machine, i);
+    if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
+    ts_arena_free(arena);
+    return !good;
+}
