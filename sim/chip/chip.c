@@ -67,7 +67,8 @@ static bool has_values(const ts_chip *chip, const ts_transfer *what) {
 
 static ts_dma_end end_of(const ts_chip *chip, const ts_transfer *what, const ts_slice *slice) {
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
-    return (ts_dma_end){has_values(chip, what) ? chip->spaces[kind] : NULL, kind == TS_SPACE_HBM};
+    ts_space *space = chip->spaces[kind];
+    return (ts_dma_end){has_values(chip, what) ? space : NULL, kind == TS_SPACE_HBM, ts_space_partition_bits(space)};
 }
 
 /* Without values, nothing that the program computes may come into SMEM. */

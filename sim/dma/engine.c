@@ -19,6 +19,7 @@ typedef struct transfer {
     bool started, offered; /* offered: every access has been */
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
+    int64_t rate;          /* bytes a cycle through the engine */
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t accept_tick;   /* of its latest access */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
@@ -78,6 +79,34 @@ static int64_t count_descriptors(const ts_plan *plan, int loop_dims) {
     return plan->gathers ? plan->box_count : total;
 }
 
+/* How many partitions of an end the plan reaches: the turns of the loops that step over partitions. */
+static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition_bits) {
+    int64_t most = 1;
+    for (int64_t n = 0; n < plan->box_count && !plan->gathers; n++) {
+        ts_plan_box box;
+        int64_t here = 1;
+        ts_plan_get_box(plan, n, &box);
+        for (int i = 0; i < box.loop_count; i++) {
+            int64_t stride = dst ? box.loops[i].dst_bits : box.loops[i].src_bits;
+            if (stride >= partition_bits) here *= box.loops[i].extent;
+        }
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+/* Bytes a cycle of this transfer: what the engine does to such a kind, or what the partitions take. */
+static int64_t rate_of(const ts_dma *dma, const ts_dma_transfer *what, ts_dma_kind kind) {
+    int64_t rate = dma->config->bytes_per_cycle[kind], each = dma->config->partition_bytes_per_cycle;
+    const ts_dma_end *ends[2] = {&what->src, &what->dst};
+    for (int i = 0; i < 2 && each > 0; i++) {
+        if (ends[i]->partition_bits == 0) continue;
+        int64_t limit = count_partitions(what->plan, i == 1, ends[i]->partition_bits) * each;
+        rate = limit < rate ? limit : rate;
+    }
+    return rate;
+}
+
 static transfer *take_record(ts_dma *dma) {
     transfer *t = dma->free;
     if (t) dma->free = t->next;
@@ -109,6 +138,7 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
         t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes, dma->config->in_flight_bytes);
     }
     t->what = *what;
+    t->rate = rate_of(dma, what, kind);
     t->arena = ts_arena_new();
     t->walk = ts_walk_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
                           what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
@@ -149,7 +179,7 @@ static void begin_block(ts_dma *dma, transfer *t) {
     t->access_at = 0;
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
-    int64_t parts = ts_ceil_div(bytes * PARTS, dma->config->bytes_per_cycle[t->result.kind]);
+    int64_t parts = ts_ceil_div(bytes * PARTS, t->rate);
     int64_t start = later(t->ready_cycle * PARTS, dma->port_busy);
     t->ready_cycle = start / PARTS;
     dma->port_busy = start + parts;

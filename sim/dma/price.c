@@ -77,10 +77,11 @@ static bool is_large(const ts_plan *plan) {
     return !plan->gathers && plan->moved_elements > TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, bool src_in_hbm,
-                  bool dst_in_hbm, bool exact, ts_dma_cost *cost) {
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
+                  ts_dma_end dst, bool exact, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
-    ts_dma_transfer transfer = {.plan = plan, .src.in_hbm = src_in_hbm, .dst.in_hbm = dst_in_hbm};
+    src.space = dst.space = NULL;
+    ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
     bool skips = !exact && is_large(plan) && machine->hbm->refresh != TS_HBM_REFRESH_PER_BANK;
     ts_hbm_config without = *machine->hbm;
     ts_dma_machine quiet = *machine;
@@ -89,7 +90,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
         quiet.hbm = &without;
     }
     if (!run(err, scratch, &quiet, &transfer, skips, cost)) return false;
-    if (skips && !cost->skipped) return ts_dma_price(err, scratch, machine, plan, src_in_hbm, dst_in_hbm, true, cost);
+    if (skips && !cost->skipped) return ts_dma_price(err, scratch, machine, plan, src, dst, true, cost);
     finish(machine, &transfer, cost);
     if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK) cost->cycles += refresh_cycles(machine, cost);
     cost->limiter = name_limiter(cost);

@@ -31,7 +31,8 @@ enum { KIB = 1 << 10, MIB = 1 << 20, GIB = 1 << 30 };
 #define AXIS(...) ROW(ts_machine_axis, __VA_ARGS__)
 static const ts_field axis_rows[] = {
     AXIS("extent", INTEGER, extent, 1, LARGEST, "steps", "places on the axis"),
-    AXIS("step", BYTES, step_bytes, 1, LARGEST, "", "distance of neighbours in the memory"),
+    AXIS("step", BYTES, step_bytes, 0, LARGEST, "",
+         "distance of neighbours in the memory; 0: one element, of whatever type"),
 };
 static const ts_field_table axis_table = TABLE(axis_rows, ts_machine_axis);
 
@@ -42,7 +43,7 @@ static const ts_field memory_rows[] = {
            .power_of_two = true),
     MEMORY("xla_space", INTEGER, xla_space, -1, 255, "", "n of S(n) in XLA's layouts, -1: none"),
     MEMORY("per_core", BOOL, per_core, 0, 1, "", "each TensorCore has one; else the chip has one"),
-    MEMORY("axes", GROUP, axes, 0, 3, "", "axes for layouts, beside m, the bytes in order",
+    MEMORY("axes", GROUP, axes, 0, 4, "", "axes for layouts, beside m, the bytes in order",
            .fields = &axis_table, .count_offset = offsetof(ts_machine_memory, axis_count)),
 };
 static const ts_field_table memory_table = TABLE(memory_rows, ts_machine_memory);
@@ -159,6 +160,8 @@ static const ts_field rows[] = {
     BYTES("dma.access", dma.access_bytes, 1, 64 * KIB, "", "smallest piece of HBM that is moved"),
     POWER("dma.write_granule", dma.write_granule_bits, 1 << 20, "bits",
           "a narrower write beside valid data is a read-modify-write"),
+    INTEGER("dma.partition_rate", dma.partition_bytes_per_cycle, 0, 1 << 20, "bytes a cycle",
+            "into or out of one partition of a memory that has some, 0: no limit"),
 #define RATE(kind, text, meaning)                                                                            \
     INTEGER("dma.rate." text, dma.bytes_per_cycle[TS_DMA_##kind], 0, 1 << 20, "bytes a cycle", meaning)
     RATE(COPY, "copy", "runs stay runs, 0: not done"),

@@ -66,7 +66,7 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
                            "at most what the stacks, banks and rows of hbm hold");
     for (int i = 0; i < memory->axis_count; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
-        if (axis->extent <= memory->capacity_bytes / axis->step_bytes) continue;
+        if (axis->extent <= memory->capacity_bytes / (axis->step_bytes > 0 ? axis->step_bytes : 1)) continue;
         ts_text path;
         ts_text_init(&path, arena);
         ts_text_add(&path, "axes.%s.extent", axis->name);

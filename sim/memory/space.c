@@ -99,6 +99,22 @@ static const ts_space_axis *find_axis(const ts_space *space, const char *name) {
     return NULL;
 }
 
+int64_t ts_space_partition_bits(const ts_space *space) {
+    int64_t largest = 0;
+    for (int i = 0; i < space->axis_count; i++) {
+        if (space->axes[i].step_bytes > largest) largest = space->axes[i].step_bytes;
+    }
+    return largest * 8;
+}
+
+/* A named axis of elements must not run into the next partition. */
+static bool fits_partition(ts_error *err, const ts_space *space, const ts_space_axis *axis, int64_t reach_bits) {
+    int64_t partition = ts_space_partition_bits(space);
+    if (partition == 0 || axis->step_bytes > 0 || axis == &space->axes[0] || reach_bits <= partition) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld",
+                        (long long)ts_ceil_div(reach_bits, 8), axis->name, space->name, (long long)partition / 8);
+}
+
 static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *shape, int i, int64_t *bits, int64_t *end) {
     const char *name = shape->layout->axes[i].name;
     const ts_space_axis *axis = find_axis(space, name);
@@ -111,7 +127,9 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
                             (long long)(axis->extent > 0 ? axis->extent - 1 : space->capacity_bytes - 1));
     }
     *bits = axis->step_bytes > 0 ? axis->step_bytes * 8 : shape->element_bits;
-    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end)) return true;
+    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end)) {
+        return fits_partition(err, space, axis, reach + shape->element_bits);
+    }
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
 }
 

@@ -44,7 +44,9 @@ static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
     return ts_round_up(bytes, memory->align_bytes);
 }
 
-static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name, "hbm") == 0; }
+static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory) {
+    return (ts_dma_end){.in_hbm = strcmp(memory->name, "hbm") == 0, .partition_bits = ts_space_partition_bits(space)};
+}
 
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
                        const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact, ts_transfer_study *study) {
@@ -67,6 +69,6 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);
     ts_dma_machine memory = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     return ts_dma_check(err, study->plan, a, b) &&
-           ts_dma_price(err, arena, &memory, study->plan, is_hbm(study->src_memory), is_hbm(study->dst_memory),
+           ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory), end_in(b, study->dst_memory),
                         exact, &study->cost);
 }

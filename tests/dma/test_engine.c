@@ -47,7 +47,8 @@ static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int6
 static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm) {
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
     ts_dma_cost cost;
-    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, src_in_hbm, dst_in_hbm, true, &cost));
+    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = src_in_hbm},
+                             (ts_dma_end){.in_hbm = dst_in_hbm}, true, &cost));
     return cost;
 }
 
@@ -165,7 +166,8 @@ static void an_engine_that_cannot_transpose_says_so(void **state) {
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
     ts_dma_cost cost;
     const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
-    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, true, true, true, &cost));
+    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = true}, (ts_dma_end){.in_hbm = true},
+                              true, &cost));
     assert_int_equal(f->err.kind, TS_ERROR_UNMODELLED);
     assert_string_equal(f->err.message, "the DMA engine of this machine cannot do a transpose");
 }

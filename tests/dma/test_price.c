@@ -34,7 +34,8 @@ static ts_dma_cost price(ts_arena *arena, const ts_shape *src, const ts_shape *d
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, ts_round_up(src->bytes, 4096) * 8};
     const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, src->layout->dims);
     assert_non_null(plan);
-    assert_true(ts_dma_price(&err, arena, &machine, plan, true, dst_in_hbm, exact, &cost));
+    assert_true(ts_dma_price(&err, arena, &machine, plan, (ts_dma_end){.in_hbm = true},
+                             (ts_dma_end){.in_hbm = dst_in_hbm}, exact, &cost));
     return cost;
 }
 

@@ -17,6 +17,7 @@
 typedef struct {
     ts_space *space;
     bool in_hbm;
+    int64_t partition_bits; /* ts_space_partition_bits; 0: no partitions */
 } ts_dma_end;
 
 typedef struct {

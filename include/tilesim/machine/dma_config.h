@@ -26,6 +26,7 @@ typedef struct {
     int64_t in_flight_bytes;   /* and this far ahead of the oldest not yet done */
     int32_t access_bytes;      /* the smallest piece of HBM that is moved */
     int32_t write_granule_bits; /* a narrower write beside valid data is a read-modify-write */
+    int32_t partition_bytes_per_cycle; /* into or out of one partition of a memory that has partitions; 0: no limit */
     int32_t bytes_per_cycle[TS_DMA_KIND_COUNT]; /* of the core's clock, through the engine; 0: it cannot do this */
 } ts_dma_config;
 

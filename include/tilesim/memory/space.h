@@ -14,7 +14,7 @@
 #include "tilesim/layout/shape.h"
 #include "tilesim/machine/machine.h"
 
-enum { TS_SPACE_CHUNK_BYTES = 1 << 18, TS_SPACE_MAX_AXES = 4 };
+enum { TS_SPACE_CHUNK_BYTES = 1 << 18, TS_SPACE_MAX_AXES = 5 };
 
 /* An axis on which layouts may place elements. On "m" (every space has it) a step is one element. */
 typedef struct {
@@ -53,6 +53,9 @@ bool ts_space_write(ts_error *err, ts_space *space, int64_t address, const void 
 /* Bits a step on each axis of a shape's layout, when the shape lies in this space. Refused: an axis that the space
  * does not have, coordinates outside the axis, and a shape that ends behind the capacity when placed at `base_bytes`. */
 bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes, int64_t *axis_bits);
+/* Bits from one partition to the next: the largest step of an axis; 0 in a memory without partitions. An axis that
+ * counts elements lies within a partition. */
+int64_t ts_space_partition_bits(const ts_space *space);
 
 /* ---- The shadow: one bit a data bit, kept a page at a time as all poison, all valid, or a bitmap. ---- */
 
