@@ -31,6 +31,7 @@ typedef struct {
     int given[FIELD_COUNT];                   /* bits of it that have an address bit so far */
     int at[FIELD_COUNT][MAX_BITS];            /* the address bit of each */
     int bits;                                 /* address bits given */
+    bool is_named;                            /* then hashes may name bits that this HBM does not have */
     uint64_t column_of[MAX_BITS + 8];         /* by address bit: the packed bits it sets */
 } parser;
 
@@ -173,7 +174,7 @@ static bool parse_range(ts_error *err, parser *p, int field, int64_t *low, int64
         return false;
     if (!ts_cursor_expect(err, &p->cursor, "]"))
         return false;
-    if (*low < 0 || *low > *high || (*high >= p->width[field] && field != ROW)) {
+    if (*low < 0 || *low > *high || (*high >= p->width[field] && !p->is_named)) {
         return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
                            "%s[%lld:%lld] is not in the field, expected high:low below %d", field_names[field],
                            (long long)*high, (long long)*low, p->width[field]);
@@ -300,6 +301,7 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     const ts_source *source = find_named(&found, text);
     parser *p = TS_NEW(arena, parser);
     p->cursor.source = source;
+    p->is_named = source != text;
     if (!set_widths(err, p, config, source) || !place_fields(err, p))
         return NULL;
     set_fields(p);

@@ -64,6 +64,9 @@ static bool check_config(ts_error *err, const ts_hbm_config *c) {
                  c->pseudo_channels, "1 to 4") &&
            check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck, "1 or 2") &&
            check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries, "1 to 4096") &&
+           check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100, "write_high",
+                 c->write_high_percent, "write_low to 100 percent") &&
+           check(err, c->write_low_percent >= 1, "write_low", c->write_low_percent, "1 percent or more") &&
            check(err, c->write_entries >= 1 && c->write_entries <= 4096, "write_entries", c->write_entries,
                  "1 to 4096");
 }
@@ -157,8 +160,8 @@ static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
     for (int32_t i = 0; i < st->window; i++)
         lower(&st->accepted[i], shift);
     for (int32_t i = 0; i < st->in_flight; i++) {
-        if (st->done[i] >= 0) /* the rest are channels */
-            st->done[i] = max32(st->done[i] - shift, 0);
+        if (st->done[i] >= -1) /* the rest are channels */
+            st->done[i] = max32(st->done[i] - shift, -1);
     }
     lower(&st->latest, shift);
     lower(&st->latest_done, shift);
@@ -222,19 +225,19 @@ void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->hbm->end_cycle = end_cycle(st->hbm);
     st->start = to_local(st->hbm, cycle);
     st->window_at = st->done_at = 0;
-    st->latest = st->latest_done = 0;
-    st->end = -1;
+    st->latest = 0;
+    st->latest_done = st->end = -1;
     st->unfinished = 0;
     for (int32_t i = 0; i < st->window; i++)
         st->accepted[i] = -1;
     for (int32_t i = 0; i < st->in_flight; i++)
-        st->done[i] = 0;
+        st->done[i] = -1;
 }
 
 bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
     int32_t *oldest = &st->done[st->done_at];
-    while (*oldest < 0) {
-        hbm_channel *ch = &st->hbm->channels[~*oldest];
+    while (*oldest < -1) {
+        hbm_channel *ch = &st->hbm->channels[-2 - *oldest];
         if (ch->next > limit)
             return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */

@@ -121,7 +121,7 @@ struct ts_hbm_stream {
     int32_t window;          /* bursts of lookahead; 0 in order, -1 unlimited */
     int32_t in_flight;       /* bursts; -1 unlimited */
     int32_t *accepted;       /* ring of window: the latest acceptance so far, local */
-    int32_t *done;           /* ring of in_flight: local cycle, or ~channel while not known */
+    int32_t *done;           /* ring of in_flight: local cycle, -1: unused, or -2 - channel while not known */
     int32_t window_at, done_at;
     int32_t latest;          /* acceptance so far */
     int32_t latest_done;     /* of the bursts that have left the ring */

@@ -533,7 +533,7 @@ static bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
 static int32_t take_ticket(ts_hbm_stream *st, int32_t channel) {
     int32_t ticket = st->done_at;
     st->latest_done = max32(st->latest_done, st->done[ticket]);
-    st->done[ticket] = ~channel;
+    st->done[ticket] = -2 - channel;
     st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
     return ticket;
 }
