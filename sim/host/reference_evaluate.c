@@ -262,20 +262,49 @@ static bool number_value(evaluator *in, const node *tree, double number, ts_refe
     return true;
 }
 
-static bool name_value(evaluator *in, const node *tree, ts_reference_value *out) {
-    for (size_t i = 0; i < in->name_count; i++) {
-        if (strcmp(in->names[i].name, tree->name) != 0) continue;
-        if (in->names[i].array) return array_value(in, tree, in->names[i].array, out);
-        return number_value(in, tree, in->names[i].number, out);
-    }
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (strcmp(constants[i].name, tree->name) == 0)
-            return number_value(in, tree, constants[i].value, out);
+static bool unknown_name(evaluator *in, const node *tree) {
     const char *near = NULL;
     if (in->name_count)
         near = ts_text_nearest(tree->name, &in->names[0].name, in->name_count, sizeof *in->names);
     return ts_reference_refuse(in, tree, "unknown name '%.40s'%s%s%s", tree->name,
                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static const ts_reference_name *find_name(const evaluator *in, const char *name) {
+    for (size_t i = 0; i < in->name_count; i++)
+        if (strcmp(in->names[i].name, name) == 0) return &in->names[i];
+    return NULL;
+}
+
+static const double *find_constant(const char *name) {
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strcmp(constants[i].name, name) == 0) return &constants[i].value;
+    return NULL;
+}
+
+static bool name_value(evaluator *in, const node *tree, ts_reference_value *out) {
+    const ts_reference_name *found = find_name(in, tree->name);
+    const double *constant = find_constant(tree->name);
+    if (found && found->array) return array_value(in, tree, found->array, out);
+    if (found || constant) return number_value(in, tree, found ? found->number : *constant, out);
+    return unknown_name(in, tree);
+}
+
+/* Arguments that are no values, such as the type of a cast, are left to the evaluation. */
+static bool resolve(evaluator *in, const node *tree) {
+    if (tree->kind == NODE_NAME)
+        return find_name(in, tree->name) || find_constant(tree->name) || unknown_name(in, tree);
+    int count = tree->kind == NODE_CALL && tree->function->arrays < tree->count ? tree->function->arrays
+                                                                                : tree->count;
+    for (int i = 0; i < count; i++)
+        if (tree->items[i] && !resolve(in, tree->items[i])) return false;
+    return true;
+}
+
+bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count) {
+    evaluator left = {.err = err, .source = &check->actual->source, .names = names, .name_count = count};
+    evaluator right = {.err = err, .source = &check->expected->source, .names = names, .name_count = count};
+    return resolve(&left, check->actual->root) && resolve(&right, check->expected->root);
 }
 
 /* One item of an index: where the dim begins, how far it steps, and how many it keeps (-1: the dim is gone).

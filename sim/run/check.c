@@ -3,18 +3,8 @@
 
 #include "run_parts.h"
 
-const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
-    ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + 1);
-    for (int i = 0; i < program->check_count; i++) {
-        const ts_program_check *text = &program->checks[i];
-        if (!ts_check_parse(err, arena, text->source, text->begin, text->end, &checks[i])) {
-            return NULL;
-        }
-    }
-    return checks;
-}
-
-/* Tensors as they are after the run, or inputs as they were before it; and parameters. */
+/* Tensors as they are after the run, or inputs as they were before it; and parameters. Without `tensors`, all
+ * that may be named. */
 static ts_reference_name *make_names(ts_arena *arena, const ts_program *program, const ts_run_tensor *tensors,
                                      bool before, size_t *count) {
     const ts_code *code = &program->code;
@@ -22,10 +12,12 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
         TS_NEW_ARRAY(arena, ts_reference_name, code->tensor_count + program->param_count + 1);
     *count = 0;
     for (int i = 0; i < code->tensor_count; i++) {
-        bool first = before && tensors[i].origin != NULL;
-        if (first || tensors[i].fetched) {
-            names[(*count)++] = (ts_reference_name){.name = code->tensors[i].name,
-                                                    .array = first ? &tensors[i].before : &tensors[i].after};
+        bool first = tensors != NULL && before && tensors[i].origin != NULL;
+        if (tensors == NULL || first || tensors[i].fetched) {
+            const ts_host_array *array = tensors == NULL ? NULL
+                                         : first         ? &tensors[i].before
+                                                         : &tensors[i].after;
+            names[(*count)++] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
         }
     }
     for (int i = 0; i < program->param_count; i++) {
@@ -34,6 +26,20 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
             .name = param->name, .number = param->is_float ? param->number : (double)param->integer};
     }
     return names;
+}
+
+const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
+    ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + 1);
+    size_t count;
+    const ts_reference_name *names = make_names(arena, program, NULL, false, &count);
+    for (int i = 0; i < program->check_count; i++) {
+        const ts_program_check *text = &program->checks[i];
+        if (!ts_check_parse(err, arena, text->source, text->begin, text->end, &checks[i]) ||
+            !ts_check_resolve(err, &checks[i], names, count)) {
+            return NULL;
+        }
+    }
+    return checks;
 }
 
 bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,

@@ -75,6 +75,8 @@ typedef struct {
 bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, size_t begin, size_t end,
                     ts_check *check);
 bool ts_check_uses(const ts_check *check, const char *name);
+/* Every value that the check names is among the names (whose arrays may still be empty). */
+bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count);
 /* False on an error (an unknown name, shapes that do not fit); whether the check passed is in result->failed.
  */
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_name *names,
