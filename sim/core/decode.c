@@ -1,4 +1,5 @@
-/* The program in the form that runs: operands as pointers, constraints as lists, reads before writes. */
+/* The program in the form that runs: operands as pointers, the instructions of a bundle with reads before
+ * writes. */
 #include <assert.h>
 #include <string.h>
 
@@ -32,13 +33,10 @@ typedef struct {
     ts_arena *arena;
     ts_core *core;
     member *members; /* of the bundle being decoded; room for as many as the machine has slots */
-    int *reads;      /* of the same */
     core_op *tail;   /* of the same */
     ts_vector_function *const *vectors;
     uint32_t **fills; /* constant vregs made so far */
     int fill_count, fill_capacity;
-    int unit_first[TS_SLOT_COUNT]; /* in unit_free, -1: units of this slot are never busy */
-    int mxu_first;                 /* in unit_free: the ports of matrix unit 0 */
 } decoder;
 
 /* ---- Operands ---- */
@@ -306,140 +304,24 @@ static int order(decoder *dec, member *members, int count, core_op *ops) {
     return op_count + tail_count;
 }
 
-/* ---- Constraints ---- */
-
-static int ready_index(const ts_core *core, ts_register r) {
-    const ts_isa_limits *limits = &core->setup.config->limits;
-    return r.kind == TS_OPERAND_SREG   ? r.reg
-           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
-                                       : limits->sregs + limits->vregs + r.reg;
-}
-
-static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
-    for (int i = 0; i < use->read_count; i++) {
-        int index = ready_index(core, use->reads[i]), at = 0;
-        while (at < count && reads[at] != index) {
-            at++;
-        }
-        reads[at] = index;
-        count += at == count;
-    }
-    return count;
-}
-
-/* Cycles that rows in the same bank add to a strided access: all rows but the first of the fullest bank. */
-static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction *instruction) {
-    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) {
-        return 0;
-    }
-    int at = instruction->opcode == TS_OP_vld, most = 0;
-    const ts_address *address = instruction->operands[at].as.address;
-    for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
-        int same = 0;
-        for (int j = 0; j < TS_SUBLANES; j++) {
-            bool both = (address->sublane_mask >> i & 1) && (address->sublane_mask >> j & 1);
-            same += both && ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
-        }
-        most = same > most ? same : most;
-    }
-    return most > 1 ? most - 1 : 0;
-}
-
-/* The unit that an instruction keeps busy. */
-static core_use unit_use(const decoder *dec, const core_bundle *bundle, const member *m, int64_t conflicts) {
-    const ts_core_config *config = dec->core->setup.config;
-    const ts_opcode_info *info = ts_opcode_get(m->op.instruction->opcode);
-    int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_BUSY + (int)info->latency;
-    core_use use = {dec->unit_first[info->slot], bundle->slots[info->slot], config->limits.slots[info->slot],
-                    stall, config->occupancy_cycles[info->latency] + conflicts};
-    if (info->family == TS_FAMILY_MATRIX) {
-        int port = core_matrix_port(config, m->op.instruction->opcode, &use.occupancy_cycles);
-        use.unit = port < 0 ? -1 : dec->mxu_first + m->op.unit * CORE_MXU_PORTS + port;
-        use.nth = 0;
-        use.units = 1;
-    } else if (m->op.instruction->opcode == TS_OP_vtr_push_b16) {
-        use.occupancy_cycles *= 2; /* 16 rows instead of 8 */
-    }
-    return use;
-}
-
-static void add_constraints(decoder *dec, core_bundle *bundle, const member *m, core_write *writes,
-                            core_use *uses) {
-    const ts_core_config *config = dec->core->setup.config;
-    const ts_opcode_info *info = ts_opcode_get(m->op.instruction->opcode);
-    int64_t conflicts = bank_conflicts(config, m->op.instruction);
-    if (m->use.writes) {
-        int stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_WAIT + (int)info->latency;
-        int64_t cycles = config->latency_cycles[info->latency] + conflicts;
-        writes[bundle->write_count++] = (core_write){ready_index(dec->core, m->use.written), stall, cycles};
-    }
-    core_use use = unit_use(dec, bundle, m, conflicts);
-    if (use.unit >= 0) {
-        uses[bundle->use_count++] = use;
-    }
-    bundle->slots[info->slot]++;
-}
-
-/* A queue gives one thing a cycle, and a port takes one. */
-static bool check_ports(decoder *dec, const member *members, int count) {
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < i; j++) {
-            const ts_instruction *one = members[i].op.instruction, *other = members[j].op.instruction;
-            ts_family family = ts_opcode_get(one->opcode)->family;
-            bool transposes = family == TS_FAMILY_TRANSPOSE && one->opcode == other->opcode;
-            bool same = family == TS_FAMILY_MATRIX && ts_opcode_get(other->opcode)->family == family;
-            int64_t cycles;
-            same = same && members[i].op.unit == members[j].op.unit &&
-                   core_matrix_port(dec->core->setup.config, one->opcode, &cycles) ==
-                       core_matrix_port(dec->core->setup.config, other->opcode, &cycles);
-            if (same || transposes) {
-                return ts_instruction_error(dec->err, TS_ERROR_INPUT, one,
-                                            "the bundle has two %s on one unit",
-                                            ts_opcode_get(one->opcode)->mnemonic);
-            }
-        }
-    }
-    return true;
-}
-
-static void describe(decoder *dec, core_bundle *bundle, const member *members, int count) {
-    core_write *writes = TS_NEW_ARRAY(dec->arena, core_write, count);
-    core_use *uses = TS_NEW_ARRAY(dec->arena, core_use, count);
-    for (int i = 0; i < count; i++) {
-        const member *m = &members[i];
-        ts_opcode opcode = m->op.instruction->opcode;
-        bundle->read_count = add_reads(dec->core, &m->use, dec->reads, bundle->read_count);
-        add_constraints(dec, bundle, m, writes, uses);
-        bundle->loads += opcode == TS_OP_vld;
-        bundle->stores += opcode == TS_OP_vst;
-        bundle->reads_memory |= opcode == TS_OP_vld || opcode == TS_OP_sld;
-        bundle->starts_dma |= opcode == TS_OP_dma;
-    }
-    int *reads = TS_NEW_ARRAY(dec->arena, int, bundle->read_count);
-    memcpy(reads, dec->reads, (size_t)bundle->read_count * sizeof(reads[0]));
-    bundle->reads = reads;
-    bundle->writes = writes;
-    bundle->uses = uses;
-}
+/* ---- Bundles ---- */
 
 /* Matrix and transpose instructions: their unit, what they wait for, and the order that they keep. */
 static bool decode_unit(decoder *dec, member *m) {
     const ts_instruction *instruction = m->op.instruction;
+    m->queues = ts_core_use_of(dec->core->setup.config, instruction).queues;
     switch (ts_opcode_get(instruction->opcode)->family) {
     case TS_FAMILY_MATRIX:
         if (!core_mxus_new(dec->err, dec->arena, dec->core, instruction) ||
             !core_matrix_check(dec->err, dec->core, instruction, &m->op.unit)) {
             return false;
         }
-        m->queues = (uint64_t)1 << m->op.unit;
         m->op.gate = instruction->opcode == TS_OP_mxu_pop    ? core_gate_mxu_pop
                      : instruction->opcode == TS_OP_mxu_swap ? core_gate_mxu_swap
                                                              : NULL;
         return true;
     case TS_FAMILY_TRANSPOSE:
         core_transposer_new(dec->arena, dec->core);
-        m->queues = 1;
         m->op.gate = instruction->opcode == TS_OP_vtr_pop ? core_gate_vtr_pop : NULL;
         return true;
     default:
@@ -467,11 +349,10 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
             core_taint_new(dec->arena, dec->core, &m->use, &m->op);
         }
     }
-    if (!check_ports(dec, dec->members, source->count)) {
+    if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) {
         return false;
     }
     core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, source->count * 3);
-    describe(dec, bundle, dec->members, source->count);
     bundle->op_count = order(dec, dec->members, source->count, ops);
     bundle->ops = ops;
     for (int i = 0; i < bundle->op_count; i++) {
@@ -492,30 +373,12 @@ static void new_registers(ts_arena *arena, ts_core *core) {
     core->vmasks = new_vreg(arena, limits->vmasks);
     core->scratch = new_vreg(arena, 1);
     core->ready = TS_NEW_ARRAY(arena, int64_t, registers);
+    core->all_registers = TS_NEW_ARRAY(arena, int, registers);
     core->ready_stall = TS_NEW_ARRAY(arena, int, registers);
     if (core->setup.time_only) {
         core->unknown = TS_NEW_ARRAY(arena, const core_taint *, limits->sregs);
         core->smem_unknown = TS_NEW_ARRAY(arena, const core_taint *, core->setup.smem->capacity_bytes / 4);
     }
-}
-
-/* Units are tracked for slots that can be busy for more than the cycle of issue. */
-static void new_units(decoder *dec) {
-    const ts_core_config *config = dec->core->setup.config;
-    int units = 0;
-    for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
-        bool banks = config->vmem_banks > 0 && (slot == TS_SLOT_VLD || slot == TS_SLOT_VST), busy = banks;
-        for (int op = 0; op < TS_OP_COUNT; op++) {
-            const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
-            busy |= (int)info->slot == slot && config->occupancy_cycles[info->latency] > 1;
-        }
-        dec->unit_first[slot] = busy ? units : -1;
-        units += config->limits.slots[slot];
-    }
-    dec->mxu_first = units;
-    units += config->mxu.units * CORE_MXU_PORTS;
-    dec->core->unit_free = TS_NEW_ARRAY(dec->arena, int64_t, units);
-    dec->core->unit_stall = TS_NEW_ARRAY(dec->arena, int, units);
 }
 
 /* As many stores as can be on their way at once. */
@@ -547,9 +410,8 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     }
     dec.members = TS_NEW_ARRAY(arena, member, slots);
     dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
-    dec.reads = TS_NEW_ARRAY(arena, int, limits->sregs + limits->vregs + limits->vmasks);
     new_registers(arena, core);
-    new_units(&dec);
+    core_units_new(arena, core);
     new_stores(arena, core);
     new_begin(arena, core);
     core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);

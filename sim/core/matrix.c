@@ -61,10 +61,11 @@ int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cy
     *cycles = config->occupancy_cycles[key];
     if (find_type(opcode, &type, &port)) {
         int rate = port == CORE_MXU_PUSH ? config->mxu.rate[types[type].rate] : 1;
+        rate = rate > 0 ? rate : 1; /* 0: refused elsewhere */
         *cycles = ts_ceil_div(*cycles * packing(type), (int64_t)rate * chunks);
         return port;
     }
-    return opcode == TS_OP_mxu_pop ? CORE_MXU_POP : -1;
+    return opcode == TS_OP_mxu_pop ? CORE_MXU_POP : CORE_MXU_SWAP;
 }
 
 bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit) {

@@ -130,7 +130,9 @@ struct ts_core {
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;
-    int64_t *unit_free; /* the cycle from which each unit is free; ascending within a slot */
+    int *all_registers;                  /* scratch: room for the number of each */
+    bool slot_is_tracked[TS_SLOT_COUNT]; /* its units can be busy */
+    int64_t *unit_free;                  /* the cycle from which each unit is free; ascending within a slot */
     int *unit_stall;
     core_store *stores; /* ring */
     int store_count, store_next;
@@ -142,6 +144,12 @@ struct ts_core {
 
 /* decode.c */
 bool core_decode(ts_error *err, ts_arena *arena, ts_core *core);
+
+/* constraints.c */
+void core_units_new(ts_arena *arena, ts_core *core);
+/* Refused: two instructions of the bundle on one port. */
+bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,
+                   core_bundle *bundle);
 
 /* A fault of the instruction, with cycle and line. Returns false. */
 bool core_fault(ts_error *err, const ts_core *core, const core_op *op, const char *format, ...)
@@ -182,8 +190,8 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
 void core_transposer_new(ts_arena *arena, ts_core *core);
 /* Refused: a unit, or a type, that the machine does not have. */
 bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit);
-/* Which port of its unit the instruction takes, -1: none, and for how long. */
-enum { CORE_MXU_LATCH, CORE_MXU_PUSH, CORE_MXU_POP, CORE_MXU_PORTS };
+/* Which port of its matrix unit the instruction takes, and for how long. */
+enum { CORE_MXU_LATCH, CORE_MXU_PUSH, CORE_MXU_POP, CORE_MXU_SWAP, CORE_MXU_PORTS };
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
 core_gate core_gate_mxu_pop, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */

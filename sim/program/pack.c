@@ -1,9 +1,11 @@
 /* The packer: a list scheduler that fills bundles within dependences. What a region computes never changes: a
  * bundle reads before it writes, so an instruction may share a bundle with those that read what it writes,
  * and must come after those that write what it reads or writes. */
+#include <assert.h>
 #include <string.h>
 
 #include "assembler.h"
+#include "tilesim/core/core.h"
 
 enum { REGION_MAX = 2048 };
 
@@ -17,7 +19,8 @@ typedef struct {
     ts_space_kind space;       /* of a load or store */
     const ts_address *address; /* of the same */
     int slot;
-    int64_t latency, occupancy;
+    ts_core_use unit;
+    int64_t latency;
     int64_t height; /* cycles from its issue to the end of the region, at least */
     int64_t ready;  /* the first cycle in which what it reads is there */
     int waits_for;  /* instructions before it that are not placed */
@@ -74,7 +77,7 @@ static void fill_node(region *r, node *n, const item *it) {
     ts_code code = {.transfers = r->as->transfers.items};
     *n = (node){.it = it, .slot = (int)info->slot, .effect = effect_of(&it->code, info), .cycle = -1};
     n->latency = core->latency_cycles[info->latency] > 0 ? core->latency_cycles[info->latency] : 1;
-    n->occupancy = core->occupancy_cycles[info->latency] > 0 ? core->occupancy_cycles[info->latency] : 1;
+    n->unit = ts_core_use_of(core, &it->code);
     ts_instruction_registers(&code, &it->code, &n->use);
     for (int i = 0; i < it->code.operand_count; i++) {
         if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
@@ -128,7 +131,8 @@ static bool ordered(const region *r, int from, int to, bool *together) {
         return true;
     }
     if (a->effect == EFFECT_STATE || b->effect == EFFECT_STATE) {
-        return a->effect == b->effect;
+        *together = !b->unit.takes;
+        return a->unit.queues & b->unit.queues;
     }
     if (a->effect == EFFECT_SYNC || b->effect == EFFECT_SYNC) {
         return a->effect != EFFECT_NONE && b->effect != EFFECT_NONE;
@@ -155,7 +159,8 @@ static void connect(region *r, int from, int to) {
     } else if (a->use.writes && b->use.writes && same_register(a->use.written, b->use.written)) {
         add_edge(r, from, to, false, 1);
     } else if (ordered(r, from, to, &together)) {
-        bool seen = a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */
+        bool seen =
+            a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */
         add_edge(r, from, to, together, together ? 0 : seen ? a->latency : 1);
     } else if (b->use.writes && reads(a, b->use.written)) {
         add_edge(r, from, to, true, 0);
@@ -183,20 +188,19 @@ static void find_edges(region *r) {
 /* ---- Placing ---- */
 
 typedef struct {
-    int used[TS_SLOT_COUNT];           /* in the bundle of this cycle */
-    bool waits;                        /* it has a wait */
-    int64_t *unit_free[TS_SLOT_COUNT]; /* [slots of that kind] first cycle in which a unit takes another */
+    int used[TS_SLOT_COUNT]; /* in the bundle of this cycle */
+    bool waits;              /* it has a wait */
+    int64_t *unit_free;      /* [ts_core_unit_count] first cycle in which a unit takes another */
 } issue;
 
-/* A unit of the node's slot that is free, or -1. */
-static int free_unit(const region *r, const issue *now, const node *n, int64_t cycle) {
-    int units = r->as->target->core.limits.slots[n->slot];
-    for (int i = 0; i < units && now->used[n->slot] < units; i++) {
-        if (now->unit_free[n->slot][i] <= cycle) {
-            return i;
-        }
+/* Whether the bundle has room for the node and, if it keeps a unit busy, one that is free. */
+static bool find_unit(const region *r, const issue *now, const node *n, int64_t cycle, int *unit) {
+    *unit = -1;
+    for (int i = n->unit.first; i < n->unit.first + n->unit.count && *unit < 0; i++) {
+        *unit = now->unit_free[i] <= cycle ? i : -1;
     }
-    return -1;
+    return now->used[n->slot] < r->as->target->core.limits.slots[n->slot] &&
+           (*unit >= 0 || n->unit.count == 0);
 }
 
 /* The instruction with the longest way to the end, of those that can issue now; the earlier of equals. */
@@ -204,8 +208,9 @@ static int choose(const region *r, const issue *now, int64_t cycle) {
     int best = -1;
     for (int i = 0; i < r->count; i++) {
         const node *n = &r->nodes[i];
+        int unit;
         bool can = n->cycle < 0 && n->waits_for == 0 && n->ready <= cycle &&
-                   free_unit(r, now, n, cycle) >= 0 && !(now->waits && n->it->code.opcode == TS_OP_wait);
+                   !(now->waits && n->it->code.opcode == TS_OP_wait) && find_unit(r, now, n, cycle, &unit);
         if (can && (best < 0 || n->height > r->nodes[best].height)) {
             best = i;
         }
@@ -225,10 +230,14 @@ static void release(region *r, int placed, int64_t cycle) {
 
 static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
     node *n = &r->nodes[chosen];
-    int unit = free_unit(r, now, n, cycle);
+    int unit;
+    bool found = find_unit(r, now, n, cycle, &unit);
+    assert(found);
     n->cycle = cycle;
     now->used[n->slot]++;
-    now->unit_free[n->slot][unit] = cycle + n->occupancy;
+    if (unit >= 0) {
+        now->unit_free[unit] = cycle + n->unit.cycles;
+    }
     now->waits = now->waits || n->it->code.opcode == TS_OP_wait;
     release(r, chosen, cycle);
 }
@@ -237,9 +246,7 @@ static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
 static bool schedule(region *r, item *out) {
     issue now = {0};
     int placed = 0;
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        now.unit_free[i] = TS_NEW_ARRAY(r->scratch, int64_t, r->as->target->core.limits.slots[i] + 1);
-    }
+    now.unit_free = TS_NEW_ARRAY(r->scratch, int64_t, ts_core_unit_count(&r->as->target->core));
     for (int i = 0; i < r->count; i++) {
         if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) {
             return false;

@@ -315,6 +315,7 @@ static void misuse_is_a_fault_or_refused(void **state) {
         {0, "mxu.latch.f32 2 v0", "no matrix unit 2, expected 0 to 1"},
         {0, "mxu.latch.f8e5m2 0 v0", "the matrix unit of this machine does not take f8e5m2"},
         {0, "mxu.push.f32 0 v0 ; mxu.push.f32 0 v1", "the bundle has two mxu.push.f32 on one unit"},
+        {2, "mxu.swap 0 ; mxu.swap 0", "the bundle has two mxu.swap on one unit"},
         {0, "vtr.push.b32 v0 ; vtr.push.b32 v1", "the bundle has two vtr.push.b32 on one unit"},
         {0, "mxu.push.f32 0 v0", "matrix unit 0 has no tile in use, expected a swap first"},
         {0, "mxu.pop v0 0", "matrix unit 0 has no result, expected a push first"},
@@ -385,8 +386,8 @@ static void a_block_is_ready_after_its_latency(void **state) {
     assert_int_equal(fixture_issued(f, 7), 7 * 18);
     assert_int_equal(fixture_issued(f, 8), 7 * 18 + 50);
     assert_int_equal(fixture_issued(f, 9), 7 * 18 + 51);
-    assert_int_equal(fixture_stalled(f, "wait_transpose"), 50 - 18);
-    assert_int_equal(fixture_stalled(f, "busy_transpose"), 8 * 17);
+    assert_int_equal(fixture_stalled(f, "wait_transpose"), 49);
+    assert_int_equal(fixture_stalled(f, "busy_transpose"), 7 * 17);
     fixture_free(f);
 }
 

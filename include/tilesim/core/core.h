@@ -65,6 +65,20 @@ typedef struct {
     int64_t stalls[TS_STALL_COUNT]; /* cycles */
 } ts_core_counters;
 
+/* What an instruction keeps busy: one of `count` units from number `first` on (0: none), for so many cycles.
+ * Units are numbered through: those of the slots, as many as slots, then the ports of matrix units and
+ * transposer, each of which takes one instruction a bundle. Instructions that share a bit of `queues` keep
+ * the order in which they are written, also inside a bundle. */
+typedef struct {
+    int first, count;
+    int64_t cycles;
+    uint64_t queues;
+    bool takes; /* from its queue, before the bundle executes: what it takes must come from an earlier bundle
+                 */
+} ts_core_use;
+ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);
+int ts_core_unit_count(const ts_core_config *config);
+
 typedef struct ts_core ts_core;
 
 /* Checks every bundle against the machine and decodes the program. What is pointed to must outlive it. */

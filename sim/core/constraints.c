@@ -1,0 +1,192 @@
+/* What a bundle needs to issue: registers, units, ports; and what it keeps busy. */
+#include <string.h>
+
+#include "state.h"
+#include "tilesim/base/number.h"
+
+/* ---- Units: those of the slots, then the ports of the matrix units, then those of the transposer ---- */
+
+enum { TRANSPOSER_PUSH, TRANSPOSER_POP, TRANSPOSER_PORTS };
+
+static int first_of_slot(const ts_core_config *config, ts_slot slot) {
+    int first = 0;
+    for (int i = 0; i < (int)slot; i++) {
+        first += config->limits.slots[i];
+    }
+    return first;
+}
+
+static int first_of_matrix(const ts_core_config *config) { return first_of_slot(config, TS_SLOT_COUNT); }
+static int first_of_transposer(const ts_core_config *config) {
+    return first_of_matrix(config) + config->mxu.units * CORE_MXU_PORTS;
+}
+int ts_core_unit_count(const ts_core_config *config) {
+    return first_of_transposer(config) + TRANSPOSER_PORTS;
+}
+
+/* Cycles that rows in the same bank add to a strided access: all rows but the first of the fullest bank. */
+static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction *instruction) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    if (config->vmem_banks == 0 || info->family != TS_FAMILY_MEMORY) {
+        return 0;
+    }
+    int at = instruction->opcode == TS_OP_vld, most = 0;
+    const ts_address *address = instruction->operands[at].as.address;
+    for (int i = 0; i < TS_SUBLANES && address->stride != 0; i++) {
+        int same = 0;
+        for (int j = 0; j < TS_SUBLANES; j++) {
+            bool both = (address->sublane_mask >> i & 1) && (address->sublane_mask >> j & 1);
+            same += both && ts_floor_mod((i - j) * address->stride, config->vmem_banks) == 0;
+        }
+        most = same > most ? same : most;
+    }
+    return most > 1 ? most - 1 : 0;
+}
+
+static ts_core_use use_of_matrix(const ts_core_config *config, const ts_instruction *instruction) {
+    ts_core_use use = {.takes =
+                           instruction->opcode == TS_OP_mxu_pop || instruction->opcode == TS_OP_mxu_swap};
+    int64_t unit = instruction->operands[instruction->opcode == TS_OP_mxu_pop].as.integer;
+    if (unit >= 0 && unit < config->mxu.units && config->mxu.edge >= TS_LANES) {
+        int port = core_matrix_port(config, instruction->opcode, &use.cycles);
+        use.first = first_of_matrix(config) + (int)unit * CORE_MXU_PORTS + port;
+        use.count = 1;
+        use.queues = (uint64_t)1 << unit;
+    }
+    return use;
+}
+
+static ts_core_use use_of_transposer(const ts_core_config *config, const ts_instruction *instruction) {
+    bool pop = instruction->opcode == TS_OP_vtr_pop;
+    int64_t cycles = config->occupancy_cycles[ts_opcode_get(instruction->opcode)->latency];
+    return (ts_core_use){.first = first_of_transposer(config) + (pop ? TRANSPOSER_POP : TRANSPOSER_PUSH),
+                         .count = 1,
+                         .cycles =
+                             instruction->opcode == TS_OP_vtr_push_b16 ? 2 * cycles : cycles, /* 16 rows */
+                         .queues = (uint64_t)1 << 63,
+                         .takes = pop};
+}
+
+ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    if (info->family == TS_FAMILY_MATRIX) {
+        return use_of_matrix(config, instruction);
+    }
+    if (info->family == TS_FAMILY_TRANSPOSE) {
+        return use_of_transposer(config, instruction);
+    }
+    return (ts_core_use){.first = first_of_slot(config, info->slot),
+                         .count = config->limits.slots[info->slot],
+                         .cycles =
+                             config->occupancy_cycles[info->latency] + bank_conflicts(config, instruction)};
+}
+
+/* Units of a slot whose instructions all take one cycle are always free: the slots of a bundle see to it. */
+void core_units_new(ts_arena *arena, ts_core *core) {
+    const ts_core_config *config = core->setup.config;
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
+        bool banks = config->vmem_banks > 0 && info->family == TS_FAMILY_MEMORY;
+        core->slot_is_tracked[info->slot] |= banks || config->occupancy_cycles[info->latency] > 1;
+    }
+    core->unit_free = TS_NEW_ARRAY(arena, int64_t, ts_core_unit_count(config));
+    core->unit_stall = TS_NEW_ARRAY(arena, int, ts_core_unit_count(config));
+}
+
+/* ---- Bundles ---- */
+
+static int ready_index(const ts_core *core, ts_register r) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    return r.kind == TS_OPERAND_SREG   ? r.reg
+           : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
+                                       : limits->sregs + limits->vregs + r.reg;
+}
+
+static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
+    for (int i = 0; i < use->read_count; i++) {
+        int index = ready_index(core, use->reads[i]), at = 0;
+        while (at < count && reads[at] != index) {
+            at++;
+        }
+        reads[at] = index;
+        count += at == count;
+    }
+    return count;
+}
+
+static void add_write(const ts_core *core, core_bundle *bundle, const ts_instruction *instruction,
+                      ts_register written, core_write *write) {
+    const ts_core_config *config = core->setup.config;
+    ts_latency key = ts_opcode_get(instruction->opcode)->latency;
+    int64_t conflicts = bank_conflicts(config, instruction);
+    write->reg = ready_index(core, written);
+    write->stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_WAIT + (int)key;
+    write->latency_cycles = config->latency_cycles[key] + conflicts;
+    bundle->write_count++;
+}
+
+static void add_use(const ts_core *core, core_bundle *bundle, const ts_instruction *instruction,
+                    core_use *use) {
+    const ts_core_config *config = core->setup.config;
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    ts_core_use taken = ts_core_use_of(config, instruction);
+    int nth = bundle->slots[info->slot]++;
+    bool of_slot = taken.first < first_of_matrix(config);
+    if (taken.count == 0 || (of_slot && !core->slot_is_tracked[info->slot])) {
+        return;
+    }
+    *use = (core_use){taken.first, of_slot ? nth : 0, taken.count, TS_STALL_BUSY + (int)info->latency,
+                      taken.cycles};
+    if (bank_conflicts(config, instruction) > 0) {
+        use->stall = TS_STALL_VMEM_BANK;
+    }
+    bundle->use_count++;
+}
+
+/* A port takes one instruction a cycle. */
+static bool check_ports(ts_error *err, const ts_core *core, const ts_bundle *source) {
+    const ts_core_config *config = core->setup.config;
+    for (int i = 0; i < source->count; i++) {
+        ts_core_use late = ts_core_use_of(config, &source->instructions[i]);
+        for (int j = 0; j < i && late.count > 0 && late.first >= first_of_matrix(config); j++) {
+            ts_core_use early = ts_core_use_of(config, &source->instructions[j]);
+            if (early.count > 0 && early.first == late.first) {
+                return ts_instruction_error(err, TS_ERROR_INPUT, &source->instructions[i],
+                                            "the bundle has two %s on one unit",
+                                            ts_opcode_get(source->instructions[i].opcode)->mnemonic);
+            }
+        }
+    }
+    return true;
+}
+
+static void add_kind(core_bundle *bundle, ts_opcode opcode) {
+    bundle->loads += opcode == TS_OP_vld;
+    bundle->stores += opcode == TS_OP_vst;
+    bundle->reads_memory |= opcode == TS_OP_vld || opcode == TS_OP_sld;
+    bundle->starts_dma |= opcode == TS_OP_dma;
+}
+
+bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,
+                   core_bundle *bundle) {
+    ts_register_use registers;
+    core_write *writes = TS_NEW_ARRAY(arena, core_write, source->count);
+    core_use *uses = TS_NEW_ARRAY(arena, core_use, source->count);
+    int *reads = core->all_registers;
+    for (int i = 0; i < source->count; i++) {
+        const ts_instruction *instruction = &source->instructions[i];
+        ts_instruction_registers(core->setup.code, instruction, &registers);
+        bundle->read_count = add_reads(core, &registers, reads, bundle->read_count);
+        if (registers.writes) {
+            add_write(core, bundle, instruction, registers.written, &writes[bundle->write_count]);
+        }
+        add_use(core, bundle, instruction, &uses[bundle->use_count]);
+        add_kind(bundle, instruction->opcode);
+    }
+    int *own_reads = TS_NEW_ARRAY(arena, int, bundle->read_count);
+    memcpy(own_reads, reads, (size_t)bundle->read_count * sizeof(reads[0]));
+    bundle->reads = own_reads;
+    bundle->writes = writes;
+    bundle->uses = uses;
+    return check_ports(err, core, source);
+}
