@@ -339,24 +339,41 @@ static int block_limit(const ts_hbm_stream *st) {
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
-int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write, int64_t earliest) {
-    ts_hbm *hbm = st->hbm;
-    int shift = hbm->map->offset_bits, limit = block_limit(st);
-    int32_t from = to_local(hbm, earliest);
-    if (st->latest >= REBASE_AT) {
+/* Offers what is in the block; returns the cycle at which the last of it was accepted. */
+static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
+    int64_t at;
+    hbm_offer_block(hbm, st);
+    at = hbm->base + hbm->block.at[hbm->block.count - 1];
+    hbm->block.count = 0;
+    if (st->latest >= REBASE_AT)
         rebase(hbm);
-        from = to_local(hbm, earliest);
-    }
-    for (int64_t burst = address >> shift, end = ((address + bytes - 1) >> shift) + 1; burst < end;) {
-        hbm->block.count = end - burst < limit ? (int)(end - burst) : limit;
-        for (int i = 0; i < hbm->block.count; i++) {
-            hbm->block.burst[i] = burst++;
-            hbm->block.flags[i] = is_write;
-            hbm->block.at[i] = from;
+    return at;
+}
+
+int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
+    ts_hbm *hbm = st->hbm;
+    hbm_block *b = &hbm->block;
+    int shift = hbm->map->offset_bits, limit = block_limit(st);
+    int64_t accepted = 0;
+    b->count = 0;
+    for (const ts_hbm_request *r = requests; r < requests + count; r++) {
+        int64_t end = ((r->address + bytes - 1) >> shift) + 1;
+        if (b->count > 0 && r->earliest - hbm->base >= REBASE_AT) /* local cycles are about to change */
+            accepted = offer_filled(hbm, st);
+        for (int64_t burst = r->address >> shift; burst < end; burst++) {
+            b->burst[b->count] = burst;
+            b->flags[b->count] = r->is_write;
+            b->at[b->count++] = to_local(hbm, r->earliest);
+            if (b->count == limit)
+                accepted = offer_filled(hbm, st);
         }
-        hbm_offer_block(hbm, st);
     }
-    return hbm->base + hbm->block.at[hbm->block.count - 1];
+    return b->count > 0 ? offer_filled(hbm, st) : accepted;
+}
+
+int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write, int64_t earliest) {
+    ts_hbm_request request = {address, earliest, is_write};
+    return ts_hbm_stream_offer_all(st, &request, 1, bytes);
 }
 
 int64_t ts_hbm_stream_done(const ts_hbm_stream *st) { return st->unfinished ? -1 : st->hbm->base + st->end; }

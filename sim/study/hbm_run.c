@@ -21,8 +21,7 @@ bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *co
     (void)exact;
     do {
         if (!ts_hbm_requests_read(err, requests, block, BLOCK, &count)) return false;
-        for (int i = 0; i < count; i++)
-            ts_hbm_stream_offer(stream, block[i].address, TS_HBM_REQUEST_BYTES, block[i].is_write, block[i].earliest);
+        ts_hbm_stream_offer_all(stream, block, count, TS_HBM_REQUEST_BYTES);
         run->requests += count;
     } while (count > 0);
     run->bytes = run->requests * TS_HBM_REQUEST_BYTES;

@@ -36,6 +36,12 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *stream, int64_t limit);
 /* Offers the bursts that [address, address + bytes) touches, from `earliest` on (or from stream_next, if that is
  * later). Returns the cycle at which the last of them was accepted. */
 int64_t ts_hbm_stream_offer(ts_hbm_stream *stream, int64_t address, int32_t bytes, bool is_write, int64_t earliest);
+/* The same for many, in order; faster than one by one. */
+typedef struct {
+    int64_t address, earliest;
+    bool is_write;
+} ts_hbm_request;
+int64_t ts_hbm_stream_offer_all(ts_hbm_stream *stream, const ts_hbm_request *requests, int count, int32_t bytes);
 /* The cycle at which everything offered so far was done, or -1 while that is not known: it is known once the
  * memory has been settled far enough. */
 int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);

@@ -8,12 +8,6 @@
 
 enum { TS_HBM_REQUEST_BYTES = 64, TS_HBM_NEST_LOOPS = 4, TS_HBM_NEST_LEGS = 2 };
 
-typedef struct {
-    int64_t address; /* aligned to TS_HBM_REQUEST_BYTES */
-    int64_t earliest; /* tick from which on it may be offered */
-    bool is_write;
-} ts_hbm_request;
-
 /* A pattern: `legs` that run through the same loops (outermost first), each with its own strides. They take turns:
  * the inner loops, those from `turn` on, run through for one leg, then for the next. */
 typedef struct {
@@ -34,7 +28,7 @@ extern const ts_hbm_pattern ts_hbm_patterns[]; /* ends with name NULL */
 typedef struct ts_hbm_requests ts_hbm_requests;
 /* `what` is the name of a pattern, or a trace file (it has '/' or '.', or is "-": standard input). */
 ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char *what, const ts_hbm_config *config);
-/* The next ones, at most `most`; *count is 0 at the end. */
+/* The next ones, at most `most`, aligned to TS_HBM_REQUEST_BYTES; *count is 0 at the end. */
 bool ts_hbm_requests_read(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *out, int most, int *count);
 void ts_hbm_requests_close(ts_hbm_requests *requests);
 
