@@ -60,6 +60,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     assert(cost->cycles != INT64_MAX);
     bool complete = ts_dma_complete(err, dma, &cost->transfer);
     assert(complete);
+    ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &cost->hbm);
     ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
     return true;

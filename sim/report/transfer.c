@@ -49,6 +49,23 @@ static void add_bytes(ts_text *out, const ts_dma_result *r) {
     }
 }
 
+enum { LIMITERS_SHOWN = 5 };
+
+/* The largest shares of the time of all pseudo channels, up to the last data. */
+static void add_limiters(ts_text *out, const ts_hbm_stats *hbm) {
+    int64_t left[TS_HBM_LIMITER_COUNT], total = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += left[i] = hbm->limiter_cycles[i];
+    for (int shown = 0; shown < LIMITERS_SHOWN && total > 0; shown++) {
+        int most = 0;
+        for (int i = 1; i < TS_HBM_LIMITER_COUNT; i++) most = left[i] > left[most] ? i : most;
+        if (left[most] * 100 < total) break;
+        ts_text_add(out, "%s%.1f %% %s", shown > 0 ? ", " : "              of its time ",
+                    100.0 * (double)left[most] / (double)total, ts_hbm_limiter_name((ts_hbm_limiter)most));
+        left[most] = 0;
+    }
+    ts_text_add(out, "\n");
+}
+
 static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     int64_t bursts = hbm->reads + hbm->writes;
     char a[32], b[32];
@@ -56,6 +73,7 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ", grouped(a, bursts),
                 100.0 * (double)hbm->row_hits / (double)bursts, grouped(b, hbm->activations));
     ts_text_add(out, "%s turnarounds\n", grouped(a, hbm->read_to_write + hbm->write_to_read));
+    add_limiters(out, hbm);
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
@@ -139,6 +157,12 @@ void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_te
     ts_json_int(&json, "rmw_accesses", r->rmw_lines);
     ts_json_int(&json, "row_hits", study->cost.hbm.row_hits);
     ts_json_int(&json, "activations", study->cost.hbm.activations);
+    ts_json_object(&json, "hbm_limiters");
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (study->cost.hbm.limiter_cycles[i] == 0) continue;
+        ts_json_int(&json, ts_hbm_limiter_name((ts_hbm_limiter)i), study->cost.hbm.limiter_cycles[i]);
+    }
+    ts_json_close(&json);
     ts_json_int(&json, "src_at", study->src_at);
     ts_json_int(&json, "dst_at", study->dst_at);
     if (explain) add_json_boxes(&json, study->plan);
