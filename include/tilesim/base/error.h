@@ -61,7 +61,7 @@ void ts_error_clear(ts_error *err);
  */
 size_t ts_error_format(const ts_error *err, char *out, size_t bytes);
 
-/* DESIGN 8: 0 ok, 1 input or I/O, 2 usage, 3 fault or failed check, 4 not modelled. */
+/* The exit codes of the binary: 0 ok, 1 input or I/O, 2 usage, 3 fault or failed check, 4 not modelled. */
 int ts_error_exit_code(const ts_error *err);
 
 #endif
