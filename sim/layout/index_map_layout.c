@@ -173,45 +173,44 @@ const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_in
 
 enum { BITMAP_MAX = 1 << 30 };
 
-static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
-    for (int i = layout->rank - 1; i >= 0; i--) {
-        index[i] = flat % layout->dims[i];
-        flat /= layout->dims[i];
-    }
-}
-
-/* The number of a place among all of the transformed shape. */
-static int64_t place_of(const ts_layout *layout, const int64_t *sizes, int64_t flat) {
-    int64_t index[TS_LAYOUT_MAX_DIMS], point[TS_LAYOUT_MAX_AXES], number = 0;
-    unflatten(layout, flat, index);
+/* The number of the place that an index goes to, among all of the physical shape. */
+static int64_t place_of(const ts_layout *layout, const int64_t *sizes, const int64_t *index) {
+    int64_t point[TS_LAYOUT_MAX_AXES], number = 0;
     ts_layout_forward(layout, index, point);
     for (int i = 0; i < layout->axis_count; i++) number = number * sizes[i] + point[i];
     return number;
 }
 
-/* The first two flat indices that share a place, by marking all places. More indices than places collide
- * early. */
-static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places,
-                    int64_t *first, int64_t *second) {
-    int64_t count = ts_layout_element_count(layout);
+static bool next_index(const ts_layout *layout, int64_t *index) {
+    for (int i = layout->rank - 1; i >= 0; i--) {
+        if (++index[i] < layout->dims[i]) return true;
+        index[i] = 0;
+    }
+    return false;
+}
+
+/* The first two indices that share a place, by marking all places. More indices than places collide early. */
+static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places, int64_t *first,
+                    int64_t *second) {
     uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, places / 64 + 1);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t at = place_of(layout, sizes, i);
+    memset(first, 0, (size_t)layout->rank * sizeof *first);
+    memset(second, 0, (size_t)layout->rank * sizeof *second);
+    do {
+        int64_t at = place_of(layout, sizes, second);
         uint64_t bit = UINT64_C(1) << (at % 64);
         if (seen[at / 64] & bit) {
-            *second = i;
-            for (*first = 0; place_of(layout, sizes, *first) != at;) ++*first;
+            while (place_of(layout, sizes, first) != at) (void)next_index(layout, first);
             return true;
         }
         seen[at / 64] |= bit;
-    }
+    } while (next_index(layout, second));
     return false;
 }
 
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *injective, int64_t *first, int64_t *second) {
     placing p;
-    int64_t places = 1, one = 0, two = 0;
+    int64_t places = 1;
     const ts_layout *layout = ts_index_map_layout(err, arena, map, dims, true);
     if (!layout || !place(err, arena, map, dims, true, &p)) return false;
     if (ts_layout_injective(NULL, arena, layout, 1, injective, first, second)) return true;
@@ -220,10 +219,8 @@ bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *
         return ts_error_set(err, TS_ERROR_INPUT,
                             "finding out whether the map is injective needs more than %d places", BITMAP_MAX);
     ts_arena *scratch = ts_arena_new();
-    *injective = !collide(scratch, layout, p.sizes, places, &one, &two);
+    *injective = !collide(scratch, layout, p.sizes, places, first, second);
     ts_arena_free(scratch);
-    unflatten(layout, one, first);
-    unflatten(layout, two, second);
     return true;
 }
 

@@ -141,7 +141,7 @@ void ts_layout_digits(const ts_layout *layout, const int64_t *index, int64_t *va
 }
 
 /* Its own inverse: the bits that are read are not the ones that change. */
-static int64_t swizzled(const ts_swizzle *swizzle, int64_t address) {
+int64_t ts_swizzle_address(const ts_swizzle *swizzle, int64_t address) {
     uint64_t x = (uint64_t)address >> swizzle->keep, mask = (UINT64_C(1) << swizzle->bits) - 1;
     uint64_t flips = swizzle->outer ? (x & mask) << swizzle->shift : (x >> swizzle->shift) & mask;
     return address ^ (int64_t)(flips << swizzle->keep);
@@ -159,7 +159,7 @@ static void sum_digits(const ts_layout *layout, const int64_t *values, int64_t r
     }
     if (layout->swizzle.present) {
         int64_t *address = &coordinates[layout->swizzle.axis];
-        *address = swizzled(&layout->swizzle, *address);
+        *address = ts_swizzle_address(&layout->swizzle, *address);
     }
 }
 
@@ -336,7 +336,7 @@ bool ts_layout_backward(ts_error *err, ts_arena *arena, const ts_layout *layout,
         ts_layout_axis_range(layout, i, &low, &high);
         if (coordinates[i] < low || coordinates[i] > high) return true;
         bool swizzle = layout->swizzle.present && layout->swizzle.axis == i;
-        s.rest[i] = (swizzle ? swizzled(&layout->swizzle, coordinates[i]) : coordinates[i]) - layout->axes[i].offset;
+        s.rest[i] = (swizzle ? ts_swizzle_address(&layout->swizzle, coordinates[i]) : coordinates[i]) - layout->axes[i].offset;
     }
     fill_items(&s);
     for (int i = 0; i < layout->axis_count; i++) {

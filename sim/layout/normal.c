@@ -270,7 +270,7 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
                          int64_t *first, int64_t *second) {
     int64_t count = ts_layout_element_count(layout), replicas = ts_layout_replica_total(layout);
     *injective = true;
-    if (count <= 1 || strides_keep_apart(layout)) return true;
+    if (count <= 1 || layout->injective || strides_keep_apart(layout)) return true;
     if (count > limit / replicas) {
         return ts_error_set(err, TS_ERROR_INPUT, "finding out whether this layout overlaps needs more than %lld points",
                             (long long)limit);
@@ -343,12 +343,8 @@ static void sum_tables(const part_tables *t, int64_t first, int64_t count, int64
     }
 }
 
-bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count,
-                            int64_t *offsets) {
-    if (layout->axis_count != 1) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes, expected one", layout->axis_count);
-    }
-    assert(first >= 0 && count >= 0 && count <= ts_layout_element_count(layout) - first);
+/* Without the swizzle. */
+static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count, int64_t *offsets) {
     parts p;
     int64_t work = 0, index[TS_LAYOUT_MAX_DIMS];
     separate(&p, layout->rank);
@@ -358,11 +354,25 @@ bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *l
         part_tables t = {0};
         fill_tables(scratch, layout, &p, &t);
         sum_tables(&t, first, count, offsets);
-        return true;
+        return;
     }
     for (int64_t i = 0; i < count; i++) {
         unflatten(layout, first + i, index);
         ts_layout_forward(layout, index, &offsets[i]);
+    }
+}
+
+bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count,
+                            int64_t *offsets) {
+    if (layout->axis_count != 1) {
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes, expected one", layout->axis_count);
+    }
+    assert(first >= 0 && count >= 0 && count <= ts_layout_element_count(layout) - first);
+    ts_layout plain = *layout;
+    plain.swizzle.present = false;
+    forward_plain(scratch, &plain, first, count, offsets);
+    for (int64_t i = 0; i < count && layout->swizzle.present; i++) {
+        offsets[i] = ts_swizzle_address(&layout->swizzle, offsets[i]);
     }
     return true;
 }

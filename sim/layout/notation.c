@@ -32,8 +32,12 @@ static bool read_index_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts
                             map.rank, shape->rank);
     if (!ts_index_map_injective(err, arena, &map, shape->dims, &injective, first, second)) return false;
     if (!injective) return ts_index_map_refuse(err, arena, &map, first, second);
-    shape->layout = ts_index_map_layout(err, arena, &map, shape->dims, true);
-    if (!shape->layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
+    const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, true);
+    if (!layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
+    ts_layout *known = TS_NEW(arena, ts_layout);
+    *known = *layout;
+    known->injective = true;
+    shape->layout = known;
     shape->places = 1;
     for (int i = 0; i <= map.separator_count; i++) shape->places *= physical[i];
     return true;

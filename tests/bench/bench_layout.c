@@ -7,7 +7,7 @@
 
 #include "tilesim/layout/shape.h"
 
-enum { SINGLE_RUNS = 2000000, PARSE_RUNS = 200000, BULK = 1 << 24 };
+enum { SINGLE_RUNS = 2000000, PARSE_RUNS = 20000, BULK = 1 << 24 };
 
 static const char *const shapes[] = {
     "f32[4096,4096]{1,0}",
@@ -19,6 +19,14 @@ static const char *const shapes[] = {
     "bf16[16777216]{0:T(1024)(128)(2,1)}",
     "f32[64,8,64,512]{3,2,1,0:T(*,8,128)}",
     "f32[4095,4093]{1,0:T(15,13)(2,2)}",
+    "f32[4096,4096] S[(512,8,32,128):(32768,128,1024,1)]",
+    "f32[4096,4096] S[(512,8,32,128):(1@P,4096@F,128@F,1@F)]",
+    "f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp",
+    "f32[4096,4096] SW(3,3,3) o S[16777216:1]",
+    "f32[16,64,64,256] lambda n,h,w,c: [n, c//4, h, w, c%4]",
+    "f32[4096,4096] lambda i,j: [i, j^(i%8)]",
+    "f32[4096,4096] ((8,512),(128,32)):((128,32768),(1,1024))",
+    "f32[16,255,64,64] NCHW16c",
 };
 
 static double seconds(void) {
@@ -34,21 +42,22 @@ static const ts_shape *parse(ts_arena *arena, const char *text) {
 
 static double parse_seconds(const char *text) {
     ts_arena *arena = ts_arena_new();
-    double start = seconds();
-    for (int i = 0; i < PARSE_RUNS; i++) {
+    double start = seconds(), elapsed = 0;
+    int runs = 0;
+    for (; runs < PARSE_RUNS && elapsed < 1; runs++) { /* a map that is enumerated takes long */
         if (parse(arena, text) == NULL) abort();
         ts_arena_reset(arena);
+        elapsed = seconds() - start;
     }
-    double elapsed = seconds() - start;
     ts_arena_free(arena);
-    return elapsed / PARSE_RUNS;
+    return elapsed / runs;
 }
 
 /* Indices a large odd step apart, so that nothing is in a cache or predicted. */
 static double single_seconds(const ts_layout *layout) {
     enum { INDICES = 4096 };
     static int64_t indices[INDICES][8];
-    int64_t sum = 0, offset;
+    int64_t sum = 0, point[TS_LAYOUT_MAX_AXES];
     for (int i = 0; i < INDICES; i++) {
         int64_t flat = (int64_t)i * 7919 * 104729 % ts_layout_element_count(layout);
         for (int k = layout->rank - 1; k >= 0; k--) {
@@ -58,15 +67,15 @@ static double single_seconds(const ts_layout *layout) {
     }
     double start = seconds();
     for (int i = 0; i < SINGLE_RUNS; i++) {
-        ts_layout_forward(layout, indices[i % INDICES], &offset);
-        sum += offset;
+        ts_layout_forward(layout, indices[i % INDICES], point);
+        sum += point[0];
     }
     double elapsed = seconds() - start;
     if (sum == 0) abort();
     return elapsed / SINGLE_RUNS;
 }
 
-/* An offset. */
+/* An offset; of one axis only. */
 static double bulk_seconds(const ts_layout *layout, int64_t *offsets) {
     int64_t count = ts_layout_element_count(layout), done = 0;
     if (count > BULK) count = BULK;
@@ -97,9 +106,10 @@ int main(void) {
         ts_arena *arena = ts_arena_new();
         const ts_shape *shape = parse(arena, shapes[i]);
         if (shape == NULL) abort();
-        double bulk = bulk_seconds(shape->layout, offsets);
-        printf("%-46s %9.2f %9.1f %12.1f %10.1f\n", shapes[i], 1e6 * parse_seconds(shapes[i]),
-               1e9 * single_seconds(shape->layout), 1e-6 / bulk, bulk / one);
+        printf("%-46.46s %9.2f %9.1f", shapes[i], 1e6 * parse_seconds(shapes[i]), 1e9 * single_seconds(shape->layout));
+        double bulk = shape->layout->axis_count == 1 ? bulk_seconds(shape->layout, offsets) : 0;
+        if (bulk > 0) printf(" %12.1f %10.1f\n", 1e-6 / bulk, bulk / one);
+        else printf(" %12s %10s\n", "-", "-");
         ts_arena_free(arena);
     }
     free(offsets);

@@ -59,6 +59,7 @@ typedef struct {
     bool present, outer;
     int axis, bits, keep, shift;
 } ts_swizzle;
+int64_t ts_swizzle_address(const ts_swizzle *swizzle, int64_t address);
 
 /* A map that only its notation can evaluate. `coordinates` has one value an axis. */
 typedef struct {
@@ -77,6 +78,7 @@ typedef struct ts_layout {
     ts_swizzle swizzle;
     ts_map_function function;  /* .forward is NULL for a layout of stages */
     const int64_t *axis_sizes; /* of a layout by function: coordinates are 0 .. size-1 */
+    bool injective;            /* known to be, by whoever made it */
 } ts_layout;
 
 /* ---- Building. Every step checks what it relies on and keeps the first error; `finish` reports it. ---- */
