@@ -59,17 +59,27 @@ static int fuse(const plain_digit *digits, int count, ts_iter *out) {
     return fused;
 }
 
+/* Are the dims in order, with nothing but dims of 1 between them? */
+static bool is_run(const ts_layout *layout, const ts_variable *v) {
+    for (int i = 1; i < v->dim_count; i++) {
+        if (v->dims[i] < v->dims[i - 1]) return false;
+        for (int between = v->dims[i - 1] + 1; between < v->dims[i]; between++) {
+            if (layout->dims[between] != 1) return false;
+        }
+    }
+    return true;
+}
+
 static bool normalise_variable(ts_arena *arena, const ts_layout *layout, const ts_chains *chains, int variable,
                                ts_iter_group *group) {
     const ts_variable *v = &chains->variables[variable];
-    for (int i = 1; i < v->dim_count; i++) {
-        if (v->dims[i] != v->dims[0] + i) return false;
-    }
+    if (!is_run(layout, v)) return false;
     plain_digit digits[TS_LAYOUT_MAX_DIMS];
     int count = collect_digits(layout, chains, variable, digits);
     if (count < 0 || !is_mixed_radix(digits, count, v->extent)) return false;
     ts_iter *iters = TS_NEW_ARRAY(arena, ts_iter, count);
-    *group = (ts_iter_group){.dim = v->dims[0], .dim_count = v->dim_count, .extent = v->extent, .iters = iters};
+    *group = (ts_iter_group){.dim = v->dims[0], .extent = v->extent, .iters = iters};
+    group->dim_count = v->dims[v->dim_count - 1] - v->dims[0] + 1;
     group->padded = count ? digits[0].divisor * digits[0].iter.extent : v->extent;
     group->iter_count = fuse(digits, count, iters);
     return true;
@@ -87,6 +97,18 @@ static int compare_groups(const void *left, const void *right) {
     return a->dim - b->dim;
 }
 
+/* Dims of 1 that stand among merged ones belong to their group. */
+static int drop_enclosed(ts_iter_group *groups, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const ts_iter_group *last = kept ? &groups[kept - 1] : NULL;
+        bool enclosed = last && groups[i].dim < last->dim + last->dim_count;
+        if (enclosed && groups[i].padded != 1) return -1;
+        if (!enclosed) groups[kept++] = groups[i];
+    }
+    return kept;
+}
+
 const ts_normal_form *ts_layout_normalise(ts_arena *arena, const ts_layout *layout) {
     const ts_chains *chains = ts_chains_of(arena, layout);
     if (chains->compound || has_constant_bias(layout, chains)) return NULL;
@@ -98,7 +120,8 @@ const ts_normal_form *ts_layout_normalise(ts_arena *arena, const ts_layout *layo
     }
     if (form->group_count > 0) qsort(groups, (size_t)form->group_count, sizeof *groups, compare_groups);
     form->groups = groups;
-    return form;
+    form->group_count = drop_enclosed(groups, form->group_count);
+    return form->group_count >= 0 ? form : NULL;
 }
 
 /* ---- Parts: sets of dims that no layout at hand merges with others ---- */
