@@ -205,7 +205,8 @@ static bool unknown_mnemonic(assembler *as, const token *at) {
     if (nearest == NULL) {
         return scope_unknown(as->err, as->names, at, "instruction", SYMBOL_MACRO);
     }
-    return TOKEN_ERROR(as->err, at, "unknown instruction '%s'; did you mean '%s'?", word, nearest);
+    TOKEN_ERROR(as->err, at, "unknown instruction '%s'", word);
+    return ts_error_hint(as->err, nearest);
 }
 
 static bool parse_instruction(assembler *as, const token **at, bool first) {
@@ -410,16 +411,15 @@ static bool check_bundles(assembler *as, const ts_code *code) {
 }
 
 static bool check_defines(assembler *as) {
+    const char *const *names = as->params.count > 0 ? &as->params.items[0].name : NULL;
     for (int i = 0; i < as->define_count; i++) {
         if (as->define_used[i]) {
             continue;
         }
-        const char *const *names = as->params.count > 0 ? &as->params.items[0].name : NULL;
-        const char *nearest =
-            ts_text_nearest(as->defines[i].name, names, (size_t)as->params.count, sizeof(ts_param));
-        return ts_error_set(as->err, TS_ERROR_USAGE, "-D %s: the program has no such parameter%s%s%s",
-                            as->defines[i].name, nearest != NULL ? "; did you mean '" : "",
-                            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+        ts_error_set(as->err, TS_ERROR_USAGE, "-D %s: the program has no such parameter",
+                     as->defines[i].name);
+        size_t count = (size_t)as->params.count;
+        return ts_error_hint(as->err, ts_text_nearest(as->defines[i].name, names, count, sizeof(ts_param)));
     }
     return true;
 }

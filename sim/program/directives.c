@@ -217,8 +217,6 @@ bool assemble_directive(assembler *as, const token **at, const token *stop) {
     }
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)(word->length > 63 ? 63 : word->length), word->text);
-    const char *nearest = ts_text_nearest(name, &directives[0].name, DIRECTIVES, sizeof(directive));
-    return TOKEN_ERROR(as->err, word, "unknown directive '%s'%s%s%s", name,
-                       nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                       nearest != NULL ? "'?" : "");
+    TOKEN_ERROR(as->err, word, "unknown directive '%s'", name);
+    return ts_error_hint(as->err, ts_text_nearest(name, &directives[0].name, DIRECTIVES, sizeof(directive)));
 }

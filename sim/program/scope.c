@@ -120,11 +120,8 @@ bool scope_unknown(ts_error *err, const scope *names, const token *name, const c
     size_t count = collect(names, classes, NULL);
     const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
     collect(names, classes, list);
-    const char *nearest = ts_text_nearest(word, list, count, sizeof(char *));
-    if (nearest != NULL) {
-        return TOKEN_ERROR(err, name, "unknown %s '%s'; did you mean '%s'?", what, word, nearest);
-    }
-    return TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
+    TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
+    return ts_error_hint(err, ts_text_nearest(word, list, count, sizeof(char *)));
 }
 
 bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number) {

@@ -25,7 +25,8 @@ static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
     if (name->kind != TOKEN_NAME || nearest == NULL) {
         return token_unexpected(as->err, name, "a space: hbm, vmem, smem or cmem");
     }
-    return TOKEN_ERROR(as->err, name, "unknown space '%s'; did you mean '%s'?", word, nearest);
+    TOKEN_ERROR(as->err, name, "unknown space '%s'", word);
+    return ts_error_hint(as->err, nearest);
 }
 
 /* ---- What a tensor holds ---- */

@@ -13,13 +13,11 @@ int find_run_tensor(ts_error *err, const ts_program *program, const char *option
             return i;
         }
     }
-    const char *nearest =
-        code->tensor_count == 0
-            ? NULL
-            : ts_text_nearest(name, &code->tensors[0].name, (size_t)code->tensor_count, sizeof(ts_tensor));
-    ts_error_set(err, TS_ERROR_USAGE, "%s %s: the program has no such tensor%s%s%s", option, name,
-                 nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                 nearest != NULL ? "'?" : "");
+    ts_error_set(err, TS_ERROR_USAGE, "%s %s: the program has no such tensor", option, name);
+    if (code->tensor_count > 0) {
+        size_t count = (size_t)code->tensor_count;
+        ts_error_hint(err, ts_text_nearest(name, &code->tensors[0].name, count, sizeof(ts_tensor)));
+    }
     return -1;
 }
 
