@@ -10,6 +10,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import expect, expect_json, main, run, test
 
 PROGRAMS = sorted(Path("programs").glob("*.tsim"))
+
+def sizes(path, rows, columns):
+    """The options that give a program its sizes."""
+    if path.stem == "matmul":
+        return ["-D", f"M={rows}", "-D", f"N={columns}", "-D", f"K={rows + columns // 3}"]
+    return ["-D", f"ROWS={rows}", "-D", f"COLS={columns}"]
+
+
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
 
@@ -173,7 +181,7 @@ def safetensors_in():
 @test
 def shown_programs_run_alike():
     for path in PROGRAMS:
-        words = ["-D", "ROWS=70", "-D", "COLS=300", "-m", "tpu-v4"]
+        words = [*sizes(path, 70, 300), "-m", "tpu-v4"]
         text = expect(["show", "program", path, *words])
         again = HERE / "again.tsim"
         again.write_text(text)
@@ -262,9 +270,18 @@ def bad_outputs():
 
 
 @test
+def a_large_product_keeps_the_matrix_units_busy():
+    size = ["-D", "M=2048", "-D", "N=1024", "-D", "BM=2048", "-D", "BN=1024"]
+    short, long = (expect_json(["run", "programs/matmul.tsim", "--time-only", *size, "-D", f"K={k}"])["cycles"]
+                   for k in (2048, 4096))
+    ideal = 2048 * 1024 * 2048 // (4 * 128 * 128)  # 4 units of 128 x 128
+    assert ideal <= long - short <= 1.05 * ideal, (short, long, ideal)
+
+
+@test
 def time_only_takes_the_same_cycles():
     for path in PROGRAMS:
-        for words in [], ["-D", "ROWS=37", "-D", "COLS=300"], ["-m", "tpu-v4"]:
+        for words in [], sizes(path, 37, 300), ["-m", "tpu-v4"]:
             with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
             without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)
             assert without["checks"] == [] and with_values["checks"] != []
@@ -342,7 +359,7 @@ def a_full_dma_engine_stalls_the_core():
 def ragged_sizes():
     for rows, columns in [(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)]:
         for path in PROGRAMS:
-            expect(["run", path, "-D", f"ROWS={rows}", "-D", f"COLS={columns}"], out=None)
+            expect(["run", path, *sizes(path, rows, columns)], out=None)
 
 
 main()
