@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "tilesim/base/file.h"
 #include "tilesim/report/layout.h"
 
 static const cli_option options[] = {
@@ -11,6 +12,7 @@ static const cli_option options[] = {
     {"inverse", 0, "OFFSET", "which element is at this offset (or axis=value,..)"},
     {"as", 0, "NOTATION", "the same map in another notation: xla, axe, tvm or cute"},
     {"equal", 0, "SHAPE", "is that the same map? If not, an index where they differ, and exit code 3"},
+    {"svg", 0, "FILE", "also draw it as an SVG image"},
     {"json", 0, NULL, "the same as JSON"},
 };
 
@@ -228,6 +230,15 @@ static void print_json(const question *q, ts_text *out) {
     ts_json_end(&json);
 }
 
+static bool save_svg(ts_error *err, ts_arena *arena, const ts_shape *shape, const char *path) {
+    ts_text svg;
+    if (path == NULL) return true;
+    if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
+    ts_text_init(&svg, arena);
+    ts_report_svg(arena, shape, &svg);
+    return ts_file_save(err, arena, path, svg.bytes, svg.length);
+}
+
 int cmd_layout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
@@ -241,6 +252,7 @@ int cmd_layout(int argc, char **argv) {
                   .is_equal = true};
     q.shape = ts_shape_parse(&err, line.arena, &source);
     if (q.shape == NULL || !answer(&err, &q)) return cli_end(&line, cli_fail(&err));
+    if (!save_svg(&err, line.arena, q.shape, cli_value(&line, "svg"))) return cli_end(&line, cli_fail(&err));
     ts_text out;
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json") != NULL)
