@@ -68,7 +68,8 @@ static bool has_values(const ts_chip *chip, const ts_transfer *what) {
 static ts_dma_end end_of(const ts_chip *chip, const ts_transfer *what, const ts_slice *slice) {
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
     ts_space *space = chip->spaces[kind];
-    return (ts_dma_end){has_values(chip, what) ? space : NULL, kind == TS_SPACE_HBM, ts_space_partition_bits(space)};
+    return (ts_dma_end){has_values(chip, what) ? space : NULL, kind == TS_SPACE_HBM,
+                        ts_space_partition_bits(space)};
 }
 
 /* Without values, nothing that the program computes may come into SMEM. */
@@ -80,14 +81,17 @@ static bool source_is_known(ts_error *err, const ts_chip *chip, const ts_transfe
         bool written = chip->code->transfers[i].destination.tensor == what->source.tensor;
         known = known && !(written && source->space == TS_SPACE_HBM);
     }
-    return known || ts_error_set(err, TS_ERROR_UNMODELLED, "'%s' is unknown when only time is modelled, and SMEM needs it",
-                                 source->name);
+    return known ||
+           ts_error_set(err, TS_ERROR_UNMODELLED,
+                        "'%s' is unknown when only time is modelled, and SMEM needs it", source->name);
 }
 
 static flight *take_flight(ts_chip *chip) {
     flight *f = chip->free_flights;
-    if (f) chip->free_flights = f->next;
-    else f = TS_NEW(chip->arena, flight);
+    if (f)
+        chip->free_flights = f->next;
+    else
+        f = TS_NEW(chip->arena, flight);
     f->arena = ts_arena_new();
     return f;
 }
@@ -116,15 +120,17 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
-static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin, const int64_t *dst_begin,
-                      int semaphore, int64_t cycle) {
+static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
+                      const int64_t *dst_begin, int semaphore, int64_t cycle) {
     ts_chip *chip = self;
     const ts_transfer *what = &chip->code->transfers[transfer];
     flight *f = take_flight(chip);
     f->transfer = transfer;
     f->semaphore = semaphore;
-    ts_plan_side src = side_of(chip, &what->source, src_begin), dst = side_of(chip, &what->destination, dst_begin);
-    ts_dma_transfer moved = {.src = end_of(chip, what, &what->source), .dst = end_of(chip, what, &what->destination),
+    ts_plan_side src = side_of(chip, &what->source, src_begin),
+                 dst = side_of(chip, &what->destination, dst_begin);
+    ts_dma_transfer moved = {.src = end_of(chip, what, &what->source),
+                             .dst = end_of(chip, what, &what->destination),
                              .tag = (int64_t)(intptr_t)f};
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, f->arena, what, &src, &dst) : NULL;
     if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
@@ -147,7 +153,8 @@ static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer 
     c->waste_bytes += r->waste_bytes;
     c->rmw_lines += r->rmw_lines;
     if (chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM) c->hbm_read_bytes += r->src_bytes;
-    if (chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM) c->hbm_written_bytes += r->dst_bytes;
+    if (chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM)
+        c->hbm_written_bytes += r->dst_bytes;
 }
 
 static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
@@ -208,11 +215,12 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < code->tensor_count; i++) {
         const ts_tensor *tensor = &code->tensors[i];
         if (!chip->spaces[tensor->space]) {
-            return ts_error_set(err, TS_ERROR_INPUT, "tensor '%s' is in %s, which this machine does not have", tensor->name,
-                                ts_space_text(tensor->space));
+            return ts_error_set(err, TS_ERROR_INPUT, "tensor '%s' is in %s, which this machine does not have",
+                                tensor->name, ts_space_text(tensor->space));
         }
         chip->axis_bits[i] = TS_NEW_ARRAY(chip->arena, int64_t, TS_LAYOUT_MAX_AXES);
-        if (!ts_space_place(err, chip->spaces[tensor->space], tensor->shape, tensor->base_bytes, chip->axis_bits[i])) {
+        if (!ts_space_place(err, chip->spaces[tensor->space], tensor->shape, tensor->base_bytes,
+                            chip->axis_bits[i])) {
             return false;
         }
     }
@@ -229,8 +237,12 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma, .dma_ready = dma_ready};
     if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
-    ts_core_setup setup = {.config = &chip->config->core, .code = chip->code, .vmem = chip->spaces[TS_SPACE_VMEM],
-                           .smem = chip->spaces[TS_SPACE_SMEM], .semaphores = chip->semaphores, .ports = &chip->ports,
+    ts_core_setup setup = {.config = &chip->config->core,
+                           .code = chip->code,
+                           .vmem = chip->spaces[TS_SPACE_VMEM],
+                           .smem = chip->spaces[TS_SPACE_SMEM],
+                           .semaphores = chip->semaphores,
+                           .ports = &chip->ports,
                            .time_only = chip->config->time_only};
     chip->core = ts_core_new(err, chip->arena, &setup);
     return chip->core != NULL;
@@ -262,8 +274,10 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
     ts_core_count(chip->core, &core);
     assert(wait && semaphore >= 0);
     ts_error_set(err, TS_ERROR_FAULT,
-                 "deadlock: the core waits for semaphore '%s' to reach %lld, it is %lld; the DMA engine is idle; HBM is idle",
-                 chip->code->semaphore_names[semaphore], (long long)needed, (long long)chip->semaphores[semaphore]);
+                 "deadlock: the core waits for semaphore '%s' to reach %lld, it is %lld; the DMA engine is "
+                 "idle; HBM is idle",
+                 chip->code->semaphore_names[semaphore], (long long)needed,
+                 (long long)chip->semaphores[semaphore]);
     int64_t since = core.cycles > chip->last_done ? core.cycles : chip->last_done;
     return fault_at(err, since, wait->source, wait->line, wait->column);
 }
@@ -278,7 +292,8 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
         }
         if (core_at == INT64_MAX) return ts_core_halted(chip->core) || deadlock(err, chip);
         if (core_at >= max_cycles) {
-            ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
+            ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles",
+                         (long long)max_cycles);
             return fault_at(err, core_at, NULL, 0, 0);
         }
         /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */

@@ -16,10 +16,12 @@ static const cli_command command_convert = {
     .operands = "IN OUT",
     .operands_least = 2,
     .operands_most = 2,
-    .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts define.\n"
+    .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
+             "define.\n"
              "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage.\n"
              "Values are converted where the types differ.\n",
-    .example = "    tilesim convert tests/data/digits_1000_u8.npy digits.bin --to 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
+    .example = "    tilesim convert tests/data/digits_1000_u8.npy digits.bin --to "
+               "'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
                "    tilesim convert digits.bin digits.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -39,7 +41,8 @@ static bool read_shape(ts_error *err, const cli_line *line, const char *option, 
     return *shape != NULL;
 }
 
-static bool load(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to, ts_host_array *array) {
+static bool load(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to,
+                 ts_host_array *array) {
     const char *path = line->operands[0];
     if (from) {
         char *bytes;
@@ -49,7 +52,10 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
     }
     ts_host_expect expect = {0};
     if (to && to->layout) {
-        expect = (ts_host_expect){.has_dtype = true, .dtype = to->dtype, .has_dims = true, .rank = to->layout->rank,
+        expect = (ts_host_expect){.has_dtype = true,
+                                  .dtype = to->dtype,
+                                  .has_dims = true,
+                                  .rank = to->layout->rank,
                                   .dims = to->layout->dims};
     }
     return ts_host_load(err, line->arena, path, &expect, array);
@@ -59,8 +65,8 @@ static bool save(ts_error *err, const cli_line *line, const ts_shape *to, const 
     const char *path = line->operands[1];
     if (!to) return ts_host_save(err, line->arena, path, array);
     if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
-        return ts_error_set(err, TS_ERROR_INPUT, "'%s' cannot hold the buffer of a layout, expected a name such as .bin",
-                            path);
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);
     }
     uint8_t *bytes;
     int64_t length;

@@ -19,8 +19,9 @@ static const cli_command command_dma = {
     .operands = "SRC DST",
     .operands_least = 2,
     .operands_most = 2,
-    .about = "Prices one transfer between two shapes with the same dimensions: the plan that moves the bytes,\n"
-             "walked through the machine's DMA engine and HBM from rest. S(n) in a layout names the memory.\n",
+    .about =
+        "Prices one transfer between two shapes with the same dimensions: the plan that moves the bytes,\n"
+        "walked through the machine's DMA engine and HBM from rest. S(n) in a layout names the memory.\n",
     .example = "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -58,7 +59,9 @@ int cmd_dma(int argc, char **argv) {
     study.by_default = cli_value(&line, "machine") == NULL;
     bool explain = cli_value(&line, "explain") != NULL;
     ts_text_init(&out, line.arena);
-    if (cli_value(&line, "json")) ts_report_transfer_json(&study, explain, &out);
-    else ts_report_transfer(&study, explain, &out);
+    if (cli_value(&line, "json"))
+        ts_report_transfer_json(&study, explain, &out);
+    else
+        ts_report_transfer(&study, explain, &out);
     return cli_end(&line, cli_print(&out));
 }

@@ -40,17 +40,23 @@ struct ts_dma {
     ts_hbm_stats skipped; /* of the blocks that were left out */
 };
 
-enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
+enum { PARTS = 1 << 16 };   /* of a cycle: a block does not end on a whole one */
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
-static int64_t to_tick(const ts_dma *dma, int64_t cycle) { return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz); }
-static int64_t to_cycle(const ts_dma *dma, int64_t tick) { return ts_clock_convert(tick, dma->tick_khz, dma->core_khz); }
+static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
+    return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz);
+}
+static int64_t to_cycle(const ts_dma *dma, int64_t tick) {
+    return ts_clock_convert(tick, dma->tick_khz, dma->core_khz);
+}
 
 static int64_t ps_cycles(const ts_dma *dma, int64_t ps) { return ts_clock_cycles(ps, dma->core_khz); }
 
-ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz, int64_t hbm_tick_khz) {
+ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz,
+                   int64_t hbm_tick_khz) {
     ts_dma *dma = TS_NEW(arena, ts_dma);
-    *dma = (ts_dma){.arena = arena, .config = config, .hbm = hbm, .core_khz = core_khz, .tick_khz = hbm_tick_khz};
+    *dma = (ts_dma){
+        .arena = arena, .config = config, .hbm = hbm, .core_khz = core_khz, .tick_khz = hbm_tick_khz};
     return dma;
 }
 
@@ -109,8 +115,10 @@ static int64_t rate_of(const ts_dma *dma, const ts_dma_transfer *what, ts_dma_ki
 
 static transfer *take_record(ts_dma *dma) {
     transfer *t = dma->free;
-    if (t) dma->free = t->next;
-    else t = TS_NEW(dma->arena, transfer);
+    if (t)
+        dma->free = t->next;
+    else
+        t = TS_NEW(dma->arena, transfer);
     ts_hbm_stream *stream = t->stream;
     *t = (transfer){.stream = stream, .done_cycle = -1};
     return t;
@@ -135,7 +143,8 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     bool hbm = what->src.in_hbm || what->dst.in_hbm;
     assert(!hbm || dma->hbm);
     if (hbm && !t->stream) {
-        t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes, dma->config->in_flight_bytes);
+        t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes,
+                                      dma->config->in_flight_bytes);
     }
     t->what = *what;
     t->rate = rate_of(dma, what, kind);
@@ -186,8 +195,8 @@ static void begin_block(ts_dma *dma, transfer *t) {
     t->engine_parts += parts;
 }
 
-/* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. The memory is run up
- * to `tick` for it; what is not known by then comes after it. */
+/* When the transfer can act next, in core cycles; INT64_MAX when it only waits for the memory. The memory is
+ * run up to `tick` for it; what is not known by then comes after it. */
 static int64_t next_action(const ts_dma *dma, const transfer *t, int64_t tick) {
     if (!t->started || t->offered) return INT64_MAX;
     if (t->access_at == t->access_count) return later(t->ready_cycle, dma->port_busy / PARTS);
@@ -253,7 +262,8 @@ static void settle(ts_dma *dma, int64_t tick) {
     ts_hbm_settle(dma->hbm, tick);
 }
 
-/* Is some transfer only waiting for its last data? Then nobody may run ahead of the memory: its end may start others. */
+/* Is some transfer only waiting for its last data? Then nobody may run ahead of the memory: its end may start
+ * others. */
 static bool waits_for_end(const ts_dma *dma) {
     for (const transfer *t = dma->first; t; t = t->next) {
         if (t->offered && t->done_cycle < 0) return true;
@@ -296,7 +306,8 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     for (;;) {
         int64_t cycle;
         transfer *done = earliest_done(dma), *t = next_to_act(dma, limit, &cycle);
-        if (done && done->done_cycle <= cycle) return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
+        if (done && done->done_cycle <= cycle)
+            return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
         if (t && cycle <= limit) {
             if (waits_for_end(dma)) settle(dma, to_tick(dma, cycle));
             act(dma, t);
@@ -318,12 +329,14 @@ static void count_bytes(const ts_dma *dma, transfer *t) {
     ts_dma_result *r = &t->result;
     int64_t src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
     int64_t replicas = ts_layout_replica_total(plan->dst_layout), moved = plan->moved_elements / replicas;
-    int64_t src_asked = ts_ceil_div(moved * src_bits, 8), dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
+    int64_t src_asked = ts_ceil_div(moved * src_bits, 8),
+            dst_asked = ts_ceil_div(plan->moved_elements * dst_bits, 8);
     int64_t src_valid = ts_ceil_div(plan->elements / replicas * src_bits, 8);
     int64_t dst_valid = ts_ceil_div(plan->elements * dst_bits, 8);
     r->useful_bytes = src_valid > dst_valid ? src_valid : dst_valid;
     r->src_bytes = t->what.src.in_hbm ? totals->src_lines * dma->config->access_bytes : src_asked;
-    r->dst_bytes = t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
+    r->dst_bytes =
+        t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
     r->padding_bytes = src_asked + dst_asked - src_valid - dst_valid;
     r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
     r->rmw_lines = totals->rmw_lines;

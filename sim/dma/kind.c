@@ -28,7 +28,8 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     ts_plan_box box;
     ts_plan_get_box(plan, 0, &box);
     int src = dense_loop(&box, false, src_bits), dst = dense_loop(&box, true, dst_bits);
-    if (box.loop_count <= 1 && plan->box_count == 1 && (src == dst || box.loop_count == 0)) return TS_DMA_COPY;
+    if (box.loop_count <= 1 && plan->box_count == 1 && (src == dst || box.loop_count == 0))
+        return TS_DMA_COPY;
     if (src == dst) return TS_DMA_RETILE;
     bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
     bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;

@@ -10,7 +10,8 @@ static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm-
 
 /* Core cycles that all channels together need for so many bytes when every data slot is used. */
 static int64_t peak_cycles(const ts_dma_machine *m, int64_t bytes) {
-    int64_t units = (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
+    int64_t units =
+        (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
     __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
     __int128 per = (__int128)units * m->hbm->clock_khz;
     return (int64_t)((cycles + per - 1) / per);
@@ -30,17 +31,18 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return ts_clock_cycles(ps, m->core_khz);
 }
 
-/* How long one refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the refresh itself,
- * and the first row is opened and read again (tRCD, tCL). In ticks. */
+/* How long one refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the
+ * refresh itself, and the first row is opened and read again (tRCD, tCL). In ticks. */
 static int64_t refresh_ticks(const ts_hbm_config *hbm) {
     const ts_hbm_timing *t = &hbm->timing;
     return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
 }
 
-/* Adds the refreshes to a transfer that was priced without. Where the engine is slower than the memory, the memory
- * catches up and only its own time counts. */
+/* Adds the refreshes to a transfer that was priced without. Where the engine is slower than the memory, the
+ * memory catches up and only its own time counts. */
 static int64_t refresh_cycles(const ts_dma_machine *m, const ts_dma_cost *cost) {
-    int64_t data = cost->cycles - cost->fixed_cycles, interval = (int64_t)m->hbm->timing.t_refi * m->hbm->ticks_per_ck;
+    int64_t data = cost->cycles - cost->fixed_cycles,
+            interval = (int64_t)m->hbm->timing.t_refi * m->hbm->ticks_per_ck;
     bool engine_limits = cost->engine_cycles + data / 50 >= data;
     int64_t memory = engine_limits ? cost->memory_cycles : data;
     __int128 ticks = (__int128)memory * tick_khz(m->hbm) / m->core_khz;
@@ -49,8 +51,8 @@ static int64_t refresh_cycles(const ts_dma_machine *m, const ts_dma_cost *cost) 
     return refreshed > data ? refreshed - data : 0;
 }
 
-static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_dma_transfer *transfer,
-                bool skips, ts_dma_cost *cost) {
+static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
+                const ts_dma_transfer *transfer, bool skips, ts_dma_cost *cost) {
     ts_hbm *hbm = ts_hbm_new(err, scratch, machine->hbm);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, tick_khz(machine->hbm));
@@ -78,8 +80,8 @@ static bool is_large(const ts_plan *plan) {
     return !plan->gathers && plan->moved_elements > TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
-                  ts_dma_end dst, bool exact, ts_dma_cost *cost) {
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
+                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
@@ -93,7 +95,8 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     if (!run(err, scratch, &quiet, &transfer, skips, cost)) return false;
     if (skips && !cost->skipped) return ts_dma_price(err, scratch, machine, plan, src, dst, true, cost);
     finish(machine, &transfer, cost);
-    if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK) cost->cycles += refresh_cycles(machine, cost);
+    if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK)
+        cost->cycles += refresh_cycles(machine, cost);
     cost->limiter = name_limiter(cost);
     return true;
 }

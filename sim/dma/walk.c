@@ -7,7 +7,9 @@
 
 #include "tilesim/base/number.h"
 
-enum { RUN_BYTES = 512 }; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
+enum {
+    RUN_BYTES = 512
+}; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
 
 struct ts_walk {
     const ts_plan *plan;
@@ -24,9 +26,13 @@ struct ts_walk {
     int count, capacity;
 };
 
-ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes, int granule_bits) {
+ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
+                     int granule_bits) {
     ts_walk *walk = TS_NEW(arena, ts_walk);
-    *walk = (ts_walk){.plan = plan, .arena = arena, .granule_bits = granule_bits, .last_line = {-1, -1},
+    *walk = (ts_walk){.plan = plan,
+                      .arena = arena,
+                      .granule_bits = granule_bits,
+                      .last_line = {-1, -1},
                       .line_bytes = {src_line_bytes, dst_line_bytes},
                       .element_bits = {plan->src.shape->element_bits, plan->dst.shape->element_bits}};
     return walk;
@@ -36,14 +42,17 @@ const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk) { return &walk->to
 
 /* ---- Choosing the block of a box ---- */
 
-static int64_t stride_of(const ts_plan_loop *loop, int side) { return llabs(side ? loop->dst_bits : loop->src_bits); }
+static int64_t stride_of(const ts_plan_loop *loop, int side) {
+    return llabs(side ? loop->dst_bits : loop->src_bits);
+}
 
 /* The loop with the smallest stride on a side among those not yet taken whole, or -1. */
 static int next_inner(const ts_walk *walk, int side) {
     int best = -1;
     for (int i = 0; i < walk->box.loop_count; i++) {
         if (walk->block[i] == walk->box.loops[i].extent) continue;
-        if (best < 0 || stride_of(&walk->box.loops[i], side) < stride_of(&walk->box.loops[best], side)) best = i;
+        if (best < 0 || stride_of(&walk->box.loops[i], side) < stride_of(&walk->box.loops[best], side))
+            best = i;
     }
     return best;
 }
@@ -81,8 +90,10 @@ static bool covers_granules(const ts_walk *walk) {
     bool aligned = walk->box.dst_bits % granule == 0;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         const ts_plan_loop *loop = &walk->box.loops[i];
-        if (loop->dst_bits == covered) covered *= loop->extent;
-        else aligned = aligned && loop->dst_bits % granule == 0;
+        if (loop->dst_bits == covered)
+            covered *= loop->extent;
+        else
+            aligned = aligned && loop->dst_bits % granule == 0;
     }
     return aligned && covered % granule == 0;
 }
@@ -96,11 +107,13 @@ static bool is_element(const ts_walk *walk, int64_t bit, ts_arena *scratch) {
 }
 
 static bool needs_rmw(ts_walk *walk) {
-    if (walk->line_bytes[1] == 0 || walk->plan->dst.shape->layout->axis_count != 1 || covers_granules(walk)) return false;
+    if (walk->line_bytes[1] == 0 || walk->plan->dst.shape->layout->axis_count != 1 || covers_granules(walk))
+        return false;
     int64_t granule = walk->granule_bits, first = walk->box.dst_bits, start = first / granule * granule;
     ts_arena *scratch = ts_arena_new();
     bool shared = false;
-    for (int64_t bit = first % walk->element_bits[1] + start; bit < start + granule; bit += walk->element_bits[1]) {
+    for (int64_t bit = first % walk->element_bits[1] + start; bit < start + granule;
+         bit += walk->element_bits[1]) {
         bool own = bit == first;
         for (int i = 0; i < walk->box.loop_count; i++) {
             const ts_plan_loop *loop = &walk->box.loops[i];
@@ -150,7 +163,8 @@ static int compare_side_loops(const void *left, const void *right) {
 }
 
 /* The block's loops on one side, widest stride first, with the contiguous ones folded into *run_bits. */
-static int side_loops(const ts_walk *walk, int side, side_loop *loops, int64_t *first_bit, int64_t *run_bits) {
+static int side_loops(const ts_walk *walk, int side, side_loop *loops, int64_t *first_bit,
+                      int64_t *run_bits) {
     int count = 0;
     *first_bit = side ? walk->box.dst_bits : walk->box.src_bits;
     for (int i = 0; i < walk->box.loop_count; i++) {

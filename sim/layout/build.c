@@ -13,7 +13,8 @@ static void fail(ts_layout_builder *b, const char *what) {
 static ts_stage *push(ts_layout_builder *b, ts_stage_kind kind, int dim) {
     if (b->stage_count == b->stage_capacity) {
         int capacity = b->stage_capacity * 2 + 8;
-        b->stages = ts_arena_grow(b->arena, b->stages, (size_t)b->stage_count, (size_t)capacity, sizeof *b->stages);
+        b->stages =
+            ts_arena_grow(b->arena, b->stages, (size_t)b->stage_count, (size_t)capacity, sizeof *b->stages);
         b->stage_capacity = capacity;
     }
     ts_stage *stage = &b->stages[b->stage_count++];
@@ -138,7 +139,8 @@ static bool coordinates_fit(const ts_layout *layout) {
         reach[i] = offset < 0 ? -offset : offset;
     }
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
-        const ts_iter *iter = i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+        const ts_iter *iter =
+            i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
         int64_t span;
         if (iter->extent == 0 || iter->stride == INT64_MIN) continue;
         if (!ts_mul(iter->extent - 1, iter->stride < 0 ? -iter->stride : iter->stride, &span)) return false;
@@ -150,27 +152,34 @@ static bool coordinates_fit(const ts_layout *layout) {
 static bool counts_fit(const ts_layout *layout) {
     int64_t total = 1;
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
-        const ts_iter *iter = i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+        const ts_iter *iter =
+            i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
         if (iter->extent != 0 && !ts_mul(total, iter->extent, &total)) return false;
     }
     return true;
 }
 
-const ts_layout *ts_layout_finish(ts_layout_builder *b, const ts_iter *digits, int axis_count, const ts_axis *axes,
-                                  int replica_count, const ts_iter *replicas) {
+const ts_layout *ts_layout_finish(ts_layout_builder *b, const ts_iter *digits, int axis_count,
+                                  const ts_axis *axes, int replica_count, const ts_iter *replicas) {
     if (b->failed) return NULL;
     if (axis_count > TS_LAYOUT_MAX_AXES) {
         fail(b, "the layout has more than 32 axes");
         return NULL;
     }
     ts_layout *layout = TS_NEW(b->arena, ts_layout);
-    *layout = (ts_layout){.rank = b->rank, .dims = b->dims, .stage_count = b->stage_count, .stages = b->stages,
-                          .digit_count = b->count, .axis_count = axis_count, .replica_count = replica_count};
+    *layout = (ts_layout){.rank = b->rank,
+                          .dims = b->dims,
+                          .stage_count = b->stage_count,
+                          .stages = b->stages,
+                          .digit_count = b->count,
+                          .axis_count = axis_count,
+                          .replica_count = replica_count};
     ts_iter *own = TS_NEW_ARRAY(b->arena, ts_iter, b->count);
     for (int i = 0; i < b->count; i++) own[i] = (ts_iter){b->extents[i], digits[i].stride, digits[i].axis};
     layout->digits = own;
     layout->axes = ts_arena_grow(b->arena, axes, (size_t)axis_count, (size_t)axis_count, sizeof *axes);
-    layout->replicas = ts_arena_grow(b->arena, replicas, (size_t)replica_count, (size_t)replica_count, sizeof *replicas);
+    layout->replicas =
+        ts_arena_grow(b->arena, replicas, (size_t)replica_count, (size_t)replica_count, sizeof *replicas);
     if (!counts_fit(layout) || !coordinates_fit(layout)) {
         fail(b, "the padded size of the layout does not fit in 64 bits");
         return NULL;
@@ -210,9 +219,10 @@ static bool check_slice(ts_error *err, const ts_layout *layout, const int64_t *b
     for (int i = 0; i < layout->rank; i++) {
         int64_t end;
         if (begin[i] < 0 || sizes[i] < 0 || !ts_add(begin[i], sizes[i], &end) || end > layout->dims[i]) {
-            return ts_error_set(err, TS_ERROR_INPUT,
-                                "the slice begins at %lld and has size %lld in dimension %d, expected it within 0 to %lld",
-                                (long long)begin[i], (long long)sizes[i], i, (long long)layout->dims[i]);
+            return ts_error_set(
+                err, TS_ERROR_INPUT,
+                "the slice begins at %lld and has size %lld in dimension %d, expected it within 0 to %lld",
+                (long long)begin[i], (long long)sizes[i], i, (long long)layout->dims[i]);
         }
     }
     return true;
@@ -227,8 +237,8 @@ static void prepend(ts_arena *arena, const ts_layout_builder *b, const ts_layout
     out->stage_count = count;
 }
 
-const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout *layout, const int64_t *begin,
-                                 const int64_t *sizes) {
+const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout *layout,
+                                 const int64_t *begin, const int64_t *sizes) {
     if (!check_slice(err, layout, begin, sizes)) return NULL;
     ts_layout_builder b;
     ts_layout_begin(&b, err, arena, layout->rank, sizes);
@@ -238,7 +248,8 @@ const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout
     slice->dims = b.dims;
     if (layout->function.forward) {
         sliced *self = TS_NEW(arena, sliced);
-        *self = (sliced){layout, ts_arena_grow(arena, begin, (size_t)layout->rank, (size_t)layout->rank, sizeof *begin)};
+        *self = (sliced){
+            layout, ts_arena_grow(arena, begin, (size_t)layout->rank, (size_t)layout->rank, sizeof *begin)};
         slice->function = (ts_map_function){self, forward_sliced};
         return slice;
     }
@@ -268,7 +279,9 @@ const ts_layout *ts_layout_squeeze(ts_error *err, ts_arena *arena, const ts_layo
     *squeezed = *layout;
     squeezed->rank = rank;
     squeezed->dims = b.dims;
-    if (layout->function.forward) squeezed->function = (ts_map_function){layout, forward_squeezed};
-    else prepend(arena, &b, layout, squeezed);
+    if (layout->function.forward)
+        squeezed->function = (ts_map_function){layout, forward_squeezed};
+    else
+        prepend(arena, &b, layout, squeezed);
     return squeezed;
 }

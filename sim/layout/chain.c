@@ -40,7 +40,8 @@ bool ts_chain_substitute(ts_chain *chain, int64_t modulus, int64_t divisor) {
     if (modulus > 0 && !push_modulus(&out, modulus)) return false;
     for (int i = 0; i < chain->op_count; i++) {
         int64_t bias, scaled;
-        if (!ts_mul(chain->ops[i].bias, divisor, &bias) || !ts_mul(chain->ops[i].modulus, divisor, &scaled)) return false;
+        if (!ts_mul(chain->ops[i].bias, divisor, &bias) || !ts_mul(chain->ops[i].modulus, divisor, &scaled))
+            return false;
         out.bias += bias;
         if (!push_modulus(&out, scaled)) return false;
     }
@@ -62,7 +63,8 @@ typedef struct {
 
 static bool is_whole(const tracer *t, int k) {
     const ts_chain *chain = &t->current[k];
-    return chain->variable != TS_CHAIN_CONSTANT && chain->op_count == 0 && chain->bias == 0 && chain->divisor == 1;
+    return chain->variable != TS_CHAIN_CONSTANT && chain->op_count == 0 && chain->bias == 0 &&
+           chain->divisor == 1;
 }
 
 /* Two whole variables become one, the dims of the first being the more significant. */
@@ -145,14 +147,22 @@ static void reorder(tracer *t, const int *order) {
 
 static bool trace_stage(tracer *t, const ts_stage *stage) {
     switch (stage->kind) {
-    case TS_STAGE_MERGE: return merge(t, stage->dim);
+    case TS_STAGE_MERGE:
+        return merge(t, stage->dim);
     case TS_STAGE_BIAS:
         t->extents[stage->dim] = stage->extent;
         return add_bias(&t->current[stage->dim], stage->value);
-    case TS_STAGE_PAD: t->extents[stage->dim] = stage->extent; return true;
-    case TS_STAGE_SPLIT: return split(t, stage->dim, stage->value);
-    case TS_STAGE_INSERT: insert(t, stage->dim, (ts_chain){.variable = TS_CHAIN_CONSTANT}, 1); return true;
-    case TS_STAGE_REORDER: reorder(t, stage->order); return true;
+    case TS_STAGE_PAD:
+        t->extents[stage->dim] = stage->extent;
+        return true;
+    case TS_STAGE_SPLIT:
+        return split(t, stage->dim, stage->value);
+    case TS_STAGE_INSERT:
+        insert(t, stage->dim, (ts_chain){.variable = TS_CHAIN_CONSTANT}, 1);
+        return true;
+    case TS_STAGE_REORDER:
+        reorder(t, stage->order);
+        return true;
     }
     return false;
 }
@@ -178,7 +188,8 @@ const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout) {
     }
     if (!chains->compound) {
         assert(t.count == layout->digit_count);
-        chains->digits = ts_arena_grow(arena, t.current, (size_t)t.count, (size_t)t.count, sizeof t.current[0]);
+        chains->digits =
+            ts_arena_grow(arena, t.current, (size_t)t.count, (size_t)t.count, sizeof t.current[0]);
     }
     return chains;
 }

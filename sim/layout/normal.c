@@ -25,8 +25,10 @@ static int collect_digits(const ts_layout *layout, const ts_chains *chains, int 
     for (int i = 0; i < layout->digit_count; i++) {
         const ts_chain *chain = &chains->digits[i];
         if (chain->variable != variable || layout->digits[i].extent == 1) continue;
-        if (chain->op_count > 1 || chain->bias != 0 || (chain->op_count == 1 && chain->ops[0].bias != 0)) return -1;
-        out[count++] = (plain_digit){chain->divisor, chain->op_count ? chain->ops[0].modulus : 0, layout->digits[i]};
+        if (chain->op_count > 1 || chain->bias != 0 || (chain->op_count == 1 && chain->ops[0].bias != 0))
+            return -1;
+        out[count++] =
+            (plain_digit){chain->divisor, chain->op_count ? chain->ops[0].modulus : 0, layout->digits[i]};
     }
     if (count > 0) qsort(out, (size_t)count, sizeof out[0], compare_digits);
     return count;
@@ -50,7 +52,8 @@ static int fuse(const plain_digit *digits, int count, ts_iter *out) {
         const ts_iter *iter = &digits[i].iter;
         ts_iter *last = fused ? &out[fused - 1] : NULL;
         int64_t step;
-        if (last && last->axis == iter->axis && ts_mul(iter->extent, iter->stride, &step) && step == last->stride) {
+        if (last && last->axis == iter->axis && ts_mul(iter->extent, iter->stride, &step) &&
+            step == last->stride) {
             *last = (ts_iter){last->extent * iter->extent, iter->stride, iter->axis};
         } else {
             out[fused++] = *iter;
@@ -70,8 +73,8 @@ static bool is_run(const ts_layout *layout, const ts_variable *v) {
     return true;
 }
 
-static bool normalise_variable(ts_arena *arena, const ts_layout *layout, const ts_chains *chains, int variable,
-                               ts_iter_group *group) {
+static bool normalise_variable(ts_arena *arena, const ts_layout *layout, const ts_chains *chains,
+                               int variable, ts_iter_group *group) {
     const ts_variable *v = &chains->variables[variable];
     if (!is_run(layout, v)) return false;
     plain_digit digits[TS_LAYOUT_MAX_DIMS];
@@ -221,8 +224,8 @@ static bool same_points(const matched *m, const int64_t *index, int64_t *room_a,
 }
 
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
-bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit, bool *equal,
-                     int64_t *witness) {
+bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
+                     bool *equal, int64_t *witness) {
     assert(a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
     matched m;
     parts p;
@@ -235,7 +238,8 @@ bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const t
         if (p.of_dim[i] == i && !ts_add(work, part_size(&p, a, i), &work)) work = INT64_MAX;
     }
     if (work > limit / (replicas_a > replicas_b ? replicas_a : replicas_b)) {
-        return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points", (long long)limit);
+        return ts_error_set(err, TS_ERROR_INPUT, "comparing these layouts needs more than %lld points",
+                            (long long)limit);
     }
     int64_t *room_a = TS_NEW_ARRAY(arena, int64_t, replicas_a * (m.axis_count + 1));
     int64_t *room_b = TS_NEW_ARRAY(arena, int64_t, replicas_b * (m.axis_count + 1));
@@ -289,13 +293,14 @@ static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
     }
 }
 
-bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit, bool *injective,
-                         int64_t *first, int64_t *second) {
+bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
+                         bool *injective, int64_t *first, int64_t *second) {
     int64_t count = ts_layout_element_count(layout), replicas = ts_layout_replica_total(layout);
     *injective = true;
     if (count <= 1 || layout->injective || strides_keep_apart(layout)) return true;
     if (count > limit / replicas) {
-        return ts_error_set(err, TS_ERROR_INPUT, "finding out whether this layout overlaps needs more than %lld points",
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "finding out whether this layout overlaps needs more than %lld points",
                             (long long)limit);
     }
     int n = layout->axis_count, width = n + 1;
@@ -320,7 +325,7 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
 
 typedef struct {
     int part_count;
-    int64_t sizes[TS_LAYOUT_MAX_DIMS];   /* most significant first; the parts are runs of dims */
+    int64_t sizes[TS_LAYOUT_MAX_DIMS]; /* most significant first; the parts are runs of dims */
     int64_t *tables[TS_LAYOUT_MAX_DIMS];
 } part_tables;
 
@@ -367,7 +372,8 @@ static void sum_tables(const part_tables *t, int64_t first, int64_t count, int64
 }
 
 /* Without the swizzle. */
-static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count, int64_t *offsets) {
+static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count,
+                          int64_t *offsets) {
     parts p;
     int64_t work = 0, index[TS_LAYOUT_MAX_DIMS];
     separate(&p, layout->rank);
@@ -385,8 +391,8 @@ static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t fi
     }
 }
 
-bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *layout, int64_t first, int64_t count,
-                            int64_t *offsets) {
+bool ts_layout_forward_many(ts_error *err, ts_arena *scratch, const ts_layout *layout, int64_t first,
+                            int64_t count, int64_t *offsets) {
     if (layout->axis_count != 1) {
         return ts_error_set(err, TS_ERROR_INPUT, "the layout has %d axes, expected one", layout->axis_count);
     }

@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     int64_t low, high;
     int64_t src_slope, dst_slope; /* of the terms that became linear in x */
-    piece prefix; /* loops outside, and the sum of the terms that became constant */
+    piece prefix;                 /* loops outside, and the sum of the terms that became constant */
     int term_count;
     term terms[MAX_TERMS]; /* last, so that a copy takes only those in use */
 } stretch;
@@ -105,7 +105,9 @@ static void fold_all(stretch *at) {
     at->term_count = kept;
 }
 
-static int64_t period_of(const term *t) { return t->chain.op_count ? t->chain.ops[0].modulus : t->chain.divisor; }
+static int64_t period_of(const term *t) {
+    return t->chain.op_count ? t->chain.ops[0].modulus : t->chain.divisor;
+}
 static int64_t bias_of(const term *t) { return t->chain.op_count ? t->chain.ops[0].bias : t->chain.bias; }
 
 static const term *widest(const stretch *at) {
@@ -146,8 +148,10 @@ static void solve_between(solver *s, const stretch *at, int64_t low, int64_t hig
     inner.low = low;
     inner.high = high;
     if (loop) {
-        if (inner.prefix.loop_count == PIECE_LOOPS) s->full = true;
-        else inner.prefix.loops[inner.prefix.loop_count++] = *loop;
+        if (inner.prefix.loop_count == PIECE_LOOPS)
+            s->full = true;
+        else
+            inner.prefix.loops[inner.prefix.loop_count++] = *loop;
     }
     solve(s, &inner);
 }
@@ -215,13 +219,14 @@ static int part_order(const grouping *g, int rank, int part, int *order) {
     return count;
 }
 
-/* Where a variable's dims stand in the order, as one run; false when they do not. Gives what it must be divided by and,
- * unless it comes first, taken modulo. */
-static bool place_variable(const ts_variable *v, const int *order, int count, const int64_t *sizes, int64_t *modulus,
-                           int64_t *divisor) {
+/* Where a variable's dims stand in the order, as one run; false when they do not. Gives what it must be
+ * divided by and, unless it comes first, taken modulo. */
+static bool place_variable(const ts_variable *v, const int *order, int count, const int64_t *sizes,
+                           int64_t *modulus, int64_t *divisor) {
     int first = 0;
     while (first < count && order[first] != v->dims[0]) first++;
-    if (first + v->dim_count > count || memcmp(order + first, v->dims, (size_t)v->dim_count * sizeof *order) != 0) {
+    if (first + v->dim_count > count ||
+        memcmp(order + first, v->dims, (size_t)v->dim_count * sizeof *order) != 0) {
         return false;
     }
     *divisor = 1;
@@ -251,18 +256,22 @@ static bool add_terms(stretch *at, const ts_chains *chains, const ts_layout *lay
 /* ---- The whole plan ---- */
 
 static const char *const too_many_pieces = "its cut points leave too many pieces";
-static const char *const not_digits = "a side merges padded or unrelated dims, is swizzled, or is no stage list";
+static const char *const not_digits =
+    "a side merges padded or unrelated dims, is swizzled, or is no stage list";
 static const char *const different_merges = "the two sides merge dims in ways that do not nest";
 
 /* The padded extent of a dim that both sides pad alike and move whole, or 0. */
-static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, const ts_normal_form *dst, int dim) {
+static int64_t shared_padding(const ts_plan *plan, const ts_normal_form *src, const ts_normal_form *dst,
+                              int dim) {
     if (!src || !dst || plan->src.shape->layout->dims[dim] != plan->sizes[dim] ||
         plan->dst.shape->layout->dims[dim] != plan->sizes[dim]) {
         return 0;
     }
     const ts_iter_group *groups[2] = {NULL, NULL};
-    for (int i = 0; i < src->group_count; i++) groups[0] = src->groups[i].dim == dim ? &src->groups[i] : groups[0];
-    for (int i = 0; i < dst->group_count; i++) groups[1] = dst->groups[i].dim == dim ? &dst->groups[i] : groups[1];
+    for (int i = 0; i < src->group_count; i++)
+        groups[0] = src->groups[i].dim == dim ? &src->groups[i] : groups[0];
+    for (int i = 0; i < dst->group_count; i++)
+        groups[1] = dst->groups[i].dim == dim ? &dst->groups[i] : groups[1];
     if (!groups[0] || !groups[1] || groups[0]->dim_count != 1 || groups[1]->dim_count != 1) return 0;
     return groups[0]->padded == groups[1]->padded ? groups[0]->padded : 0;
 }
@@ -298,8 +307,8 @@ static int64_t constant_bits(const ts_plan_side *side, const ts_chains *chains, 
     return bits;
 }
 
-/* The last part has one piece: the constants, and the replicas of the destination (the same source element, several
- * places). */
+/* The last part has one piece: the constants, and the replicas of the destination (the same source element,
+ * several places). */
 static bool add_constants(ts_plan *plan, ts_arena *arena, const grouping *g, struct ts_plan_part *out) {
     const ts_layout *layout = plan->dst_layout;
     piece *p = TS_NEW(arena, piece);
@@ -309,7 +318,8 @@ static bool add_constants(ts_plan *plan, ts_arena *arena, const grouping *g, str
         const ts_iter *iter = &layout->replicas[i];
         if (iter->extent == 1) continue;
         if (p->loop_count == PIECE_LOOPS) return false;
-        p->loops[p->loop_count++] = (ts_plan_loop){iter->extent, 0, iter->stride * plan->dst.axis_bits[iter->axis]};
+        p->loops[p->loop_count++] =
+            (ts_plan_loop){iter->extent, 0, iter->stride * plan->dst.axis_bits[iter->axis]};
     }
     *out = (struct ts_plan_part){1, p};
     return true;
@@ -343,9 +353,11 @@ static bool make_parts(ts_plan *plan, ts_arena *arena) {
     join_dims(&g, plan->rank, g.dst);
     for (int i = 0; i < plan->rank; i++) {
         if (g.part_of_dim[i] != i) continue;
-        if (!solve_part(plan, arena, &g, i, shared_padding(plan, src, dst, i), &parts[plan->part_count++])) return false;
+        if (!solve_part(plan, arena, &g, i, shared_padding(plan, src, dst, i), &parts[plan->part_count++]))
+            return false;
     }
-    if (!add_constants(plan, arena, &g, &parts[plan->part_count++]) || loops_at_most(plan) > TS_PLAN_MAX_LOOPS) {
+    if (!add_constants(plan, arena, &g, &parts[plan->part_count++]) ||
+        loops_at_most(plan) > TS_PLAN_MAX_LOOPS) {
         plan->why_gather = too_many_pieces;
         return false;
     }
@@ -403,7 +415,8 @@ static bool set_side(ts_error *err, ts_arena *arena, ts_plan_side *side, int ran
     const ts_layout *layout = side->shape->layout;
     if (!layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     if (layout->rank != rank) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the shape has %d dimensions, expected %d", layout->rank, rank);
+        return ts_error_set(err, TS_ERROR_INPUT, "the shape has %d dimensions, expected %d", layout->rank,
+                            rank);
     }
     int64_t *begin = TS_NEW_ARRAY(arena, int64_t, rank);
     if (side->begin && rank > 0) memcpy(begin, side->begin, (size_t)rank * sizeof *begin);
@@ -413,8 +426,8 @@ static bool set_side(ts_error *err, ts_arena *arena, ts_plan_side *side, int ran
     return *sliced && addresses_fit(err, side);
 }
 
-const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst, int rank,
-                           const int64_t *sizes) {
+const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
+                           int rank, const int64_t *sizes) {
     ts_plan *plan = TS_NEW(arena, ts_plan);
     *plan = (ts_plan){.src = *src, .dst = *dst, .rank = rank};
     plan->sizes = ts_arena_grow(arena, sizes, (size_t)rank, (size_t)rank, sizeof *sizes);
@@ -441,7 +454,8 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
 
 static int compare_loops(const void *left, const void *right) {
     const ts_plan_loop *a = left, *b = right;
-    int64_t da = llabs(a->dst_bits), db = llabs(b->dst_bits), sa = llabs(a->src_bits), sb = llabs(b->src_bits);
+    int64_t da = llabs(a->dst_bits), db = llabs(b->dst_bits), sa = llabs(a->src_bits),
+            sb = llabs(b->src_bits);
     if (da != db) return da > db ? -1 : 1;
     return sa > sb ? -1 : sa < sb;
 }
@@ -454,7 +468,8 @@ static void tidy(ts_plan_box *box) {
         ts_plan_loop loop = box->loops[i], *last = kept ? &box->loops[kept - 1] : NULL;
         box->elements *= loop.extent;
         if (loop.extent == 1) continue;
-        if (last && last->src_bits == loop.extent * loop.src_bits && last->dst_bits == loop.extent * loop.dst_bits) {
+        if (last && last->src_bits == loop.extent * loop.src_bits &&
+            last->dst_bits == loop.extent * loop.dst_bits) {
             *last = (ts_plan_loop){last->extent * loop.extent, loop.src_bits, loop.dst_bits};
         } else {
             box->loops[kept++] = loop;
@@ -487,7 +502,8 @@ static void gather_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     box->dst_bits = point_bits(&plan->dst, plan->dst_layout, index);
     for (int i = 0; i < plan->dst_layout->replica_count && i < TS_PLAN_MAX_LOOPS; i++) {
         const ts_iter *iter = &plan->dst_layout->replicas[i];
-        box->loops[box->loop_count++] = (ts_plan_loop){iter->extent, 0, iter->stride * plan->dst.axis_bits[iter->axis]};
+        box->loops[box->loop_count++] =
+            (ts_plan_loop){iter->extent, 0, iter->stride * plan->dst.axis_bits[iter->axis]};
     }
 }
 

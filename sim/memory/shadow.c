@@ -46,8 +46,10 @@ static void mark_in_page(struct ts_shadow *shadow, int64_t page, int64_t first, 
     uint64_t *bitmap = open_bitmap(shadow, page);
     for (int64_t done = 0; done < count; done += 64 - (first + done) % 64) {
         uint64_t mask = word_mask(first + done, count - done);
-        if (valid) bitmap[(first + done) / 64] |= mask;
-        else bitmap[(first + done) / 64] &= ~mask;
+        if (valid)
+            bitmap[(first + done) / 64] |= mask;
+        else
+            bitmap[(first + done) / 64] &= ~mask;
     }
 }
 

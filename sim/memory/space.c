@@ -17,7 +17,9 @@ static ts_space *new_space(ts_arena *arena, const char *name, int64_t capacity_b
     return space;
 }
 
-static int64_t reserved_bytes(const ts_space *space) { return ts_round_up(space->capacity_bytes, TS_SPACE_CHUNK_BYTES); }
+static int64_t reserved_bytes(const ts_space *space) {
+    return ts_round_up(space->capacity_bytes, TS_SPACE_CHUNK_BYTES);
+}
 
 ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t capacity_bytes) {
     assert(capacity_bytes > 0 && capacity_bytes < INT64_MAX / 16);
@@ -25,8 +27,8 @@ ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t
     int64_t length = reserved_bytes(space);
     void *range = mmap(NULL, (size_t)length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) {
-        ts_error_set(err, TS_ERROR_IO, "cannot reserve %lld bytes of addresses for %s: %s", (long long)length, name,
-                     strerror(errno));
+        ts_error_set(err, TS_ERROR_IO, "cannot reserve %lld bytes of addresses for %s: %s", (long long)length,
+                     name, strerror(errno));
         return NULL;
     }
     space->bytes = range;
@@ -73,8 +75,9 @@ uint8_t *ts_space_touch(ts_space *space, int64_t address, int64_t length) {
 
 static bool check(ts_error *err, const ts_space *space, int64_t address, int64_t length) {
     if (ts_space_contains(space, address, length)) return true;
-    return ts_error_set(err, TS_ERROR_FAULT, "access to %s at byte %lld of %lld bytes, expected it within 0 to %lld",
-                        space->name, (long long)address, (long long)length, (long long)space->capacity_bytes);
+    return ts_error_set(err, TS_ERROR_FAULT,
+                        "access to %s at byte %lld of %lld bytes, expected it within 0 to %lld", space->name,
+                        (long long)address, (long long)length, (long long)space->capacity_bytes);
 }
 
 bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length) {
@@ -108,21 +111,26 @@ int64_t ts_space_partition_bits(const ts_space *space) {
 }
 
 /* A named axis of elements must not run into the next partition. */
-static bool fits_partition(ts_error *err, const ts_space *space, const ts_space_axis *axis, int64_t reach_bits) {
+static bool fits_partition(ts_error *err, const ts_space *space, const ts_space_axis *axis,
+                           int64_t reach_bits) {
     int64_t partition = ts_space_partition_bits(space);
-    if (partition == 0 || axis->step_bytes > 0 || axis == &space->axes[0] || reach_bits <= partition) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld",
-                        (long long)ts_ceil_div(reach_bits, 8), axis->name, space->name, (long long)partition / 8);
+    if (partition == 0 || axis->step_bytes > 0 || axis == &space->axes[0] || reach_bits <= partition)
+        return true;
+    return ts_error_set(
+        err, TS_ERROR_INPUT, "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld",
+        (long long)ts_ceil_div(reach_bits, 8), axis->name, space->name, (long long)partition / 8);
 }
 
-static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *shape, int i, int64_t *bits, int64_t *end) {
+static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *shape, int i, int64_t *bits,
+                       int64_t *end) {
     const char *name = shape->layout->axes[i].name;
     const ts_space_axis *axis = find_axis(space, name);
     if (!axis) return ts_error_set(err, TS_ERROR_INPUT, "%s has no axis '%s'", space->name, name);
     int64_t low, high, reach;
     ts_layout_axis_range(shape->layout, i, &low, &high);
     if (low < 0 || (axis->extent > 0 && high >= axis->extent)) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the layout reaches %lld to %lld on axis '%s' of %s, which has 0 to %lld",
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "the layout reaches %lld to %lld on axis '%s' of %s, which has 0 to %lld",
                             (long long)low, (long long)high, name, space->name,
                             (long long)(axis->extent > 0 ? axis->extent - 1 : space->capacity_bytes - 1));
     }
@@ -133,11 +141,12 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
 }
 
-bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes, int64_t *axis_bits) {
+bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes,
+                    int64_t *axis_bits) {
     int64_t end = shape->element_bits;
     if (base_bytes < 0 || base_bytes > space->capacity_bytes) {
-        return ts_error_set(err, TS_ERROR_INPUT, "byte %lld is outside %s, which has %lld bytes", (long long)base_bytes,
-                            space->name, (long long)space->capacity_bytes);
+        return ts_error_set(err, TS_ERROR_INPUT, "byte %lld is outside %s, which has %lld bytes",
+                            (long long)base_bytes, space->name, (long long)space->capacity_bytes);
     }
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     for (int i = 0; i < shape->layout->axis_count; i++) {
@@ -146,6 +155,7 @@ bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape,
     int64_t bytes = ts_ceil_div(end, 8);
     if (bytes < shape->storage_bytes) bytes = shape->storage_bytes;
     if (bytes <= space->capacity_bytes - base_bytes) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "the tensor takes %lld bytes at byte %lld of %s, which has %lld bytes",
-                        (long long)bytes, (long long)base_bytes, space->name, (long long)space->capacity_bytes);
+    return ts_error_set(
+        err, TS_ERROR_INPUT, "the tensor takes %lld bytes at byte %lld of %s, which has %lld bytes",
+        (long long)bytes, (long long)base_bytes, space->name, (long long)space->capacity_bytes);
 }

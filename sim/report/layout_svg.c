@@ -1,5 +1,5 @@
-/* The picture of a layout as SVG: the logical grid, coloured by tile or by coordinate, and the memory order beside it.
- * Large arrays are drawn as tiles. */
+/* The picture of a layout as SVG: the logical grid, coloured by tile or by coordinate, and the memory order
+ * beside it. Large arrays are drawn as tiles. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,16 @@
 #include "tilesim/report/layout.h"
 
 enum {
-    CELL_WIDTH = 44, CELL_HEIGHT = 26, MARGIN = 24, TITLE = 44, GAP = 60,
-    MOST_ROWS = 64, MOST_COLUMNS = 64, MOST_ELEMENTS = 1024, MOST_SLICES = 8, GOLDEN_ANGLE = 137,
+    CELL_WIDTH = 44,
+    CELL_HEIGHT = 26,
+    MARGIN = 24,
+    TITLE = 44,
+    GAP = 60,
+    MOST_ROWS = 64,
+    MOST_COLUMNS = 64,
+    MOST_ELEMENTS = 1024,
+    MOST_SLICES = 8,
+    GOLDEN_ANGLE = 137,
 };
 
 typedef struct {
@@ -19,10 +27,10 @@ typedef struct {
     ts_arena *arena;
     ts_text *out;
     tiling t;
-    int row_dim, column_dim;         /* -1: the array has too few dims */
-    int64_t row_step, column_step;   /* elements a cell stands for: 1, or a tile */
-    int64_t rows, columns, slices;   /* cells drawn */
-    bool cut;                        /* there are more than are drawn */
+    int row_dim, column_dim;       /* -1: the array has too few dims */
+    int64_t row_step, column_step; /* elements a cell stands for: 1, or a tile */
+    int64_t rows, columns, slices; /* cells drawn */
+    bool cut;                      /* there are more than are drawn */
     int64_t index[TS_LAYOUT_MAX_DIMS];
 } drawing;
 
@@ -36,10 +44,12 @@ static void choose_cells(drawing *d) {
     d->row_step = d->column_step = d->slices = 1;
     bool small = extent_of(d, d->row_dim) <= MOST_ROWS && extent_of(d, d->column_dim) <= MOST_COLUMNS;
     if (!small && d->row_dim >= 0 && d->t.first[d->row_dim] > 0) d->row_step = d->t.first[d->row_dim];
-    if (!small && d->column_dim >= 0 && d->t.first[d->column_dim] > 0) d->column_step = d->t.first[d->column_dim];
+    if (!small && d->column_dim >= 0 && d->t.first[d->column_dim] > 0)
+        d->column_step = d->t.first[d->column_dim];
     d->rows = ts_ceil_div(extent_of(d, d->row_dim), d->row_step);
     d->columns = ts_ceil_div(extent_of(d, d->column_dim), d->column_step);
-    for (int i = 0; i < d->row_dim; i++) d->slices = d->slices > MOST_SLICES ? d->slices : d->slices * d->layout->dims[i];
+    for (int i = 0; i < d->row_dim; i++)
+        d->slices = d->slices > MOST_SLICES ? d->slices : d->slices * d->layout->dims[i];
     d->cut = d->rows > MOST_ROWS || d->columns > MOST_COLUMNS || d->slices > MOST_SLICES;
     if (d->rows > MOST_ROWS) d->rows = MOST_ROWS;
     if (d->columns > MOST_COLUMNS) d->columns = MOST_COLUMNS;
@@ -68,8 +78,8 @@ static int64_t colour_of(const drawing *d, const int64_t *index) {
 }
 
 static void add_box(drawing *d, int64_t x, int64_t y, const int64_t *index, const char *text) {
-    ts_text_add(d->out, "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%d\" height=\"%d\" ", x, y, CELL_WIDTH,
-                CELL_HEIGHT);
+    ts_text_add(d->out, "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%d\" height=\"%d\" ", x, y,
+                CELL_WIDTH, CELL_HEIGHT);
     if (!index) {
         ts_text_add(d->out, "fill=\"url(#padding)\" stroke=\"#bbb\"/>\n");
         return;
@@ -77,8 +87,8 @@ static void add_box(drawing *d, int64_t x, int64_t y, const int64_t *index, cons
     int64_t hue = ts_floor_mod(colour_of(d, index) * GOLDEN_ANGLE + 210, 360);
     ts_text_add(d->out, "fill=\"hsl(%" PRId64 ",60%%,82%%)\" stroke=\"#999\"/>\n", hue);
     int size = strlen(text) > 7 ? 8 : strlen(text) > 5 ? 10 : 12;
-    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n", x + CELL_WIDTH / 2,
-                y + CELL_HEIGHT / 2 + size / 3, size, text);
+    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
+                x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
 }
 
 /* The coordinates of an index: "17", or "6,8,1" on several axes. */
@@ -96,7 +106,8 @@ static void draw_cell(drawing *d, int64_t x, int64_t y) {
     add_box(d, x, y, element ? d->index : NULL, text.bytes);
 }
 
-static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t rows, int64_t columns, const char *colour, int width) {
+static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t rows, int64_t columns, const char *colour,
+                       int width) {
     ts_text_add(d->out,
                 "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64 "\" height=\"%" PRId64
                 "\" fill=\"none\" stroke=\"%s\" stroke-width=\"%d\"/>\n",
@@ -107,7 +118,8 @@ static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t rows, int64_t c
 static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *colour, int width) {
     for (int64_t row = 0; row < d->rows; row += high) {
         for (int64_t column = 0; column < d->columns; column += wide) {
-            int64_t h = d->rows - row < high ? d->rows - row : high, w = d->columns - column < wide ? d->columns - column : wide;
+            int64_t h = d->rows - row < high ? d->rows - row : high,
+                    w = d->columns - column < wide ? d->columns - column : wide;
             draw_frame(d, MARGIN + column * CELL_WIDTH, y + row * CELL_HEIGHT, h, w, colour, width);
         }
     }
@@ -125,8 +137,8 @@ static void draw_borders(drawing *d, int64_t y) {
     const int64_t *levels[2] = {d->t.second, d->t.first};
     for (int i = 0; i < 2; i++) {
         if (d->row_step > 1 || d->column_step > 1 || !has_tile(d, levels[i])) continue;
-        draw_frames(d, y, size_in_cells(levels[i], d->row_dim, d->rows), size_in_cells(levels[i], d->column_dim, d->columns),
-                    i == 0 ? "#d22" : "#222", 2);
+        draw_frames(d, y, size_in_cells(levels[i], d->row_dim, d->rows),
+                    size_in_cells(levels[i], d->column_dim, d->columns), i == 0 ? "#d22" : "#222", 2);
     }
     draw_frame(d, MARGIN, y, d->rows, d->columns, "#222", 2);
 }
@@ -173,21 +185,27 @@ static void draw_memory(drawing *d, int64_t x, int64_t elements) {
         ts_text text;
         ts_text_init(&text, d->arena);
         bool one = ts_layout_backward(NULL, d->arena, d->layout, &at, 1, &found) && found.count == 1;
-        for (int i = 0; one && i < d->layout->rank; i++) ts_text_add(&text, "%s%" PRId64, i ? "," : "", found.indices[i]);
-        add_box(d, x + at % d->t.run * CELL_WIDTH, TITLE + at / d->t.run * CELL_HEIGHT, one ? found.indices : NULL, text.bytes);
+        for (int i = 0; one && i < d->layout->rank; i++)
+            ts_text_add(&text, "%s%" PRId64, i ? "," : "", found.indices[i]);
+        add_box(d, x + at % d->t.run * CELL_WIDTH, TITLE + at / d->t.run * CELL_HEIGHT,
+                one ? found.indices : NULL, text.bytes);
     }
 }
 
 static void add_escaped(ts_text *out, const char *text) {
     for (; *text; text++) {
-        if (*text == '<') ts_text_add(out, "&lt;");
-        else if (*text == '&') ts_text_add(out, "&amp;");
-        else ts_text_add_char(out, *text);
+        if (*text == '<')
+            ts_text_add(out, "&lt;");
+        else if (*text == '&')
+            ts_text_add(out, "&amp;");
+        else
+            ts_text_add_char(out, *text);
     }
 }
 
 static void add_caption(drawing *d, int64_t x, const char *text) {
-    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\" text-anchor=\"start\">", x, TITLE - 12);
+    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\" text-anchor=\"start\">", x,
+                TITLE - 12);
     add_escaped(d->out, text);
     ts_text_add(d->out, "</text>\n");
 }
@@ -198,7 +216,8 @@ static void add_title(drawing *d) {
     ts_shape_print(d->shape, &title);
     if (d->layout->axis_count > 1) {
         ts_text_add(&title, "  (");
-        for (int i = 0; i < d->layout->axis_count; i++) ts_text_add(&title, "%s%s", i ? "," : "", d->layout->axes[i].name);
+        for (int i = 0; i < d->layout->axis_count; i++)
+            ts_text_add(&title, "%s%s", i ? "," : "", d->layout->axes[i].name);
         ts_text_add(&title, ")");
     }
     if (d->row_step > 1 || d->column_step > 1) {
@@ -217,12 +236,16 @@ void ts_report_svg(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     int64_t high = d->slices * (d->rows + 1) > lines + 1 ? d->slices * (d->rows + 1) : lines + 1;
     int64_t width = lines > 0 ? right + GAP + d->t.run * CELL_WIDTH + MARGIN : right + MARGIN;
     if (width < 560) width = 560; /* room for the title */
-    ts_text_add(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64 "\" "
-                     "font-family=\"sans-serif\" text-anchor=\"middle\">\n", width, TITLE + high * CELL_HEIGHT);
-    ts_text_add(out, "<defs><pattern id=\"padding\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-                     "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#fff\"/>"
-                     "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#bbb\" stroke-width=\"2\"/></pattern></defs>\n"
-                     "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+    ts_text_add(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64 "\" "
+                "font-family=\"sans-serif\" text-anchor=\"middle\">\n",
+                width, TITLE + high * CELL_HEIGHT);
+    ts_text_add(
+        out,
+        "<defs><pattern id=\"padding\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#fff\"/>"
+        "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#bbb\" stroke-width=\"2\"/></pattern></defs>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
     add_title(d);
     if (ts_layout_element_count(d->layout) > 0) draw_grid(d);
     if (lines > 0) draw_memory(d, right + GAP, elements);

@@ -17,7 +17,8 @@ static double peak_share(const ts_transfer_study *s) {
     return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
 }
 
-static void add_side(ts_text *out, const char *label, const ts_shape *shape, const ts_machine_memory *memory, int64_t at) {
+static void add_side(ts_text *out, const char *label, const ts_shape *shape, const ts_machine_memory *memory,
+                     int64_t at) {
     char digits[32];
     ts_text_add(out, "%-13s ", label);
     ts_shape_print(shape, out);
@@ -40,12 +41,15 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
 
 static void add_bytes(ts_text *out, const ts_dma_result *r) {
     char a[32], b[32], c[32], d[32];
-    ts_text_add(out, "bytes         useful %s, moved %s (both ends), of them padding %s, unused parts of accesses %s\n",
-                grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes), grouped(c, r->padding_bytes),
-                grouped(d, r->waste_bytes));
+    ts_text_add(
+        out,
+        "bytes         useful %s, moved %s (both ends), of them padding %s, unused parts of accesses %s\n",
+        grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes), grouped(c, r->padding_bytes),
+        grouped(d, r->waste_bytes));
     if (r->rmw_lines > 0) {
-        ts_text_add(out, "              %s accesses are read-modify-write: they share a word with other elements\n",
-                    grouped(a, r->rmw_lines));
+        ts_text_add(
+            out, "              %s accesses are read-modify-write: they share a word with other elements\n",
+            grouped(a, r->rmw_lines));
     }
 }
 
@@ -79,10 +83,11 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
 static void add_time(ts_text *out, const ts_transfer_study *s) {
     char a[32], b[32], c[32];
     ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful, %.1f %% of HBM's peak\n",
-                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles), gb_per_second(s),
-                peak_share(s));
+                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
+                gb_per_second(s), peak_share(s));
     ts_text_add(out, "              alone: fixed cost %s, engine %s, HBM at its peak %s cycles\n",
-                grouped(a, s->cost.fixed_cycles), grouped(b, s->cost.engine_cycles), grouped(c, s->cost.memory_cycles));
+                grouped(a, s->cost.fixed_cycles), grouped(b, s->cost.engine_cycles),
+                grouped(c, s->cost.memory_cycles));
     ts_text_add(out, "limiter       %s\n", s->cost.limiter);
 }
 
@@ -92,11 +97,12 @@ static void add_boxes(ts_text *out, const ts_plan *plan) {
     for (int64_t n = 0; n < shown; n++) {
         ts_plan_box box;
         ts_plan_get_box(plan, n, &box);
-        ts_text_add(out, "%3lld: %lld elements from bit %lld to bit %lld\n", (long long)n, (long long)box.elements,
-                    (long long)box.src_bits, (long long)box.dst_bits);
+        ts_text_add(out, "%3lld: %lld elements from bit %lld to bit %lld\n", (long long)n,
+                    (long long)box.elements, (long long)box.src_bits, (long long)box.dst_bits);
         for (int i = 0; i < box.loop_count; i++) {
-            ts_text_add(out, "       %*sfor %lld: src += %lld, dst += %lld\n", 2 * i, "", (long long)box.loops[i].extent,
-                        (long long)box.loops[i].src_bits, (long long)box.loops[i].dst_bits);
+            ts_text_add(out, "       %*sfor %lld: src += %lld, dst += %lld\n", 2 * i, "",
+                        (long long)box.loops[i].extent, (long long)box.loops[i].src_bits,
+                        (long long)box.loops[i].dst_bits);
         }
     }
     if (shown < plan->box_count) ts_text_add(out, "and %lld more\n", (long long)(plan->box_count - shown));

@@ -18,7 +18,8 @@ static const ts_machine_memory *memory_of(ts_error *err, const ts_machine *machi
 }
 
 static bool same_dims(ts_error *err, ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
-    if (!src->layout || !dst->layout) return ts_error_set(err, TS_ERROR_INPUT, "a shape without layout cannot be moved");
+    if (!src->layout || !dst->layout)
+        return ts_error_set(err, TS_ERROR_INPUT, "a shape without layout cannot be moved");
     const ts_layout *a = src->layout, *b = dst->layout;
     if (a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0) return true;
     ts_text text;
@@ -30,8 +31,8 @@ static bool same_dims(ts_error *err, ts_arena *arena, const ts_shape *src, const
 }
 
 /* Where a side lies: its axis bits are kept in the arena. */
-static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, const ts_shape *shape, int64_t at,
-                  ts_plan_side *side) {
+static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, const ts_shape *shape,
+                  int64_t at, ts_plan_side *side) {
     int64_t *bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
     const ts_space *space = ts_space_of_machine(err, arena, memory, false);
     if (!ts_space_place(err, space, shape, at, bits)) return false;
@@ -45,11 +46,13 @@ static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
 }
 
 static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory) {
-    return (ts_dma_end){.in_hbm = strcmp(memory->name, "hbm") == 0, .partition_bits = ts_space_partition_bits(space)};
+    return (ts_dma_end){.in_hbm = strcmp(memory->name, "hbm") == 0,
+                        .partition_bits = ts_space_partition_bits(space)};
 }
 
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
-                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact, ts_transfer_study *study) {
+                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact,
+                       ts_transfer_study *study) {
     *study = (ts_transfer_study){.machine = machine, .src = src, .dst = dst};
     if (!same_dims(err, arena, src, dst)) return false;
     study->src_memory = memory_of(err, machine, src);
@@ -69,6 +72,6 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);
     ts_dma_machine memory = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     return ts_dma_check(err, study->plan, a, b) &&
-           ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory), end_in(b, study->dst_memory),
-                        exact, &study->cost);
+           ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory),
+                        end_in(b, study->dst_memory), exact, &study->cost);
 }

@@ -1,4 +1,5 @@
-/* The engine's time: fixed costs to the cycle, streams near the memory's peak, transfers that share, refusals. */
+/* The engine's time: fixed costs to the cycle, streams near the memory's peak, transfers that share,
+ * refusals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,11 +36,12 @@ static const ts_shape *shape(fixture *f, const char *text) {
 }
 
 /* A slice of both from `begin`, with these sizes; NULL: all. */
-static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int64_t dst_at, const int64_t *begin,
-                              const int64_t *sizes) {
+static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int64_t dst_at,
+                              const int64_t *begin, const int64_t *sizes) {
     const ts_shape *from = shape(f, src), *to = shape(f, dst);
     ts_plan_side a = {from, begin, NULL, 0}, b = {to, begin, NULL, dst_at * 8};
-    const ts_plan *plan = ts_plan_new(&f->err, f->arena, &a, &b, from->layout->rank, sizes ? sizes : from->layout->dims);
+    const ts_plan *plan =
+        ts_plan_new(&f->err, f->arena, &a, &b, from->layout->rank, sizes ? sizes : from->layout->dims);
     assert_non_null(plan);
     return plan;
 }
@@ -52,7 +54,8 @@ static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool 
     return cost;
 }
 
-/* 36: one 64-byte read of a closed bank in Ramulator 2.1's HBM2 (ACT at 1, RD at 16, RD at 20, 16 to the last data). */
+/* 36: one 64-byte read of a closed bank in Ramulator 2.1's HBM2 (ACT at 1, RD at 16, RD at 20, 16 to the last
+ * data). */
 static void one_line_costs_issue_memory_completion(void **state) {
     fixture *f = *state;
     const ts_plan *plan = plan_of(f, "f32[16]{0}", "f32[16]{0}", 4096, NULL, NULL);
@@ -62,7 +65,8 @@ static void one_line_costs_issue_memory_completion(void **state) {
 
 static void every_fixed_cost_counts_to_the_cycle(void **state) {
     fixture *f = *state;
-    const ts_plan *plan = plan_of(f, "bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
+    const ts_plan *plan =
+        plan_of(f, "bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
     ts_dma_cost base = price(f, plan, true, false);
     assert_int_equal(base.transfer.descriptors, 8);
     assert_int_equal(base.fixed_cycles, 100 + 7 * 10 + 200);
@@ -89,9 +93,11 @@ static void streams_run_near_the_peak(void **state) {
     fixture *f = *state;
     const char *const destinations[] = {"f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"};
     for (size_t i = 0; i < 2; i++) {
-        ts_dma_cost cost = price(f, plan_of(f, "f32[2048,1024]{1,0}", destinations[i], 0, NULL, NULL), true, false);
+        ts_dma_cost cost =
+            price(f, plan_of(f, "f32[2048,1024]{1,0}", destinations[i], 0, NULL, NULL), true, false);
         assert_int_equal(cost.transfer.src_bytes, 8 << 20);
-        assert_in_range(cost.cycles, (8 << 20) / HBM2_BYTES_PER_NS / 0.93, (8 << 20) / HBM2_BYTES_PER_NS / 0.90);
+        assert_in_range(cost.cycles, (8 << 20) / HBM2_BYTES_PER_NS / 0.93,
+                        (8 << 20) / HBM2_BYTES_PER_NS / 0.90);
         assert_string_equal(cost.limiter, "HBM bandwidth");
     }
 }
@@ -101,7 +107,7 @@ static void bytes_are_accounted(void **state) {
     const char *src = "f32[13,100]{1,0}", *dst = "f32[13,100]{1,0:T(8,128)}";
     ts_dma_cost cost = price(f, plan_of(f, src, dst, 1 << 20, NULL, NULL), true, true);
     assert_int_equal(cost.transfer.useful_bytes, 13 * 100 * 4);
-    assert_int_equal(cost.transfer.src_bytes, 82 * 64); /* 5200 bytes in a row */
+    assert_int_equal(cost.transfer.src_bytes, 82 * 64);     /* 5200 bytes in a row */
     assert_int_equal(cost.transfer.dst_bytes, 13 * 7 * 64); /* 400 of 512 bytes of each row: 7 lines */
     assert_int_equal(cost.transfer.padding_bytes, 0);
     assert_int_equal(cost.transfer.waste_bytes, 82 * 64 + 13 * 7 * 64 - 2 * 5200);
@@ -113,13 +119,16 @@ static void bytes_are_accounted(void **state) {
 static void half_words_beside_valid_rows_are_read_first(void **state) {
     fixture *f = *state;
     const char *dst = "bf16[16,128]{1,0:T(8,128)(2,1)}", *src = "bf16[16,128]{1,0}";
-    const int64_t aligned[2] = {2, 0}, odd[2] = {1, 0}, two[2] = {2, 128}, one[2] = {1, 128}, all[2] = {16, 128};
+    const int64_t aligned[2] = {2, 0}, odd[2] = {1, 0}, two[2] = {2, 128}, one[2] = {1, 128},
+                  all[2] = {16, 128};
     assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, aligned, two), true, true).transfer.rmw_lines, 0);
     assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, odd, one), true, true).transfer.rmw_lines, 8);
     assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, NULL, all), true, true).transfer.rmw_lines, 0);
     /* the last row of an odd number shares its words with padding only */
     const char *ragged = "bf16[15,128]{1,0:T(8,128)(2,1)}";
-    assert_int_equal(price(f, plan_of(f, "bf16[15,128]{1,0}", ragged, 1 << 20, NULL, NULL), true, true).transfer.rmw_lines, 0);
+    assert_int_equal(
+        price(f, plan_of(f, "bf16[15,128]{1,0}", ragged, 1 << 20, NULL, NULL), true, true).transfer.rmw_lines,
+        0);
 }
 
 static void transfers_share_the_memory(void **state) {
@@ -130,7 +139,8 @@ static void transfers_share_the_memory(void **state) {
     int64_t alone = price(f, plan, true, false).cycles;
     ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
     ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
-    ts_dma_transfer a = {.plan = plan, .src.in_hbm = true, .tag = 1}, b = {.plan = other, .src.in_hbm = true, .tag = 2};
+    ts_dma_transfer a = {.plan = plan, .src.in_hbm = true, .tag = 1},
+                    b = {.plan = other, .src.in_hbm = true, .tag = 2};
     assert_true(ts_dma_start(&f->err, dma, &a, 0));
     assert_true(ts_dma_start(&f->err, dma, &b, 0));
     assert_int_equal(ts_dma_next(dma, 1000), INT64_MAX);
@@ -166,15 +176,18 @@ static void an_engine_that_cannot_transpose_says_so(void **state) {
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
     ts_dma_cost cost;
     const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
-    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = true}, (ts_dma_end){.in_hbm = true},
-                              true, &cost));
+    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = true},
+                              (ts_dma_end){.in_hbm = true}, true, &cost));
     assert_int_equal(f->err.kind, TS_ERROR_UNMODELLED);
     assert_string_equal(f->err.message, "the DMA engine of this machine cannot do a transpose");
 }
 
 static void kinds_are_told_apart(void **state) {
     fixture *f = *state;
-    const struct { const char *src, *dst; ts_dma_kind kind; } rows[] = {
+    const struct {
+        const char *src, *dst;
+        ts_dma_kind kind;
+    } rows[] = {
         {"f32[64,256]{1,0}", "f32[64,256]{1,0}", TS_DMA_COPY},
         {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_COPY},
         {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_RETILE},
@@ -186,18 +199,24 @@ static void kinds_are_told_apart(void **state) {
         {"f32[64,256]{1,0}", "bf16[64,256]{1,0}", TS_DMA_CONVERT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(ts_dma_classify(plan_of(f, rows[i].src, rows[i].dst, 1 << 20, NULL, NULL)), rows[i].kind);
+        assert_int_equal(ts_dma_classify(plan_of(f, rows[i].src, rows[i].dst, 1 << 20, NULL, NULL)),
+                         rows[i].kind);
     }
 }
 
 int main(void) {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(one_line_costs_issue_memory_completion), CASE(every_fixed_cost_counts_to_the_cycle),
-        CASE(engine_rate_limits_a_fast_memory),       CASE(streams_run_near_the_peak),
-        CASE(bytes_are_accounted),                    CASE(half_words_beside_valid_rows_are_read_first),
-        CASE(transfers_share_the_memory),             CASE(later_transfers_wait_for_a_queue),
-        CASE(an_engine_that_cannot_transpose_says_so), CASE(kinds_are_told_apart),
+        CASE(one_line_costs_issue_memory_completion),
+        CASE(every_fixed_cost_counts_to_the_cycle),
+        CASE(engine_rate_limits_a_fast_memory),
+        CASE(streams_run_near_the_peak),
+        CASE(bytes_are_accounted),
+        CASE(half_words_beside_valid_rows_are_read_first),
+        CASE(transfers_share_the_memory),
+        CASE(later_transfers_wait_for_a_queue),
+        CASE(an_engine_that_cannot_transpose_says_so),
+        CASE(kinds_are_told_apart),
     };
     return cmocka_run_group_tests_name("dma/engine", tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *l
     return parsed;
 }
 
-static ts_dma_cost price(ts_arena *arena, const ts_shape *src, const ts_shape *dst, bool dst_in_hbm, bool exact) {
+static ts_dma_cost price(ts_arena *arena, const ts_shape *src, const ts_shape *dst, bool dst_in_hbm,
+                         bool exact) {
     ts_error err = {0};
     ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ};
     ts_dma_cost cost;
@@ -56,7 +57,8 @@ static void skipping_is_close_to_walking(void **state) {
         const ts_shape *src = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]);
         const ts_shape *dst = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]);
         bool dst_in_hbm = random_below(&seed, 2);
-        ts_dma_cost exact = price(arena, src, dst, dst_in_hbm, true), quick = price(arena, src, dst, dst_in_hbm, false);
+        ts_dma_cost exact = price(arena, src, dst, dst_in_hbm, true),
+                    quick = price(arena, src, dst, dst_in_hbm, false);
         assert_true(!exact.skipped && (quick.skipped || quick.cycles == exact.cycles));
         assert_int_equal(quick.transfer.useful_bytes, exact.transfer.useful_bytes);
         skipped += quick.skipped;
@@ -64,7 +66,8 @@ static void skipping_is_close_to_walking(void **state) {
         assert_in_range(quick.cycles, exact.cycles * 92 / 100 - 310, exact.cycles * 108 / 100 + 310);
         ts_arena_free(arena);
     }
-    print_message("seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh\n", SEED, skipped, PAIRS, far);
+    print_message("seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh\n", SEED,
+                  skipped, PAIRS, far);
     assert_true(skipped >= PAIRS / 4 && far <= PAIRS / 12);
 }
 
