@@ -53,10 +53,33 @@ static void add_counts(ts_text *out, const ts_hbm_stats *s) {
                 grouped(a, s->forwarded), grouped(b, s->coalesced));
 }
 
+/* Of the time of all pseudo channels, the cycles of one on average: whole ones that add up to the run's. */
+static void average_limiters(const ts_hbm_report *r, int64_t cycles[TS_HBM_LIMITER_COUNT]) {
+    const ts_hbm_config *c = &r->machine->hbm;
+    int64_t channels = (int64_t)c->stacks * c->channels * c->pseudo_channels, sum = 0, before = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        sum += r->run.stats.limiter_cycles[i];
+        cycles[i] = sum / channels - before;
+        before = sum / channels;
+    }
+}
+
+static void add_limiters(ts_text *out, const ts_hbm_report *r) {
+    int64_t cycles[TS_HBM_LIMITER_COUNT];
+    average_limiters(r, cycles);
+    ts_text_add(out, "limiters      what the time of a pseudo channel went to, on average\n");
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (cycles[i] > 0)
+            ts_text_add(out, "  %6.2f %%  %-11s %s\n", 100 * ratio(cycles[i], r->run.cycles),
+                        ts_hbm_limiter_name((ts_hbm_limiter)i), ts_hbm_limiter_meaning((ts_hbm_limiter)i));
+    }
+}
+
 void ts_report_hbm(const ts_hbm_report *report, ts_text *out) {
     add_head(out, report);
     add_time(out, report);
     add_counts(out, &report->run.stats);
+    add_limiters(out, report);
     ts_text_add(out, "host          %.3f s of CPU time, %.2f million requests a second\n", report->host_seconds,
                 report->host_seconds > 0 ? (double)report->run.requests / report->host_seconds / 1e6 : 0);
 }
@@ -74,6 +97,15 @@ static void add_json_counts(ts_json *json, const ts_hbm_stats *s) {
     ts_json_int(json, "refreshes", s->refreshes);
     ts_json_int(json, "read_to_write", s->read_to_write);
     ts_json_int(json, "write_to_read", s->write_to_read);
+}
+
+static void add_json_limiters(ts_json *json, const ts_hbm_report *r) {
+    int64_t cycles[TS_HBM_LIMITER_COUNT];
+    average_limiters(r, cycles);
+    ts_json_object(json, "limiters");
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++)
+        ts_json_int(json, ts_hbm_limiter_name((ts_hbm_limiter)i), cycles[i]);
+    ts_json_close(json);
 }
 
 void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
@@ -98,6 +130,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_real(&json, "mean_read_latency_cycles", ratio(s->read_latency_sum, s->reads), 4);
     ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
     add_json_counts(&json, s);
+    add_json_limiters(&json, r);
     ts_json_real(&json, "host_seconds", r->host_seconds, 6);
     ts_json_end(&json);
 }

@@ -44,6 +44,19 @@ def text():
 
 
 @test
+def limiters_add_up():
+    for words in (["c_copy4k"], ["j_random", "--map", "A", "-m", "hbm3-reference"], ["l_relayout", "-m", "tpu-v5e"]):
+        bill = expect_json(["hbm", *words])
+        parts = bill["limiters"]
+        assert sum(parts.values()) == bill["cycles"] and min(parts.values()) >= 0, parts
+        assert abs(parts["data"] / bill["cycles"] - bill["bandwidth_fraction"]) < 1e-3, (parts, bill)
+        assert parts["refresh"] > 0 and parts["tRCD"] > 0
+        lines = expect(["hbm", *words]).splitlines()
+        shares = [float(line.split()[0]) for line in lines if line.startswith("  ") and line.split()[1] == "%"]
+        assert abs(sum(shares) - 100) < 0.2 and all(len(line) <= 100 for line in lines), lines
+
+
+@test
 def windows_and_maps():
     def cycles(*options):
         return expect_json(["hbm", "d_s4k_512", "-m", "hbm2-reference", *options])["cycles"]
