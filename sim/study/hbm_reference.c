@@ -12,19 +12,19 @@
 #define ONE_PC "hbm.channels=1", "hbm.pseudo_channels=1", "memories.hbm.capacity=512 MiB", QUEUES(32)
 
 static const ts_hbm_reference_config configs[] = {
-    {"hbm2_8ch", "hbm2-reference", "HBM2, a stack", {NULL}},
-    {"hbm2_8ch_q256", "hbm2-reference", "queues of 256", {QUEUES(256)}},
-    {"hbm2_8ch_frfcfs", "hbm2-reference", "precharges do not wait for hits", {"hbm.controller.scheduler=frfcfs"}},
-    {"hbm2_8ch_noref", "hbm2-reference", "no refresh", {"hbm.controller.refresh=none"}},
-    {"hbm2_16x1pc", "hbm2-reference", "a row bus for each pseudo channel",
+    {"hbm2_8ch", "hbm2-reference", "HBM2, one stack", {NULL}},
+    {"hbm2_8ch_q256", "hbm2-reference", "HBM2, queues of 256", {QUEUES(256)}},
+    {"hbm2_8ch_frfcfs", "hbm2-reference", "HBM2, precharges do not wait for hits", {"hbm.controller.scheduler=frfcfs"}},
+    {"hbm2_8ch_noref", "hbm2-reference", "HBM2, no refresh", {"hbm.controller.refresh=none"}},
+    {"hbm2_16x1pc", "hbm2-reference", "HBM2, 16 channels of one pseudo channel",
      {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(32)}},
-    {"hbm2_16x1pc_q128", "hbm2-reference", "the same, queues of 128",
+    {"hbm2_16x1pc_q128", "hbm2-reference", "HBM2, such channels, queues of 128",
      {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(128)}},
-    {"hbm2_1ch", "hbm2-reference", "one channel", {"hbm.channels=1", "memories.hbm.capacity=1 GiB"}},
-    {"hbm2_1pc", "hbm2-reference", "one pseudo channel", {ONE_PC}},
-    {"hbm2_1pc_noref", "hbm2-reference", "the same, no refresh", {ONE_PC, "hbm.controller.refresh=none"}},
-    {"hbm3_16ch", "hbm3-reference", "HBM3, a stack", {NULL}},
-    {"hbm3_16ch_refpb", "hbm3-reference", "refresh bank by bank", {"hbm.controller.refresh=per_bank"}},
+    {"hbm2_1ch", "hbm2-reference", "HBM2, one channel", {"hbm.channels=1", "memories.hbm.capacity=1 GiB"}},
+    {"hbm2_1pc", "hbm2-reference", "HBM2, one pseudo channel", {ONE_PC}},
+    {"hbm2_1pc_noref", "hbm2-reference", "HBM2, one pseudo channel, no refresh", {ONE_PC, "hbm.controller.refresh=none"}},
+    {"hbm3_16ch", "hbm3-reference", "HBM3, one stack", {NULL}},
+    {"hbm3_16ch_refpb", "hbm3-reference", "HBM3, refresh bank by bank", {"hbm.controller.refresh=per_bank"}},
 };
 
 const ts_hbm_reference_config *ts_hbm_reference_find(const char *config) {
@@ -113,4 +113,21 @@ bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *referen
     bool done = run_in(err, arena, "hbm2_1pc_noref", "A", "perch", &sequences[i], run);
     ts_arena_free(arena);
     return done;
+}
+
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy) {
+    *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count),
+                                  .sequences = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count)};
+    for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
+        if (!ts_hbm_sequence_run(err, &ts_hbm_sequence_references[i], &accuracy->sequences[i])) return false;
+    }
+    for (int i = 0; i < ts_hbm_reference_count; i++) {
+        const ts_hbm_reference *reference = &ts_hbm_references[i];
+        ts_hbm_comparison *comparison = &accuracy->runs[accuracy->run_count];
+        if (!ts_hbm_reference_find(reference->config)) continue;
+        comparison->reference = reference;
+        if (!ts_hbm_reference_run(err, reference, &comparison->run)) return false;
+        accuracy->run_count++;
+    }
+    return true;
 }

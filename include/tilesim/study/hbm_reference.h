@@ -44,4 +44,16 @@ const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena, const
 bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run);
 bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_run *run);
 
+/* All references whose configuration HBM time has, and all sequences. */
+typedef struct {
+    const ts_hbm_reference *reference;
+    ts_hbm_run run;
+} ts_hbm_comparison;
+typedef struct {
+    ts_hbm_comparison *runs;
+    int run_count;
+    ts_hbm_run *sequences; /* of ts_hbm_sequence_references */
+} ts_hbm_accuracy;
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy);
+
 #endif

@@ -1,0 +1,11 @@
+/* How near HBM time is to other simulators: a section of docs/accuracy.md, and JSON. */
+#ifndef TILESIM_REPORT_HBM_ACCURACY_H
+#define TILESIM_REPORT_HBM_ACCURACY_H
+
+#include "tilesim/report/json.h"
+#include "tilesim/study/hbm_reference.h"
+
+void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out);
+void ts_report_hbm_accuracy_json(const ts_hbm_accuracy *accuracy, ts_text *out);
+
+#endif
