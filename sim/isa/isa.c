@@ -5,8 +5,8 @@
 
 #include "tilesim/base/text.h"
 
-static const char *const family_texts[] = {
-#define FAMILY(name, text) text,
+static const ts_named families[] = {
+#define FAMILY(name, text, note) {text, note},
 #include "tilesim/isa/opcodes.def"
 };
 
@@ -75,7 +75,7 @@ _Static_assert(COUNT(space_texts) == TS_SPACE_COUNT, "a row for each");
 const ts_opcode_info *ts_opcode_get(ts_opcode opcode) { return &opcodes[opcode]; }
 const ts_named *ts_slot_get(ts_slot slot) { return &slots[slot]; }
 const ts_named *ts_latency_get(ts_latency latency) { return &latencies[latency]; }
-const char *ts_family_text(ts_family family) { return family_texts[family]; }
+const ts_named *ts_family_get(ts_family family) { return &families[family]; }
 const char *ts_space_text(ts_space_kind space) { return space_texts[space]; }
 const char *ts_operand_kind_text(ts_operand_kind kind) { return kind_texts[kind]; }
 

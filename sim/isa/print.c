@@ -59,17 +59,18 @@ static void add_markdown(ts_text *out, const ts_opcode_info *info) {
                 ts_latency_get(info->latency)->text, info->meaning);
 }
 
-enum { WIDTH = 98, INDENT = 6 };
+enum { WIDTH = 98 };
 
 /* Indented lines of at most WIDTH columns. */
-static void add_wrapped(ts_text *out, const char *text) {
+static void add_wrapped(ts_text *out, const char *text, int indent) {
+    size_t room = (size_t)(WIDTH - indent);
     while (*text) {
         size_t length = strlen(text);
-        if (length > WIDTH - INDENT) {
-            length = WIDTH - INDENT;
+        if (length > room) {
+            length = room;
             while (text[length] != ' ') length--;
         }
-        ts_text_add(out, "%*s%.*s\n", INDENT, "", (int)length, text);
+        ts_text_add(out, "%*s%.*s\n", indent, "", (int)length, text);
         text += length;
         while (*text == ' ') text++;
     }
@@ -81,11 +82,16 @@ static void add_plain(ts_text *out, const ts_opcode_info *info) {
     ts_opcode_print_operands(out, info);
     ts_text_add(out, "%*s %-7s %s\n", (int)(out->length - start < 40 ? 40 - (out->length - start) : 0), "",
                 ts_slot_get(info->slot)->text, ts_latency_get(info->latency)->text);
-    add_wrapped(out, info->meaning);
+    add_wrapped(out, info->meaning, 6);
 }
 
 static void add_family(ts_text *out, ts_family family, bool markdown) {
-    ts_text_add(out, markdown ? "\n## %s\n\n" : "\n%s\n", ts_family_text(family));
+    const ts_named *named = ts_family_get(family);
+    ts_text_add(out, markdown ? "\n## %s\n\n" : "\n%s\n", named->text);
+    if (*named->meaning) {
+        add_wrapped(out, named->meaning, markdown ? 0 : 2);
+        ts_text_add(out, markdown ? "\n" : "");
+    }
     if (markdown) {
         ts_text_add(out,
                     "| instruction | operands | slot | latency key | meaning |\n|---|---|---|---|---|\n");

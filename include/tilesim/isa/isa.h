@@ -24,7 +24,7 @@ typedef enum {
 } ts_latency;
 
 typedef enum {
-#define FAMILY(name, text) TS_FAMILY_##name,
+#define FAMILY(name, text, note) TS_FAMILY_##name,
 #include "tilesim/isa/opcodes.def"
     TS_FAMILY_COUNT
 } ts_family;
@@ -191,7 +191,7 @@ typedef struct {
 } ts_named;
 const ts_named *ts_slot_get(ts_slot slot);
 const ts_named *ts_latency_get(ts_latency latency);
-const char *ts_family_text(ts_family family);
+const ts_named *ts_family_get(ts_family family); /* the meaning may be "" */
 const char *ts_space_text(ts_space_kind space);
 
 /* What a machine's core has of everything that an instruction names. */
