@@ -12,7 +12,7 @@ bool steady_is_boundary(steady_state *steady, const ts_walk *walk) {
     if (steady->window == 0 || next < before) {
         steady->window = ts_walk_period(walk, STEADY_BLOCKS);
         steady->boundary = next;
-        steady->count = 0;
+        steady->count = steady->doublings = 0;
     }
     return next == steady->boundary;
 }
@@ -39,7 +39,7 @@ static bool agrees(const steady_state *steady) {
         if (sum < least) least = sum;
         if (sum > most) most = sum;
     }
-    return (most - least) * STEADY_AGREE <= most;
+    return (most - least) * STEADY_AGREE <= most * (1 + steady->doublings / 2);
 }
 
 /* A full list that does not agree: windows of twice the length average more. */
@@ -47,6 +47,7 @@ static void thin_out(steady_state *steady) {
     for (int i = 0; i <= STEADY_WINDOWS / 2; i++) steady->samples[i] = steady->samples[2 * i];
     steady->count = STEADY_WINDOWS / 2 + 1;
     steady->window *= 2;
+    steady->doublings++;
 }
 
 bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample *now, steady_skip *skip) {

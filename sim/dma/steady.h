@@ -6,7 +6,8 @@
 #include "tilesim/memory/hbm.h"
 
 /* Windows of at least STEADY_BLOCKS blocks. The last three sums over STEADY_SUM windows must agree within one part in
- * STEADY_AGREE: several windows, because rows, banks and write drains make single ones differ. */
+ * STEADY_AGREE: several windows, because rows, banks and write drains make single ones differ. Windows double when they do
+ * not; with every second doubling the sums may differ by as much again. */
 enum { STEADY_BLOCKS = 16, STEADY_SUM = 8, STEADY_WINDOWS = 3 * STEADY_SUM, STEADY_AGREE = 200 };
 
 /* What has happened so far, at the end of a window. */
@@ -19,7 +20,7 @@ typedef struct {
 typedef struct {
     int64_t next, window; /* of the box being watched: its next block, blocks of a window; window 0: none */
     int64_t boundary;     /* the block at which the current window ends */
-    int count;
+    int count, doublings;
     steady_sample samples[STEADY_WINDOWS + 1]; /* the latest last */
 } steady_state;
 
