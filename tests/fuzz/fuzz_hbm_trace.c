@@ -1,0 +1,38 @@
+/* Traces of HBM requests from any bytes. What is accepted are aligned addresses that a map takes, in order of the cycle
+ * from which they may be offered; what is not has a place in the file. */
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tilesim/study/hbm_run.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const ts_hbm_config config = {.burst_bytes = 32, .ticks_per_ck = 2};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_request block[8];
+    int64_t earliest = 0;
+    static FILE *file;
+    char path[64];
+    int count;
+    if (!file) file = tmpfile();
+    bool written = ftruncate(fileno(file), 0) == 0 && pwrite(fileno(file), data, size, 0) == (ssize_t)size &&
+                   lseek(fileno(file), 0, SEEK_SET) == 0;
+    assert(written);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
+    ts_hbm_requests *requests = ts_hbm_requests_open(&err, arena, path, &config);
+    assert(requests);
+    while (ts_hbm_requests_read(&err, requests, block, 8, &count) && count > 0) {
+        for (int i = 0; i < count; i++) {
+            assert(block[i].address >= 0 && block[i].address < INT64_C(32) << 40 && block[i].address % 64 == 0);
+            assert(block[i].earliest >= earliest);
+            earliest = block[i].earliest;
+        }
+    }
+    assert(err.kind == TS_ERROR_NONE || (err.kind == TS_ERROR_INPUT && err.line > 0 && err.column > 0));
+    ts_hbm_requests_close(requests);
+    ts_arena_free(arena);
+    return 0;
+}
