@@ -159,6 +159,7 @@ void dram_clear(ts_dram *d, const dram_spec *spec) {
     fill(d->open_row, DRAM_MAX_BANKS, DRAM_CLOSED);
     fill(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, DRAM_NEVER);
     fill(d->group_note[0], DRAM_MAX_GROUPS * 2, DRAM_NEVER);
+    fill(d->pc_note[0], DRAM_MAX_PCS * DRAM_NOTES, DRAM_NEVER);
     fill(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, DRAM_NEVER);
     fill(d->act_at, DRAM_MAX_PCS, 0);
     fill(d->open_banks, DRAM_MAX_PCS, 0);
@@ -176,6 +177,7 @@ void dram_rebase(ts_dram *d, int32_t shift) {
     shift_down(d->pre_time, DRAM_MAX_BANKS, shift);
     shift_down(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, shift);
     shift_down(d->group_note[0], DRAM_MAX_GROUPS * 2, shift);
+    shift_down(d->pc_note[0], DRAM_MAX_PCS * DRAM_NOTES, shift);
     shift_down(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, shift);
 }
 
@@ -193,16 +195,17 @@ static int banks_of_level(const dram_spec *s, ts_dram_level level) {
 /* The last command of one bit in the node that a rule looks at; DRAM_NEVER. */
 static int32_t last_at(const ts_dram *d, const ts_dram_rule *rule, int bit, int bank) {
     const dram_spec *s = d->spec;
-    int count = banks_of_level(s, rule->level), first = bank / count * count;
-    bool by_group = bit < 2 && count > 1; /* columns */
-    int step = by_group ? s->banks_of_group : 1;
+    int count = banks_of_level(s, rule->level), first = bank / count * count, pc = bank / s->banks_of_pc;
+    bool is_column = bit < 2, is_row = bit == DRAM_ACT || bit == DRAM_PRE || 1 << bit >= TS_DRAM_PREA;
+    int step = is_row && count >= s->banks_of_pc ? s->banks_of_pc : is_column && count > 1 ? s->banks_of_group : 1;
     int32_t last = DRAM_NEVER;
     if (rule->window == DRAM_WINDOW)
-        return d->acts[bank / s->banks_of_pc][d->act_at[bank / s->banks_of_pc]];
+        return d->acts[pc][d->act_at[pc]];
     for (int b = first; b < first + count; b += step) {
         if (rule->level == TS_DRAM_OTHER_SID && b / s->banks_of_sid == bank / s->banks_of_sid)
             continue;
-        raise_to(&last, by_group ? d->group_note[b >> s->group_shift][bit] : d->bank_note[b][bit]);
+        raise_to(&last, step == 1 ? d->bank_note[b][bit]
+                        : is_column ? d->group_note[b >> s->group_shift][bit] : d->pc_note[b / s->banks_of_pc][bit]);
     }
     return last;
 }
@@ -211,9 +214,8 @@ ts_dram_limit dram_earliest(const ts_dram *d, ts_dram_command command, int bank)
     ts_dram_limit limit = {0, NULL, 0};
     for (int i = 0; i < d->spec->rule_count; i++) {
         const ts_dram_rule *rule = &d->spec->rules[i];
-        for (int bit = 0; bit < TS_DRAM_COMMANDS && (rule->before & (int)command); bit++) {
-            if (!(rule->after >> bit & 1))
-                continue;
+        for (int after = rule->before & (int)command ? rule->after : 0; after != 0; after &= after - 1) {
+            int bit = bit_number(after);
             int32_t last = last_at(d, rule, bit, bank), at = last + rule_ticks(d->spec, rule, 1 << bit, (int)command);
             if (last != DRAM_NEVER && (at > limit.cycle))
                 limit = (ts_dram_limit){at, rule, last};
@@ -224,7 +226,7 @@ ts_dram_limit dram_earliest(const ts_dram *d, ts_dram_command command, int bank)
 
 void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     const dram_spec *s = d->spec;
-    int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc, noted = bank;
+    int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc;
     if (command == TS_DRAM_RDA || command == TS_DRAM_WRA) {
         int direction = command == TS_DRAM_WRA;
         dram_column(d, direction, bank, bank >> s->group_shift, t, s->groups);
@@ -236,15 +238,13 @@ void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
         if (s->pre_to_pre > 0)
             raise_all(d->pre_time + first, t + s->pre_to_pre, count);
         d->open_banks[pc] = 0;
-        noted = first;
     } else if (command == TS_DRAM_REFA) {
         raise_all(d->act_time + first, t + s->refa_to_act, count);
-        noted = first;
     } else {
         raise_all(d->act_time + first, t + s->refb_to_act_pc, count);
         raise_to(&d->act_time[bank], t + s->refb_to_act);
     }
-    d->bank_note[noted][bit_number((int)command)] = t;
+    d->bank_note[bank][bit_number((int)command)] = d->pc_note[pc][bit_number((int)command)] = t;
 }
 
 /* ---- The public face: one channel, cycles from 0. ---- */

@@ -39,9 +39,9 @@ struct ts_dram {
     int32_t column_time[2][DRAM_MAX_GROUPS]; /* the earliest RD, WR by the rules between columns */
     int32_t opened_time[2][DRAM_MAX_BANKS];  /* and by those after the bank's ACT */
     int32_t act_time[DRAM_MAX_BANKS], pre_time[DRAM_MAX_BANKS], open_row[DRAM_MAX_BANKS];
-    /* The last command by node and bit number. Columns are noted by group and by bank, row commands by bank (PREA
-     * and REFA by the first of their banks): what a larger node saw last is the latest of its parts. */
-    int32_t group_note[DRAM_MAX_GROUPS][2], bank_note[DRAM_MAX_BANKS][DRAM_NOTES];
+    /* The last command by node and bit number: columns by group and bank, row commands by pseudo channel and bank. What
+     * another node saw last is the latest of its parts. */
+    int32_t group_note[DRAM_MAX_GROUPS][2], bank_note[DRAM_MAX_BANKS][DRAM_NOTES], pc_note[DRAM_MAX_PCS][DRAM_NOTES];
     int32_t acts[DRAM_MAX_PCS][DRAM_WINDOW]; /* a ring of the last ACTs */
     int32_t act_at[DRAM_MAX_PCS];            /* its oldest */
     int32_t open_banks[DRAM_MAX_PCS];
@@ -60,7 +60,7 @@ ALWAYS static inline void dram_column(ts_dram *d, int direction, int bank, int g
     const int32_t *delta = s->column[direction] + 2 * group * lanes_of(groups);
     raise_row(d->column_time[DRAM_READ], delta, t, lanes_of(groups));
     raise_row(d->column_time[DRAM_WRITE], delta + lanes_of(groups), t, lanes_of(groups));
-    lane_set(d->pre_time, bank, max32(d->pre_time[bank], t + s->column_to_pre[direction]));
+    raise_to(&d->pre_time[bank], t + s->column_to_pre[direction]);
     d->group_note[group][direction] = t;
     d->bank_note[bank][direction] = t;
 }
@@ -80,7 +80,7 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     d->opened_time[DRAM_WRITE][bank] = t + s->act_to_column[DRAM_WRITE];
     lane_set(d->open_row, bank, row);
     d->open_banks[pc]++;
-    d->bank_note[bank][DRAM_ACT] = t;
+    d->bank_note[bank][DRAM_ACT] = d->pc_note[pc][DRAM_ACT] = t;
 }
 
 ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
@@ -94,7 +94,7 @@ ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of
     if (s->pre_to_pre > 0)
         raise_all(d->pre_time + (bank & -banks_of_pc), t + s->pre_to_pre, banks_of_pc);
     dram_close(d, bank, banks_of_pc);
-    d->bank_note[bank][DRAM_PRE] = t;
+    d->bank_note[bank][DRAM_PRE] = d->pc_note[bank / banks_of_pc][DRAM_PRE] = t;
 }
 
 /* RDA, WRA, PREA, REFA and REFB: rare. */

@@ -88,6 +88,7 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
     hbm->map = ts_address_map_new(err, arena, config, &map);
     if (!hbm->map)
         return NULL;
+    hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0;
     hbm->spec = dram_spec_new(arena, config);
     hbm->channel_count = config->stacks * config->channels;
     hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
@@ -224,7 +225,7 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
 void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->hbm->end_cycle = end_cycle(st->hbm);
     st->start = to_local(st->hbm, cycle);
-    st->window_at = st->done_at = 0;
+    st->offer_at = st->accept_at = st->done_at = 0;
     st->latest = 0;
     st->latest_done = st->end = -1;
     st->unfinished = 0;
@@ -263,108 +264,102 @@ static inline int channel_of(uint64_t place) {
     return (int)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS) & ((1 << TS_ADDRESS_CHANNEL_BITS) - 1));
 }
 
-/* Finds the place of each burst, and counts those of each channel, shifted by one. */
-static void find_places(const ts_hbm *hbm, hbm_block *b, int32_t *count) {
-    const uint64_t odd = hbm->map->table[0][1]; /* from an even burst to the next: the map is linear */
-    const bool in_row = odd >> TS_ADDRESS_COLUMN_BITS == 0;
-    int64_t last = -2;
-    uint64_t place = 0;
-    for (int i = 0; i < b->count; i++) {
-        int64_t burst = b->burst[i];
-        if ((burst & 1) && burst == last + 1) {
-            place ^= odd;
-            if (in_row && b->flags[i] == (b->flags[i - 1] & BURST_WRITES))
-                b->flags[i] |= BURST_FOLLOWS;
-        } else {
-            place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-        }
-        b->place[i] = place;
-        count[channel_of(place) + 1]++;
-        last = burst;
-    }
-}
+static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) { return at + 1 >= st->window ? 0 : at + 1; }
 
-static void run_block(ts_hbm *hbm, ts_hbm_stream *st, hbm_block *b) {
-    int32_t *first = hbm->block_first;
-    memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
-    find_places(hbm, b, first + 1);
-    st->unfinished += b->count;
-    for (int c = 0; c < hbm->channel_count; c++)
-        first[c + 1] += first[c];
-    for (int i = 0; i < b->count; i++)
-        b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
-    for (int c = 0; c < hbm->channel_count; c++) {
-        if (first[c + 1] > first[c])
-            hbm->run(hbm, st, &hbm->channels[c], b, b->order + first[c], first[c + 1] - first[c]);
-    }
-}
-
-/* When each burst can be offered, by the acceptances of earlier blocks. */
-static void set_earliest(const ts_hbm_stream *st, hbm_block *b) {
-    int32_t least = max32(st->start, st->window == 0 ? st->latest : 0), ring = st->window_at;
-    for (int i = 0; i < b->count; i++)
-        b->at[i] = max32(b->at[i], least);
-    for (int i = 0; st->window > 0 && i < b->count; i++) {
-        b->at[i] = max32(b->at[i], st->accepted[ring] + 1);
-        ring = ring + 1 == st->window ? 0 : ring + 1;
+/* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
+static inline void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int flags, int32_t from) {
+    hbm_block *b = &hbm->block;
+    int i = b->count++;
+    uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+    b->burst[i] = burst;
+    b->place[i] = place;
+    b->flags[i] = (uint8_t)flags;
+    hbm->block_first[channel_of(place) + 2]++;
+    b->at[i][0] = b->at[i][1] = from;
+    b->bursts += flags & PIECE_PAIR ? 2 : 1;
+    if (st->window <= 0)
+        return;
+    b->at[i][0] = max32(from, st->accepted[st->offer_at] + 1);
+    st->offer_at = next_in_ring(st, st->offer_at);
+    if (flags & PIECE_PAIR) {
+        b->at[i][1] = max32(from, st->accepted[st->offer_at] + 1);
+        st->offer_at = next_in_ring(st, st->offer_at);
     }
 }
 
 static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
-    int32_t latest = st->latest, ring = st->window_at;
+    int32_t latest = st->latest, at = st->accept_at;
     for (int i = 0; i < b->count; i++) {
-        latest = max32(latest, b->at[i]);
+        latest = max32(latest, b->at[i][0]);
         if (st->window > 0) {
-            st->accepted[ring] = latest;
-            ring = ring + 1 == st->window ? 0 : ring + 1;
+            st->accepted[at] = latest;
+            at = next_in_ring(st, at);
+        }
+        if (!(b->flags[i] & PIECE_PAIR))
+            continue;
+        latest = max32(latest, b->at[i][1]);
+        if (st->window > 0) {
+            st->accepted[at] = latest;
+            at = next_in_ring(st, at);
         }
     }
     st->latest = latest;
-    st->window_at = ring;
+    st->accept_at = at;
 }
 
-void hbm_offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+/* Offers what was added; returns when the last of it was accepted. */
+static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
-    assert(b->count == 1 || (st->in_flight < 0 && st->window != 0 && (st->window < 0 || b->count <= st->window)));
-    set_earliest(st, b);
+    int32_t *first = hbm->block_first;
+    int last = b->count - 1;
     if (st->in_flight > 0)
-        hbm_wait_for_done(st, &b->at[0], FAR);
-    run_block(hbm, st, b);
+        hbm_wait_for_done(st, &b->at[0][0], FAR);
+    for (int c = 0; c < hbm->channel_count; c++)
+        first[c + 2] += first[c + 1];
+    for (int i = 0; i <= last; i++)
+        b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
+    st->unfinished += b->bursts;
+    for (int c = 0; c < hbm->channel_count; c++) {
+        if (first[c + 1] > first[c])
+            hbm->run(hbm, st, &hbm->channels[c], b, b->order + first[c], first[c + 1] - first[c]);
+    }
     note_accepted(st, b);
+    memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
+    b->count = b->bursts = 0;
+    return b->at[last][b->flags[last] & PIECE_PAIR ? 1 : 0];
 }
 
+static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
+    int64_t at = hbm->base + offer_block(hbm, st);
+    if (st->latest >= REBASE_AT)
+        rebase(hbm);
+    return at;
+}
+
+/* A block has at most so many bursts: no acceptance in it may matter to another of it. */
 static int block_limit(const ts_hbm_stream *st) {
     if (st->in_flight > 0 || st->window == 0)
         return 1;
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
-/* Offers what is in the block; returns the cycle at which the last of it was accepted. */
-static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
-    int64_t at;
-    hbm_offer_block(hbm, st);
-    at = hbm->base + hbm->block.at[hbm->block.count - 1];
-    hbm->block.count = 0;
-    if (st->latest >= REBASE_AT)
-        rebase(hbm);
-    return at;
-}
-
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
     ts_hbm *hbm = st->hbm;
     hbm_block *b = &hbm->block;
-    int shift = hbm->map->offset_bits, limit = block_limit(st);
+    const int shift = hbm->map->offset_bits, limit = block_limit(st), pairs = hbm->has_pairs && limit > 1;
     int64_t accepted = 0;
-    b->count = 0;
     for (const ts_hbm_request *r = requests; r < requests + count; r++) {
-        int64_t end = ((r->address + bytes - 1) >> shift) + 1;
-        if (b->count > 0 && r->earliest - hbm->base >= REBASE_AT) /* local cycles are about to change */
-            accepted = offer_filled(hbm, st);
-        for (int64_t burst = r->address >> shift; burst < end; burst++) {
-            b->burst[b->count] = burst;
-            b->flags[b->count] = r->is_write;
-            b->at[b->count++] = to_local(hbm, r->earliest);
-            if (b->count == limit)
+        int64_t burst = r->address >> shift, end = ((r->address + bytes - 1) >> shift) + 1;
+        if (r->earliest - hbm->base >= REBASE_AT) { /* local cycles are about to change */
+            accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
+            to_local(hbm, r->earliest);
+        }
+        while (burst < end) {
+            int pair = pairs & (int)~burst & (burst + 1 < end), flags = r->is_write | pair << 1;
+            int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
+            add_piece(hbm, st, burst, flags, r->earliest - hbm->base > least ? (int32_t)(r->earliest - hbm->base) : least);
+            burst += 1 + pair;
+            if (b->bursts + pairs >= limit)
                 accepted = offer_filled(hbm, st);
         }
     }

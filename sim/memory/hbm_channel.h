@@ -33,9 +33,10 @@ _Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
 
 /* A burst whose row was opened for it; it is served before the queues. */
 typedef struct {
-    int32_t arrival, ticket, opened; /* opened: ready as far as its ACT goes */
-    uint16_t bank;
-    uint8_t stream, direction;
+    int32_t opened;          /* ready as far as its ACT goes */
+    int32_t arrival, act;    /* the cycle of its ACT */
+    int32_t ticket;
+    uint8_t bank, group, stream, direction;
 } hbm_active;
 
 typedef struct {
@@ -72,26 +73,28 @@ typedef struct {
     ts_hbm_stats stats;      /* without what is counted elsewhere */
     hbm_queue queue[2];
     ts_dram dram;
-    hbm_active active[DRAM_MAX_BANKS];   /* by the age of their ACT */
+    hbm_active active[DRAM_MAX_BANKS];   /* by `opened` */
     struct {
         int32_t at;
         int16_t bank, direction;
-    } opening[2 * DRAM_MAX_BANKS];       /* rows with hits that cannot be served yet, by when they can */
-    uint8_t active_of[DRAM_MAX_BANKS];   /* how many of a bank's bursts are active */
+    } opening[2 * DRAM_MAX_BANKS];       /* rows with hits that cannot be served yet, by when they can; not those of the
+                                          * direction that the row was opened for: the active burst is served first */
+    uint8_t active_of[DRAM_MAX_BANKS];   /* 1 + the direction of the bank's active burst, or 0 */
     uint8_t act_cause[DRAM_MAX_BANKS], pre_cause[DRAM_MAX_BANKS]; /* what its last ACT, PRE waited for */
     uint8_t last_direction[DRAM_MAX_PCS]; /* of its data bus; 2: none yet */
     uint16_t filter[1 << FILTER_BITS];   /* counts of queued writes, by hash of their address */
 } hbm_channel;
 
-/* Bursts of one stream, in its order. Those of one channel are taken together: no acceptance of a block tells
- * when another burst of it can be offered, as a block is not longer than the stream's window. */
-enum { BLOCK = 512 };
-enum { BURST_WRITES = 1, BURST_FOLLOWS = 2 }; /* follows: in the row of the one before it, next to it */
+/* Bursts of one stream, in its order, as pieces: one burst, or two next to each other in a row. Those of one channel
+ * are taken together: no acceptance in a block tells when another burst of it can be offered, as a block is not longer
+ * than the stream's window. */
+enum { BLOCK = 1024 };
+enum { PIECE_WRITES = 1, PIECE_PAIR = 2 };
 typedef struct {
-    int count;
-    int64_t burst[BLOCK];
+    int count, bursts;
+    int64_t burst[BLOCK];    /* the first */
     uint64_t place[BLOCK];   /* ts_address_map_pack */
-    int32_t at[BLOCK];       /* in: offered from this cycle on; out: accepted */
+    int32_t at[BLOCK][2];    /* in: offered from this cycle on; out: accepted */
     uint16_t order[BLOCK];   /* by channel, then as offered */
     uint8_t flags[BLOCK];
 } hbm_block;
@@ -112,7 +115,8 @@ struct ts_hbm {
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
     void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
     hbm_block block;
-    int32_t *block_first;    /* by channel, and one more: where its bursts begin in block.order */
+    int32_t *block_first;    /* by channel, and two more: where its pieces begin in block.order */
+    bool has_pairs;          /* an even burst and the next are in one row */
 };
 
 struct ts_hbm_stream {
@@ -122,7 +126,7 @@ struct ts_hbm_stream {
     int32_t in_flight;       /* bursts; -1 unlimited */
     int32_t *accepted;       /* ring of window: the latest acceptance so far, local */
     int32_t *done;           /* ring of in_flight: local cycle, -1: unused, or -2 - channel while not known */
-    int32_t window_at, done_at;
+    int32_t offer_at, accept_at, done_at; /* places in them */
     int32_t latest;          /* acceptance so far */
     int32_t latest_done;     /* of the bursts that have left the ring */
     int32_t start;
@@ -133,12 +137,9 @@ struct ts_hbm_stream {
 /* The next burst may be offered from this cycle on, as far as acceptances say. */
 static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
     if (st->window > 0)
-        return max32(st->start, st->accepted[st->window_at] + 1);
+        return max32(st->start, st->accepted[st->offer_at] + 1);
     return st->window == 0 ? max32(st->start, st->latest) : st->start;
 }
-
-/* Offers the bursts of hbm->block, each from its `at` on. */
-void hbm_offer_block(ts_hbm *hbm, ts_hbm_stream *st);
 
 /* Raises *earliest by the burst that must be done first; steps its channel while it is not, up to `limit`. False
  * when that is not far enough. */

@@ -71,19 +71,22 @@ static inline int32_t first_hit(const int32_t *key, const int32_t *time, int cou
     return least;
 }
 
-/* The same where lanes with row[i] < 0 (closed) wait for act[i], at most act_t, and others for pre[i]; with
- * `half` an act can only be at an odd time. */
+/* The same where lanes with row[i] < 0 (closed) wait for act[i], at most act_t, and others for pre[i], at most t. */
 static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                               int32_t act_t, int32_t t, int count, bool half, int32_t *first) {
-    int32_t best = KEY_NONE, least = FAR;
-    for (int i = 0; i < count; i++) {
-        int32_t at = row[i] < 0 ? act[i] : pre[i];
-        best = min32(best, at <= (row[i] < 0 ? act_t : t) ? key[i] : KEY_NONE);
-        at = half && row[i] < 0 ? at | 1 : at;
-        least = min32(least, key[i] != KEY_NONE ? at : FAR);
-    }
-    *first = least;
+                               int32_t act_t, int32_t t, int count) {
+    int32_t best = KEY_NONE;
+    for (int i = 0; i < count; i++)
+        best = min32(best, (row[i] < 0 ? act[i] <= act_t : pre[i] <= t) ? key[i] : KEY_NONE);
     return best;
+}
+
+/* With `half`, an act can only be at an odd time. */
+static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
+                                int count, bool half) {
+    int32_t least = FAR;
+    for (int i = 0; i < count; i++)
+        least = min32(least, key[i] == KEY_NONE ? FAR : row[i] < 0 ? act[i] | (half ? 1 : 0) : pre[i]);
+    return least;
 }
 
 #else
@@ -92,6 +95,12 @@ static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int
 
 static inline __m256i lanes_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
 static inline void lanes_store(int32_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)(void *)p, v); }
+
+/* The lanes of b where the sign of `negative` is set, else those of a. */
+ALWAYS static inline __m256i lanes_choose(__m256i a, __m256i b, __m256i negative) {
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b),
+                                                _mm256_castsi256_ps(negative)));
+}
 
 /* A load of 8 lanes soon after a store of one would wait for the store to reach the cache; so all 8 are stored. */
 ALWAYS static inline void lane_set(int32_t *lanes, int index, int32_t value) {
@@ -158,22 +167,30 @@ static inline int32_t first_hit(const int32_t *key, const int32_t *time, int cou
     return lanes_min(least);
 }
 
-static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                               int32_t act_t, int32_t t, int count, bool half, int32_t *first) {
+ALWAYS static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
+                                      int32_t act_t, int32_t t, int count) {
     const __m256i now = _mm256_set1_epi32(t), act_now = _mm256_set1_epi32(act_t), none = _mm256_set1_epi32(KEY_NONE);
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i best = none, least = _mm256_set1_epi32(FAR);
+    __m256i best = none;
     for (int i = 0; i < count; i += 8) {
-        __m256i k = lanes_load(key + i), closed = _mm256_cmpgt_epi32(zero, lanes_load(row + i));
-        __m256i at = _mm256_blendv_epi8(lanes_load(pre + i), lanes_load(act + i), closed);
-        __m256i later = _mm256_cmpgt_epi32(at, _mm256_blendv_epi8(now, act_now, closed));
-        best = _mm256_min_epi32(best, _mm256_blendv_epi8(k, none, later));
-        if (half)
-            at = _mm256_or_si256(at, _mm256_srli_epi32(closed, 31));
-        least = _mm256_min_epi32(least, _mm256_or_si256(at, _mm256_srli_epi32(_mm256_cmpeq_epi32(k, none), 1)));
+        __m256i closed = lanes_load(row + i); /* its sign is what blending looks at */
+        __m256i act_later = _mm256_cmpgt_epi32(lanes_load(act + i), act_now);
+        __m256i pre_later = _mm256_cmpgt_epi32(lanes_load(pre + i), now);
+        __m256i later = lanes_choose(pre_later, act_later, closed);
+        best = _mm256_min_epi32(best, _mm256_blendv_epi8(lanes_load(key + i), none, later));
     }
-    *first = min32(lanes_min(least), FAR);
     return lanes_min(best);
+}
+
+ALWAYS static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
+                                       int count, bool half) {
+    const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR), odd = _mm256_set1_epi32(half);
+    __m256i least = far;
+    for (int i = 0; i < count; i += 8) {
+        __m256i at = lanes_choose(lanes_load(pre + i), _mm256_or_si256(lanes_load(act + i), odd), lanes_load(row + i));
+        __m256i without = _mm256_cmpeq_epi32(lanes_load(key + i), none);
+        least = _mm256_min_epi32(least, _mm256_blendv_epi8(at, far, without));
+    }
+    return lanes_min(least);
 }
 
 #endif

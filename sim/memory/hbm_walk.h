@@ -20,6 +20,10 @@ typedef struct {
 } shape;
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
+ALWAYS static inline int place_bank(uint64_t place) {
+    return (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
+}
+
 ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
 
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
@@ -63,11 +67,13 @@ static int32_t least_key(const int32_t *keys, unsigned banks) {
 ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, int32_t key, int group_shift) {
     hbm_queue *q = &ch->queue[direction];
     int group = bank >> group_shift, first = group << group_shift;
-    unsigned others = q->group_hits[group] & ~(1u << (bank - first));
+    unsigned bit = 1u << (bank - first), hits = q->group_hits[group];
     q->hit_key[bank] = key;
-    q->group_hits[group] = (uint16_t)(others | (unsigned)(key != KEY_NONE) << (bank - first));
-    if (others != 0)
-        key = min32(key, least_key(q->hit_key + first, others));
+    if (hits != bit || key == KEY_NONE) {
+        hits = key == KEY_NONE ? hits & ~bit : hits | bit;
+        q->group_hits[group] = (uint16_t)hits;
+        key = least_key(q->hit_key + first, hits);
+    }
     lane_set(q->group_key, group, key);
     if (key != KEY_NONE)
         q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
@@ -79,14 +85,16 @@ ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint
     hbm_queue *q = &ch->queue[direction];
     int32_t key = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
     q->hit[bank] = slot;
-    if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now)
-        push_opening(ch, direction, bank);
-    else
+    if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now) {
+        if (ch->active_of[bank] != 1 + direction)
+            push_opening(ch, direction, bank);
+    } else {
         set_hit_key(ch, direction, bank, key, group_shift);
+    }
 }
 
 /* The hits of rows that are open from now on. */
-static __attribute__((noinline)) void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     int due = 0;
     for (; due < ch->opening_count && ch->opening[due].at <= t; due++) {
         int bank = ch->opening[due].bank, direction = ch->opening[due].direction;
@@ -196,6 +204,7 @@ ALWAYS static inline void serve(const ts_hbm *hbm, hbm_channel *ch, int directio
 
 /* ---- Commands. ---- */
 
+/* Serves a hit, and sees whether the other direction is next. */
 ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
                                     const shape sh) {
     hbm_queue *q = &ch->queue[direction];
@@ -212,38 +221,58 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     }
     if (q->miss[bank] != NO_SLOT)
         set_row_key(hbm, ch, q, bank);
+    if (direction == DRAM_READ)
+        ch->is_writing = q->count == 0;
+    else
+        ch->is_writing = !(q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0);
 }
 
-/* The oldest ready active burst, or -1. */
-ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
-    int best = -1;
+/* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
+ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t) {
+    int best = -1, i = 0;
     int32_t bound = FAR;
-    for (int i = 0; i < ch->active_count; i++) {
-        const hbm_active *a = &ch->active[i];
-        int32_t at = max32(a->opened, ch->dram.column_time[a->direction][a->bank / sh.banks_of_group]);
+    for (; i < ch->active_count && ch->active[i].opened <= t; i++) {
+        const hbm_active *a = &ch->active[i], *b = &ch->active[best < 0 ? i : best];
+        int32_t at = ch->dram.column_time[a->direction][a->group];
         bound = min32(bound, at);
-        if (at <= t && (best < 0 || a->arrival < ch->active[best].arrival))
+        if (at <= t && (best < 0 || a->arrival < b->arrival || (a->arrival == b->arrival && a->act < b->act)))
             best = i;
     }
-    ch->active_at = bound;
+    ch->active_at = i < ch->active_count ? min32(bound, ch->active[i].opened) : bound;
     return best;
 }
 
-static void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index) {
-    int bank = ch->active[index].bank;
+ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a) {
+    int i = ch->active_count++;
+    for (; i > 0 && ch->active[i - 1].opened > a.opened; i--)
+        ch->active[i] = ch->active[i - 1];
+    ch->active[i] = a;
+    ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
+    ch->active_at = min32(ch->active_at, a.opened);
+    ch->special_at = min32(ch->special_at, a.opened);
+}
+
+/* The hits that came with it can follow it. */
+ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index, int direction, int bank) {
+    const hbm_queue *q = &ch->queue[direction];
     ch->active_count--;
-    for (int i = index; i < ch->active_count; i++)
+    for (int i = index; i < ch->active_count; i++) {
         ch->active[i] = ch->active[i + 1];
-    if (--ch->active_of[bank] == 0) {
-        set_row_key(hbm, ch, &ch->queue[0], bank);
-        set_row_key(hbm, ch, &ch->queue[1], bank);
+        IN_REGISTER(i); /* a call of memmove would take longer */
     }
+    ch->active_of[bank] = 0;
+    if (q->hit[bank] != NO_SLOT)
+        set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
+    if (ch->queue[DRAM_READ].miss[bank] != NO_SLOT)
+        set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
+    if (ch->queue[DRAM_WRITE].miss[bank] != NO_SLOT)
+        set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
 }
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t, const shape sh) {
     hbm_active a = ch->active[index];
     serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh);
-    remove_active(hbm, ch, index);
+    remove_active(hbm, ch, index, a.direction, a.bank);
 }
 
 static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t, int banks_of_pc) {
@@ -255,12 +284,8 @@ static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
     ch->row_bus_free = t + hbm->config.act_ticks;
     dram_act(&ch->dram, bank, s->row, t, banks_of_pc);
-    ch->active[ch->active_count++] =
-        (hbm_active){s->arrival[i], q->tickets[2 * slot + i], ch->dram.opened_time[direction][bank], s->bank, s->stream,
-                     (uint8_t)direction};
-    ch->active_of[bank]++;
-    ch->active_at = min32(ch->active_at, ch->dram.opened_time[direction][bank]);
-    ch->special_at = min32(ch->special_at, ch->active_at);
+    push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t, q->tickets[2 * slot + i],
+                                 s->bank, (uint8_t)(bank >> hbm->spec->group_shift), s->stream, (uint8_t)direction});
     take_burst(ch, direction, bank, slot, i);
     after_act(hbm, ch, bank, s->row, t);
 }
@@ -352,84 +377,93 @@ ALWAYS static inline bool set_mode(const ts_hbm *hbm, hbm_channel *ch) {
     return ch->is_writing;
 }
 
-ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t, int32_t *bound,
-                                   const shape sh) {
+/* The column slot, for hits of one direction. */
+ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     int groups = sh.banks / sh.banks_of_group;
-    if (q->column_bound <= t) {
-        int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
-        if (key != KEY_NONE) {
-            issue_hit(hbm, ch, direction, key_slot(key), t, sh);
-            return true;
-        }
+    if (q->column_bound > t)
+        return false;
+    int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
+    if (key == KEY_NONE) {
         q->column_bound = first_hit(q->group_key, ch->dram.column_time[direction], groups);
+        return false;
     }
-    *bound = min32(*bound, q->column_bound);
-    return false;
+    issue_hit(hbm, ch, direction, key_slot(key), t, sh);
+    return true;
 }
 
 /* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the column slot
- * is taken, or is not to be used. */
-static __attribute__((noinline)) bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge,
-                                                   bool *issued, const shape sh) {
-    bool done = false;
+ * is taken. */
+static bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge, const shape sh) {
+    int index = -1;
     if (t >= ch->refresh_at)
         refresh_due(hbm, ch);
     if (t >= ch->opening_at)
         open_due(hbm, ch, t);
-    if (is_column_edge && t >= ch->active_at) {
-        int index = pick_active(ch, t, sh);
-        done = *issued = index >= 0;
-        if (index >= 0)
-            issue_active(hbm, ch, index, t, sh);
-    }
+    if (is_column_edge && t >= ch->active_at)
+        index = pick_active(ch, t);
+    if (index >= 0)
+        issue_active(hbm, ch, index, t, sh);
     ch->special_at = ch->refresh_waiting ? 0 : min32(ch->refresh_at, min32(ch->opening_at, ch->active_at));
-    return done || ch->refresh_waiting;
+    return index >= 0;
 }
 
-ALWAYS static inline bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound, const shape sh) {
-    int direction = set_mode(hbm, ch);
+/* No row command of the queue that is served can be issued before. */
+ALWAYS static inline int32_t row_first(const hbm_channel *ch) {
+    return max32(ch->queue[ch->is_writing].row_bound, ch->row_bus_free);
+}
+
+static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+    int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
-    int32_t first = max32(q->row_bound, ch->row_bus_free);
-    if (first <= t) {
-        const ts_dram *d = &ch->dram;
-        int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
-                               sh.banks, sh.half, &q->row_bound);
-        if (key != KEY_NONE) {
-            uint16_t slot = key_slot(key);
-            (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
-                                                                                      sh.banks_of_pc);
-            return true;
-        }
-        first = max32(q->row_bound, ch->row_bus_free);
+    const ts_dram *d = &ch->dram;
+    int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t, sh.banks);
+    if (key == KEY_NONE) {
+        q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
+        return false;
     }
-    *bound = min32(*bound, first);
-    return false;
+    uint16_t slot = key_slot(key);
+    (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
+                                                                              sh.banks_of_pc);
+    return true;
 }
 
-/* The cycle `t` of a channel; returns the next at which something can happen. */
-ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+/* The cycle `t` of a channel, whatever there is to do; returns the next at which something can happen. */
+ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     int32_t column = FAR, row = FAR;
-    bool issued = false, is_column_edge = !sh.half || (t & 1), skip = !is_column_edge;
-    if (__builtin_expect(t >= ch->special_at, 0))
-        skip |= special_step(hbm, ch, t, is_column_edge, &issued, sh);
-    if (!skip)
-        issued = set_mode(hbm, ch) ? hit_step(hbm, ch, DRAM_WRITE, t, &column, sh)
-                                   : hit_step(hbm, ch, DRAM_READ, t, &column, sh);
-    else if (!is_column_edge)
-        column = t + 1;
-    if (__builtin_expect(ch->refresh_waiting != 0, 0)) {
+    bool is_column_edge = !sh.half || (t & 1), issued = false;
+    if (t >= ch->special_at)
+        issued = special_step(hbm, ch, t, is_column_edge, sh);
+    if (ch->refresh_waiting) {
         issued |= refresh_step(hbm, ch, t, &row);
-        column = min32(column, ch->active_at);
     } else {
-        issued |= row_step(hbm, ch, t, &row, sh);
+        set_mode(hbm, ch);
+        if (!issued && is_column_edge)
+            issued = ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
+        if (row_first(ch) <= t)
+            issued |= row_step(hbm, ch, t, sh);
+        column = ch->queue[ch->is_writing].column_bound;
+        row = row_first(ch);
     }
     if (issued)
         return t + 1;
     column = min32(column, ch->active_at);
     if (sh.half)
-        column |= 1;
+        column = is_column_edge ? column | 1 : t + 1;
     return min32(max32(min32(column, row), t + 1), min32(ch->refresh_at, ch->opening_at));
+}
+
+typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
+
+/* The same. The common cycle, a hit of `likely` and nothing else, is done here, the rest by `full`. */
+ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int likely, int32_t t, stepper *full,
+                                  const shape sh) {
+    if (t >= ch->special_at || (sh.half && !(t & 1)) || set_mode(hbm, ch) != likely ||
+        row_first(ch) <= t || !hit_step(hbm, ch, likely, t, sh))
+        return full(hbm, ch, t);
+    if (row_first(ch) <= t)
+        row_step(hbm, ch, t, sh);
+    return t + 1;
 }
 
 /* ---- Offers. ---- */
@@ -471,6 +505,11 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
         if (q->miss[bank] != NO_SLOT)
             return;
         q->miss[bank] = slot;
+        if (ch->dram.open_row[bank] == DRAM_CLOSED) {
+            lane_set(q->row_key, bank, s->key);
+            q->row_bound = min32(q->row_bound, ch->dram.act_time[bank]);
+            return;
+        }
     }
     set_row_key(hbm, ch, q, bank);
 }
@@ -491,8 +530,9 @@ ALWAYS static inline void join(hbm_channel *ch, const ts_hbm_stream *st, int dir
 }
 
 ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
-                                  int64_t burst, int bank, int32_t row, int32_t ticket, int32_t at, const shape sh) {
+                                  int64_t burst, uint64_t place, int32_t ticket, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
+    int bank = place_bank(place);
     q->count++;
     if (direction == DRAM_WRITE)
         ch->filter[filter_place(burst)]++;
@@ -502,7 +542,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
     s->burst = burst;
-    s->row = row;
+    s->row = (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
     s->bank = (uint8_t)bank;
@@ -551,50 +591,50 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
     }
 }
 
-/* Offers one burst after all that wait at its channel. */
+/* Offers a piece after all that wait at its channel. */
 ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, int index,
-                                int direction, const shape sh) {
-    uint64_t place = block->place[index];
-    int64_t burst = block->burst[index];
-    int bank = (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
-    int32_t row = (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
+                                int direction, stepper *full, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    int32_t at = max32(block->at[index], ch->last_accept), ticket = 0;
-    if (st->in_flight > 0)
-        ticket = take_ticket(st, (int32_t)(ch - hbm->channels));
-    for (;;) {
-        while (ch->next <= at)
-            ch->next = step(hbm, ch, ch->next, sh);
-        if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(ch, burst, bank)) {
-            answer_from_queue(hbm, ch, st->index, direction, ticket, at);
-            break;
+    int32_t at = ch->last_accept, ticket = 0;
+    bool follows = false;
+    for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++, follows = true) {
+        at = max32(at, block->at[index][half]);
+        if (st->in_flight > 0)
+            ticket = take_ticket(st, (int32_t)(ch - hbm->channels));
+        for (bool looked = false;; looked = true) {
+            while (ch->next <= at)
+                ch->next = step(hbm, ch, direction, ch->next, full, sh);
+            if (!looked && ch->queue[DRAM_WRITE].count != 0 &&
+                is_write_queued(ch, block->burst[index] + half, place_bank(block->place[index]))) {
+                answer_from_queue(hbm, ch, st->index, direction, ticket, at);
+                break;
+            }
+            if (q->count < q->entries) {
+                if (follows && q->newest != NO_SLOT)
+                    join(ch, st, direction, block->burst[index] + 1, ticket, at);
+                else
+                    enqueue(hbm, ch, st, direction, block->burst[index] + half, block->place[index], ticket, at, sh);
+                ch->next = min32(ch->next, at + 1);
+                break;
+            }
+            at = ch->next;
         }
-        if (q->count < q->entries) {
-            if ((block->flags[index] & BURST_FOLLOWS) && q->newest != NO_SLOT)
-                join(ch, st, direction, burst, ticket, at);
-            else
-                enqueue(hbm, ch, st, direction, burst, bank, row, ticket, at, sh);
-            ch->next = min32(ch->next, at + 1);
-            break;
-        }
-        at = ch->next;
+        block->at[index][half] = at;
     }
-    block->at[index] = ch->last_accept = at;
+    ch->last_accept = at;
 }
 
 ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
-                              int count, const shape sh) {
-    int writes = 0;
+                              int count, stepper *full, const shape sh) {
     for (int i = 0; i < count; i++) {
-        if (block->flags[order[i]] & BURST_WRITES) {
-            offer(hbm, st, ch, block, order[i], DRAM_WRITE, sh);
-            writes++;
-        } else {
-            offer(hbm, st, ch, block, order[i], DRAM_READ, sh);
-        }
+        int index = order[i];
+        int direction = block->flags[index] & PIECE_WRITES ? DRAM_WRITE : DRAM_READ;
+        ch->accepted[direction] += block->flags[index] & PIECE_PAIR ? 2 : 1;
+        if (direction == DRAM_WRITE)
+            offer(hbm, st, ch, block, index, DRAM_WRITE, full, sh);
+        else
+            offer(hbm, st, ch, block, index, DRAM_READ, full, sh);
     }
-    ch->accepted[DRAM_WRITE] += writes;
-    ch->accepted[DRAM_READ] += count - writes;
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 typedef struct {
     void (*walk)(ts_hbm *hbm, hbm_channel *ch, int32_t until); /* all steps up to `until` */
-    /* Offers `count` bursts of a block, all of this channel, by their indices. */
+    /* Offers `count` pieces of a block, all of this channel, by their indices. */
     void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
 } hbm_walker;
 
@@ -14,13 +14,17 @@ hbm_walker hbm_walker_base(const dram_spec *spec);
 hbm_walker hbm_walker_avx2(const dram_spec *spec);
 
 #define WALKER(name, banks, banks_of_pc, banks_of_group, half)                                               \
+    static __attribute__((noinline)) int32_t name##_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
+        return full_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half});                     \
+    }                                                                                                        \
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until)                                                                            \
-            ch->next = step(hbm, ch, ch->next, (shape){banks, banks_of_pc, banks_of_group, half});           \
+            ch->next = name##_step(hbm, ch, ch->next);                                                       \
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block,                \
                            const uint16_t *order, int count) {                                               \
-        run(hbm, st, ch, block, order, count, (shape){banks, banks_of_pc, banks_of_group, half});            \
+        const shape sh = {banks, banks_of_pc, banks_of_group, half};                                         \
+        run(hbm, st, ch, block, order, count, name##_step, sh);                                              \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks) \
