@@ -5,7 +5,7 @@
 #include "index_map_private.h"
 #include "tilesim/base/number.h"
 
-enum { MAX_TERMS = 64, MAX_SOURCES = 2 * TS_LAYOUT_MAX_DIMS };
+enum { MAX_TERMS = 32, MAX_SOURCES = 2 * TS_LAYOUT_MAX_DIMS };
 
 typedef struct {
     int64_t constant;
@@ -51,6 +51,12 @@ int64_t ts_index_term_extent(const ts_index_digits *digits, const ts_index_term 
 }
 
 /* ---- Sums ---- */
+
+/* To a constant; what lies beyond `count` is never read. */
+static void clear(sum *s, int64_t constant) {
+    s->constant = constant;
+    s->count = 0;
+}
 
 /* Two digits of one quotient, side by side, are one: (y / (l m)) % n * (s m) + (y / l) % m * s. */
 static bool join(ts_index_term *outer, const ts_index_term *inner) {
@@ -150,7 +156,7 @@ static bool as_source(analysis *a, const sum *s, ts_index_term *out) {
 /* Terms that are multiples of c fall out; the others must stay below c. */
 static bool split_multiples(const analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
     int64_t most = s->constant, span;
-    *rest = (sum){.constant = s->constant};
+    clear(rest, s->constant);
     if (s->constant < 0) return false;
     for (int i = 0; i < s->count; i++) {
         ts_index_term term = s->terms[i];
@@ -180,7 +186,8 @@ static int64_t reduce(sum *s, int64_t *c) {
 /* s / c and s % c; false where they are no sums of digits. */
 static bool divide_reduced(analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
     ts_index_term whole;
-    *quotient = *rest = (sum){0};
+    clear(quotient, 0);
+    clear(rest, 0);
     if (s->count == 0) {
         quotient->constant = ts_floor_div(s->constant, c);
         rest->constant = ts_floor_mod(s->constant, c);
@@ -189,14 +196,15 @@ static bool divide_reduced(analysis *a, const sum *s, int64_t c, sum *quotient, 
     if (s->count == 1 && s->constant == 0 && s->terms[0].scale == 1)
         return divide_digit(a, s->terms[0], c, quotient, rest);
     if (split_multiples(a, s, c, quotient, rest)) return true;
-    *quotient = *rest = (sum){0};
+    clear(quotient, 0);
+    clear(rest, 0);
     return as_source(a, s, &whole) && divide_digit(a, whole, c, quotient, rest);
 }
 
 static bool divide(analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
     sum *reduced = TS_NEW_ARRAY(a->arena, sum, 2);
     reduced[0] = *s;
-    *rest = (sum){0};
+    clear(rest, 0);
     int64_t common = reduce(&reduced[0], &c);
     return divide_reduced(a, &reduced[0], c, quotient, &reduced[1]) && add_sum(rest, &reduced[1], common);
 }
@@ -226,7 +234,7 @@ static bool variable(analysis *a, int number, sum *out) {
 }
 
 static bool expression(analysis *a, const ts_index_expr *expr, sum *out) {
-    *out = (sum){0};
+    clear(out, 0);
     if (expr->kind == TS_INDEX_CONSTANT) {
         out->constant = expr->value;
         return true;

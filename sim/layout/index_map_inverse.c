@@ -115,12 +115,13 @@ static void add_padding(const inverter *v, ts_index_kind kind, const ts_index_ex
     *padding = *padding ? ts_index_node(v->arena, TS_INDEX_EITHER, *padding, here) : here;
 }
 
+/* What the source's terms reach is multiplied into *places. */
 static bool invert_source(const inverter *v, const int64_t *dims, int number, const ts_index_expr **exprs,
-                          const ts_index_expr **padding) {
+                          const ts_index_expr **padding, int64_t *places) {
     const ts_index_source *source = &v->digits->sources[number];
     int64_t padded, below = 1, end = source->extent + source->bias;
     const ts_index_expr *sum = source_value(v, number, &padded);
-    if (padded < end) return false;
+    if (padded < end || !ts_mul(*places, padded, places)) return false;
     if (source->bias > 0) add_padding(v, TS_INDEX_LESS, sum, source->bias, padding);
     if (padded > end) add_padding(v, TS_INDEX_AT_LEAST, sum, end, padding);
     sum = with(v, TS_INDEX_SUBTRACT, sum, source->bias);
@@ -169,8 +170,11 @@ bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *ma
     inverter v = {arena, map, ts_index_digits_of(arena, map, dims)};
     if (!v.digits || !has_closed_form(&v, shape)) return true;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
+    int64_t reached = 1, places = 1;
     for (int i = 0; i < v.digits->source_count; i++)
-        if (!invert_source(&v, dims, i, exprs, padding)) return true;
+        if (!invert_source(&v, dims, i, exprs, padding, &reached)) return true;
+    for (int i = 0; i < map->count; i++) places *= shape[i]; /* fits: the map has a layout */
+    if (reached != places) return true; /* a digit stands in several places, which must agree */
     *inverse = (ts_index_map){
         .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
     *found = true;
