@@ -197,7 +197,8 @@ static bool sums_of_digits(ts_error *err, ts_arena *arena, const ts_index_map *m
     *found = digits != NULL;
     for (int i = 0; i < map->count && *found; i++) {
         bool reversed = digits->sums[i].count == 1 && digits->sums[i].terms[0].scale < 0;
-        if (reversed && digits->sums[i].constant != 0) return begins_late(err, i, digits->sums[i].constant);
+        if (reversed && digits->sums[i].constant != 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d runs backwards, expected it to begin at 0", i);
         *found = is_compact(digits, &digits->sums[i], &shape[i]);
     }
     for (int i = 0; i < map->count && *found; i++)

@@ -90,11 +90,12 @@ static bool is_one_of(const char *name, size_t length, const char *const *words)
     return false;
 }
 
-/* A word of small letters is a name only if it is one: any word may follow a shape. */
+/* A word of small letters is a name only if it is one: any word may follow a shape. "S" is "S(n)". */
 static bool is_name(ts_cursor at, const char *name, size_t length) {
     ts_named named;
-    at.at = (size_t)(name - at.source->text);
-    if (isupper((unsigned char)name[0]) && !(length == 1 && name[0] == 'S')) return true;
+    bool capital = false;
+    for (size_t i = 0; i < length; i++) capital = capital || isupper((unsigned char)name[i]);
+    if (capital) return length > 1 || name[0] != 'S';
     return ts_named_read(NULL, &at, 8, &named);
 }
 

@@ -20,7 +20,7 @@ typedef struct {
     uint64_t seed;
     ts_arena *arena;
     int round, found;
-    char text[TEXT];
+    char text[TEXT + 128];
 } trial;
 
 #define CHECK(t, condition)                                                                                  \
