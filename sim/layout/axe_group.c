@@ -250,7 +250,7 @@ bool ts_axe_slice(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shap
     s.offset_count = grouped.offset_count;
     s.offsets = ts_axe_copy_offsets(arena, &grouped, grouped.shard_count);
     for (int i = 0; i < shape.rank && *found; i++) {
-        ts_axe part = {.shard_count = seps[i + 1] - seps[i], .shards = grouped.shards + seps[i]};
+        ts_axe part = {.shard_count = seps[i + 1] - seps[i], .shards = ts_axe_from(&grouped, seps[i])};
         *found = ts_axe_canonical(&own, arena, TS_AXE_TVM, &part, &block) &&
                  slice_block(&s, &block, begin[i], end[i] - begin[i]);
     }

@@ -49,7 +49,7 @@ static void add_segment(maker *m, ts_arena *arena, ts_axe_shape dims, const ts_a
     int seps[TS_LAYOUT_MAX_DIMS + 1];
     if (ts_axe_group(NULL, arena, TS_AXE_PAPER, &part, dims.rank, dims.dims, &grouped, seps)) {
         for (int i = 0; i < dims.rank && !m->builder.failed; i++)
-            add_split_dim(m, grouped.shards + seps[i], seps[i + 1] - seps[i]);
+            add_split_dim(m, ts_axe_from(&grouped, seps[i]), seps[i + 1] - seps[i]);
         return;
     }
     for (int i = 1; i < dims.rank; i++) ts_layout_merge(&m->builder, m->at);
@@ -67,7 +67,7 @@ static void add_shards(maker *m, ts_arena *arena, const ts_axe *axe, ts_axe_shap
             else
                 iters *= axe->shards[next++].extent;
         }
-        add_segment(m, arena, (ts_axe_shape){end - d, shape.dims + d}, axe->shards + first, next - first);
+        add_segment(m, arena, (ts_axe_shape){end - d, shape.dims + d}, ts_axe_from(axe, first), next - first);
     }
 }
 

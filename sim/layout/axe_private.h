@@ -8,6 +8,11 @@
 
 static inline bool ts_axe_same_axis(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
+/* The shards from number `at` on; a layout of one element may have none. */
+static inline const ts_axe_iter *ts_axe_from(const ts_axe *axe, int at) {
+    return axe->shards ? axe->shards + at : NULL;
+}
+
 /* A list of iters that grows. */
 typedef struct {
     ts_arena *arena;

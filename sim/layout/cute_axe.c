@@ -92,7 +92,7 @@ bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int ran
     if (rank == 0) return ts_error_set(err, TS_ERROR_INPUT, "a CuTe layout has at least one mode");
     ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
     for (int i = 0; i < rank; i++)
-        modes[i] = make_mode(arena, grouped.shards + seps[i], seps[i + 1] - seps[i]);
+        modes[i] = make_mode(arena, ts_axe_from(&grouped, seps[i]), seps[i + 1] - seps[i]);
     *out = (ts_cute_map){.layout = {.rank = rank, .modes = modes}, .swizzled = s->present};
     out->swizzle = (ts_cute_swizzle){s->bits, s->keep, s->outer ? -s->shift : s->shift};
     out->offset = s->present && axe->offset_count ? axe->offsets[0].value : 0;
