@@ -328,7 +328,7 @@ static void nests_tuples_as_deep_as_xla(void **state) {
 
 /* ---- Laws over random shapes ---- */
 
-enum { MOST_RANK = 5, MOST_TILES = 3, MOST_TILE_RANK = 7, ORACLE_LIMIT = 20000, SHAPES = 4000 };
+enum { MOST_RANK = 5, MOST_TILES = 3, MOST_TILE_RANK = 7, ORACLE_LIMIT = 20000, SHAPES = 20000 };
 
 typedef struct {
     ts_xla_layout f;
