@@ -31,6 +31,7 @@ typedef struct {
     int given[FIELD_COUNT];                   /* bits of it that have an address bit so far */
     int at[FIELD_COUNT][MAX_BITS];            /* the address bit of each */
     int bits;                                 /* address bits given */
+    bool pcs_are_channels;
     bool is_named;                            /* then hashes may name bits that this HBM does not have */
     uint64_t column_of[MAX_BITS + 8];         /* by address bit: the packed bits it sets */
 } parser;
@@ -44,17 +45,14 @@ static int log2_up(int64_t count) {
 
 /* The position of bit `bit` of a field in a packed place; the offset has none. */
 static int packed_bit(const parser *p, int field, int bit) {
-    static const int bank_order[] = {BANK, GROUP, SID, PC}, channel_order[] = {CHANNEL, STACK};
+    const int order[] = {BANK, GROUP, SID, PC, CHANNEL, STACK}, in_bank = p->pcs_are_channels ? 3 : 4;
     int base = TS_ADDRESS_COLUMN_BITS;
     if (field == COLUMN)
         return bit;
-    for (int i = 0; i < 4; base += p->width[bank_order[i++]]) {
-        if (bank_order[i] == field)
-            return base + bit;
-    }
-    base = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
-    for (int i = 0; i < 2; base += p->width[channel_order[i++]]) {
-        if (channel_order[i] == field)
+    for (int i = 0; i < 6; base += p->width[order[i++]]) {
+        if (i == in_bank)
+            base = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
+        if (order[i] == field)
             return base + bit;
     }
     return TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS + bit;
@@ -302,6 +300,7 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     parser *p = TS_NEW(arena, parser);
     p->cursor.source = source;
     p->is_named = source != text;
+    p->pcs_are_channels = config->scheduler == TS_HBM_SCHEDULER_PER_BANK;
     if (!set_widths(err, p, config, source) || !place_fields(err, p))
         return NULL;
     set_fields(p);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "hbm_banks.h"
 #include "hbm_channel.h"
 #include "hbm_walkers.h"
 #include "tilesim/base/number.h"
@@ -35,10 +36,11 @@ static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
     q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
 }
 
-static void channel_clear(const ts_hbm *hbm, hbm_channel *ch) {
+static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
     const ts_hbm_timing *t = &hbm->config.timing;
     hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
-    *ch = (hbm_channel){.next = 1, .active_at = FAR, .opening_at = FAR, .queue = {read, write}};
+    struct hbm_banks *banks = ch->banks;
+    *ch = (hbm_channel){.next = 1, .banks = banks, .active_at = FAR, .opening_at = FAR, .queue = {read, write}};
     dram_clear(&ch->dram, hbm->spec);
     queue_clear(&ch->queue[0]);
     queue_clear(&ch->queue[1]);
@@ -47,6 +49,8 @@ static void channel_clear(const ts_hbm *hbm, hbm_channel *ch) {
                                                                       : FAR;
     ch->special_at = ch->refresh_at;
     memset(ch->last_direction, 2, sizeof ch->last_direction);
+    if (banks)
+        hbm_banks_clear(hbm, ch);
 }
 
 static bool check(ts_error *err, bool ok, const char *what, int64_t value, const char *expected) {
@@ -55,8 +59,8 @@ static bool check(ts_error *err, bool ok, const char *what, int64_t value, const
 
 static bool check_config(ts_error *err, const ts_hbm_config *c) {
     int64_t banks = (int64_t)c->pseudo_channels * c->sids * c->bank_groups * c->banks;
-    if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK)
-        return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: the per bank scheduler is not modelled");
+    if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK && c->ticks_per_ck != 1)
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: the per bank scheduler is not modelled with half ticks");
     if (c->page == TS_HBM_PAGE_CLOSED)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: closed pages are not modelled");
     return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 128") &&
@@ -64,6 +68,8 @@ static bool check_config(ts_error *err, const ts_hbm_config *c) {
                  c->pseudo_channels, "1 to 4") &&
            check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck, "1 or 2") &&
            check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries, "1 to 4096") &&
+           (c->scheduler != TS_HBM_SCHEDULER_PER_BANK ||
+            check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries, "1 to 4096")) &&
            check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100, "write_high",
                  c->write_high_percent, "write_low to 100 percent") &&
            check(err, c->write_low_percent >= 1, "write_low", c->write_low_percent, "1 percent or more") &&
@@ -88,21 +94,27 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
     hbm->map = ts_address_map_new(err, arena, config, &map);
     if (!hbm->map)
         return NULL;
+    if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) { /* pseudo channels share nothing */
+        hbm->config.channels *= config->pseudo_channels;
+        hbm->config.pseudo_channels = 1;
+    }
     hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0;
-    hbm->spec = dram_spec_new(arena, config);
-    hbm->channel_count = config->stacks * config->channels;
+    hbm->spec = dram_spec_new(arena, &hbm->config);
+    hbm->channel_count = hbm->config.stacks * hbm->config.channels;
     hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
     hbm->write_high = config->write_entries * config->write_high_percent / 100;
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
     hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm->spec) : hbm_walker_base(hbm->spec);
-    hbm->walk = walker.walk;
-    hbm->run = walker.run;
+    hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
+    hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     for (int i = 0; i < hbm->channel_count; i++) {
         queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
         queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
+        if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK)
+            hbm_banks_init(hbm, arena, &hbm->channels[i]);
     }
     ts_hbm_reset(hbm);
     return hbm;
@@ -134,7 +146,9 @@ static void queue_rebase(hbm_queue *q, int32_t shift) {
     lower(&q->row_bound, shift);
 }
 
-static void channel_rebase(hbm_channel *ch, int32_t shift) {
+static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
+    if (ch->banks)
+        hbm_banks_rebase(hbm, ch, shift);
     dram_rebase(&ch->dram, shift);
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
@@ -178,7 +192,7 @@ static void rebase(ts_hbm *hbm) {
         for (int i = 0; i < hbm->channel_count; i++)
             hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
     for (int i = 0; i < hbm->channel_count; i++)
-        channel_rebase(&hbm->channels[i], least);
+        channel_rebase(hbm, &hbm->channels[i], least);
     for (int i = 0; i < hbm->stream_count; i++)
         stream_rebase(hbm->streams[i], least);
     hbm->base += least;

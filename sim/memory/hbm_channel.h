@@ -72,6 +72,7 @@ typedef struct {
     int64_t accepted[2];     /* bursts, by direction */
     ts_hbm_stats stats;      /* without what is counted elsewhere */
     hbm_queue queue[2];
+    struct hbm_banks *banks; /* of the per bank scheduler, or NULL */
     ts_dram dram;
     hbm_active active[DRAM_MAX_BANKS];   /* by `opened` */
     struct {
@@ -144,6 +145,15 @@ static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
 /* Raises *earliest by the burst that must be done first; steps its channel while it is not, up to `limit`. False
  * when that is not far enough. */
 bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit);
+
+/* The ticket of the next burst of a channel: its place in the stream's ring of what is not yet done. */
+static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel) {
+    int32_t ticket = st->done_at;
+    st->latest_done = max32(st->latest_done, st->done[ticket]);
+    st->done[ticket] = -2 - channel;
+    st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
+    return ticket;
+}
 
 /* ---- Where the time goes (hbm_blame.c): all cycles of each pseudo channel, once. ---- */
 

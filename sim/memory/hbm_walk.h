@@ -569,15 +569,6 @@ static bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
     return false;
 }
 
-/* The ticket of the next burst: its place in the stream's ring of what is not yet done. */
-static int32_t take_ticket(ts_hbm_stream *st, int32_t channel) {
-    int32_t ticket = st->done_at;
-    st->latest_done = max32(st->latest_done, st->done[ticket]);
-    st->done[ticket] = -2 - channel;
-    st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
-    return ticket;
-}
-
 /* A read of a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
 static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, int direction, int32_t ticket,
                               int32_t at) {
@@ -600,7 +591,7 @@ ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch,
     for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++, follows = true) {
         at = max32(at, block->at[index][half]);
         if (st->in_flight > 0)
-            ticket = take_ticket(st, (int32_t)(ch - hbm->channels));
+            ticket = hbm_take_ticket(st, (int32_t)(ch - hbm->channels));
         for (bool looked = false;; looked = true) {
             while (ch->next <= at)
                 ch->next = step(hbm, ch, direction, ch->next, full, sh);

@@ -23,7 +23,7 @@
 typedef struct ts_address_map ts_address_map;
 
 typedef struct {
-    int32_t channel; /* of all stacks */
+    int32_t channel; /* of all stacks; with the per bank scheduler, pseudo channels are channels here */
     int32_t bank;    /* of the channel: ((pc * sids + sid) * bank_groups + group) * banks + bank */
     int32_t column;
     int64_t row;

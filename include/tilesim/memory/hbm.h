@@ -63,7 +63,7 @@ const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter);
 
 typedef struct {
     int64_t reads, writes;             /* bursts accepted */
-    int64_t forwarded, coalesced;      /* of them: reads answered from, writes merged into, the write queue */
+    int64_t forwarded, coalesced;      /* of them: reads answered from, writes merged into, a queue */
     int64_t row_hits, row_misses, row_conflicts; /* bursts by the state of their bank when first served */
     int64_t activations, precharges, refreshes;
     int64_t read_to_write, write_to_read;        /* turnarounds of the data bus of a pseudo channel */

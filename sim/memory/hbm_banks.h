@@ -1,0 +1,14 @@
+/* The per bank scheduler of a channel. Private. */
+#ifndef SIM_MEMORY_HBM_BANKS_H
+#define SIM_MEMORY_HBM_BANKS_H
+
+#include "hbm_channel.h"
+
+void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch);
+void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch);
+void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift);
+/* As hbm_walkers.h has them. */
+void hbm_banks_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until);
+void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
+
+#endif
