@@ -165,7 +165,8 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) 
         hbm_blame_column(hbm, ch, e.is_write, p.bank, e.arrival, b->hits[p.bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->hits[p.bank] == 0;
-    b->hits[p.bank] += b->hits[p.bank] < UINT8_MAX;
+    if (b->hits[p.bank] < UINT8_MAX)
+        b->hits[p.bank]++;
     dram_column(&ch->dram, e.is_write, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
     take(&b->of[p.bank], p.index);
     b->commands--;
