@@ -7,38 +7,9 @@
 
 #include "layout_tiling.h"
 #include "tilesim/base/number.h"
-#include "tilesim/layout/xla.h"
 #include "tilesim/report/layout.h"
 
 enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024 };
-
-static bool combines(const ts_xla_tile *tile) {
-    for (int i = 0; i < tile->rank; i++)
-        if (tile->dims[i] == TS_XLA_COMBINE) return true;
-    return false;
-}
-
-void tiling_find(const ts_shape *shape, tiling *t) {
-    const ts_layout *layout = shape->layout;
-    const ts_xla_layout *f = shape->xla;
-    int rank = layout->rank;
-    *t = (tiling){.run = 1};
-    for (int i = 0; i < rank; i++) t->drawn[i] = layout->dims[i];
-    bool tiled = f != NULL && f->tile_count > 0 && !combines(&f->tiles[0]);
-    for (int i = 0; tiled && i < f->tiles[0].rank; i++) {
-        int64_t size = f->tiles[0].dims[f->tiles[0].rank - 1 - i];
-        if (!ts_mul(t->run, size, &t->run)) t->run = TILING_MAX_RUN + 1;
-        if (i >= rank) continue;
-        int dim = f->minor_to_major[i];
-        t->first[dim] = size;
-        t->drawn[dim] = ts_round_up(layout->dims[dim], size);
-    }
-    if (tiled && f->tile_count > 1 && f->tiles[1].rank <= f->tiles[0].rank && !combines(&f->tiles[1]))
-        for (int i = 0; i < f->tiles[1].rank && i < rank; i++)
-            t->second[f->minor_to_major[i]] = f->tiles[1].dims[f->tiles[1].rank - 1 - i];
-    if (!tiled && rank > 0) t->run = t->drawn[f != NULL ? f->minor_to_major[0] : rank - 1];
-    if (t->run > TILING_MAX_RUN || t->run < 1) t->run = TILING_MAX_RUN;
-}
 
 /* What separates index i-1 from i in a dim: 1 a first tile's border, 2 a second's, 0 nothing. */
 static int border(const tiling *t, int dim, int64_t i) {
@@ -192,7 +163,7 @@ bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     int64_t elements = high + 1;
     tiling t;
     grid g;
-    tiling_find(shape, &t);
+    tiling_find(arena, shape, &t);
     if (!prepare(layout, &t, elements, &g, &slices)) return false;
     int64_t room = slices * (2 * g.rows + 3) + 2;
     ts_text *left = TS_NEW_ARRAY(arena, ts_text, room), *right = TS_NEW_ARRAY(arena, ts_text, elements + 1);

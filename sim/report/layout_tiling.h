@@ -14,6 +14,6 @@ typedef struct {
     int64_t run;                       /* elements on a line of the memory order */
 } tiling;
 
-void tiling_find(const ts_shape *shape, tiling *t);
+void tiling_find(ts_arena *arena, const ts_shape *shape, tiling *t);
 
 #endif
