@@ -447,12 +447,34 @@ static const ts_program *finish(assembler *as, const ts_source *source) {
     return program;
 }
 
+/* Figures of the machine, by the names that its file has for them: programs fit their blocks to them. */
+static void add_figures(const ts_target *target, scope *names) {
+    const ts_core_config *core = &target->core;
+    const struct {
+        const char *name;
+        int64_t value;
+    } figures[] = {
+        {"machine.core.bf16", core->limits.bf16},
+        {"machine.core.vregs", core->limits.vregs},
+        {"machine.mxu.edge", core->mxu.edge},
+        {"machine.mxu.rate.fp8", core->mxu.rate[TS_MXU_FP8]},
+        {"machine.mxu.rate.int8", core->mxu.rate[TS_MXU_INT8]},
+        {"machine.mxu.results", core->mxu.result_vregs},
+        {"machine.mxu.units", core->mxu.units},
+        {"machine.vmem.capacity", target->space_bytes[TS_SPACE_VMEM]},
+    };
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        scope_add_figure(names, figures[i].name, figures[i].value);
+    }
+}
+
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count) {
     assembler as = {
         .err = err, .arena = arena, .target = target, .defines = defines, .define_count = define_count};
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);
+    add_figures(target, as.global);
     const token *tokens = token_list(arena, source), *stop = tokens;
     while (stop->kind != TOKEN_END) {
         stop++;

@@ -114,14 +114,43 @@ static bool read_arguments(assembler *as, const token **at, const macro *called,
                        name->text, called->param_count, called->param_count == 1 ? "" : "s", count);
 }
 
-static const argument *find_argument(const macro *called, const token *at, const argument *arguments) {
-    for (int i = 0; at->kind == TOKEN_NAME && i < called->param_count; i++) {
+static const argument *find_word(const macro *called, const char *word, size_t length,
+                                 const argument *arguments) {
+    for (int i = 0; i < called->param_count; i++) {
         const token *param = &called->params[2 * i];
-        if (param->length == at->length && memcmp(param->text, at->text, at->length) == 0) {
+        if (param->length == length && memcmp(param->text, word, length) == 0) {
             return &arguments[i];
         }
     }
     return NULL;
+}
+
+static const argument *find_argument(const macro *called, const token *at, const argument *arguments) {
+    return at->kind == TOKEN_NAME ? find_word(called, at->text, at->length, arguments) : NULL;
+}
+
+/* The words of buffer.words or mxu.push.type that are parameters, too, where their arguments are names. */
+static token substitute_parts(assembler *as, const macro *called, const argument *arguments,
+                              const token *name) {
+    ts_text text;
+    bool changed = false;
+    ts_text_init(&text, as->arena);
+    for (size_t begin = 0, end; begin <= name->length; begin = end + 1) {
+        const char *dot = memchr(name->text + begin, '.', name->length - begin);
+        end = dot != NULL ? (size_t)(dot - name->text) : name->length;
+        const argument *arg = find_word(called, name->text + begin, end - begin, arguments);
+        bool fits = arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME;
+        int length = (int)(fits ? arg->begin->length : end - begin);
+        ts_text_add(&text, "%s%.*s", begin > 0 ? "." : "", length,
+                    fits ? arg->begin->text : name->text + begin);
+        changed = changed || fits;
+    }
+    token out = *name;
+    if (changed) {
+        out.text = text.bytes;
+        out.length = strlen(text.bytes);
+    }
+    return out;
 }
 
 /* The body with arguments in place of parameters. Returns the end. */
@@ -138,9 +167,11 @@ static const token *substitute(assembler *as, const macro *called, const argumen
     token *list = TS_NEW_ARRAY(as->arena, token, count + 1), *out = list;
     for (const token *at = called->begin; at < called->end; at++) {
         const argument *arg = find_argument(called, at, arguments);
-        const token *from = arg != NULL ? arg->begin : at;
         size_t length = arg != NULL ? (size_t)(arg->end - arg->begin) : 1;
-        memcpy(out, from, length * sizeof(token));
+        memcpy(out, arg != NULL ? arg->begin : at, length * sizeof(token));
+        if (arg == NULL && at->kind == TOKEN_NAME && memchr(at->text, '.', at->length) != NULL) {
+            *out = substitute_parts(as, called, arguments, at);
+        }
         out += length;
     }
     *out = *called->end;

@@ -68,6 +68,21 @@ static bool taken(ts_error *err, const token *name, const symbol *old) {
                        symbol_class_text(old->class), old->place->line);
 }
 
+static symbol *insert(scope *names, symbol_class class, const char *name, size_t length) {
+    symbol *new = TS_NEW(names->arena, symbol);
+    new->class = class;
+    new->name = ts_arena_copy_text(names->arena, name, length);
+    new->length = length;
+    symbol **bucket = &names->buckets[bucket_of(name, length)];
+    new->next = *bucket;
+    *bucket = new;
+    return new;
+}
+
+void scope_add_figure(scope *names, const char *name, int64_t value) {
+    insert(names, SYMBOL_PARAM, name, strlen(name))->value.integer = value;
+}
+
 symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name) {
     if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL) {
         token_unexpected(err, name, "a name");
@@ -85,14 +100,8 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
         taken(err, name, old);
         return NULL;
     }
-    symbol *new = TS_NEW(names->arena, symbol);
-    new->class = class;
-    new->name = ts_arena_copy_text(names->arena, name->text, name->length);
-    new->length = name->length;
+    symbol *new = insert(names, class, name->text, name->length);
     new->place = name;
-    symbol **bucket = &names->buckets[bucket_of(name->text, name->length)];
-    new->next = *bucket;
-    *bucket = new;
     return new;
 }
 

@@ -31,7 +31,7 @@ typedef struct symbol {
     symbol_class class;
     const char *name; /* ended by NUL */
     size_t length;
-    const token *place; /* where it was defined; NULL for one of the command line */
+    const token *place; /* where it was defined; NULL for a figure of the machine */
     constant value;
     ts_operand_kind kind;
     int index, count;
@@ -51,6 +51,8 @@ scope *scope_new(ts_arena *arena, const scope *parent);
 const symbol *scope_find(const scope *names, const char *name, size_t length);
 /* A new name in this scope; an error when it is taken here, or is the name of a register or of a function. */
 symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name);
+/* A number that every program knows; its name has a dot, so that no program takes it. */
+void scope_add_figure(scope *names, const char *name, int64_t value);
 /* "unknown WHAT 'NAME'; did you mean 'OTHER'?", OTHER of the given classes. */
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
 const char *symbol_class_text(symbol_class class);

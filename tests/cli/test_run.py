@@ -8,15 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import expect, expect_json, main, run, test
-
-PROGRAMS = sorted(Path("programs").glob("*.tsim"))
-
-def sizes(path, rows, columns):
-    """The options that give a program its sizes."""
-    if path.stem == "matmul":
-        return ["-D", f"M={rows}", "-D", f"N={columns}", "-D", f"K={rows + columns // 3}"]
-    return ["-D", f"ROWS={rows}", "-D", f"COLS={columns}"]
-
+from programs import PROGRAMS, sizes
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -353,13 +345,6 @@ def a_full_dma_engine_stalls_the_core():
             cycles[held] = result["cycles"]
             assert (result["stalls"].get("dma_queue", 0) > 0) == (held < 64), result["stalls"]
         assert cycles[1] > cycles[2] >= cycles[64], cycles
-
-
-@test
-def ragged_sizes():
-    for rows, columns in [(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)]:
-        for path in PROGRAMS:
-            expect(["run", path, *sizes(path, rows, columns)], out=None)
 
 
 main()

@@ -144,6 +144,11 @@ static void test_programs(void **state) {
         {".macro twice r, n\nagain: sadd r, r, n\nbr.lt r, n * 2, again\n.end\ntwice s1, 3\ntwice s2, (4 + "
          "1)",
          "L0:\n    sadd s1, s1, 3\n    br.lt s1, 6, L0\nL2:\n    sadd s2, s2, 5\n    br.lt s2, 10, L2\n"},
+        {".tensor xb vmem f32[16,128]{1,0:T(8,128)}\n.macro both buffer, type, i\nvld v1, buffer.words[i]\n"
+         "vadd.type v1, v1, v2\n.end\nboth xb, f32, 8 * 128",
+         ".tensor xb vmem f32[16,128]{1,0:T(8,128)}\n    vld v1, xb.words[1024]\n    vadd.f32 v1, v1, "
+         "v2\n"},
+        {"delay machine.core.vregs * 1000 + machine.vmem.capacity / 1048576", "    delay 32001\n"},
         {".loop s1 = 0, 64, 8\nnop\n.end",
          "    smov s1, 0\nL1:\n    nop\n    { sadd s1, s1, 8 ; br.lt s1, 56, L1 }\n"},
         {".loop s1 = 5, 5\nnop\n.end", ""},
@@ -197,8 +202,7 @@ static void test_operands(void **state) {
         {"vld v1, b[s2, s1, s3]", "vld v1, b.words[0 + s2 * 8192 + s1 / 8 * 4096 + s3 / 128 * 1024]"},
         {"vld v1, b[s2 + 1, s1 * 8, s3 * 128 + 128]",
          "vld v1, b.words[9216 + s2 * 8192 + s1 * 4096 + s3 * 1024]"},
-        {"vld v1, b[0, s1 + 8, s3 * 64 + 128]",
-         "vld v1, b.words[5120 + s1 / 8 * 4096 + s3 / 2 * 1024]"},
+        {"vld v1, b[0, s1 + 8, s3 * 64 + 128]", "vld v1, b.words[5120 + s1 / 8 * 4096 + s3 / 2 * 1024]"},
         {"vld v1, b[0, s1 * 8 + s2, 0]", "vld v1, b.words[0 + s1 * 4096 + s2 / 8 * 4096]"},
         {"vld v1, b[0, 3, 0] stride=0", "vld v1, b.words[384] stride=0 mask=0xff"},
         {"vld v1, b[0, s1, 0] mask=0x3",
@@ -296,6 +300,11 @@ static void test_errors(void **state) {
         {".macro m a\nsadd s1, s1, a\n.end\nm", "11:1: macro 'm' takes 1 argument, found 0"},
         {".macro m a\nsadd s1, s1, a\n.end\nm v3",
          "11:3: sadd: found vreg 'v3', expected sreg or integer (in macro 'm' used on line 11)"},
+        {".macro m a\nvad.a v1, v1, v1\n.end\nm f32",
+         "9:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'? (in macro 'm' used on line 11)"},
+        {"delay machine.core.vreg",
+         "8:7: unknown name 'machine.core.vreg'; did you mean 'machine.core.vregs'?"},
+        {".param machine.core.vregs = 3", "8:8: found 'machine.core.vregs', expected a name"},
         {".macro m\nm\n.end\nm",
          "9:1: macros and includes are nested over 32 deep (in macro 'm' used on line 9) "
          "(in macro 'm' used on line 11)"},
