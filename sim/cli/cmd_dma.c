@@ -6,7 +6,8 @@
 #include "tilesim/report/transfer.h"
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; tpu-v5e when not given"},
+    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"explain", '\0', NULL, "also the loops of the plan"},
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
     {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
@@ -36,14 +37,21 @@ static bool read_place(ts_error *err, const cli_line *line, const char *name, in
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
 }
 
+static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
+    const char *name = cli_value(line, "machine");
+    int count = cli_count(line, "set");
+    const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
+    for (int i = 0; i < count; i++) sets[i] = cli_value_at(line, "set", i);
+    return ts_machine_load_with(err, line->arena, name ? name : TS_MACHINE_DEFAULT, "--set", sets, count);
+}
+
 static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study) {
     ts_source src = {"source", line->operands[0], strlen(line->operands[0])};
     ts_source dst = {"destination", line->operands[1], strlen(line->operands[1])};
-    const char *name = cli_value(line, "machine");
     int64_t src_at, dst_at;
     const ts_shape *from = ts_shape_parse(err, line->arena, &src);
     const ts_shape *to = from ? ts_shape_parse(err, line->arena, &dst) : NULL;
-    const ts_machine *machine = to ? ts_machine_load(err, line->arena, name ? name : "tpu-v5e") : NULL;
+    const ts_machine *machine = to ? load_machine(err, line) : NULL;
     return machine && read_place(err, line, "src-at", &src_at) && read_place(err, line, "dst-at", &dst_at) &&
            ts_transfer_price(err, line->arena, machine, from, to, src_at, dst_at,
                              cli_value(line, "exact") != NULL, study);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "bill.h"
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
@@ -15,14 +16,6 @@ static int64_t peak_cycles(const ts_dma_machine *m, int64_t bytes) {
     __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
     __int128 per = (__int128)units * m->hbm->clock_khz;
     return (int64_t)((cycles + per - 1) / per);
-}
-
-static const char *name_limiter(const ts_dma_cost *cost) {
-    int64_t data = cost->cycles - cost->fixed_cycles;
-    if (cost->fixed_cycles >= data) return "fixed cost of a transfer";
-    if (cost->engine_cycles + data / 50 >= data) return "rate of the DMA engine";
-    if (cost->memory_cycles + data / 5 >= data) return "HBM bandwidth";
-    return "HBM row changes, bank conflicts and turnarounds";
 }
 
 static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transfer) {
@@ -95,8 +88,9 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     if (!run(err, scratch, &quiet, &transfer, skips, cost)) return false;
     if (skips && !cost->skipped) return ts_dma_price(err, scratch, machine, plan, src, dst, true, cost);
     finish(machine, &transfer, cost);
-    if (skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK)
-        cost->cycles += refresh_cycles(machine, cost);
-    cost->limiter = name_limiter(cost);
+    int64_t refresh =
+        skips && machine->hbm->refresh == TS_HBM_REFRESH_ALL_BANK ? refresh_cycles(machine, cost) : 0;
+    cost->cycles += refresh;
+    ts_dma_make_bill(machine, &transfer, refresh, cost);
     return true;
 }

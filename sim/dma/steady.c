@@ -65,6 +65,16 @@ bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample 
     steady_sample before = {0};
     add_scaled(&before, first, sizeof before, windows, STEADY_WINDOWS);
     add_scaled(&skip->gained, &before, sizeof before, -1, 1);
+    /* The first windows also hold the HBM's wait for its first request. */
+    const ts_hbm_stats *late = &steady->samples[STEADY_SUM].hbm;
+    skip->gained.hbm = (ts_hbm_stats){0};
+    add_scaled(&skip->gained.hbm, &now->hbm, sizeof *late, windows, STEADY_WINDOWS - STEADY_SUM);
+    ts_hbm_stats start = {0};
+    add_scaled(&start, late, sizeof start, windows, STEADY_WINDOWS - STEADY_SUM);
+    add_scaled(&skip->gained.hbm, &start, sizeof start, -1, 1);
+    /* Nor does what follows the last request repeat. */
+    skip->gained.hbm.limiter_cycles[TS_HBM_LIMITER_LATENCY] = 0;
+    skip->gained.hbm.limiter_cycles[TS_HBM_LIMITER_IDLE] = 0;
     steady->boundary = INT64_MAX;
     steady->next = next + skip->blocks;
     return true;

@@ -34,21 +34,66 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
         return;
     }
     ts_text_add(out, ": %s box%s, ", grouped(digits, plan->box_count), plan->box_count == 1 ? "" : "es");
-    ts_text_add(out, "%s runs, ", grouped(digits, s->cost.transfer.runs));
     ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
 }
 
+/* "4 bits", "512 B", "4 KiB". */
+static char *length_text(char text[32], int64_t bits) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    int64_t bytes = bits / 8;
+    if (bits % 8 != 0) {
+        snprintf(text, 32, "%lld bit%s", (long long)bits, bits == 1 ? "" : "s");
+        return text;
+    }
+    for (; bytes >= 1024 && bytes % 1024 == 0 && unit < 4; unit++) bytes /= 1024;
+    char digits[32];
+    snprintf(text, 32, "%.20s %s", grouped(digits, bytes), units[unit]);
+    return text;
+}
+
+/* "512 B", or "260 to 508 B" where a class has several lengths. */
+static void add_class(ts_text *out, const ts_dma_runs *runs, int class) {
+    char shortest[32], longest[32];
+    length_text(shortest, runs->shortest_bits[class]);
+    length_text(longest, runs->longest_bits[class]);
+    if (runs->shortest_bits[class] != runs->longest_bits[class]) ts_text_add(out, "%s to ", shortest);
+    ts_text_add(out, "%s", longest);
+}
+
+static const struct {
+    const char *label, *key;
+} run_texts[] = {
+    [TS_DMA_RUNS_BOTH] = {"in one piece ", "runs_at_both"},
+    [TS_DMA_RUNS_SRC] = {"source alone ", "src_runs"},
+    [TS_DMA_RUNS_DST] = {"destination alone ", "dst_runs"},
+};
+
+static void add_runs(ts_text *out, const ts_plan *plan) {
+    char digits[32];
+    for (int which = TS_DMA_RUNS_BOTH; which <= TS_DMA_RUNS_DST; which++) {
+        ts_dma_runs runs;
+        ts_dma_count_runs(plan, (ts_dma_runs_of)which, &runs);
+        ts_text_add(out, "%-13s %s", which == 0 ? "runs" : "", run_texts[which].label);
+        if (runs.total == 0) ts_text_add(out, "none");
+        for (int i = TS_DMA_RUN_CLASSES - 1, shown = 0; i >= 0; i--) {
+            if (runs.count[i] == 0) continue;
+            ts_text_add(out, "%s%s of ", shown++ ? ", " : "", grouped(digits, runs.count[i]));
+            add_class(out, &runs, i);
+        }
+        ts_text_add(out, "\n");
+    }
+}
+
 static void add_bytes(ts_text *out, const ts_dma_result *r) {
     char a[32], b[32], c[32], d[32];
-    ts_text_add(
-        out,
-        "bytes         useful %s, moved %s (both ends), of them padding %s, unused parts of accesses %s\n",
-        grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes), grouped(c, r->padding_bytes),
-        grouped(d, r->waste_bytes));
+    ts_text_add(out, "bytes         useful %s; moved at both ends %s: padding %s, burst waste %s\n",
+                grouped(a, r->useful_bytes), grouped(b, r->src_bytes + r->dst_bytes),
+                grouped(c, r->padding_bytes), grouped(d, r->waste_bytes));
     if (r->rmw_lines > 0) {
         ts_text_add(
-            out, "              %s accesses are read-modify-write: they share a word with other elements\n",
+            out, "              %s accesses are read-modify-writes: they share a word with other elements\n",
             grouped(a, r->rmw_lines));
     }
 }
@@ -81,13 +126,25 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
-    char a[32], b[32], c[32];
+    char a[32];
     ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful, %.1f %% of HBM's peak\n",
                 grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
                 gb_per_second(s), peak_share(s));
-    ts_text_add(out, "              alone: fixed cost %s, engine %s, HBM at its peak %s cycles\n",
-                grouped(a, s->cost.fixed_cycles), grouped(b, s->cost.engine_cycles),
-                grouped(c, s->cost.memory_cycles));
+}
+
+enum { BAR = 40 };
+
+static void add_parts(ts_text *out, const ts_transfer_study *s) {
+    static const char bar[BAR + 1] = "########################################";
+    int64_t total = s->cost.cycles;
+    char digits[32];
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++) {
+        int64_t cycles = s->cost.parts[i];
+        int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
+        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", ts_dma_part_label((ts_dma_part)i),
+                    grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
+                    length ? "  " : "", length, bar);
+    }
     ts_text_add(out, "limiter       %s\n", s->cost.limiter);
 }
 
@@ -114,10 +171,27 @@ void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *o
     ts_text_add(out, "machine       %s (%s)%s\n", study->machine->name, study->machine->title,
                 study->by_default ? ", the default" : "");
     add_plan(out, study);
+    add_runs(out, study->plan);
     add_bytes(out, &study->cost.transfer);
     add_hbm(out, &study->cost.hbm);
     add_time(out, study);
+    add_parts(out, study);
     if (explain) add_boxes(out, study->plan);
+}
+
+static void add_json_runs(ts_json *json, const ts_plan *plan, ts_dma_runs_of which) {
+    ts_dma_runs runs;
+    ts_dma_count_runs(plan, which, &runs);
+    ts_json_array(json, run_texts[which].key);
+    for (int i = 0; i < TS_DMA_RUN_CLASSES; i++) {
+        if (runs.count[i] == 0) continue;
+        ts_json_object(json, NULL);
+        ts_json_int(json, "shortest_bits", runs.shortest_bits[i]);
+        ts_json_int(json, "longest_bits", runs.longest_bits[i]);
+        ts_json_int(json, "count", runs.count[i]);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
 }
 
 static void add_json_boxes(ts_json *json, const ts_plan *plan) {
@@ -155,12 +229,20 @@ void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_te
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
     ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
+    ts_json_object(&json, "parts");
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++)
+        ts_json_int(&json, ts_dma_part_key((ts_dma_part)i), study->cost.parts[i]);
+    ts_json_close(&json);
+    ts_json_real(&json, "peak_percent", peak_share(study), 3);
     ts_json_int(&json, "fixed_cycles", study->cost.fixed_cycles);
     ts_json_int(&json, "engine_cycles", study->cost.engine_cycles);
     ts_json_int(&json, "memory_cycles", study->cost.memory_cycles);
     ts_json_int(&json, "descriptors", r->descriptors);
     ts_json_int(&json, "runs", r->runs);
+    for (int i = TS_DMA_RUNS_BOTH; i <= TS_DMA_RUNS_DST; i++)
+        add_json_runs(&json, study->plan, (ts_dma_runs_of)i);
     ts_json_int(&json, "rmw_accesses", r->rmw_lines);
+    ts_json_int(&json, "bursts", study->cost.hbm.reads + study->cost.hbm.writes);
     ts_json_int(&json, "row_hits", study->cost.hbm.row_hits);
     ts_json_int(&json, "activations", study->cost.hbm.activations);
     ts_json_object(&json, "hbm_limiters");

@@ -84,7 +84,7 @@ static void engine_rate_limits_a_fast_memory(void **state) {
     f->dma.bytes_per_cycle[TS_DMA_RETILE] = 64;
     ts_dma_cost cost = price(f, plan, true, false);
     assert_in_range(cost.cycles, 65536 + 300, 65536 + 400);
-    assert_string_equal(cost.limiter, "rate of the DMA engine");
+    assert_string_equal(cost.limiter, "retile rate of the DMA engine");
     assert_int_equal(price(f, plan, false, false).cycles, 65536 + 300);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TILESIM_DMA_PRICE_H
 #define TILESIM_DMA_PRICE_H
 
+#include "tilesim/dma/bill.h"
 #include "tilesim/dma/dma.h"
 #include "tilesim/machine/hbm_config.h"
 
@@ -19,7 +20,8 @@ typedef struct {
     int64_t fixed_cycles;  /* issue, further descriptors, completion */
     int64_t engine_cycles; /* its data at the engine's rate */
     int64_t memory_cycles; /* its lines at the HBM's peak */
-    const char *limiter;   /* what the time went to most, in words */
+    int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has the rule) */
+    const char *limiter;   /* what limits it, in words */
     bool skipped;          /* part of the blocks was left out, their time added */
 } ts_dma_cost;
 

@@ -1,0 +1,36 @@
+/* The bill of one transfer: where its time goes, and how long its runs are. */
+#ifndef TILESIM_DMA_BILL_H
+#define TILESIM_DMA_BILL_H
+
+#include "tilesim/layout/plan.h"
+
+typedef enum {
+#define PART(id, key, label, meaning) TS_DMA_PART_##id,
+#include "tilesim/dma/bill_parts.def"
+#undef PART
+    TS_DMA_PART_COUNT,
+} ts_dma_part;
+
+const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
+const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
+const char *ts_dma_part_meaning(ts_dma_part part);
+
+/* Runs of one side by length: class i has 2^i bits or more, and fewer than twice that. */
+enum { TS_DMA_RUN_CLASSES = 63 };
+typedef struct {
+    int64_t count[TS_DMA_RUN_CLASSES];
+    int64_t shortest_bits[TS_DMA_RUN_CLASSES], longest_bits[TS_DMA_RUN_CLASSES]; /* of those in the class */
+    int64_t total;
+} ts_dma_runs;
+
+typedef enum {
+    TS_DMA_RUNS_BOTH, /* consecutive at both ends, element after element: what moves in one piece; bits of the
+                         source */
+    TS_DMA_RUNS_SRC,  /* consecutive in the source alone, in the order of its addresses */
+    TS_DMA_RUNS_DST,
+} ts_dma_runs_of;
+
+/* The runs that the boxes of the plan touch. Runs of two boxes are two, even if they touch. */
+void ts_dma_count_runs(const ts_plan *plan, ts_dma_runs_of which, ts_dma_runs *runs);
+
+#endif

@@ -1,0 +1,162 @@
+/* Where the time of a transfer goes: what the engine and the HBM measured, as parts that add up. */
+#include "bill.h"
+
+#include <assert.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/dma/bill.h"
+
+static const struct {
+    const char *key, *label, *meaning;
+} parts[TS_DMA_PART_COUNT] = {
+#define PART(id, key, label, meaning) {key, label, meaning},
+#include "tilesim/dma/bill_parts.def"
+#undef PART
+};
+
+const char *ts_dma_part_key(ts_dma_part part) { return parts[part].key; }
+const char *ts_dma_part_label(ts_dma_part part) { return parts[part].label; }
+const char *ts_dma_part_meaning(ts_dma_part part) { return parts[part].meaning; }
+
+/* Which part a wait of the HBM belongs to; DATA is counted by bytes. */
+static const ts_dma_part part_of_limiter[TS_HBM_LIMITER_COUNT] = {
+    [TS_HBM_LIMITER_DATA] = TS_DMA_PART_USEFUL,
+    [TS_HBM_LIMITER_REQUESTS] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_SCHEDULING] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_COLUMN_BUS] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_ROW_BUS] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_CCD] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_RTW] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_WTR] = TS_DMA_PART_CONFLICTS,
+    [TS_HBM_LIMITER_RCD] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_RP] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_RAS] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_RTP] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_WR] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_PPD] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_RC] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_RRD] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_FAW] = TS_DMA_PART_ROWS,
+    [TS_HBM_LIMITER_REFRESH] = TS_DMA_PART_REFRESH,
+    [TS_HBM_LIMITER_LATENCY] = TS_DMA_PART_FIXED,
+    [TS_HBM_LIMITER_IDLE] = TS_DMA_PART_CONFLICTS,
+};
+
+static int64_t at_most(int64_t value, int64_t most) { return value < 0 ? 0 : value < most ? value : most; }
+
+static int64_t take(int64_t *left, int64_t wanted) {
+    int64_t taken = at_most(wanted, *left);
+    *left -= taken;
+    return taken;
+}
+
+/* Adds `cycles` to the parts by weight; the roundings even out, so that all of it is given away. */
+static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DMA_PART_COUNT]) {
+    __int128 total = 0, so_far = 0;
+    int64_t given = 0;
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++) total += weights[i];
+    if (total == 0) cost->parts[TS_DMA_PART_FIXED] += cycles;
+    for (int i = 0; i < TS_DMA_PART_COUNT && total > 0; i++) {
+        so_far += weights[i];
+        int64_t until = (int64_t)(cycles * so_far / total);
+        cost->parts[i] += until - given;
+        given = until;
+    }
+}
+
+/* What a straight copy needs, split by what its bytes are. Returns its cycles. */
+static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t *left,
+                           ts_dma_cost *cost) {
+    const ts_plan *plan = what->plan;
+    const ts_dma_result *r = &cost->transfer;
+    int64_t replicas = ts_layout_replica_total(plan->dst_layout), weights[TS_DMA_PART_COUNT] = {0};
+    int64_t bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
+    int64_t moved[2] = {plan->moved_elements / replicas, plan->moved_elements},
+            valid[2] = {plan->elements / replicas, plan->elements};
+    int rate = m->dma->bytes_per_cycle[TS_DMA_COPY] ? m->dma->bytes_per_cycle[TS_DMA_COPY]
+                                                    : m->dma->bytes_per_cycle[r->kind];
+    int64_t wide = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
+    int64_t engine = ts_ceil_div(wide, rate);
+    bool by_engine = engine > cost->memory_cycles;
+    for (int i = 0; i < 2; i++) {
+        if (!by_engine && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
+        int64_t asked = ts_ceil_div(moved[i] * bits[i], 8), useful = ts_ceil_div(valid[i] * bits[i], 8);
+        weights[TS_DMA_PART_USEFUL] += useful;
+        weights[TS_DMA_PART_PADDING] += asked - useful;
+        if (!by_engine) weights[TS_DMA_PART_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
+    }
+    int64_t cycles = by_engine ? engine : cost->memory_cycles;
+    share(cost, take(left, cycles), weights);
+    return cycles;
+}
+
+/* What the HBM measured, for what nothing else explains; engine_cycles: its waits that the engine does. */
+static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
+    int64_t weights[TS_DMA_PART_COUNT] = {0};
+    int64_t channels = (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels;
+    __int128 explained = (__int128)(cost->fixed_cycles + engine_cycles) * m->hbm->clock_khz *
+                         m->hbm->ticks_per_ck * channels / m->core_khz;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        int64_t ticks = cost->hbm.limiter_cycles[i];
+        if (i == TS_HBM_LIMITER_DATA) continue;
+        if (i == TS_HBM_LIMITER_REQUESTS) ticks = ticks > explained ? ticks - (int64_t)explained : 0;
+        weights[part_of_limiter[i]] += ticks > 0 ? ticks : 0;
+    }
+    share(cost, left, weights);
+}
+
+/* ---- What limits it ---- */
+
+static const char *const kind_limits[TS_DMA_KIND_COUNT] = {
+    [TS_DMA_COPY] = "rate of the DMA engine",
+    [TS_DMA_RETILE] = "retile rate of the DMA engine",
+    [TS_DMA_INTERLEAVE] = "interleave rate of the DMA engine",
+    [TS_DMA_TRANSPOSE] = "transpose rate of the DMA engine",
+    [TS_DMA_CONVERT] = "convert rate of the DMA engine",
+    [TS_DMA_GATHER] = "gather rate of the DMA engine",
+};
+
+static const char *const part_limits[TS_DMA_PART_COUNT] = {
+    [TS_DMA_PART_USEFUL] = "HBM bandwidth",
+    [TS_DMA_PART_PADDING] = "HBM bandwidth, taken by padding",
+    [TS_DMA_PART_WASTE] = "HBM bandwidth, taken by burst waste",
+    [TS_DMA_PART_ROWS] = "HBM row misses",
+    [TS_DMA_PART_CONFLICTS] = "HBM bank and bus conflicts",
+    [TS_DMA_PART_REFRESH] = "HBM refresh",
+};
+
+/* The engine limits where it is busy for all but a fiftieth of the time: nothing else could then make it
+ * faster. */
+static const char *name_limiter(const ts_dma_cost *cost) {
+    int64_t data = cost->cycles - cost->fixed_cycles;
+    int most = TS_DMA_PART_USEFUL;
+    if (cost->fixed_cycles >= data) return "fixed cost of a transfer";
+    if (cost->engine_cycles + data / 50 >= data) {
+        bool partitions = cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_REORDER] &&
+                          cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_USEFUL];
+        return partitions ? "rate of the partitions" : kind_limits[cost->transfer.kind];
+    }
+    for (int i = 0; i < TS_DMA_PART_REORDER; i++) most = cost->parts[i] > cost->parts[most] ? i : most;
+    return part_limits[most];
+}
+
+void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t refresh_cycles,
+                      ts_dma_cost *cost) {
+    const ts_plan *plan = what->plan;
+    int64_t left = cost->cycles, sum = 0, before;
+    int bits = plan->src.shape->element_bits > plan->dst.shape->element_bits ? plan->src.shape->element_bits
+                                                                             : plan->dst.shape->element_bits;
+    int64_t kind = ts_ceil_div(ts_ceil_div(plan->moved_elements * bits, 8),
+                               m->dma->bytes_per_cycle[cost->transfer.kind]);
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
+    cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
+    cost->parts[TS_DMA_PART_REFRESH] = take(&left, refresh_cycles);
+    int64_t copy = charge_copy(m, what, &left, cost);
+    before = left;
+    cost->parts[TS_DMA_PART_REORDER] = take(&left, kind - copy);
+    cost->parts[TS_DMA_PART_CONFLICTS] += take(&left, cost->engine_cycles - (kind > copy ? kind : copy));
+    charge_waits(m, before - left, left, cost);
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
+    assert(sum == cost->cycles);
+    cost->limiter = name_limiter(cost);
+}
