@@ -2,15 +2,20 @@
 #include "tilesim/chip/chip.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "races.h"
 #include "tilesim/layout/plan.h"
+#include "tilesim/layout/shape.h"
 
 /* A transfer under way: its plan lives as long. */
 typedef struct flight {
     struct flight *next;
     ts_arena *arena;
     int transfer, semaphore;
+    const ts_plan *plan;
+    race_transfer *race; /* NULL: the sanitizer is off */
 } flight;
 
 struct ts_chip {
@@ -26,6 +31,7 @@ struct ts_chip {
     ts_hbm *hbm;
     ts_dma *dma;
     flight *free_flights;
+    ts_races *races; /* NULL: the sanitizer is off */
     int64_t busy_since; /* -1: no transfer is under way */
     int64_t last_done;  /* the cycle of the last completion */
     ts_chip_counters counters;
@@ -65,6 +71,10 @@ static bool has_values(const ts_chip *chip, const ts_transfer *what) {
     return !chip->config->time_only || chip->code->tensors[what->destination.tensor].space == TS_SPACE_SMEM;
 }
 
+static ts_space *space_of(const ts_chip *chip, const ts_slice *slice) {
+    return chip->spaces[chip->code->tensors[slice->tensor].space];
+}
+
 static ts_dma_end end_of(const ts_chip *chip, const ts_transfer *what, const ts_slice *slice) {
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
     ts_space *space = chip->spaces[kind];
@@ -93,6 +103,7 @@ static flight *take_flight(ts_chip *chip) {
     else
         f = TS_NEW(chip->arena, flight);
     f->arena = ts_arena_new();
+    f->race = NULL;
     return f;
 }
 
@@ -137,6 +148,11 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
         give_back(chip, f);
         return transfer_fault(err, cycle, what);
     }
+    f->plan = moved.plan;
+    if (chip->races) {
+        f->race = races_start(chip->races, what, moved.plan, space_of(chip, &what->source),
+                              space_of(chip, &what->destination), semaphore, cycle);
+    }
     if (chip->busy_since < 0) chip->busy_since = cycle;
     return true;
 }
@@ -157,12 +173,126 @@ static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer 
         c->hbm_written_bytes += r->dst_bytes;
 }
 
+/* ---- The sanitizer ---- */
+
+/* Appends [3,130], where the tensor has one element at that bit. */
+static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t bytes) {
+    ts_arena *scratch = ts_arena_new();
+    ts_index_list list = {0};
+    int64_t offset = (bit - tensor->base_bytes * 8) / tensor->shape->element_bits;
+    const ts_layout *layout = tensor->shape->layout;
+    bool known = layout->axis_count == 1 && ts_layout_backward(NULL, scratch, layout, &offset, 1, &list);
+    size_t at = 0;
+    for (int i = 0; known && list.count > 0 && i < layout->rank && at < bytes; i++) {
+        int written = snprintf(text + at, bytes - at, "%s%lld", i ? "," : "[", (long long)list.indices[i]);
+        at += written > 0 ? (size_t)written : 0;
+    }
+    snprintf(text + (at < bytes ? at : 0), at < bytes ? bytes - at : bytes, "%s", at > 0 ? "]" : "");
+    ts_arena_free(scratch);
+}
+
+/* The store that left the bit of VMEM undefined, if it was one. */
+static ts_place store_of(const ts_chip *chip, const ts_space *space, int64_t bit, const char **what) {
+    const ts_instruction *store = NULL, *origin = NULL;
+    if (space == chip->spaces[TS_SPACE_VMEM]) ts_core_undefined_row(chip->core, bit / 8, &store, &origin);
+    *what = !store ? NULL : origin == store ? "this stored it" : "this met the undefined value first";
+    return ts_place_of(origin);
+}
+
+/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well. */
+static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
+    ts_shape *written = TS_NEW(scratch, ts_shape);
+    *written = *plan->dst.shape;
+    written->layout = plan->dst_layout;
+    const ts_shape *flat = ts_shape_row_major(NULL, scratch, written->dtype, plan->rank, plan->sizes);
+    ts_plan_side side = {written, NULL, plan->dst.axis_bits, plan->dst.base_bits}, rows = {flat, NULL, NULL, 0};
+    return flat ? ts_plan_new(NULL, scratch, &side, &rows, plan->rank, plan->sizes) : NULL;
+}
+
+/* Where element `flat` of the transfer's row-major order came from. */
+static int64_t source_bit(const ts_plan *plan, int64_t flat) {
+    int64_t index[TS_LAYOUT_MAX_DIMS], coordinates[TS_LAYOUT_MAX_AXES], bit = plan->src.base_bits;
+    for (int i = plan->rank - 1; i >= 0; i--) {
+        index[i] = flat % plan->sizes[i];
+        flat /= plan->sizes[i];
+    }
+    ts_layout_forward(plan->src_layout, index, coordinates);
+    for (int i = 0; i < plan->src_layout->axis_count; i++) {
+        int64_t step = plan->src.axis_bits ? plan->src.axis_bits[i] : plan->src.shape->element_bits;
+        bit += coordinates[i] * step;
+    }
+    return bit;
+}
+
+static void report_output(ts_chip *chip, const flight *f, int64_t cycle, int64_t from, int64_t to) {
+    const ts_transfer *what = &chip->code->transfers[f->transfer];
+    const ts_tensor *tensor = &chip->code->tensors[what->destination.tensor];
+    const char *text, *source = chip->code->tensors[what->source.tensor].name;
+    ts_place other = store_of(chip, space_of(chip, &what->source), from, &text);
+    ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
+    ts_finding *finding = ts_findings_add(chip->config->findings, TS_FINDING_OUTPUT, where, other, cycle);
+    if (!finding) return;
+    char index[96];
+    add_index(tensor, to, index, sizeof index);
+    ts_finding_describe(finding, "%s%s gets an undefined value from '%s'%s", tensor->name, index, source,
+                        text ? "" : ", where nothing was written");
+    finding->other_text = text;
+}
+
+static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
+    const ts_transfer *what = &chip->code->transfers[f->transfer];
+    const ts_space *dst = space_of(chip, &what->destination);
+    if (!chip->config->outputs[what->destination.tensor]) return;
+    ts_arena *scratch = ts_arena_new();
+    const ts_plan *plan = valid_elements(scratch, f->plan);
+    int64_t to, flat;
+    if (plan && ts_dma_find_poison(plan, dst, &to, &flat)) {
+        report_output(chip, f, cycle, source_bit(f->plan, flat / plan->dst.shape->element_bits), to);
+    }
+    ts_arena_free(scratch);
+}
+
+static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
+    races_complete(chip->races, f->race, cycle);
+    if (!chip->config->time_only) check_output(chip, f, cycle);
+    if (!ts_core_halted(chip->core)) return;
+    const ts_transfer *what = &chip->code->transfers[f->transfer];
+    ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
+    ts_finding *finding =
+        ts_findings_add(chip->config->findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
+    if (finding) {
+        ts_core_counters core;
+        ts_core_count(chip->core, &core);
+        ts_finding_describe(finding, "the program ended at cycle %lld, when this DMA was under way",
+                            (long long)core.cycles);
+    }
+}
+
+static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                             int64_t end, bool writes, int64_t cycle) {
+    races_access(((ts_chip *)self)->races, instruction, space, first, end, writes, cycle);
+}
+
+static void forward_changed(void *self, int semaphore, int64_t by) {
+    races_change(((ts_chip *)self)->races, semaphore, by);
+}
+
+static void watch(ts_chip *chip) {
+    chip->races = races_new(chip->arena, chip->code, chip->config->findings);
+    chip->ports.accessed = forward_accessed;
+    chip->ports.changed = forward_changed;
+    for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
+        if (chip->spaces[i]) ts_space_track(chip->spaces[i], chip->arena);
+    }
+}
+
 static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_dma_result result;
     bool moved = ts_dma_complete(err, chip->dma, &result);
     flight *f = (flight *)(intptr_t)result.tag;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     add_result(chip, &result, what);
+    if (f->race) finish_race(chip, f, cycle);
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
@@ -235,6 +365,7 @@ static bool make_units(ts_error *err, ts_chip *chip) {
                            memory->hbm->clock_khz * memory->hbm->ticks_per_ck);
     chip->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma, .dma_ready = dma_ready};
+    if (chip->config->findings) watch(chip);
     if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core,
@@ -243,7 +374,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
                            .smem = chip->spaces[TS_SPACE_SMEM],
                            .semaphores = chip->semaphores,
                            .ports = &chip->ports,
-                           .time_only = chip->config->time_only};
+                           .time_only = chip->config->time_only,
+                           .findings = chip->config->findings};
     chip->core = ts_core_new(err, chip->arena, &setup);
     return chip->core != NULL;
 }
@@ -259,6 +391,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
 
 void ts_chip_free(ts_chip *chip) {
     for (int i = 0; chip && i < TS_SPACE_COUNT; i++) ts_space_free(chip->spaces[i]);
+    if (chip) races_free(chip->races);
 }
 
 ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->spaces[kind]; }
@@ -290,7 +423,11 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
             if (!complete(err, chip, done_at)) return false;
             continue;
         }
-        if (core_at == INT64_MAX) return ts_core_halted(chip->core) || deadlock(err, chip);
+        if (core_at == INT64_MAX) {
+            bool halted = ts_core_halted(chip->core);
+            if (halted && chip->races) races_finish(chip->races, chip->semaphores, chip->last_done);
+            return halted || deadlock(err, chip);
+        }
         if (core_at >= max_cycles) {
             ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles",
                          (long long)max_cycles);

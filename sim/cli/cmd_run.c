@@ -19,6 +19,7 @@ static const cli_option options[] = {
     {"max-cycles", '\0', "N", "a program that runs longer has failed; default 10,000,000,000"},
     {"trace", '\0', "FILE", "a timeline of the last 200,000 events, for ui.perfetto.dev"},
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
+    {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -56,6 +57,7 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
     *request = (ts_run_request){.program = line->operands[0],
                                 .convert = cli_value(line, "convert") != NULL,
                                 .time_only = cli_value(line, "time-only") != NULL,
+                                .check = cli_value(line, "check") != NULL,
                                 .max_cycles = INT64_C(10000000000)};
     if (!cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count) ||
@@ -148,8 +150,15 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
     return cli_print(&out);
 }
 
-static int complain(const ts_run_result *result) {
+static int complain(const cli_line *line, const ts_run_result *result) {
     int code = 0;
+    if (result->findings != NULL && result->findings->count > 0) {
+        ts_text text;
+        ts_text_init(&text, line->arena);
+        ts_report_findings(result->findings, &text);
+        fwrite(text.bytes, 1, text.length, stderr);
+        code = 3;
+    }
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         ts_error err = {0};
         if (ts_report_failed_check(result, i, &err)) {
@@ -174,6 +183,6 @@ int cmd_run(int argc, char **argv) {
         return cli_end(&line, cli_fail(&err));
     }
     int code = print_result(&line, &request, &result);
-    int failed = complain(&result);
+    int failed = complain(&line, &result);
     return cli_end(&line, failed != 0 ? failed : code);
 }

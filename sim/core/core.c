@@ -190,7 +190,11 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
     core->taken = -1;
     core->hold_cycles = 0;
     for (int i = 0; i < bundle->op_count; i++) {
-        if (!bundle->ops[i].run(err, core, &bundle->ops[i])) {
+        const core_op *op = &bundle->ops[i];
+        if (op->poison) {
+            core_poison_run(core, op);
+        }
+        if (!op->run(err, core, op)) {
             return false;
         }
     }
@@ -346,4 +350,11 @@ uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg) {
     return kind == TS_OPERAND_SREG   ? core->sregs + reg
            : kind == TS_OPERAND_VREG ? core->vregs + (ptrdiff_t)reg * TS_VREG_WORDS
                                      : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
+}
+
+void ts_core_undefined_row(const ts_core *core, int64_t address, const ts_instruction **store,
+                           const ts_instruction **origin) {
+    const core_row_origin *row = core->poison ? &core->poison->rows[address / (TS_LANES * 4)] : NULL;
+    *store = row ? row->store : NULL;
+    *origin = row ? row->origin : NULL;
 }

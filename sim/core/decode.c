@@ -355,6 +355,9 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, source->count * 3);
     bundle->op_count = order(dec, dec->members, source->count, ops);
     bundle->ops = ops;
+    if (dec->core->poison) {
+        core_poison_decode(dec->arena, dec->core, ops, bundle->op_count);
+    }
     for (int i = 0; i < bundle->op_count; i++) {
         bundle->wait = ops[i].instruction->opcode == TS_OP_wait ? &ops[i] : bundle->wait;
         bundle->gated |= ops[i].gate != NULL;
@@ -414,6 +417,9 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     core_units_new(arena, core);
     new_stores(arena, core);
     new_begin(arena, core);
+    if (core->setup.findings && !core->setup.time_only) {
+        core_poison_new(arena, core);
+    }
     core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
         if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) {

@@ -110,6 +110,10 @@ struct core_mxu {
     matrix_type row_type;
     int pushed;
     uint32_t *products; /* of one push */
+    /* With the sanitizer: which columns of each tile, and which rows of a push, have something undefined; and
+     * the shadows of the results. */
+    bool *tile_poison, *row_poison;
+    uint32_t *result_poison;
     /* Results, a ring of vregs. */
     uint32_t *results;
     int64_t *result_ready;
@@ -134,6 +138,11 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
         mxu->products = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
         mxu->results = values ? TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS) : NULL;
         mxu->result_ready = TS_NEW_ARRAY(arena, int64_t, config->result_vregs);
+        if (core->poison) {
+            mxu->tile_poison = TS_NEW_ARRAY(arena, bool, config->staging * config->edge);
+            mxu->row_poison = TS_NEW_ARRAY(arena, bool, rows_of(TYPE_i4));
+            mxu->result_poison = TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS);
+        }
     }
     return true;
 }
@@ -177,6 +186,49 @@ static void unpack_row(matrix_type type, const uint32_t *vreg, int r, uint32_t *
     }
 }
 
+/* ---- What is undefined: a column of weights or a row of a push is, when an element of it is. ---- */
+
+static bool is_undefined(matrix_type type, uint32_t shadow, int r) {
+    return (shadow >> (r % packing(type) * types[type].bits) & (UINT32_MAX >> (32 - types[type].bits))) != 0;
+}
+
+static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, int tile, bool transposed) {
+    matrix_type type = mxu->tile_types[tile];
+    const uint32_t *shadow = core_poison_in(core, op, 1);
+    bool *columns = mxu->tile_poison + (ptrdiff_t)tile * edge_of(core);
+    int row = mxu->latched / chunks_of(core) * rows_of(type);
+    int column = mxu->latched % chunks_of(core) * TS_LANES;
+    if (mxu->latched == 0) {
+        memset(columns, 0, (size_t)edge_of(core));
+    }
+    for (int r = 0; r < rows_of(type); r++) {
+        const uint32_t *words = shadow + r / packing(type) * TS_LANES;
+        for (int lane = 0; lane < TS_LANES; lane++) {
+            columns[transposed ? row + r : column + lane] |= is_undefined(type, words[lane], r);
+        }
+    }
+}
+
+static void poison_rows(const ts_core *core, const core_op *op, core_mxu *mxu, matrix_type type) {
+    const uint32_t *shadow = core_poison_in(core, op, 1);
+    for (int r = 0; r < rows_of(type); r++) {
+        const uint32_t *words = shadow + r / packing(type) * TS_LANES;
+        mxu->row_poison[r] &= mxu->pushed > 0;
+        for (int lane = 0; lane < TS_LANES; lane++) {
+            mxu->row_poison[r] |= is_undefined(type, words[lane], r);
+        }
+    }
+}
+
+/* Of the vreg of results with the 8 rows from `row` and the 128 columns from `column` on. */
+static void poison_results(const ts_core *core, core_mxu *mxu, int slot, int row, int column) {
+    const bool *columns = mxu->tile_poison + (ptrdiff_t)mxu->first * edge_of(core) + column;
+    uint32_t *out = mxu->result_poison + (ptrdiff_t)slot * TS_VREG_WORDS;
+    for (int i = 0; i < TS_VREG_WORDS; i++) {
+        out[i] = mxu->row_poison[row + i / TS_LANES] || columns[i % TS_LANES] ? UINT32_MAX : 0;
+    }
+}
+
 /* ---- Weights ---- */
 
 /* A tile of edge 128 * c takes c vregs for each group of rows, the columns from left to right. */
@@ -193,6 +245,9 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
                           types[mxu->tile_types[tile]].name, types[type].name);
     }
     mxu->tile_types[tile] = type;
+    if (core->poison) {
+        poison_tile(core, op, mxu, tile, transposed);
+    }
     int row = mxu->latched / chunks_of(core) * rows_of(type),
         column = mxu->latched % chunks_of(core) * TS_LANES;
     for (int r = 0; r < rows_of(type) && !core->setup.time_only; r++) {
@@ -263,6 +318,9 @@ static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
             memcpy(mxu->results + (ptrdiff_t)slot * TS_VREG_WORDS + s * TS_LANES,
                    from + (ptrdiff_t)s * edge_of(core), TS_LANES * sizeof(*from));
         }
+        if (core->poison) {
+            poison_results(core, mxu, slot, v / chunks * TS_SUBLANES, v % chunks * TS_LANES);
+        }
         mxu->result_ready[slot] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];
     }
 }
@@ -296,6 +354,9 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type ty
         uint32_t *row = mxu->rows + (ptrdiff_t)r * edge_of(core) + mxu->pushed * TS_LANES;
         unpack_row(type, op->in[1], r, row, 1);
     }
+    if (core->poison) {
+        poison_rows(core, op, mxu, type);
+    }
     mxu->row_type = type;
     if (++mxu->pushed == chunks_of(core)) {
         mxu->pushed = 0;
@@ -320,6 +381,9 @@ bool core_gate_mxu_pop(ts_error *err, const ts_core *core, const core_op *op, in
 CORE_FUNCTION(mxu_pop) {
     (void)err;
     core_mxu *mxu = &core->mxus[op->unit];
+    if (core->poison) {
+        core_poison_out(core, op, mxu->result_poison + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+    }
     if (!core->setup.time_only) {
         core_write_vreg(op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
     }

@@ -73,11 +73,33 @@ static void gather_rows(ts_core *core, const core_op *op, int64_t address, uint3
     }
 }
 
+/* Told row by row where rows are apart. */
+static void tell(const ts_core *core, const core_op *op, const ts_space *space, int64_t address,
+                 bool writes) {
+    const ts_core_ports *ports = core->setup.ports;
+    const core_address *a = op->address;
+    if (!ports->accessed) {
+        return;
+    }
+    bool apart = space == core->setup.vmem && (a->source->stride > 1 || a->source->stride < 0);
+    for (int i = 0; apart && i < TS_SUBLANES; i++) {
+        int64_t row = address + i * a->source->stride * ROW_BYTES;
+        if (a->source->sublane_mask >> i & 1) {
+            ports->accessed(ports->chip, op->instruction, space, row, row + ROW_BYTES, writes, core->now);
+        }
+    }
+    if (!apart) {
+        ports->accessed(ports->chip, op->instruction, space, address + a->low_bytes, address + a->high_bytes,
+                        writes, core->now);
+    }
+}
+
 CORE_FUNCTION(vld) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) {
         return false;
     }
+    tell(core, op, core->setup.vmem, address, false);
     if (core->setup.time_only) {
         return true;
     }
@@ -126,7 +148,6 @@ static void scatter_rows(ts_core *core, const core_op *op, int64_t address) {
         } else {
             memcpy(ts_space_touch(core->setup.vmem, row, ROW_BYTES), op->in[0] + i * TS_LANES, ROW_BYTES);
         }
-        ts_space_mark(core->setup.vmem, row * 8, ROW_BYTES * 8, true);
     }
 }
 
@@ -135,13 +156,13 @@ CORE_FUNCTION(vst) {
     if (!core_address_find(err, core, op, &address)) {
         return false;
     }
+    tell(core, op, core->setup.vmem, address, true);
     if (core->setup.time_only) {
         remember_store(core, op, core->setup.vmem, address, TS_LATENCY_VECTOR_STORE);
         return true;
     }
     if (whole(op)) {
         memcpy(ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), op->in[0], TS_VREG_BYTES);
-        ts_space_mark(core->setup.vmem, address * 8, TS_VREG_BYTES * 8, true);
     } else {
         scatter_rows(core, op, address);
     }
@@ -154,6 +175,7 @@ CORE_FUNCTION(sld) {
     if (!core_address_find(err, core, op, &address)) {
         return false;
     }
+    tell(core, op, core->setup.smem, address, false);
     memcpy(op->d, ts_space_touch(core->setup.smem, address, 4), 4);
     return true;
 }
@@ -163,8 +185,8 @@ CORE_FUNCTION(sst) {
     if (!core_address_find(err, core, op, &address)) {
         return false;
     }
+    tell(core, op, core->setup.smem, address, true);
     memcpy(ts_space_touch(core->setup.smem, address, 4), op->in[0], 4);
-    ts_space_mark(core->setup.smem, address * 8, 32, true);
     remember_store(core, op, core->setup.smem, address, TS_LATENCY_SCALAR_STORE);
     return true;
 }

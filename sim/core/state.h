@@ -3,6 +3,7 @@
 #define TILESIM_CORE_STATE_H
 
 #include "tilesim/core/core.h"
+#include "poison.h"
 #include "vector.h"
 
 typedef struct core_op core_op;
@@ -48,7 +49,8 @@ struct core_op {
     int target; /* bundle of a branch */
     int unit;   /* of a matrix instruction */
     const ts_instruction *instruction;
-    core_taint *taint; /* NULL: no scalar of it can be unknown */
+    core_taint *taint;      /* NULL: no scalar of it can be unknown */
+    core_op_poison *poison; /* NULL: nobody asks what is undefined */
 };
 
 /* Time only: which scalars an op must know, and which make its result unknown. */
@@ -127,6 +129,8 @@ struct ts_core {
     /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
      * known). */
     const core_taint **unknown, **smem_unknown;
+
+    core_poison *poison; /* NULL: nobody asks what is undefined */
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;

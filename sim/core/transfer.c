@@ -27,6 +27,10 @@ static bool set(ts_error *err, ts_core *core, const core_op *op, int semaphore, 
         return core_fault(err, core, op, "semaphore %s would become %" PRId64 ", expected 0 or more",
                           core->setup.code->semaphore_names[semaphore], value);
     }
+    if (core->setup.ports->changed) {
+        core->setup.ports->changed(core->setup.ports->chip, semaphore,
+                                   value - core->setup.semaphores[semaphore]);
+    }
     core->setup.semaphores[semaphore] = value;
     core->yielding = true;
     return true;

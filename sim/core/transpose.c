@@ -7,13 +7,15 @@
 enum { EDGE = TS_LANES, BLOCKS = 2, HALF_ROWS = 2 * TS_SUBLANES };
 
 typedef struct {
+    uint32_t poison[EDGE * EDGE]; /* shadows of the words */
     uint32_t words[EDGE * EDGE]; /* transposed already, as vregs: those of halves fill the first half of it */
     int64_t ready;               /* cycle */
     int vregs, popped;
 } block;
 
 struct core_transposer {
-    uint32_t rows[EDGE][EDGE]; /* coming in: words, or halves in the low bits */
+    uint32_t rows[EDGE][EDGE];   /* coming in: words, or halves in the low bits */
+    uint32_t poison[EDGE][EDGE]; /* their shadows */
     bool halves;
     int row_count;
     block blocks[BLOCKS]; /* ring */
@@ -25,11 +27,11 @@ void core_transposer_new(ts_arena *arena, ts_core *core) {
 }
 
 /* Row `row` of the transposed block: column `row` of what came in. */
-static void transpose_row(const core_transposer *t, block *b, int row) {
-    uint32_t *out = b->words + (t->halves ? row / 2 : row) * EDGE;
+static void transpose_row(const core_transposer *t, uint32_t rows[EDGE][EDGE], uint32_t *words, int row) {
+    uint32_t *out = words + (t->halves ? row / 2 : row) * EDGE;
     bool high = t->halves && row % 2 == 1;
     for (int column = 0; column < EDGE; column++) {
-        uint32_t word = t->rows[column][row];
+        uint32_t word = rows[column][row];
         out[column] = high ? out[column] | word << 16 : word;
     }
 }
@@ -40,17 +42,20 @@ static void finish(ts_core *core, core_transposer *t) {
     b->popped = 0;
     b->vregs = EDGE / (t->halves ? HALF_ROWS : TS_SUBLANES);
     for (int row = 0; row < EDGE && !core->setup.time_only; row++) {
-        transpose_row(t, b, row);
+        transpose_row(t, t->rows, b->words, row);
+        if (core->poison) {
+            transpose_row(t, t->poison, b->poison, row);
+        }
     }
     t->row_count = 0;
 }
 
 /* The rows of one sublane, from row `at` on. */
-static void take_rows(core_transposer *t, const uint32_t *words, int at) {
+static void take_rows(const core_transposer *t, uint32_t rows[EDGE][EDGE], const uint32_t *words, int at) {
     for (int lane = 0; lane < TS_LANES; lane++) {
-        t->rows[at][lane] = t->halves ? words[lane] & 0xffff : words[lane];
+        rows[at][lane] = t->halves ? words[lane] & 0xffff : words[lane];
         if (t->halves) {
-            t->rows[at + 1][lane] = words[lane] >> 16;
+            rows[at + 1][lane] = words[lane] >> 16;
         }
     }
 }
@@ -67,7 +72,11 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
     }
     t->halves = halves;
     for (int s = 0; s < TS_SUBLANES && !core->setup.time_only; s++) {
-        take_rows(t, op->in[0] + s * TS_LANES, t->row_count + s * (halves ? 2 : 1));
+        int at = t->row_count + s * (halves ? 2 : 1);
+        take_rows(t, t->rows, op->in[0] + s * TS_LANES, at);
+        if (core->poison) {
+            take_rows(t, t->poison, core_poison_in(core, op, 0) + s * TS_LANES, at);
+        }
     }
     t->row_count += halves ? HALF_ROWS : TS_SUBLANES;
     if (t->row_count == EDGE) {
@@ -96,6 +105,9 @@ CORE_FUNCTION(vtr_pop) {
     (void)err;
     core_transposer *t = core->transposer;
     block *b = &t->blocks[t->first];
+    if (core->poison) {
+        core_poison_out(core, op, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+    }
     if (!core->setup.time_only) {
         core_write_vreg(op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
     }

@@ -21,7 +21,6 @@ typedef struct {
     side src, dst;
     bool same;        /* bits are copied, not converted */
     bool whole_bytes; /* every address and both widths are whole bytes */
-    ts_space *src_space, *dst_space;
 } mover;
 
 static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
@@ -97,14 +96,6 @@ static void row_of_bits(const mover *m, int64_t src_bit, int64_t dst_bit, const 
     }
 }
 
-/* An element is valid where its source is, whole. */
-static void row_of_shadow(const mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
-    for (int64_t i = 0; i < row->extent; i++) {
-        bool valid = ts_space_find_poison(m->src_space, src_bit + i * row->src_bits, m->src.element_bits) < 0;
-        ts_space_mark(m->dst_space, dst_bit + i * row->dst_bits, m->dst.element_bits, valid);
-    }
-}
-
 /* The loop to run innermost: the longest, so that the cost outside it is small. */
 static int pick_row(const ts_plan_box *box) {
     int best = box->loop_count - 1;
@@ -121,7 +112,6 @@ static void move_box(const mover *m, const ts_plan_box *box) {
     for (;;) {
         if (m->whole_bytes) row_of_bytes(m, src, dst, &row);
         else row_of_bits(m, src, dst, &row);
-        if (m->dst_space->shadow) row_of_shadow(m, src, dst, &row);
         int i = box->loop_count - 1;
         for (; i >= 0; i--) {
             if (i == row_loop) continue;
@@ -211,13 +201,13 @@ bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *ds
     const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
     mover m = {.src = {touch(src, from_bytes), from->dtype, from->element_bits},
                .dst = {touch(dst, to_bytes), to->dtype, to->element_bits},
-               .same = from->dtype == to->dtype && from->element_bits == to->element_bits,
-               .src_space = src, .dst_space = dst};
+               .same = from->dtype == to->dtype && from->element_bits == to->element_bits};
     for (int64_t i = 0; i < plan->box_count; i++) {
         ts_plan_box box;
         ts_plan_get_box(plan, i, &box);
         m.whole_bytes = is_whole_bytes(&m, &box);
         move_box(&m, &box);
     }
+    if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;
 }

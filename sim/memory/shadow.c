@@ -1,4 +1,5 @@
 /* The shadow of a space: which bits hold a value. A page is all poison, all valid, or a bitmap. */
+#include <assert.h>
 #include <string.h>
 
 #include "tilesim/base/number.h"
@@ -85,4 +86,34 @@ int64_t ts_space_find_poison(const ts_space *space, int64_t first_bit, int64_t c
         count -= n;
     }
     return -1;
+}
+
+bool ts_space_get_poison(const ts_space *space, int64_t first_bit, int64_t words, uint32_t *poison) {
+    const struct ts_shadow *shadow = space->shadow;
+    int64_t page = first_bit / PAGE_BITS, bit = first_bit % PAGE_BITS;
+    assert(first_bit % 64 == 0 && words % 2 == 0 && bit + words * 32 <= PAGE_BITS);
+    if (shadow->states[page] != BITMAP) {
+        memset(poison, shadow->states[page] == ALL_VALID ? 0 : 0xff, (size_t)words * 4);
+        return shadow->states[page] == ALL_POISON;
+    }
+    const uint64_t *valid = shadow->bitmaps[page] + bit / 64;
+    uint64_t any = 0;
+    for (int64_t i = 0; i < words / 2; i++) {
+        any |= ~valid[i];
+        poison[2 * i] = (uint32_t)~valid[i];
+        poison[2 * i + 1] = (uint32_t)(~valid[i] >> 32);
+    }
+    return any != 0;
+}
+
+bool ts_space_set_poison(ts_space *space, int64_t first_bit, int64_t words, const uint32_t *poison) {
+    int64_t page = first_bit / PAGE_BITS, bit = first_bit % PAGE_BITS;
+    assert(first_bit % 64 == 0 && words % 2 == 0 && bit + words * 32 <= PAGE_BITS);
+    uint64_t *valid = open_bitmap(space->shadow, page) + bit / 64, any = 0;
+    for (int64_t i = 0; i < words / 2; i++) {
+        uint64_t two = poison[2 * i] | (uint64_t)poison[2 * i + 1] << 32;
+        any |= two;
+        valid[i] = ~two;
+    }
+    return any != 0;
 }

@@ -197,6 +197,20 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
                 share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
 }
 
+static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    if (!result->findings) {
+        return;
+    }
+    int found = result->findings->count;
+    const char *what = request->time_only ? "addresses, waits and semaphores (values are not computed)"
+                                          : "undefined values, races and semaphores";
+    if (found == 0) {
+        ts_text_add(out, "sanitizer  clean: %s\n", what);
+    } else {
+        ts_text_add(out, "sanitizer  %d finding%s: %s\n", found, found == 1 ? "" : "s", what);
+    }
+}
+
 void ts_report_run(const ts_run_request *request, const ts_run_result *result, bool machine_named,
                    ts_text *out) {
     const ts_program *program = result->program;
@@ -210,6 +224,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, b
     for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
         add_check(out, result, i);
     }
+    add_sanitizer(out, request, result);
     add_cycles(out, request, result);
     add_slots(out, request, result);
     if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
@@ -298,6 +313,9 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
         add_json_check(&json, &result->program->checks[i], &result->checks[i]);
     }
     ts_json_close(&json);
+    if (result->findings) {
+        ts_report_findings_json(result->findings, &json);
+    }
     ts_json_array(&json, "tensors");
     for (int i = 0; i < result->program->code.tensor_count; i++) {
         add_json_tensor(&json, result, i, &scratch);

@@ -120,6 +120,11 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
     ts_chip_config config;
     ts_chip_configure(request->machine, &config);
     config.time_only = request->time_only;
+    ts_findings *findings = request->check ? TS_NEW(arena, ts_findings) : NULL;
+    const bool *outputs = mark_outputs(arena, program);
+    config.findings = findings;
+    config.outputs = outputs;
+    result->findings = findings;
     ts_chip *chip =
         ts_chip_new(err, arena, &config, &program->code, request->trace != NULL ? &observer : NULL);
     bool good = chip != NULL && store_inputs(err, chip, program, tensors) &&
@@ -127,6 +132,8 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                 fetch(err, arena, chip, request, program, checks, tensors);
     if (good) {
         ts_chip_count(chip, &result->chip);
+        good = !findings || request->time_only ||
+               find_unwritten(err, chip, program, outputs, findings, result->chip.cycles);
         count(&result->chip, &result->counters);
     }
     ts_chip_free(chip);
@@ -167,7 +174,7 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
     result->tensors = tensors;
     result->rules = checks;
     result->checks = request->time_only ? NULL : results;
-    result->passed = true;
+    result->passed = !result->findings || result->findings->count == 0;
     for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
         result->passed = result->passed && results[i].failed == 0;
     }

@@ -15,4 +15,9 @@ const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *p
 bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,
                 const ts_run_tensor *tensors, ts_check_result *results);
 
+/* For the sanitizer: which tensors are outputs, and which of their elements were never written. */
+bool *mark_outputs(ts_arena *arena, const ts_program *program);
+bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, const bool *outputs,
+                    ts_findings *findings, int64_t cycle);
+
 #endif

@@ -14,6 +14,8 @@ typedef struct {
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool time_only; /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
+    ts_findings *findings; /* the sanitizer's; NULL: it is off. Time only: races and semaphores alone */
+    const bool *outputs;   /* with it: of each tensor, whether what it holds at the end matters */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

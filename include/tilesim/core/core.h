@@ -8,6 +8,7 @@
 
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
+#include "tilesim/core/findings.h"
 #include "tilesim/isa/isa.h"
 #include "tilesim/machine/core_config.h"
 #include "tilesim/memory/space.h"
@@ -44,6 +45,11 @@ typedef struct {
     /* Told of every bundle that issues and of every stall, in order of time. NULL: not told. */
     void (*issued)(void *chip, int bundle, int64_t cycle);
     void (*stalled)(void *chip, int bundle, int64_t first_cycle, int64_t cycles, int stall);
+    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much was taken from a
+     * semaphore or added to it. NULL: not told. */
+    void (*accessed)(void *chip, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                     int64_t end, bool writes, int64_t cycle);
+    void (*changed)(void *chip, int semaphore, int64_t by);
 } ts_core_ports;
 
 typedef struct {
@@ -56,6 +62,8 @@ typedef struct {
      * vector is unknown, and where the run depends on one it ends: TS_ERROR_UNMODELLED, with the lines it
      * came through. */
     bool time_only;
+    ts_findings *
+        findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
 } ts_core_setup;
 
 typedef struct {
@@ -99,6 +107,11 @@ const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64
 void ts_core_count(const ts_core *core, ts_core_counters *counters);
 /* Of bundle `bundle`: how often it issued and how many cycles it stalled. */
 void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles);
+
+/* With findings: the store that left something undefined in the row of VMEM that has byte `address`, and
+ * where that came from; NULL: none did. */
+void ts_core_undefined_row(const ts_core *core, int64_t address, const ts_instruction **store,
+                           const ts_instruction **origin);
 
 /* Registers, for tests and tools: 1, TS_VREG_WORDS and TS_VREG_WORDS words. */
 uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg);

@@ -10,6 +10,11 @@
  * Refused before anything moves: types with no conversion, addresses outside a space, two sides that overlap. */
 bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst);
 
+/* The same for the shadows alone, where `dst` has one: part of ts_dma_move. */
+void ts_dma_move_shadow(const ts_plan *plan, const ts_space *src, ts_space *dst);
+/* The first element in the order of the plan that the source holds undefined, as the bits where it lies and arrives. */
+bool ts_dma_find_poison(const ts_plan *plan, const ts_space *src, int64_t *src_bit, int64_t *dst_bit);
+
 /* The checks alone. */
 bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst);
 

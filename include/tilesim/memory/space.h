@@ -63,5 +63,9 @@ void ts_space_track(ts_space *space, ts_arena *arena); /* everything is poison f
 void ts_space_mark(ts_space *space, int64_t first_bit, int64_t count, bool valid); /* no-op when not tracked */
 /* The first poisoned bit in the range, or -1 (also when not tracked). */
 int64_t ts_space_find_poison(const ts_space *space, int64_t first_bit, int64_t count);
+/* 32-bit words from a bit that is a multiple of 64 on; an even number of them, within 64 KiB. A set bit is poison; true
+ * when there is any. Only of tracked spaces. */
+bool ts_space_get_poison(const ts_space *space, int64_t first_bit, int64_t words, uint32_t *poison);
+bool ts_space_set_poison(ts_space *space, int64_t first_bit, int64_t words, const uint32_t *poison);
 
 #endif

@@ -15,8 +15,10 @@ typedef struct {
     const ts_define *defines;
     const ts_define *inputs, *outputs; /* of tensors, to files */
     int define_count, input_count, output_count;
-    bool convert; /* let inputs of another type be rounded to the tensor's; else only exact conversions */
-    bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no checks */
+    bool convert;   /* let inputs of another type be rounded to the tensor's; else only exact conversions */
+    bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no
+                       checks */
+    bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
     int64_t max_cycles; /* a program that still runs then has failed */
     ts_trace *trace;    /* NULL: none */
 } ts_run_request;
@@ -44,7 +46,8 @@ typedef struct {
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
     const ts_check *rules;         /* [program->check_count] the checks, read */
     const ts_check_result *checks; /* the same number: what came out; NULL: time only */
-    bool passed;                   /* all checks */
+    const ts_findings *findings;   /* NULL: nobody looked */
+    bool passed;                   /* all checks, and nothing was found */
 } ts_run_result;
 
 /* Everything but saving: a result whose checks failed is a result. Errors are bad input, faults of the

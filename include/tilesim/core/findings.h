@@ -1,0 +1,62 @@
+/* What the sanitizer for kernels finds while a program runs: each kind of defect, with both program lines. */
+#ifndef TILESIM_CORE_FINDINGS_H
+#define TILESIM_CORE_FINDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tilesim/base/arena.h"
+#include "tilesim/isa/isa.h"
+
+/* FINDING(name, text, what it means) */
+#define TS_FINDINGS(row)                                                                                     \
+    row(OUTPUT, "undefined_output", "an undefined value was sent to an output")                              \
+        row(UNWRITTEN, "unwritten_output", "an element of an output was never written")                      \
+            row(CONTROL, "undefined_control",                                                                \
+                "a branch, an address or a semaphore depends on an undefined value")                         \
+                row(READ_RACE, "read_race", "a buffer is read whose DMA has not been waited for")            \
+                    row(WRITE_RACE, "write_race",                                                            \
+                        "a buffer is overwritten that a DMA uses and that was not waited for")               \
+                        row(SEMAPHORE, "semaphore_left", "a semaphore is not 0 at the end")                  \
+                            row(TRANSFER, "transfer_left", "the program ended while a DMA was under way")
+
+typedef enum {
+#define TS_FINDING_ENUM(name, text, meaning) TS_FINDING_##name,
+    TS_FINDINGS(TS_FINDING_ENUM) TS_FINDING_KINDS
+} ts_finding_kind;
+
+const ts_named *ts_finding_get(ts_finding_kind kind);
+
+/* A line of the program; line 0: none. */
+typedef struct {
+    const ts_source *source;
+    int line, column;
+} ts_place;
+
+enum { TS_FINDING_TEXT_BYTES = 240 };
+typedef struct {
+    ts_finding_kind kind;
+    ts_place where, other; /* the line that breaks the rule, and the one it has to do with */
+    int64_t cycle;         /* of the first time */
+    int64_t times;
+    bool has_margin;
+    int64_t margin_cycles;            /* of a race: by how many cycles it was won; negative: lost */
+    char text[TS_FINDING_TEXT_BYTES]; /* one line: what happened the first time, at `where` */
+    const char *other_text;           /* what `other` is: "the dma that ..." */
+} ts_finding;
+
+/* Findings of the same kind at the same lines are one. Kept are the first TS_FINDINGS_MOST. */
+enum { TS_FINDINGS_MOST = 100 };
+typedef struct {
+    int count;
+    int64_t dropped; /* different ones, for which there was no room */
+    ts_finding list[TS_FINDINGS_MOST];
+} ts_findings;
+
+/* Where to describe a new finding; NULL: it is known, and counted. */
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
+                            int64_t cycle);
+void ts_finding_describe(ts_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ts_place ts_place_of(const ts_instruction *instruction); /* NULL: none */
+
+#endif

@@ -1,0 +1,279 @@
+/* Races between the core and its transfers, and of transfers among themselves.
+ *
+ * Which bytes a transfer touches is kept as a bit for each granule of 32 bytes: less is one access of HBM and
+ * one part of a row of VMEM, so that neighbours within it disturb each other in the machine as well. */
+#include "races.h"
+
+#include <string.h>
+
+#include "tilesim/base/number.h"
+
+enum { GRANULE_BYTES = 32, GRANULE_BITS = GRANULE_BYTES * 8, WORD = 64 };
+
+typedef struct {
+    const ts_space *space;
+    int64_t first, end; /* granules, `first` a multiple of 64 */
+    uint64_t *touched;
+} reach;
+
+struct race_transfer {
+    race_transfer *next;
+    ts_arena *arena;
+    const ts_transfer *what;
+    int semaphore;
+    int64_t completed; /* -1: not yet */
+    reach src, dst;
+    int pending[TS_FINDINGS_MOST]; /* findings whose margin is known at completion */
+    int pending_count;
+};
+
+struct ts_races {
+    ts_arena *arena;
+    const ts_code *code;
+    ts_findings *findings;
+    race_transfer *unsynced;
+    int64_t *given, *taken;   /* by semaphore: what transfers will have added, and what was taken */
+    const ts_transfer **last; /* by semaphore */
+};
+
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings) {
+    ts_races *races = TS_NEW(arena, ts_races);
+    *races = (ts_races){.arena = arena, .code = code, .findings = findings};
+    races->given = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
+    races->taken = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
+    races->last = TS_NEW_ARRAY(arena, const ts_transfer *, code->semaphore_count + 1);
+    return races;
+}
+
+void races_free(ts_races *races) {
+    while (races && races->unsynced) {
+        race_transfer *t = races->unsynced;
+        races->unsynced = t->next;
+        ts_arena_free(t->arena);
+    }
+}
+
+/* ---- The granules of a plan's side ---- */
+
+typedef struct {
+    int64_t extent, bits;
+} side_loop;
+
+static void mark(reach *r, int64_t first_bit, int64_t end_bit) {
+    int64_t first = ts_floor_div(first_bit, GRANULE_BITS), end = ts_ceil_div(end_bit, GRANULE_BITS);
+    for (int64_t g = first; g < end; g++) {
+        int64_t at = g - r->first;
+        if (at % WORD == 0 && end - g >= WORD) {
+            r->touched[at / WORD] = UINT64_MAX;
+            g += WORD - 1;
+        } else {
+            r->touched[at / WORD] |= UINT64_C(1) << (at % WORD);
+        }
+    }
+}
+
+/* The loops of one side with steps of at least a granule, and the span of the others. */
+static int split_loops(const ts_plan_box *box, bool source, int element_bits, side_loop *loops, int64_t *low,
+                       int64_t *high) {
+    int count = 0;
+    *low = 0;
+    *high = element_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        side_loop l = {box->loops[i].extent, source ? box->loops[i].src_bits : box->loops[i].dst_bits};
+        if (l.bits == 0) continue;
+        if (l.bits > 0 && l.bits <= GRANULE_BITS)
+            *high += (l.extent - 1) * l.bits;
+        else if (l.bits < 0 && l.bits >= -GRANULE_BITS)
+            *low += (l.extent - 1) * l.bits;
+        else
+            loops[count++] = l;
+    }
+    return count;
+}
+
+/* Steps that the span fills without a gap make it longer. */
+static int join_loops(side_loop *loops, int count, int64_t *low, int64_t *high) {
+    for (int i = 0; i < count; i++) {
+        if (loops[i].bits > 0 && loops[i].bits <= *high - *low + GRANULE_BITS) {
+            *high += (loops[i].extent - 1) * loops[i].bits;
+            loops[i] = loops[--count];
+            i = -1;
+        }
+    }
+    return count;
+}
+
+static void mark_loops(reach *r, const side_loop *loops, int count, int64_t at, int64_t low, int64_t high) {
+    if (count == 0) {
+        mark(r, at + low, at + high);
+        return;
+    }
+    for (int64_t i = 0; i < loops[0].extent; i++) {
+        mark_loops(r, loops + 1, count - 1, at + i * loops[0].bits, low, high);
+    }
+}
+
+static void box_range(const ts_plan_box *box, bool source, int element_bits, int64_t *first, int64_t *end) {
+    int64_t low = source ? box->src_bits : box->dst_bits, high = low + element_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t reach_bits =
+            (box->loops[i].extent - 1) * (source ? box->loops[i].src_bits : box->loops[i].dst_bits);
+        *(reach_bits < 0 ? &low : &high) += reach_bits;
+    }
+    *first = low < *first ? low : *first;
+    *end = high > *end ? high : *end;
+}
+
+static reach find_reach(ts_arena *arena, const ts_plan *plan, bool source, const ts_space *space) {
+    int element_bits = (source ? plan->src : plan->dst).shape->element_bits;
+    int64_t first = INT64_MAX, end = INT64_MIN;
+    ts_plan_box box;
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_get_box(plan, n, &box);
+        box_range(&box, source, element_bits, &first, &end);
+    }
+    reach r = {.space = space};
+    if (end <= first) return r;
+    r.first = ts_floor_div(first, GRANULE_BITS) / WORD * WORD;
+    r.end = ts_ceil_div(end, GRANULE_BITS);
+    r.touched = TS_NEW_ARRAY(arena, uint64_t, ts_ceil_div(r.end - r.first, WORD));
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        side_loop loops[TS_PLAN_MAX_LOOPS];
+        int64_t low, high;
+        ts_plan_get_box(plan, n, &box);
+        int count = split_loops(&box, source, element_bits, loops, &low, &high);
+        count = join_loops(loops, count, &low, &high);
+        mark_loops(&r, loops, count, source ? box.src_bits : box.dst_bits, low, high);
+    }
+    return r;
+}
+
+static bool touches(const reach *r, int64_t first, int64_t end) {
+    first = first > r->first ? first : r->first;
+    end = end < r->end ? end : r->end;
+    for (int64_t g = first; g < end; g++) {
+        int64_t at = g - r->first;
+        uint64_t word = r->touched[at / WORD] >> (at % WORD);
+        int64_t left = end - g, here = WORD - at % WORD;
+        if (left < here) word &= (UINT64_C(1) << left) - 1;
+        if (word) return true;
+        g += here - 1;
+    }
+    return false;
+}
+
+static bool overlap(const reach *a, const reach *b) {
+    if (a->space != b->space || !a->touched || !b->touched) return false;
+    int64_t first = a->first > b->first ? a->first : b->first, end = a->end < b->end ? a->end : b->end;
+    for (int64_t g = first; g < end; g += WORD) { /* both begin at a multiple of 64 */
+        if (a->touched[(g - a->first) / WORD] & b->touched[(g - b->first) / WORD]) return true;
+    }
+    return false;
+}
+
+/* ---- Findings ---- */
+
+static ts_place place_of_transfer(const ts_transfer *what) {
+    return (ts_place){what->source_text, what->source_text ? what->line : 0, what->column};
+}
+
+static void report(ts_races *races, ts_finding_kind kind, ts_place where, const char *who,
+                   race_transfer *other, bool other_writes, int64_t cycle) {
+    ts_finding *f = ts_findings_add(races->findings, kind, where, place_of_transfer(other->what), cycle);
+    if (!f) return;
+    const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
+    ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s, without waiting for it", who,
+                        kind == TS_FINDING_READ_RACE ? "reads" : "writes",
+                        races->code->tensors[slice->tensor].name, other_writes ? "writes" : "reads");
+    f->other_text = "the DMA that was not waited for";
+    f->has_margin = other->completed >= 0;
+    f->margin_cycles = cycle - other->completed;
+    if (!f->has_margin && other->pending_count < TS_FINDINGS_MOST) {
+        other->pending[other->pending_count++] = (int)(f - races->findings->list);
+    }
+}
+
+void races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                  int64_t end, bool writes, int64_t cycle) {
+    int64_t from = first / GRANULE_BYTES, to = ts_ceil_div(end, GRANULE_BYTES);
+    for (race_transfer *t = races->unsynced; t; t = t->next) {
+        bool in_dst = t->dst.space == space && touches(&t->dst, from, to);
+        bool in_src = writes && t->src.space == space && touches(&t->src, from, to);
+        if (in_dst || in_src) {
+            report(races, writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE, ts_place_of(instruction),
+                   ts_opcode_get(instruction->opcode)->mnemonic, t, in_dst, cycle);
+        }
+    }
+}
+
+/* ---- Transfers ---- */
+
+static void check_start(ts_races *races, const race_transfer *started, int64_t cycle) {
+    ts_place where = place_of_transfer(started->what);
+    for (race_transfer *t = races->unsynced; t; t = t->next) {
+        if (overlap(&started->src, &t->dst))
+            report(races, TS_FINDING_READ_RACE, where, "this DMA", t, true, cycle);
+        if (overlap(&started->dst, &t->dst))
+            report(races, TS_FINDING_WRITE_RACE, where, "this DMA", t, true, cycle);
+        if (overlap(&started->dst, &t->src))
+            report(races, TS_FINDING_WRITE_RACE, where, "this DMA", t, false, cycle);
+    }
+}
+
+race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
+                           const ts_space *dst, int semaphore, int64_t cycle) {
+    ts_arena *arena = ts_arena_new();
+    race_transfer *t = TS_NEW(arena, race_transfer);
+    *t = (race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
+    t->src = find_reach(arena, plan, true, src);
+    t->dst = find_reach(arena, plan, false, dst);
+    check_start(races, t, cycle);
+    t->next = races->unsynced;
+    races->unsynced = t;
+    if (semaphore >= 0) {
+        races->given[semaphore]++;
+        races->last[semaphore] = what;
+    }
+    return t;
+}
+
+void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle) {
+    transfer->completed = cycle;
+    for (int i = 0; i < transfer->pending_count; i++) {
+        ts_finding *f = &races->findings->list[transfer->pending[i]];
+        f->has_margin = true;
+        f->margin_cycles = f->cycle - cycle;
+    }
+}
+
+void races_change(ts_races *races, int semaphore, int64_t by) {
+    *(by < 0 ? &races->taken[semaphore] : &races->given[semaphore]) += by < 0 ? -by : by;
+    if (races->taken[semaphore] < races->given[semaphore]) return;
+    race_transfer **link = &races->unsynced;
+    while (*link) {
+        race_transfer *t = *link;
+        if (t->semaphore == semaphore && t->completed >= 0) {
+            *link = t->next;
+            ts_arena_free(t->arena);
+        } else {
+            link = &t->next;
+        }
+    }
+}
+
+void races_finish(ts_races *races, const int64_t *semaphores, int64_t cycle) {
+    for (int i = 0; i < races->code->semaphore_count; i++) {
+        if (semaphores[i] == 0) continue;
+        ts_place where = races->last[i] ? place_of_transfer(races->last[i]) : (ts_place){0};
+        /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
+         */
+        if (where.line == 0) where.column = i + 1;
+        ts_finding *f = ts_findings_add(races->findings, TS_FINDING_SEMAPHORE, where, (ts_place){0}, cycle);
+        if (f) {
+            ts_finding_describe(f, "semaphore %s is %lld at the end, expected 0: %s",
+                                races->code->semaphore_names[i], (long long)semaphores[i],
+                                races->last[i] ? "the last DMA that signals it was not waited for"
+                                               : "it was added to more often than waited for");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/* Private to the chip: transfers that the program has not waited for, and accesses that do not wait for them.
+ */
+#ifndef SIM_CHIP_RACES_H
+#define SIM_CHIP_RACES_H
+
+#include "tilesim/core/findings.h"
+#include "tilesim/layout/plan.h"
+#include "tilesim/memory/space.h"
+
+typedef struct ts_races ts_races;
+typedef struct race_transfer race_transfer;
+
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings);
+void races_free(ts_races *races);
+
+/* The transfer is known until the program has waited for it: until as much was taken from its semaphore as
+ * all transfers under way may have added. A transfer that signals nobody is never waited for. */
+race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
+                           const ts_space *dst, int semaphore, int64_t cycle);
+void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle);
+/* The program added to a semaphore, or took from it (by < 0). */
+void races_change(ts_races *races, int semaphore, int64_t by);
+void races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                  int64_t end, bool writes, int64_t cycle);
+/* At the end: semaphores that are not 0. */
+void races_finish(ts_races *races, const int64_t *semaphores, int64_t cycle);
+
+#endif

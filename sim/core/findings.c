@@ -1,0 +1,47 @@
+/* The list of findings. */
+#include "tilesim/core/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const ts_named kinds[] = {
+#define KIND_ROW(name, text, meaning) {text, meaning},
+    TS_FINDINGS(KIND_ROW)};
+
+const ts_named *ts_finding_get(ts_finding_kind kind) { return &kinds[kind]; }
+
+static bool same_place(ts_place a, ts_place b) {
+    return a.line == b.line && a.column == b.column && a.source == b.source;
+}
+
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
+                            int64_t cycle) {
+    for (int i = 0; i < findings->count; i++) {
+        ts_finding *known = &findings->list[i];
+        if (known->kind == kind && same_place(known->where, where) && same_place(known->other, other)) {
+            known->times++;
+            return NULL;
+        }
+    }
+    if (findings->count == TS_FINDINGS_MOST) {
+        findings->dropped++;
+        return NULL;
+    }
+    ts_finding *finding = &findings->list[findings->count++];
+    *finding = (ts_finding){.kind = kind, .where = where, .other = other, .cycle = cycle, .times = 1};
+    return finding;
+}
+
+void ts_finding_describe(ts_finding *finding, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof(finding->text), format, args);
+    va_end(args);
+}
+
+ts_place ts_place_of(const ts_instruction *instruction) {
+    if (!instruction) {
+        return (ts_place){0};
+    }
+    return (ts_place){instruction->source, instruction->source ? instruction->line : 0, instruction->column};
+}

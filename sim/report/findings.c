@@ -1,0 +1,82 @@
+/* The sanitizer's findings, shown as errors are: the line that broke the rule, and the one it has to do with.
+ */
+#include <string.h>
+
+#include "tilesim/report/run.h"
+
+static void add_error(ts_text *out, const ts_error *err) {
+    enum { BYTES = 2048 };
+    char text[BYTES];
+    ts_error_format(err, text, sizeof text);
+    ts_text_add(out, "%s", text);
+}
+
+static void add_place(ts_text *out, ts_error_kind kind, ts_place place, int64_t cycle, const char *message) {
+    ts_error err = {.cycle = cycle};
+    if (place.line > 0) {
+        ts_error_mark(&err, kind, place.source, place.line, place.column, "%s", message);
+    } else {
+        ts_error_set(&err, kind, "%s", message);
+    }
+    err.cycle = cycle;
+    add_error(out, &err);
+}
+
+static void add_finding(ts_text *out, const ts_finding *f) {
+    ts_text message;
+    char number[32];
+    ts_text_init(&message, out->arena);
+    ts_text_add(&message, "%s", f->text);
+    if (f->has_margin) {
+        int64_t size = f->margin_cycles < 0 ? -f->margin_cycles : f->margin_cycles;
+        ts_text_add(&message, "; it %s by %s cycles", f->margin_cycles < 0 ? "was lost" : "was won",
+                    ts_text_group_digits(number, size));
+    }
+    if (f->times > 1) {
+        ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
+    }
+    ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
+    add_place(out, TS_ERROR_FAULT, f->where, f->cycle, message.bytes);
+    if (f->other.line > 0) {
+        add_place(out, TS_ERROR_NOTE, f->other, -1, f->other_text ? f->other_text : "see here");
+    }
+}
+
+void ts_report_findings(const ts_findings *findings, ts_text *out) {
+    for (int i = 0; i < findings->count; i++) {
+        add_finding(out, &findings->list[i]);
+    }
+    if (findings->dropped > 0) {
+        ts_text_add(out, "and %lld more findings\n", (long long)findings->dropped);
+    }
+}
+
+static void add_json_place(ts_json *json, const char *key, ts_place place) {
+    if (place.line == 0) {
+        return;
+    }
+    ts_json_object(json, key);
+    ts_json_text(json, "file", place.source->name);
+    ts_json_int(json, "line", place.line);
+    ts_json_int(json, "column", place.column);
+    ts_json_close(json);
+}
+
+void ts_report_findings_json(const ts_findings *findings, ts_json *json) {
+    ts_json_array(json, "findings");
+    for (int i = 0; i < findings->count; i++) {
+        const ts_finding *f = &findings->list[i];
+        ts_json_object(json, NULL);
+        ts_json_text(json, "kind", ts_finding_get(f->kind)->text);
+        ts_json_text(json, "message", f->text);
+        add_json_place(json, "where", f->where);
+        add_json_place(json, "other", f->other);
+        ts_json_int(json, "cycle", f->cycle);
+        ts_json_int(json, "times", f->times);
+        if (f->has_margin) {
+            ts_json_int(json, "margin_cycles", f->margin_cycles);
+        }
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}

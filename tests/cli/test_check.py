@@ -1,0 +1,298 @@
+"""tilesim run --check: every kind of defect, planted, is reported with both lines; shipped programs are clean."""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import main, run, test
+
+FOLDER = tempfile.TemporaryDirectory()
+HERE = Path(FOLDER.name)
+PROGRAMS = sorted(Path("programs").glob("*.tsim"))
+
+HEAD = """.tensor x hbm f32[16,100]{1,0:T(8,128)} in iota
+.tensor y hbm f32[16,100]{1,0:T(8,128)} out
+.tensor xb vmem f32[16,100]{1,0:T(8,128)}
+.tensor yb vmem f32[16,100]{1,0:T(8,128)}
+.tensor n smem s32[8]
+.sem in, out
+"""
+LOAD = "        dma xb <- x, in\n        wait in\n"
+ADD = """        vld v0, xb[0, 0]
+        vld v1, xb[8, 0]
+        vst yb[0, 0], v0
+        vst yb[8, 0], v1
+"""
+STORE = "        dma y <- yb, out\n        wait out\n"
+
+
+def check(text, *options):
+    path = HERE / "a.tsim"
+    path.write_text(HEAD + text)
+    return run("run", path, "--check", "--json", *options)
+
+
+def findings(text, *options, code=3):
+    found, out, err = check(text, *options)
+    assert found == code, (found, out, err)
+    return json.loads(out)["findings"]
+
+
+def line_of(text, part, nth=1):
+    """The line of the nth statement with that text, as the program file counts."""
+    found = [i for i, line in enumerate((HEAD + text).split("\n"), 1) if part in line]
+    return found[nth - 1]
+
+
+def one(text, kind, where, other, *options):
+    """There is exactly one finding, of that kind, at those statements."""
+    found = findings(text, *options)
+    assert [f["kind"] for f in found] == [kind], found
+    assert found[0]["where"]["line"] == line_of(text, where), found
+    assert (found[0]["other"]["line"] if "other" in found[0] else None) == \
+        (line_of(text, other) if other else None), found
+    return found[0]
+
+
+@test
+def what_is_right_is_clean():
+    assert findings(LOAD + ADD + STORE, code=0) == []
+
+
+@test
+def padding_that_reaches_an_output():
+    body = "        vld v0, xb[0, 0]\n        vsum.lane.f32 v0, v0\n        vst yb[0, 0], v0\n        vst yb[8, 0], v0\n"
+    f = one(LOAD + body + STORE, "undefined_output", "dma y", "vld v0")
+    assert f["message"] == "y[0,0] gets an undefined value from 'yb'", f
+
+
+@test
+def padding_that_is_masked_away_is_fine():
+    body = """        mlanes m0, 100
+        vmov v2, 0
+        vld v0, xb[0, 0]
+        vmov v2, v0 if m0
+        vsum.lane.f32 v2, v2
+        vst yb[0, 0], v2
+        vst yb[8, 0], v2
+"""
+    assert findings(LOAD + body + STORE, code=0) == []
+
+
+@test
+def a_word_that_nobody_wrote():
+    f = one(LOAD + "        vld v0, xb[0, 0]\n        vst yb[0, 0], v0\n" + STORE, "undefined_output", "dma y", None)
+    assert f["message"] == "y[8,0] gets an undefined value from 'yb', where nothing was written", f
+
+
+@test
+def an_output_that_nobody_wrote():
+    text = LOAD + ADD + "        dma y[0:8, :] <- yb[0:8, :], out\n        wait out\n"
+    f = one(text, "unwritten_output", ".tensor y", None)
+    assert f["message"] == "y[8,0] was never written", f
+
+
+@test
+def half_a_word_is_told_apart():
+    text = """.tensor h hbm bf16[16,128]{1,0:T(8,128)(2,1)} in iota
+.tensor o hbm bf16[16,128]{1,0:T(8,128)(2,1)} out
+.tensor hb vmem bf16[16,128]{1,0:T(8,128)(2,1)}
+        dma hb[0:8, :] <- h[0:8, :], in
+        dma hb[9, :] <- h[9, :], in
+        wait in, 2
+        dma y <- x, in
+        wait in
+"""
+    low = text + """        vld v0, hb[0, 0]
+        vst hb[0, 0], v0
+        dma o[0:10, :] <- hb[0:10, :], out
+        wait out
+"""
+    found = findings(low)
+    assert [f["kind"] for f in found] == ["undefined_output"], found
+    assert found[0]["message"].startswith("o[8,0] gets"), found
+    assert "o[8," in found[0]["message"]
+
+
+# v0 has undefined lanes from 100 on, v8 the same turned by one, so that lane 0 of it is undefined; v1 is defined. Is lane 0
+# to 99 of v9 defined?
+RULES = [
+    ("vadd.f32 v9, v0, v1", True),
+    ("vadd.f32 v9, v8, v1", False),
+    ("vrot.lane v9, v0, 128", True),
+    ("vrot.sublane v9, v0, 3", True),
+    ("vmax.lane.f32 v9, v0", False),
+    ("vmax.sublane.f32 v9, v0", True),
+    ("vbcast.lane v9, v0, 99", True),
+    ("vbcast.lane v9, v0, 100", False),
+    ("vbcast.lane v9, v8, 1", True),
+    ("vbcast.sublane v9, v0, 7", True),
+    ("vneg.f32 v9, v8", False),
+    ("vexp.f32 v9, v8", False),
+    ("vand.i32 v9, v8, 0", True),
+    ("vand.i32 v9, v8, 1", False),
+    ("vor.i32 v9, v8, -1", True),
+    ("vor.i32 v9, v8, 1", False),
+    ("vxor.i32 v9, v8, v8", False),
+    ("vshl.i32 v9, v8, 32", True),
+    ("vshl.i32 v9, v8, 31", False),
+    ("vshr.i32 v9, v8, 31", False),
+    ("mlanes m1, 1\nvsel v9, m1, v1, v0", True),
+    ("mlanes m1, 1\nvsel v9, m1, v8, v1", False),
+    ("mlanes m1, 0\nvsel v9, m1, v8, v1", True),
+    ("vcmp.lt.f32 m1, v8, 0\nvsel v9, m1, v1, v1", False),
+    ("vcmp.lt.f32 m1, v8, 0\nmnone m2\nmand m1, m1, m2\nvsel v9, m1, v1, v1", True),
+    ("vcmp.lt.f32 m1, v8, 0\nmall m2\nmor m1, m1, m2\nvsel v9, m1, v1, v1", True),
+    ("vcmp.lt.f32 m1, v8, 0\nmnot m1, m1\nvmov v9, v1 if m1", False),
+    ("vpack.i16 v9, v1, v8\nvunpack.i16 v9, v9, 0", True),
+    ("vpack.i16 v9, v1, v8\nvunpack.i16 v9, v9, 1", False),
+    ("vpack.bf16 v9, v8, v1\nvunpack.hi.bf16 v9, v9", True),
+    ("vpack.bf16 v9, v8, v1\nvunpack.lo.bf16 v9, v9", False),
+    ("v2s s1, v8\nvmov v9, s1", False),
+    ("v2s s1, v0\nvmov v9, s1", True),
+    ("v2s s1, v8\nsadd s2, s1, 1\nsmov s1, 0\nvmov v9, s2", False),
+    ("v2s s1, v8\nsst n[0], s1\nsld s2, n[0]\nvmov v9, s2", False),
+    ("viota.lane v7\nvgather.lane v9, v0, v7", True),
+    ("viota.lane v7\nvgather.lane v9, v8, v7", False),
+    ("vgather.sublane v9, v0, v1", True),
+    ("vgather.sublane v9, v1, v8", False),
+    ("vmov v9, v8\nvmov v9, v1", True),
+    ("vmov v9, v8\nmlanes m1, 1\nvmov v9, v1 if m1", True),
+    ("vmov v9, v8\nmlanes m1, 0\nvmov v9, v1 if m1", False),
+    ("{ vmov v9, v8 ; vmov v8, v9 }\nvmov v9, v8", True),
+    ("vst yb[0, 0], v8\nvld v9, yb[0, 0]", False),
+    ("vst yb[0, 0], v8\nmlanes m1, 1\nvst yb[0, 0], v1 if m1\nvld v9, yb[0, 0]", True),
+    (".for I = 0, 16\nvtr.push.b32 v1\n.end\nvtr.pop v9", True),
+    (".for I = 0, 15\nvtr.push.b32 v1\n.end\nvtr.push.b32 v0\nvtr.pop v9", True),
+    (".for I = 0, 15\nvtr.push.b32 v1\n.end\nvtr.push.b32 v8\nvtr.pop v9\nvbcast.lane v9, v9, 120", False),
+    (".for I = 0, 15\nvtr.push.b32 v1\n.end\nvtr.push.b32 v8\nvtr.pop v9\nvbcast.lane v9, v9, 119", True),
+    (".for I = 0, 16\nmxu.latch.f32 0, v1\n.end\nmxu.swap 0\nmxu.push.f32 0, v1\nmxu.pop v9, 0", True),
+    (".for I = 0, 16\nmxu.latch.f32 0, v1\n.end\nmxu.swap 0\nmxu.push.f32 0, v8\nmxu.pop v9, 0", False),
+    (".for I = 0, 16\nmxu.latch.f32 0, v0\n.end\nmxu.swap 0\nmxu.push.f32 0, v1\nmxu.pop v9, 0", True),
+    (".for I = 0, 16\nmxu.latch.f32 0, v8\n.end\nmxu.swap 0\nmxu.push.f32 0, v1\nmxu.pop v9, 0", False),
+    (".for I = 0, 16\nmxu.latcht.f32 0, v0\n.end\nmxu.swap 0\nmxu.push.f32 0, v1\nmxu.pop v9, 0", False),
+]
+
+
+@test
+def undefined_bits_go_through_every_kind_of_instruction():
+    for code, defined in RULES:
+        body = "vld v0, xb[0, 0]\nvmov v1, 1\nvrot.lane v8, v0, 1\n" + code + "\nvst yb[0, 0], v9\nvst yb[8, 0], v1\n"
+        kinds = [f["kind"] for f in findings(LOAD + body + STORE, code=0 if defined else 3)]
+        assert kinds == ([] if defined else ["undefined_output"]), (code, kinds)
+
+
+@test
+def a_branch_on_padding():
+    body = "        vld v0, xb[0, 0]\n        vrot.lane v0, v0, 1\n        v2s s1, v0\n        brnz s1, next\nnext:\n"
+    one(LOAD + body + ADD + STORE, "undefined_control", "brnz", "vld v0")
+
+
+@test
+def an_address_and_an_index_from_smem_that_nobody_wrote():
+    body = "        sld s1, n[3]\n        smul s1, s1, 8\n        vld v0, xb[s1, 0]\n"
+    f = one(LOAD + body + ADD + STORE, "undefined_control", "vld v0, xb[s1", "sld s1")
+    assert f["message"] == "vld depends on s1, which is undefined", f
+    body = "        sld s1, n[3]\n        dma xb[0, :] <- x[s1, :], in\n        wait in\n"
+    one(LOAD + body + ADD + STORE, "undefined_control", "dma xb[0, :]", "sld s1")
+    body = "        sst n[3], 0\n" + body
+    assert findings(LOAD + body + ADD + STORE, code=0) == []
+
+
+@test
+def a_load_before_the_wait_is_lost():
+    text = "        dma xb <- x, in\n        vld v5, xb[0, 0]\n        wait in\n" + ADD + STORE
+    f = one(text, "read_race", "vld v5", "dma xb")
+    assert f["margin_cycles"] < 0 and f["message"].startswith("vld reads bytes of 'xb' that a DMA writes"), f
+
+
+@test
+def a_load_that_was_only_lucky_is_won():
+    text = "        dma xb <- x, in\n        delay 20000\n        vld v5, xb[0, 0]\n        wait in\n" + ADD + STORE
+    f = one(text, "read_race", "vld v5", "dma xb")
+    assert 0 < f["margin_cycles"] < 20000, f
+
+
+@test
+def a_store_into_a_buffer_that_a_dma_reads():
+    text = LOAD + ADD + "        dma y <- yb, out\n        vst yb[8, 0], v0\n        wait out\n"
+    f = one(text, "write_race", "vst yb[8, 0], v0", "dma y")
+    assert f["margin_cycles"] < 0 and "that a DMA reads" in f["message"], f
+
+
+@test
+def a_store_beside_it_is_fine():
+    text = LOAD + ADD + "        dma y[0:8, :] <- yb[0:8, :], out\n        vst yb[8, 0], v0\n        wait out\n" + STORE
+    assert findings(text, code=0) == []
+
+
+@test
+def transfers_that_race_with_each_other():
+    text = "        dma xb <- x, in\n        dma y <- xb, out\n        wait in\n        wait out\n"
+    assert [f["kind"] for f in findings(text)][0] == "read_race"
+    text = "        dma xb <- x, in\n        dma xb[8:16, :] <- x[0:8, :], out\n        wait in\n        wait out\n" + ADD + STORE
+    one(text, "write_race", "dma xb[8", "dma xb <-")
+    text = LOAD + "        dma y <- xb, out\n        dma xb <- x, in\n        wait in\n        wait out\n"
+    f = findings(text)
+    assert [(k["kind"], k["where"]["line"], k["other"]["line"]) for k in f] == \
+        [("write_race", line_of(text, "dma xb", 2), line_of(text, "dma y"))], f
+
+
+@test
+def two_signals_and_one_wait_prove_nothing():
+    text = "        dma xb[0:8] <- x[0:8], in\n        dma xb[8:16] <- x[8:16], in\n        wait in\n        vld v5, xb[0, 0]\n        wait in\n"
+    one(text + ADD + STORE, "read_race", "vld v5", "dma xb[0:8]")
+
+
+@test
+def what_is_left_at_the_end():
+    f = findings("        dma y <- x, out\n")
+    assert [(k["kind"], k["where"]["line"]) for k in f] == \
+        [("transfer_left", 7), ("semaphore_left", 7)], f
+    f = findings("        dma y <- x, out\n        wait out\n        sem.add in, 2\n")
+    assert [(k["kind"], k["message"]) for k in f] == \
+        [("semaphore_left", "semaphore in[0] is 2 at the end, expected 0: it was added to more often than waited for")], f
+
+
+@test
+def the_text_shows_both_lines():
+    (HERE / "a.tsim").write_text(HEAD + "        dma xb <- x, in\n        vld v5, xb[0, 0]\n        wait in\n" + ADD + STORE)
+    code, out, err = run("run", HERE / "a.tsim", "--check")
+    assert code == 3 and "sanitizer  1 finding: " in out, (code, out)
+    lines = err.split("\n")
+    assert lines[0].startswith(f"{HERE}/a.tsim:8:9: fault at cycle ") and "; it was lost by " in lines[0] \
+        and lines[0].endswith(" cycles [read_race]"), lines
+    assert lines[1:3] == ["        vld v5, xb[0, 0]", "        ^"], lines
+    assert lines[3] == f"{HERE}/a.tsim:7:13: note: the DMA that was not waited for", lines
+
+
+@test
+def time_only_sees_races_and_says_what_it_does_not_see():
+    text = "        dma xb <- x, in\n        vld v5, xb[0, 0]\n        wait in\n" + ADD + STORE
+    a, b = findings(text), findings(text, "--time-only")
+    assert a == b, (a, b)
+    assert findings(LOAD + "        vld v0, xb[0, 0]\n        vst yb[0, 0], v0\n" + STORE, "--time-only", code=0) == []
+    (HERE / "a.tsim").write_text(HEAD + LOAD + ADD + STORE)
+    code, out, err = run("run", HERE / "a.tsim", "--check", "--time-only")
+    assert "sanitizer  clean: addresses, waits and semaphores (values are not computed)\n" in out, (code, out, err)
+
+
+@test
+def checking_changes_no_cycle_and_no_value():
+    (HERE / "a.tsim").write_text(HEAD + LOAD + ADD + STORE)
+    outputs = []
+    for option in ([], ["--check"]):
+        code, out, err = run("run", HERE / "a.tsim", "--json", "-o", f"y={HERE}/y.npy", *option)
+        outputs.append((code, json.loads(out)["cycles"], (HERE / "y.npy").read_bytes()))
+    assert outputs[0] == outputs[1]
+
+
+@test
+def shipped_programs_are_clean():
+    for path in PROGRAMS:
+        code, out, err = run("run", path, "--check")
+        assert code == 0 and "sanitizer  clean: undefined" in out, (path, out, err)
+
+
+main()
