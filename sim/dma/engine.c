@@ -26,6 +26,8 @@ typedef struct transfer {
     steady_state steady;
 } transfer;
 
+enum { REQUESTS = 256 }; /* offered together */
+
 struct ts_dma {
     ts_arena *arena;
     const ts_dma_config *config;
@@ -37,7 +39,9 @@ struct ts_dma {
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
     bool skips, any_skipped;
-    ts_hbm_stats skipped; /* of the blocks that were left out */
+    ts_hbm_stats skipped;              /* of the blocks that were left out */
+    ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
+    int request_count;
 };
 
 enum { PARTS = 1 << 16 };   /* of a cycle: a block does not end on a whole one */
@@ -285,18 +289,32 @@ static void skip_blocks(ts_dma *dma, transfer *t) {
     steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
 }
 
+/* Offers what has been gathered. */
+static void flush(ts_dma *dma, transfer *t) {
+    if (dma->request_count > 0)
+        t->accept_tick =
+            ts_hbm_stream_offer_all(t->stream, dma->requests, dma->request_count, dma->config->access_bytes);
+    dma->request_count = 0;
+}
+
 /* The only transfer, and nobody can start another before it ends: access by access without looking around. */
 static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
+        int64_t earliest = to_tick(dma, t->ready_cycle);
         for (; t->access_at < t->access_count; t->access_at++) {
             const ts_walk_access *access = &t->accesses[t->access_at];
-            t->accept_tick = ts_hbm_stream_offer(t->stream, access->address, dma->config->access_bytes,
-                                                 access->is_write, to_tick(dma, t->ready_cycle));
+            dma->requests[dma->request_count++] =
+                (ts_hbm_request){access->address, earliest, access->is_write};
+            if (dma->request_count == REQUESTS) flush(dma, t);
         }
-        if (dma->skips && steady_is_boundary(&t->steady, t->walk)) skip_blocks(dma, t);
+        if (dma->skips && steady_is_boundary(&t->steady, t->walk)) {
+            flush(dma, t);
+            skip_blocks(dma, t);
+        }
         begin_block(dma, t);
-        if (t->offered) return;
+        if (t->offered) break;
     }
+    flush(dma, t);
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

@@ -291,13 +291,13 @@ static inline void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int 
     hbm->block_first[channel_of(place) + 2]++;
     b->at[i][0] = b->at[i][1] = from;
     b->bursts += flags & PIECE_PAIR ? 2 : 1;
-    if (st->window <= 0)
-        return;
-    b->at[i][0] = max32(from, st->accepted[st->offer_at] + 1);
-    st->offer_at = next_in_ring(st, st->offer_at);
-    if (flags & PIECE_PAIR) {
-        b->at[i][1] = max32(from, st->accepted[st->offer_at] + 1);
-        st->offer_at = next_in_ring(st, st->offer_at);
+    for (int half = 0; half <= (flags & PIECE_PAIR) / PIECE_PAIR; half++) {
+        if (st->window > 0) {
+            b->at[i][half] = max32(b->at[i][half], st->accepted[st->offer_at] + 1);
+            st->offer_at = next_in_ring(st, st->offer_at);
+        }
+        if (st->in_flight > 0)
+            b->at[i][half] = max32(b->at[i][half], hbm_take_ticket(st, channel_of(place), &b->ticket[i][half]));
     }
 }
 
@@ -326,8 +326,6 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;
     int last = b->count - 1;
-    if (st->in_flight > 0)
-        hbm_wait_for_done(st, &b->at[0][0], FAR);
     for (int c = 0; c < hbm->channel_count; c++)
         first[c + 2] += first[c + 1];
     for (int i = 0; i <= last; i++)
@@ -352,7 +350,7 @@ static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
 
 /* A block has at most so many bursts: no acceptance in it may matter to another of it. */
 static int block_limit(const ts_hbm_stream *st) {
-    if (st->in_flight > 0 || st->window == 0)
+    if (st->window == 0)
         return 1;
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
@@ -369,7 +367,14 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             to_local(hbm, r->earliest);
         }
         while (burst < end) {
-            int pair = pairs & (int)~burst & (burst + 1 < end), flags = r->is_write | pair << 1;
+            if (st->in_flight > 0 && !hbm_is_done_known(st, 0)) {
+                int32_t ignored = 0;
+                accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
+                hbm_wait_for_done(st, &ignored, FAR);
+            }
+            int pair = pairs & (int)~burst & (burst + 1 < end);
+            pair &= st->in_flight < 0 || hbm_is_done_known(st, 1);
+            int flags = r->is_write | pair << 1;
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             add_piece(hbm, st, burst, flags, r->earliest - hbm->base > least ? (int32_t)(r->earliest - hbm->base) : least);
             burst += 1 + pair;

@@ -258,13 +258,11 @@ void hbm_banks_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {
         ch->next = step(hbm, ch, ch->next);
 }
 
-static void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, entry e, int32_t *earliest) {
+static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
     list *l = &ch->banks->waiting[e.is_write];
     int32_t at = max32(*earliest, ch->last_accept);
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
     hbm_banks_walk(hbm, ch, at);
-    if (st->in_flight > 0)
-        e.ticket = hbm_take_ticket(st, (int32_t)(ch - hbm->channels));
     ch->accepted[e.is_write]++;
     while (l->count >= room || ch->banks->merged.count >= MERGED)
         hbm_banks_walk(hbm, ch, at = ch->next);
@@ -289,8 +287,8 @@ void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *b
         ts_address_place place = ts_address_map_unpack(block->place[index]);
         for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++) {
             entry e = {.burst = block->burst[index] + half, .row = (int32_t)place.row, .bank = (uint8_t)place.bank,
-                       .stream = (uint8_t)st->index, .is_write = block->flags[index] & PIECE_WRITES};
-            offer(hbm, st, ch, e, &block->at[index][half]);
+                       .ticket = block->ticket[index][half], .stream = (uint8_t)st->index, .is_write = block->flags[index] & PIECE_WRITES};
+            offer(hbm, ch, e, &block->at[index][half]);
         }
     }
 }

@@ -13,7 +13,7 @@ enum {
     KEY_SLOT_BITS = 12,     /* a key is the age of a request and, below it, its slot */
     MAX_ENTRIES = 1 << KEY_SLOT_BITS,
     MAX_AGE = 1 << (31 - KEY_SLOT_BITS - 1), /* then all ages of a queue are lowered */
-    FILTER_BITS = 10,       /* of the counting filter over queued writes */
+    FILTER_BITS = 12,       /* of the counting filter over queued writes */
     REBASE_AT = 1 << 28,    /* local cycles above it are lowered */
     MAX_STREAMS = 256,
 };
@@ -96,6 +96,7 @@ typedef struct {
     int64_t burst[BLOCK];    /* the first */
     uint64_t place[BLOCK];   /* ts_address_map_pack */
     int32_t at[BLOCK][2];    /* in: offered from this cycle on; out: accepted */
+    int32_t ticket[BLOCK][2]; /* of a stream with a ring of what is not yet done: the place in it */
     uint16_t order[BLOCK];   /* by channel, then as offered */
     uint8_t flags[BLOCK];
 } hbm_block;
@@ -146,13 +147,20 @@ static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
  * when that is not far enough. */
 bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit);
 
-/* The ticket of the next burst of a channel: its place in the stream's ring of what is not yet done. */
-static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel) {
-    int32_t ticket = st->done_at;
-    st->latest_done = max32(st->latest_done, st->done[ticket]);
-    st->done[ticket] = -2 - channel;
-    st->done_at = ticket + 1 == st->in_flight ? 0 : ticket + 1;
-    return ticket;
+/* The ticket of the next burst of a channel: its place in the stream's ring of what is not yet done. What left the place
+ * must be done; returns the first cycle after that and all before it. */
+static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel, int32_t *ticket) {
+    *ticket = st->done_at;
+    st->latest_done = max32(st->latest_done, st->done[*ticket]);
+    st->done[*ticket] = -2 - channel;
+    st->done_at = *ticket + 1 == st->in_flight ? 0 : *ticket + 1;
+    return st->latest_done + 1;
+}
+
+/* Is it known when the burst was done that left the ring `ahead` (0, 1) places from now? */
+static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
+    int32_t at = st->done_at + ahead;
+    return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
 
 /* ---- Where the time goes (hbm_blame.c): all cycles of each pseudo channel, once. ---- */

@@ -586,12 +586,11 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, int index,
                                 int direction, stepper *full, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    int32_t at = ch->last_accept, ticket = 0;
+    int32_t at = ch->last_accept, ticket;
     bool follows = false;
     for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++, follows = true) {
         at = max32(at, block->at[index][half]);
-        if (st->in_flight > 0)
-            ticket = hbm_take_ticket(st, (int32_t)(ch - hbm->channels));
+        ticket = block->ticket[index][half];
         for (bool looked = false;; looked = true) {
             while (ch->next <= at)
                 ch->next = step(hbm, ch, direction, ch->next, full, sh);
