@@ -4,8 +4,26 @@ from pathlib import Path
 PROGRAMS = sorted(Path("programs").glob("*.tsim"))
 
 
+# The names of two dims, and what else makes dims ragged. Without a row: ROWS and COLS.
+DIMS = {
+    "batched_matmul": ("M", "N", lambda m, n: {"BATCH": 3, "K": m + n // 3}),
+    "matmul": ("M", "N", lambda m, n: {"K": m + n // 3}),
+    "matmul_f32": ("M", "N", lambda m, n: {"K": m + n // 3}),
+    "matmul_int8": ("M", "N", lambda m, n: {"K": m + n // 3}),
+    "reduce": ("B", "C", lambda b, c: {"A": min(b, 9), "DIM": c % 3}),
+    "transpose": ("ROWS", "COLS", lambda rows, columns: {"TYPE": rows % 2}),
+}
+
+
 def sizes(path, rows, columns):
     """The options that make a program of that size, or of one near it where it has other dims."""
-    if path.stem == "matmul":
-        return ["-D", f"M={rows}", "-D", f"N={columns}", "-D", f"K={rows + columns // 3}"]
-    return ["-D", f"ROWS={rows}", "-D", f"COLS={columns}"]
+    first, second, others = DIMS.get(path.stem, ("ROWS", "COLS", lambda *_: {}))
+    values = {first: rows, second: columns, **others(rows, columns)}
+    return [word for name, value in values.items() for word in ("-D", f"{name}={value}")]
+
+
+def refusal(path, machine):
+    """What a program says on a machine that lacks its units; None where it runs."""
+    if path.stem == "matmul_int8" and machine in ("tpu-v2", "tpu-v3", "tpu-v7x"):
+        return "the matrix unit of this machine does not take int8"
+    return None
