@@ -46,15 +46,17 @@ static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
 }
 
 static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study) {
-    ts_source src = {"source", line->operands[0], strlen(line->operands[0])};
-    ts_source dst = {"destination", line->operands[1], strlen(line->operands[1])};
-    int64_t src_at, dst_at;
-    const ts_shape *from = ts_shape_parse(err, line->arena, &src);
-    const ts_shape *to = from ? ts_shape_parse(err, line->arena, &dst) : NULL;
-    const ts_machine *machine = to ? load_machine(err, line) : NULL;
-    return machine && read_place(err, line, "src-at", &src_at) && read_place(err, line, "dst-at", &dst_at) &&
-           ts_transfer_price(err, line->arena, machine, from, to, src_at, dst_at,
-                             cli_value(line, "exact") != NULL, study);
+    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
+    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    ts_transfer_end src, dst;
+    if (!ts_transfer_end_parse(err, line->arena, &from, &src) ||
+        !ts_transfer_end_parse(err, line->arena, &to, &dst) || !read_place(err, line, "src-at", &src.at) ||
+        !read_place(err, line, "dst-at", &dst.at)) {
+        return false;
+    }
+    const ts_machine *machine = load_machine(err, line);
+    return machine &&
+           ts_transfer_price(err, line->arena, machine, &src, &dst, cli_value(line, "exact") != NULL, study);
 }
 
 int cmd_dma(int argc, char **argv) {

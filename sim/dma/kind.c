@@ -20,6 +20,42 @@ static int dense_loop(const ts_plan_box *box, bool dst, int element_bits) {
     return -1;
 }
 
+/* Do the elements of a box keep their order, in whole words? */
+static bool box_keeps_order(const ts_plan_box *box, int element_bits) {
+    int64_t inner =
+        box->loop_count > 0 ? box->loops[box->loop_count - 1].extent * element_bits : element_bits;
+    int64_t places = box->src_bits | box->dst_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        if (loop->src_bits <= 0 || loop->dst_bits <= 0) return false;
+        if (i > 0 && loop->src_bits >= box->loops[i - 1].src_bits) return false;
+        if (i + 1 < box->loop_count) places |= loop->src_bits | loop->dst_bits;
+    }
+    return element_bits % WORD_BITS == 0 || (places % WORD_BITS == 0 && inner % WORD_BITS == 0);
+}
+
+enum { BOXES_IN_ORDER = 16 }; /* more are taken to be out of order */
+
+/* A strided copy, such as that of a block of whole tiles: the engine passes on the stream of words as it
+ * comes, box after box. */
+static bool keeps_order(const ts_plan *plan) {
+    int64_t src = INT64_MIN, dst = INT64_MIN;
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        if (plan->box_count > BOXES_IN_ORDER || !box_keeps_order(&box, plan->src.shape->element_bits))
+            return false;
+        if (box.src_bits < src || box.dst_bits < dst) return false;
+        src = box.src_bits;
+        dst = box.dst_bits;
+        for (int i = 0; i < box.loop_count; i++) {
+            src += (box.loops[i].extent - 1) * box.loops[i].src_bits;
+            dst += (box.loops[i].extent - 1) * box.loops[i].dst_bits;
+        }
+    }
+    return true;
+}
+
 ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     int src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
     if (plan->gathers) return TS_DMA_GATHER;
@@ -30,7 +66,7 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     int src = dense_loop(&box, false, src_bits), dst = dense_loop(&box, true, dst_bits);
     if (box.loop_count <= 1 && plan->box_count == 1 && (src == dst || box.loop_count == 0))
         return TS_DMA_COPY;
-    if (src == dst) return TS_DMA_RETILE;
+    if (src == dst) return keeps_order(plan) ? TS_DMA_COPY : TS_DMA_RETILE;
     bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
     bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;
     return src_bits < WORD_BITS && (src_word || dst_word) ? TS_DMA_INTERLEAVE : TS_DMA_TRANSPOSE;

@@ -17,12 +17,11 @@ static double peak_share(const ts_transfer_study *s) {
     return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
 }
 
-static void add_side(ts_text *out, const char *label, const ts_shape *shape, const ts_machine_memory *memory,
-                     int64_t at) {
+static void add_side(ts_text *out, const char *label, const ts_transfer_end *end, const ts_machine_memory *memory) {
     char digits[32];
     ts_text_add(out, "%-13s ", label);
-    ts_shape_print(shape, out);
-    ts_text_add(out, "  in %s at byte %s\n", memory->name, grouped(digits, at));
+    ts_transfer_end_print(end, out);
+    ts_text_add(out, "  in %s at byte %s\n", memory->name, grouped(digits, end->at));
 }
 
 static void add_plan(ts_text *out, const ts_transfer_study *s) {
@@ -166,8 +165,8 @@ static void add_boxes(ts_text *out, const ts_plan *plan) {
 }
 
 void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *out) {
-    add_side(out, "source", study->src, study->src_memory, study->src_at);
-    add_side(out, "destination", study->dst, study->dst_memory, study->dst_at);
+    add_side(out, "source", &study->src, study->src_memory);
+    add_side(out, "destination", &study->dst, study->dst_memory);
     ts_text_add(out, "machine       %s (%s)%s\n", study->machine->name, study->machine->title,
                 study->by_default ? ", the default" : "");
     add_plan(out, study);
@@ -251,8 +250,8 @@ void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_te
         ts_json_int(&json, ts_hbm_limiter_name((ts_hbm_limiter)i), study->cost.hbm.limiter_cycles[i]);
     }
     ts_json_close(&json);
-    ts_json_int(&json, "src_at", study->src_at);
-    ts_json_int(&json, "dst_at", study->dst_at);
+    ts_json_int(&json, "src_at", study->src.at);
+    ts_json_int(&json, "dst_at", study->dst.at);
     if (explain) add_json_boxes(&json, study->plan);
     ts_json_end(&json);
 }

@@ -9,35 +9,105 @@ double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
     return (double)cycles * 1000.0 / (double)machine->chip.sustained_khz;
 }
 
-static const ts_machine_memory *memory_of(ts_error *err, const ts_machine *machine, const ts_shape *shape) {
-    for (int i = 0; i < machine->memory_count; i++) {
-        if (machine->memories[i].xla_space == shape->memory_space) return &machine->memories[i];
+/* Where the memory space stands in the text. */
+static size_t space_offset(const ts_transfer_end *end) {
+    for (size_t i = 0; end->text && i + 1 < end->text->length; i++) {
+        if (end->text->text[i] == 'S' && end->text->text[i + 1] == '(') return i;
     }
-    ts_error_set(err, TS_ERROR_INPUT, "%s has no memory space S(%d)", machine->name, shape->memory_space);
+    return 0;
+}
+
+static const ts_machine_memory *memory_of(ts_error *err, const ts_machine *machine,
+                                          const ts_transfer_end *end) {
+    for (int i = 0; i < machine->memory_count; i++) {
+        if (machine->memories[i].xla_space == end->shape->memory_space) return &machine->memories[i];
+    }
+    ts_error_set(err, TS_ERROR_INPUT, "%s has no memory space S(%d)", machine->name,
+                 end->shape->memory_space);
+    ts_transfer_end_blame(err, end, space_offset(end));
     return NULL;
 }
 
-static bool same_dims(ts_error *err, ts_arena *arena, const ts_shape *src, const ts_shape *dst) {
-    if (!src->layout || !dst->layout)
-        return ts_error_set(err, TS_ERROR_INPUT, "a shape without layout cannot be moved");
-    const ts_layout *a = src->layout, *b = dst->layout;
-    if (a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0) return true;
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_shape_print(src, &text);
-    ts_text_add(&text, " and ");
-    ts_shape_print(dst, &text);
-    return ts_error_set(err, TS_ERROR_INPUT, "%s have different dimensions, expected the same", text.bytes);
+/* ---- Sizes ---- */
+
+static const int64_t *sizes_of(const ts_transfer_end *end) {
+    return end->sizes ? end->sizes : end->shape->layout->dims;
 }
 
+/* "[8,128]", with or without the dims of 1. Returns how many, and their values. */
+static int list_sizes(const ts_transfer_end *end, bool ones, int64_t *sizes, ts_text *text) {
+    int count = 0;
+    ts_text_add(text, "[");
+    for (int i = 0; i < end->shape->layout->rank; i++) {
+        int64_t size = sizes_of(end)[i];
+        if (size == 1 && !ones) continue;
+        ts_text_add(text, "%s%lld", count ? "," : "", (long long)size);
+        sizes[count++] = size;
+    }
+    ts_text_add(text, "]");
+    return count;
+}
+
+/* Where errors about sizes point: at a slice, or at the dims. */
+static size_t sizes_offset(const ts_transfer_end *end) {
+    size_t at = 0, found = 0;
+    for (; end->text && at < end->text->length; at++) {
+        if (end->text->text[at] != '[') continue;
+        found = at;
+        if (!end->sizes) break;
+    }
+    return found;
+}
+
+/* The sizes must be the same; between slices those of 1 are left out (*squeezed) when ranks differ. */
+static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *src, const ts_transfer_end *dst,
+                       bool *squeezed) {
+    const ts_layout *from = ts_shape_layout(err, src->shape, "the source");
+    if (!from) return ts_transfer_end_blame(err, src, 0);
+    const ts_layout *to = ts_shape_layout(err, dst->shape, "the destination");
+    if (!to) return ts_transfer_end_blame(err, dst, 0);
+    bool slices = src->sizes || dst->sizes;
+    int64_t a[TS_LAYOUT_MAX_DIMS], b[TS_LAYOUT_MAX_DIMS];
+    ts_text a_text, b_text;
+    ts_text_init(&a_text, arena);
+    ts_text_init(&b_text, arena);
+    int a_count = list_sizes(src, !slices, a, &a_text), b_count = list_sizes(dst, !slices, b, &b_text);
+    *squeezed = slices && (from->rank != to->rank ||
+                           memcmp(sizes_of(src), sizes_of(dst), (size_t)from->rank * sizeof *a) != 0);
+    if (a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0) return true;
+    if (!slices && a_count != b_count)
+        ts_error_set(err, TS_ERROR_INPUT, "the destination has %d dimension%s, %s, and the source has %d, %s",
+                     b_count, b_count == 1 ? "" : "s", b_text.bytes, a_count, a_text.bytes);
+    else
+        ts_error_set(err, TS_ERROR_INPUT, "the destination takes %s and the source gives %s", b_text.bytes,
+                     a_text.bytes);
+    return ts_transfer_end_blame(err, dst, sizes_offset(dst));
+}
+
+/* ---- Places and the plan ---- */
+
 /* Where a side lies: its axis bits are kept in the arena. */
-static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, const ts_shape *shape,
-                  int64_t at, ts_plan_side *side) {
+static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, const ts_transfer_end *end,
+                  ts_plan_side *side) {
     int64_t *bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
     const ts_space *space = ts_space_of_machine(err, arena, memory, false);
-    if (!ts_space_place(err, space, shape, at, bits)) return false;
-    *side = (ts_plan_side){shape, NULL, bits, at * 8};
+    if (!ts_space_place(err, space, end->shape, end->at, bits)) return ts_transfer_end_blame(err, end, 0);
+    *side = (ts_plan_side){end->shape, end->begin, bits, end->at * 8};
     return true;
+}
+
+/* The slice with its dims of 1 left out. */
+static bool squeeze(ts_error *err, ts_arena *arena, const ts_transfer_end *end, ts_plan_side *side) {
+    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_DIMS);
+    const ts_layout *whole = end->shape->layout;
+    const ts_layout *slice =
+        ts_layout_slice(err, arena, whole, end->begin ? end->begin : begin, sizes_of(end));
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    *shape = *end->shape;
+    shape->layout = slice ? ts_layout_squeeze(err, arena, slice) : NULL;
+    side->shape = shape;
+    side->begin = NULL;
+    return shape->layout != NULL;
 }
 
 static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
@@ -50,28 +120,34 @@ static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory)
                         .partition_bits = ts_space_partition_bits(space)};
 }
 
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
-                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact,
-                       ts_transfer_study *study) {
-    *study = (ts_transfer_study){.machine = machine, .src = src, .dst = dst};
-    if (!same_dims(err, arena, src, dst)) return false;
-    study->src_memory = memory_of(err, machine, src);
-    study->dst_memory = memory_of(err, machine, dst);
-    if (!study->src_memory || !study->dst_memory) return false;
-    bool shared = study->src_memory == study->dst_memory;
-    study->src_at = src_at >= 0 ? src_at : 0;
-    study->dst_at = dst_at >= 0 ? dst_at : shared ? study->src_at + end_of(src, study->src_memory) : 0;
+static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, bool squeezed) {
     ts_plan_side from, to;
-    if (!place(err, arena, study->src_memory, src, study->src_at, &from) ||
-        !place(err, arena, study->dst_memory, dst, study->dst_at, &to)) {
+    if (!place(err, arena, study->src_memory, &study->src, &from) ||
+        !place(err, arena, study->dst_memory, &study->dst, &to) ||
+        (squeezed && (!squeeze(err, arena, &study->src, &from) || !squeeze(err, arena, &study->dst, &to)))) {
         return false;
     }
-    study->plan = ts_plan_new(err, arena, &from, &to, src->layout->rank, src->layout->dims);
-    if (!study->plan) return false;
+    const int64_t *sizes = squeezed ? from.shape->layout->dims : sizes_of(&study->src);
+    study->plan = ts_plan_new(err, arena, &from, &to, from.shape->layout->rank, sizes);
+    return study->plan || ts_transfer_end_blame(err, &study->dst, 0);
+}
+
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
+                       const ts_transfer_end *dst, bool exact, ts_transfer_study *study) {
+    bool squeezed;
+    *study = (ts_transfer_study){.machine = machine, .src = *src, .dst = *dst};
+    if (!same_sizes(err, arena, src, dst, &squeezed)) return false;
+    study->src_memory = memory_of(err, machine, src);
+    study->dst_memory = study->src_memory ? memory_of(err, machine, dst) : NULL;
+    if (!study->dst_memory) return false;
+    bool shared = study->src_memory == study->dst_memory;
+    if (src->at < 0) study->src.at = 0;
+    if (dst->at < 0) study->dst.at = shared ? study->src.at + end_of(src->shape, study->src_memory) : 0;
+    if (!make_plan(err, arena, study, squeezed)) return false;
     const ts_space *a = ts_space_of_machine(err, arena, study->src_memory, false);
     const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);
     ts_dma_machine memory = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
-    return ts_dma_check(err, study->plan, a, b) &&
-           ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory),
+    if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_blame(err, &study->dst, 0);
+    return ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory),
                         end_in(b, study->dst_memory), exact, &study->cost);
 }

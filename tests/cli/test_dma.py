@@ -96,25 +96,63 @@ def nothing_costs_the_fixed_part():
 
 
 @test
+def slices():
+    whole, half = price(TILES, TILES), price(TILES + "[0:512]", TILES + "[512:1024,:]")
+    assert half["useful_bytes"] * 2 == whole["useful_bytes"] and half["dst_at"] == whole["dst_at"]
+    row = price(ROWS + "[5, 0:256]", "f32[256]{0:T(256)S(1)}")  # dims of 1 do not count
+    assert row["useful_bytes"] == 1024 and row["kind"] == "copy"
+    for text, canonical in (("[5 , 0:+256]", "[5,0:256]"), ("[:8,:]", "[0:8,:]"), ("[1016:]", "[1016:1024,:]")):
+        bill = expect(["dma", ROWS + text, ROWS + text])
+        assert f"source        {ROWS}{canonical}  in hbm at byte 0\n" in bill, bill
+    other = "f32[8,16] S[(8,2,4,2):(4@m,1@m,2@m,1@m)] + R[1:64@m]"
+    assert price("f32[8,16] lambda i,j: [j,i] [2:4]", "f32[2,16]{1,0}")["useful_bytes"] == 128
+    assert price("f32[8,16] lambda i,j: [j,i]", "f32[8,16]{1,0}")["useful_bytes"] == 512
+    assert price(other, "f32[8,16]{1,0}")["useful_bytes"] == 512
+
+
+@test
 def bad_input():
     rows = [
-        (["f32[4]{0}", "f32[5]{0}"], "f32[4]{0} and f32[5]{0} have different dimensions, expected the same"),
-        (["f32[4]{0}", "f32[4]{0:S(9)}"], "tpu-v5e has no memory space S(9)"),
-        (["f32[4]{0}", "c64[4]{0}"], "there is no conversion from f32 to c64"),
-        (["f32[65536,65536]{1,0}"] * 2, "the tensor takes 17179869184 bytes at byte 17179869184 of hbm, which has "
-                                        "17179869184 bytes"),
-        (["f32[65536,1024]{1,0:S(1)}", "f32[65536,1024]{1,0}"],
-         "the tensor takes 268435456 bytes at byte 0 of vmem, which has 134217728 bytes"),
-        (["f32[1024]{0}", "f32[1024]{0}", "--dst-at", "4095"],
-         "the source (bytes 0 to 4095) and the destination (4095 to 8190) overlap"),
         (["f32[4]{0}", "f32[4]{0}", "--dst-at", "-4"], "--dst-at is -4, expected 0 or more"),
         (["f32[4]{0}", "f32[4]{0}", "-m", "no.yaml"], "cannot open 'no.yaml': No such file or directory"),
-        (["f32[?]{0}", "f32[4]{0}"], "a shape without layout cannot be moved"),
     ]
     for words, message in rows:
         expect(["dma", *words], code=1, out="", err=f"tilesim: error: {message}\n")
-    expect(["dma", "f32[4]{0:T(2}", "f32[4]{0}"], code=1, out="",
-           err="source:1:13: error: found '}', expected ',' or ')'\nf32[4]{0:T(2}\n            ^\n")
+    code, _, err = run("dma", ROWS, TILES, "--set", "dma.isue=3 ns")
+    assert code == 1 and "did you mean 'issue'" in err, err
+    placed = [  # source, destination, options, which is wrong, column, message
+        ("f32[4]{0}", "f32[5]{0}", "", "destination", 4, "the destination takes [5] and the source gives [4]"),
+        ("f32[4]{0}", "f32[2,2]{1,0}", "", "destination", 4,
+         "the destination has 2 dimensions, [2,2], and the source has 1, [4]"),
+        ("f32[4]{0}", "f32[8]{0}[0:5]", "", "destination", 10, "the destination takes [5] and the source gives [4]"),
+        ("f32[4]{0}", "f32[4]{0:S(9)}", "", "destination", 10, "tpu-v5e has no memory space S(9)"),
+        ("f32[4]{0}", "c64[4]{0}", "", "destination", 1, "there is no conversion from f32 to c64"),
+        ("f32[4]{0}", "(f32[4]{0},f32[4]{0})", "", "destination", 1, "the destination is a tuple, expected an array"),
+        ("f32[65536,65536]{1,0}", "f32[65536,65536]{1,0}", "", "destination", 1,
+         "the tensor takes 17179869184 bytes at byte 17179869184 of hbm, which has 17179869184 bytes"),
+        ("f32[65536,1024]{1,0:S(1)}", "f32[65536,1024]{1,0}", "", "source", 1,
+         "the tensor takes 268435456 bytes at byte 0 of vmem, which has 134217728 bytes"),
+        ("f32[1024]{0}", "f32[1024]{0}", "--dst-at 4095", "destination", 1,
+         "the source (bytes 0 to 4095) and the destination (4095 to 8190) overlap"),
+        ("f32[4,4]{1,0}[0:5]", "f32[4,4]{1,0}", "", "source", 15, "the slice 0:5 is outside dim 0, which has 4"),
+        ("f32[4,4]{1,0}[0, 4]", "f32[4,4]{1,0}", "", "source", 18, "index 4 is outside dim 1, which has 4"),
+        ("f32[4,4]{1,0}[-1]", "f32[4,4]{1,0}", "", "source", 15, "index -1 is outside dim 0, which has 4"),
+        ("f32[4,4]{1,0}[2:2]", "f32[4,4]{1,0}", "", "source", 15, "the slice holds nothing"),
+        ("f32[4,4]{1,0}[0,0,0]", "f32[4,4]{1,0}", "", "source", 19,
+         "the slice has more ranges than the 2 dims of the shape"),
+        ("f32[4,4]{1,0}[x]", "f32[4,4]{1,0}", "", "source", 15, "found 'x', expected an index or a range"),
+        ("f32[4,4]{1,0}[9223372036854775807:+9223372036854775807]", "f32[4,4]{1,0}", "", "source", 15,
+         "the slice 9223372036854775807:9223372036854775807 is outside dim 0, which has 4"),
+        ("f32[4]{0:T(2}", "f32[4]{0}", "", "source", 13, "found '}', expected ',' or ')'"),
+        ("f32[4]{0}", "f32[4] (4):(0)", "", "destination", 1, "the destination puts (0) and (1) in one place"),
+    ]
+    for src, dst, options, where, column, message in placed:
+        text = src if where == "source" else dst
+        expect(["dma", src, dst, *options.split()], code=1, out="",
+               err=f"{where}:1:{column}: error: {message}\n{text}\n{' ' * (column - 1)}^\n")
+    expect(["dma", "f32[?]{0}", "f32[4]{0}"], code=4, out="",
+           err="source:1:1: not modelled: the source has an unbounded dimension ('?'), which has no layout\n"
+               "f32[?]{0}\n^\n")
     code, _, err = run("dma", ROWS, TILES, "-m", "tpu-v5")
     assert code == 1 and "did you mean 'tpu-v5e'?" in err, err
     assert run("dma", ROWS)[0] == 2

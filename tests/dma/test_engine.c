@@ -102,6 +102,32 @@ static void streams_run_near_the_peak(void **state) {
     }
 }
 
+/* Words in their order are a copy, whatever is left out between them; halves of words are not. */
+static void kinds_of_slices(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *src, *dst;
+        int64_t begin[2], sizes[2];
+        ts_dma_kind kind;
+    } rows[] = {
+        {"f32[64,512]{1,0}", "f32[64,512]{1,0}", {0, 0}, {64, 512}, TS_DMA_COPY},
+        {"f32[64,512]{1,0}", "f32[64,512]{1,0:T(8,128)}", {0, 0}, {64, 512}, TS_DMA_RETILE},
+        {"f32[64,512]{1,0:T(8,128)}", "f32[64,512]{1,0:T(8,128)}", {8, 128}, {16, 256}, TS_DMA_COPY},
+        {"f32[64,512]{1,0:T(8,128)}", "f32[64,512]{1,0:T(8,128)}", {3, 130}, {16, 256}, TS_DMA_COPY},
+        {"f32[64,512]{1,0}", "f32[64,512]{1,0}", {3, 5}, {16, 7}, TS_DMA_COPY},
+        {"f32[64,512]{1,0}", "f32[64,512]{0,1}", {0, 0}, {64, 512}, TS_DMA_TRANSPOSE},
+        {"bf16[64,512]{1,0:T(8,128)(2,1)}", "bf16[64,512]{1,0:T(8,128)(2,1)}", {8, 128}, {16, 256}, TS_DMA_COPY},
+        {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 5}, {16, 6}, TS_DMA_RETILE},
+        {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 7}, TS_DMA_RETILE},
+        {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 8}, TS_DMA_COPY},
+        {"bf16[64,512]{1,0}", "bf16[64,512]{1,0:T(8,128)(2,1)}", {0, 0}, {64, 512}, TS_DMA_INTERLEAVE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_plan *plan = plan_of(f, rows[i].src, rows[i].dst, 1 << 20, rows[i].begin, rows[i].sizes);
+        assert_string_equal(ts_dma_kind_text(ts_dma_classify(plan)), ts_dma_kind_text(rows[i].kind));
+    }
+}
+
 static void bytes_are_accounted(void **state) {
     fixture *f = *state;
     const char *src = "f32[13,100]{1,0}", *dst = "f32[13,100]{1,0:T(8,128)}";
@@ -191,7 +217,8 @@ static void kinds_are_told_apart(void **state) {
         {"f32[64,256]{1,0}", "f32[64,256]{1,0}", TS_DMA_COPY},
         {"f32[64,256]{1,0:T(8,128)}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_COPY},
         {"f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", TS_DMA_RETILE},
-        {"f32[13,100]{1,0}", "f32[13,100]{1,0:T(8,128)}", TS_DMA_RETILE},
+        {"f32[13,100]{1,0}", "f32[13,100]{1,0:T(8,128)}", TS_DMA_COPY}, /* rows, 512 bytes apart */
+        {"f32[13,200]{1,0}", "f32[13,200]{1,0:T(8,128)}", TS_DMA_RETILE},
         {"bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", TS_DMA_INTERLEAVE},
         {"s8[64,256]{1,0:T(8,128)(4,1)}", "s8[64,256]{1,0}", TS_DMA_INTERLEAVE},
         {"f32[64,256]{1,0}", "f32[64,256]{0,1}", TS_DMA_TRANSPOSE},
@@ -217,6 +244,7 @@ int main(void) {
         CASE(later_transfers_wait_for_a_queue),
         CASE(an_engine_that_cannot_transpose_says_so),
         CASE(kinds_are_told_apart),
+        CASE(kinds_of_slices),
     };
     return cmocka_run_group_tests_name("dma/engine", tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 /* What a transfer does to the order of elements; each kind has a rate. Where several apply, the slowest counts. */
 typedef enum {
-    TS_DMA_COPY,       /* runs stay runs */
+    TS_DMA_COPY,       /* words keep their order, whatever lies between them */
     TS_DMA_RETILE,     /* runs of at least a word are rearranged */
     TS_DMA_INTERLEAVE, /* narrow elements of several rows meet in a word, or part */
     TS_DMA_TRANSPOSE,  /* neighbours of the source are no neighbours in the destination */

@@ -7,22 +7,38 @@
 
 enum { TS_TRANSFER_ANYWHERE = -1 };
 
+/* One end of a transfer: a tensor, or a box of its logical indices. */
+typedef struct {
+    const ts_shape *shape;
+    const int64_t *begin, *sizes; /* of the slice, a value for each dim; both NULL: the whole tensor */
+    const ts_source *text;        /* what errors point into; NULL when there is none */
+    int64_t at;                   /* the byte of offset 0, or TS_TRANSFER_ANYWHERE */
+} ts_transfer_end;
+
+/* "SHAPE" or "SHAPE[0:8, 3, :]": a range for each dim, the last ones may be left out. A range is "begin:end",
+ * either may be left out, "begin:+size", or one index. Refused: ranges outside the dims, and empty ones. */
+bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end);
+/* The canonical text, which parses back. */
+void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
+/* The error, if it has no place yet, at byte `offset` of the end's text. Returns false. */
+bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t offset);
+
 typedef struct {
     const ts_machine *machine;
-    bool by_default; /* the user named no machine; set by the caller */
-    const ts_shape *src, *dst;
+    bool by_default;          /* the user named no machine; set by the caller */
+    ts_transfer_end src, dst; /* placed */
     const ts_machine_memory *src_memory, *dst_memory;
-    int64_t src_at, dst_at; /* byte addresses of offset 0 */
     const ts_plan *plan;
     ts_dma_cost cost;
 } ts_transfer_study;
 
-/* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the source
- * begins at 0; so does the destination, unless both share a memory: then it begins behind the source, at the next
- * place where the memory lets a tensor begin. Refused: different shapes, what does not fit, overlaps, impossible
- * conversions. exact: as ts_dma_price. */
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_shape *src,
-                       const ts_shape *dst, int64_t src_at, int64_t dst_at, bool exact, ts_transfer_study *study);
+/* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the
+ * source begins at 0; so does the destination, unless both share a memory: then it begins behind the source,
+ * at the next place where the memory lets a tensor begin. The sizes of the two must agree; between slices,
+ * dims of 1 do not count. Refused: different sizes, what does not fit, overlaps, impossible conversions.
+ * exact: as ts_dma_price. */
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
+                       const ts_transfer_end *dst, bool exact, ts_transfer_study *study);
 
 /* Microseconds of so many core cycles of the machine. */
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);

@@ -1,0 +1,70 @@
+"""What is publicly said about TPU layouts comes out of tilesim dma as numbers: XLA tiled_layout.md on packing and on small
+tiles, the Pallas documentation on slices."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect_json, main, test
+
+MACHINES = ("tpu-v4", "tpu-v5e", "tpu-v6e", "tpu-v7x")
+
+
+def price(machine, src, dst):
+    return expect_json(["dma", src, dst, "-m", machine])
+
+
+@test
+def two_bf16_from_a_column_are_far_cheaper_than_two_from_a_row():
+    """tiled_layout.md: collecting two 16-bit values from the same column is much more efficient than from the same row."""
+    packed = "bf16[16,131072]{1,0:T(8,128)(2,1)}"
+    for machine in MACHINES:
+        column = price(machine, packed + "[0:2, 0:65536]", "bf16[2,65536]{0,1:S(1)}")
+        row = price(machine, packed + "[0, :]", "bf16[1,131072]{1,0:S(1)}")
+        assert column["useful_bytes"] == row["useful_bytes"] == 65536 * 2 * 2
+        assert row["cycles"] > 3 * column["cycles"], (machine, row["cycles"], column["cycles"])
+        assert column["waste_bytes"] == 0  # whole words
+        assert row["waste_bytes"] == row["useful_bytes"]  # the other half of every word
+        # into the packed array: two of a column are a word, two of a row are half of two words, which must be read first
+        column = price(machine, "bf16[2,65536]{0,1:S(1)}", packed + "[0:2, 0:65536]")
+        row = price(machine, "bf16[1,131072]{1,0:S(1)}", packed + "[0, :]")
+        assert row["cycles"] > 3 * column["cycles"]
+        assert column["rmw_accesses"] == 0 and row["rmw_accesses"] > 0
+        assert row["waste_bytes"] == 3 * row["useful_bytes"]  # half of what is read, and half of what is written, twice
+
+
+@test
+def small_tiles_save_memory_for_a_small_second_minor_dim():
+    """tiled_layout.md: with a second most minor dim of 1 or 2 XLA tiles by 2x128, to save memory."""
+    for rows, tile, factor in ((2, 2, 4), (1, 2, 4), (4, 4, 2), (3, 4, 2)):
+        shapes = [f"f32[4096,{rows},512]{{2,1,0:T({t},128)}}" for t in (8, tile)]
+        normal, small = (expect_json(["layout", shape])["bytes"] for shape in shapes)
+        assert normal == factor * small == 4096 * 8 * 512 * 4
+        for machine in MACHINES:
+            dear, cheap = (price(machine, shape, shape) for shape in shapes)
+            assert dear["moved_bytes"] == factor * cheap["moved_bytes"]
+            assert dear["padding_bytes"] == 2 * (8 - rows) * 4096 * 512 * 4
+            saving = dear["cycles"] / cheap["cycles"]
+            assert 0.75 * factor < saving < 1.25 * factor, (machine, rows, saving)
+
+
+@test
+def aligned_slices_are_cheap_and_others_are_not():
+    """Pallas: slices are best, and often must be, aligned to tiles."""
+    for tensor, rows, columns in (("bf16[4096,4096]{1,0:T(8,128)(2,1)}", 8, 128), ("f32[4096,4096]{1,0:T(8,128)}", 8, 128)):
+        def slice_at(row, column):
+            return f"{tensor}[{row}:+512,{column}:+1024]"
+        buffer = tensor.replace("[4096,4096]", "[512,1024]").replace("}", "S(1)}")
+        for machine in MACHINES:
+            whole = price(machine, tensor.replace("4096,4096", "512,1024"), buffer)
+            aligned = price(machine, slice_at(3 * rows, 5 * columns), buffer)
+            assert aligned["waste_bytes"] == 0 and aligned["cycles"] < 1.15 * whole["cycles"]
+            odd = price(machine, slice_at(3 * rows + 1, 5 * columns + 1), buffer)
+            assert odd["cycles"] > 1.5 * aligned["cycles"], (machine, tensor, odd["cycles"], aligned["cycles"])
+            into, into_odd = (price(machine, buffer, slice_at(*at)) for at in ((24, 640), (25, 641)))
+            assert into["rmw_accesses"] == 0 and into["cycles"] < 1.15 * whole["cycles"]
+            assert into_odd["cycles"] > 1.5 * into["cycles"]
+            if tensor.startswith("bf16"):  # odd rows are halves of words
+                assert into_odd["rmw_accesses"] > 0 and into_odd["parts"]["burst_waste"] > 0
+
+
+main()
