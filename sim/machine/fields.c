@@ -21,8 +21,9 @@
 #define TABLE(rows, type)                                                                                    \
     { rows, sizeof rows / sizeof rows[0], sizeof(type) }
 
-/* In the order of the enums; what HBM time does not model (closed pages, a queue a bank) has no word. */
-static const char *const schedulers[] = {"row_hit", "frfcfs", NULL};
+/* In the order of the enums. */
+static const char *const schedulers[] = {"row_hit", "frfcfs", "per_bank", NULL};
+static const char *const pages[] = {"open", "closed", NULL};
 static const char *const refreshes[] = {"none", "all_bank", "per_bank", NULL};
 
 enum { KIB = 1 << 10, MIB = 1 << 20, GIB = 1 << 30 };
@@ -142,6 +143,13 @@ static const ts_field rows[] = {
             "of the write queue: writes start above"),
     INTEGER("hbm.controller.write_low", hbm.write_low_percent, 0, 99, "%",
             "of the write queue: writes end below"),
+    INTEGER("hbm.controller.bank_entries", hbm.bank_entries, 1, 1 << 12, "bursts",
+            "per_bank: command queue of a bank"),
+    INTEGER("hbm.controller.row_hits", hbm.row_hit_limit, 0, 1 << 12, "bursts",
+            "per_bank: of a row before its wanted hits do not hold back a PRE"),
+    CHOICE("hbm.controller.page", hbm.page, pages, "whether rows are closed that no request has asked to close"),
+    INTEGER("hbm.controller.page_accesses", hbm.page_accesses, 1, 1 << 12, "bursts",
+            "closed: of a row before it is closed as soon as it can be"),
     CHOICE("hbm.controller.refresh", hbm.refresh, refreshes, "which REF is used"),
     FIELD("hbm.address_map", TEXT, hbm.address_map, 0, 0, "",
           "A, B, H, or fields, lowest bit first, and XOR hashes"),

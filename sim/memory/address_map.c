@@ -11,14 +11,15 @@ enum { MAX_BITS = 8 * TS_ADDRESS_TABLES, MAX_PARTS = 8 };
 
 static const char *const field_names[FIELD_COUNT] = {"off", "co", "pc", "ch", "st", "sid", "bg", "ba", "ro"};
 
-/* The cache-line maps are Ramulator 2's RoBaRaCoCh and MOP4CLXOR behind CacheLineInterleave at one burst, the last
- * is DRAMsim3's rorabgbachco. Their stacks, which those tools do not have, are channels on top. */
+/* The cache-line maps are Ramulator 2's RoBaRaCoCh and MOP4CLXOR behind CacheLineInterleave at one burst, the
+ * last is DRAMsim3's rorabgbachco. Their stacks, which those tools do not have, are channels on top. */
 static const struct {
     const char *name, *text;
 } named[] = {
     {"A", "off co:1 pc ch st bg co ba sid ro"},
     {"B", "off co pc ch st ba bg sid ro"},
-    {"H", "off co:1 pc ch st bg co ba sid ro; pc.ch.st ^= fold; bg ^= co[2:1] ^ co[4:3] ^ ro[1:0]; ba ^= ro[3:2]"},
+    {"H",
+     "off co:1 pc ch st bg co ba sid ro; pc.ch.st ^= fold; bg ^= co[2:1] ^ co[4:3] ^ ro[1:0]; ba ^= ro[3:2]"},
     {"robaracoch", "off ch st co pc sid bg ba ro"},
     {"mop4clxor", "off ch st co:2 pc sid bg ba co ro; pc.sid.bg.ba ^= co"},
     {"rorabgbachco", "off co ch st pc ba bg sid ro"},
@@ -27,19 +28,18 @@ const char *const ts_address_map_names[] = {"A", "B", "H", "robaracoch", "mop4cl
 
 typedef struct {
     ts_cursor cursor;
-    int width[FIELD_COUNT];                   /* bits of a field */
-    int given[FIELD_COUNT];                   /* bits of it that have an address bit so far */
-    int at[FIELD_COUNT][MAX_BITS];            /* the address bit of each */
-    int bits;                                 /* address bits given */
+    int width[FIELD_COUNT];        /* bits of a field */
+    int given[FIELD_COUNT];        /* bits of it that have an address bit so far */
+    int at[FIELD_COUNT][MAX_BITS]; /* the address bit of each */
+    int bits;                      /* address bits given */
     bool pcs_are_channels;
-    bool is_named;                            /* then hashes may name bits that this HBM does not have */
-    uint64_t column_of[MAX_BITS + 8];         /* by address bit: the packed bits it sets */
+    bool is_named;                    /* then hashes may name bits that this HBM does not have */
+    uint64_t column_of[MAX_BITS + 8]; /* by address bit: the packed bits it sets */
 } parser;
 
 static int log2_up(int64_t count) {
     int bits = 0;
-    while (((int64_t)1 << bits) < count)
-        bits++;
+    while (((int64_t)1 << bits) < count) bits++;
     return bits;
 }
 
@@ -47,13 +47,10 @@ static int log2_up(int64_t count) {
 static int packed_bit(const parser *p, int field, int bit) {
     const int order[] = {BANK, GROUP, SID, PC, CHANNEL, STACK}, in_bank = p->pcs_are_channels ? 3 : 4;
     int base = TS_ADDRESS_COLUMN_BITS;
-    if (field == COLUMN)
-        return bit;
+    if (field == COLUMN) return bit;
     for (int i = 0; i < 6; base += p->width[order[i++]]) {
-        if (i == in_bank)
-            base = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
-        if (order[i] == field)
-            return base + bit;
+        if (i == in_bank) base = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS;
+        if (order[i] == field) return base + bit;
     }
     return TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS + bit;
 }
@@ -84,14 +81,14 @@ static bool parse_field_name(ts_error *err, parser *p, int *field) {
             return true;
     }
     return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                       "unknown field '%.*s', expected off, co, pc, ch, st, sid, bg, ba or ro", (int)length, name);
+                       "unknown field '%.*s', expected off, co, pc, ch, st, sid, bg, ba or ro", (int)length,
+                       name);
 }
 
 static bool place_field(ts_error *err, parser *p) {
     int field;
     size_t start;
-    if (!parse_field_name(err, p, &field))
-        return false;
+    if (!parse_field_name(err, p, &field)) return false;
     start = p->cursor.token;
     int64_t count = p->width[field] - p->given[field];
     int64_t left = count;
@@ -102,15 +99,13 @@ static bool place_field(ts_error *err, parser *p) {
                            "%s:%lld takes more bits than are left of it, expected at most %lld of its %d",
                            field_names[field], (long long)count, (long long)left, p->width[field]);
     }
-    for (int64_t i = 0; i < count; i++)
-        p->at[field][p->given[field]++] = p->bits++;
+    for (int64_t i = 0; i < count; i++) p->at[field][p->given[field]++] = p->bits++;
     return true;
 }
 
 static bool place_fields(ts_error *err, parser *p) {
     while (!ts_cursor_at_end(&p->cursor) && ts_cursor_peek(&p->cursor) != ';') {
-        if (!place_field(err, p))
-            return false;
+        if (!place_field(err, p)) return false;
         skip_separators(p);
     }
     for (int f = 0; f < FIELD_COUNT; f++) {
@@ -123,7 +118,8 @@ static bool place_fields(ts_error *err, parser *p) {
     for (int i = 0; i < p->width[OFFSET]; i++) {
         if (p->at[OFFSET][i] != i) {
             return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, 0,
-                               "off is not lowest, expected the %d bits inside a burst first", p->width[OFFSET]);
+                               "off is not lowest, expected the %d bits inside a burst first",
+                               p->width[OFFSET]);
         }
     }
     return true;
@@ -134,8 +130,7 @@ static bool parse_target(ts_error *err, parser *p, int *bits, int *packed, int *
     *count = 0;
     do {
         int field;
-        if (!parse_field_name(err, p, &field))
-            return false;
+        if (!parse_field_name(err, p, &field)) return false;
         if (field == OFFSET) {
             return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
                                "off cannot be hashed, expected another field");
@@ -154,8 +149,7 @@ static bool parse_target(ts_error *err, parser *p, int *bits, int *packed, int *
 
 static void hash_fold(parser *p, const int *bits, const int *packed, int count) {
     int first = 0;
-    for (int i = 0; i < count; i++)
-        first = bits[i] >= first ? bits[i] + 1 : first;
+    for (int i = 0; i < count; i++) first = bits[i] >= first ? bits[i] + 1 : first;
     for (int bit = first; count > 0 && bit < MAX_BITS + p->width[OFFSET]; bit++)
         p->column_of[bit] ^= (uint64_t)1 << packed[(bit - first) % count];
 }
@@ -163,19 +157,16 @@ static void hash_fold(parser *p, const int *bits, const int *packed, int count) 
 /* "[hi:lo]" or "[bit]" behind a field, or nothing: the whole field. */
 static bool parse_range(ts_error *err, parser *p, int field, int64_t *low, int64_t *high) {
     *low = 0, *high = p->width[field] - 1;
-    if (!ts_cursor_take(&p->cursor, "["))
-        return true;
-    if (!ts_cursor_integer(err, &p->cursor, "a bit of the field", high))
-        return false;
+    if (!ts_cursor_take(&p->cursor, "[")) return true;
+    if (!ts_cursor_integer(err, &p->cursor, "a bit of the field", high)) return false;
     *low = *high;
     if (ts_cursor_take(&p->cursor, ":") && !ts_cursor_integer(err, &p->cursor, "a bit of the field", low))
         return false;
-    if (!ts_cursor_expect(err, &p->cursor, "]"))
-        return false;
+    if (!ts_cursor_expect(err, &p->cursor, "]")) return false;
     if (*low < 0 || *low > *high || (*high >= p->width[field] && !p->is_named)) {
         return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                           "%s[%lld:%lld] is not in the field, expected high:low below %d", field_names[field],
-                           (long long)*high, (long long)*low, p->width[field]);
+                           "%s[%lld:%lld] is not in the field, expected high:low below %d",
+                           field_names[field], (long long)*high, (long long)*low, p->width[field]);
     }
     return true;
 }
@@ -187,8 +178,7 @@ static bool hash_term(ts_error *err, parser *p, const int *bits, const int *pack
         hash_fold(p, bits, packed, count);
         return true;
     }
-    if (!parse_field_name(err, p, &field) || !parse_range(err, p, field, &low, &high))
-        return false;
+    if (!parse_field_name(err, p, &field) || !parse_range(err, p, field, &low, &high)) return false;
     for (int64_t i = low; i <= high && i < p->width[field] && i - low < count; i++)
         p->column_of[p->at[field][i]] ^= (uint64_t)1 << packed[i - low];
     return true;
@@ -196,34 +186,31 @@ static bool hash_term(ts_error *err, parser *p, const int *bits, const int *pack
 
 static bool parse_hash(ts_error *err, parser *p) {
     int bits[MAX_BITS], packed[MAX_BITS], count;
-    if (!parse_target(err, p, bits, packed, &count) || !ts_cursor_expect(err, &p->cursor, "^="))
-        return false;
+    if (!parse_target(err, p, bits, packed, &count) || !ts_cursor_expect(err, &p->cursor, "^=")) return false;
     do {
-        if (!hash_term(err, p, bits, packed, count))
-            return false;
+        if (!hash_term(err, p, bits, packed, count)) return false;
     } while (ts_cursor_take(&p->cursor, "^"));
     return true;
 }
 
 static void set_fields(parser *p) {
     for (int f = COLUMN; f < FIELD_COUNT; f++) {
-        for (int i = 0; i < p->width[f]; i++)
-            p->column_of[p->at[f][i]] = (uint64_t)1 << packed_bit(p, f, i);
+        for (int i = 0; i < p->width[f]; i++) p->column_of[p->at[f][i]] = (uint64_t)1 << packed_bit(p, f, i);
     }
     /* The row takes what is above the fields. */
-    for (int bit = p->bits, i = p->width[ROW]; bit < MAX_BITS + p->width[OFFSET] && i < TS_ADDRESS_ROW_BITS; bit++)
+    for (int bit = p->bits, i = p->width[ROW]; bit < MAX_BITS + p->width[OFFSET] && i < TS_ADDRESS_ROW_BITS;
+         bit++)
         p->column_of[bit] = (uint64_t)1 << packed_bit(p, ROW, i++);
 }
 
-/* Gaussian elimination over GF(2): with the row's upper bits each in its own column, the map is a bijection when
- * the columns of its address bits are independent. */
+/* Gaussian elimination over GF(2): with the row's upper bits each in its own column, the map is a bijection
+ * when the columns of its address bits are independent. */
 static bool check_bijection(ts_error *err, const parser *p) {
     uint64_t basis[64] = {0}, made_of[64] = {0};
     for (int bit = p->width[OFFSET]; bit < p->bits; bit++) {
         uint64_t v = p->column_of[bit], from = (uint64_t)1 << bit;
         for (int top = 63; top >= 0 && v != 0; top--) {
-            if (!(v >> top & 1))
-                continue;
+            if (!(v >> top & 1)) continue;
             if (basis[top] == 0) {
                 basis[top] = v, made_of[top] = from;
                 break;
@@ -231,9 +218,10 @@ static bool check_bijection(ts_error *err, const parser *p) {
             v ^= basis[top], from ^= made_of[top];
         }
         if (v == 0) {
-            return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, 0,
-                               "the hashes map the addresses 0x0 and 0x%llx to one place, expected a bijection",
-                               (unsigned long long)from);
+            return ts_error_at(
+                err, TS_ERROR_INPUT, p->cursor.source, 0,
+                "the hashes map the addresses 0x0 and 0x%llx to one place, expected a bijection",
+                (unsigned long long)from);
         }
     }
     return true;
@@ -257,28 +245,34 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
         bool exact; /* must be a power of two */
         const char *name;
     } sizes[] = {
-        {OFFSET, c->burst_bytes, true, "burst_bytes"},      {COLUMN, c->row_bytes / c->burst_bytes, true, "row_bytes"},
-        {PC, c->pseudo_channels, true, "pseudo_channels"},  {CHANNEL, c->channels, true, "channels"},
-        {STACK, c->stacks, false, "stacks"},                {SID, c->sids, true, "sids"},
-        {GROUP, c->bank_groups, true, "bank_groups"},       {BANK, c->banks, true, "banks"},
+        {OFFSET, c->burst_bytes, true, "burst_bytes"},
+        {COLUMN, c->row_bytes / c->burst_bytes, true, "row_bytes"},
+        {PC, c->pseudo_channels, true, "pseudo_channels"},
+        {CHANNEL, c->channels, true, "channels"},
+        {STACK, c->stacks, false, "stacks"},
+        {SID, c->sids, true, "sids"},
+        {GROUP, c->bank_groups, true, "bank_groups"},
+        {BANK, c->banks, true, "banks"},
         {ROW, c->rows, false, "rows"},
     };
     int bank_bits = 0;
     for (int i = 0; i < FIELD_COUNT; i++) {
         int bits = log2_up(sizes[i].count);
         if (sizes[i].count < 1 || (sizes[i].exact && (int64_t)1 << bits != sizes[i].count)) {
-            return ts_error_set(err, TS_ERROR_UNMODELLED, "%s is %lld, expected a power of two: HBM address maps are "
-                                "bit fields", sizes[i].name, (long long)sizes[i].count);
+            return ts_error_set(err, TS_ERROR_UNMODELLED,
+                                "%s is %lld, expected a power of two: HBM address maps are "
+                                "bit fields",
+                                sizes[i].name, (long long)sizes[i].count);
         }
         p->width[sizes[i].field] = bits;
         p->bits += bits;
     }
     bank_bits = p->width[PC] + p->width[SID] + p->width[GROUP] + p->width[BANK];
     if (p->width[COLUMN] > TS_ADDRESS_COLUMN_BITS || bank_bits > TS_ADDRESS_BANK_BITS ||
-        p->width[CHANNEL] + p->width[STACK] > TS_ADDRESS_CHANNEL_BITS || p->width[ROW] > TS_ADDRESS_ROW_BITS ||
-        p->bits > MAX_BITS + p->width[OFFSET])
-        return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0, "the HBM is too large for an address map of %d bits",
-                           MAX_BITS);
+        p->width[CHANNEL] + p->width[STACK] > TS_ADDRESS_CHANNEL_BITS ||
+        p->width[ROW] > TS_ADDRESS_ROW_BITS || p->bits > MAX_BITS + p->width[OFFSET])
+        return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0,
+                           "the HBM is too large for an address map of %d bits", MAX_BITS);
     p->bits = 0;
     return true;
 }
@@ -301,19 +295,16 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     p->cursor.source = source;
     p->is_named = source != text;
     p->pcs_are_channels = config->scheduler == TS_HBM_SCHEDULER_PER_BANK;
-    if (!set_widths(err, p, config, source) || !place_fields(err, p))
-        return NULL;
+    if (!set_widths(err, p, config, source) || !place_fields(err, p)) return NULL;
     set_fields(p);
     while (ts_cursor_take(&p->cursor, ";")) {
-        if (!ts_cursor_at_end(&p->cursor) && !parse_hash(err, p))
-            return NULL;
+        if (!ts_cursor_at_end(&p->cursor) && !parse_hash(err, p)) return NULL;
     }
     if (!ts_cursor_at_end(&p->cursor)) {
         ts_cursor_unexpected(err, &p->cursor, "'^', ';' or the end of the map");
         return NULL;
     }
-    if (!check_bijection(err, p))
-        return NULL;
+    if (!check_bijection(err, p)) return NULL;
     ts_address_map *map = TS_NEW(arena, ts_address_map);
     map->offset_bits = p->width[OFFSET];
     map->name = source == text ? NULL : source->name;

@@ -13,20 +13,26 @@ typedef struct {
 } rule_row;
 
 enum {
-    RD = TS_DRAM_RD, WR = TS_DRAM_WR, ACT = TS_DRAM_ACT, PRE = TS_DRAM_PRE, RDA = TS_DRAM_RDA, WRA = TS_DRAM_WRA,
-    PREA = TS_DRAM_PREA, REFA = TS_DRAM_REFA, REFB = TS_DRAM_REFB,
+    RD = TS_DRAM_RD,
+    WR = TS_DRAM_WR,
+    ACT = TS_DRAM_ACT,
+    PRE = TS_DRAM_PRE,
+    RDA = TS_DRAM_RDA,
+    WRA = TS_DRAM_WRA,
+    PREA = TS_DRAM_PREA,
+    REFA = TS_DRAM_REFA,
+    REFB = TS_DRAM_REFB,
 };
 
 static void add_rule(dram_spec *s, ts_dram_rule rule) {
-    if (rule.cycles > 0)
-        s->rules[s->rule_count++] = rule;
+    if (rule.cycles > 0) s->rules[s->rule_count++] = rule;
 }
 
 static void fill_rules(dram_spec *s, const ts_hbm_config *c) {
     const ts_hbm_timing *t = &c->timing;
-#define RULE(name, level, after, before, cycles, window) \
+#define RULE(name, level, after, before, cycles, window)                                                     \
     add_rule(s, (ts_dram_rule){name, TS_DRAM_##level, after, before, cycles, window, false});
-#define BUS_RULE(name, after, before, ticks) \
+#define BUS_RULE(name, after, before, ticks)                                                                 \
     add_rule(s, (ts_dram_rule){name, TS_DRAM_CHANNEL, after, before, ticks, 1, true});
 #include "dram_rules.def"
 #undef RULE
@@ -36,7 +42,7 @@ static void fill_rules(dram_spec *s, const ts_hbm_config *c) {
 static int count_rules(void) {
     int count = 0;
 #define RULE(name, level, after, before, cycles, window) count++;
-#define BUS_RULE(name, after, before, ticks) count++;
+#define BUS_RULE(name, after, before, ticks)             count++;
 #include "dram_rules.def"
 #undef RULE
 #undef BUS_RULE
@@ -46,8 +52,7 @@ static int count_rules(void) {
 static int bit_number(int command) { return __builtin_ctz((unsigned)command); }
 
 static int32_t rule_ticks(const dram_spec *s, const ts_dram_rule *rule, int after, int before) {
-    if (rule->is_bus)
-        return rule->cycles;
+    if (rule->is_bus) return rule->cycles;
     return rule->cycles * s->ticks_per_ck + s->length[bit_number(after)] - s->length[bit_number(before)];
 }
 
@@ -62,16 +67,15 @@ static int32_t delta_at(const dram_spec *s, ts_dram_level level, int after, int 
     return most;
 }
 
-/* The longest time from `after` in one group to `before` in another (both of the channel), by the rules of every
- * level but the bank's. */
+/* The longest time from `after` in one group to `before` in another (both of the channel), by the rules of
+ * every level but the bank's. */
 static int32_t group_delta(const dram_spec *s, int from, int to, int after, int before) {
     int groups_of_sid = s->banks_of_sid / s->banks_of_group;
     int32_t delta;
-    if (from / s->groups_of_pc != to / s->groups_of_pc)
-        return DRAM_NEVER;
+    if (from / s->groups_of_pc != to / s->groups_of_pc) return DRAM_NEVER;
     delta = max32(delta_at(s, TS_DRAM_PC, after, before),
-                  delta_at(s, from / groups_of_sid == to / groups_of_sid ? TS_DRAM_SID : TS_DRAM_OTHER_SID, after,
-                           before));
+                  delta_at(s, from / groups_of_sid == to / groups_of_sid ? TS_DRAM_SID : TS_DRAM_OTHER_SID,
+                           after, before));
     return from == to ? max32(delta, delta_at(s, TS_DRAM_GROUP, after, before)) : delta;
 }
 
@@ -83,7 +87,8 @@ static void fill_deltas(dram_spec *s, ts_arena *arena) {
         for (int at = 0; at < s->groups * 2 * lanes; at++) {
             s->column[i][at] = DRAM_NEVER;
             if (at % lanes < s->groups)
-                s->column[i][at] = group_delta(s, at / lanes / 2, at % lanes, column[i], column[at / lanes % 2]);
+                s->column[i][at] =
+                    group_delta(s, at / lanes / 2, at % lanes, column[i], column[at / lanes % 2]);
         }
     }
     s->act = TS_NEW_ARRAY(arena, int32_t, s->groups_of_pc * s->banks_of_pc);
@@ -95,8 +100,7 @@ static int32_t window_delta(const dram_spec *s) {
     int32_t most = DRAM_NEVER;
     for (int i = 0; i < s->rule_count; i++) {
         const ts_dram_rule *r = &s->rules[i];
-        if (r->window == 1)
-            continue;
+        if (r->window == 1) continue;
         assert(r->window == DRAM_WINDOW && r->level == TS_DRAM_PC && r->after == ACT && r->before == ACT);
         raise_to(&most, rule_ticks(s, r, ACT, ACT));
     }
@@ -128,8 +132,9 @@ dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
     s->ticks_per_ck = c->ticks_per_ck;
     for (int bit = 0; bit < TS_DRAM_COMMANDS; bit++) {
         int command = 1 << bit;
-        s->length[bit] = command == ACT ? c->act_ticks : command & (RD | RDA | WR | WRA) ? c->column_ticks
-                                                                                          : c->row_ticks;
+        s->length[bit] = command == ACT                    ? c->act_ticks
+                         : command & (RD | RDA | WR | WRA) ? c->column_ticks
+                                                           : c->row_ticks;
     }
     s->pcs = c->pseudo_channels;
     s->banks_of_group = c->banks;
@@ -146,8 +151,7 @@ dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
 }
 
 static void fill(int32_t *values, int count, int32_t value) {
-    for (int i = 0; i < count; i++)
-        values[i] = value;
+    for (int i = 0; i < count; i++) values[i] = value;
 }
 
 void dram_clear(ts_dram *d, const dram_spec *spec) {
@@ -183,12 +187,17 @@ void dram_rebase(ts_dram *d, int32_t shift) {
 
 static int banks_of_level(const dram_spec *s, ts_dram_level level) {
     switch (level) {
-    case TS_DRAM_CHANNEL: return s->banks;
+    case TS_DRAM_CHANNEL:
+        return s->banks;
     case TS_DRAM_PC:
-    case TS_DRAM_OTHER_SID: return s->banks_of_pc;
-    case TS_DRAM_SID: return s->banks_of_sid;
-    case TS_DRAM_GROUP: return s->banks_of_group;
-    default: return 1;
+    case TS_DRAM_OTHER_SID:
+        return s->banks_of_pc;
+    case TS_DRAM_SID:
+        return s->banks_of_sid;
+    case TS_DRAM_GROUP:
+        return s->banks_of_group;
+    default:
+        return 1;
     }
 }
 
@@ -196,16 +205,13 @@ static int banks_of_level(const dram_spec *s, ts_dram_level level) {
 static int32_t last_at(const ts_dram *d, const ts_dram_rule *rule, int bit, int bank) {
     const dram_spec *s = d->spec;
     int count = banks_of_level(s, rule->level), first = bank / count * count, pc = bank / s->banks_of_pc;
-    bool is_column = bit < 2, is_row = bit == DRAM_ACT || bit == DRAM_PRE || 1 << bit >= TS_DRAM_PREA;
-    int step = is_row && count >= s->banks_of_pc ? s->banks_of_pc : is_column && count > 1 ? s->banks_of_group : 1;
+    bool is_row = bit == DRAM_ACT || bit == DRAM_PRE || 1 << bit >= TS_DRAM_PREA;
+    int step = is_row && count >= s->banks_of_pc ? s->banks_of_pc : 1;
     int32_t last = DRAM_NEVER;
-    if (rule->window == DRAM_WINDOW)
-        return d->acts[pc][d->act_at[pc]];
+    if (rule->window == DRAM_WINDOW) return d->acts[pc][d->act_at[pc]];
     for (int b = first; b < first + count; b += step) {
-        if (rule->level == TS_DRAM_OTHER_SID && b / s->banks_of_sid == bank / s->banks_of_sid)
-            continue;
-        raise_to(&last, step == 1 ? d->bank_note[b][bit]
-                        : is_column ? d->group_note[b >> s->group_shift][bit] : d->pc_note[b / s->banks_of_pc][bit]);
+        if (rule->level == TS_DRAM_OTHER_SID && b / s->banks_of_sid == bank / s->banks_of_sid) continue;
+        raise_to(&last, step == 1 ? d->bank_note[b][bit] : d->pc_note[b / s->banks_of_pc][bit]);
     }
     return last;
 }
@@ -216,9 +222,9 @@ ts_dram_limit dram_earliest(const ts_dram *d, ts_dram_command command, int bank)
         const ts_dram_rule *rule = &d->spec->rules[i];
         for (int after = rule->before & (int)command ? rule->after : 0; after != 0; after &= after - 1) {
             int bit = bit_number(after);
-            int32_t last = last_at(d, rule, bit, bank), at = last + rule_ticks(d->spec, rule, 1 << bit, (int)command);
-            if (last != DRAM_NEVER && (at > limit.cycle))
-                limit = (ts_dram_limit){at, rule, last};
+            int32_t last = last_at(d, rule, bit, bank),
+                    at = last + rule_ticks(d->spec, rule, 1 << bit, (int)command);
+            if (last != DRAM_NEVER && (at > limit.cycle)) limit = (ts_dram_limit){at, rule, last};
         }
     }
     return limit;
@@ -229,14 +235,16 @@ void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc;
     if (command == TS_DRAM_RDA || command == TS_DRAM_WRA) {
         int direction = command == TS_DRAM_WRA;
+        int32_t pre_time = d->pre_time[bank], last = d->bank_note[bank][direction];
         dram_column(d, direction, bank, bank >> s->group_shift, t, s->groups);
+        d->pre_time[bank] = pre_time; /* a PRE does not wait for a row that closes itself */
+        d->bank_note[bank][direction] = last;
         raise_to(&d->act_time[bank], t + s->column_a_to_act[direction]);
         dram_close(d, bank, count);
     } else if (command == TS_DRAM_PREA) {
         raise_all(d->act_time + first, t + s->prea_to_act, count);
         fill(d->open_row + first, count, DRAM_CLOSED);
-        if (s->pre_to_pre > 0)
-            raise_all(d->pre_time + first, t + s->pre_to_pre, count);
+        if (s->pre_to_pre > 0) raise_all(d->pre_time + first, t + s->pre_to_pre, count);
         d->open_banks[pc] = 0;
     } else if (command == TS_DRAM_REFA) {
         raise_all(d->act_time + first, t + s->refa_to_act, count);
@@ -271,10 +279,18 @@ void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cyc
     assert(cycle >= 0 && cycle < INT32_MAX / 4);
     switch (command) {
     case TS_DRAM_RD:
-    case TS_DRAM_WR: dram_column(dram, command == TS_DRAM_WR, bank, bank >> dram->spec->group_shift, t, dram->spec->groups);
+    case TS_DRAM_WR:
+        dram_column(dram, command == TS_DRAM_WR, bank, bank >> dram->spec->group_shift, t,
+                    dram->spec->groups);
         break;
-    case TS_DRAM_ACT: dram_act(dram, bank, 0, t, count); break;
-    case TS_DRAM_PRE: dram_pre(dram, bank, t, count); break;
-    default: dram_rare(dram, command, bank, t); break;
+    case TS_DRAM_ACT:
+        dram_act(dram, bank, 0, t, count);
+        break;
+    case TS_DRAM_PRE:
+        dram_pre(dram, bank, t, count);
+        break;
+    default:
+        dram_rare(dram, command, bank, t);
+        break;
     }
 }

@@ -1,5 +1,6 @@
 /* One DRAM channel: the last commands of every node, and the earliest cycles of the four commands that matter
- * all the time, kept up to date as commands are issued. All cycles are int32 after a base that the owner moves. */
+ * all the time, kept up to date as commands are issued. All cycles are int32 after a base that the owner
+ * moves. */
 #ifndef SIM_MEMORY_DRAM_STATE_H
 #define SIM_MEMORY_DRAM_STATE_H
 
@@ -10,7 +11,8 @@ enum {
     DRAM_MAX_BANKS = 128, /* of a channel: HBM4 with 16 dies */
     DRAM_MAX_GROUPS = 64,
     DRAM_MAX_PCS = 4,
-    DRAM_WINDOW = 4, /* the only window there is (tFAW) */
+    DRAM_MAX_SIDS = 8, /* of a pseudo channel */
+    DRAM_WINDOW = 4,   /* the only window there is (tFAW) */
     DRAM_NEVER = -(1 << 29),
     DRAM_CLOSED = -1,
     DRAM_NOTES = 16, /* of TS_DRAM_COMMANDS, for the index to be a shift */
@@ -26,9 +28,10 @@ typedef struct {
     int rule_count;
     int32_t ticks_per_ck, length[TS_DRAM_COMMANDS]; /* ticks a command takes, by bit number */
     int banks, pcs, banks_of_pc, banks_of_sid, banks_of_group, groups, groups_of_pc;
-    int group_shift;        /* banks_of_group = 1 << group_shift */
-    int32_t *column[2];     /* RD, WR to RD and WR: [(group * 2 + direction) * lanes(groups) + group] of the channel */
-    int32_t *act;           /* ACT to ACT without tRC: [group of the pc * banks_of_pc + bank of the pc] */
+    int group_shift; /* banks_of_group = 1 << group_shift */
+    int32_t *
+        column[2]; /* RD, WR to RD and WR: [(group * 2 + direction) * lanes(groups) + group] of the channel */
+    int32_t *act;  /* ACT to ACT without tRC: [group of the pc * banks_of_pc + bank of the pc] */
     int32_t act_to_act, faw, act_to_pre, act_to_column[2], column_to_pre[2], pre_to_act, pre_to_pre;
     int32_t prea_to_act, refa_to_act, refb_to_act, refb_to_act_pc, column_a_to_act[2];
 } dram_spec;
@@ -39,9 +42,10 @@ struct ts_dram {
     int32_t column_time[2][DRAM_MAX_GROUPS]; /* the earliest RD, WR by the rules between columns */
     int32_t opened_time[2][DRAM_MAX_BANKS];  /* and by those after the bank's ACT */
     int32_t act_time[DRAM_MAX_BANKS], pre_time[DRAM_MAX_BANKS], open_row[DRAM_MAX_BANKS];
-    /* The last command by node and bit number: columns by group and bank, row commands by pseudo channel and bank. What
-     * another node saw last is the latest of its parts. */
-    int32_t group_note[DRAM_MAX_GROUPS][2], bank_note[DRAM_MAX_BANKS][DRAM_NOTES], pc_note[DRAM_MAX_PCS][DRAM_NOTES];
+    /* The last command by node and bit number: columns by group and bank, row commands by pseudo channel and
+     * bank. What another node saw last is the latest of its parts. */
+    int32_t group_note[DRAM_MAX_GROUPS][2], bank_note[DRAM_MAX_BANKS][DRAM_NOTES],
+        pc_note[DRAM_MAX_PCS][DRAM_NOTES];
     int32_t acts[DRAM_MAX_PCS][DRAM_WINDOW]; /* a ring of the last ACTs */
     int32_t act_at[DRAM_MAX_PCS];            /* its oldest */
     int32_t open_banks[DRAM_MAX_PCS];
@@ -91,8 +95,7 @@ ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
 ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
     const dram_spec *s = d->spec;
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->pre_to_act));
-    if (s->pre_to_pre > 0)
-        raise_all(d->pre_time + (bank & -banks_of_pc), t + s->pre_to_pre, banks_of_pc);
+    if (s->pre_to_pre > 0) raise_all(d->pre_time + (bank & -banks_of_pc), t + s->pre_to_pre, banks_of_pc);
     dram_close(d, bank, banks_of_pc);
     d->bank_note[bank][DRAM_PRE] = d->pc_note[bank / banks_of_pc][DRAM_PRE] = t;
 }

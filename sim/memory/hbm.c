@@ -1,6 +1,6 @@
-/* HBM: streams offer requests, channels accept them; only the channel that a request goes to is stepped, to the
- * cycle at which it is accepted. That is exact as channels share nothing else, and as a burst's earliest cycle
- * follows from acceptances before it in its stream. */
+/* HBM: streams offer requests, channels accept them; only the channel that a request goes to is stepped, to
+ * the cycle at which it is accepted. That is exact as channels share nothing else, and as a burst's earliest
+ * cycle follows from acceptances before it in its stream. */
 #include "tilesim/memory/hbm.h"
 
 #include <string.h>
@@ -17,8 +17,7 @@ static void queue_clear(hbm_queue *q) {
     q->age = 0;
     q->newest = NO_SLOT;
     q->free = 0;
-    for (int i = 0; i < q->entries; i++)
-        q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
+    for (int i = 0; i < q->entries; i++) q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
     for (int i = 0; i < DRAM_MAX_BANKS; i++) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
         q->hit[i] = q->miss[i] = q->first[i] = q->last[i] = NO_SLOT;
@@ -40,38 +39,49 @@ static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
     const ts_hbm_timing *t = &hbm->config.timing;
     hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
     struct hbm_banks *banks = ch->banks;
-    *ch = (hbm_channel){.next = 1, .banks = banks, .active_at = FAR, .opening_at = FAR, .queue = {read, write}};
+    *ch = (hbm_channel){.next = 1,
+                        .banks = banks,
+                        .active_at = FAR,
+                        .opening_at = FAR,
+                        .page_at = FAR,
+                        .queue = {read, write}};
     dram_clear(&ch->dram, hbm->spec);
     queue_clear(&ch->queue[0]);
     queue_clear(&ch->queue[1]);
     ch->refresh_at = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? t->t_refi * hbm->config.ticks_per_ck
-                     : hbm->config.refresh == TS_HBM_REFRESH_PER_BANK ? t->t_refi_pb * hbm->config.ticks_per_ck
-                                                                      : FAR;
+                     : hbm->config.refresh == TS_HBM_REFRESH_PER_BANK
+                         ? t->t_refi_pb * hbm->config.ticks_per_ck
+                         : FAR;
     ch->special_at = ch->refresh_at;
     memset(ch->last_direction, 2, sizeof ch->last_direction);
-    if (banks)
-        hbm_banks_clear(hbm, ch);
+    if (banks) hbm_banks_clear(hbm, ch);
 }
 
 static bool check(ts_error *err, bool ok, const char *what, int64_t value, const char *expected) {
-    return ok || ts_error_set(err, TS_ERROR_INPUT, "hbm: %s is %lld, expected %s", what, (long long)value, expected);
+    return ok || ts_error_set(err, TS_ERROR_INPUT, "hbm: %s is %lld, expected %s", what, (long long)value,
+                              expected);
 }
 
 static bool check_config(ts_error *err, const ts_hbm_config *c) {
     int64_t banks = (int64_t)c->pseudo_channels * c->sids * c->bank_groups * c->banks;
     if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK && c->ticks_per_ck != 1)
-        return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: the per bank scheduler is not modelled with half ticks");
-    if (c->page == TS_HBM_PAGE_CLOSED)
-        return ts_error_set(err, TS_ERROR_UNMODELLED, "hbm: closed pages are not modelled");
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "hbm: the per bank scheduler is not modelled with half ticks");
     return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 128") &&
            check(err, c->pseudo_channels >= 1 && c->pseudo_channels <= DRAM_MAX_PCS, "pseudo_channels",
                  c->pseudo_channels, "1 to 4") &&
-           check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck, "1 or 2") &&
-           check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries, "1 to 4096") &&
+           check(err, c->sids >= 1 && c->sids <= DRAM_MAX_SIDS, "sids", c->sids, "1 to 8") &&
+           check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck,
+                 "1 or 2") &&
+           check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries,
+                 "1 to 4096") &&
+           (c->page != TS_HBM_PAGE_CLOSED || check(err, c->page_accesses >= 1 && c->page_accesses <= 4096,
+                                                   "page_accesses", c->page_accesses, "1 to 4096")) &&
            (c->scheduler != TS_HBM_SCHEDULER_PER_BANK ||
-            check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries, "1 to 4096")) &&
-           check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100, "write_high",
-                 c->write_high_percent, "write_low to 100 percent") &&
+            check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries,
+                  "1 to 4096")) &&
+           check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100,
+                 "write_high", c->write_high_percent, "write_low to 100 percent") &&
            check(err, c->write_low_percent >= 1, "write_low", c->write_low_percent, "1 percent or more") &&
            check(err, c->write_entries >= 1 && c->write_entries <= 4096, "write_entries", c->write_entries,
                  "1 to 4096");
@@ -87,13 +97,11 @@ static bool has_avx2(void) {
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
     ts_source map = {"address map", config->address_map, strlen(config->address_map)};
-    if (!check_config(err, config))
-        return NULL;
+    if (!check_config(err, config)) return NULL;
     ts_hbm *hbm = TS_NEW(arena, ts_hbm);
     hbm->config = *config;
     hbm->map = ts_address_map_new(err, arena, config, &map);
-    if (!hbm->map)
-        return NULL;
+    if (!hbm->map) return NULL;
     if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) { /* pseudo channels share nothing */
         hbm->config.channels *= config->pseudo_channels;
         hbm->config.pseudo_channels = 1;
@@ -106,15 +114,14 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
-    hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm->spec) : hbm_walker_base(hbm->spec);
+    hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
     hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     for (int i = 0; i < hbm->channel_count; i++) {
         queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
         queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
-        if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK)
-            hbm_banks_init(hbm, arena, &hbm->channels[i]);
+        if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
     }
     ts_hbm_reset(hbm);
     return hbm;
@@ -122,19 +129,16 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
 
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
-    for (int i = 0; i < hbm->stream_count; i++)
-        hbm->streams[i]->end = -1;
-    for (int i = 0; i < hbm->channel_count; i++)
-        channel_clear(hbm, &hbm->channels[i]);
-    for (int i = 0; i < hbm->stream_count; i++)
-        ts_hbm_stream_start(hbm->streams[i], 0);
+    hbm->is_awaited = false;
+    for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end = -1;
+    for (int i = 0; i < hbm->channel_count; i++) channel_clear(hbm, &hbm->channels[i]);
+    for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
 
 /* ---- Local cycles: int32 after hbm->base, which moves up now and then. ---- */
 
 static void lower(int32_t *value, int32_t shift) {
-    if (*value < FAR)
-        *value = *value < DRAM_NEVER + shift ? DRAM_NEVER : *value - shift;
+    if (*value < FAR) *value = *value < DRAM_NEVER + shift ? DRAM_NEVER : *value - shift;
 }
 
 static void queue_rebase(hbm_queue *q, int32_t shift) {
@@ -147,8 +151,7 @@ static void queue_rebase(hbm_queue *q, int32_t shift) {
 }
 
 static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
-    if (ch->banks)
-        hbm_banks_rebase(hbm, ch, shift);
+    if (ch->banks) hbm_banks_rebase(hbm, ch, shift);
     dram_rebase(&ch->dram, shift);
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
@@ -160,10 +163,11 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
         lower(&ch->bus_until[pc], shift);
         lower(&ch->refresh_until[pc], shift);
     }
-    for (int i = 0; i < ch->opening_count; i++)
-        lower(&ch->opening[i].at, shift);
+    for (int i = 0; i < ch->opening_count; i++) lower(&ch->opening[i].at, shift);
     lower(&ch->opening_at, shift);
     lower(&ch->active_at, shift);
+    lower(&ch->page_at, shift);
+    for (int sid = 0; sid < DRAM_MAX_SIDS; sid++) lower(&ch->refresh_again[sid], shift);
     lower(&ch->special_at, shift);
     lower(&ch->next, shift);
     lower(&ch->last_accept, shift);
@@ -172,8 +176,7 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
 }
 
 static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
-    for (int32_t i = 0; i < st->window; i++)
-        lower(&st->accepted[i], shift);
+    for (int32_t i = 0; i < st->window; i++) lower(&st->accepted[i], shift);
     for (int32_t i = 0; i < st->in_flight; i++) {
         if (st->done[i] >= -1) /* the rest are channels */
             st->done[i] = max32(st->done[i] - shift, -1);
@@ -189,19 +192,15 @@ static void rebase(ts_hbm *hbm) {
     for (int i = 0; i < hbm->channel_count; i++)
         least = hbm->channels[i].next < least ? hbm->channels[i].next : least;
     if (least < REBASE_AT / 2) /* a channel stands far behind: it has nothing to do but refresh */
-        for (int i = 0; i < hbm->channel_count; i++)
-            hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
-    for (int i = 0; i < hbm->channel_count; i++)
-        channel_rebase(hbm, &hbm->channels[i], least);
-    for (int i = 0; i < hbm->stream_count; i++)
-        stream_rebase(hbm->streams[i], least);
+        for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
+    for (int i = 0; i < hbm->channel_count; i++) channel_rebase(hbm, &hbm->channels[i], least);
+    for (int i = 0; i < hbm->stream_count; i++) stream_rebase(hbm->streams[i], least);
     hbm->base += least;
 }
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
     while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
-        for (int i = 0; i < hbm->channel_count; i++)
-            hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
+        for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
         rebase(hbm);
     }
     return cycle < hbm->base ? 0 : (int32_t)(cycle - hbm->base);
@@ -213,11 +212,14 @@ static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
 static int64_t end_cycle(const ts_hbm *hbm) {
     int64_t end = hbm->end_cycle;
     for (int i = 0; i < hbm->stream_count; i++)
-        end = hbm->streams[i]->end >= 0 && hbm->base + hbm->streams[i]->end > end ? hbm->base + hbm->streams[i]->end : end;
+        end = hbm->streams[i]->end >= 0 && hbm->base + hbm->streams[i]->end > end
+                  ? hbm->base + hbm->streams[i]->end
+                  : end;
     return end;
 }
 
-ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes, int64_t in_flight_bytes) {
+ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes,
+                                 int64_t in_flight_bytes) {
     ts_hbm_stream *st = TS_NEW(arena, ts_hbm_stream);
     int32_t burst = hbm->config.burst_bytes;
     assert(hbm->stream_count < (int)(sizeof hbm->streams / sizeof hbm->streams[0]));
@@ -228,10 +230,8 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     st->window = lookahead_bytes < 0 ? -1 : (int32_t)(lookahead_bytes / burst);
     st->in_flight = in_flight_bytes < 0 ? -1 : (int32_t)ts_ceil_div(in_flight_bytes, burst);
     st->in_flight += st->in_flight == 0;
-    if (st->window > 0)
-        st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
-    if (st->in_flight > 0)
-        st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
+    if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
+    if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
     ts_hbm_stream_start(st, 0);
     return st;
 }
@@ -243,18 +243,20 @@ void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->latest = 0;
     st->latest_done = st->end = -1;
     st->unfinished = 0;
-    for (int32_t i = 0; i < st->window; i++)
-        st->accepted[i] = -1;
-    for (int32_t i = 0; i < st->in_flight; i++)
-        st->done[i] = -1;
+    for (int32_t i = 0; i < st->window; i++) st->accepted[i] = -1;
+    for (int32_t i = 0; i < st->in_flight; i++) st->done[i] = -1;
+}
+
+static void await(ts_hbm *hbm) {
+    if (!hbm->is_awaited) hbm_banks_await(hbm);
 }
 
 bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
+    await(st->hbm);
     int32_t *oldest = &st->done[st->done_at];
     while (*oldest < -1) {
         hbm_channel *ch = &st->hbm->channels[-2 - *oldest];
-        if (ch->next > limit)
-            return false;
+        if (ch->next > limit) return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
         st->hbm->walk(st->hbm, ch, ch->next);
     }
@@ -265,8 +267,7 @@ bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
 int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
     int32_t earliest = hbm_stream_earliest(st);
     int64_t local_limit = limit - st->hbm->base;
-    if (local_limit > FAR - 1)
-        local_limit = FAR - 1;
+    if (local_limit > FAR - 1) local_limit = FAR - 1;
     if (st->in_flight > 0 && !hbm_wait_for_done(st, &earliest, local_limit < 0 ? 0 : (int32_t)local_limit))
         return limit + 1;
     return st->hbm->base + earliest;
@@ -275,10 +276,13 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
 /* ---- Offers. ---- */
 
 static inline int channel_of(uint64_t place) {
-    return (int)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS) & ((1 << TS_ADDRESS_CHANNEL_BITS) - 1));
+    return (int)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS) &
+                 ((1 << TS_ADDRESS_CHANNEL_BITS) - 1));
 }
 
-static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) { return at + 1 >= st->window ? 0 : at + 1; }
+static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
+    return at + 1 >= st->window ? 0 : at + 1;
+}
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
 static inline void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int flags, int32_t from) {
@@ -297,7 +301,8 @@ static inline void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int 
             st->offer_at = next_in_ring(st, st->offer_at);
         }
         if (st->in_flight > 0)
-            b->at[i][half] = max32(b->at[i][half], hbm_take_ticket(st, channel_of(place), &b->ticket[i][half]));
+            b->at[i][half] =
+                max32(b->at[i][half], hbm_take_ticket(st, channel_of(place), &b->ticket[i][half]));
     }
 }
 
@@ -309,8 +314,7 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
             st->accepted[at] = latest;
             at = next_in_ring(st, at);
         }
-        if (!(b->flags[i] & PIECE_PAIR))
-            continue;
+        if (!(b->flags[i] & PIECE_PAIR)) continue;
         latest = max32(latest, b->at[i][1]);
         if (st->window > 0) {
             st->accepted[at] = latest;
@@ -326,10 +330,8 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;
     int last = b->count - 1;
-    for (int c = 0; c < hbm->channel_count; c++)
-        first[c + 2] += first[c + 1];
-    for (int i = 0; i <= last; i++)
-        b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
+    for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
+    for (int i = 0; i <= last; i++) b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
     st->unfinished += b->bursts;
     for (int c = 0; c < hbm->channel_count; c++) {
         if (first[c + 1] > first[c])
@@ -343,15 +345,13 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
 
 static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
     int64_t at = hbm->base + offer_block(hbm, st);
-    if (st->latest >= REBASE_AT)
-        rebase(hbm);
+    if (st->latest >= REBASE_AT) rebase(hbm);
     return at;
 }
 
 /* A block has at most so many bursts: no acceptance in it may matter to another of it. */
 static int block_limit(const ts_hbm_stream *st) {
-    if (st->window == 0)
-        return 1;
+    if (st->window == 0) return 1;
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
@@ -376,16 +376,17 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             pair &= st->in_flight < 0 || hbm_is_done_known(st, 1);
             int flags = r->is_write | pair << 1;
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
-            add_piece(hbm, st, burst, flags, r->earliest - hbm->base > least ? (int32_t)(r->earliest - hbm->base) : least);
+            add_piece(hbm, st, burst, flags,
+                      r->earliest - hbm->base > least ? (int32_t)(r->earliest - hbm->base) : least);
             burst += 1 + pair;
-            if (b->bursts + pairs >= limit)
-                accepted = offer_filled(hbm, st);
+            if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
         }
     }
     return b->count > 0 ? offer_filled(hbm, st) : accepted;
 }
 
-int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write, int64_t earliest) {
+int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write,
+                            int64_t earliest) {
     ts_hbm_request request = {address, earliest, is_write};
     return ts_hbm_stream_offer_all(st, &request, 1, bytes);
 }
@@ -394,15 +395,15 @@ int64_t ts_hbm_stream_done(const ts_hbm_stream *st) { return st->unfinished ? -1
 
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     int32_t local = to_local(hbm, cycle);
-    for (int i = 0; i < hbm->channel_count; i++)
-        hbm->walk(hbm, &hbm->channels[i], local);
+    await(hbm);
+    for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], local);
 }
 
 int64_t ts_hbm_drain(ts_hbm *hbm) {
+    await(hbm);
     for (int i = 0; i < hbm->channel_count; i++) {
         hbm_channel *ch = &hbm->channels[i];
-        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0)
-            hbm->walk(hbm, ch, ch->next);
+        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
     }
     return end_cycle(hbm);
 }
@@ -417,18 +418,15 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     out->reads += ch->accepted[DRAM_READ];
     out->writes += ch->accepted[DRAM_WRITE];
     out->row_hits += served - s->row_misses - s->row_conflicts;
-    if (s->read_latency_max > out->read_latency_max)
-        out->read_latency_max = s->read_latency_max;
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++)
-        out->limiter_cycles[i] += s->limiter_cycles[i];
+    if (s->read_latency_max > out->read_latency_max) out->read_latency_max = s->read_latency_max;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) out->limiter_cycles[i] += s->limiter_cycles[i];
     out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
     hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = end_cycle(hbm)};
-    for (int i = 0; i < hbm->channel_count; i++)
-        add_channel(hbm, &hbm->channels[i], out);
+    for (int i = 0; i < hbm->channel_count; i++) add_channel(hbm, &hbm->channels[i], out);
 }
 
 int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }

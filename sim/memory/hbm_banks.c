@@ -1,10 +1,11 @@
-/* The per bank scheduler: a controller that moves one burst a cycle from its read queue, or its write buffer, to a queue
- * of commands for each bank, and visits the banks in turn for the first command that is ready.
+/* The per bank scheduler: a controller that moves one burst a cycle from its read queue, or its write buffer,
+ * to a queue of commands for each bank, and visits the banks in turn for the first command that is ready.
  *
- * It follows DRAMsim3 (umd-memsys/DRAMsim3, 2981759: controller.cc, command_queue.cc): writes are drained when their
- * buffer is full, or no read waits and it holds write_low; a precharge waits for hits in its queue, up to a limit; a
- * column command and another one can be issued in one cycle; while a refresh waits, nothing else is. Each pseudo channel
- * has a controller and command buses of its own. Not as there: what stays below write_low is drained once all is idle. */
+ * It follows DRAMsim3 (umd-memsys/DRAMsim3, 2981759: controller.cc, command_queue.cc): writes are drained
+ * when their buffer is full, or holds more than write_low and no command waits; a precharge waits for hits in
+ * its queue, up to a limit; a column command and another one can be issued in one cycle; while a refresh
+ * waits, nothing else is. Each pseudo channel has a controller and command buses of its own. Not as there:
+ * once somebody waits for what is done, an idle channel drains the writes that stay below write_low. */
 #include "hbm_banks.h"
 
 #include <string.h>
@@ -22,13 +23,14 @@ typedef struct {
 
 enum { MERGED = 64 };
 struct hbm_banks {
-    list waiting[2];       /* read queue, write buffer */
-    list *of;              /* by bank: its commands */
-    int commands;          /* in all of them */
-    list merged;           /* reads of bursts that are to be read anyway: they are done together */
-    int draining;          /* writes still to be moved before reads are again */
-    int last;              /* the bank visited last */
-    uint8_t *hits;         /* columns since the row was opened, up to 255 */
+    list waiting[2]; /* read queue, write buffer */
+    list *of;        /* by bank: its commands */
+    int commands;    /* in all of them */
+    list merged;     /* reads of bursts that are to be read anyway: they are done together */
+    int draining;    /* writes still to be moved before reads are again */
+    int last;        /* the bank visited last */
+    int32_t stepped; /* the last cycle in which something could happen */
+    uint16_t *hits;  /* columns since the row was opened */
 };
 
 static void take(list *l, int at) {
@@ -40,15 +42,14 @@ static void take(list *l, int at) {
 
 static void set_draining(const ts_hbm *hbm, struct hbm_banks *b) {
     int reads = b->waiting[DRAM_READ].count, writes = b->waiting[DRAM_WRITE].count;
-    bool idle = reads == 0 && b->commands == 0;
-    if (b->draining == 0 && (writes >= hbm->config.write_entries || (reads == 0 && writes >= hbm->write_low) || idle))
+    int least = hbm->is_awaited && reads == 0 ? 0 : hbm->write_low;
+    if (b->draining == 0 && (writes >= hbm->config.write_entries || (b->commands == 0 && writes > least)))
         b->draining = writes;
 }
 
 static bool holds(const list *l, int64_t burst, bool is_write) {
     for (int i = 0; i < l->count; i++) {
-        if (l->entries[i].burst == burst && l->entries[i].is_write == is_write)
-            return true;
+        if (l->entries[i].burst == burst && l->entries[i].is_write == is_write) return true;
     }
     return false;
 }
@@ -65,8 +66,7 @@ static bool move_one(const ts_hbm *hbm, struct hbm_banks *b) {
     for (int i = 0; i < from->count; i++) {
         entry e = from->entries[i];
         list *to = &b->of[e.bank];
-        if (to->count >= hbm->config.bank_entries)
-            continue;
+        if (to->count >= hbm->config.bank_entries) continue;
         if (e.is_write && is_pending(b, e.burst, e.bank, false)) {
             b->draining = 0; /* the read goes first */
             return true;
@@ -89,8 +89,7 @@ typedef struct {
 
 static bool has_earlier_read(const list *l, int index) {
     for (int i = 0; i < index; i++) {
-        if (!l->entries[i].is_write && l->entries[i].burst == l->entries[index].burst)
-            return true;
+        if (!l->entries[i].is_write && l->entries[i].burst == l->entries[index].burst) return true;
     }
     return false;
 }
@@ -104,13 +103,15 @@ static bool may_close(const ts_hbm *hbm, const hbm_channel *ch, int bank) {
     return true;
 }
 
-/* The first command of a bank's queue that is ready at `t`; *next is lowered to when one that is not will be. */
+/* The first command of a bank's queue that is ready at `t`; *next is lowered to when one that is not will be.
+ */
 static pick pick_in_bank(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t t, int32_t *next) {
     const ts_dram *d = &ch->dram;
     const list *l = &ch->banks->of[bank];
     for (int i = 0; i < l->count; i++) {
         const entry *e = &l->entries[i];
-        int32_t at = max32(d->column_time[e->is_write][bank >> hbm->spec->group_shift], d->opened_time[e->is_write][bank]);
+        int32_t at = max32(d->column_time[e->is_write][bank >> hbm->spec->group_shift],
+                           d->opened_time[e->is_write][bank]);
         ts_dram_command command = e->is_write ? TS_DRAM_WR : TS_DRAM_RD;
         if (d->open_row[bank] == DRAM_CLOSED) {
             command = TS_DRAM_ACT;
@@ -119,12 +120,9 @@ static pick pick_in_bank(const ts_hbm *hbm, const hbm_channel *ch, int bank, int
             command = TS_DRAM_PRE;
             at = d->pre_time[bank];
         }
-        if (command == TS_DRAM_PRE && (i > 0 || !may_close(hbm, ch, bank)))
-            continue;
-        if (command == TS_DRAM_WR && has_earlier_read(l, i))
-            continue;
-        if (at <= t)
-            return (pick){command, bank, i};
+        if (command == TS_DRAM_PRE && (i > 0 || !may_close(hbm, ch, bank))) continue;
+        if (command == TS_DRAM_WR && has_earlier_read(l, i)) continue;
+        if (at <= t) return (pick){command, bank, i};
         *next = min32(*next, at);
     }
     return (pick){0};
@@ -134,8 +132,7 @@ static pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *ne
     int banks = hbm->spec->banks, last = ch->banks->last;
     for (int i = 1; i <= banks; i++) {
         pick p = pick_in_bank(hbm, ch, (last + i) % banks, t, next);
-        if (p.command == 0)
-            continue;
+        if (p.command == 0) continue;
         ch->banks->last = p.bank;
         return p;
     }
@@ -149,13 +146,11 @@ static void finish(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int32_t t
     int32_t end = e->is_write ? t : t + hbm->read_latency;
     if (!e->is_write) {
         ch->stats.read_latency_sum += end - e->arrival;
-        if (end - e->arrival > ch->stats.read_latency_max)
-            ch->stats.read_latency_max = end - e->arrival;
+        if (end - e->arrival > ch->stats.read_latency_max) ch->stats.read_latency_max = end - e->arrival;
     }
     st->unfinished--;
     st->end = max32(st->end, end);
-    if (st->in_flight > 0)
-        st->done[e->ticket] = end;
+    if (st->in_flight > 0) st->done[e->ticket] = end;
 }
 
 static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
@@ -165,16 +160,19 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) 
         hbm_blame_column(hbm, ch, e.is_write, p.bank, e.arrival, b->hits[p.bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->hits[p.bank] == 0;
-    if (b->hits[p.bank] < UINT8_MAX)
-        b->hits[p.bank]++;
-    dram_column(&ch->dram, e.is_write, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    if (b->hits[p.bank] < UINT16_MAX) b->hits[p.bank]++;
+    if (hbm->config.page == TS_HBM_PAGE_CLOSED && b->hits[p.bank] >= hbm->config.page_accesses) {
+        dram_rare(&ch->dram, e.is_write ? TS_DRAM_WRA : TS_DRAM_RDA, p.bank, t);
+        ch->stats.precharges++;
+    } else {
+        dram_column(&ch->dram, e.is_write, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    }
     take(&b->of[p.bank], p.index);
     b->commands--;
     ch->queue[e.is_write].count--;
     finish(hbm, ch, &e, t);
     for (int i = b->merged.count - 1; i >= 0 && !e.is_write; i--) {
-        if (b->merged.entries[i].burst != e.burst)
-            continue;
+        if (b->merged.entries[i].burst != e.burst) continue;
         finish(hbm, ch, &b->merged.entries[i], t);
         take(&b->merged, i);
     }
@@ -201,12 +199,10 @@ static bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == T
 /* One command, and one of the other kind. */
 static bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
     pick first = pick_next(hbm, ch, t, next);
-    if (first.command == 0)
-        return false;
+    if (first.command == 0) return false;
     issue(hbm, ch, first, t);
     pick second = pick_next(hbm, ch, t, next);
-    if (second.command != 0 && is_column(second) != is_column(first))
-        issue(hbm, ch, second, t);
+    if (second.command != 0 && is_column(second) != is_column(first)) issue(hbm, ch, second, t);
     return true;
 }
 
@@ -215,8 +211,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
     int first = all ? 0 : ch->refresh_head, count = all ? hbm->spec->banks : 1, open = 0;
     for (int bank = first; bank < first + count; bank++) {
-        if (ch->dram.open_row[bank] == DRAM_CLOSED)
-            continue;
+        if (ch->dram.open_row[bank] == DRAM_CLOSED) continue;
         open++;
         if (ch->dram.pre_time[bank] <= t) {
             dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
@@ -228,12 +223,11 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     ts_dram_command command = all ? TS_DRAM_REFA : TS_DRAM_REFB;
     int32_t at = open ? FAR : (int32_t)dram_earliest(&ch->dram, command, first).cycle;
     *next = min32(*next, at);
-    if (at > t)
-        return false;
+    if (at > t) return false;
     dram_rare(&ch->dram, command, first, t);
     hbm_blame_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
     ch->refresh_head = (first + 1) % hbm->spec->banks;
-    ch->refresh_waiting = 0;
+    ch->waiting_count = 0;
     ch->stats.refreshes++;
     return true;
 }
@@ -242,20 +236,29 @@ static int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     const ts_hbm_timing *timing = &hbm->config.timing;
     int32_t next = FAR;
     bool busy = move_one(hbm, ch->banks);
+    ch->banks->stepped = t;
     if (t >= ch->refresh_at) {
-        ch->refresh_waiting = 1;
-        ch->refresh_at += hbm->config.ticks_per_ck * (hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? timing->t_refi
-                                                                                                     : timing->t_refi_pb);
+        ch->waiting_count = 1;
+        ch->refresh_at +=
+            hbm->config.ticks_per_ck *
+            (hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? timing->t_refi : timing->t_refi_pb);
     }
-    busy |= ch->refresh_waiting ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
+    busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
     return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at);
 }
 
 /* ---- What the rest of the memory calls. ---- */
 
 void hbm_banks_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {
-    while (ch->next <= until)
-        ch->next = step(hbm, ch, ch->next);
+    while (ch->next <= until) ch->next = step(hbm, ch, ch->next);
+}
+
+void hbm_banks_await(ts_hbm *hbm) {
+    hbm->is_awaited = true;
+    for (int i = 0; i < hbm->channel_count; i++) {
+        hbm_channel *ch = &hbm->channels[i];
+        if (ch->banks) ch->next = min32(ch->next, ch->banks->stepped + 1);
+    }
 }
 
 static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
@@ -264,8 +267,7 @@ static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
     hbm_banks_walk(hbm, ch, at);
     ch->accepted[e.is_write]++;
-    while (l->count >= room || ch->banks->merged.count >= MERGED)
-        hbm_banks_walk(hbm, ch, at = ch->next);
+    while (l->count >= room || ch->banks->merged.count >= MERGED) hbm_banks_walk(hbm, ch, at = ch->next);
     e.arrival = at;
     if (is_pending(ch->banks, e.burst, e.bank, true)) {
         *(e.is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
@@ -281,13 +283,18 @@ static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
     *earliest = ch->last_accept = at;
 }
 
-void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count) {
+void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
+                   int count) {
     for (int i = 0; i < count; i++) {
         int index = order[i];
         ts_address_place place = ts_address_map_unpack(block->place[index]);
         for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++) {
-            entry e = {.burst = block->burst[index] + half, .row = (int32_t)place.row, .bank = (uint8_t)place.bank,
-                       .ticket = block->ticket[index][half], .stream = (uint8_t)st->index, .is_write = block->flags[index] & PIECE_WRITES};
+            entry e = {.burst = block->burst[index] + half,
+                       .row = (int32_t)place.row,
+                       .bank = (uint8_t)place.bank,
+                       .ticket = block->ticket[index][half],
+                       .stream = (uint8_t)st->index,
+                       .is_write = block->flags[index] & PIECE_WRITES};
             offer(hbm, ch, e, &block->at[index][half]);
         }
     }
@@ -301,26 +308,24 @@ void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch) {
     b->of = TS_NEW_ARRAY(arena, list, hbm->spec->banks);
     for (int i = 0; i < hbm->spec->banks; i++)
         b->of[i].entries = TS_NEW_ARRAY(arena, entry, hbm->config.bank_entries);
-    b->hits = TS_NEW_ARRAY(arena, uint8_t, hbm->spec->banks);
+    b->hits = TS_NEW_ARRAY(arena, uint16_t, hbm->spec->banks);
 }
 
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks;
-    b->waiting[0].count = b->waiting[1].count = b->merged.count = b->commands = b->draining = b->last = 0;
-    for (int i = 0; i < hbm->spec->banks; i++)
-        b->of[i].count = b->hits[i] = 0;
+    b->waiting[0].count = b->waiting[1].count = b->merged.count = b->commands = b->draining = b->last =
+        b->stepped = 0;
+    for (int i = 0; i < hbm->spec->banks; i++) b->of[i].count = b->hits[i] = 0;
 }
 
 void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
+    b->stepped = max32(b->stepped - shift, 0);
     for (int l = 0; l < 2; l++) {
-        for (int i = 0; i < b->waiting[l].count; i++)
-            b->waiting[l].entries[i].arrival -= shift;
+        for (int i = 0; i < b->waiting[l].count; i++) b->waiting[l].entries[i].arrival -= shift;
     }
-    for (int i = 0; i < b->merged.count; i++)
-        b->merged.entries[i].arrival -= shift;
+    for (int i = 0; i < b->merged.count; i++) b->merged.entries[i].arrival -= shift;
     for (int bank = 0; bank < hbm->spec->banks; bank++) {
-        for (int i = 0; i < b->of[bank].count; i++)
-            b->of[bank].entries[i].arrival -= shift;
+        for (int i = 0; i < b->of[bank].count; i++) b->of[bank].entries[i].arrival -= shift;
     }
 }

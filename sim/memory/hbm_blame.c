@@ -1,5 +1,5 @@
-/* Where the time of each pseudo channel goes: every cycle of it is charged once, to data or to what held back the next
- * column command. The wait for a row is taken apart backwards: column, ACT, PRE. */
+/* Where the time of each pseudo channel goes: every cycle of it is charged once, to data or to what held back
+ * the next column command. The wait for a row is taken apart backwards: column, ACT, PRE. */
 #include "hbm_channel.h"
 
 static int32_t note(const ts_dram *d, int bank, int bit) { return d->bank_note[bank][bit]; }
@@ -13,7 +13,8 @@ static void charge(hbm_channel *ch, int pc, ts_hbm_limiter limiter, int32_t from
     }
 }
 
-/* HBM3 starts ACTs and columns at odd ticks only: what was ready at t - 1 waited for the edge, not for more. */
+/* HBM3 starts ACTs and columns at odd ticks only: what was ready at t - 1 waited for the edge, not for more.
+ */
 static bool just_at(const ts_hbm *hbm, int32_t ready, int32_t t) {
     return ready == t || (hbm->spec->ticks_per_ck == 2 && ready == t - 1);
 }
@@ -22,14 +23,10 @@ ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank,
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
     int pc = bank / s->banks_of_pc;
-    if (just_at(hbm, note(d, bank, DRAM_PRE) + s->pre_to_act, t))
-        return TS_HBM_LIMITER_RP;
-    if (just_at(hbm, arrival + 1, t))
-        return TS_HBM_LIMITER_REQUESTS;
-    if (just_at(hbm, d->acts[pc][d->act_at[pc]] + s->faw, t))
-        return TS_HBM_LIMITER_FAW;
-    if (just_at(hbm, note(d, bank, DRAM_ACT) + s->act_to_act, t))
-        return TS_HBM_LIMITER_RC;
+    if (just_at(hbm, note(d, bank, DRAM_PRE) + s->pre_to_act, t)) return TS_HBM_LIMITER_RP;
+    if (just_at(hbm, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
+    if (just_at(hbm, d->acts[pc][d->act_at[pc]] + s->faw, t)) return TS_HBM_LIMITER_FAW;
+    if (just_at(hbm, note(d, bank, DRAM_ACT) + s->act_to_act, t)) return TS_HBM_LIMITER_RC;
     if (just_at(hbm, d->act_time[bank], t))
         return TS_HBM_LIMITER_RRD; /* or a refresh, which has charged its time already */
     return just_at(hbm, ch->row_bus_free, t) ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
@@ -38,28 +35,22 @@ ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank,
 ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t) {
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
-    if (note(d, bank, DRAM_ACT) + s->act_to_pre == t)
-        return TS_HBM_LIMITER_RAS;
-    if (note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t)
-        return TS_HBM_LIMITER_RTP;
-    if (note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t)
-        return TS_HBM_LIMITER_WR;
-    if (arrival + 1 == t)
-        return TS_HBM_LIMITER_REQUESTS;
-    if (d->pre_time[bank] == t)
-        return TS_HBM_LIMITER_PPD;
+    if (note(d, bank, DRAM_ACT) + s->act_to_pre == t) return TS_HBM_LIMITER_RAS;
+    if (note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t) return TS_HBM_LIMITER_RTP;
+    if (note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t) return TS_HBM_LIMITER_WR;
+    if (arrival + 1 == t) return TS_HBM_LIMITER_REQUESTS;
+    if (d->pre_time[bank] == t) return TS_HBM_LIMITER_PPD;
     return ch->row_bus_free == t ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
 }
 
-static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank, int32_t arrival,
-                                   int32_t t) {
+static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank,
+                                   int32_t arrival, int32_t t) {
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
-    int group = bank >> s->group_shift, lanes = lanes_of(s->groups), first = bank / s->banks_of_pc * s->groups_of_pc;
-    if (just_at(hbm, d->opened_time[direction][bank], t))
-        return TS_HBM_LIMITER_RCD;
-    if (just_at(hbm, arrival + 1, t))
-        return TS_HBM_LIMITER_REQUESTS;
+    int group = bank >> s->group_shift, lanes = lanes_of(s->groups),
+        first = bank / s->banks_of_pc * s->groups_of_pc;
+    if (just_at(hbm, d->opened_time[direction][bank], t)) return TS_HBM_LIMITER_RCD;
+    if (just_at(hbm, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
     for (int after = 0; after < 2 && just_at(hbm, d->column_time[direction][group], t); after++) {
         for (int g = first; g < first + s->groups_of_pc; g++) {
             if (d->group_note[g][after] + s->column[after][(2 * g + direction) * lanes + group] !=
@@ -75,8 +66,8 @@ static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int
     return TS_HBM_LIMITER_SCHEDULING;
 }
 
-void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival, bool is_active,
-                      int32_t t) {
+void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival,
+                      bool is_active, int32_t t) {
     const ts_dram *d = &ch->dram;
     int pc = bank / hbm->spec->banks_of_pc;
     uint8_t *last = &ch->last_direction[pc];
@@ -118,8 +109,9 @@ void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64
         int32_t from = ch->bus_until[pc], until = min32(ch->refresh_until[pc], end);
         cycles[TS_HBM_LIMITER_REFRESH] += until > from ? until - from : 0;
         from = max32(from, until);
-        until = ch->last_direction[pc] == DRAM_READ ? min32(end, ch->bus_until[pc] + hbm->read_latency -
-                                                                     hbm->burst_ticks) : from;
+        until = ch->last_direction[pc] == DRAM_READ
+                    ? min32(end, ch->bus_until[pc] + hbm->read_latency - hbm->burst_ticks)
+                    : from;
         cycles[TS_HBM_LIMITER_LATENCY] += until > from ? until - from : 0;
         from = max32(from, until);
         cycles[TS_HBM_LIMITER_IDLE] += end > from ? end - from : 0;

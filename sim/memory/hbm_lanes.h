@@ -1,5 +1,5 @@
-/* The four loops over banks that stepping spends its time in, in plain C and, where HBM_AVX2 is defined, 8 banks at a
- * time. Both give the same. Arrays by bank are padded to a multiple of 8: padding has no key. */
+/* The four loops over banks that stepping spends its time in, in plain C and, where HBM_AVX2 is defined, 8
+ * banks at a time. Both give the same. Arrays by bank are padded to a multiple of 8: padding has no key. */
 #ifndef SIM_MEMORY_HBM_LANES_H
 #define SIM_MEMORY_HBM_LANES_H
 
@@ -8,15 +8,15 @@
 
 enum {
     KEY_NONE = INT32_MAX,
-    FAR = 1 << 30,         /* a local cycle that never comes */
+    FAR = 1 << 30, /* a local cycle that never comes */
 };
 
 #define ALWAYS __attribute__((always_inline))
 
 static inline int lanes_of(int count) { return (count + 7) & ~7; }
 
-/* Keeps a value in an ordinary register: gcc would do lone minima and maxima in vector registers, and spend longer on
- * moving values there and back than on all the rest. */
+/* Keeps a value in an ordinary register: gcc would do lone minima and maxima in vector registers, and spend
+ * longer on moving values there and back than on all the rest. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define IN_REGISTER(value) __asm__("" : "+r"(value))
 #else
@@ -39,39 +39,35 @@ static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[in
 
 /* The lowest of `count` (a power of two) keys from `keys` on, as if keys[index] were `key`. */
 static inline int32_t least_with(const int32_t *keys, int index, int32_t key, int count) {
-    for (int i = 0; i < count; i++)
-        key = min32(key, i == index ? KEY_NONE : keys[i]);
+    for (int i = 0; i < count; i++) key = min32(key, i == index ? KEY_NONE : keys[i]);
     return key;
 }
 
 /* value[i] = max(value[i], t + delta[i]) */
 static inline void raise_row(int32_t *restrict value, const int32_t *restrict delta, int32_t t, int count) {
-    for (int i = 0; i < count; i++)
-        value[i] = max32(value[i], t + delta[i]);
+    for (int i = 0; i < count; i++) value[i] = max32(value[i], t + delta[i]);
 }
 
 static inline void raise_all(int32_t *value, int32_t least, int count) {
-    for (int i = 0; i < count; i++)
-        value[i] = max32(value[i], least);
+    for (int i = 0; i < count; i++) value[i] = max32(value[i], least);
 }
 
 /* The lowest key among the lanes with time[i] <= t, or KEY_NONE. */
 ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int count) {
     int32_t best = KEY_NONE;
-    for (int i = 0; i < count; i++)
-        best = min32(best, time[i] <= t ? key[i] : KEY_NONE);
+    for (int i = 0; i < count; i++) best = min32(best, time[i] <= t ? key[i] : KEY_NONE);
     return best;
 }
 
 /* The lowest time of a lane with a key, or FAR. */
 static inline int32_t first_hit(const int32_t *key, const int32_t *time, int count) {
     int32_t least = FAR;
-    for (int i = 0; i < count; i++)
-        least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
+    for (int i = 0; i < count; i++) least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
     return least;
 }
 
-/* The same where lanes with row[i] < 0 (closed) wait for act[i], at most act_t, and others for pre[i], at most t. */
+/* The same where lanes with row[i] < 0 (closed) wait for act[i], at most act_t, and others for pre[i], at
+ * most t. */
 static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
                                int32_t act_t, int32_t t, int count) {
     int32_t best = KEY_NONE;
@@ -81,8 +77,8 @@ static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int
 }
 
 /* With `half`, an act can only be at an odd time. */
-static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                                int count, bool half) {
+static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act,
+                                const int32_t *pre, int count, bool half) {
     int32_t least = FAR;
     for (int i = 0; i < count; i++)
         least = min32(least, key[i] == KEY_NONE ? FAR : row[i] < 0 ? act[i] | (half ? 1 : 0) : pre[i]);
@@ -93,16 +89,19 @@ static inline int32_t first_row(const int32_t *key, const int32_t *row, const in
 
 #include <immintrin.h>
 
-static inline __m256i lanes_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
+static inline __m256i lanes_load(const int32_t *p) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
 static inline void lanes_store(int32_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)(void *)p, v); }
 
 /* The lanes of b where the sign of `negative` is set, else those of a. */
 ALWAYS static inline __m256i lanes_choose(__m256i a, __m256i b, __m256i negative) {
-    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b),
-                                                _mm256_castsi256_ps(negative)));
+    return _mm256_castps_si256(
+        _mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(negative)));
 }
 
-/* A load of 8 lanes soon after a store of one would wait for the store to reach the cache; so all 8 are stored. */
+/* A load of 8 lanes soon after a store of one would wait for the store to reach the cache; so all 8 are
+ * stored. */
 ALWAYS static inline void lane_set(int32_t *lanes, int index, int32_t value) {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int32_t *at = lanes + (index & ~7);
@@ -119,8 +118,7 @@ ALWAYS static inline int32_t least_with(const int32_t *keys, int index, int32_t 
         v = _mm_min_epi32(v, _mm_shuffle_epi32(v, 0xb1));
         return _mm_cvtsi128_si32(v);
     }
-    for (int i = 0; i < count; i++)
-        key = min32(key, i == index ? KEY_NONE : keys[i]);
+    for (int i = 0; i < count; i++) key = min32(key, i == index ? KEY_NONE : keys[i]);
     return key;
 }
 
@@ -134,17 +132,16 @@ ALWAYS static inline int32_t lanes_min(__m256i v) {
 static inline void raise_row(int32_t *restrict value, const int32_t *restrict delta, int32_t t, int count) {
     int i = 0;
     for (__m256i from = _mm256_set1_epi32(t); i + 8 <= count; i += 8)
-        lanes_store(value + i, _mm256_max_epi32(lanes_load(value + i), _mm256_add_epi32(from, lanes_load(delta + i))));
-    for (; i < count; i++)
-        value[i] = max32(value[i], t + delta[i]);
+        lanes_store(value + i,
+                    _mm256_max_epi32(lanes_load(value + i), _mm256_add_epi32(from, lanes_load(delta + i))));
+    for (; i < count; i++) value[i] = max32(value[i], t + delta[i]);
 }
 
 static inline void raise_all(int32_t *value, int32_t least, int count) {
     int i = 0;
     for (__m256i from = _mm256_set1_epi32(least); i + 8 <= count; i += 8)
         lanes_store(value + i, _mm256_max_epi32(lanes_load(value + i), from));
-    for (; i < count; i++)
-        value[i] = max32(value[i], least);
+    for (; i < count; i++) value[i] = max32(value[i], least);
 }
 
 ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int count) {
@@ -167,9 +164,10 @@ static inline int32_t first_hit(const int32_t *key, const int32_t *time, int cou
     return lanes_min(least);
 }
 
-ALWAYS static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                                      int32_t act_t, int32_t t, int count) {
-    const __m256i now = _mm256_set1_epi32(t), act_now = _mm256_set1_epi32(act_t), none = _mm256_set1_epi32(KEY_NONE);
+ALWAYS static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act,
+                                      const int32_t *pre, int32_t act_t, int32_t t, int count) {
+    const __m256i now = _mm256_set1_epi32(t), act_now = _mm256_set1_epi32(act_t),
+                  none = _mm256_set1_epi32(KEY_NONE);
     __m256i best = none;
     for (int i = 0; i < count; i += 8) {
         __m256i closed = lanes_load(row + i); /* its sign is what blending looks at */
@@ -181,12 +179,14 @@ ALWAYS static inline int32_t pick_row(const int32_t *key, const int32_t *row, co
     return lanes_min(best);
 }
 
-ALWAYS static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                                       int count, bool half) {
-    const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR), odd = _mm256_set1_epi32(half);
+ALWAYS static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act,
+                                       const int32_t *pre, int count, bool half) {
+    const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR),
+                  odd = _mm256_set1_epi32(half);
     __m256i least = far;
     for (int i = 0; i < count; i += 8) {
-        __m256i at = lanes_choose(lanes_load(pre + i), _mm256_or_si256(lanes_load(act + i), odd), lanes_load(row + i));
+        __m256i at =
+            lanes_choose(lanes_load(pre + i), _mm256_or_si256(lanes_load(act + i), odd), lanes_load(row + i));
         __m256i without = _mm256_cmpeq_epi32(lanes_load(key + i), none);
         least = _mm256_min_epi32(least, _mm256_blendv_epi8(at, far, without));
     }

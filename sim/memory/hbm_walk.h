@@ -1,13 +1,12 @@
-/* Stepping one channel from one cycle at which something can happen to the next. Included by files that compile it
- * for one instruction set each; everything is static, and all of them do the same.
+/* Stepping one channel from one cycle at which something can happen to the next. Included by files that
+ * compile it for one instruction set each; everything is static, and all of them do the same.
  *
- * The controller is that of Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a), in its order: a cycle lets a refresh
- * fall due, then issues one column command, then one row command.
- *   Column: the oldest ready burst whose row was opened for it; else, while no refresh waits, the oldest ready
- *     request to an open row, of the reads or of the writes.
- *   Row: the waiting refresh; else the oldest ready request that needs an ACT, or a PRE that closes no row for
- *     which a burst is active and none that an older request of its queue hits.
- * What was offered at cycle a is seen from a + 1 on. */
+ * The controller is that of Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a), in its order: a cycle lets a
+ * refresh fall due, then issues one column command, then one row command. Column: the oldest ready burst
+ * whose row was opened for it; else, while no refresh waits, the oldest ready request to an open row, of the
+ * reads or of the writes. Row: the refresh that waits (or, with closed pages, the PRE); else the oldest ready
+ * request that needs an ACT, or a PRE that closes no row for which a burst is active and none that an older
+ * request of its queue hits. What was offered at cycle a is seen from a + 1 on. */
 #ifndef SIM_MEMORY_HBM_WALK_H
 #define SIM_MEMORY_HBM_WALK_H
 
@@ -17,6 +16,7 @@
 typedef struct {
     int banks, banks_of_pc, banks_of_group;
     bool half; /* HBM3: half CKs */
+    bool closed_page;
 } shape;
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
@@ -32,10 +32,8 @@ static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int ba
     uint16_t miss = q->miss[bank], hit = q->hit[bank];
     bool is_open = ch->dram.open_row[bank] != DRAM_CLOSED;
     lane_set(q->row_key, bank, KEY_NONE);
-    if (miss == NO_SLOT)
-        return;
-    if (is_open && ch->active_of[bank] != 0)
-        return;
+    if (miss == NO_SLOT) return;
+    if (is_open && ch->active_of[bank] != 0) return;
     if (is_open && hit != NO_SLOT && hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT &&
         slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
         return;
@@ -47,8 +45,7 @@ static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int ba
 static void push_opening(hbm_channel *ch, int direction, int bank) {
     int32_t at = ch->dram.opened_time[direction][bank];
     int i = ch->opening_count++;
-    for (; i > 0 && ch->opening[i - 1].at > at; i--)
-        ch->opening[i] = ch->opening[i - 1];
+    for (; i > 0 && ch->opening[i - 1].at > at; i--) ch->opening[i] = ch->opening[i - 1];
     ch->opening[i].at = at;
     ch->opening[i].bank = (int16_t)bank;
     ch->opening[i].direction = (int16_t)direction;
@@ -59,12 +56,12 @@ static void push_opening(hbm_channel *ch, int direction, int bank) {
 
 static int32_t least_key(const int32_t *keys, unsigned banks) {
     int32_t least = KEY_NONE;
-    for (; banks != 0; banks &= banks - 1)
-        least = min32(least, keys[__builtin_ctz(banks)]);
+    for (; banks != 0; banks &= banks - 1) least = min32(least, keys[__builtin_ctz(banks)]);
     return least;
 }
 
-ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, int32_t key, int group_shift) {
+ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, int32_t key,
+                                      int group_shift) {
     hbm_queue *q = &ch->queue[direction];
     int group = bank >> group_shift, first = group << group_shift;
     unsigned bit = 1u << (bank - first), hits = q->group_hits[group];
@@ -75,8 +72,7 @@ ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, 
         key = least_key(q->hit_key + first, hits);
     }
     lane_set(q->group_key, group, key);
-    if (key != KEY_NONE)
-        q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
+    if (key != KEY_NONE) q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
 }
 
 /* A hit counts from the cycle on at which its row is open; `now` is the last one stepped. */
@@ -86,8 +82,7 @@ ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint
     int32_t key = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
     q->hit[bank] = slot;
     if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now) {
-        if (ch->active_of[bank] != 1 + direction)
-            push_opening(ch, direction, bank);
+        if (ch->active_of[bank] != 1 + direction) push_opening(ch, direction, bank);
     } else {
         set_hit_key(ch, direction, bank, key, group_shift);
     }
@@ -104,18 +99,19 @@ static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
         }
     }
     ch->opening_count -= due;
-    for (int i = 0; i < ch->opening_count; i++)
-        ch->opening[i] = ch->opening[i + due];
+    for (int i = 0; i < ch->opening_count; i++) ch->opening[i] = ch->opening[i + due];
     ch->opening_at = ch->opening_count > 0 ? ch->opening[0].at : FAR;
 }
 
-/* A bank was closed: all its requests are misses, and none is active. */
+/* A bank was closed: all its requests are misses, and none is active. When its queue holds nothing, neither
+ * hit nor miss is set. */
 static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    ch->page_count[bank] = 0;
+    ch->page_waits[bank] = false;
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t first = q->first[bank];
-        if (first == NO_SLOT)
-            continue;
+        if (first == NO_SLOT) continue;
         if (q->hit[bank] != NO_SLOT) {
             q->hit[bank] = NO_SLOT;
             set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
@@ -131,7 +127,8 @@ static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row,
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t hit = NO_SLOT, miss = NO_SLOT;
-        for (uint16_t s = q->first[bank]; s != NO_SLOT && (hit == NO_SLOT || miss == NO_SLOT); s = q->slots[s].next) {
+        for (uint16_t s = q->first[bank]; s != NO_SLOT && (hit == NO_SLOT || miss == NO_SLOT);
+             s = q->slots[s].next) {
             if (q->slots[s].row != row)
                 miss = miss == NO_SLOT ? s : miss;
             else if (hit == NO_SLOT)
@@ -139,8 +136,7 @@ static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row,
         }
         q->miss[bank] = miss;
         lane_set(q->row_key, bank, KEY_NONE);
-        if (hit != NO_SLOT)
-            set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
+        if (hit != NO_SLOT) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
     }
 }
 
@@ -154,8 +150,7 @@ ALWAYS static inline void unlink_slot(hbm_queue *q, int bank, uint16_t slot) {
     hbm_slot *s = &q->slots[slot];
     *(s->previous == NO_SLOT ? &q->first[bank] : &q->slots[s->previous].next) = s->next;
     *(s->next == NO_SLOT ? &q->last[bank] : &q->slots[s->next].previous) = s->previous;
-    if (q->newest == slot)
-        q->newest = NO_SLOT;
+    if (q->newest == slot) q->newest = NO_SLOT;
     s->next = q->free;
     q->free = slot;
 }
@@ -166,61 +161,84 @@ ALWAYS static inline void take_burst(hbm_channel *ch, int direction, int bank, u
     hbm_slot *s = &q->slots[slot];
     q->count--;
     s->at = (uint8_t)(i + 1);
-    if (direction == DRAM_WRITE)
-        ch->filter[filter_place(s->burst + i)]--;
-    if (s->at == s->end)
-        unlink_slot(q, bank, slot);
+    if (direction == DRAM_WRITE) ch->filter[filter_place(s->burst + i)]--;
+    if (s->at == s->end) unlink_slot(q, bank, slot);
 }
 
 ALWAYS static inline void finish(const ts_hbm *hbm, int stream, const int32_t *ticket, int32_t cycle) {
     ts_hbm_stream *st = hbm->streams[stream];
     st->unfinished--;
     st->end = max32(st->end, cycle);
-    if (st->in_flight > 0)
-        st->done[*ticket] = cycle;
+    if (st->in_flight > 0) st->done[*ticket] = cycle;
 }
 
 ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int stream, const int32_t *ticket,
                                       int32_t arrival, int32_t cycle) {
     int32_t latency = cycle - arrival;
     ch->stats.read_latency_sum += latency;
-    if (latency > ch->stats.read_latency_max)
-        ch->stats.read_latency_max = latency;
+    if (latency > ch->stats.read_latency_max) ch->stats.read_latency_max = latency;
     finish(hbm, stream, ticket, cycle);
 }
 
-ALWAYS static inline void serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream,
-                                const int32_t *ticket, int32_t arrival, bool is_active, int32_t t, const shape sh) {
+/* Closed page: a column command of a row that has had enough of them closes it; else the row may be closed as
+ * soon as it can be. True when it is closed. */
+static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, bool is_active,
+                        int32_t t) {
+    if (ch->page_count[bank] >= hbm->config.page_accesses && (is_active || ch->active_of[bank] == 0)) {
+        dram_rare(&ch->dram, direction == DRAM_READ ? TS_DRAM_RDA : TS_DRAM_WRA, bank, t);
+        ch->stats.precharges++;
+        ch->page_count[bank] = 0;
+        ch->page_waits[bank] = false;
+        return true;
+    }
+    dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    if (++ch->page_count[bank] >= hbm->config.page_accesses && !ch->page_waits[bank]) {
+        ch->page_at = min32(ch->page_at, ch->dram.pre_time[bank]);
+        ch->special_at = min32(ch->special_at, ch->page_at);
+    }
+    return false;
+}
+
+/* True when the row is closed by it. */
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream,
+                                const int32_t *ticket, int32_t arrival, bool is_active, int32_t t,
+                                const shape sh) {
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
-    if (*until != t)
-        hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
+    bool closed = false;
+    if (*until != t) hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
     *until = t + hbm->burst_ticks;
-    dram_column(&ch->dram, direction, bank, bank / sh.banks_of_group, t, sh.banks / sh.banks_of_group);
+    if (sh.closed_page)
+        closed = page_column(hbm, ch, direction, bank, is_active, t);
+    else
+        dram_column(&ch->dram, direction, bank, bank / sh.banks_of_group, t, sh.banks / sh.banks_of_group);
     if (direction == DRAM_READ)
         finish_read(hbm, ch, stream, ticket, arrival, t + hbm->read_latency);
     else
         finish(hbm, stream, ticket, t);
+    return closed;
 }
 
 /* ---- Commands. ---- */
 
 /* Serves a hit, and sees whether the other direction is next. */
-ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
-                                    const shape sh) {
+ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
     uint16_t next = s->next;
     int32_t row = s->row;
-    serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
+    bool closed =
+        serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
     take_burst(ch, direction, bank, slot, i);
-    if (s->at == s->end) {
-        while (next != NO_SLOT && q->slots[next].row != row)
-            next = q->slots[next].next;
+    if (closed) {
+        set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
+        after_close(hbm, ch, bank);
+    } else if (s->at == s->end) {
+        while (next != NO_SLOT && q->slots[next].row != row) next = q->slots[next].next;
         set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
-    if (q->miss[bank] != NO_SLOT)
-        set_row_key(hbm, ch, q, bank);
+    if (!closed && q->miss[bank] != NO_SLOT) set_row_key(hbm, ch, q, bank);
     if (direction == DRAM_READ)
         ch->is_writing = q->count == 0;
     else
@@ -244,8 +262,7 @@ ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t) {
 
 ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a) {
     int i = ch->active_count++;
-    for (; i > 0 && ch->active[i - 1].opened > a.opened; i--)
-        ch->active[i] = ch->active[i - 1];
+    for (; i > 0 && ch->active[i - 1].opened > a.opened; i--) ch->active[i] = ch->active[i - 1];
     ch->active[i] = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
     ch->active_at = min32(ch->active_at, a.opened);
@@ -253,7 +270,8 @@ ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a) {
 }
 
 /* The hits that came with it can follow it. */
-ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index, int direction, int bank) {
+ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index, int direction,
+                                        int bank) {
     const hbm_queue *q = &ch->queue[direction];
     ch->active_count--;
     for (int i = index; i < ch->active_count; i++) {
@@ -263,19 +281,20 @@ ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int 
     ch->active_of[bank] = 0;
     if (q->hit[bank] != NO_SLOT)
         set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
-    if (ch->queue[DRAM_READ].miss[bank] != NO_SLOT)
-        set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
-    if (ch->queue[DRAM_WRITE].miss[bank] != NO_SLOT)
-        set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
+    if (ch->queue[DRAM_READ].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
+    if (ch->queue[DRAM_WRITE].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
 }
 
-ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t, const shape sh) {
+ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
+                                       const shape sh) {
     hbm_active a = ch->active[index];
-    serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh);
+    if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh))
+        after_close(hbm, ch, a.bank);
     remove_active(hbm, ch, index, a.direction, a.bank);
 }
 
-static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t, int banks_of_pc) {
+static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
+                      int banks_of_pc) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
@@ -284,13 +303,15 @@ static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
     ch->row_bus_free = t + hbm->config.act_ticks;
     dram_act(&ch->dram, bank, s->row, t, banks_of_pc);
-    push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t, q->tickets[2 * slot + i],
-                                 s->bank, (uint8_t)(bank >> hbm->spec->group_shift), s->stream, (uint8_t)direction});
+    push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
+                                 q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
+                                 s->stream, (uint8_t)direction});
     take_burst(ch, direction, bank, slot, i);
     after_act(hbm, ch, bank, s->row, t);
 }
 
-static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t, int banks_of_pc) {
+static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
+                      int banks_of_pc) {
     hbm_slot *s = &ch->queue[direction].slots[slot];
     int i = s->at, bank = s->bank;
     ch->stats.row_conflicts += !(s->counted >> i & 1);
@@ -302,64 +323,96 @@ static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     after_close(hbm, ch, bank);
 }
 
-/* ---- Refresh. ---- */
+/* ---- Refresh, and rows that are to be closed. ---- */
 
 static bool any_active(const hbm_channel *ch, int first, int count) {
     for (int i = 0; i < ch->active_count; i++) {
-        if (ch->active[i].bank >= first && ch->active[i].bank < first + count)
-            return true;
+        if (ch->active[i].bank >= first && ch->active[i].bank < first + count) return true;
     }
     return false;
 }
 
-/* Each pseudo channel, or one bank of each, is to be refreshed. */
-static void refresh_due(const ts_hbm *hbm, hbm_channel *ch) {
-    const ts_hbm_timing *t = &hbm->config.timing;
-    ch->refresh_waiting += hbm->spec->pcs;
-    ch->refresh_at += hbm->config.ticks_per_ck * (hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? t->t_refi
-                                                                                                 : t->t_refi_pb);
+static void wait_for(hbm_channel *ch, ts_dram_command command, int bank) {
+    assert(ch->waiting_count < 2 * DRAM_MAX_BANKS);
+    ch->waiting[ch->waiting_count].command = (int16_t)command;
+    ch->waiting[ch->waiting_count++].bank = (int16_t)bank;
 }
 
-static void refresh_issue(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command command, int bank, int32_t t) {
+/* Each pseudo channel, or one bank of each, is to be refreshed. Banks of a stack id take turns, and begin
+ * again when the last one's refresh is over. */
+static void refresh_due(const ts_hbm *hbm, hbm_channel *ch, int32_t now) {
+    const ts_hbm_timing *t = &hbm->config.timing;
+    const dram_spec *s = hbm->spec;
+    bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
+    int bank = all ? 0 : ch->refresh_head, sid = bank / s->banks_of_sid;
+    if (!all && bank % s->banks_of_sid == 0 && ch->refresh_again[sid] > now) {
+        ch->refresh_at = ch->refresh_again[sid];
+        return;
+    }
+    for (int pc = 0; pc < s->pcs; pc++)
+        wait_for(ch, all ? TS_DRAM_REFA : TS_DRAM_REFB, pc * s->banks_of_pc + bank);
+    if (!all && (bank + 1) % s->banks_of_sid == 0)
+        ch->refresh_again[sid] = now + s->pcs - 1 + t->t_rfc_pb * hbm->config.ticks_per_ck;
+    ch->refresh_head = (bank + 1) % s->banks_of_pc;
+    ch->refresh_at += hbm->config.ticks_per_ck * (all ? t->t_refi : t->t_refi_pb);
+}
+
+/* Closed page: the rows that have had enough columns, and can be closed. */
+static void pages_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    ch->page_at = FAR;
+    for (int bank = 0; bank < hbm->spec->banks; bank++) {
+        int32_t at = max32(ch->dram.pre_time[bank], ch->row_bus_free);
+        if (ch->page_count[bank] < hbm->config.page_accesses || ch->page_waits[bank]) continue;
+        if (at <= t) {
+            wait_for(ch, TS_DRAM_PRE, bank);
+            ch->page_waits[bank] = true;
+        } else {
+            ch->page_at = min32(ch->page_at, at);
+        }
+    }
+}
+
+static void issue_waiting(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command command, int bank, int32_t t) {
     const dram_spec *s = hbm->spec;
     int first = bank / s->banks_of_pc * s->banks_of_pc;
     ch->row_bus_free = t + hbm->config.row_ticks;
     if (command == TS_DRAM_PRE) {
+        ch->dram.open_banks[bank / s->banks_of_pc] +=
+            ch->dram.open_row[bank] == DRAM_CLOSED; /* closed meanwhile */
         dram_pre(&ch->dram, bank, t, s->banks_of_pc);
-        after_close(hbm, ch, bank);
     } else {
         dram_rare(&ch->dram, command, bank, t);
     }
-    for (int i = first; command == TS_DRAM_PREA && i < first + s->banks_of_pc; i++)
-        after_close(hbm, ch, i);
+    for (int i = first; command == TS_DRAM_PREA && i < first + s->banks_of_pc; i++) after_close(hbm, ch, i);
+    if (command == TS_DRAM_PRE) after_close(hbm, ch, bank);
     ch->stats.precharges += command == TS_DRAM_PRE || command == TS_DRAM_PREA;
     if (command == TS_DRAM_REFA || command == TS_DRAM_REFB) {
         hbm_blame_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0);
         ch->stats.refreshes++;
-        ch->refresh_waiting--;
-        ch->refresh_head = (ch->refresh_head + 1) % s->banks;
     }
 }
 
-/* The row slot while a refresh waits: closes what is open, then refreshes. True when a command was issued; else
- * *bound is lowered to when one can be. */
-static bool refresh_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound) {
+/* The row slot while something waits: closes what is open, then refreshes. True when the slot was used; else
+ * *bound is lowered to when it can be. */
+static bool waiting_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *bound) {
     const dram_spec *s = hbm->spec;
-    bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
-    int bank = ch->refresh_head % s->pcs * s->banks_of_pc + (all ? 0 : ch->refresh_head / s->pcs);
-    bool is_open = all ? ch->dram.open_banks[bank / s->banks_of_pc] != 0 : ch->dram.open_row[bank] != DRAM_CLOSED;
-    ts_dram_command command = is_open ? (all ? TS_DRAM_PREA : TS_DRAM_PRE) : all ? TS_DRAM_REFA : TS_DRAM_REFB;
+    ts_dram_command wanted = (ts_dram_command)ch->waiting[0].command, command = wanted;
+    int bank = ch->waiting[0].bank, count = wanted == TS_DRAM_REFA ? s->banks_of_pc : 1;
+    bool is_open =
+        count > 1 ? ch->dram.open_banks[bank / s->banks_of_pc] != 0 : ch->dram.open_row[bank] != DRAM_CLOSED;
+    if (is_open) command = wanted == TS_DRAM_REFA ? TS_DRAM_PREA : TS_DRAM_PRE;
+    if (is_open && any_active(ch, bank, count)) return false; /* it is served first */
     int32_t at = (int32_t)dram_earliest(&ch->dram, command, bank).cycle;
-    if (is_open && any_active(ch, bank, all ? s->banks_of_pc : 1))
-        return false; /* it is served first */
-    if (!is_open && s->ticks_per_ck == 2)
-        at |= 1;
-    if (at <= t && (is_open || s->ticks_per_ck == 1 || (t & 1))) {
-        refresh_issue(hbm, ch, command, bank, t);
-        return true;
+    if (s->ticks_per_ck == 2 && (command == TS_DRAM_REFA || command == TS_DRAM_REFB)) at = max32(at, t) | 1;
+    if (at > t) {
+        *bound = min32(*bound, at);
+        return false;
     }
-    *bound = min32(*bound, max32(at, t + 1));
-    return false;
+    issue_waiting(hbm, ch, command, bank, t);
+    if (command != wanted) return true;
+    ch->waiting_count--;
+    for (int i = 0; i < ch->waiting_count; i++) ch->waiting[i] = ch->waiting[i + 1];
+    return true;
 }
 
 /* ---- One cycle. ---- */
@@ -368,21 +421,19 @@ static bool refresh_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t 
 ALWAYS static inline bool set_mode(const ts_hbm *hbm, hbm_channel *ch) {
     int reads = ch->queue[DRAM_READ].count, writes = ch->queue[DRAM_WRITE].count;
     if (ch->is_writing) {
-        if (__builtin_expect(writes < hbm->write_low && reads != 0, 0))
-            ch->is_writing = false;
+        if (__builtin_expect(writes < hbm->write_low && reads != 0, 0)) ch->is_writing = false;
     } else {
-        if (__builtin_expect(reads == 0 || writes > hbm->write_high, 0))
-            ch->is_writing = true;
+        if (__builtin_expect(reads == 0 || writes > hbm->write_high, 0)) ch->is_writing = true;
     }
     return ch->is_writing;
 }
 
 /* The column slot, for hits of one direction. */
-ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t, const shape sh) {
+ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t,
+                                   const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     int groups = sh.banks / sh.banks_of_group;
-    if (q->column_bound > t)
-        return false;
+    if (q->column_bound > t) return false;
     int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
     if (key == KEY_NONE) {
         q->column_bound = first_hit(q->group_key, ch->dram.column_time[direction], groups);
@@ -392,19 +443,17 @@ ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direc
     return true;
 }
 
-/* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the column slot
- * is taken. */
+/* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the
+ * column slot is taken. */
 static bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge, const shape sh) {
     int index = -1;
-    if (t >= ch->refresh_at)
-        refresh_due(hbm, ch);
-    if (t >= ch->opening_at)
-        open_due(hbm, ch, t);
-    if (is_column_edge && t >= ch->active_at)
-        index = pick_active(ch, t);
-    if (index >= 0)
-        issue_active(hbm, ch, index, t, sh);
-    ch->special_at = ch->refresh_waiting ? 0 : min32(ch->refresh_at, min32(ch->opening_at, ch->active_at));
+    if (t >= ch->refresh_at) refresh_due(hbm, ch, t);
+    if (sh.closed_page && t >= ch->page_at) pages_due(hbm, ch, t);
+    if (t >= ch->opening_at) open_due(hbm, ch, t);
+    if (is_column_edge && t >= ch->active_at) index = pick_active(ch, t);
+    if (index >= 0) issue_active(hbm, ch, index, t, sh);
+    ch->special_at = min32(min32(ch->refresh_at, ch->page_at), min32(ch->opening_at, ch->active_at));
+    if (ch->waiting_count != 0) ch->special_at = 0;
     return index >= 0;
 }
 
@@ -417,7 +466,8 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
     int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
     const ts_dram *d = &ch->dram;
-    int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t, sh.banks);
+    int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
+                           sh.banks);
     if (key == KEY_NONE) {
         q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
         return false;
@@ -432,25 +482,22 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
 ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     int32_t column = FAR, row = FAR;
     bool is_column_edge = !sh.half || (t & 1), issued = false;
-    if (t >= ch->special_at)
-        issued = special_step(hbm, ch, t, is_column_edge, sh);
-    if (ch->refresh_waiting) {
-        issued |= refresh_step(hbm, ch, t, &row);
+    if (t >= ch->special_at) issued = special_step(hbm, ch, t, is_column_edge, sh);
+    if (ch->waiting_count != 0) {
+        issued |= waiting_step(hbm, ch, t, &row);
     } else {
         set_mode(hbm, ch);
         if (!issued && is_column_edge)
-            issued = ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
-        if (row_first(ch) <= t)
-            issued |= row_step(hbm, ch, t, sh);
+            issued =
+                ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
+        if (row_first(ch) <= t) issued |= row_step(hbm, ch, t, sh);
         column = ch->queue[ch->is_writing].column_bound;
         row = row_first(ch);
     }
-    if (issued)
-        return t + 1;
+    if (issued) return t + 1;
     column = min32(column, ch->active_at);
-    if (sh.half)
-        column = is_column_edge ? column | 1 : t + 1;
-    return min32(max32(min32(column, row), t + 1), min32(ch->refresh_at, ch->opening_at));
+    if (sh.half) column = is_column_edge ? column | 1 : t + 1;
+    return min32(max32(min32(min32(column, row), ch->page_at), t + 1), min32(ch->refresh_at, ch->opening_at));
 }
 
 typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
@@ -458,11 +505,10 @@ typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
 /* The same. The common cycle, a hit of `likely` and nothing else, is done here, the rest by `full`. */
 ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int likely, int32_t t, stepper *full,
                                   const shape sh) {
-    if (t >= ch->special_at || (sh.half && !(t & 1)) || set_mode(hbm, ch) != likely ||
-        row_first(ch) <= t || !hit_step(hbm, ch, likely, t, sh))
+    if (t >= ch->special_at || (sh.half && !(t & 1)) || set_mode(hbm, ch) != likely || row_first(ch) <= t ||
+        !hit_step(hbm, ch, likely, t, sh))
         return full(hbm, ch, t);
-    if (row_first(ch) <= t)
-        row_step(hbm, ch, t, sh);
+    if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
     return t + 1;
 }
 
@@ -472,23 +518,20 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int likely
 static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     int32_t least = q->age;
     for (int b = 0; b < hbm->spec->banks; b++) {
-        if (q->first[b] != NO_SLOT)
-            least = min32(least, q->slots[q->first[b]].key >> KEY_SLOT_BITS);
+        if (q->first[b] != NO_SLOT) least = min32(least, q->slots[q->first[b]].key >> KEY_SLOT_BITS);
     }
     q->age -= least;
     least <<= KEY_SLOT_BITS;
     for (int b = 0; b < hbm->spec->banks; b++) {
-        for (uint16_t s = q->first[b]; s != NO_SLOT; s = q->slots[s].next)
-            q->slots[s].key -= least;
+        for (uint16_t s = q->first[b]; s != NO_SLOT; s = q->slots[s].next) q->slots[s].key -= least;
         q->hit_key[b] -= q->hit_key[b] == KEY_NONE ? 0 : least;
         q->row_key[b] -= q->row_key[b] == KEY_NONE ? 0 : least;
     }
-    for (int g = 0; g < hbm->spec->groups; g++)
-        q->group_key[g] -= q->group_key[g] == KEY_NONE ? 0 : least;
+    for (int g = 0; g < hbm->spec->groups; g++) q->group_key[g] -= q->group_key[g] == KEY_NONE ? 0 : least;
 }
 
-ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, uint16_t slot,
-                                      int32_t at, const shape sh) {
+ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank,
+                                      uint16_t slot, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     s->next = NO_SLOT;
@@ -496,14 +539,11 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
     *(s->previous == NO_SLOT ? &q->first[bank] : &q->slots[s->previous].next) = slot;
     q->last[bank] = slot;
     if (s->row == ch->dram.open_row[bank]) {
-        if (q->hit[bank] != NO_SLOT)
-            return;
+        if (q->hit[bank] != NO_SLOT) return;
         set_hit(ch, direction, bank, slot, at, __builtin_ctz((unsigned)sh.banks_of_group));
-        if (q->miss[bank] == NO_SLOT)
-            return;
+        if (q->miss[bank] == NO_SLOT) return;
     } else {
-        if (q->miss[bank] != NO_SLOT)
-            return;
+        if (q->miss[bank] != NO_SLOT) return;
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
             lane_set(q->row_key, bank, s->key);
@@ -515,17 +555,15 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
 }
 
 /* The second burst of a request. */
-ALWAYS static inline void join(hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst, int32_t ticket,
-                               int32_t at) {
+ALWAYS static inline void join(hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst,
+                               int32_t ticket, int32_t at) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
     q->count++;
-    if (direction == DRAM_WRITE)
-        ch->filter[filter_place(burst)]++;
+    if (direction == DRAM_WRITE) ch->filter[filter_place(burst)]++;
     s->end = 2;
     s->arrival[1] = at;
-    if (st->in_flight > 0)
-        q->tickets[2 * q->newest + 1] = ticket;
+    if (st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
     q->newest = NO_SLOT;
 }
 
@@ -534,10 +572,8 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     hbm_queue *q = &ch->queue[direction];
     int bank = place_bank(place);
     q->count++;
-    if (direction == DRAM_WRITE)
-        ch->filter[filter_place(burst)]++;
-    if (q->age >= MAX_AGE)
-        lower_ages(hbm, q);
+    if (direction == DRAM_WRITE) ch->filter[filter_place(burst)]++;
+    if (q->age >= MAX_AGE) lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
@@ -550,8 +586,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     s->at = 0;
     s->end = 1;
     s->counted = 0;
-    if (st->in_flight > 0)
-        q->tickets[2 * slot] = ticket;
+    if (st->in_flight > 0) q->tickets[2 * slot] = ticket;
     q->newest = slot;
     append_slot(hbm, ch, direction, bank, slot, at, sh);
 }
@@ -559,12 +594,10 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
 /* Whether a write of the burst is queued (not: active). */
 static bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    if (ch->filter[filter_place(burst)] == 0)
-        return false;
+    if (ch->filter[filter_place(burst)] == 0) return false;
     for (uint16_t s = q->first[bank]; s != NO_SLOT; s = q->slots[s].next) {
         int64_t i = burst - q->slots[s].burst;
-        if (i >= q->slots[s].at && i < q->slots[s].end)
-            return true;
+        if (i >= q->slots[s].at && i < q->slots[s].end) return true;
     }
     return false;
 }
@@ -592,8 +625,7 @@ ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch,
         at = max32(at, block->at[index][half]);
         ticket = block->ticket[index][half];
         for (bool looked = false;; looked = true) {
-            while (ch->next <= at)
-                ch->next = step(hbm, ch, direction, ch->next, full, sh);
+            while (ch->next <= at) ch->next = step(hbm, ch, direction, ch->next, full, sh);
             if (!looked && ch->queue[DRAM_WRITE].count != 0 &&
                 is_write_queued(ch, block->burst[index] + half, place_bank(block->place[index]))) {
                 answer_from_queue(hbm, ch, st->index, direction, ticket, at);
@@ -603,7 +635,8 @@ ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch,
                 if (follows && q->newest != NO_SLOT)
                     join(ch, st, direction, block->burst[index] + 1, ticket, at);
                 else
-                    enqueue(hbm, ch, st, direction, block->burst[index] + half, block->place[index], ticket, at, sh);
+                    enqueue(hbm, ch, st, direction, block->burst[index] + half, block->place[index], ticket,
+                            at, sh);
                 ch->next = min32(ch->next, at + 1);
                 break;
             }
@@ -614,8 +647,8 @@ ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch,
     ch->last_accept = at;
 }
 
-ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
-                              int count, stepper *full, const shape sh) {
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block,
+                              const uint16_t *order, int count, stepper *full, const shape sh) {
     for (int i = 0; i < count; i++) {
         int index = order[i];
         int direction = block->flags[index] & PIECE_WRITES ? DRAM_WRITE : DRAM_READ;

@@ -7,43 +7,43 @@
 typedef struct {
     void (*walk)(ts_hbm *hbm, hbm_channel *ch, int32_t until); /* all steps up to `until` */
     /* Offers `count` pieces of a block, all of this channel, by their indices. */
-    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order, int count);
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
+                int count);
 } hbm_walker;
 
-hbm_walker hbm_walker_base(const dram_spec *spec);
-hbm_walker hbm_walker_avx2(const dram_spec *spec);
+hbm_walker hbm_walker_base(const ts_hbm *hbm);
+hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
 
-#define WALKER(name, banks, banks_of_pc, banks_of_group, half)                                               \
+#define WALKER(name, banks, banks_of_pc, banks_of_group, half, closed)                                       \
     static __attribute__((noinline)) int32_t name##_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
-        return full_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half});                     \
+        return full_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});             \
     }                                                                                                        \
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
-        while (ch->next <= until)                                                                            \
-            ch->next = name##_step(hbm, ch, ch->next);                                                       \
+        while (ch->next <= until) ch->next = name##_step(hbm, ch, ch->next);                                 \
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block,                \
                            const uint16_t *order, int count) {                                               \
-        const shape sh = {banks, banks_of_pc, banks_of_group, half};                                         \
+        const shape sh = {banks, banks_of_pc, banks_of_group, half, closed};                                 \
         run(hbm, st, ch, block, order, count, name##_step, sh);                                              \
     }
 
-#define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks) \
-    ((s)->banks == (banks_) && (s)->banks_of_pc == (banks_of_pc_) && (s)->banks_of_group == (banks_of_group_) && \
-     (s)->ticks_per_ck == (ticks))
+#define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
+    ((s)->banks == (banks_) && (s)->banks_of_pc == (banks_of_pc_) &&                                         \
+     (s)->banks_of_group == (banks_of_group_) && (s)->ticks_per_ck == (ticks))
 
 #define WALKERS(name)                                                                                        \
-    WALKER(name##_hbm2, 32, 16, 4, false)                                                                    \
-    WALKER(name##_hbm3, 64, 32, 4, true)                                                                     \
-    WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, false)           \
-    WALKER(name##_any_half, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, true)       \
-    hbm_walker hbm_walker_##name(const dram_spec *s) {                                                       \
-        if (FITS(s, 32, 16, 4, 1))                                                                           \
-            return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};                                        \
-        if (FITS(s, 64, 32, 4, 2))                                                                           \
-            return (hbm_walker){name##_hbm3_walk, name##_hbm3_run};                                        \
-        if (s->ticks_per_ck == 2)                                                                            \
-            return (hbm_walker){name##_any_half_walk, name##_any_half_run};                                \
-        return (hbm_walker){name##_any_walk, name##_any_run};                                              \
+    WALKER(name##_hbm2, 32, 16, 4, false, false)                                                             \
+    WALKER(name##_hbm3, 64, 32, 4, true, false)                                                              \
+    WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, false,           \
+           hbm->config.page == TS_HBM_PAGE_CLOSED)                                                           \
+    WALKER(name##_any_half, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, true,       \
+           hbm->config.page == TS_HBM_PAGE_CLOSED)                                                           \
+    hbm_walker hbm_walker_##name(const ts_hbm *hbm) {                                                        \
+        bool open = hbm->config.page == TS_HBM_PAGE_OPEN;                                                    \
+        if (open && FITS(hbm->spec, 32, 16, 4, 1)) return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};   \
+        if (open && FITS(hbm->spec, 64, 32, 4, 2)) return (hbm_walker){name##_hbm3_walk, name##_hbm3_run};   \
+        if (hbm->spec->ticks_per_ck == 2) return (hbm_walker){name##_any_half_walk, name##_any_half_run};    \
+        return (hbm_walker){name##_any_walk, name##_any_run};                                                \
     }
 
 #endif

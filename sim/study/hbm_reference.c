@@ -9,20 +9,56 @@
 /* ---- Configurations. ---- */
 
 #define QUEUES(n) "hbm.controller.read_entries=" #n, "hbm.controller.write_entries=" #n
-#define ONE_PC "hbm.channels=1", "hbm.pseudo_channels=1", "memories.hbm.capacity=512 MiB", QUEUES(32)
+#define ONE_PC    "hbm.channels=1", "hbm.pseudo_channels=1", "memories.hbm.capacity=512 MiB", QUEUES(32)
+/* Independent channels, as DRAMsim3 has them, with no ACT that takes two cycles. */
+#define PER_BANK(channels)                                                                                   \
+    "hbm.channels=" #channels, "hbm.pseudo_channels=1", "hbm.bus.act=1",                                     \
+        "hbm.controller.scheduler=per_bank", QUEUES(32), "hbm.controller.write_high=100",                    \
+        "hbm.controller.write_low=25"
 
 static const ts_hbm_reference_config configs[] = {
     {"hbm2_8ch", "hbm2-reference", "HBM2, one stack", {NULL}},
     {"hbm2_8ch_q256", "hbm2-reference", "HBM2, queues of 256", {QUEUES(256)}},
-    {"hbm2_8ch_frfcfs", "hbm2-reference", "HBM2, precharges do not wait for hits", {"hbm.controller.scheduler=frfcfs"}},
+    {"hbm2_8ch_frfcfs",
+     "hbm2-reference",
+     "HBM2, precharges do not wait for hits",
+     {"hbm.controller.scheduler=frfcfs"}},
     {"hbm2_8ch_noref", "hbm2-reference", "HBM2, no refresh", {"hbm.controller.refresh=none"}},
-    {"hbm2_16x1pc", "hbm2-reference", "HBM2, 16 channels of one pseudo channel",
+    {"hbm2_16x1pc",
+     "hbm2-reference",
+     "HBM2, 16 channels of one pseudo channel",
      {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(32)}},
-    {"hbm2_16x1pc_q128", "hbm2-reference", "HBM2, such channels, queues of 128",
+    {"hbm2_16x1pc_q128",
+     "hbm2-reference",
+     "HBM2, such channels, queues of 128",
      {"hbm.channels=16", "hbm.pseudo_channels=1", QUEUES(128)}},
     {"hbm2_1ch", "hbm2-reference", "HBM2, one channel", {"hbm.channels=1", "memories.hbm.capacity=1 GiB"}},
     {"hbm2_1pc", "hbm2-reference", "HBM2, one pseudo channel", {ONE_PC}},
-    {"hbm2_1pc_noref", "hbm2-reference", "HBM2, one pseudo channel, no refresh", {ONE_PC, "hbm.controller.refresh=none"}},
+    {"hbm2_1pc_noref",
+     "hbm2-reference",
+     "HBM2, one pseudo channel, no refresh",
+     {ONE_PC, "hbm.controller.refresh=none"}},
+    {"hbm2m_16pc", "hbm2-reference", "HBM2, 16 channels, DRAMsim3's controller", {PER_BANK(16)}},
+    {"hbm2m_16pc_small",
+     "hbm2-reference",
+     "HBM2, such channels, shallow queues",
+     {PER_BANK(16), QUEUES(8), "hbm.controller.write_low=99", "hbm.controller.bank_entries=2"}},
+    {"hbm2m_2pc",
+     "hbm2-reference",
+     "HBM2, two pseudo channels, DRAMsim3's controller",
+     {PER_BANK(2), "memories.hbm.capacity=1 GiB"}},
+    {"hbm2m_1pc",
+     "hbm2-reference",
+     "HBM2, one pseudo channel, DRAMsim3's controller",
+     {PER_BANK(1), "memories.hbm.capacity=512 MiB"}},
+    {"hbm2m_1pc_noref",
+     "hbm2-reference",
+     "HBM2, one pseudo channel, DRAMsim3's controller, no refresh",
+     {PER_BANK(1), "memories.hbm.capacity=512 MiB", "hbm.controller.refresh=none"}},
+    {"hbm2m_16pc_noref",
+     "hbm2-reference",
+     "HBM2, 16 channels, DRAMsim3's controller, no refresh",
+     {PER_BANK(16), "hbm.controller.refresh=none"}},
     {"hbm3_16ch", "hbm3-reference", "HBM3, one stack", {NULL}},
     {"hbm3_16ch_refpb", "hbm3-reference", "HBM3, refresh bank by bank", {"hbm.controller.refresh=per_bank"}},
 };
@@ -34,8 +70,8 @@ const ts_hbm_reference_config *ts_hbm_reference_find(const char *config) {
     return NULL;
 }
 
-const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena, const ts_hbm_reference_config *config,
-                                           const char *map) {
+const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena,
+                                           const ts_hbm_reference_config *config, const char *map) {
     enum { MOST = sizeof config->sets / sizeof config->sets[0] };
     const char *sets[MOST + 1];
     int count = 0;
@@ -67,6 +103,10 @@ static bool run_in(ts_error *err, ts_arena *arena, const char *config, const cha
            ts_hbm_run_requests(err, arena, &machine->hbm, requests, lookahead_of(frontend), true, run);
 }
 
+int64_t ts_hbm_reference_cycles(const ts_hbm_reference *reference) {
+    return reference->cycles - (strcmp(reference->simulator, "dramsim3") == 0);
+}
+
 bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run) {
     const ts_hbm_pattern *pattern = ts_hbm_patterns;
     while (pattern->name && strcmp(pattern->name, reference->pattern) != 0) pattern++;
@@ -77,10 +117,10 @@ bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_h
     return done;
 }
 
-/* ---- Short sequences: in one pseudo channel under map A, bits 6-7 are the bank group, 8-11 the column, 12-13 the
- * bank, and the row begins at bit 14. ---- */
+/* ---- Short sequences: in one pseudo channel under map A, bits 6-7 are the bank group, 8-11 the column,
+ * 12-13 the bank, and the row begins at bit 14. ---- */
 
-#define READS(...) .leg_count = 1, .legs = {{false, 0, {__VA_ARGS__}}}
+#define READS(...)  .leg_count = 1, .legs = {{false, 0, {__VA_ARGS__}}}
 #define WRITES(...) .leg_count = 1, .legs = {{true, 0, {__VA_ARGS__}}}
 enum { GROUP = 1 << 6, COLUMN = 1 << 8, BANK = 1 << 12, ROW = 1 << 14 };
 
@@ -98,28 +138,35 @@ static const ts_hbm_pattern sequences[] = {
     {.name = "R16_row", .extents = {1, 1, 1, 16}, READS(0, 0, 0, COLUMN)},
     {.name = "R64_4rows", .extents = {1, 1, 16, 4}, READS(0, 0, COLUMN, GROUP)},
     {.name = "W16_row", .extents = {1, 1, 1, 16}, WRITES(0, 0, 0, COLUMN)},
-    {.name = "R8_then_W8_row", .extents = {1, 1, 1, 8}, .leg_count = 2,
+    {.name = "R8_then_W8_row",
+     .extents = {1, 1, 1, 8},
+     .leg_count = 2,
      .legs = {{false, 0, {0, 0, 0, COLUMN}}, {true, 8 * COLUMN, {0, 0, 0, COLUMN}}}},
     {.name = "R16_conflict", .extents = {1, 1, 1, 16}, READS(0, 0, 0, ROW)},
     {.name = "W16_conflict", .extents = {1, 1, 1, 16}, WRITES(0, 0, 0, ROW)},
 };
 enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
 
-bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_run *run) {
+bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, bool as_dramsim3,
+                         ts_hbm_run *run) {
+    const char *config = as_dramsim3 ? "hbm2m_1pc_noref" : "hbm2_1pc_noref";
     int i = 0;
     while (i < SEQUENCES && strcmp(sequences[i].name, reference->name) != 0) i++;
     assert(i < SEQUENCES);
     ts_arena *arena = ts_arena_new();
-    bool done = run_in(err, arena, "hbm2_1pc_noref", "A", "perch", &sequences[i], run);
+    bool done = run_in(err, arena, config, "A", "perch", &sequences[i], run);
     ts_arena_free(arena);
     return done;
 }
 
 bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy) {
-    *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count),
-                                  .sequences = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count)};
-    for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
-        if (!ts_hbm_sequence_run(err, &ts_hbm_sequence_references[i], &accuracy->sequences[i])) return false;
+    *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count)};
+    for (int k = 0; k < 2; k++) {
+        accuracy->sequences[k] = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count);
+        for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
+            ts_hbm_run *run = &accuracy->sequences[k][i];
+            if (!ts_hbm_sequence_run(err, &ts_hbm_sequence_references[i], k == 1, run)) return false;
+        }
     }
     for (int i = 0; i < ts_hbm_reference_count; i++) {
         const ts_hbm_reference *reference = &ts_hbm_references[i];

@@ -1,5 +1,6 @@
-/* HBM time against a second model of the same rules: every cycle ticked, every queue scanned, every rule looked up in
- * the list of all commands so far. Nothing of its timing or of its queues is shared. Random machines, random requests. */
+/* HBM time against a second model of the same rules: every cycle ticked, every queue scanned, every rule
+ * looked up in the list of all commands so far. Nothing of its timing or of its queues is shared. Random
+ * machines, random requests. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 #include "tilesim/memory/address_map.h"
 #include "tilesim/memory/hbm.h"
 
-enum { ACT, PRE, PREA, RD, WR, REFA, REFB, COMMANDS };
+enum { ACT, PRE, PREA, RD, WR, RDA, WRA, REFA, REFB, COMMANDS };
 enum { MAX_ENTRIES = 256, MAX_BANKS = 128, KEPT = 4, BURSTS = 800, MAX_BURSTS = 1200, MAX_CHANNELS = 4 };
 
 typedef struct {
@@ -26,12 +27,19 @@ typedef struct {
     entry *list;
 } list;
 
-/* The last KEPT times of each command on each bank; all-bank commands are kept on the first bank of their pc. */
+/* The last KEPT times of each command on each bank; all-bank commands are kept on the first bank of their pc.
+ */
 typedef struct {
     const ts_hbm_config *c;
     int64_t times[MAX_BANKS][COMMANDS][KEPT], row[MAX_BANKS], clock, refresh_at;
     list reads, writes, active;
-    int refresh_waiting, refresh_next;
+    struct {
+        int command, bank;
+    } waiting[4 * MAX_BANKS];
+    int waiting_count, refresh_next;
+    int64_t set_again[8];
+    int columns[MAX_BANKS];
+    bool page_waits[MAX_BANKS];
     bool is_writing;
     int64_t hits, misses, conflicts, forwarded, coalesced, latency_sum, latency_max, end;
     int64_t *done;
@@ -41,7 +49,7 @@ typedef struct {
 
 static int bits_of(const ts_hbm_config *c) { return c->banks * c->bank_groups * c->sids; }
 static int length(const ts_hbm_config *c, int command) {
-    return command == ACT ? c->act_ticks : command == RD || command == WR ? c->column_ticks : c->row_ticks;
+    return command == ACT ? c->act_ticks : command >= RD && command <= WRA ? c->column_ticks : c->row_ticks;
 }
 
 typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK } relation;
@@ -49,20 +57,25 @@ typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK } relation;
 static bool related(const ts_hbm_config *c, int a, int b, relation how) {
     int sid = c->banks * c->bank_groups, pc = sid * c->sids;
     switch (how) {
-    case SAME_PC: return a / pc == b / pc;
-    case SAME_SID: return a / sid == b / sid;
-    case OTHER_SID: return a / pc == b / pc && a / sid != b / sid;
-    case SAME_GROUP: return a / c->banks == b / c->banks;
-    default: return a == b;
+    case SAME_PC:
+        return a / pc == b / pc;
+    case SAME_SID:
+        return a / sid == b / sid;
+    case OTHER_SID:
+        return a / pc == b / pc && a / sid != b / sid;
+    case SAME_GROUP:
+        return a / c->banks == b / c->banks;
+    default:
+        return a == b;
     }
 }
 
 /* The first cycle at which `before` may follow the window-th last `after` in related banks. */
-static int64_t follows(const model *m, int after, int before, int bank, relation how, int cycles, int window) {
+static int64_t follows(const model *m, int after, int before, int bank, relation how, int cycles,
+                       int window) {
     const ts_hbm_config *c = m->c;
     int64_t latest[KEPT] = {-1, -1, -1, -1};
-    if (cycles <= 0)
-        return 0;
+    if (cycles <= 0) return 0;
     for (int b = 0; b < bits_of(c) * c->pseudo_channels; b++) {
         for (int k = 0; related(c, b, bank, how) && k < KEPT; k++) {
             int64_t t = m->times[b][after][k];
@@ -75,8 +88,7 @@ static int64_t follows(const model *m, int after, int before, int bank, relation
             }
         }
     }
-    if (latest[window - 1] < 0)
-        return 0;
+    if (latest[window - 1] < 0) return 0;
     return latest[window - 1] + cycles * c->ticks_per_ck + length(c, after) - length(c, before);
 }
 
@@ -90,23 +102,29 @@ static int64_t earliest(const model *m, int command, int bank) {
 #define FOLLOWS(after, how, cycles) at = most(at, follows(m, after, command, bank, how, cycles, 1))
     for (int b = 0; command != RD && command != WR && b < MAX_BANKS; b++) {
         for (int other = 0; other < COMMANDS; other++) {
-            if (other != RD && other != WR && m->times[b][other][0] >= 0)
+            if ((other < RD || other > WRA) && m->times[b][other][0] >= 0)
                 at = most(at, m->times[b][other][0] + length(c, other));
         }
     }
     switch (command) {
     case RD:
     case WR:
-        FOLLOWS(command, SAME_PC, t->n_bl);
-        FOLLOWS(command, SAME_SID, t->t_ccd_s);
-        FOLLOWS(command, SAME_GROUP, t->t_ccd_l);
+        for (int after = command; after <= command + RDA - RD; after += RDA - RD) { /* and with a precharge */
+            FOLLOWS(after, SAME_PC, t->n_bl);
+            FOLLOWS(after, SAME_SID, t->t_ccd_s);
+            FOLLOWS(after, SAME_GROUP, t->t_ccd_l);
+        }
         FOLLOWS(ACT, SAME_BANK, command == RD ? t->t_rcd_rd : t->t_rcd_wr);
         if (command == RD) {
             FOLLOWS(RD, OTHER_SID, t->t_ccd_r);
             FOLLOWS(WR, SAME_PC, write_end + t->t_wtr_s);
             FOLLOWS(WR, SAME_GROUP, write_end + t->t_wtr_l);
+            FOLLOWS(RDA, OTHER_SID, t->t_ccd_r);
+            FOLLOWS(WRA, SAME_PC, write_end + t->t_wtr_s);
+            FOLLOWS(WRA, SAME_GROUP, write_end + t->t_wtr_l);
         } else {
             FOLLOWS(RD, SAME_PC, t->t_rtw);
+            FOLLOWS(RDA, SAME_PC, t->t_rtw);
         }
         break;
     case ACT:
@@ -119,6 +137,8 @@ static int64_t earliest(const model *m, int command, int bank) {
         FOLLOWS(REFA, SAME_PC, t->t_rfc);
         FOLLOWS(REFB, SAME_PC, t->t_rrefd);
         FOLLOWS(REFB, SAME_BANK, t->t_rfc_pb);
+        FOLLOWS(RDA, SAME_BANK, t->t_rtp + t->t_rp);
+        FOLLOWS(WRA, SAME_BANK, write_end + t->t_wr + t->t_rp);
         break;
     case PRE:
     case PREA:
@@ -127,14 +147,15 @@ static int64_t earliest(const model *m, int command, int bank) {
         FOLLOWS(WR, command == PRE ? SAME_BANK : SAME_PC, write_end + t->t_wr);
         FOLLOWS(PRE, SAME_PC, t->t_ppd);
         FOLLOWS(PREA, SAME_PC, t->t_ppd);
-        if (command == PREA)
-            FOLLOWS(REFA, SAME_PC, t->t_rfc);
+        if (command == PREA) FOLLOWS(REFA, SAME_PC, t->t_rfc);
         break;
     case REFA:
         FOLLOWS(ACT, SAME_PC, t->t_rc);
         FOLLOWS(PRE, SAME_PC, t->t_rp);
         FOLLOWS(PREA, SAME_PC, t->t_rp);
         FOLLOWS(REFA, SAME_PC, t->t_rfc);
+        FOLLOWS(RDA, SAME_PC, t->t_rtp + t->t_rp);
+        FOLLOWS(WRA, SAME_PC, write_end + t->t_wr + t->t_rp);
         break;
     default:
         FOLLOWS(ACT, SAME_BANK, t->t_rc);
@@ -143,6 +164,8 @@ static int64_t earliest(const model *m, int command, int bank) {
         FOLLOWS(PREA, SAME_PC, t->t_rp);
         FOLLOWS(REFB, SAME_PC, t->t_rrefd);
         FOLLOWS(REFB, SAME_BANK, t->t_rfc_pb);
+        FOLLOWS(RDA, SAME_BANK, t->t_rtp + t->t_rp);
+        FOLLOWS(WRA, SAME_BANK, write_end + t->t_wr + t->t_rp);
         break;
     }
 #undef FOLLOWS
@@ -154,12 +177,15 @@ static void issue(model *m, int command, int bank, int64_t row) {
     int noted = command == PREA || command == REFA ? first : bank;
     memmove(&m->times[noted][command][1], &m->times[noted][command][0], (KEPT - 1) * sizeof(int64_t));
     m->times[noted][command][0] = m->clock;
-    if (command == ACT)
-        m->row[bank] = row;
-    if (command == PRE)
-        m->row[bank] = -1;
-    for (int b = first; command == PREA && b < first + pc; b++)
-        m->row[b] = -1;
+    if (command == ACT) m->row[bank] = row;
+    for (int b = first; b < first + pc; b++) {
+        if (command == PREA || (b == bank && (command == PRE || command == RDA || command == WRA))) {
+            m->row[b] = -1;
+            m->columns[b] = 0;
+            m->page_waits[b] = false;
+        }
+    }
+    m->columns[bank] += command == RD || command == WR;
 }
 
 /* ---- The controller. ---- */
@@ -180,15 +206,13 @@ static void finish(model *m, const entry *e) {
 }
 
 static int needs(const model *m, const entry *e) {
-    if (m->row[e->bank] < 0)
-        return ACT;
+    if (m->row[e->bank] < 0) return ACT;
     return m->row[e->bank] == e->row ? (e->is_write ? WR : RD) : PRE;
 }
 
 static bool is_active(const model *m, int first, int count) {
     for (int i = 0; i < m->active.count; i++) {
-        if (m->active.list[i].bank >= first && m->active.list[i].bank < first + count)
-            return true;
+        if (m->active.list[i].bank >= first && m->active.list[i].bank < first + count) return true;
     }
     return false;
 }
@@ -209,10 +233,8 @@ static int pick(const model *m, const list *l, bool column) {
     for (int i = 0; i < l->count; i++) {
         const entry *e = &l->list[i];
         int command = needs(m, e);
-        if ((command == RD || command == WR) != column || (!edge && command != PRE))
-            continue;
-        if (command == PRE && (is_active(m, e->bank, 1) || keeps_row(m, l, e)))
-            continue;
+        if ((command == RD || command == WR) != column || (!edge && command != PRE)) continue;
+        if (command == PRE && (is_active(m, e->bank, 1) || keeps_row(m, l, e))) continue;
         if (earliest(m, command, e->bank) <= m->clock && (best < 0 || e->arrival < l->list[best].arrival))
             best = i;
     }
@@ -230,55 +252,90 @@ static void count_row(model *m, entry *e) {
 static void set_mode(model *m) {
     const ts_hbm_config *c = m->c;
     if (!m->is_writing)
-        m->is_writing = m->writes.count * 100 > c->write_high_percent * c->write_entries || m->reads.count == 0;
+        m->is_writing =
+            m->writes.count * 100 > c->write_high_percent * c->write_entries || m->reads.count == 0;
     else
-        m->is_writing = !(m->writes.count * 100 < c->write_low_percent * c->write_entries && m->reads.count != 0);
+        m->is_writing =
+            !(m->writes.count * 100 < c->write_low_percent * c->write_entries && m->reads.count != 0);
 }
 
 static void column_slot(model *m) {
     list *l = &m->active;
     int at = pick(m, l, true);
-    if (at < 0 && m->refresh_waiting == 0) {
+    bool is_last = at >= 0; /* nothing else of its bank is active */
+    if (at < 0 && m->waiting_count == 0) {
         set_mode(m);
         l = m->is_writing ? &m->writes : &m->reads;
         at = pick(m, l, true);
     }
-    if (at < 0)
-        return;
+    if (at < 0) return;
     entry e = l->list[at];
+    int command = e.is_write ? WR : RD;
     count_row(m, &e);
-    issue(m, e.is_write ? WR : RD, e.bank, 0);
+    if (m->c->page == TS_HBM_PAGE_CLOSED && m->columns[e.bank] >= m->c->page_accesses &&
+        (is_last || !is_active(m, e.bank, 1)))
+        command += RDA - RD;
+    issue(m, command, e.bank, 0);
     finish(m, &e);
     take(l, at);
 }
 
-static void refresh_slot(model *m) {
+static void wait_for(model *m, int command, int bank) {
+    m->waiting[m->waiting_count].command = command;
+    m->waiting[m->waiting_count++].bank = bank;
+}
+
+static void waiting_slot(model *m) {
     const ts_hbm_config *c = m->c;
-    bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK, open = false, edge = c->ticks_per_ck == 1 || (m->clock & 1);
-    int pc_banks = bits_of(c), pc = m->refresh_next % c->pseudo_channels;
-    int bank = pc * pc_banks + (all ? 0 : m->refresh_next / c->pseudo_channels % pc_banks), count = all ? pc_banks : 1;
-    for (int b = bank; b < bank + count; b++)
-        open |= m->row[b] >= 0;
-    int command = open ? (all ? PREA : PRE) : all ? REFA : REFB;
-    if (earliest(m, command, bank) > m->clock || (open && is_active(m, bank, count)) || (!open && !edge))
+    int wanted = m->waiting[0].command, command = wanted, bank = m->waiting[0].bank;
+    int count = wanted == REFA ? bits_of(c) : 1;
+    bool open = false, edge = c->ticks_per_ck == 1 || (m->clock & 1);
+    for (int b = bank; b < bank + count; b++) open |= m->row[b] >= 0;
+    if (open) command = wanted == REFA ? PREA : PRE;
+    if (earliest(m, command, bank) > m->clock || (open && is_active(m, bank, count)) ||
+        (command != PRE && command != PREA && !edge))
         return;
     issue(m, command, bank, 0);
-    if (!open) {
-        m->refresh_waiting--;
-        m->refresh_next++;
+    if (command == wanted)
+        memmove(m->waiting, m->waiting + 1, (size_t)--m->waiting_count * sizeof m->waiting[0]);
+}
+
+static void refresh_falls_due(model *m) {
+    const ts_hbm_config *c = m->c;
+    int sid_banks = c->banks * c->bank_groups, bank = m->refresh_next;
+    bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK;
+    if (!all && bank % sid_banks == 0 && m->clock < m->set_again[bank / sid_banks]) {
+        m->refresh_at++;
+        return;
+    }
+    for (int pc = 0; pc < c->pseudo_channels; pc++)
+        wait_for(m, all ? REFA : REFB, pc * bits_of(c) + (all ? 0 : bank));
+    if (!all && bank % sid_banks == sid_banks - 1)
+        m->set_again[bank / sid_banks] =
+            m->clock + c->pseudo_channels - 1 + c->timing.t_rfc_pb * c->ticks_per_ck;
+    m->refresh_next = all ? 0 : (bank + 1) % bits_of(c);
+    m->refresh_at += c->ticks_per_ck * (all ? c->timing.t_refi : c->timing.t_refi_pb);
+}
+
+static void rows_fall_due(model *m) {
+    for (int bank = 0; bank < bits_of(m->c) * m->c->pseudo_channels; bank++) {
+        if (m->columns[bank] < m->c->page_accesses || m->page_waits[bank] ||
+            earliest(m, PRE, bank) > m->clock)
+            continue;
+        wait_for(m, PRE, bank);
+        m->page_waits[bank] = true;
     }
 }
 
 static void row_slot(model *m) {
-    if (m->refresh_waiting) {
-        refresh_slot(m);
+    if (m->waiting_count > 0) {
+        waiting_slot(m);
         return;
     }
     set_mode(m);
     list *l = m->is_writing ? &m->writes : &m->reads;
     int at = pick(m, l, false);
-    if (at < 0)
-        return;
+    if (at < 0) return;
     entry *e = &l->list[at];
     int command = needs(m, e);
     count_row(m, e);
@@ -292,13 +349,9 @@ static void row_slot(model *m) {
 static void tick(model *m) {
     const ts_hbm_config *c = m->c;
     m->clock++;
-    if (m->clock == m->refresh_at) {
-        m->refresh_waiting += c->pseudo_channels;
-        m->refresh_at += c->ticks_per_ck * (c->refresh == TS_HBM_REFRESH_ALL_BANK ? c->timing.t_refi
-                                                                                 : c->timing.t_refi_pb);
-    }
-    if (c->ticks_per_ck == 1 || (m->clock & 1))
-        column_slot(m);
+    if (m->clock == m->refresh_at) refresh_falls_due(m);
+    if (c->page == TS_HBM_PAGE_CLOSED) rows_fall_due(m);
+    if (c->ticks_per_ck == 1 || (m->clock & 1)) column_slot(m);
     row_slot(m);
 }
 
@@ -306,8 +359,7 @@ static void tick(model *m) {
 static bool offer(model *m, const entry *e) {
     list *l = e->is_write ? &m->writes : &m->reads;
     for (int i = 0; i < m->writes.count; i++) {
-        if (m->writes.list[i].burst != e->burst)
-            continue;
+        if (m->writes.list[i].burst != e->burst) continue;
         *(e->is_write ? &m->coalesced : &m->forwarded) += 1;
         m->done[e->index] = m->clock + !e->is_write;
         m->end = most(m->end, m->done[e->index]);
@@ -315,8 +367,7 @@ static bool offer(model *m, const entry *e) {
         m->latency_max = most(m->latency_max, !e->is_write);
         return true;
     }
-    if (l->count == l->size)
-        return false;
+    if (l->count == l->size) return false;
     l->list[l->count] = *e;
     l->list[l->count].arrival = m->clock;
     l->count++;
@@ -340,69 +391,63 @@ static model models[MAX_CHANNELS];
 
 static bool may_offer(const test_case *t, int i, int oldest, int oldest_undone, int64_t clock) {
     int64_t window = t->lookahead / t->config.burst_bytes, flight = t->in_flight / t->config.burst_bytes;
-    if (t->earliest[i] > clock)
-        return false;
-    if (t->in_flight >= 0 && i >= oldest_undone + (flight ? flight : 1))
-        return false;
+    if (t->earliest[i] > clock) return false;
+    if (t->in_flight >= 0 && i >= oldest_undone + (flight ? flight : 1)) return false;
     return t->lookahead < 0 || i < oldest + window || i == oldest;
 }
 
 static bool is_done(int i, int64_t clock) { return done[i] >= 0 && done[i] < clock; }
 
 /* Offers all that may be at this cycle, channel by channel in order; `blocked`: channels that refused. */
-static void offer_all(const test_case *t, const ts_address_place *places, int *oldest, int *oldest_undone, int64_t clock) {
+static void offer_all(const test_case *t, const ts_address_place *places, int *oldest, int *oldest_undone,
+                      int64_t clock) {
     bool blocked[MAX_CHANNELS] = {false};
     bool in_order = t->lookahead == 0;
     int first = *oldest, undone = *oldest_undone;
     for (int i = first; i < t->count && (in_order || may_offer(t, i, first, undone, clock)); i++) {
         int channel = places[i].channel;
-        if (in_order && !may_offer(t, i, i, undone, clock))
-            break;
-        if (accepted[i] >= 0 || blocked[channel])
-            continue;
+        if (in_order && !may_offer(t, i, i, undone, clock)) break;
+        if (accepted[i] >= 0 || blocked[channel]) continue;
         entry e = {t->burst[i], 0, places[i].row, i, places[i].bank, t->is_write[i], false};
         if (offer(&models[channel], &e)) {
             accepted[i] = clock;
         } else {
             blocked[channel] = true;
-            if (in_order)
-                break;
+            if (in_order) break;
         }
     }
-    while (*oldest < t->count && accepted[*oldest] >= 0)
-        (*oldest)++;
+    while (*oldest < t->count && accepted[*oldest] >= 0) (*oldest)++;
 }
 
 static void run_model(const test_case *t, const ts_address_place *places) {
     int channels = t->config.channels, oldest = 0, oldest_undone = 0;
     bool busy = true;
     memset(models, 0, sizeof models);
-    for (int i = 0; i < t->count; i++)
-        accepted[i] = done[i] = -1;
+    for (int i = 0; i < t->count; i++) accepted[i] = done[i] = -1;
     for (int i = 0; i < channels; i++) {
         model *m = &models[i];
         memset(m->times, 0xff, sizeof m->times);
         memset(m->row, 0xff, sizeof m->row);
         m->c = &t->config;
         m->done = done;
-        m->refresh_at = t->config.refresh == TS_HBM_REFRESH_NONE ? -1
-                        : t->config.ticks_per_ck * (t->config.refresh == TS_HBM_REFRESH_ALL_BANK
-                                                        ? t->config.timing.t_refi : t->config.timing.t_refi_pb);
+        m->refresh_at = t->config.refresh == TS_HBM_REFRESH_NONE
+                            ? -1
+                            : t->config.ticks_per_ck * (t->config.refresh == TS_HBM_REFRESH_ALL_BANK
+                                                            ? t->config.timing.t_refi
+                                                            : t->config.timing.t_refi_pb);
         m->reads = (list){0, t->config.read_entries, storage[i]};
         m->writes = (list){0, t->config.write_entries, storage[i] + MAX_ENTRIES};
         m->active = (list){0, MAX_BANKS, storage[i] + 2 * MAX_ENTRIES};
     }
     for (int64_t clock = 0; busy; clock++) {
-        while (oldest_undone < t->count && is_done(oldest_undone, clock))
-            oldest_undone++;
+        while (oldest_undone < t->count && is_done(oldest_undone, clock)) oldest_undone++;
         offer_all(t, places, &oldest, &oldest_undone, clock);
         busy = oldest < t->count;
         for (int i = 0; i < channels; i++) {
             tick(&models[i]);
             busy |= models[i].reads.count + models[i].writes.count + models[i].active.count > 0;
         }
-        if (clock > 10000000)
-            fail_msg("the model does not end");
+        if (clock > 10000000) fail_msg("the model does not end");
     }
 }
 
@@ -414,8 +459,7 @@ static void compare(const test_case *t, int seed) {
     ts_source text = {"map", t->map, strlen(t->map)};
     ts_address_map *map = ts_address_map_new(&err, arena, &t->config, &text);
     ts_hbm *hbm = ts_hbm_new(&err, arena, &t->config);
-    if (!hbm || !map)
-        fail_msg("seed %d: %s", seed, err.message);
+    if (!hbm || !map) fail_msg("seed %d: %s", seed, err.message);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, t->lookahead, t->in_flight);
     ts_address_place *places = TS_NEW_ARRAY(arena, ts_address_place, t->count);
     for (int i = 0; i < t->count; i++)
@@ -443,11 +487,19 @@ static void compare(const test_case *t, int seed) {
         limiters += s.limiter_cycles[i];
         assert_true(s.limiter_cycles[i] >= 0);
     }
-    const struct { const char *what; int64_t is, expected; } rows[] = {
-        {"end", sum.end, end}, {"row hits", s.row_hits, sum.hits}, {"row misses", s.row_misses, sum.misses},
-        {"row conflicts", s.row_conflicts, sum.conflicts}, {"forwarded", s.forwarded, sum.forwarded},
-        {"coalesced", s.coalesced, sum.coalesced}, {"latency", s.read_latency_sum, sum.latency_sum},
-        {"longest latency", s.read_latency_max, sum.latency_max}, {"done", ts_hbm_stream_done(stream), end},
+    const struct {
+        const char *what;
+        int64_t is, expected;
+    } rows[] = {
+        {"end", sum.end, end},
+        {"row hits", s.row_hits, sum.hits},
+        {"row misses", s.row_misses, sum.misses},
+        {"row conflicts", s.row_conflicts, sum.conflicts},
+        {"forwarded", s.forwarded, sum.forwarded},
+        {"coalesced", s.coalesced, sum.coalesced},
+        {"latency", s.read_latency_sum, sum.latency_sum},
+        {"longest latency", s.read_latency_max, sum.latency_max},
+        {"done", ts_hbm_stream_done(stream), end},
         {"limiters", limiters, end * ts_hbm_pseudo_channels(hbm)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -470,8 +522,9 @@ static int64_t below(int64_t n) {
 static int32_t among(int32_t from, int32_t to) { return (int32_t)(from + below(to - from + 1)); }
 
 static void random_timing(ts_hbm_timing *t) {
-    int32_t *values[] = {&t->t_cl, &t->t_cwl, &t->t_rcd_rd, &t->t_rcd_wr, &t->t_rp, &t->t_ras, &t->t_rc, &t->t_wr,
-                         &t->t_rtp, &t->t_rrd_s, &t->t_rrd_l, &t->t_faw, &t->t_wtr_s, &t->t_wtr_l};
+    int32_t *values[] = {&t->t_cl,    &t->t_cwl, &t->t_rcd_rd, &t->t_rcd_wr, &t->t_rp,
+                         &t->t_ras,   &t->t_rc,  &t->t_wr,     &t->t_rtp,    &t->t_rrd_s,
+                         &t->t_rrd_l, &t->t_faw, &t->t_wtr_s,  &t->t_wtr_l};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         *values[i] += among(0, 3) == 0 ? among(-*values[i] / 4, *values[i] / 2) : 0;
     t->t_ccd_l += among(0, 2);
@@ -508,6 +561,8 @@ static void random_config(test_case *t) {
     c->write_low_percent = among(1, 35);
     c->scheduler = below(4) ? TS_HBM_SCHEDULER_ROW_HIT : TS_HBM_SCHEDULER_FRFCFS;
     c->refresh = (ts_hbm_refresh)below(3);
+    c->page = below(3) ? TS_HBM_PAGE_OPEN : TS_HBM_PAGE_CLOSED;
+    c->page_accesses = among(1, 6);
     snprintf(t->map, sizeof t->map, "%s", maps[below(6)]);
     c->address_map = t->map;
 }
@@ -515,12 +570,14 @@ static void random_config(test_case *t) {
 /* Runs, strides, hot sets and random places, in turns; some come late. */
 static void random_requests(test_case *t) {
     const ts_hbm_config *c = &t->config;
-    int64_t bursts = (int64_t)c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks * c->rows *
-                     c->row_bytes / c->burst_bytes, late = 0;
+    int64_t bursts = (int64_t)c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks *
+                     c->rows * c->row_bytes / c->burst_bytes,
+            late = 0;
     int writes = among(0, 100), in_turns = (int)below(2);
     t->count = 0;
     while (t->count < BURSTS) {
-        int64_t at = below(bursts), stride = below(3) ? 1 : (int64_t)1 << below(20), hot = below(4) ? bursts : 64;
+        int64_t at = below(bursts), stride = below(3) ? 1 : (int64_t)1 << below(20),
+                hot = below(4) ? bursts : 64;
         int length_ = among(1, 200), random = below(3) == 0;
         late += below(5) == 0 ? below(2000) : 0;
         bool write = below(100) < writes;

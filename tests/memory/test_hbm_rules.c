@@ -1,5 +1,5 @@
-/* Every rule of DRAM timing matters: what each says between any two commands on any two banks, by a second table; and
- * short sequences of requests that change when a figure is one cycle off, or its rule left out. */
+/* Every rule of DRAM timing matters: what each says between any two commands on any two banks, by a second
+ * table; and short sequences of requests that change when a figure is one cycle off, or its rule left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,10 @@ enum {
 typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK } relation;
 
 #define T(member) offsetof(ts_hbm_timing, member) + 1
-#define WRITTEN T(t_cwl), T(n_bl) /* from a WR to the end of its data */
+#define WRITTEN   T(t_cwl), T(n_bl) /* from a WR to the end of its data */
 
-/* By JESD235 and JESD238: `before` comes no sooner than the sum of `parts` after `after`; from the end of one to the end
- * of the other. */
+/* By JESD235 and JESD238: `before` comes no sooner than the sum of `parts` after `after`; from the end of one
+ * to the end of the other. */
 static const struct {
     const char *name;
     relation where;
@@ -77,11 +77,16 @@ enum { RULES = sizeof rules / sizeof rules[0], GROUP = 2, SID = 4, PC = 8, BANKS
 
 static bool related(relation where, int a, int b) {
     switch (where) {
-    case SAME_PC: return a / PC == b / PC;
-    case SAME_SID: return a / SID == b / SID;
-    case OTHER_SID: return a / PC == b / PC && a / SID != b / SID;
-    case SAME_GROUP: return a / GROUP == b / GROUP;
-    default: return a == b;
+    case SAME_PC:
+        return a / PC == b / PC;
+    case SAME_SID:
+        return a / SID == b / SID;
+    case OTHER_SID:
+        return a / PC == b / PC && a / SID != b / SID;
+    case SAME_GROUP:
+        return a / GROUP == b / GROUP;
+    default:
+        return a == b;
     }
 }
 
@@ -103,7 +108,8 @@ static int64_t expected(const ts_hbm_config *c, int after, int a, int before, in
     for (int i = 0; i < RULES; i++) {
         int32_t cycles = sum(&c->timing, rules[i].parts);
         int64_t at = AT + cycles * c->ticks_per_ck + length(c, after) - length(c, before);
-        if (!(rules[i].after & after) || !(rules[i].before & before) || !related(rules[i].where, a, b)) continue;
+        if (!(rules[i].after & after) || !(rules[i].before & before) || !related(rules[i].where, a, b))
+            continue;
         if (cycles <= 0 || at < latest) continue;
         if (at > latest) memset(is_named, 0, RULES);
         latest = at;
@@ -114,11 +120,11 @@ static int64_t expected(const ts_hbm_config *c, int after, int a, int before, in
 
 static void check_pair(ts_dram *dram, const ts_hbm_config *c, int after, int a, int before, int b) {
     bool is_named[RULES];
-    if ((after & (RDA | WRA)) && (before & (PRE | PREA))) return; /* that row closes itself */
     int64_t cycle = expected(c, after, a, before, b, is_named);
     ts_dram_limit got = ts_dram_earliest(dram, (ts_dram_command)before, b);
     if (got.cycle != cycle)
-        fail_msg("0x%x on %d, 0x%x on %d: %lld, expected %lld", after, a, before, b, (long long)got.cycle, (long long)cycle);
+        fail_msg("0x%x on %d, 0x%x on %d: %lld, expected %lld", after, a, before, b, (long long)got.cycle,
+                 (long long)cycle);
     for (int i = 0; i < RULES; i++) {
         if (is_named[i] && strcmp(got.rule->name, rules[i].name) == 0) return;
     }
@@ -132,8 +138,15 @@ static void random_timing(ts_hbm_timing *t) {
 
 static void any_two_commands(void **state) {
     (void)state;
-    ts_hbm_config c = {.stacks = 1, .channels = 1, .pseudo_channels = 2, .sids = 2, .bank_groups = 2, .banks = 2,
-                       .rows = 16, .row_bytes = 1024, .burst_bytes = 32};
+    ts_hbm_config c = {.stacks = 1,
+                       .channels = 1,
+                       .pseudo_channels = 2,
+                       .sids = 2,
+                       .bank_groups = 2,
+                       .banks = 2,
+                       .rows = 16,
+                       .row_bytes = 1024,
+                       .burst_bytes = 32};
     srand(1);
     for (int round = 0; round < 60; round++) {
         ts_arena *arena = ts_arena_new();
@@ -146,7 +159,8 @@ static void any_two_commands(void **state) {
             int after = 1 << k / BANKS, a = k % BANKS;
             ts_dram_reset(dram);
             ts_dram_issue(dram, (ts_dram_command)after, a, AT);
-            for (int n = 0; n < TS_DRAM_COMMANDS * BANKS; n++) check_pair(dram, &c, after, a, 1 << n / BANKS, n % BANKS);
+            for (int n = 0; n < TS_DRAM_COMMANDS * BANKS; n++)
+                check_pair(dram, &c, after, a, 1 << n / BANKS, n % BANKS);
         }
         ts_arena_free(arena);
     }
@@ -155,9 +169,20 @@ static void any_two_commands(void **state) {
 static void four_acts_in_a_window(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    ts_hbm_config c = {.stacks = 1, .channels = 1, .pseudo_channels = 2, .sids = 1, .bank_groups = 4, .banks = 2,
-                       .rows = 16, .row_bytes = 1024, .burst_bytes = 32, .ticks_per_ck = 1, .act_ticks = 2,
-                       .row_ticks = 1, .column_ticks = 1, .timing = {.n_bl = 2, .t_faw = 30, .t_rrd_s = 4}};
+    ts_hbm_config c = {.stacks = 1,
+                       .channels = 1,
+                       .pseudo_channels = 2,
+                       .sids = 1,
+                       .bank_groups = 4,
+                       .banks = 2,
+                       .rows = 16,
+                       .row_bytes = 1024,
+                       .burst_bytes = 32,
+                       .ticks_per_ck = 1,
+                       .act_ticks = 2,
+                       .row_ticks = 1,
+                       .column_ticks = 1,
+                       .timing = {.n_bl = 2, .t_faw = 30, .t_rrd_s = 4}};
     ts_dram *dram = ts_dram_new(arena, &c);
     for (int i = 0; i < 4; i++) {
         ts_dram_limit limit = ts_dram_earliest(dram, TS_DRAM_ACT, 2 * i);
@@ -168,14 +193,15 @@ static void four_acts_in_a_window(void **state) {
     assert_int_equal(limit.cycle, 30);
     assert_string_equal(limit.rule->name, "tFAW");
     assert_int_equal(limit.since, 0);
-    assert_int_equal(ts_dram_earliest(dram, TS_DRAM_ACT, 8).cycle, 14); /* the other pseudo channel: its bus only */
+    assert_int_equal(ts_dram_earliest(dram, TS_DRAM_ACT, 8).cycle,
+                     14); /* the other pseudo channel: its bus only */
     ts_dram_issue(dram, TS_DRAM_ACT, 1, 30);
     assert_int_equal(ts_dram_earliest(dram, TS_DRAM_ACT, 3).cycle, 34);
     ts_arena_free(arena);
 }
 
-/* ---- Sequences of requests, in one pseudo channel: bits 6-7 of an address are the bank group, 8-11 the column, 12-13
- * the bank; then, of HBM3, 14 the stack id; then the row. ---- */
+/* ---- Sequences of requests, in one pseudo channel: bits 6-7 of an address are the bank group, 8-11 the
+ * column, 12-13 the bank; then, of HBM3, 14 the stack id; then the row. ---- */
 
 typedef struct {
     const char *field;
@@ -183,21 +209,24 @@ typedef struct {
     bool is_hbm3;
     const char *requests; /* "R40@7": a read of 64 bytes at 0x40, from cycle 7 on */
     struct {
-        size_t at;        /* + 1 */
+        size_t at; /* + 1 */
         int32_t cycles;
-    } base[2];            /* figures that are not those of the reference machine: this rule is to be the one that binds */
+    } base[2]; /* figures that are not those of the reference machine: this rule is to be the one that binds
+                */
     ts_hbm_refresh refresh;
-    int64_t cycles[4];    /* by figure: one less, as it is, one more, 0 (the rule left out; -1: makes no sense) */
+    int64_t
+        cycles[4]; /* by figure: one less, as it is, one more, 0 (the rule left out; -1: makes no sense) */
 } sensitivity;
 
 #define FIELD(member) #member, offsetof(ts_hbm_timing, member)
-#define HBM2 false
-#define HBM3 true
-#define ALL_BANK .refresh = TS_HBM_REFRESH_ALL_BANK
-#define PER_BANK .refresh = TS_HBM_REFRESH_PER_BANK
+#define HBM2          false
+#define HBM3          true
+#define ALL_BANK      .refresh = TS_HBM_REFRESH_ALL_BANK
+#define PER_BANK      .refresh = TS_HBM_REFRESH_PER_BANK
 
-/* R0: ACT at 1, RD at 1 + tRCD + 1, the second half tCCD_L later, its data CL + BL after that: 36. ACT takes two cycles
- * of HBM2 (hence + 1), three halves of one of HBM3, whose column commands start on whole cycles only. */
+/* R0: ACT at 1, RD at 1 + tRCD + 1, the second half tCCD_L later, its data CL + BL after that: 36. ACT takes
+ * two cycles of HBM2 (hence + 1), three halves of one of HBM3, whose column commands start on whole cycles
+ * only. */
 static const sensitivity rows[] = {
     {FIELD(t_rcd_rd), HBM2, "R0", .cycles = {35, 36, 37, 22}},
     {FIELD(t_cl), HBM2, "R0", .cycles = {35, 36, 37, 22}},
@@ -268,8 +297,8 @@ static void every_figure_counts(void **state) {
             differ = differ || got[k] != rows[i].cycles[k];
         }
         if (differ)
-            print_error("%s, %s: {%lld, %lld, %lld, %lld}\n", rows[i].field, rows[i].requests, (long long)got[0],
-                        (long long)got[1], (long long)got[2], (long long)got[3]);
+            print_error("%s, %s: {%lld, %lld, %lld, %lld}\n", rows[i].field, rows[i].requests,
+                        (long long)got[0], (long long)got[1], (long long)got[2], (long long)got[3]);
         wrong += differ;
         assert_true(rows[i].cycles[0] < rows[i].cycles[1] && rows[i].cycles[1] < rows[i].cycles[2]);
     }

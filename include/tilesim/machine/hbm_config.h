@@ -47,7 +47,7 @@ typedef struct {
 
     ts_hbm_scheduler scheduler;
     ts_hbm_page page;
-    int32_t page_accesses;   /* closed page: column commands after which a row is closed */
+    int32_t page_accesses;   /* closed page: column commands of a row, after which it is closed */
     int32_t read_entries, write_entries; /* bursts queued in a channel (per bank scheduler: in a pseudo channel) */
     int32_t write_high_percent, write_low_percent; /* drain starts above high, ends below low, of write_entries */
     int32_t bank_entries;    /* per bank scheduler: commands queued for a bank */

@@ -33,16 +33,18 @@ extern const int ts_hbm_sequence_reference_count;
  * when HBM time does not have what that configuration does. */
 typedef struct {
     const char *config, *machine, *meaning;
-    const char *sets[8]; /* "hbm.channels=1", ... */
+    const char *sets[12]; /* "hbm.channels=1", ... */
 } ts_hbm_reference_config;
 const ts_hbm_reference_config *ts_hbm_reference_find(const char *config);
 
 /* The machine of a configuration under an address map. */
 const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena, const ts_hbm_reference_config *config,
                                            const char *map);
+/* The cycles of a reference as ts_hbm_run counts them: the driver of DRAMsim3's runs counts one more. */
+int64_t ts_hbm_reference_cycles(const ts_hbm_reference *reference);
 /* Runs what a reference ran. */
 bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run);
-bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_run *run);
+bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, bool as_dramsim3, ts_hbm_run *run);
 
 /* All references whose configuration HBM time has, and all sequences. */
 typedef struct {
@@ -52,7 +54,7 @@ typedef struct {
 typedef struct {
     ts_hbm_comparison *runs;
     int run_count;
-    ts_hbm_run *sequences; /* of ts_hbm_sequence_references */
+    ts_hbm_run *sequences[2]; /* of ts_hbm_sequence_references: as Ramulator, as DRAMsim3 */
 } ts_hbm_accuracy;
 bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy);
 
