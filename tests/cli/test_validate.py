@@ -24,7 +24,7 @@ def accuracy_of_hbm_time():
         return
     assert expect(["validate", "hbm"]) == section("HBM time"), "run: tilesim validate hbm"
     figures = json.loads(expect(["validate", "hbm", "--json"]))
-    assert figures["schema"] == "tilesim.validate" and len(figures["sequences"]) == 16 and len(figures["runs"]) == 178
+    assert figures["schema"] == "tilesim.validate" and len(figures["sequences"]) == 16 and len(figures["runs"]) == 291
     for run in figures["sequences"] + figures["runs"]:
         assert run["cycles"] == run["reference_cycles"], run
 
