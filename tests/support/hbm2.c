@@ -39,10 +39,13 @@ const ts_hbm_config hbm2 = {
                .t_refi = 3900},
     .scheduler = TS_HBM_SCHEDULER_ROW_HIT,
     .page = TS_HBM_PAGE_OPEN,
+    .page_accesses = 4,
     .read_entries = 64,
     .write_entries = 64,
     .write_high_percent = 80,
     .write_low_percent = 20,
+    .bank_entries = 8,
+    .row_hit_limit = 4,
     .refresh = TS_HBM_REFRESH_ALL_BANK,
     .address_map = "A",
 };
