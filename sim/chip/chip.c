@@ -11,7 +11,9 @@
 
 /* A transfer under way: its plan lives as long. */
 typedef struct flight {
-    struct flight *next;
+    struct flight *next;  /* of the free ones */
+    struct flight *younger; /* of those under way */
+    int64_t issued;
     ts_arena *arena;
     int transfer, semaphore;
     const ts_plan *plan;
@@ -31,6 +33,7 @@ struct ts_chip {
     ts_hbm *hbm;
     ts_dma *dma;
     flight *free_flights;
+    flight *active; /* the oldest transfer under way */
     ts_races *races; /* NULL: the sanitizer is off */
     int64_t busy_since; /* -1: no transfer is under way */
     int64_t last_done;  /* the cycle of the last completion */
@@ -149,6 +152,11 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
         return transfer_fault(err, cycle, what);
     }
     f->plan = moved.plan;
+    f->issued = cycle;
+    f->younger = NULL;
+    flight **last = &chip->active;
+    while (*last) last = &(*last)->younger;
+    *last = f;
     if (chip->races) {
         f->race = races_start(chip->races, what, moved.plan, space_of(chip, &what->source),
                               space_of(chip, &what->destination), semaphore, cycle);
@@ -297,6 +305,9 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
     if (f->semaphore >= 0) chip->semaphores[f->semaphore]++;
+    flight **link = &chip->active;
+    while (*link != f) link = &(*link)->younger;
+    *link = f->younger;
     give_back(chip, f);
     if (ts_dma_under_way(chip->dma) == 0) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
@@ -415,28 +426,52 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
     return fault_at(err, since, wait->source, wait->line, wait->column);
 }
 
-bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
-    for (;;) {
-        int64_t core_at = ts_core_next(chip->core);
-        int64_t done_at = ts_dma_next(chip->dma, core_at);
-        if (done_at != INT64_MAX) {
-            if (!complete(err, chip, done_at)) return false;
-            continue;
-        }
-        if (core_at == INT64_MAX) {
-            bool halted = ts_core_halted(chip->core);
-            if (halted && chip->races) races_finish(chip->races, chip->semaphores, chip->last_done);
-            return halted || deadlock(err, chip);
-        }
-        if (core_at >= max_cycles) {
-            ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles",
-                         (long long)max_cycles);
-            return fault_at(err, core_at, NULL, 0, 0);
-        }
-        /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */
-        bool alone = ts_dma_under_way(chip->dma) == 0;
-        if (!ts_core_step(err, chip->core, alone ? max_cycles : core_at + 1)) return false;
+/* The next thing that happens up to `until`, if anything does: a completion, or what the core does; `far`: as much of that
+ * as nobody else can see. */
+static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool far, bool *running) {
+    int64_t core_at = ts_core_next(chip->core);
+    int64_t done_at = ts_dma_next(chip->dma, core_at < until ? core_at : until);
+    *running = true;
+    if (done_at != INT64_MAX) return complete(err, chip, done_at);
+    if (core_at > until || (core_at == INT64_MAX && ts_dma_under_way(chip->dma) > 0)) return true;
+    if (core_at == INT64_MAX) {
+        *running = false;
+        if (!ts_core_halted(chip->core)) return deadlock(err, chip);
+        if (chip->races) races_finish(chip->races, chip->semaphores, chip->last_done);
+        return true;
     }
+    if (core_at >= max_cycles) {
+        ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
+        return fault_at(err, core_at, NULL, 0, 0);
+    }
+    /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */
+    bool alone = ts_dma_under_way(chip->dma) == 0;
+    return ts_core_step(err, chip->core, far && alone ? max_cycles : core_at + 1);
+}
+
+bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running) {
+    return step(err, chip, max_cycles, until, false, running);
+}
+
+bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
+    bool running = true;
+    while (running) {
+        if (!step(err, chip, max_cycles, INT64_MAX, true, &running)) return false;
+    }
+    return true;
+}
+
+const ts_isa_limits *ts_chip_limits(const ts_chip *chip) { return &chip->config->core.limits; }
+
+int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore) { return chip->semaphores[semaphore]; }
+
+bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle) {
+    const flight *f = chip->active;
+    for (; f && number > 0; number--) f = f->younger;
+    if (!f) return false;
+    *transfer = f->transfer;
+    *issued_cycle = f->issued;
+    return true;
 }
 
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {

@@ -4,20 +4,19 @@
 
 #include "commands.h"
 #include "options.h"
+#include "run_request.h"
 #include "tilesim/base/file.h"
+#include "tilesim/report/debug.h"
 #include "tilesim/report/run.h"
 
 enum { TRACE_EVENTS = 200000 };
 
 static const cli_option options[] = {
-    {"machine", 'm', "NAME|FILE", "the machine; default " TS_MACHINE_DEFAULT},
-    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
-    {"define", 'D', "NAME=VALUE", "sets a .param of the program"},
-    {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .safetensors:NAME, .bin"},
+    CLI_RUN_OPTIONS,
     {"output", 'o', "TENSOR=FILE", "where to write a tensor, when everything succeeded"},
-    {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"},
-    {"max-cycles", '\0', "N", "a program that runs longer has failed; default 10,000,000,000"},
+    {"break", '\0', "[FILE:]LINE", "goes to that line and reads commands, as tilesim debug does"},
     {"trace", '\0', "FILE", "a timeline of the last 200,000 events, for ui.perfetto.dev"},
+    {"trace-text", '\0', NULL, "every bundle, stall and transfer as a line, before the report"},
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},
@@ -40,39 +39,70 @@ static const cli_command command_run = {
 
 /* ---- The command line ---- */
 
-static bool read_machine(ts_error *err, const cli_line *line, ts_run_request *request) {
-    const char *name = cli_value(line, "machine");
-    int count = cli_count(line, "set");
-    const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) {
-        sets[i] = cli_value_at(line, "set", i);
-    }
-    request->machine = ts_machine_load_with(err, line->arena, name != NULL ? name : TS_MACHINE_DEFAULT,
-                                            "--set", sets, count);
-    return request->machine != NULL;
-}
-
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
-    const char *limit = cli_value(line, "max-cycles");
-    *request = (ts_run_request){.program = line->operands[0],
-                                .convert = cli_value(line, "convert") != NULL,
-                                .time_only = cli_value(line, "time-only") != NULL,
-                                .check = cli_value(line, "check") != NULL,
-                                .max_cycles = INT64_C(10000000000)};
-    if (!cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
-        !cli_pairs(err, line, "output", &request->outputs, &request->output_count) ||
-        !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||
-        (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles))) {
+    if (!cli_run_request(err, line, request) ||
+        !cli_pairs(err, line, "output", &request->outputs, &request->output_count)) {
         return false;
     }
-    if (request->max_cycles <= 0) {
-        return ts_error_set(err, TS_ERROR_USAGE, "--max-cycles is %s, expected 1 or more", limit);
-    }
+    request->time_only = cli_value(line, "time-only") != NULL;
+    request->check = cli_value(line, "check") != NULL;
     if (cli_value(line, "trace") != NULL) {
         request->trace = TS_NEW(line->arena, ts_trace);
         ts_trace_init(request->trace, line->arena, TRACE_EVENTS);
+        if (cli_value(line, "trace-text") != NULL) {
+            return ts_error_set(err, TS_ERROR_USAGE, "--trace and --trace-text are one or the other");
+        }
     }
-    return read_machine(err, line, request);
+    return true;
+}
+
+/* ---- The trace as text ---- */
+
+typedef struct {
+    const ts_run_result *result;
+    ts_text text;
+} teller;
+
+static void say(teller *t) {
+    cli_print(&t->text);
+    ts_text_clear(&t->text);
+}
+
+static void tell_issued(void *self, int bundle, int64_t cycle) {
+    teller *t = self;
+    ts_report_issued(t->result->program, bundle, cycle, &t->text);
+    say(t);
+}
+
+static void tell_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
+    teller *t = self;
+    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, &t->text);
+    say(t);
+}
+
+static void tell_transferred(void *self, int transfer, const ts_dma_result *result) {
+    teller *t = self;
+    ts_report_transferred(t->result->program, transfer, result, &t->text);
+    say(t);
+}
+
+static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
+    teller *t = TS_NEW(line->arena, teller);
+    ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
+    t->result = result;
+    ts_text_init(&t->text, line->arena);
+    *observer = (ts_chip_observer){t, tell_issued, tell_stalled, tell_transferred};
+    request->observer = observer;
+}
+
+/* With --break, the run is the debugger's. */
+static int debug(const cli_line *line, const ts_run_request *request) {
+    int count = cli_count(line, "break");
+    const char **breaks = TS_NEW_ARRAY(line->arena, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        breaks[i] = cli_value_at(line, "break", i);
+    }
+    return cli_debug(line, request, breaks, count);
 }
 
 /* ---- Files ---- */
@@ -176,8 +206,16 @@ int cmd_run(int argc, char **argv) {
     if (!cli_begin(&line, &command_run, argc, argv)) {
         return line.exit_code;
     }
-    if (!read_request(&err, &line, &request) || !ts_run(&err, line.arena, &request, &result) ||
-        !write_trace(&err, &line, &request, &result) ||
+    if (!read_request(&err, &line, &request)) {
+        return cli_end(&line, cli_fail(&err));
+    }
+    if (cli_count(&line, "break") > 0) {
+        return cli_end(&line, debug(&line, &request));
+    }
+    if (cli_value(&line, "trace-text") != NULL) {
+        trace_as_text(&line, &request, &result);
+    }
+    if (!ts_run(&err, line.arena, &request, &result) || !write_trace(&err, &line, &request, &result) ||
         (result.passed && !ts_run_save(&err, line.arena, &request, &result)) ||
         (result.passed && !update_cycles(&err, &line, &request, &result))) {
         return cli_end(&line, cli_fail(&err));

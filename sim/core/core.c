@@ -330,6 +330,8 @@ const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64
     return op->instruction;
 }
 
+int ts_core_bundle(const ts_core *core) { return core->pc; }
+
 void ts_core_count(const ts_core *core, ts_core_counters *counters) {
     *counters = (ts_core_counters){.cycles = core->waiting ? core->waiting_since : core->next};
     memcpy(counters->stalls, core->stalls, sizeof(counters->stalls));

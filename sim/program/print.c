@@ -216,12 +216,12 @@ static void print_instruction(printer *p, const ts_instruction *code) {
 }
 
 static void print_bundle(printer *p, const ts_bundle *bundle) {
-    ts_text_add(p->out, bundle->count > 1 ? "    { " : "    ");
+    ts_text_add(p->out, bundle->count > 1 ? "{ " : "");
     for (int i = 0; i < bundle->count; i++) {
         ts_text_add(p->out, i > 0 ? " ; " : "");
         print_instruction(p, &bundle->instructions[i]);
     }
-    ts_text_add(p->out, bundle->count > 1 ? " }\n" : "\n");
+    ts_text_add(p->out, bundle->count > 1 ? " }" : "");
 }
 
 /* "L", longer while another name begins with it. */
@@ -235,6 +235,22 @@ static void choose_label(printer *p) {
             p->label[length++] = '_';
         }
     }
+}
+
+static printer new_printer(const ts_program *program, ts_text *out) {
+    printer p = {.program = program, .code = &program->code, .out = out};
+    choose_label(&p);
+    return p;
+}
+
+void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out) {
+    printer p = new_printer(program, out);
+    print_bundle(&p, &p.code->bundles[bundle]);
+}
+
+void ts_program_print_transfer(const ts_program *program, int transfer, ts_text *out) {
+    printer p = new_printer(program, out);
+    print_transfer(&p, &p.code->transfers[transfer]);
 }
 
 /* One a bundle, and one for the end of the program. */
@@ -254,8 +270,7 @@ static const bool *find_targets(const ts_code *code, ts_arena *arena) {
 }
 
 void ts_program_print(const ts_program *program, ts_text *out) {
-    printer p = {.program = program, .code = &program->code, .out = out};
-    choose_label(&p);
+    printer p = new_printer(program, out);
     const bool *targets = find_targets(p.code, out->arena);
     for (int i = 0; program->check_count > 0 && i < program->param_count; i++) {
         print_param(&p, &program->params[i]);
@@ -272,7 +287,9 @@ void ts_program_print(const ts_program *program, ts_text *out) {
             ts_text_add(out, "%s%d:\n", p.label, i);
         }
         if (i < p.code->bundle_count) {
+            ts_text_add(out, "    ");
             print_bundle(&p, &p.code->bundles[i]);
+            ts_text_add(out, "\n");
         }
     }
 }

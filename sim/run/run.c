@@ -113,33 +113,6 @@ static void count(const ts_chip_counters *c, ts_counters *out) {
 
 /* ---- The whole ---- */
 
-static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
-                     const ts_check *checks, ts_run_tensor *tensors, ts_run_result *result) {
-    recorder self = {request->trace};
-    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer};
-    ts_chip_config config;
-    ts_chip_configure(request->machine, &config);
-    config.time_only = request->time_only;
-    ts_findings *findings = request->check ? TS_NEW(arena, ts_findings) : NULL;
-    const bool *outputs = mark_outputs(arena, program);
-    config.findings = findings;
-    config.outputs = outputs;
-    result->findings = findings;
-    ts_chip *chip =
-        ts_chip_new(err, arena, &config, &program->code, request->trace != NULL ? &observer : NULL);
-    bool good = chip != NULL && store_inputs(err, chip, program, tensors) &&
-                ts_chip_run(err, chip, request->max_cycles) &&
-                fetch(err, arena, chip, request, program, checks, tensors);
-    if (good) {
-        ts_chip_count(chip, &result->chip);
-        good = !findings || request->time_only ||
-               find_unwritten(err, chip, program, outputs, findings, result->chip.cycles);
-        count(&result->chip, &result->counters);
-    }
-    ts_chip_free(chip);
-    return good;
-}
-
 static bool check_outputs(ts_error *err, const ts_run_request *request, const ts_program *program) {
     if (request->time_only && request->output_count > 0) {
         return ts_error_set(err, TS_ERROR_USAGE, "-o %s: --time-only computes no values",
@@ -153,29 +126,76 @@ static bool check_outputs(ts_error *err, const ts_run_request *request, const ts
     return true;
 }
 
-bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
+static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                      const ts_chip_observer *observer, run_parts *parts) {
+    ts_chip_configure(request->machine, &parts->config);
+    parts->outputs = mark_outputs(arena, parts->program);
+    parts->findings = request->check ? TS_NEW(arena, ts_findings) : NULL;
+    parts->config.time_only = request->time_only;
+    parts->config.findings = parts->findings;
+    parts->config.outputs = parts->outputs;
+    parts->chip = ts_chip_new(err, arena, &parts->config, &parts->program->code, observer);
+    if (parts->chip != NULL && !store_inputs(err, parts->chip, parts->program, parts->tensors)) {
+        ts_chip_free(parts->chip);
+        parts->chip = NULL;
+    }
+    return parts->chip != NULL;
+}
+
+bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                    const ts_chip_observer *observer, run_parts *parts) {
     ts_target target;
     ts_run_target(request->machine, &target);
-    *result = (ts_run_result){0};
-    const ts_program *program =
+    *parts = (run_parts){0};
+    parts->program =
         ts_program_load(err, arena, request->program, &target, request->defines, request->define_count);
-    const ts_check *checks = program != NULL ? parse_checks(err, arena, program) : NULL;
-    if (checks == NULL || !check_outputs(err, request, program)) {
+    parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
+    if (parts->checks == NULL || !check_outputs(err, request, parts->program)) {
         return false;
     }
-    ts_run_tensor *tensors = TS_NEW_ARRAY(arena, ts_run_tensor, program->code.tensor_count + 1);
-    ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, program->check_count + 1);
-    if (!bind_inputs(err, arena, request, program, tensors) ||
-        !simulate(err, arena, request, program, checks, tensors, result) ||
-        !(request->time_only || run_checks(err, program, checks, tensors, results))) {
+    parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
+    return bind_inputs(err, arena, request, parts->program, parts->tensors) &&
+           open_chip(err, arena, request, observer, parts);
+}
+
+static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
+                     ts_run_result *result) {
+    bool good = ts_chip_run(err, parts->chip, request->max_cycles) &&
+                fetch(err, arena, parts->chip, request, parts->program, parts->checks, parts->tensors);
+    if (good) {
+        ts_chip_count(parts->chip, &result->chip);
+        good = !parts->findings || request->time_only ||
+               find_unwritten(err, parts->chip, parts->program, parts->outputs, parts->findings,
+                              result->chip.cycles);
+        count(&result->chip, &result->counters);
+    }
+    ts_chip_free(parts->chip);
+    return good;
+}
+
+bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
+    recorder self = {request->trace};
+    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer};
+    run_parts parts;
+    *result = (ts_run_result){0};
+    const ts_chip_observer *told = request->trace != NULL ? &observer : request->observer;
+    if (!run_parts_open(err, arena, request, told, &parts)) {
         return false;
     }
-    result->program = program;
-    result->tensors = tensors;
-    result->rules = checks;
+    result->program = parts.program; /* an observer may want it */
+    if (!simulate(err, arena, request, &parts, result)) {
+        return false;
+    }
+    ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts.program->check_count + 1);
+    if (!request->time_only && !run_checks(err, parts.program, parts.checks, parts.tensors, results)) {
+        return false;
+    }
+    result->tensors = parts.tensors;
+    result->rules = parts.checks;
+    result->findings = parts.findings;
     result->checks = request->time_only ? NULL : results;
     result->passed = !result->findings || result->findings->count == 0;
-    for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
+    for (int i = 0; result->checks != NULL && i < parts.program->check_count; i++) {
         result->passed = result->passed && results[i].failed == 0;
     }
     return true;

@@ -20,4 +20,19 @@ bool *mark_outputs(ts_arena *arena, const ts_program *program);
 bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, const bool *outputs,
                     ts_findings *findings, int64_t cycle);
 
+/* A program, its inputs and a chip, ready to run. */
+typedef struct {
+    const ts_program *program;
+    const ts_check *checks;
+    ts_run_tensor *tensors;
+    ts_chip_config config;
+    const bool *outputs;
+    ts_findings *findings; /* NULL: nobody looks */
+    ts_chip *chip;
+} run_parts;
+
+/* `parts` must stay where it is. The chip is the caller's to free. */
+bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                    const ts_chip_observer *observer, run_parts *parts);
+
 #endif

@@ -104,6 +104,8 @@ void ts_core_notify(ts_core *core, int64_t cycle);
 bool ts_core_halted(const ts_core *core);
 /* The wait that holds the core, for a report of a deadlock; NULL when it does not wait. */
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed);
+/* The bundle that issues next. */
+int ts_core_bundle(const ts_core *core);
 void ts_core_count(const ts_core *core, ts_core_counters *counters);
 /* Of bundle `bundle`: how often it issued and how many cycles it stalled. */
 void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles);

@@ -21,6 +21,7 @@ typedef struct {
     bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
     int64_t max_cycles; /* a program that still runs then has failed */
     ts_trace *trace;    /* NULL: none */
+    const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
 } ts_run_request;
 
 /* Kinds of trace events. */

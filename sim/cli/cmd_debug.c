@@ -1,0 +1,512 @@
+/* tilesim debug: a program, step by step; commands come from standard input, so that a script can give them.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "run_request.h"
+#include "tilesim/report/debug.h"
+
+enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20 };
+
+typedef struct {
+    ts_session *session;
+    ts_arena *scratch; /* for one command */
+    ts_text *out;
+    ts_breakpoint breakpoints[BREAKPOINTS];
+    int breakpoint_count;
+    bool quits, failed; /* failed: the program broke a rule of the machine, and cannot go on */
+    ts_source line;     /* the command as it was typed */
+    const char *words[WORDS];
+    size_t offsets[WORDS]; /* of the words in the line */
+    int word_count;
+} debugger;
+
+typedef bool debug_function(ts_error *err, debugger *d);
+
+/* ---- Going on ---- */
+
+static bool complain(ts_error *err, const debugger *d, int word, const char *expected) {
+    size_t at = word < d->word_count ? d->offsets[word] : d->line.length;
+    return ts_error_at(err, TS_ERROR_INPUT, &d->line, at, "expected %s", expected);
+}
+
+/* The number that is word `word`; `otherwise` when there is no such word. */
+static bool number(ts_error *err, const debugger *d, int word, int64_t least, int64_t otherwise,
+                   int64_t *value) {
+    if (word >= d->word_count) {
+        *value = otherwise;
+        return true;
+    }
+    char *end;
+    *value = strtoll(d->words[word], &end, 10);
+    bool good = end != d->words[word] && (*end == '\0' || isspace((unsigned char)*end)) && *value >= least;
+    return good || complain(err, d, word, least > 0 ? "a number from 1 on" : "a number from 0 on");
+}
+
+static bool go(ts_error *err, debugger *d, int64_t bundles, int64_t until) {
+    ts_stop stop;
+    if (d->failed) {
+        return ts_error_set(err, TS_ERROR_FAULT,
+                            "the program has failed; its state is still there to look at");
+    }
+    if (!ts_session_go(err, d->session, bundles, until, d->breakpoints, d->breakpoint_count, &stop)) {
+        d->failed = true;
+        return false;
+    }
+    ts_report_where(d->session, d->out);
+    return true;
+}
+
+static bool do_step(ts_error *err, debugger *d) {
+    int64_t count;
+    return number(err, d, 1, 1, 1, &count) && go(err, d, count, INT64_MAX);
+}
+
+static bool do_continue(ts_error *err, debugger *d) { return go(err, d, INT64_MAX, INT64_MAX); }
+
+static bool do_until(ts_error *err, debugger *d) {
+    int64_t cycle;
+    if (d->word_count < 2) {
+        return complain(err, d, 1, "a cycle");
+    }
+    return number(err, d, 1, 0, 0, &cycle) && go(err, d, INT64_MAX, cycle);
+}
+
+/* ---- Breakpoints: LINE, or FILE:LINE ---- */
+
+static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
+    const char *colon = strrchr(text, ':');
+    char *end;
+    long line = strtol(colon ? colon + 1 : text, &end, 10);
+    *at = (ts_breakpoint){NULL, (int)line};
+    if (colon) {
+        at->file = ts_arena_copy_text(d->out->arena, text, (size_t)(colon - text));
+    }
+    if (*end != '\0' || line <= 0 || line > 1000000000) {
+        return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line or FILE:LINE", text);
+    }
+    return ts_session_has_line(d->session, at) ||
+           ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
+}
+
+static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
+    ts_breakpoint at;
+    if (!read_place(err, d, text, &at)) {
+        return false;
+    }
+    for (int i = 0; i < d->breakpoint_count; i++) {
+        const ts_breakpoint *b = &d->breakpoints[i];
+        bool same = (b->file == NULL) == (at.file == NULL) && (!at.file || strcmp(b->file, at.file) == 0);
+        if (same && b->line == at.line) {
+            return true;
+        }
+    }
+    if (d->breakpoint_count == BREAKPOINTS) {
+        return ts_error_set(err, TS_ERROR_INPUT, "there are %d breakpoints already", BREAKPOINTS);
+    }
+    d->breakpoints[d->breakpoint_count++] = at;
+    return true;
+}
+
+static void list_breakpoints(debugger *d) {
+    for (int i = 0; i < d->breakpoint_count; i++) {
+        const ts_breakpoint *b = &d->breakpoints[i];
+        ts_text_add(d->out, "%d  %s%sline %d\n", i + 1, b->file ? b->file : "", b->file ? ", " : "", b->line);
+    }
+    if (d->breakpoint_count == 0) {
+        ts_text_add(d->out, "no breakpoints\n");
+    }
+}
+
+static bool do_break(ts_error *err, debugger *d) {
+    if (d->word_count > 1 && !add_breakpoint(err, d, d->words[1])) {
+        return false;
+    }
+    list_breakpoints(d);
+    return true;
+}
+
+static bool do_delete(ts_error *err, debugger *d) {
+    int64_t n;
+    if (!number(err, d, 1, 1, d->breakpoint_count, &n)) {
+        return false;
+    }
+    if (n < 1 || n > d->breakpoint_count) {
+        return complain(err, d, 1, "the number of a breakpoint");
+    }
+    memmove(&d->breakpoints[n - 1], &d->breakpoints[n],
+            (size_t)(d->breakpoint_count - n) * sizeof d->breakpoints[0]);
+    d->breakpoint_count--;
+    list_breakpoints(d);
+    return true;
+}
+
+/* ---- Looking ---- */
+
+static bool do_where(ts_error *err, debugger *d) {
+    (void)err;
+    ts_report_where(d->session, d->out);
+    return true;
+}
+
+static bool do_list(ts_error *err, debugger *d) {
+    int64_t around;
+    if (!number(err, d, 1, 0, 4, &around)) {
+        return false;
+    }
+    ts_report_source(d->session, around > 1000 ? 1000 : (int)around, d->out);
+    return true;
+}
+
+static bool do_scalars(ts_error *err, debugger *d) {
+    (void)err;
+    ts_report_scalars(d->session, d->out);
+    return true;
+}
+
+static bool do_semaphores(ts_error *err, debugger *d) {
+    (void)err;
+    ts_report_semaphores(d->session, d->out);
+    return true;
+}
+
+static bool do_transfers(ts_error *err, debugger *d) {
+    (void)err;
+    ts_report_transfers(d->session, d->out);
+    return true;
+}
+
+/* v12, m0 or s3; false without an error: the word names no register. */
+static bool is_register(const debugger *d, const char *word, ts_operand_kind *kind, int *reg) {
+    const ts_isa_limits *limits = ts_chip_limits(ts_session_chip(d->session));
+    char *end;
+    long value = strtol(word + (*word != '\0'), &end, 10);
+    int most = *word == 'v'   ? limits->vregs
+               : *word == 'm' ? limits->vmasks
+               : *word == 's' ? limits->sregs
+                              : 0;
+    *kind = *word == 'v' ? TS_OPERAND_VREG : *word == 'm' ? TS_OPERAND_VMASK : TS_OPERAND_SREG;
+    *reg = (int)value;
+    return isdigit((unsigned char)word[1 * (*word != '\0')]) && *end == '\0' && value < most;
+}
+
+static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int reg) {
+    ts_register_view view = kind == TS_OPERAND_VMASK ? TS_VIEW_HEX : TS_VIEW_F32;
+    bool whole = false;
+    for (int i = 2; i < d->word_count; i++) {
+        bool all = strcmp(d->words[i], "all") == 0;
+        whole = whole || all;
+        if (!all && !ts_register_view_find(d->words[i], &view)) {
+            return complain(err, d, i, "f32, i32, hex, bf16 or all");
+        }
+    }
+    ts_report_register(d->session, kind, reg, view, whole, d->out);
+    return true;
+}
+
+/* ---- Slices: x[3, 0:8, :], dims that are left out are whole ---- */
+
+typedef struct {
+    const debugger *d;
+    const char *at;
+} slice_reader;
+
+static void skip_space(slice_reader *r) {
+    while (isspace((unsigned char)*r->at)) {
+        r->at++;
+    }
+}
+
+static bool slice_error(ts_error *err, const slice_reader *r, const char *expected) {
+    return ts_error_at(err, TS_ERROR_INPUT, &r->d->line, (size_t)(r->at - r->d->line.text), "expected %s",
+                       expected);
+}
+
+static bool slice_number(ts_error *err, slice_reader *r, int64_t most, int64_t *value) {
+    char text[64], *end;
+    skip_space(r);
+    *value = strtoll(r->at, &end, 10);
+    if (end == r->at || *value < 0 || *value > most) {
+        snprintf(text, sizeof text, "a number from 0 to %" PRId64, most);
+        return slice_error(err, r, text);
+    }
+    r->at = end;
+    skip_space(r);
+    return true;
+}
+
+static bool slice_dim(ts_error *err, slice_reader *r, int64_t extent, int64_t *begin, int64_t *size) {
+    int64_t end = extent;
+    *begin = 0;
+    skip_space(r);
+    if (*r->at != ':' && !slice_number(err, r, extent > 0 ? extent - 1 : 0, begin)) {
+        return false;
+    }
+    if (*r->at != ':') {
+        *size = extent > 0;
+        return true;
+    }
+    r->at++;
+    skip_space(r);
+    if (*r->at != ',' && *r->at != ']' && !slice_number(err, r, extent, &end)) {
+        return false;
+    }
+    *size = end > *begin ? end - *begin : 0;
+    return true;
+}
+
+static bool read_slice(ts_error *err, slice_reader *r, const ts_layout *layout, int64_t *begin,
+                       int64_t *sizes) {
+    for (int i = 0; i < layout->rank; i++) {
+        begin[i] = 0;
+        sizes[i] = layout->dims[i];
+    }
+    skip_space(r);
+    if (*r->at == '\0') {
+        return true;
+    }
+    if (*r->at != '[') {
+        return slice_error(err, r, "'[' or the end");
+    }
+    for (int i = 0; i < layout->rank; i++) {
+        r->at++;
+        if (!slice_dim(err, r, layout->dims[i], &begin[i], &sizes[i])) {
+            return false;
+        }
+        if (*r->at == ']') {
+            return true;
+        }
+        if (*r->at != ',' || i + 1 == layout->rank) {
+            return slice_error(err, r, i + 1 == layout->rank ? "']'" : "',', ':' or ']'");
+        }
+    }
+    return slice_error(err, r, "a tensor with dimensions");
+}
+
+static int find_tensor(ts_error *err, const debugger *d, const char *name, size_t length) {
+    const ts_code *code = &ts_session_program(d->session)->code;
+    for (int i = 0; i < code->tensor_count; i++) {
+        if (strlen(code->tensors[i].name) == length && memcmp(code->tensors[i].name, name, length) == 0) {
+            return i;
+        }
+    }
+    complain(err, d, 1, "a register (v3, m0, s1) or a tensor of the program");
+    if (code->tensor_count > 0) {
+        ts_error_hint(err,
+                      ts_text_nearest(ts_arena_copy_text(d->scratch, name, length), &code->tensors[0].name,
+                                      (size_t)code->tensor_count, sizeof(ts_tensor)));
+    }
+    return -1;
+}
+
+static bool print_tensor(ts_error *err, debugger *d) {
+    const char *name = d->line.text + d->offsets[1];
+    slice_reader r = {d, name + strcspn(name, "[ \t")};
+    size_t length = (size_t)(r.at - name);
+    int number_of_tensor = find_tensor(err, d, name, length);
+    if (number_of_tensor < 0) {
+        return false;
+    }
+    const ts_tensor *tensor = &ts_session_program(d->session)->code.tensors[number_of_tensor];
+    int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS], elements = 1;
+    if (!tensor->shape->layout) {
+        return complain(err, d, 1, "a tensor with a layout");
+    }
+    if (!read_slice(err, &r, tensor->shape->layout, begin, sizes)) {
+        return false;
+    }
+    for (int i = 0; i < tensor->shape->layout->rank; i++) {
+        elements =
+            sizes[i] > 0 && elements > MOST_ELEMENTS / sizes[i] ? MOST_ELEMENTS + 1 : elements * sizes[i];
+    }
+    if (elements > MOST_ELEMENTS) {
+        return ts_error_set(err, TS_ERROR_INPUT, "more than %d elements, expected a smaller slice of '%s'",
+                            MOST_ELEMENTS, tensor->name);
+    }
+    ts_host_array array;
+    if (!ts_session_fetch(err, d->scratch, d->session, number_of_tensor, begin, sizes, &array)) {
+        return false;
+    }
+    ts_report_box(tensor->name, &array, begin, d->out);
+    return true;
+}
+
+static bool do_print(ts_error *err, debugger *d) {
+    ts_operand_kind kind;
+    int reg;
+    if (d->word_count < 2) {
+        return complain(err, d, 1, "a register (v3, m0, s1) or a slice of a tensor (x[0:8, 0:4])");
+    }
+    return is_register(d, d->words[1], &kind, &reg) ? print_register(err, d, kind, reg)
+                                                    : print_tensor(err, d);
+}
+
+/* ---- The table of commands ---- */
+
+static bool do_quit(ts_error *err, debugger *d) {
+    (void)err;
+    d->quits = true;
+    return true;
+}
+
+static debug_function do_help;
+static const struct {
+    const char *name, *letter, *arguments, *meaning;
+    debug_function *run;
+} debug_commands[] = {
+    {"step", "s", "[N]", "issues N bundles, 1 without N", do_step},
+    {"continue", "c", "", "goes on to a breakpoint or the end", do_continue},
+    {"until", "u", "CYCLE", "goes on to a cycle", do_until},
+    {"break", "b", "[FILE:]LINE", "stops before an instruction of that line issues; lists all", do_break},
+    {"delete", "d", "[N]", "takes breakpoint N away, the last without N", do_delete},
+    {"where", "w", "", "the bundle that issues next, and why it has not", do_where},
+    {"list", "l", "[N]", "N lines of the program around it", do_list},
+    {"print", "p", "REGISTER [VIEW] [all]", "v3, m0 or s1 as f32, i32, hex or bf16", do_print},
+    {"", "", "TENSOR[SLICE]", "x[0:8, 64:72]: values as they are in memory now", do_print},
+    {"scalars", "r", "", "the scalar registers", do_scalars},
+    {"sems", "m", "", "the semaphores", do_semaphores},
+    {"dmas", "t", "", "the transfers under way", do_transfers},
+    {"help", "h", "", "this list", do_help},
+    {"quit", "q", "", "leaves; so does the end of the input", do_quit},
+};
+enum { COMMANDS = sizeof debug_commands / sizeof debug_commands[0] };
+
+static bool do_help(ts_error *err, debugger *d) {
+    (void)err;
+    for (int i = 0; i < COMMANDS; i++) {
+        ts_text_add(d->out, "%-9s %-2s %-22s %s\n", debug_commands[i].name, debug_commands[i].letter,
+                    debug_commands[i].arguments, debug_commands[i].meaning);
+    }
+    return true;
+}
+
+static bool run_command(ts_error *err, debugger *d) {
+    for (int i = 0; i < COMMANDS; i++) {
+        bool same = strcmp(d->words[0], debug_commands[i].name) == 0 ||
+                    strcmp(d->words[0], debug_commands[i].letter) == 0;
+        if (same && *debug_commands[i].name != '\0') {
+            return debug_commands[i].run(err, d);
+        }
+    }
+    complain(err, d, 0, "a command (help lists them)");
+    return ts_error_hint(
+        err, ts_text_nearest(d->words[0], &debug_commands[0].name, COMMANDS, sizeof debug_commands[0]));
+}
+
+/* Words are copied; the line stays whole, for errors. */
+static void split(debugger *d) {
+    const char *at = d->line.text;
+    d->word_count = 0;
+    while (*at != '\0' && d->word_count < WORDS) {
+        at += strspn(at, " \t");
+        size_t length = strcspn(at, " \t");
+        if (length > 0) {
+            d->offsets[d->word_count] = (size_t)(at - d->line.text);
+            d->words[d->word_count++] = ts_arena_copy_text(d->scratch, at, length);
+        }
+        at += length;
+    }
+}
+
+static void obey(debugger *d, const char *text, int number_of_line) {
+    ts_error err = {0};
+    char name[40];
+    snprintf(name, sizeof name, "command %d", number_of_line);
+    d->scratch = ts_arena_new();
+    d->line = (ts_source){name, text, strlen(text)};
+    split(d);
+    bool good = d->word_count == 0 || run_command(&err, d);
+    cli_print(d->out);
+    fflush(stdout);
+    ts_text_clear(d->out);
+    if (!good) {
+        cli_fail(&err);
+    }
+    ts_arena_free(d->scratch);
+}
+
+static void prompt(void) {
+    if (isatty(0)) {
+        fputs("(tilesim) ", stdout);
+        fflush(stdout);
+    }
+}
+
+static void read_commands(debugger *d) {
+    char text[LINE_BYTES];
+    prompt();
+    for (int i = 1; !d->quits && fgets(text, sizeof text, stdin) != NULL; i++) {
+        text[strcspn(text, "\r\n")] = '\0';
+        obey(d, text, i);
+        if (!d->quits) {
+            prompt();
+        }
+    }
+}
+
+int cli_debug(const cli_line *line, const ts_run_request *request, const char *const *breaks,
+              int break_count) {
+    ts_error err = {0};
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    debugger d = {.session = ts_session_open(&err, line->arena, request), .out = &out};
+    bool good = d.session != NULL;
+    for (int i = 0; good && i < break_count; i++) {
+        good = add_breakpoint(&err, &d, breaks[i]);
+    }
+    if (good && break_count > 0) {
+        obey(&d, "continue", 0);
+    } else if (good) {
+        obey(&d, "where", 0);
+    }
+    if (good) {
+        read_commands(&d);
+    }
+    ts_session_close(d.session);
+    return good ? (d.failed ? 3 : 0) : cli_fail(&err);
+}
+
+/* ---- The command ---- */
+
+static const cli_option options[] = {
+    CLI_RUN_OPTIONS,
+    {"break", 'b', "[FILE:]LINE", "goes on to that line first; may be repeated"},
+};
+
+static const cli_command command_debug = {
+    .name = "debug",
+    .operands = "PROGRAM",
+    .operands_least = 1,
+    .operands_most = 1,
+    .about =
+        "Steps through a program on a machine. Commands come from standard input, one a line; `help` lists\n"
+        "them. Exit code 3: the program broke a rule of the machine.\n",
+    .example =
+        "    printf 'break 66\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+int cmd_debug(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_run_request request;
+    if (!cli_begin(&line, &command_debug, argc, argv)) {
+        return line.exit_code;
+    }
+    if (!cli_run_request(&err, &line, &request)) {
+        return cli_end(&line, cli_fail(&err));
+    }
+    int count = cli_count(&line, "break");
+    const char **breaks = TS_NEW_ARRAY(line.arena, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        breaks[i] = cli_value_at(&line, "break", i);
+    }
+    return cli_end(&line, cli_debug(&line, &request, breaks, count));
+}

@@ -1,0 +1,25 @@
+/* What the commands that run a program share: their options, and the debugger's prompt. */
+#ifndef SIM_CLI_RUN_REQUEST_H
+#define SIM_CLI_RUN_REQUEST_H
+
+#include "options.h"
+#include "tilesim/run/run.h"
+
+/* Rows of an option table, first in both. */
+#define CLI_RUN_OPTIONS                                                                                      \
+    {"machine", 'm', "NAME|FILE", "the machine; default " TS_MACHINE_DEFAULT},                               \
+        {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},               \
+        {"define", 'D', "NAME=VALUE", "sets a .param of the program"},                                       \
+        {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .safetensors:NAME, .bin"},              \
+        {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"}, {                  \
+        "max-cycles", '\0', "N", "a program that runs longer has failed; default 10,000,000,000"             \
+    }
+
+bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request);
+
+/* Commands from standard input until it ends; with `breaks`, after going to the first of those lines. Returns
+ * the exit code. */
+int cli_debug(const cli_line *line, const ts_run_request *request, const char *const *breaks,
+              int break_count);
+
+#endif

@@ -1,0 +1,281 @@
+/* Events, registers and tensors as text. */
+#include "tilesim/report/debug.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/convert.h"
+
+/* ---- Events ---- */
+
+static int line_of(const ts_program *program, int bundle) {
+    const ts_bundle *b = &program->code.bundles[bundle];
+    return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
+}
+
+static void add_head(ts_text *out, int64_t cycle, int line) {
+    char number[32];
+    ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
+}
+
+void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_text *out) {
+    add_head(out, cycle, line_of(program, bundle));
+    ts_program_print_bundle(program, bundle, out);
+    ts_text_add(out, "\n");
+}
+
+void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycle, int64_t cycles, int stall,
+                       ts_text *out) {
+    char number[32];
+    add_head(out, first_cycle, line_of(program, bundle));
+    ts_text_add(out, "  stalls %s cycles: %s\n", ts_text_group_digits(number, cycles),
+                ts_stall_get(stall)->meaning);
+}
+
+void ts_report_transferred(const ts_program *program, int transfer, const ts_dma_result *result,
+                           ts_text *out) {
+    char bytes[32], issued[32];
+    add_head(out, result->completed_cycle, program->code.transfers[transfer].line);
+    ts_text_add(out, "  done: dma ");
+    ts_program_print_transfer(program, transfer, out);
+    ts_text_add(out, " (%s bytes, issued at %s)\n", ts_text_group_digits(bytes, result->useful_bytes),
+                ts_text_group_digits(issued, result->issued_cycle));
+}
+
+/* ---- Where it stands ---- */
+
+void ts_report_where(const ts_session *session, ts_text *out) {
+    const ts_program *program = ts_session_program(session);
+    ts_session_state state;
+    char number[32];
+    ts_session_look(session, &state);
+    if (state.bundle < 0) {
+        ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
+        return;
+    }
+    ts_text_add(out, "cycle %s, line %d: ", ts_text_group_digits(number, state.cycle),
+                line_of(program, state.bundle));
+    ts_program_print_bundle(program, state.bundle, out);
+    ts_text_add(out, "\n");
+    if (state.waits) {
+        ts_text_add(out, "it waits for a semaphore or the DMA engine\n");
+    } else if (state.stall >= 0) {
+        ts_text_add(out, "it stalled %s cycles: %s\n", ts_text_group_digits(number, state.stall_cycles),
+                    ts_stall_get(state.stall)->meaning);
+    }
+}
+
+void ts_report_semaphores(ts_session *session, ts_text *out) {
+    const ts_code *code = &ts_session_program(session)->code;
+    for (int i = 0; i < code->semaphore_count; i++) {
+        ts_text_add(out, "%-16s %lld\n", code->semaphore_names[i],
+                    (long long)ts_chip_semaphore(ts_session_chip(session), i));
+    }
+    if (code->semaphore_count == 0) {
+        ts_text_add(out, "the program has no semaphores\n");
+    }
+}
+
+void ts_report_transfers(ts_session *session, ts_text *out) {
+    const ts_program *program = ts_session_program(session);
+    char number[32];
+    int transfer, count = 0;
+    int64_t issued;
+    for (; ts_chip_transfer(ts_session_chip(session), count, &transfer, &issued); count++) {
+        ts_text_add(out, "line %d: dma ", program->code.transfers[transfer].line);
+        ts_program_print_transfer(program, transfer, out);
+        ts_text_add(out, ", issued at cycle %s\n", ts_text_group_digits(number, issued));
+    }
+    if (count == 0) {
+        ts_text_add(out, "no DMA is under way\n");
+    }
+}
+
+static const char *find_line(const ts_source *source, int line, size_t *length) {
+    const char *at = source->text, *end = source->text + source->length;
+    for (int i = 1; i < line && at < end; i++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next ? next + 1 : end;
+    }
+    const char *next = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    *length = (size_t)((next ? next : end) - at);
+    return at;
+}
+
+void ts_report_source(const ts_session *session, int around, ts_text *out) {
+    const ts_code *code = &ts_session_program(session)->code;
+    ts_session_state state;
+    ts_session_look(session, &state);
+    const ts_instruction *next = state.bundle >= 0 ? &code->bundles[state.bundle].instructions[0] : NULL;
+    if (!next || !next->source) {
+        ts_text_add(out, "the program has ended\n");
+        return;
+    }
+    ts_text_add(out, "%s\n", next->source->name);
+    for (int line = next->line - around; line <= next->line + around; line++) {
+        size_t length;
+        const char *text = line > 0 ? find_line(next->source, line, &length) : NULL;
+        if (text && text + length < next->source->text + next->source->length) {
+            ts_text_add(out, "%s%5d  %.*s\n", line == next->line ? ">" : " ", line, (int)length, text);
+        }
+    }
+}
+
+/* ---- Registers ---- */
+
+bool ts_register_view_find(const char *text, ts_register_view *view) {
+    static const char *const names[] = {"f32", "i32", "hex", "bf16"};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *view = (ts_register_view)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void format_word(char out[40], uint32_t word, ts_register_view view) {
+    switch (view) {
+    case TS_VIEW_F32:
+        snprintf(out, 40, "%.5g", (double)ts_f32_from_bits(word));
+        return;
+    case TS_VIEW_I32:
+        snprintf(out, 40, "%d", (int32_t)word);
+        return;
+    case TS_VIEW_BF16:
+        snprintf(out, 40, "%.3g:%.3g", (double)ts_f32_from_bits(word << 16),
+                 (double)ts_f32_from_bits(word & 0xffff0000u));
+        return;
+    default:
+        snprintf(out, 40, "%08x", word);
+        return;
+    }
+}
+
+static void add_words(ts_text *out, const uint32_t *words, const int *lanes, int count,
+                      ts_register_view view) {
+    char text[40];
+    for (int i = 0; i < count; i++) {
+        format_word(text, words[lanes[i]], view);
+        ts_text_add(out, " %12s", text);
+    }
+}
+
+static double number_of(uint32_t word, ts_register_view view) {
+    return view == TS_VIEW_F32 ? (double)ts_f32_from_bits(word) : (double)(int32_t)word;
+}
+
+/* The least and the largest; NaN is neither, and counted. */
+static void add_range(ts_text *out, const uint32_t *words, ts_register_view view) {
+    double least = 0, most = 0;
+    int nans = 0, seen = 0;
+    for (int i = 0; i < TS_VREG_WORDS; i++) {
+        double value = number_of(words[i], view);
+        if (value != value) {
+            nans++;
+            continue;
+        }
+        least = seen == 0 || value < least ? value : least;
+        most = seen == 0 || value > most ? value : most;
+        seen++;
+    }
+    if (view == TS_VIEW_F32 || view == TS_VIEW_I32) {
+        ts_text_add(out, "all 1,024 words: %.6g to %.6g, %d NaN\n", least, most, nans);
+    }
+}
+
+static void add_grid(ts_text *out, const uint32_t *words, ts_register_view view, bool whole) {
+    static const int some[] = {0, 1, 2, 3, 126, 127};
+    enum { SOME = 6, ALL = 6 };
+    for (int first = 0; first < TS_LANES; first += ALL) {
+        int lanes[ALL], count = whole ? (TS_LANES - first < ALL ? TS_LANES - first : ALL) : SOME;
+        ts_text_add(out, "lane     ");
+        for (int i = 0; i < count; i++) {
+            lanes[i] = whole ? first + i : some[i];
+            ts_text_add(out, " %12d", lanes[i]);
+        }
+        for (int sublane = 0; sublane < TS_SUBLANES; sublane++) {
+            ts_text_add(out, "\nsublane %d", sublane);
+            add_words(out, words + sublane * TS_LANES, lanes, count, view);
+        }
+        ts_text_add(out, "\n");
+        if (!whole) {
+            return;
+        }
+    }
+}
+
+void ts_report_register(ts_session *session, ts_operand_kind kind, int reg, ts_register_view view, bool whole,
+                        ts_text *out) {
+    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session));
+    const uint32_t *words = ts_core_register(core, kind, reg);
+    if (kind == TS_OPERAND_SREG) {
+        ts_text_add(out, "s%d = %d (0x%08x)\n", reg, (int32_t)words[0], words[0]);
+        return;
+    }
+    add_grid(out, words, view, whole);
+    add_range(out, words, view);
+}
+
+void ts_report_scalars(ts_session *session, ts_text *out) {
+    int count = ts_session_chip(session) ? ts_chip_limits(ts_session_chip(session))->sregs : 0, shown = 0;
+    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session));
+    for (int i = 0; i < count; i++) {
+        int32_t value = (int32_t)*ts_core_register(core, TS_OPERAND_SREG, i);
+        if (value != 0) {
+            ts_text_add(out, "s%d = %d\n", i, value);
+            shown++;
+        }
+    }
+    ts_text_add(out, shown == 0 ? "all scalar registers are 0\n" : "the others are 0\n");
+}
+
+/* ---- Tensors ---- */
+
+static void add_element(ts_text *out, const ts_host_array *array, int64_t flat) {
+    int bytes = ts_dtype_get(array->dtype)->stored_bits / 8;
+    uint64_t bits = 0;
+    memcpy(&bits, array->bytes + flat * bytes, (size_t)(bytes < 8 ? bytes : 8));
+    char text[32] = "?";
+    if (ts_dtype_has_value(array->dtype)) {
+        snprintf(text, sizeof text, "%.6g", ts_element_to_double(array->dtype, bits));
+    }
+    ts_text_add(out, " %10s", text);
+}
+
+static void add_row_index(ts_text *out, const ts_host_array *array, const int64_t *begin, int64_t row) {
+    int64_t index[TS_HOST_RANK];
+    char text[200];
+    size_t at = 0;
+    for (int i = array->rank - 2; i >= 0; i--) {
+        index[i] = begin[i] + row % array->dims[i];
+        row /= array->dims[i];
+    }
+    for (int i = 0; i < array->rank - 1 && at < sizeof text; i++) {
+        int written = snprintf(text + at, sizeof text - at, "%lld,", (long long)index[i]);
+        at += written > 0 ? (size_t)written : 0;
+    }
+    ts_text_add(out, "[%s:]", array->rank > 1 ? text : "");
+}
+
+void ts_report_box(const char *name, const ts_host_array *array, const int64_t *begin, ts_text *out) {
+    enum { COLUMNS = 8, ROWS = 16 };
+    char number[32];
+    int64_t columns = array->rank > 0 ? array->dims[array->rank - 1] : 1;
+    int64_t elements = (int64_t)ts_host_array_elements(array), rows = columns > 0 ? elements / columns : 0;
+    int64_t first = array->rank > 0 ? begin[array->rank - 1] : 0;
+    ts_text_add(out, "%s, ", name);
+    ts_host_array_print(array, out);
+    ts_text_add(out, columns > 1 ? ", from column %lld on\n" : "\n", (long long)first);
+    for (int64_t row = 0; row < rows && row < ROWS; row++) {
+        add_row_index(out, array, begin, row);
+        for (int64_t i = 0; i < columns && i < COLUMNS; i++) {
+            add_element(out, array, row * columns + i);
+        }
+        ts_text_add(out, columns > COLUMNS ? " ...\n" : "\n");
+    }
+    if (rows > ROWS) {
+        ts_text_add(out, "and %s more rows\n", ts_text_group_digits(number, rows - ROWS));
+    }
+}

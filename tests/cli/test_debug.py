@@ -1,0 +1,184 @@
+"""tilesim debug, run --break and run --trace-text: stepping, stopping, looking, and every way to say it wrong."""
+import re
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import main, run, test
+
+FOLDER = tempfile.TemporaryDirectory()
+HERE = Path(FOLDER.name)
+PROGRAM = """.tensor x hbm f32[16,128]{1,0:T(8,128)} in iota
+.tensor xb vmem f32[16,128]{1,0:T(8,128)}
+.tensor y hbm f32[16,128]{1,0:T(8,128)} out
+.sem in, out
+.check y == x + 1
+        dma xb <- x, in
+        wait in
+.loop s1 = 0, 16, 8
+        vld v3, xb[s1, 0]
+        vadd.f32 v3, v3, 1.0
+        vst xb[s1, 0], v3
+.end
+        dma y <- xb, out
+        wait out
+"""
+(HERE / "a.tsim").write_text(PROGRAM)
+
+
+def debug(*commands, options=(), code=0):
+    """(stdout, stderr) as lines, without the line that says where it stands at first."""
+    found, out, err = run("debug", HERE / "a.tsim", *options, stdin="".join(c + "\n" for c in commands))
+    assert found == code, (found, out, err)
+    lines = out.split("\n")
+    assert lines[0] == "cycle 0, line 6: dma xb[0:+16, 0:+128] <- x[0:+16, 0:+128], in[0]", lines[0]
+    return lines[1:-1], err
+
+
+def error(command):
+    out, err = debug(command)
+    assert out == [], out
+    return err
+
+
+@test
+def a_step_is_a_bundle():
+    out, err = debug("step", "s 2", "where")
+    assert out[0].startswith("cycle 1, line 7: wait in[0]"), out
+    assert out[-1] == out[-2] or "stalled" in out[-1], out
+    assert any("line 9: vld v3" in line for line in out), out
+
+
+@test
+def a_breakpoint_stops_before_its_line():
+    out, err = debug("break 10", "continue", "print s1", "print xb[0:2, 126:128]", "c", "p s1",
+                     "step", "p v3", "c", "where")
+    assert out[0] == "1  line 10", out
+    assert re.fullmatch(r"cycle \d+, line 10: vadd.f32 v3, v3, 1.0", out[1]), out
+    text = "\n".join(out)
+    assert "s1 = 0 (0x00000000)" in text and "s1 = 8 (0x00000008)" in text, text
+    assert "xb, f32[2,2], from column 126 on\n[0,:]        126        127\n[1,:]        254        255\n" in text, text
+    assert "the program has ended" in out[-1], out
+
+
+@test
+def a_vreg_is_a_grid():
+    out, err = debug("b 11", "c", "p v3", "p v3 i32", "p v3 hex", "p v3 all", "p m0")
+    text = "\n".join(out)
+    assert "lane                 0            1            2            3          126          127\n" \
+           "sublane 0            1            2            3            4          127          128\n" in text, text
+    assert "all 1,024 words: 1 to 1024, 0 NaN" in text, text
+    assert "3f800000" in text and "1065353216" in text, text
+    assert text.count("sublane 7") == 3 + 22 + 1, text.count("sublane 7")
+
+
+@test
+def what_is_under_way():
+    out, err = debug("step", "dmas", "sems", "c", "dmas", "sems")
+    text = "\n".join(out)
+    assert "line 6: dma xb[0:+16, 0:+128] <- x[0:+16, 0:+128], in[0], issued at cycle 0\n" in text, text
+    assert "in[0]            0\nout[0]           0\n" in text and "no DMA is under way\n" in text, text
+
+
+@test
+def bytes_arrive_at_the_end_of_a_transfer():
+    out, err = debug("until 100", "p xb[0, 0:2]", "b 9", "c", "p xb[0, 1:3]")
+    text = "\n".join(out)
+    assert "[0,:]          0          0\n" in text and "[0,:]          1          2" in text, text
+    assert "it waits for a semaphore or the DMA engine\n" in text, text
+
+
+@test
+def scalars_source_and_breakpoints():
+    out, err = debug("scalars", "list 1", "b 9", "b a.tsim:11", "b 9", "delete 1", "d", "b")
+    text = "\n".join(out)
+    assert text == "all scalar registers are 0\n" + f"{HERE}/a.tsim\n" \
+        "     5  .check y == x + 1\n>    6          dma xb <- x, in\n     7          wait in\n" \
+        "1  line 9\n1  line 9\n2  a.tsim, line 11\n1  line 9\n2  a.tsim, line 11\n" \
+        "1  a.tsim, line 11\nno breakpoints\nno breakpoints", text
+
+
+@test
+def wrong_commands():
+    for command, message in (
+            ("stp", "command 1:1:1: error: expected a command (help lists them); did you mean 'step'?\nstp\n^\n"),
+            ("step 0", "command 1:1:6: error: expected a number from 1 on\nstep 0\n     ^\n"),
+            ("step x", "command 1:1:6: error: expected a number from 1 on\nstep x\n     ^\n"),
+            ("until", "command 1:1:6: error: expected a cycle\nuntil\n     ^\n"),
+            ("break 3", "tilesim: error: no instruction comes from '3'\n"),
+            ("break z.tsim:6", "tilesim: error: no instruction comes from 'z.tsim:6'\n"),
+            ("break x", "tilesim: error: 'x' is no place, expected a line or FILE:LINE\n"),
+            ("delete 1", "command 1:1:8: error: expected the number of a breakpoint\ndelete 1\n       ^\n"),
+            ("delete", "command 1:1:7: error: expected the number of a breakpoint\ndelete\n      ^\n"),
+            ("print", "command 1:1:6: error: expected a register (v3, m0, s1) or a slice of a tensor (x[0:8, 0:4])\n"
+                      "print\n     ^\n"),
+            ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a tensor of the program\n"
+                          "print v99\n      ^\n"),
+            ("print v3 f64", "command 1:1:10: error: expected f32, i32, hex, bf16 or all\nprint v3 f64\n         ^\n"),
+            ("print xb[16]", "command 1:1:10: error: expected a number from 0 to 15\nprint xb[16]\n         ^\n"),
+            ("print xb[0:17]", "command 1:1:12: error: expected a number from 0 to 16\nprint xb[0:17]\n           ^\n"),
+            ("print xb[0", "command 1:1:11: error: expected ',', ':' or ']'\nprint xb[0\n          ^\n"),
+            ("print xb[0,1,2]", "command 1:1:13: error: expected ']'\nprint xb[0,1,2]\n            ^\n"),
+            ("print xb(0)", None)):
+        err = error(command)
+        assert message is None and "expected" in err or err == message, (command, err)
+
+
+@test
+def random_commands_do_no_harm():
+    random = Random(7)
+    words = ["print", "p", "step", "b", "d", "until", "list", "where", "xb", "x[", "v3", "m9", "s", "[", "]", ":", ",", "0",
+             "17", "-1", "99999999999999999999", "all", "hex", "\t", "\x7f", "é", "a.tsim:9", "xb[0:", "c", "dmas"]
+    lines = ["".join(random.choice(words) + random.choice(["", " "]) for _ in range(random.randint(1, 6)))
+             for _ in range(600)]
+    code, out, err = run("debug", HERE / "a.tsim", stdin="\n".join(lines) + "\n")
+    assert code == 0 and len(err.split("\n")) > 300, (code, err[-300:])
+
+
+@test
+def the_debugger_ends_with_its_input_and_with_quit():
+    out, err = debug("quit", "step")
+    assert (out, err) == ([], ""), (out, err)
+    out, err = debug("", "   ")
+    assert (out, err) == ([], ""), (out, err)
+    out, err = debug("help")
+    assert len(out) == 14 and out[0].startswith("step      s  [N]"), out
+
+
+@test
+def a_fault_is_told_and_the_state_stays():
+    (HERE / "b.tsim").write_text(".sem a\n        smov s1, 7\n        wait a\n")
+    code, out, err = run("debug", HERE / "b.tsim", stdin="c\nscalars\nc\n")
+    assert code == 3 and "s1 = 7" in out, (code, out, err)
+    assert "deadlock" in err and "error" not in err.split("\n")[0], err
+    assert "fault: the program has failed; its state is still there to look at" in err, err
+
+
+@test
+def run_can_break():
+    code, out, err = run("run", HERE / "a.tsim", "--break", "10", stdin="p s1\n")
+    assert code == 0 and re.search(r"^cycle \d+, line 10: vadd", out), (code, out, err)
+    assert out.endswith("s1 = 0 (0x00000000)\n"), out
+    code, out, err = run("run", HERE / "a.tsim", "--break", "1000")
+    assert (code, out, err) == (1, "", "tilesim: error: no instruction comes from '1000'\n"), (code, out, err)
+
+
+@test
+def a_trace_as_text_has_every_cycle():
+    code, out, err = run("run", HERE / "a.tsim", "--trace-text")
+    lines = out[:out.index("machine ")].rstrip("\n").split("\n")
+    assert code == 0 and len([line for line in lines if " stalls " not in line and " done: " not in line]) == 13, out
+    cycles = 0
+    for line in lines:
+        stall = re.search(r"stalls ([\d,]+) cycles", line)
+        cycles += int(stall.group(1).replace(",", "")) if stall else " done: " not in line
+    total = int(re.search(r"^cycles +([\d,]+)", out, re.M).group(1).replace(",", ""))
+    assert cycles == total, (cycles, total, out)
+    assert sum(" done: dma " in line for line in lines) == 2, out
+    code, out, err = run("run", HERE / "a.tsim", "--trace-text", "--trace", HERE / "t.json")
+    assert code == 2, (code, out, err)
+
+
+main()
