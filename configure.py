@@ -289,7 +289,7 @@ class Writer:
 
 EMBEDDED = "build/gen/embedded_configs.c"
 REFERENCES = "build/gen/hbm_reference_table.c"
-LIBS = "-lyaml -lcjson -lm"
+LIBS = "-lyaml -lcjson -lm -pthread"
 TEST_LIBS = f"-lcmocka {LIBS}"
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
 

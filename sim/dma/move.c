@@ -1,138 +1,11 @@
-/* The function of a transfer: boxes of strided loops, row by row. */
-#include "tilesim/dma/move.h"
-
-#include <assert.h>
+/* Transfers: the checks, and how to move. */
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
+#include "mover.h"
 #include "tilesim/base/number.h"
+#include "tilesim/dma/move.h"
 #include "tilesim/layout/convert.h"
-
-enum { ROW_ELEMENTS = 512, WIDEST_BYTES = 16 };
-
-/* One side of a row of elements: bytes, the first bit, and bits from one element to the next. */
-typedef struct {
-    uint8_t *bytes;
-    ts_dtype dtype;
-    int element_bits;
-} side;
-
-typedef struct {
-    side src, dst;
-    bool same;        /* bits are copied, not converted */
-    bool whole_bytes; /* every address and both widths are whole bytes */
-} mover;
-
-static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
-    uint64_t value = 0;
-    for (int i = 0; i < width; i++) value |= (uint64_t)(bytes[(bit + i) >> 3] >> ((bit + i) & 7) & 1) << i;
-    return value;
-}
-
-static void put_bits(uint8_t *bytes, int64_t bit, int width, uint64_t value) {
-    for (int i = 0; i < width; i++) {
-        uint8_t *byte = &bytes[(bit + i) >> 3], mask = (uint8_t)(1u << ((bit + i) & 7));
-        *byte = (uint8_t)(value >> i & 1 ? *byte | mask : *byte & ~mask);
-    }
-}
-
-#define STRIDED_COPY(type)                                                                         \
-    for (int64_t i = 0; i < count; i++) {                                                          \
-        type value;                                                                                \
-        memcpy(&value, src + i * src_step, sizeof value);                                          \
-        memcpy(dst + i * dst_step, &value, sizeof value);                                          \
-    }                                                                                              \
-    return
-
-typedef struct { uint64_t half[2]; } sixteen;
-
-/* Elements of whole bytes; steps in bytes. */
-static void copy_strided(const uint8_t *src, int64_t src_step, uint8_t *dst, int64_t dst_step, int64_t count, int bytes) {
-    if (src_step == bytes && dst_step == bytes) {
-        memcpy(dst, src, (size_t)(count * bytes));
-        return;
-    }
-    switch (bytes) {
-    case 1: STRIDED_COPY(uint8_t);
-    case 2: STRIDED_COPY(uint16_t);
-    case 4: STRIDED_COPY(uint32_t);
-    case 8: STRIDED_COPY(uint64_t);
-    case 16: STRIDED_COPY(sixteen);
-    default:
-        for (int64_t i = 0; i < count; i++) memcpy(dst + i * dst_step, src + i * src_step, (size_t)bytes);
-    }
-}
-
-static void row_of_bytes(const mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
-    const uint8_t *src = m->src.bytes + src_bit / 8;
-    uint8_t *dst = m->dst.bytes + dst_bit / 8, from[ROW_ELEMENTS * WIDEST_BYTES], to[ROW_ELEMENTS * WIDEST_BYTES];
-    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
-    int64_t src_step = row->src_bits / 8, dst_step = row->dst_bits / 8;
-    if (m->same) {
-        copy_strided(src, src_step, dst, dst_step, row->extent, src_bytes);
-        return;
-    }
-    for (int64_t done = 0; done < row->extent; done += ROW_ELEMENTS) {
-        int64_t count = row->extent - done < ROW_ELEMENTS ? row->extent - done : ROW_ELEMENTS;
-        copy_strided(src + done * src_step, src_step, from, src_bytes, count, src_bytes);
-        ts_convert_elements(m->src.dtype, from, m->dst.dtype, to, (size_t)count);
-        copy_strided(to, dst_bytes, dst + done * dst_step, dst_step, count, dst_bytes);
-    }
-}
-
-/* Bits above the value's are zero where the store is wider, and are dropped where it is narrower. */
-static void row_of_bits(const mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
-    for (int64_t i = 0; i < row->extent; i++) {
-        int64_t from = src_bit + i * row->src_bits, to = dst_bit + i * row->dst_bits;
-        for (int done = 0; m->same && done < m->src.element_bits; done += 64) {
-            int width = m->src.element_bits - done < 64 ? m->src.element_bits - done : 64;
-            put_bits(m->dst.bytes, to + done, width, get_bits(m->src.bytes, from + done, width));
-        }
-        if (m->same) continue;
-        int width = m->src.element_bits < 64 ? m->src.element_bits : 64;
-        uint64_t value = ts_element_convert(m->src.dtype, get_bits(m->src.bytes, from, width), m->dst.dtype);
-        if (m->src.dtype == TS_DTYPE_PRED && m->dst.dtype == TS_DTYPE_PRED) value = value != 0;
-        put_bits(m->dst.bytes, to, m->dst.element_bits < 64 ? m->dst.element_bits : 64, value);
-    }
-}
-
-/* The loop to run innermost: the longest, so that the cost outside it is small. */
-static int pick_row(const ts_plan_box *box) {
-    int best = box->loop_count - 1;
-    for (int i = box->loop_count - 2; i >= 0; i--) {
-        if (box->loops[i].extent > box->loops[best].extent * 4) best = i;
-    }
-    return best;
-}
-
-static void move_box(const mover *m, const ts_plan_box *box) {
-    int row_loop = pick_row(box);
-    ts_plan_loop row = row_loop < 0 ? (ts_plan_loop){1, m->src.element_bits, m->dst.element_bits} : box->loops[row_loop];
-    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, src = box->src_bits, dst = box->dst_bits;
-    for (;;) {
-        if (m->whole_bytes) row_of_bytes(m, src, dst, &row);
-        else row_of_bits(m, src, dst, &row);
-        int i = box->loop_count - 1;
-        for (; i >= 0; i--) {
-            if (i == row_loop) continue;
-            src += box->loops[i].src_bits;
-            dst += box->loops[i].dst_bits;
-            if (++at[i] < box->loops[i].extent) break;
-            src -= box->loops[i].src_bits * box->loops[i].extent;
-            dst -= box->loops[i].dst_bits * box->loops[i].extent;
-            at[i] = 0;
-        }
-        if (i < 0) return;
-    }
-}
-
-static bool is_whole_bytes(const mover *m, const ts_plan_box *box) {
-    int64_t bits = box->src_bits | box->dst_bits | m->src.element_bits | m->dst.element_bits;
-    for (int i = 0; i < box->loop_count; i++) bits |= box->loops[i].src_bits | box->loops[i].dst_bits;
-    bool stored = m->same || (m->src.element_bits == ts_dtype_get(m->src.dtype)->stored_bits &&
-                              m->dst.element_bits == ts_dtype_get(m->dst.dtype)->stored_bits);
-    return (bits & 7) == 0 && stored;
-}
 
 /* ---- Checks ---- */
 
@@ -166,22 +39,25 @@ static void reach(const ts_plan *plan, extent_bytes *src, extent_bytes *dst) {
 
 static bool check_inside(ts_error *err, const char *which, extent_bytes at, const ts_space *space) {
     if (ts_space_contains(space, at.low, at.high - at.low)) return true;
-    return ts_error_set(err, TS_ERROR_FAULT, "the %s takes bytes %lld to %lld of %s, which has %lld bytes", which,
-                        (long long)at.low, (long long)at.high - 1, space->name, (long long)space->capacity_bytes);
+    return ts_error_set(err, TS_ERROR_FAULT, "the %s takes bytes %lld to %lld of %s, which has %lld bytes",
+                        which, (long long)at.low, (long long)at.high - 1, space->name,
+                        (long long)space->capacity_bytes);
 }
 
-static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst, extent_bytes *from,
-                  extent_bytes *to) {
+static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst,
+                  extent_bytes *from, extent_bytes *to) {
     if (!ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) {
         return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
-                            ts_dtype_get(plan->src.shape->dtype)->name, ts_dtype_get(plan->dst.shape->dtype)->name);
+                            ts_dtype_get(plan->src.shape->dtype)->name,
+                            ts_dtype_get(plan->dst.shape->dtype)->name);
     }
     if (plan->elements == 0) return true;
     reach(plan, from, to);
     if (!check_inside(err, "source", *from, src) || !check_inside(err, "destination", *to, dst)) return false;
     if (src != dst || from->high <= to->low || to->high <= from->low) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "the source (bytes %lld to %lld) and the destination (%lld to %lld) overlap",
-                        (long long)from->low, (long long)from->high - 1, (long long)to->low, (long long)to->high - 1);
+    return ts_error_set(
+        err, TS_ERROR_INPUT, "the source (bytes %lld to %lld) and the destination (%lld to %lld) overlap",
+        (long long)from->low, (long long)from->high - 1, (long long)to->low, (long long)to->high - 1);
 }
 
 bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst) {
@@ -194,20 +70,62 @@ static uint8_t *touch(ts_space *space, extent_bytes bytes) {
     return space->bytes;
 }
 
-bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {
+/* ---- Moving ---- */
+
+/* More bytes than half of the last cache are stored past the caches. Hosts may report the sum of many caches
+ * of which a core reaches one; on a core with 32 MiB, streaming wins somewhere between 16 and 32 MiB of both
+ * sides together. */
+enum { BELIEVED_CACHE_BYTES = 48 << 20, NEVER_STREAMED_BYTES = 8 << 20 };
+
+static bool is_large(const ts_plan *plan) {
+    int64_t bytes =
+        plan->moved_elements * (plan->src.shape->element_bits + plan->dst.shape->element_bits) / 8;
+    if (bytes <= NEVER_STREAMED_BYTES) return false;
+    int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (cache <= 0 || cache > BELIEVED_CACHE_BYTES) cache = BELIEVED_CACHE_BYTES;
+    return bytes > cache / 2;
+}
+
+/* What each value of a source of at most 16 bits becomes, where there are enough elements to pay for it. */
+static const uint32_t *make_table(ts_arena *arena, const ts_plan *plan) {
+    ts_dtype src = plan->src.shape->dtype, dst = plan->dst.shape->dtype;
+    int from = ts_dtype_get(src)->stored_bits, to = ts_dtype_get(dst)->stored_bits;
+    if (src == dst || from > 16 || to > 32 || plan->elements < INT64_C(1) << from) return NULL;
+    uint32_t *table = TS_NEW_ARRAY(arena, uint32_t, INT64_C(1) << from);
+    for (uint32_t i = 0; i < 1u << from; i++) table[i] = (uint32_t)ts_element_convert(src, i, dst);
+    return table;
+}
+
+bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
+                      const ts_move_options *options) {
     extent_bytes from_bytes, to_bytes;
     if (!check(err, plan, src, dst, &from_bytes, &to_bytes)) return false;
     if (plan->elements == 0) return true;
     const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
-    mover m = {.src = {touch(src, from_bytes), from->dtype, from->element_bits},
-               .dst = {touch(dst, to_bytes), to->dtype, to->element_bits},
-               .same = from->dtype == to->dtype && from->element_bits == to->element_bits};
-    for (int64_t i = 0; i < plan->box_count; i++) {
-        ts_plan_box box;
-        ts_plan_get_box(plan, i, &box);
-        m.whole_bytes = is_whole_bytes(&m, &box);
-        move_box(&m, &box);
+    ts_mover m = {.src = {from->dtype, from->element_bits, touch(src, from_bytes)},
+                  .dst = {to->dtype, to->element_bits, touch(dst, to_bytes)},
+                  .same = from->dtype == to->dtype && from->element_bits == to->element_bits,
+                  .kernels = options->kernels};
+    ts_arena *scratch = ts_arena_new();
+    if (m.kernels) {
+        m.streams = m.kernels->stream_runs && (options->streams || is_large(plan));
+        m.table = make_table(scratch, plan);
     }
+    if (m.kernels && ts_gather_possible(plan))
+        ts_move_gather(&m, plan, scratch);
+    else
+        ts_move_boxes(&m, plan, m.kernels ? options->threads : 1);
+    ts_arena_free(scratch);
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;
+}
+
+bool ts_dma_move_threads(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst, int threads) {
+    const ts_kernels *kernels = NULL;
+    for (int version = TS_KERNELS_COUNT - 1; !kernels; version--) kernels = ts_kernels_get(version);
+    return ts_dma_move_with(err, plan, src, dst, &(ts_move_options){.kernels = kernels, .threads = threads});
+}
+
+bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {
+    return ts_dma_move_threads(err, plan, src, dst, 1);
 }

@@ -5,10 +5,13 @@
 #include "tilesim/layout/plan.h"
 #include "tilesim/memory/space.h"
 
-/* Moves every element, converting where the types differ (layout/convert.h has the rules). Padding that both sides share
- * travels; other bits of the destination keep what they held. The poison of a source element goes with it.
- * Refused before anything moves: types with no conversion, addresses outside a space, two sides that overlap. */
+/* Moves every element, converting where the types differ (layout/convert.h has the rules). Padding that both
+ * sides share travels; other bits of the destination keep what they held. The poison of a source element goes
+ * with it. Refused before anything moves: types with no conversion, addresses outside a space, two sides that
+ * overlap. */
 bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst);
+/* The same by so many threads, with the same result. */
+bool ts_dma_move_threads(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst, int threads);
 
 /* The same for the shadows alone, where `dst` has one: part of ts_dma_move. */
 void ts_dma_move_shadow(const ts_plan *plan, const ts_space *src, ts_space *dst);

@@ -1,0 +1,131 @@
+/* The definition of moving a box: element by element, a row at a time. */
+#include <string.h>
+
+#include "mover.h"
+#include "tilesim/layout/convert.h"
+
+enum { ROW_ELEMENTS = 512, WIDEST_BYTES = 16 };
+
+static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
+    uint64_t value = 0;
+    for (int i = 0; i < width; i++) value |= (uint64_t)(bytes[(bit + i) >> 3] >> ((bit + i) & 7) & 1) << i;
+    return value;
+}
+
+static void put_bits(uint8_t *bytes, int64_t bit, int width, uint64_t value) {
+    for (int i = 0; i < width; i++) {
+        uint8_t *byte = &bytes[(bit + i) >> 3], mask = (uint8_t)(1u << ((bit + i) & 7));
+        *byte = (uint8_t)(value >> i & 1 ? *byte | mask : *byte & ~mask);
+    }
+}
+
+#define STRIDED_COPY(type)                                                                                   \
+    for (int64_t i = 0; i < count; i++) {                                                                    \
+        type value;                                                                                          \
+        memcpy(&value, src + i * src_step, sizeof value);                                                    \
+        memcpy(dst + i * dst_step, &value, sizeof value);                                                    \
+    }                                                                                                        \
+    return
+
+typedef struct {
+    uint64_t half[2];
+} sixteen;
+
+/* Elements of whole bytes; steps in bytes. */
+static void copy_strided(const uint8_t *src, int64_t src_step, uint8_t *dst, int64_t dst_step, int64_t count,
+                         int bytes) {
+    if (src_step == bytes && dst_step == bytes) {
+        memcpy(dst, src, (size_t)(count * bytes));
+        return;
+    }
+    switch (bytes) {
+    case 1:
+        STRIDED_COPY(uint8_t);
+    case 2:
+        STRIDED_COPY(uint16_t);
+    case 4:
+        STRIDED_COPY(uint32_t);
+    case 8:
+        STRIDED_COPY(uint64_t);
+    case 16:
+        STRIDED_COPY(sixteen);
+    default:
+        for (int64_t i = 0; i < count; i++) memcpy(dst + i * dst_step, src + i * src_step, (size_t)bytes);
+    }
+}
+
+static void row_of_bytes(const ts_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
+    const uint8_t *src = m->src.bytes + src_bit / 8;
+    uint8_t *dst = m->dst.bytes + dst_bit / 8, from[ROW_ELEMENTS * WIDEST_BYTES],
+            to[ROW_ELEMENTS * WIDEST_BYTES];
+    int src_bytes = m->src.element_bits / 8, dst_bytes = m->dst.element_bits / 8;
+    int64_t src_step = row->src_bits / 8, dst_step = row->dst_bits / 8;
+    if (m->same) {
+        copy_strided(src, src_step, dst, dst_step, row->extent, src_bytes);
+        return;
+    }
+    for (int64_t done = 0; done < row->extent; done += ROW_ELEMENTS) {
+        int64_t count = row->extent - done < ROW_ELEMENTS ? row->extent - done : ROW_ELEMENTS;
+        copy_strided(src + done * src_step, src_step, from, src_bytes, count, src_bytes);
+        ts_convert_elements(m->src.dtype, from, m->dst.dtype, to, (size_t)count);
+        copy_strided(to, dst_bytes, dst + done * dst_step, dst_step, count, dst_bytes);
+    }
+}
+
+/* Bits above the value's are zero where the store is wider, and are dropped where it is narrower. */
+static void row_of_bits(const ts_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
+    for (int64_t i = 0; i < row->extent; i++) {
+        int64_t from = src_bit + i * row->src_bits, to = dst_bit + i * row->dst_bits;
+        for (int done = 0; m->same && done < m->src.element_bits; done += 64) {
+            int width = m->src.element_bits - done < 64 ? m->src.element_bits - done : 64;
+            put_bits(m->dst.bytes, to + done, width, get_bits(m->src.bytes, from + done, width));
+        }
+        if (m->same) continue;
+        int width = m->src.element_bits < 64 ? m->src.element_bits : 64;
+        uint64_t value = ts_element_convert(m->src.dtype, get_bits(m->src.bytes, from, width), m->dst.dtype);
+        if (m->src.dtype == TS_DTYPE_PRED && m->dst.dtype == TS_DTYPE_PRED) value = value != 0;
+        put_bits(m->dst.bytes, to, m->dst.element_bits < 64 ? m->dst.element_bits : 64, value);
+    }
+}
+
+/* The loop to run innermost: the longest, so that the cost outside it is small. */
+static int pick_row(const ts_plan_box *box) {
+    int best = box->loop_count - 1;
+    for (int i = box->loop_count - 2; i >= 0; i--) {
+        if (box->loops[i].extent > box->loops[best].extent * 4) best = i;
+    }
+    return best;
+}
+
+static bool is_whole_bytes(const ts_mover *m, const ts_plan_box *box) {
+    int64_t bits = box->src_bits | box->dst_bits | m->src.element_bits | m->dst.element_bits;
+    for (int i = 0; i < box->loop_count; i++) bits |= box->loops[i].src_bits | box->loops[i].dst_bits;
+    bool stored = m->same || (m->src.element_bits == ts_dtype_get(m->src.dtype)->stored_bits &&
+                              m->dst.element_bits == ts_dtype_get(m->dst.dtype)->stored_bits);
+    return (bits & 7) == 0 && stored;
+}
+
+void ts_move_elements(const ts_mover *m, const ts_plan_box *box) {
+    int row_loop = pick_row(box);
+    ts_plan_loop row =
+        row_loop < 0 ? (ts_plan_loop){1, m->src.element_bits, m->dst.element_bits} : box->loops[row_loop];
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, src = box->src_bits, dst = box->dst_bits;
+    bool bytes = is_whole_bytes(m, box);
+    for (;;) {
+        if (bytes)
+            row_of_bytes(m, src, dst, &row);
+        else
+            row_of_bits(m, src, dst, &row);
+        int i = box->loop_count - 1;
+        for (; i >= 0; i--) {
+            if (i == row_loop) continue;
+            src += box->loops[i].src_bits;
+            dst += box->loops[i].dst_bits;
+            if (++at[i] < box->loops[i].extent) break;
+            src -= box->loops[i].src_bits * box->loops[i].extent;
+            dst -= box->loops[i].dst_bits * box->loops[i].extent;
+            at[i] = 0;
+        }
+        if (i < 0) return;
+    }
+}

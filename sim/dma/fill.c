@@ -1,0 +1,88 @@
+/* Elements that change on their way: type, width, or both. */
+#include <string.h>
+
+#define TARGET
+#include "kernel_inline.h"
+#include "mover.h"
+#include "tilesim/layout/convert.h"
+
+#ifndef __clang__
+#pragma GCC optimize("O3")
+#endif
+
+enum { RUN_ELEMENTS = 512 };
+
+static int bytes_of(const ts_mover_side *side) { return side->element_bits < 8 ? 1 : side->element_bits / 8; }
+
+#define LOOK_UP(from, to)                                                                                    \
+    for (int64_t i = 0; i < count; i++) {                                                                    \
+        from index;                                                                                          \
+        memcpy(&index, src + i * (int64_t)sizeof index, sizeof index);                                       \
+        to value = (to)m->table[index];                                                                      \
+        memcpy(dst + i * (int64_t)sizeof value, &value, sizeof value);                                       \
+    }                                                                                                        \
+    return
+
+void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
+    switch (m->table ? 4 * bytes_of(&m->src) + bytes_of(&m->dst) : 0) {
+    case 4 * 1 + 1:
+        LOOK_UP(uint8_t, uint8_t);
+    case 4 * 1 + 2:
+        LOOK_UP(uint8_t, uint16_t);
+    case 4 * 1 + 4:
+        LOOK_UP(uint8_t, uint32_t);
+    case 4 * 2 + 1:
+        LOOK_UP(uint16_t, uint8_t);
+    case 4 * 2 + 2:
+        LOOK_UP(uint16_t, uint16_t);
+    case 4 * 2 + 4:
+        LOOK_UP(uint16_t, uint32_t);
+    default:
+        ts_convert_elements(m->src.dtype, src, m->dst.dtype, dst, (size_t)count);
+    }
+}
+
+void ts_fill_line(const ts_mover *m, int64_t src_bits, uint8_t *line, int line_bytes) {
+    uint8_t raw[TS_LINE_BYTES];
+    const uint8_t *from = m->src.bytes + (src_bits >> 3);
+    int count = line_bytes / bytes_of(&m->dst), shift = (int)(src_bits & 7),
+        mask = (1 << m->src.element_bits % 8) - 1;
+    if (m->src.element_bits < 8) {
+        for (int i = 0; i < count; i++) raw[i] = (uint8_t)(from[i] >> shift & mask);
+        from = raw;
+    }
+    ts_fill_convert(m, from, line, count);
+}
+
+/* Elements of `width` bits to bytes, and back. */
+static void expand(const uint8_t *src, uint8_t *dst, int64_t count, int width) {
+    int each_byte = 8 / width;
+    for (int64_t i = 0; i < count; i++) {
+        dst[i] = (uint8_t)(src[i / each_byte] >> (i % each_byte * width) & ((1 << width) - 1));
+    }
+}
+
+void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
+    uint8_t raw[RUN_ELEMENTS], value[RUN_ELEMENTS];
+    int src_width = m->src.element_bits, dst_width = m->dst.element_bits;
+    bool converts = m->src.dtype != m->dst.dtype, truth = m->dst.dtype == TS_DTYPE_PRED;
+    if (src_width >= 8 && dst_width >= 8) {
+        ts_fill_convert(m, src, dst, count);
+        return;
+    }
+    for (int64_t done = 0; done < count; done += RUN_ELEMENTS) {
+        int64_t n = count - done < RUN_ELEMENTS ? count - done : RUN_ELEMENTS;
+        const uint8_t *from = src + done * src_width / 8;
+        uint8_t *to = dst + done * dst_width / 8;
+        if (src_width < 8) {
+            expand(from, dst_width < 8 || converts ? raw : to, n, src_width);
+            from = raw;
+        }
+        if (converts) ts_fill_convert(m, from, dst_width < 8 ? value : to, n);
+        if (dst_width >= 8) continue;
+        if (!converts) memcpy(value, from, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            value[i] = (uint8_t)(truth ? value[i] != 0 : value[i] & ((1 << dst_width) - 1));
+        join_bytes(to, value, n, dst_width);
+    }
+}

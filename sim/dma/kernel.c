@@ -1,0 +1,409 @@
+/* Choosing a kernel for a box: which loops a tile or a run takes, and in which order the others turn around
+ * it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mover.h"
+#include "tilesim/layout/convert.h"
+
+enum { SCRATCH_BYTES = 8192, AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128 };
+
+/* A kernel and the loops around it; the last of these go into the kernel. */
+typedef struct {
+    const ts_mover *m;
+    ts_tile_function *tile_function; /* NULL: a run */
+    ts_tile tile;
+    int64_t run_elements, run_bytes;
+    int outer_count;
+    ts_plan_loop outer[TS_PLAN_MAX_LOOPS + 2];
+    ts_kernel_loop inner[TS_TILE_LOOPS];
+    /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
+     */
+    bool fills, joins;
+    const ts_tile_kernels *kernels;
+    ts_narrow narrow;
+    int64_t line_bits[TS_TILE_LINES];
+} job;
+
+static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
+static int width_of(const ts_mover_side *side) { return side->element_bits < 8 ? 8 : side->element_bits; }
+
+static ts_load load_of(const ts_mover *m) {
+    ts_dtype from = m->src.dtype, to = m->dst.dtype;
+    if (from == TS_DTYPE_F32 && to == TS_DTYPE_BF16) return TS_LOAD_BF16_FROM_F32;
+    return from == TS_DTYPE_BF16 && to == TS_DTYPE_F32 ? TS_LOAD_F32_FROM_BF16 : TS_LOAD_SAME;
+}
+
+/* ---- The loops that a kernel leaves ---- */
+
+/* How many low bits of each loop the digits take; false when they leave one out between, or take one twice.
+ */
+static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count, int *bits) {
+    uint64_t taken[TS_PLAN_MAX_LOOPS] = {0};
+    for (int i = 0; i < count; i++) taken[digits[i].loop] |= UINT64_C(1) << digits[i].bit;
+    for (int i = 0; i < box->loop_count; i++) {
+        if ((taken[i] & (taken[i] + 1)) != 0) return false;
+        bits[i] = __builtin_popcountll(taken[i]);
+    }
+    return true;
+}
+
+static void set_outer(job *j, const ts_plan_box *box, const int *bits) {
+    j->outer_count = 0;
+    for (int i = 0; i < box->loop_count; i++) {
+        ts_plan_loop loop = box->loops[i];
+        int64_t times = INT64_C(1) << bits[i];
+        loop = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
+        if (loop.extent > 1) j->outer[j->outer_count++] = loop;
+    }
+}
+
+/* Does everything around the kernel step by multiples of these? */
+static bool steps_by(const job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
+    int64_t src = box->src_bits, dst = box->dst_bits;
+    for (int i = 0; i < j->outer_count; i++) {
+        src |= j->outer[i].src_bits;
+        dst |= j->outer[i].dst_bits;
+    }
+    return src % src_bits == 0 && dst % dst_bits == 0;
+}
+
+/* ---- Tiles ---- */
+
+static void set_lines(job *j, const ts_digit *enters, const ts_digit *leaves) {
+    ts_tile *tile = &j->tile;
+    for (int i = 0; i < 1 << tile->stages; i++) {
+        int64_t src = 0, dst = 0;
+        for (int k = 0; k < tile->stages; k++) {
+            src += (i >> k & 1) * enters[k].src;
+            dst += (i >> k & 1) * leaves[k].dst;
+        }
+        j->line_bits[i] = src;
+        tile->src_line[i] = j->fills ? i * tile->line_bytes : src / 8;
+        tile->dst_line[i] = j->joins ? i * tile->line_bytes : dst / 8;
+        j->narrow.dst_line[i] = dst / 8;
+    }
+}
+
+/* The digits whose elements share a byte of the destination, if they can be loaded in parts: they must not
+ * lie within a source line. */
+static int find_parts(job *j, const ts_plan_box *box, const ts_digit *src, int src_count, ts_digit *digits) {
+    const ts_mover *m = j->m;
+    int width = m->dst.element_bits, count = width < 8 ? 3 - log2_of(width) : 0;
+    j->narrow.parts = 1;
+    j->narrow.part[0] = 0;
+    if (count == 0 || m->src.dtype != m->dst.dtype || !ts_digits_find(box, true, width, count, digits))
+        return 0;
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < src_count; k++) {
+            if (src[k].loop == digits[i].loop && src[k].bit == digits[i].bit) return 0;
+        }
+    }
+    j->narrow.parts = 1 << count;
+    for (int y = 0; y < j->narrow.parts; y++) {
+        j->narrow.part[y] = 0;
+        for (int k = 0; k < count; k++) j->narrow.part[y] += (y >> k & 1) * digits[k].src;
+    }
+    return count;
+}
+
+static bool match_tile(job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
+    const ts_mover *m = j->m;
+    ts_load how = load_of(m);
+    ts_tile *tile = &j->tile;
+    int unit_log2 = log2_of(width_of(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
+    ts_digit digits[2 * TS_TILE_STAGES + 3], *dst = digits + count, enters[TS_TILE_STAGES],
+                                             leaves[TS_TILE_STAGES];
+    if (count < 0 || !ts_digits_find(box, false, width_of(&m->src), count, digits)) return false;
+    int parts = find_parts(j, box, digits, count, digits + 2 * count);
+    if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
+        !count_bits(box, digits, 2 * count + parts, bits)) {
+        return false;
+    }
+    ts_network_make(tile, kernels->line_bytes, unit_log2, count, digits, dst, enters, leaves);
+    if ((tile->orders || tile->swaps) && !kernels->orders) return false;
+    j->kernels = kernels;
+    j->narrow.lines = 1 << tile->stages;
+    j->narrow.truth = m->dst.dtype == TS_DTYPE_PRED;
+    j->narrow.src_width = m->src.element_bits < 8 && m->src.dtype == m->dst.dtype ? m->src.element_bits : 8;
+    j->narrow.dst_width = m->dst.element_bits < 8 ? m->dst.element_bits : 8;
+    j->joins = j->narrow.dst_width * j->narrow.parts < 8;
+    j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
+    set_lines(j, enters, leaves);
+    set_outer(j, box, bits);
+    int64_t places = 0;
+    for (int i = 0; i < tile->stages; i++) places |= leaves[i].dst;
+    if (places % 8 != 0 || !steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
+        return false;
+    j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
+                                            : kernels->by_stages[how][tile->stages];
+    return j->tile_function != NULL;
+}
+
+/* ---- Runs ---- */
+
+static bool match_run(job *j, const ts_plan_box *box, int64_t least_bytes, int *bits) {
+    const ts_mover *m = j->m;
+    int src_width = m->src.element_bits, dst_width = m->dst.element_bits, run = 0;
+    while (run < box->loop_count &&
+           (box->loops[run].src_bits != src_width || box->loops[run].dst_bits != dst_width))
+        run++;
+    if (run == box->loop_count) return false;
+    j->run_elements = box->loops[run].extent;
+    j->run_bytes = j->run_elements * dst_width / 8;
+    if (j->run_bytes < least_bytes || j->run_elements * dst_width % 8 != 0 ||
+        j->run_elements * src_width % 8 != 0)
+        return false;
+    ts_plan_box others = *box;
+    others.loops[run].extent = 1;
+    memset(bits, 0, TS_PLAN_MAX_LOOPS * sizeof *bits);
+    set_outer(j, &others, bits);
+    j->tile_function = NULL;
+    j->fills = false;
+    return steps_by(j, box, 8, 8);
+}
+
+/* ---- The order of the loops ---- */
+
+static int by_source(const void *left, const void *right) {
+    int64_t a = llabs(((const ts_plan_loop *)left)->src_bits),
+            b = llabs(((const ts_plan_loop *)right)->src_bits);
+    return a > b ? -1 : a < b;
+}
+
+/* Makes a part of the loop that continues a line of one side the innermost. */
+static bool split_inner(job *j, bool dst, int64_t step, int64_t most) {
+    if (most < 2) return false;
+    for (int i = 0; i < j->outer_count; i++) {
+        ts_plan_loop loop = j->outer[i];
+        int64_t factor = loop.extent & -loop.extent;
+        if ((dst ? loop.dst_bits : loop.src_bits) != step || factor < 2) continue;
+        if (factor > most) factor = most;
+        j->outer[i] = (ts_plan_loop){loop.extent / factor, loop.src_bits * factor, loop.dst_bits * factor};
+        j->outer[j->outer_count++] = (ts_plan_loop){factor, loop.src_bits, loop.dst_bits};
+        return true;
+    }
+    return false;
+}
+
+/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
+ */
+static bool can_stream(const job *j, const ts_plan_box *box, bool continues) {
+    const ts_tile *tile = &j->tile;
+    intptr_t first = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
+    if (first % LINE_OF_MEMORY != 0 || j->joins) return false;
+    for (int i = 0; i < tile->stages; i++) {
+        if (tile->dst_line[1 << i] % tile->line_bytes != 0) return false;
+        continues = continues || tile->dst_line[1 << i] == tile->line_bytes;
+    }
+    for (int i = 0; i < j->outer_count; i++) {
+        if (j->outer[i].dst_bits % (8 * tile->line_bytes) != 0) return false;
+    }
+    return continues || tile->line_bytes == LINE_OF_MEMORY;
+}
+
+/* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
+ * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
+ * those of the source. */
+static void order_loops(job *j, const ts_plan_box *box) {
+    const ts_mover *m = j->m;
+    ts_tile *tile = &j->tile;
+    bool continues = false, is_short = tile->line_bytes < LINE_OF_MEMORY;
+    if (m->streams) qsort(j->outer, (size_t)j->outer_count, sizeof j->outer[0], by_source);
+    if (!j->tile_function) return;
+    int64_t lines = 1 << tile->stages, line_bits = 8 * tile->line_bytes, together = lines < 8 ? 8 / lines : 1;
+    int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
+    if (is_short && lines > 1)
+        split_inner(j, false, line_bits / width_of(&m->dst) * width_of(&m->src), 2 * together);
+    if ((is_short || m->streams) && lines > 1) continues = split_inner(j, true, line_bits, band);
+    tile->streams = m->streams && can_stream(j, box, continues);
+    tile->ahead_bytes = m->streams ? AHEAD_BYTES : 0;
+}
+
+static void enter_kernel(job *j) {
+    int inside = j->tile_function && !j->fills ? TS_TILE_LOOPS : j->fills ? 1 : 2;
+    for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner[i] = (ts_kernel_loop){1, 0, 0};
+    for (int i = inside - 1; i >= 0 && j->outer_count > 0; i--) {
+        ts_plan_loop loop = j->outer[--j->outer_count];
+        j->inner[i] = (ts_kernel_loop){loop.extent, loop.src_bits, loop.dst_bits};
+        if (!j->fills) j->inner[i] = (ts_kernel_loop){loop.extent, loop.src_bits / 8, loop.dst_bits / 8};
+    }
+    memcpy(j->tile.loops, j->inner, sizeof j->inner);
+    if (j->fills) j->tile.loops[0] = (ts_kernel_loop){1, 0, 0};
+}
+
+/* ---- Moving ---- */
+
+/* Makes the lines of some tiles; the step is bits. */
+static void fill_tiles(job *j, int64_t src_bits, int64_t step, int64_t tiles, uint8_t *lines) {
+    ts_narrow *narrow = &j->narrow;
+    int line_bytes = j->tile.line_bytes;
+    if (j->m->src.dtype != j->m->dst.dtype) {
+        for (int64_t n = 0; n < tiles; n++, src_bits += step) {
+            for (int i = 0; i < narrow->lines; i++, lines += line_bytes) {
+                ts_fill_line(j->m, src_bits + j->line_bits[i], lines, line_bytes);
+            }
+        }
+        return;
+    }
+    int64_t together = step % 8 == 0 ? tiles : 1;
+    for (int64_t n = 0; n < tiles; n += together, src_bits += step * together) {
+        for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (src_bits & 7) + j->line_bits[i];
+        j->kernels->load_narrow(narrow, lines + n * narrow->lines * line_bytes,
+                                j->m->src.bytes + (src_bits >> 3), together, step >> 3);
+    }
+}
+
+/* Tiles whose lines are made in a scratch, as many at once as it holds. */
+static void fill_and_move(job *j, int64_t src_bits, uint8_t *dst) {
+    _Alignas(64) uint8_t scratch[SCRATCH_BYTES], joined[SCRATCH_BYTES];
+    ts_kernel_loop loop = j->inner[0], *batch = &j->tile.loops[2];
+    int64_t tile_bytes = (int64_t)j->narrow.lines * j->tile.line_bytes, most = SCRATCH_BYTES / tile_bytes;
+    int64_t dst_step = loop.dst_step / 8;
+    *batch = (ts_kernel_loop){0, tile_bytes, j->joins ? tile_bytes : dst_step};
+    for (int64_t done = 0; done < loop.count; done += batch->count) {
+        uint8_t *to = dst + done * dst_step;
+        batch->count = most < loop.count - done ? most : loop.count - done;
+        fill_tiles(j, src_bits + done * loop.src_step, loop.src_step, batch->count, scratch);
+        j->tile_function(&j->tile, j->joins ? joined : to, scratch);
+        if (j->joins) j->kernels->store_narrow(&j->narrow, to, joined, batch->count, dst_step);
+    }
+}
+
+static void fill_runs(const job *j, const uint8_t *src, uint8_t *dst) {
+    const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
+    for (int64_t i = 0; i < outer->count; i++) {
+        for (int64_t k = 0; k < inner->count; k++) {
+            ts_fill_run(j->m, src + i * outer->src_step + k * inner->src_step,
+                        dst + i * outer->dst_step + k * inner->dst_step, j->run_elements);
+        }
+    }
+}
+
+static void run_kernel(job *j, int64_t src_bits, int64_t dst_bits) {
+    const ts_mover *m = j->m;
+    const uint8_t *src = m->src.bytes + (src_bits >> 3);
+    uint8_t *dst = m->dst.bytes + dst_bits / 8;
+    if (j->tile_function && j->fills) {
+        fill_and_move(j, src_bits, dst);
+    } else if (j->tile_function) {
+        j->tile_function(&j->tile, dst, src);
+    } else if (!m->same) {
+        fill_runs(j, src, dst);
+    } else {
+        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, j->run_bytes, j->inner);
+    }
+}
+
+static void run_job(job *j, int64_t src, int64_t dst) {
+    int64_t at[TS_PLAN_MAX_LOOPS + 2] = {0};
+    for (;;) {
+        run_kernel(j, src, dst);
+        int i = j->outer_count - 1;
+        for (; i >= 0; i--) {
+            const ts_plan_loop *loop = &j->outer[i];
+            src += loop->src_bits;
+            dst += loop->dst_bits;
+            if (++at[i] < loop->extent) break;
+            src -= loop->src_bits * loop->extent;
+            dst -= loop->dst_bits * loop->extent;
+            at[i] = 0;
+        }
+        if (i < 0) return;
+    }
+}
+
+/* Moves what a tile leaves of each loop. */
+static void move_rests(const ts_mover *m, ts_plan_box box, const int *bits) {
+    for (int i = 0; i < box.loop_count; i++) {
+        int64_t rest = box.loops[i].extent & ((INT64_C(1) << bits[i]) - 1), main = box.loops[i].extent - rest;
+        if (rest == 0) continue;
+        ts_plan_box edge = box;
+        edge.src_bits += main * box.loops[i].src_bits;
+        edge.dst_bits += main * box.loops[i].dst_bits;
+        edge.loops[i].extent = rest;
+        ts_move_box(m, &edge);
+        box.loops[i].extent = main;
+    }
+}
+
+/* Widths for which there are kernels. */
+static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
+    int bits = side->element_bits;
+    const ts_dtype_info *type = ts_dtype_get(side->dtype);
+    if (m->src.dtype != m->dst.dtype && bits != type->stored_bits && bits != type->value_bits) return false;
+    if (bits < 8) return bits > 0 && 8 % bits == 0;
+    if (!m->same && bits != type->stored_bits) return false;
+    return bits % 8 == 0 && (bits & (bits - 1)) == 0;
+}
+
+static bool match(job *j, const ts_plan_box *box, int *bits) {
+    const ts_mover *m = j->m;
+    if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
+    if (m->same && m->dst.element_bits >= 8 && match_run(j, box, m->kernels->tiles[0]->line_bytes, bits))
+        return true;
+    for (int i = 0; m->kernels->tiles[i]; i++) {
+        if (match_tile(j, box, m->kernels->tiles[i], bits)) return true;
+    }
+    return match_run(j, box, 0, bits);
+}
+
+/* Narrow elements that lie in whole bytes on both sides: bytes. */
+static bool widen(const ts_mover *m, const ts_plan_box *box, ts_plan_box *wide) {
+    int width = m->src.element_bits, times = 8 / (width ? width : 8);
+    if (!m->same || width >= 8 || times * width != 8) return false;
+    *wide = *box;
+    for (int i = 0; i < wide->loop_count; i++) {
+        ts_plan_loop *loop = &wide->loops[i];
+        if (loop->src_bits != width || loop->dst_bits != width || loop->extent % times != 0) continue;
+        *loop = (ts_plan_loop){loop->extent / times, 8, 8};
+        int64_t all = wide->src_bits | wide->dst_bits;
+        for (int k = 0; k < wide->loop_count; k++) all |= wide->loops[k].src_bits | wide->loops[k].dst_bits;
+        return all % 8 == 0;
+    }
+    return false;
+}
+
+/* Splits a loop over narrow elements of the source where their byte ends, so that a loop over bytes is left.
+ */
+static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
+    for (int i = 0; i < box->loop_count && box->loop_count < TS_PLAN_MAX_LOOPS; i++) {
+        ts_plan_loop loop = box->loops[i];
+        int64_t times = loop.src_bits > 0 && 8 % loop.src_bits == 0 ? 8 / loop.src_bits : 1;
+        if (times == 1 || loop.extent <= times) continue;
+        int bits[TS_PLAN_MAX_LOOPS] = {0};
+        bits[i] = log2_of(times);
+        move_rests(m, *box, bits);
+        box->loops[i] = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
+        box->loops[box->loop_count++] = (ts_plan_loop){times, loop.src_bits, loop.dst_bits};
+        return true;
+    }
+    return false;
+}
+
+void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
+    ts_plan_box wide;
+    int bits[TS_PLAN_MAX_LOOPS];
+    job j;
+    if (widen(m, box, &wide)) {
+        ts_mover bytes = *m;
+        bytes.src.element_bits = bytes.dst.element_bits = 8;
+        ts_move_box(&bytes, &wide);
+        return;
+    }
+    if (m->src.element_bits < 8) {
+        wide = *box;
+        while (split_bytes(m, &wide)) continue;
+        box = &wide;
+    }
+    j.m = m;
+    if (!match(&j, box, bits)) {
+        ts_move_elements(m, box);
+        return;
+    }
+    order_loops(&j, box);
+    enter_kernel(&j);
+    run_job(&j, box->src_bits, box->dst_bits);
+    if (j.tile_function) move_rests(m, *box, bits);
+}

@@ -1,0 +1,90 @@
+/* The kernels that move bytes: what they do, and the versions of them that hosts can run.
+ *
+ * A tile is a number of source lines that become as many destination lines with the same elements. The bits
+ * of an element's place in its line are digits: those that only source lines hold number the destination
+ * lines, and the other way round. Stage j takes the lines a and b whose numbers differ in bit j and puts the
+ * low halves of both in one, the high halves in the other, in turns of a granule: the digit that chose the
+ * half leaves the line and becomes bit j, the old bit j enters at the granule. So 2- and 4-way interleaves,
+ * their inverses and transposes of any element are one network with other granules. The bytes of a source
+ * line are arranged for it before the first stage.
+ *
+ * A line of 32 bytes is two lanes of 16: all stages work within lanes, but that of granule 16, which comes
+ * last and exchanges the digit that chooses the lane. */
+#ifndef TILESIM_DMA_KERNEL_H
+#define TILESIM_DMA_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    TS_TILE_STAGES = 6,
+    TS_TILE_LINES = 1 << TS_TILE_STAGES,
+    TS_TILE_LOOPS = 3,
+    TS_TILE_PARTS = 8,
+    TS_LINE_BYTES = 64
+};
+
+/* What happens to elements when a line is loaded. */
+typedef enum { TS_LOAD_SAME, TS_LOAD_BF16_FROM_F32, TS_LOAD_F32_FROM_BF16, TS_LOAD_COUNT } ts_load;
+
+typedef struct {
+    int64_t count, src_step, dst_step; /* bytes */
+} ts_kernel_loop;
+
+typedef struct {
+    int line_bytes, stages;
+    int granules; /* bit g: a stage with granules of 2^g bytes; the stages go from small to large */
+    /* How a line is arranged: byte i is byte order[i] of the source's; of two lanes both alike, then the 8
+     * bytes in the middle change places, then both lanes are arranged again. */
+    bool orders, swaps, orders_again;
+    uint8_t order[TS_LINE_BYTES], order_again[16];
+    int64_t src_line[TS_TILE_LINES], dst_line[TS_TILE_LINES]; /* bytes */
+    bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
+    int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
+    ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
+} ts_tile;
+
+typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
+
+/* Elements narrower than a byte: how the lines of a tile are made of them, and they of lines. A line has a
+ * byte for each, or bytes that are joined of several parts, the first lowest. */
+typedef struct {
+    int src_width, dst_width; /* bits; 8: whole bytes */
+    bool truth;               /* 1 for all that is not 0 */
+    int lines;
+    int64_t src_line[TS_TILE_LINES]; /* bits */
+    int64_t dst_line[TS_TILE_LINES]; /* bytes */
+    int parts;
+    int64_t part[TS_TILE_PARTS]; /* bits behind that of the line */
+} ts_narrow;
+
+/* Makes the lines of `tiles` tiles, one behind the other. Steps are bytes. */
+typedef void ts_narrow_load(const ts_narrow *narrow, uint8_t *lines, const uint8_t *src, int64_t tiles,
+                            int64_t step);
+/* Stores lines that have a byte for each element. */
+typedef void ts_narrow_store(const ts_narrow *narrow, uint8_t *dst, const uint8_t *lines, int64_t tiles,
+                             int64_t step);
+
+/* Runs of `bytes` each. */
+typedef void ts_run_function(uint8_t *dst, const uint8_t *src, int64_t bytes, const ts_kernel_loop loops[2]);
+
+/* Tiles with lines of one length. All versions of a kernel give the same bits. */
+typedef struct {
+    int line_bytes;
+    bool orders;                                              /* it can arrange lines */
+    ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
+    ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
+    ts_narrow_load *load_narrow;
+    ts_narrow_store *store_narrow;
+} ts_tile_kernels;
+
+extern const ts_tile_kernels ts_tiles_base;
+ts_run_function ts_runs_base;
+#if defined(__x86_64__)
+#define TS_KERNELS_X86 1
+extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
+ts_run_function ts_runs_avx2, ts_stream_runs_avx2, ts_runs_avx512, ts_stream_runs_avx512;
+void ts_stream_end(void); /* after stores that pass the caches */
+#endif
+
+#endif

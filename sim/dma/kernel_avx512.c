@@ -1,0 +1,264 @@
+/* The kernels for hosts with AVX-512 and its byte permutes (VBMI): tiles with lines of 64 bytes. */
+#include "kernel.h"
+
+#ifdef TS_KERNELS_X86
+#if !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+typedef __m512i wide;
+#define WIDE_LOAD(p)      _mm512_loadu_si512(p)
+#define WIDE_STORE(p, v)  _mm512_storeu_si512(p, v)
+#define WIDE_STREAM(p, v) _mm512_stream_si512((void *)(p), v)
+#define RUNS              ts_runs_avx512
+#define STREAM_RUNS       ts_stream_runs_avx512
+#include "kernel_run.inc"
+
+/* Which byte of the pair (a, b) comes to byte p of the half, when granules of 2^g bytes take turns: of p's
+ * bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
+#define INDEX(g, half, p)                                                                                    \
+    (uint8_t)(((p) & ((1 << (g)) - 1)) | (p) >> ((g) + 1) << (g) | (half) << 5 | ((p) >> (g)&1) << 6),
+#define INDEX_4(g, half, p)                                                                                  \
+    INDEX(g, half, p) INDEX(g, half, p + 1) INDEX(g, half, p + 2) INDEX(g, half, p + 3)
+#define INDEX_16(g, half, p)                                                                                 \
+    INDEX_4(g, half, p) INDEX_4(g, half, p + 4) INDEX_4(g, half, p + 8) INDEX_4(g, half, p + 12)
+#define INDEX_64(g, half)                                                                                    \
+    { INDEX_16(g, half, 0) INDEX_16(g, half, 16) INDEX_16(g, half, 32) INDEX_16(g, half, 48) }
+#define INDEX_HALVES(g)                                                                                      \
+    { INDEX_64(g, 0), INDEX_64(g, 1) }
+static const uint8_t unpack_index[6][2][64] = {INDEX_HALVES(0), INDEX_HALVES(1), INDEX_HALVES(2),
+                                               INDEX_HALVES(3), INDEX_HALVES(4), INDEX_HALVES(5)};
+
+/* The indices of `stages` stages; takes their granules off. */
+INLINE void load_indices(int stages, int *granules, wide index[][2]) {
+    for (int j = 0; j < stages; j++) {
+        int g = __builtin_ctz((unsigned)*granules);
+        index[j][0] = WIDE_LOAD(unpack_index[g][0]);
+        index[j][1] = WIDE_LOAD(unpack_index[g][1]);
+        *granules &= *granules - 1;
+    }
+}
+
+/* A number of lines that is a multiple of 2^stages. */
+INLINE void network(int stages, int lines, wide index[][2], wide *v) {
+    UNROLL for (int j = 0; j < stages; j++) {
+        UNROLL for (int i = 0; i < lines; i++) {
+            if (i >> j & 1) continue;
+            wide a = v[i], b = v[i | 1 << j];
+            v[i] = _mm512_permutex2var_epi8(a, index[j][0], b);
+            v[i | 1 << j] = _mm512_permutex2var_epi8(a, index[j][1], b);
+        }
+    }
+}
+
+/* ---- Loads; the conversions are ts_element_convert's: to nearest, ties to even, and a NaN keeps its sign
+ * only ---- */
+
+INLINE bool has_nan(wide a, wide b) {
+    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q) != 0;
+}
+
+INLINE wide plain_nan(wide bits, wide otherwise) {
+    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(bits), _mm512_castsi512_ps(bits), _CMP_UNORD_Q);
+    wide sign = _mm512_set1_epi32(INT32_MIN), quiet = _mm512_set1_epi32(0x7fc00000);
+    return _mm512_mask_or_epi32(otherwise, nan, _mm512_and_epi32(bits, sign), quiet);
+}
+
+INLINE wide round_number(wide bits) {
+    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    wide sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    return _mm512_mask_add_epi32(sum, odd, bits, _mm512_set1_epi32(0x8000));
+}
+
+static const uint16_t odd_halves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                        33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+
+INLINE wide round_bf16(wide a, wide b) {
+    wide low = round_number(a), high = round_number(b);
+    if (__builtin_expect(has_nan(a, b), 0)) {
+        low = plain_nan(a, low);
+        high = plain_nan(b, high);
+    }
+    return _mm512_permutex2var_epi16(low, WIDE_LOAD(odd_halves), high);
+}
+
+INLINE wide load(ts_load how, const uint8_t *p) {
+    if (how == TS_LOAD_BF16_FROM_F32) return round_bf16(WIDE_LOAD(p), WIDE_LOAD(p + 64));
+    if (how == TS_LOAD_F32_FROM_BF16) {
+        wide bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
+        return __builtin_expect(has_nan(bits, bits), 0) ? plain_nan(bits, bits) : bits;
+    }
+    return WIDE_LOAD(p);
+}
+
+INLINE void prefetch(ts_load how, const uint8_t *p) {
+    __builtin_prefetch(p, 0, 2);
+    if (how == TS_LOAD_BF16_FROM_F32) __builtin_prefetch(p + 64, 0, 2);
+}
+
+INLINE void store(uint8_t *p, bool streams, wide v) {
+    if (streams)
+        WIDE_STREAM(p, v);
+    else
+        WIDE_STORE(p, v);
+}
+
+/* ---- Tiles ---- */
+
+/* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
+INLINE void move_some(ts_load how, int stages, int tiles, const ts_tile *tile, wide index[][2], uint8_t *dst,
+                      const uint8_t *src) {
+    const int lines = 1 << stages, all = tiles * lines;
+    const int64_t src_step = tile->loops[2].src_step, dst_step = tile->loops[2].dst_step,
+                  ahead = tile->ahead_bytes;
+    const bool streams = tile->streams;
+    wide v[16];
+    UNROLL for (int i = 0; i < all; i++) v[i] =
+        load(how, src + i / lines * src_step + tile->src_line[i % lines]);
+    if (ahead) {
+        UNROLL for (int i = 0; i < all; i++) {
+            prefetch(how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
+        }
+    }
+    if (tile->orders) {
+        wide order = WIDE_LOAD(tile->order);
+        UNROLL for (int i = 0; i < all; i++) v[i] = _mm512_permutexvar_epi8(order, v[i]);
+    }
+    network(stages, all, index, v);
+    UNROLL for (int i = 0; i < all; i++)
+        store(dst + i / lines * dst_step + tile->dst_line[i % lines], streams, v[i]);
+}
+
+/* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
+INLINE void move_large_tile(ts_load how, int stages, const ts_tile *tile, wide index[][2], uint8_t *dst,
+                            const uint8_t *src) {
+    const int rest = stages - 3;
+    wide copy[TS_TILE_LINES], order = WIDE_LOAD(tile->order);
+    for (int group = 0; group < 1 << rest; group++) {
+        wide v[8];
+        const int64_t *at = tile->src_line + 8 * group;
+        UNROLL for (int i = 0; i < 8; i++) v[i] = load(how, src + at[i]);
+        if (tile->ahead_bytes) {
+            UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
+        }
+        if (tile->orders) {
+            UNROLL for (int i = 0; i < 8; i++) v[i] = _mm512_permutexvar_epi8(order, v[i]);
+        }
+        network(3, 8, index, v);
+        UNROLL for (int i = 0; i < 8; i++) copy[8 * group + i] = v[i];
+    }
+    for (int group = 0; group < 8; group++) {
+        wide v[8];
+        UNROLL for (int i = 0; i < 1 << rest; i++) v[i] = copy[8 * i + group];
+        network(rest, 1 << rest, index + 3, v);
+        const int64_t *at = tile->dst_line + group;
+        UNROLL for (int i = 0; i < 1 << rest; i++) store(dst + at[8 * i], tile->streams, v[i]);
+    }
+}
+
+INLINE void move_tiles(ts_load how, int stages, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+    const int some = stages < 3 ? 8 >> stages : 1;
+    const ts_kernel_loop outer = tile->loops[0], middle = tile->loops[1], inner = tile->loops[2];
+    int granules = tile->granules;
+    wide index[TS_TILE_STAGES][2];
+    load_indices(stages, &granules, index);
+    for (int64_t i = 0; i < outer.count; i++) {
+        for (int64_t j = 0; j < middle.count; j++) {
+            uint8_t *to = dst + i * outer.dst_step + j * middle.dst_step;
+            const uint8_t *from = src + i * outer.src_step + j * middle.src_step;
+            int64_t k = 0;
+            for (; k + some <= inner.count && stages <= 4; k += some) {
+                move_some(how, stages, some, tile, index, to + k * inner.dst_step, from + k * inner.src_step);
+            }
+            for (; k < inner.count; k++) {
+                if (stages <= 4)
+                    move_some(how, stages, 1, tile, index, to + k * inner.dst_step,
+                              from + k * inner.src_step);
+                else
+                    move_large_tile(how, stages, tile, index, to + k * inner.dst_step,
+                                    from + k * inner.src_step);
+            }
+        }
+    }
+}
+
+#define TILES(how, stages)                                                                                   \
+    TARGET static void tiles_##how##_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {       \
+        move_tiles(how, stages, tile, dst, src);                                                             \
+    }
+#define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
+EACH_5(TILES, TS_LOAD_SAME)
+TILES(TS_LOAD_SAME, 5)
+TILES(TS_LOAD_SAME, 6)
+EACH_5(TILES, TS_LOAD_BF16_FROM_F32)
+TILES(TS_LOAD_BF16_FROM_F32, 5)
+EACH_5(TILES, TS_LOAD_F32_FROM_BF16)
+
+#define ENTRY(how, stages) [how][stages] = tiles_##how##_##stages,
+static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
+    EACH_5(ENTRY, TS_LOAD_SAME) ENTRY(TS_LOAD_SAME, 5) ENTRY(TS_LOAD_SAME, 6)
+        EACH_5(ENTRY, TS_LOAD_BF16_FROM_F32) ENTRY(TS_LOAD_BF16_FROM_F32, 5)
+            EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16)};
+
+/* ---- Elements narrower than a byte ---- */
+
+INLINE wide load_parts(const ts_narrow *narrow, int line, const uint8_t *src) {
+    int width = narrow->src_width < 8 ? narrow->src_width : narrow->dst_width;
+    wide v = _mm512_setzero_si512(), mask = _mm512_set1_epi8((char)((1 << width) - 1));
+    for (int y = narrow->parts - 1; y >= 0; y--) {
+        int64_t at = narrow->src_line[line] + narrow->part[y];
+        wide part = WIDE_LOAD(src + (at >> 3));
+        if (narrow->truth && narrow->src_width == 8) {
+            v = _mm512_add_epi8(v, v);
+            v = _mm512_mask_add_epi8(v, _mm512_test_epi8_mask(part, part), v, _mm512_set1_epi8(1));
+            continue;
+        }
+        if (narrow->src_width < 8) part = _mm512_srl_epi16(part, _mm_cvtsi32_si128((int)(at & 7)));
+        v = _mm512_sll_epi16(v, _mm_cvtsi32_si128(narrow->dst_width));
+        v = _mm512_or_si512(v, _mm512_and_si512(part, mask));
+    }
+    return v;
+}
+
+INLINE void store_joined(uint8_t *p, int width, wide v) {
+    if (width == 1) {
+        uint64_t bits = _mm512_test_epi8_mask(v, v);
+        memcpy(p, &bits, sizeof bits);
+    } else if (width == 4) {
+        wide pairs = _mm512_maddubs_epi16(v, _mm512_set1_epi16(0x1001)); /* low + 16 * high */
+        _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi16_epi8(pairs));
+    } else {
+        uint8_t bytes[64];
+        WIDE_STORE(bytes, v);
+        join_bytes(p, bytes, 64, width);
+    }
+}
+
+TARGET static void load_narrow(const ts_narrow *narrow, uint8_t *lines, const uint8_t *src, int64_t tiles,
+                               int64_t step) {
+    for (int64_t n = 0; n < tiles; n++, src += step) {
+        for (int i = 0; i < narrow->lines; i++, lines += 64) {
+            WIDE_STORE(lines, load_parts(narrow, i, src));
+        }
+    }
+}
+
+TARGET static void store_narrow(const ts_narrow *narrow, uint8_t *dst, const uint8_t *lines, int64_t tiles,
+                                int64_t step) {
+    for (int64_t n = 0; n < tiles; n++, dst += step) {
+        for (int i = 0; i < narrow->lines; i++, lines += 64) {
+            store_joined(dst + narrow->dst_line[i], narrow->dst_width, WIDE_LOAD(lines));
+        }
+    }
+}
+
+const ts_tile_kernels ts_tiles_avx512 = {
+    .line_bytes = 64,
+    .orders = true,
+    .by_stages = by_stages,
+    .load_narrow = load_narrow,
+    .store_narrow = store_narrow,
+};
+#endif

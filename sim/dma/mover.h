@@ -1,0 +1,82 @@
+/* One transfer under way: what moving a box needs to know. */
+#ifndef TILESIM_DMA_MOVER_H
+#define TILESIM_DMA_MOVER_H
+
+#include "kernel.h"
+#include "tilesim/layout/plan.h"
+#include "tilesim/memory/space.h"
+
+/* A version of all kernels. */
+typedef struct {
+    const char *name;
+    const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
+    ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
+    void (*stream_end)(void);            /* after such stores, in each thread */
+} ts_kernels;
+
+enum { TS_KERNELS_PORTABLE, TS_KERNELS_AVX2, TS_KERNELS_AVX512, TS_KERNELS_COUNT };
+/* NULL where this host cannot run them. */
+const ts_kernels *ts_kernels_get(int version);
+
+typedef struct {
+    ts_dtype dtype;
+    int element_bits;
+    uint8_t *bytes; /* of address 0 */
+} ts_mover_side;
+
+typedef struct {
+    ts_mover_side src, dst;
+    bool same; /* the same type in the same width: bits are copied */
+    const ts_kernels *kernels;
+    bool streams;
+    const uint32_t *table; /* what a source of at most 16 bits becomes; NULL: there is none */
+} ts_mover;
+
+/* How to move, for tests and benches. */
+typedef struct {
+    const ts_kernels *kernels; /* NULL: by the definition alone */
+    bool streams;              /* whatever the size, where the kernels can */
+    int threads;
+} ts_move_options;
+bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
+                      const ts_move_options *options);
+
+void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
+
+/* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
+ */
+bool ts_gather_possible(const ts_plan *plan);
+void ts_move_gather(const ts_mover *m, const ts_plan *plan, ts_arena *scratch);
+
+/* The definition: element by element. */
+void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
+/* The same by the kernels that the box's loops allow. */
+void ts_move_box(const ts_mover *m, const ts_plan_box *box);
+
+/* ---- Elements that change on their way (fill.c) ---- */
+
+/* `count` elements of whole bytes, one behind the other. */
+void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+/* The same for elements of any width that begin at whole bytes on both sides and end at one. */
+void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+/* A line of elements that are as far apart as in whole bytes, from a source of any width; of those narrower
+ * than a byte in the destination, a byte each. */
+void ts_fill_line(const ts_mover *m, int64_t src_bits, uint8_t *line, int line_bytes);
+
+/* ---- Digits (network.c) ---- */
+
+/* Bit `bit` of the counter of a loop: one step of it moves both addresses by these bits. */
+typedef struct {
+    int loop, bit;
+    int64_t src, dst;
+} ts_digit;
+
+/* `count` digits whose steps on one side are `stride`, twice that, .. bits. */
+bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits);
+/* The network that makes lines with the digits dst[] of lines with the digits src[], least significant first,
+ * from units of 2^unit_log2 bytes. Sets all but the offsets of lines. enters[j] is bit j of a source line's
+ * number, leaves[j] of a destination line's. */
+void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
+                     const ts_digit *dst, ts_digit *enters, ts_digit *leaves);
+
+#endif

@@ -1,0 +1,112 @@
+/* The network of a tile, from the digits of its lines. */
+#include <assert.h>
+#include <string.h>
+
+#include "mover.h"
+
+static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
+
+/* A digit that is at least counted twice, so that two steps of it are still in the loop. */
+static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digit *out) {
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        int64_t step = dst ? loop->dst_bits : loop->src_bits;
+        if (step <= 0 || stride % step != 0) continue;
+        int64_t times = stride / step;
+        if ((times & (times - 1)) != 0 || loop->extent < 2 * times) continue;
+        *out = (ts_digit){i, log2_of(times), loop->src_bits * times, loop->dst_bits * times};
+        return true;
+    }
+    return false;
+}
+
+bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits) {
+    for (int i = 0; i < count; i++) {
+        if (!find_digit(box, dst, stride << i, &digits[i])) return false;
+    }
+    return true;
+}
+
+static int place_of(const ts_digit *d, const ts_digit *digits, int count) {
+    for (int i = 0; i < count; i++) {
+        if (digits[i].loop == d->loop && digits[i].bit == d->bit) return i;
+    }
+    return -1;
+}
+
+/* Byte p of a line whose digit i is the source's digit places[i] comes from byte order[p]. */
+static bool fill_order(uint8_t *order, int bytes, int unit_log2, int count, const int *places) {
+    bool changes = false;
+    for (int p = 0; p < bytes; p++) {
+        int from = p & ((1 << unit_log2) - 1);
+        for (int i = 0; i < count; i++) from |= (p >> (unit_log2 + i) & 1) << (unit_log2 + places[i]);
+        order[p] = (uint8_t)from;
+        changes = changes || from != p;
+    }
+    return changes;
+}
+
+static bool in_order(const int *places, int count) {
+    for (int i = 0; i < count; i++) {
+        if (places[i] != i) return false;
+    }
+    return true;
+}
+
+/* Arranges lines of two lanes, whose highest digit chooses the lane: what comes to that place is first
+ * brought to the top of its lane, below it the others in their order; then both change places; then what came
+ * down finds its own. */
+static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *places) {
+    int low = count - 1, first[TS_TILE_STAGES], second[TS_TILE_STAGES], used = 0;
+    tile->swaps = places[low] != low;
+    if (!tile->swaps) {
+        tile->orders = fill_order(tile->order, 16, unit_log2, low, places);
+        return;
+    }
+    for (int i = 0; i < low; i++) {
+        if (places[i] != low) first[used++] = places[i];
+    }
+    first[low - 1] = places[low];
+    for (int i = 0, k = 0; i < low; i++) second[i] = places[i] == low ? low - 1 : k++;
+    tile->orders = fill_order(tile->order, 16, unit_log2, low, first);
+    tile->orders_again = fill_order(tile->order_again, 16, unit_log2, low, second);
+}
+
+void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
+                     const ts_digit *dst, ts_digit *enters, ts_digit *leaves) {
+    /* places: of the source line's digits when it has been arranged: what stays, in the destination's order,
+     * below what leaves. The top digit of two lanes is apart. */
+    int places[TS_TILE_STAGES], used = 0, top = -1;
+    bool lanes = line_bytes == 32 && count > 0;
+    tile->line_bytes = line_bytes;
+    tile->stages = tile->granules = 0;
+    for (int i = 0; i < count; i++) {
+        int place = place_of(&dst[i], src, count);
+        if (place < 0) {
+            tile->granules |= 1 << (unit_log2 + i);
+            enters[tile->stages++] = dst[i];
+        } else if (lanes && i == count - 1) {
+            top = place;
+        } else {
+            places[used++] = place;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (place_of(&src[i], dst, count) < 0) places[used++] = i;
+    }
+    for (int j = 0; j < tile->stages; j++) leaves[j] = src[places[used - 1 - j]];
+    if (lanes && top < 0) {
+        /* the highest digit that leaves is the lane's, and leaves last */
+        for (int j = 0; j + 1 < tile->stages; j++) leaves[j] = leaves[j + 1];
+        leaves[tile->stages - 1] = src[places[used - 1]];
+    } else if (lanes) {
+        places[used++] = top;
+    }
+    assert(used == count);
+    tile->orders = tile->swaps = tile->orders_again = false;
+    if (in_order(places, count)) return;
+    if (lanes)
+        arrange_lanes(tile, unit_log2, count, places);
+    else
+        tile->orders = fill_order(tile->order, line_bytes, unit_log2, count, places);
+}

@@ -1,0 +1,324 @@
+/* Every version of the kernels against the definition, element by element: random boxes of loops, layouts
+ * with ragged edges, every bf16 and the f32 around them, shares of threads. The whole destination is
+ * compared, guards included. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/dma/mover.h"
+#include "tests/support/random_layout.h"
+#include "tilesim/dma/move.h"
+#include "tilesim/layout/convert.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { BOXES = 300, SHAPES = 46 };
+#else
+enum { BOXES = 3000, SHAPES = 230 };
+#endif
+enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
+
+static uint64_t first_seed(void) {
+    const char *text = getenv("TS_SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : 7;
+    print_message("seed %llu (TS_SEED)\n", (unsigned long long)seed);
+    return seed;
+}
+
+typedef struct {
+    ts_dtype from, to;
+    int from_bits, to_bits;
+} type_pair;
+
+static const type_pair pairs[] = {
+    {TS_DTYPE_F32, TS_DTYPE_F32, 32, 32},     {TS_DTYPE_BF16, TS_DTYPE_BF16, 16, 16},
+    {TS_DTYPE_S8, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_F64, TS_DTYPE_F64, 64, 64},
+    {TS_DTYPE_C128, TS_DTYPE_C128, 128, 128}, {TS_DTYPE_S4, TS_DTYPE_S4, 4, 4},
+    {TS_DTYPE_S4, TS_DTYPE_S4, 8, 4},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 8},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 2},         {TS_DTYPE_U2, TS_DTYPE_U2, 8, 2},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 8},         {TS_DTYPE_PRED, TS_DTYPE_PRED, 8, 1},
+    {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 8},     {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 1},
+    {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16},    {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32},
+    {TS_DTYPE_F32, TS_DTYPE_S8, 32, 8},       {TS_DTYPE_S8, TS_DTYPE_BF16, 8, 16},
+    {TS_DTYPE_S4, TS_DTYPE_BF16, 4, 16},      {TS_DTYPE_BF16, TS_DTYPE_S4, 16, 4},
+    {TS_DTYPE_F32, TS_DTYPE_PRED, 32, 1},     {TS_DTYPE_U16, TS_DTYPE_F8E4M3FN, 16, 8},
+    {TS_DTYPE_F32, TS_DTYPE_F32, 64, 64},     {TS_DTYPE_S8, TS_DTYPE_S64, 8, 64},
+};
+
+/* ---- One box ---- */
+
+typedef struct {
+    uint8_t *bytes;
+    int64_t length, base_bits;
+} memory;
+
+/* A random order of the dims, with gaps between them, from some bit on; now and then backwards. */
+static memory place(uint64_t *seed, ts_arena *arena, int count, ts_plan_loop *loops, int width, bool dst) {
+    int order[MAX_DIMS];
+    int64_t stride = width, low = 0, high = 0;
+    for (int i = 0; i < count; i++) order[i] = i;
+    for (int i = count - 1; i > 0; i--) {
+        int j = (int)random_below(seed, (uint32_t)i + 1), other = order[i];
+        order[i] = order[j];
+        order[j] = other;
+    }
+    for (int i = 0; i < count; i++) {
+        ts_plan_loop *loop = &loops[order[i]];
+        bool repeats = !dst && random_below(seed, 20) == 0, backwards = random_below(seed, 20) == 0;
+        int64_t step = repeats ? 0 : backwards ? -stride : stride, reach = step * (loop->extent - 1);
+        *(dst ? &loop->dst_bits : &loop->src_bits) = step;
+        *(reach < 0 ? &low : &high) += reach;
+        stride *= loop->extent;
+        uint32_t gap = random_below(seed, 8);
+        if (gap == 0)
+            stride += (int64_t)width * (1 + random_below(seed, 9));
+        else if (gap == 1)
+            stride = (stride + 511) / 512 * 512;
+    }
+    memory m = {.base_bits = GUARD_BYTES * 8 - low};
+    uint32_t offset = random_below(seed, 4);
+    m.base_bits += offset == 0 ? (int64_t)width * random_below(seed, 64)
+                               : 64 * 8 * offset; /* any element, or an aligned line */
+    if (offset > 0) m.base_bits = (m.base_bits + 511) / 512 * 512;
+    m.length = (m.base_bits + high + width + 7) / 8 + GUARD_BYTES;
+    uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, m.length + 64);
+    m.bytes = raw + (-(intptr_t)raw & 63);
+    for (int64_t i = 0; i < m.length; i++) m.bytes[i] = (uint8_t)random_below(seed, 256);
+    return m;
+}
+
+static int random_loops(uint64_t *seed, ts_plan_loop *loops) {
+    static const int regular[] = {2, 2, 4, 4, 8, 8, 16, 32, 64, 128};
+    int count = 1 + (int)random_below(seed, MAX_DIMS);
+    int64_t elements = 1;
+    for (int i = 0; i < count; i++) {
+        int extent =
+            random_below(seed, 3) ? regular[random_below(seed, 10)] : 1 + (int)random_below(seed, 70);
+        while (elements * extent > MAX_ELEMENTS && extent > 1) extent = (extent + 1) / 2;
+        if (extent < 2) extent = 2;
+        if (elements * extent > 2 * MAX_ELEMENTS) return i;
+        loops[i] = (ts_plan_loop){.extent = extent};
+        elements *= extent;
+    }
+    return count;
+}
+
+static void random_boxes(void **state) {
+    (void)state;
+    uint64_t seed = first_seed();
+    ts_arena *arena = ts_arena_new();
+    for (int n = 0; n < BOXES; n++) {
+        ts_arena_reset(arena);
+        uint64_t box_seed = seed;
+        const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
+        ts_plan_box box = {0};
+        box.loop_count = random_loops(&seed, box.loops);
+        memory src = place(&seed, arena, box.loop_count, box.loops, pair->from_bits, false);
+        memory dst = place(&seed, arena, box.loop_count, box.loops, pair->to_bits, true);
+        box.src_bits = src.base_bits;
+        box.dst_bits = dst.base_bits;
+        uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, dst.length);
+        memcpy(want, dst.bytes, (size_t)dst.length);
+        ts_mover m = {.src = {pair->from, pair->from_bits, src.bytes},
+                      .dst = {pair->to, pair->to_bits, want},
+                      .same = pair->from == pair->to && pair->from_bits == pair->to_bits};
+        ts_move_elements(&m, &box);
+        for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {
+            m.kernels = ts_kernels_get(version / 2);
+            m.streams = version % 2;
+            if (!m.kernels || (m.streams && !m.kernels->stream_runs)) continue;
+            uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, dst.length + 64);
+            m.dst.bytes = raw + (-(intptr_t)raw & 63);
+            memcpy(m.dst.bytes, dst.bytes, (size_t)dst.length);
+            ts_move_box(&m, &box);
+            if (memcmp(m.dst.bytes, want, (size_t)dst.length) == 0) continue;
+            fail_msg("TS_SEED=%llu: %s%s moves box %d (types %d) otherwise", (unsigned long long)box_seed,
+                     m.kernels->name, m.streams ? ", streaming," : "", n, (int)(pair - pairs));
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* ---- Layouts ---- */
+
+/* %R and %C become sizes. */
+static const char *const layouts[][2] = {
+    {"f32[R,C]{1,0}", "f32[R,C]{1,0:T(8,128)}"},
+    {"f32[R,C]{1,0:T(8,128)}", "f32[R,C]{1,0}"},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{1,0}"},
+    {"bf16[R,C]{1,0:T(8,128)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{0,1:T(8,128)(2,1)}"},
+    {"s8[R,C]{1,0}", "s8[R,C]{1,0:T(8,128)(4,1)}"},
+    {"s8[R,C]{1,0:T(8,128)(4,1)}", "s8[R,C]{1,0}"},
+    {"s8[R,C]{1,0:T(8,128)(4,1)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"f32[R,C]{1,0}", "f32[R,C]{0,1}"},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{0,1}"},
+    {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
+    {"f32[R,C]{1,0}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "f32[R,C]{1,0}"},
+    {"f32[R,C]{1,0}", "s4[R,C]{0,1:T(8,128)(8,1)E(4)}"},
+    {"s4[R,C]{1,0:E(4)}", "s4[R,C]{1,0:T(8,128)(8,1)E(4)}"},
+    {"s4[R,C]{1,0:T(8,128)(8,1)E(4)}", "s4[R,C]{1,0:E(4)}"},
+    {"s4[R,C]{1,0:T(8,128)(8,1)E(4)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"pred[R,C]{1,0}", "pred[R,C]{1,0:T(32,128)(32,1)E(1)}"},
+    {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0}"},
+    {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0:E(1)}"},
+    {"f32[3,R,5,C]{1,3,2,0}", "f32[3,R,5,C]{3,2,1,0}"},
+    {"f32[R,C]{1,0:T(*,8,128)}", "f32[R,C]{0,1:T(15,13)(2,2)}"},
+};
+
+static void with_sizes(const char *pattern, int64_t rows, int64_t columns, char *out, size_t size) {
+    size_t used = 0;
+    for (const char *p = pattern; *p && used + 24 < size; p++) {
+        if (*p == 'R' || *p == 'C')
+            used += (size_t)snprintf(out + used, 24, "%d", (int)(*p == 'R' ? rows : columns));
+        else
+            out[used++] = *p;
+    }
+    out[used] = '\0';
+}
+
+static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
+    char text[128];
+    with_sizes(pattern, rows, columns, text, sizeof text);
+    ts_source source = {"shape", text, strlen(text)};
+    return ts_shape_parse(NULL, arena, &source);
+}
+
+static ts_space *wrap(ts_arena *arena, const ts_shape *shape, uint64_t *seed) {
+    int64_t length = shape->storage_bytes + 2 * GUARD_BYTES;
+    uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64), *bytes = raw + (-(intptr_t)raw & 63);
+    for (int64_t i = 0; i < length; i++) bytes[i] = seed ? (uint8_t)random_below(seed, 256) : 0x55;
+    return ts_space_wrap(arena, "test", bytes, length);
+}
+
+static void random_shapes(void **state) {
+    (void)state;
+    uint64_t seed = first_seed();
+    ts_arena *arena = ts_arena_new();
+    for (int n = 0; n < SHAPES; n++) {
+        ts_arena_reset(arena);
+        const char *const *pair = layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])];
+        int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
+        const ts_shape *from = parse(arena, pair[0], rows, columns),
+                       *to = parse(arena, pair[1], rows, columns);
+        assert_true(from && to);
+        int64_t skew = random_below(&seed, 2) ? 0 : 1 + random_below(&seed, 60);
+        ts_plan_side a = {from, NULL, NULL, GUARD_BYTES * 8 + skew * 8},
+                     b = {to, NULL, NULL, GUARD_BYTES * 8};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
+        assert_non_null(plan);
+        ts_space *src = wrap(arena, from, &seed), *want = wrap(arena, to, NULL);
+        assert_true(ts_dma_move_with(NULL, plan, src, want, &(ts_move_options){.threads = 1}));
+        for (int version = 0; version < 4 * TS_KERNELS_COUNT; version++) {
+            ts_move_options options = {ts_kernels_get(version / 4), version & 1, version & 2 ? 3 : 1};
+            ts_space *dst = wrap(arena, to, NULL);
+            if (!options.kernels) continue;
+            assert_true(ts_dma_move_with(NULL, plan, src, dst, &options));
+            if (memcmp(dst->bytes, want->bytes, (size_t)dst->capacity_bytes) == 0) continue;
+            fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1],
+                     (int)rows, (int)columns, (int)skew, options.kernels->name,
+                     options.streams ? "streaming" : "in the cache", options.threads);
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* ---- Values ---- */
+
+/* Moves an array of one dim, whose values the test fills in. */
+static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, void *values, int64_t count) {
+    ts_error err = {0};
+    const ts_shape *a = ts_shape_row_major(&err, arena, from, 1, &count),
+                   *b = ts_shape_row_major(&err, arena, to, 1, &count);
+    ts_plan_side src = {a, NULL, NULL, 0}, dst = {b, NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, &count);
+    int from_bytes = a->element_bits / 8, to_bytes = b->element_bits / 8;
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {ts_kernels_get(version), false, 1};
+        if (!options.kernels) continue;
+        ts_space *in = ts_space_wrap(arena, "in", values, count * from_bytes);
+        ts_space *out =
+            ts_space_wrap(arena, "out", TS_NEW_ARRAY(arena, uint8_t, count * to_bytes), count * to_bytes);
+        assert_true(ts_dma_move_with(&err, plan, in, out, &options));
+        for (int64_t i = 0; i < count; i++) {
+            uint64_t value = 0, result = 0;
+            memcpy(&value, in->bytes + i * from_bytes, (size_t)from_bytes);
+            memcpy(&result, out->bytes + i * to_bytes, (size_t)to_bytes);
+            assert_int_equal(result, ts_element_convert(from, value, to));
+        }
+    }
+}
+
+/* Each bf16, and the f32 that begin with its bits and end at, before and behind the ties. */
+static void every_bf16(void **state) {
+    (void)state;
+    static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    enum { TAILS = sizeof tails / sizeof tails[0] };
+    ts_arena *arena = ts_arena_new();
+    uint32_t *floats = TS_NEW_ARRAY(arena, uint32_t, TAILS << 16);
+    uint16_t *halves = TS_NEW_ARRAY(arena, uint16_t, 1 << 16);
+    for (uint32_t i = 0; i < 1 << 16; i++) {
+        halves[i] = (uint16_t)i;
+        for (uint32_t k = 0; k < TAILS; k++) floats[i * TAILS + k] = i << 16 | tails[k];
+    }
+    convert_all(arena, TS_DTYPE_BF16, TS_DTYPE_F32, halves, 1 << 16);
+    convert_all(arena, TS_DTYPE_F32, TS_DTYPE_BF16, floats, TAILS << 16);
+    convert_all(arena, TS_DTYPE_F16, TS_DTYPE_BF16, halves, 1 << 16);
+    convert_all(arena, TS_DTYPE_U8, TS_DTYPE_F32, halves, 1 << 17);
+    ts_arena_free(arena);
+}
+
+/* ---- Which kernel is for what ---- */
+
+static const struct {
+    int line_bytes, unit, count;
+    int src[6], dst[6]; /* names of the digits */
+    int stages, granules;
+    bool orders, swaps, orders_again;
+} networks[] = {
+    {64, 1, 5, {1, 2, 3, 4, 5}, {9, 1, 2, 3, 4}, 1, 2, false, false, false}, /* pairs of 16 bits */
+    {64, 1, 5, {9, 1, 2, 3, 4}, {1, 2, 3, 4, 5}, 1, 32, true, false, false}, /* and back */
+    {32, 1, 4, {1, 2, 3, 4}, {9, 1, 2, 3}, 1, 2, false, true, false},
+    {32, 1, 4, {9, 1, 2, 3}, {1, 2, 3, 4}, 1, 16, true, true, false},
+    {64, 0, 6, {1, 2, 3, 4, 5, 6}, {8, 9, 1, 2, 3, 4}, 2, 3, false, false, false}, /* fours of 8 bits */
+    {64, 2, 4, {1, 2, 3, 4}, {6, 7, 8, 9}, 4, 60, false, false, false}, /* a transpose of 32 bits */
+    {32, 2, 3, {1, 2, 3}, {7, 8, 9}, 3, 28, false, false, false},
+    {32, 1, 4, {4, 1, 2, 3}, {3, 4, 1, 2}, 0, 0, false, true, true}, /* bytes change places only */
+    {32, 1, 4, {1, 2, 3, 4}, {4, 3, 2, 1}, 0, 0, true, true, true},
+    {16, 3, 1, {1}, {1}, 0, 0, false, false, false}, /* nothing changes */
+};
+
+static void networks_of_digits(void **state) {
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
+        ts_tile tile;
+        ts_digit src[6] = {{0}}, dst[6] = {{0}}, enters[6], leaves[6];
+        for (int i = 0; i < networks[n].count; i++) {
+            src[i].loop = networks[n].src[i];
+            dst[i].loop = networks[n].dst[i];
+        }
+        ts_network_make(&tile, networks[n].line_bytes, networks[n].unit, networks[n].count, src, dst, enters,
+                        leaves);
+        assert_int_equal(tile.stages, networks[n].stages);
+        assert_int_equal(tile.granules, networks[n].granules);
+        assert_int_equal(tile.orders, networks[n].orders);
+        assert_int_equal(tile.swaps, networks[n].swaps);
+        assert_int_equal(tile.orders_again, networks[n].orders_again);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_of_digits),
+        cmocka_unit_test(every_bf16),
+        cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_shapes),
+    };
+    return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
+}
