@@ -1,0 +1,201 @@
+/* tilesim audit: what layouts cost in a compiled module. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/base/file.h"
+#include "tilesim/report/audit.h"
+
+static const cli_option options[] = {
+    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"untiled", 0, "auto|linear|rule",
+     "what arrays without tiles are: linear, or tiled by the compiler's\n"
+     "                             published rule; auto: linear where the text has tiles at all"},
+    {"rows", 0, "N", "of each table; 8 when not given"},
+    {"all", 0, NULL, "all rows"},
+    {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},
+    {"json", 0, NULL, "everything as JSON"},
+    {"csv", 0, "FILE", "a row a buffer and a kind of move"},
+    {"svg", 0, "FILE", "a picture: bars of padding and of time"},
+    {"html", 0, "FILE", "all of it as one page"},
+};
+
+static const cli_command usage = {
+    .name = "audit",
+    .operands = "MODULE.txt",
+    .operands_least = 1,
+    .operands_most = 1,
+    .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
+             "messages (- is\n"
+             "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "
+             "Says what tiles\n"
+             "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
+             "transfers between\n"
+             "memories. Files named - are standard output.\n",
+    .example = "    tilesim audit tests/data/hlo/step.txt -m tpu-v6e\n"
+               "    tilesim audit - -m tpu-v4 --fail-over 1.5x < module.txt\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+enum { CHUNK = 1 << 20, ROWS = 8, BAR = 30 };
+
+/* ---- Progress, on a terminal, for what takes longer than a second ---- */
+
+typedef struct {
+    bool shows, drawn;
+    double started;
+    int64_t total; /* bytes of the text; 0: not known */
+} progress;
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void draw(progress *p, const char *what, int64_t done, int64_t of) {
+    double elapsed = now_seconds() - p->started;
+    if (!p->shows || elapsed < 1) return;
+    p->drawn = true;
+    if (of <= 0 || done <= 0) {
+        fprintf(stderr, "\r%s %lld MB\033[K", what, (long long)(done >> 20));
+        return;
+    }
+    int filled = (int)((__int128)BAR * done / of);
+    fprintf(stderr, "\r%-8s [%.*s%*s] %3d %%, %.0f s left\033[K", what, filled,
+            "##############################", BAR - filled, "", (int)((__int128)100 * done / of),
+            elapsed * (double)(of - done) / (double)done);
+}
+
+static void on_price(void *self, int64_t done, int64_t of) { draw(self, "prices", done, of); }
+
+static void clear(const progress *p) {
+    if (p->drawn) fputs("\r\033[K", stderr);
+}
+
+/* ---- The command ---- */
+
+static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, progress *p) {
+    ts_file_reader *file = ts_file_open(err, line->arena, line->operands[0]);
+    char *bytes = ts_arena_alloc(line->arena, CHUNK, 1);
+    size_t length = 1;
+    int64_t done = 0;
+    uint64_t size;
+    if (!file) return false;
+    if (strcmp(line->operands[0], "-") != 0 && ts_file_size(NULL, line->operands[0], &size))
+        p->total = (int64_t)size;
+    bool good = true;
+    while (length > 0 && (good = ts_file_read_next(err, file, bytes, CHUNK, &length))) {
+        ts_audit_feed(audit, bytes, length);
+        draw(p, "read", done += (int64_t)length, p->total);
+    }
+    ts_file_finish(file);
+    return good;
+}
+
+static bool read_untiled(ts_error *err, const cli_line *line, ts_audit_untiled *untiled) {
+    static const char *const names[] = {"auto", "linear", "rule"};
+    const char *text = cli_value(line, "untiled");
+    *untiled = TS_AUDIT_UNTILED_AUTO;
+    for (int i = 0; text && i < 3; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *untiled = (ts_audit_untiled)i;
+        return true;
+    }
+    return !text ||
+           ts_error_set(err, TS_ERROR_USAGE, "--untiled is '%.40s', expected auto, linear or rule", text);
+}
+
+static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
+    const char *text = cli_value(line, "rows");
+    int64_t value = ROWS;
+    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
+    if (value < 0 || value > INT_MAX)
+        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected 0 or more", text);
+    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
+    return true;
+}
+
+/* "1.5x" or "1.5". */
+static bool read_limit(ts_error *err, const cli_line *line, double *limit) {
+    const char *text = cli_value(line, "fail-over");
+    char *end;
+    *limit = 0;
+    if (!text) return true;
+    *limit = strtod(text, &end);
+    bool good = end != text && (!*end || strcmp(end, "x") == 0) && *limit >= 1 && *limit < 1e9;
+    return good || ts_error_set(err, TS_ERROR_USAGE,
+                                "--fail-over is '%.40s', expected a ratio of at least 1, such as 1.5x", text);
+}
+
+typedef void (*writer)(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+
+static bool save(ts_error *err, const cli_line *line, const char *option, writer write,
+                 const ts_audit_result *result, const ts_audit_view *view) {
+    const char *path = cli_value(line, option);
+    ts_text text;
+    if (!path) return true;
+    ts_text_init(&text, line->arena);
+    write(result, view, &text);
+    return ts_file_save(err, line->arena, path, text.bytes, text.length);
+}
+
+static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
+                  ts_audit_result *result) {
+    progress p = {.shows = isatty(STDERR_FILENO) != 0, .started = now_seconds()};
+    const char *name = cli_value(line, "machine");
+    request->machine = ts_machine_load(err, line->arena, name ? name : TS_MACHINE_DEFAULT);
+    if (!request->machine || !read_untiled(err, line, &request->untiled) ||
+        !read_rows(err, line, &view->rows))
+        return false;
+    ts_audit *state = ts_audit_new(line->arena, request);
+    view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
+    view->by_default = name == NULL;
+    if (!feed(err, line, state, &p)) return clear(&p), false;
+    p.started = now_seconds();
+    bool good = ts_audit_finish(err, state, on_price, &p, result);
+    clear(&p);
+    return good;
+}
+
+static bool writes_output(const cli_line *line) {
+    static const char *const names[] = {"csv", "svg", "html"};
+    for (int i = 0; i < 3; i++) {
+        const char *path = cli_value(line, names[i]);
+        if (path && strcmp(path, "-") == 0) return true;
+    }
+    return false;
+}
+
+int cmd_audit(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_audit_request request = {0};
+    ts_audit_view view = {0};
+    ts_audit_result result;
+    ts_text out;
+    double limit;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (!read_limit(&err, &line, &limit) || !audit(&err, &line, &request, &view, &result) ||
+        !save(&err, &line, "csv", ts_report_audit_csv, &result, &view) ||
+        !save(&err, &line, "svg", ts_report_audit_svg, &result, &view) ||
+        !save(&err, &line, "html", ts_report_audit_html, &result, &view))
+        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json"))
+        ts_report_audit_json(&result, &view, &out);
+    else if (!writes_output(&line))
+        ts_report_audit(&result, &view, &out);
+    if (out.length > 0) cli_print(&out);
+    if (limit == 0 || (double)result.sum.padded_bytes <= limit * (double)result.sum.logical_bytes)
+        return cli_end(&line, 0);
+    ts_error_set(&err, TS_ERROR_FAULT, "padded bytes are %.3fx the logical ones, more than --fail-over %gx",
+                 (double)result.sum.padded_bytes / (double)result.sum.logical_bytes, limit);
+    return cli_end(&line, cli_fail(&err));
+}

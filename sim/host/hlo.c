@@ -1,0 +1,393 @@
+/* HLO text as a stream: lines, what each of them is, and the parts of an instruction. */
+#include "tilesim/host/hlo.h"
+
+#include <string.h>
+
+#include "hlo_private.h"
+#include "tilesim/host/hlo_opcode.h"
+
+enum { LABELS_TRIED = 8 };
+
+typedef enum { NOT_ONE, WHOLE, ENDS_EARLY } answer;
+
+struct ts_hlo_reader {
+    const ts_hlo_events *events;
+    ts_hlo_counts counts;
+    ts_arena *arena;
+    char *held; /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
+    size_t held_length, held_capacity;
+    bool held_long;
+    char *joined; /* an instruction that goes on */
+    size_t joined_length, joined_capacity;
+    int64_t joined_line;
+    int joined_lines;
+    int64_t literal_depth; /* brackets open in a constant that goes on */
+    bool in_computation, in_table;
+    bool is_mlir;
+    hlo_mlir mlir;
+};
+
+ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
+    ts_hlo_reader *r = TS_NEW(arena, ts_hlo_reader);
+    r->events = events;
+    r->arena = arena;
+    ts_text_init(&r->mlir.shape, arena);
+    ts_text_init(&r->mlir.operands, arena);
+    ts_text_init(&r->mlir.attributes, arena);
+    r->mlir.muted_above = -1;
+    return r;
+}
+
+const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *r) { return &r->counts; }
+
+/* ---- Instructions ---- */
+
+static bool says_more(const char *at, const char *end) {
+    return end - at >= 3 && memcmp(end - 3, "...", 3) == 0;
+}
+
+/* opcode "(" operands ")" attributes, at `at`. */
+static answer read_operation(const char *at, const char *end, ts_hlo_instruction *i) {
+    const char *word = at;
+    while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
+    i->opcode = (ts_hlo_span){at, (size_t)(word - at)};
+    if (word == at) {
+        i->cut = true;
+        return at >= end ? ENDS_EARLY : says_more(at, end) && *at == '.' ? WHOLE : NOT_ONE;
+    }
+    if (word >= end) return i->cut = true, ENDS_EARLY;
+    if (*word != '(') {
+        if (!says_more(word, end)) return NOT_ONE;
+        return i->cut = true, WHOLE;
+    }
+    const char *close = hlo_bracket_end(word, end), *from = word + 1;
+    i->cut = close == NULL;
+    i->operands = (ts_hlo_span){from, (size_t)((close ? close - 1 : end) - from)};
+    if (close) i->attributes = (ts_hlo_span){close, (size_t)(end - close)};
+    return close || says_more(from, end) ? WHOLE : ENDS_EARLY;
+}
+
+/* [ROOT] [%]name = [shape] opcode(operands), attributes */
+static answer read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
+    bool cut;
+    *i = (ts_hlo_instruction){0};
+    at = hlo_skip_space(at, end);
+    if (end - at > 5 && memcmp(at, "ROOT ", 5) == 0) {
+        i->root = true;
+        at = hlo_skip_space(at + 5, end);
+    }
+    if (at < end && *at == '%') at++;
+    const char *name = at;
+    while (at < end && hlo_is_name(*at)) at++;
+    i->name = (ts_hlo_span){name, (size_t)(at - name)};
+    at = hlo_skip_space(at, end);
+    if (i->name.length == 0 || at >= end || *at != '=') return NOT_ONE;
+    at = hlo_skip_space(at + 1, end);
+    if (at >= end) return NOT_ONE;
+    const char *close = ts_hlo_shape_end(at, end, &cut);
+    if (close == NULL && cut) {
+        i->shape = (ts_hlo_span){at, (size_t)(end - at)};
+        i->cut = true;
+        return says_more(at, end) ? WHOLE : ENDS_EARLY;
+    }
+    if (close != NULL) {
+        i->shape = (ts_hlo_span){at, (size_t)(close - at)};
+        return read_operation(hlo_skip_space(close, end), end, i);
+    }
+    answer found = read_operation(at, end, i);
+    return found != NOT_ONE && i->operands.text && ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN
+               ? found
+               : NOT_ONE;
+}
+
+/* The same behind the time stamp or label that a log puts before it. */
+static answer read_labelled(const char *at, const char *end, ts_hlo_instruction *i) {
+    const char *equals = at;
+    for (int tried = 0; tried < LABELS_TRIED; tried++) {
+        equals = memmem(equals, (size_t)(end - equals), " = ", 3);
+        if (equals == NULL) break;
+        const char *name = equals;
+        while (name > at && name[-1] == ' ') name--;
+        while (name > at && hlo_is_name(name[-1])) name--;
+        answer found = read_instruction(name, end, i);
+        if (found != NOT_ONE) return found;
+        equals += 3;
+    }
+    return NOT_ONE;
+}
+
+static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
+    i->line = line;
+    r->counts.instructions++;
+    r->counts.cut_instructions += i->cut;
+    if (r->events->instruction) r->events->instruction(r->events->self, i);
+}
+
+static int64_t depth_of(const char *at, const char *end) {
+    int64_t depth = 0;
+    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+    return depth;
+}
+
+/* A constant's values may go over many lines, none of which matters. */
+static bool is_literal(const ts_hlo_instruction *i) { return ts_hlo_is(i->opcode, "constant"); }
+
+static void begin_literal(ts_hlo_reader *r, const ts_hlo_instruction *i) {
+    r->literal_depth = 1 + depth_of(i->operands.text, i->operands.text + i->operands.length);
+}
+
+static void append(ts_hlo_reader *r, const char *at, size_t length) {
+    if (r->joined_length + length > r->joined_capacity) {
+        size_t capacity = 2 * (r->joined_length + length);
+        r->joined = ts_arena_grow(r->arena, r->joined, r->joined_length, capacity, 1);
+        r->joined_capacity = capacity;
+    }
+    memcpy(r->joined + r->joined_length, at, length);
+    r->joined_length += length;
+}
+
+static void hold(ts_hlo_reader *r, const char *at, const char *end) {
+    r->joined_length = 0;
+    append(r, at, (size_t)(end - at));
+    r->joined_line = r->counts.lines;
+    r->joined_lines = 1;
+}
+
+static void give_joined(ts_hlo_reader *r) {
+    ts_hlo_instruction i;
+    if (r->joined_lines == 0) return;
+    const char *at = r->joined, *end = at + r->joined_length;
+    r->joined_lines = 0;
+    if (read_instruction(at, end, &i) == NOT_ONE && read_labelled(at, end, &i) == NOT_ONE) return;
+    give(r, &i, r->joined_line);
+}
+
+/* ---- Lines ---- */
+
+static void count(ts_hlo_reader *r, ts_hlo_line_kind kind) { r->counts.kinds[kind]++; }
+
+static void end_computation(ts_hlo_reader *r) {
+    if (r->in_computation && r->events->end) r->events->end(r->events->self);
+    r->in_computation = false;
+}
+
+static void begin_computation(ts_hlo_reader *r, ts_hlo_span name, bool entry) {
+    if (r->in_computation) r->counts.unended_computations++;
+    end_computation(r);
+    r->in_computation = true;
+    r->counts.computations++;
+    if (r->events->computation) r->events->computation(r->events->self, r->counts.lines, name, entry);
+}
+
+/* [ENTRY] [%]name [(parameters) -> result] { */
+static bool is_computation(ts_hlo_reader *r, const char *at, const char *end) {
+    if (end[-1] != '{') return false;
+    bool entry = end - at > 6 && memcmp(at, "ENTRY", 5) == 0 && hlo_is_space(at[5]);
+    if (entry) at = hlo_skip_space(at + 5, end);
+    if (*at == '%') at++;
+    const char *name = at;
+    while (at < end && hlo_is_name(*at)) at++;
+    ts_hlo_span span = {name, (size_t)(at - name)};
+    at = hlo_skip_space(at, end);
+    bool signature = at < end && *at == '(' && memmem(at, (size_t)(end - at), "->", 2) != NULL;
+    if (at != end - 1 && !signature) return false;
+    if (span.length == 0 && !entry) return false;
+    begin_computation(r, span, entry);
+    return true;
+}
+
+static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
+    enum { WORD = 9 };
+    if (end - at <= WORD || memcmp(at, "HloModule", WORD) != 0 || !hlo_is_space(at[WORD])) return false;
+    const char *name = hlo_skip_space(at + WORD, end), *behind = name;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    r->counts.modules++;
+    end_computation(r);
+    r->is_mlir = false;
+    if (r->events->module) {
+        ts_hlo_span rest = {behind, (size_t)(end - behind)};
+        if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
+        r->events->module(r->events->self, r->counts.lines, (ts_hlo_span){name, (size_t)(behind - name)},
+                          rest);
+    }
+    return true;
+}
+
+static const char *const table_names[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+
+static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
+    ts_hlo_span line = {at, (size_t)(end - at)};
+    for (size_t i = 0; i < sizeof table_names / sizeof table_names[0]; i++)
+        if (ts_hlo_is(line, table_names[i])) r->in_table = true;
+    if (r->in_table && !hlo_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
+    return r->in_table;
+}
+
+static bool is_mark(char c) { return c == '=' || c == '-' || c == '*' || c == '.' || c == '+' || c == '_'; }
+
+static bool only_marks(const char *at, const char *end) {
+    while (at < end && (is_mark(*at) || hlo_is_space(*at))) at++;
+    return at == end;
+}
+
+/* Of an instruction before: "metadata={...}" on a line of its own. */
+static bool is_attribute(const char *at, const char *end) {
+    const char *word = at;
+    while (word < end && hlo_is_word(*word)) word++;
+    return word > at && end - word > 1 && *word == '=' && (word[1] == '{' || word[1] == '"');
+}
+
+static void take_other(ts_hlo_reader *r, const char *at, const char *end) {
+    if (is_attribute(at, end)) {
+        count(r, TS_HLO_LITERAL);
+    } else {
+        count(r, TS_HLO_OTHER);
+        if (r->events->message)
+            r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
+    }
+}
+
+static bool is_dialect(const char *at, const char *end) {
+    size_t length = (size_t)(end - at);
+    return (length > 7 && memcmp(at, "module ", 7) == 0) ||
+           (length > 10 && memcmp(at, "func.func ", 10) == 0) ||
+           memmem(at, length, "stablehlo.", 10) != NULL || memmem(at, length, "mhlo.", 5) != NULL;
+}
+
+static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
+    ts_hlo_instruction i = {0};
+    if (!r->is_mlir && !is_dialect(at, end)) return false;
+    hlo_mlir_answer found = hlo_mlir_line(&r->mlir, r->counts.lines, at, end, r->events, &r->counts, &i);
+    if (found == HLO_MLIR_NO) return false;
+    r->is_mlir = true;
+    if (found == HLO_MLIR_INSTRUCTION) give(r, &i, i.line ? i.line : r->counts.lines);
+    return true;
+}
+
+/* A line that is neither empty nor part of what came before. */
+static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
+    ts_hlo_instruction i;
+    if (r->is_mlir && take_mlir(r, at, end)) return;
+    answer found = read_instruction(at, end, &i);
+    if (found == NOT_ONE && *at == '}') {
+        if (r->in_computation)
+            end_computation(r);
+        else
+            count(r, TS_HLO_LITERAL);
+        return;
+    }
+    if (found == NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
+    if (found == NOT_ONE && is_table(r, at, end)) return count(r, TS_HLO_TABLE);
+    if (found == NOT_ONE && take_mlir(r, at, end)) return;
+    if (found == NOT_ONE) found = read_labelled(at, end, &i);
+    if (found == NOT_ONE) return take_other(r, at, end);
+    r->in_table = false;
+    if (found == ENDS_EARLY && !is_literal(&i)) return hold(r, at, end);
+    if (found == ENDS_EARLY) begin_literal(r, &i);
+    give(r, &i, r->counts.lines);
+}
+
+/* Does the line begin something of its own? */
+static bool is_beginning(const char *at, const char *end) {
+    ts_hlo_instruction i;
+    if (at == end || *at == '}') return true;
+    if (memcmp(at, "HloModule", (size_t)(end - at) < 9 ? (size_t)(end - at) : 9) == 0) return true;
+    return read_instruction(at, end, &i) != NOT_ONE;
+}
+
+/* True: the line went on with what came before. */
+static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
+    ts_hlo_instruction i;
+    if (r->literal_depth > 0) {
+        if (read_instruction(at, end, &i) != NOT_ONE) return r->literal_depth = 0, false;
+        r->literal_depth += depth_of(at, end);
+        count(r, TS_HLO_LITERAL);
+        return true;
+    }
+    if (r->joined_lines == 0) return false;
+    size_t length = (size_t)(end - at);
+    if (is_beginning(at, end) || r->joined_lines == TS_HLO_JOINED_LINES ||
+        r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
+        give_joined(r);
+        return false;
+    }
+    append(r, " ", 1);
+    append(r, at, length);
+    r->joined_lines++;
+    count(r, TS_HLO_LITERAL);
+    const char *all = r->joined, *all_end = all + r->joined_length;
+    answer found = read_instruction(all, all_end, &i);
+    if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
+    if (found != ENDS_EARLY || is_literal(&i)) {
+        if (found == ENDS_EARLY) begin_literal(r, &i);
+        r->joined_lines = 0;
+        if (found != NOT_ONE) give(r, &i, r->joined_line);
+    }
+    return true;
+}
+
+static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
+    const char *end = at + length;
+    r->counts.lines++;
+    while (at < end && hlo_is_space(*at)) at++;
+    while (end > at && hlo_is_space(end[-1])) end--;
+    if (take_rest(r, at, end)) return;
+    if (at == end || only_marks(at, end)) {
+        r->in_table = false;
+        count(r, TS_HLO_BLANK);
+        if (at < end && r->events->message)
+            r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
+        return;
+    }
+    if (*at == '#' || (end - at > 1 && at[0] == '/' && at[1] == '/')) return count(r, TS_HLO_COMMENT);
+    take_fresh(r, at, end);
+}
+
+/* ---- Pieces ---- */
+
+static void keep(ts_hlo_reader *r, const char *bytes, size_t length) {
+    size_t room = TS_HLO_LINE_BYTES - r->held_length;
+    if (length > room) {
+        r->held_long = true;
+        length = room;
+    }
+    if (r->held_length + length > r->held_capacity) {
+        size_t capacity = 2 * (r->held_length + length);
+        r->held = ts_arena_grow(r->arena, r->held, r->held_length, capacity, 1);
+        r->held_capacity = capacity;
+    }
+    if (length > 0) memcpy(r->held + r->held_length, bytes, length);
+    r->held_length += length;
+}
+
+static void take_held(ts_hlo_reader *r) {
+    size_t length = r->held_length;
+    r->counts.long_lines += r->held_long;
+    r->held_length = 0;
+    r->held_long = false;
+    take_line(r, r->held, length);
+}
+
+void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
+    r->counts.bytes += (int64_t)length;
+    while (length > 0) {
+        const char *newline = memchr(bytes, '\n', length);
+        size_t piece = newline ? (size_t)(newline - bytes) : length;
+        if (newline && r->held_length == 0 && !r->held_long && piece <= TS_HLO_LINE_BYTES) {
+            take_line(r, bytes, piece);
+        } else {
+            keep(r, bytes, piece);
+            if (newline) take_held(r);
+        }
+        size_t used = piece + (newline != NULL);
+        bytes += used;
+        length -= used;
+    }
+}
+
+void ts_hlo_finish(ts_hlo_reader *r) {
+    if (r->held_length > 0) take_held(r);
+    give_joined(r);
+    if (r->in_computation) r->counts.unended_computations++;
+    end_computation(r);
+}

@@ -1,0 +1,388 @@
+/* StableHLO and MHLO, a line at a time, said as HLO: types, operands, and the attributes that movements need.
+ * Source: openxla/stablehlo docs/spec.md (types, operations) and the pretty forms that its printer makes. */
+#include <string.h>
+
+#include "hlo_private.h"
+#include "tilesim/host/hlo_opcode.h"
+
+static const struct {
+    const char *mlir, *hlo;
+} types[] = {
+    {"i1", "pred"},
+    {"i2", "s2"},
+    {"i4", "s4"},
+    {"i8", "s8"},
+    {"i16", "s16"},
+    {"i32", "s32"},
+    {"i64", "s64"},
+    {"ui1", "u1"},
+    {"ui2", "u2"},
+    {"ui4", "u4"},
+    {"ui8", "u8"},
+    {"ui16", "u16"},
+    {"ui32", "u32"},
+    {"ui64", "u64"},
+    {"complex<f32>", "c64"},
+    {"complex<f64>", "c128"},
+};
+
+static const struct {
+    const char *mlir, *hlo;
+} operations[] = {
+    {"dot-general", "dot"},
+    {"broadcast-in-dim", "broadcast"},
+    {"dynamic-broadcast-in-dim", "broadcast"},
+    {"dynamic-iota", "iota"},
+    {"dynamic-gather", "gather"},
+    {"dynamic-pad", "pad"},
+    {"dynamic-conv", "convolution"},
+    {"real-dynamic-slice", "dynamic-slice"},
+    {"torch-index-select", "gather"},
+    {"create-token", "after-all"},
+    {"composite", "call"},
+    {"case", "conditional"},
+    {"if", "conditional"},
+    {"sharding-constraint", "optimization-barrier"},
+};
+
+static bool begins(const char *at, const char *end, const char *text) {
+    size_t length = strlen(text);
+    return (size_t)(end - at) >= length && memcmp(at, text, length) == 0;
+}
+
+/* ---- Types ---- */
+
+/* Behind the '>' that closes the '<' at `at`; "->" is no bracket. */
+static const char *angle_end(const char *at, const char *end) {
+    int64_t depth = 0;
+    for (; at < end; at++) {
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (*at == '<')
+            depth++;
+        else if (*at == '>' && at[-1] != '-' && --depth == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+static void add_element(ts_text *out, const char *at, size_t length) {
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strlen(types[i].mlir) != length || memcmp(types[i].mlir, at, length) != 0) continue;
+        ts_text_add(out, "%s", types[i].hlo);
+        return;
+    }
+    for (size_t i = 0; i < length; i++)
+        ts_text_add_char(out, (char)(at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]));
+}
+
+/* 8x?x16xf32[, encoding] */
+static void add_tensor(ts_text *out, const char *at, const char *end) {
+    const char *dims = at, *comma = memchr(at, ',', (size_t)(end - at));
+    while (at < end) {
+        const char *x = at;
+        while (x < end && (hlo_is_digit(*x) || *x == '?')) x++;
+        if (x == at || x >= end || *x != 'x') break;
+        at = x + 1;
+    }
+    const char *element_end = comma && comma > at ? comma : end;
+    add_element(out, at, (size_t)(element_end - at));
+    ts_text_add_char(out, '[');
+    for (const char *c = dims; c + 1 < at; c++) ts_text_add_char(out, *c == 'x' ? ',' : *c);
+    ts_text_add_char(out, ']');
+}
+
+/* One type as HLO has it, at `at`; returns its end. */
+static const char *add_type(ts_text *out, const char *at, const char *end) {
+    at = hlo_skip_space(at, end);
+    if (begins(at, end, "tensor<")) {
+        const char *close = angle_end(at + 6, end);
+        add_tensor(out, at + 7, close > at + 7 ? close - 1 : at + 7);
+        return close;
+    }
+    if (begins(at, end, "tuple<")) {
+        const char *close = angle_end(at + 5, end), *inner = at + 6;
+        ts_text_add_char(out, '(');
+        while (inner < close - 1) {
+            const char *before = inner;
+            inner = hlo_skip_space(add_type(out, inner, close - 1), close - 1);
+            if (inner == before) break;
+            if (inner < close - 1 && *inner == ',') ts_text_add(out, ", "), inner++;
+        }
+        ts_text_add_char(out, ')');
+        return close;
+    }
+    const char *word = at;
+    while (word < end && *word != ',' && *word != ')' && !hlo_is_space(*word)) word++;
+    bool token = memmem(at, (size_t)(word - at), "token", 5) != NULL;
+    if (token)
+        ts_text_add(out, "token[]");
+    else
+        ts_text_add_bytes(out, at, (size_t)(word - at));
+    return word;
+}
+
+/* The last " : " outside brackets: what follows are types. */
+static const char *find_types(const char *at, const char *end) {
+    const char *found = NULL;
+    int64_t depth = 0;
+    for (; at < end; at++) {
+        char c = *at;
+        if (c == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (c == '(' || c == '[' || c == '{' || c == '<')
+            depth++;
+        else if (c == ')' || c == ']' || c == '}' || (c == '>' && at[-1] != '-'))
+            depth--;
+        else if (c == ':' && depth <= 0 && at + 1 < end && at[1] == ' ')
+            found = at + 2;
+    }
+    return found;
+}
+
+/* ---- Operations ---- */
+
+static void copy_opcode(char out[HLO_MLIR_NAME], const char *at, size_t length) {
+    if (length >= HLO_MLIR_NAME) length = HLO_MLIR_NAME - 1;
+    for (size_t i = 0; i < length; i++) out[i] = (char)(at[i] == '_' ? '-' : at[i]);
+    out[length] = '\0';
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (strcmp(operations[i].mlir, out) == 0) strcpy(out, operations[i].hlo);
+}
+
+/* The next "%name" outside braces from `at`; NULL: none. */
+static const char *next_value(const char *at, const char *end, ts_hlo_span *name) {
+    int64_t depth = 0;
+    for (; at < end; at++) {
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (*at == '{')
+            depth++;
+        else if (*at == '}')
+            depth--;
+        else if (*at == '%' && depth <= 0)
+            break;
+    }
+    if (at >= end) return NULL;
+    const char *from = ++at;
+    while (at < end && (hlo_is_name(*at) || *at == '#')) at++;
+    *name = (ts_hlo_span){from, (size_t)(at - from)};
+    return at;
+}
+
+/* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a, b".
+ */
+static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
+                      const char *end, bool many) {
+    ts_hlo_span name;
+    at = hlo_skip_space(at, end);
+    const char *close = at < end && *at == '(' ? hlo_bracket_end(at, end) : NULL;
+    const char *arrow = close ? hlo_skip_space(close, end) : NULL;
+    bool function = arrow && begins(arrow, end, "->");
+    const char *type = at + 1;
+    while (function && (values = next_value(values, values_end, &name)) != NULL && type < close - 1) {
+        if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
+        const char *before = type;
+        type = hlo_skip_space(add_type(&m->operands, type, close - 1), close - 1);
+        if (type == before) break;
+        if (type < close - 1 && *type == ',') type++;
+        ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
+    }
+    const char *result = function ? hlo_skip_space(arrow + 2, end) : at;
+    bool tuple = many || (result < end && *result == '(');
+    if (result < end && *result == '(') result++;
+    if (tuple) ts_text_add_char(&m->shape, '(');
+    for (;;) {
+        const char *before = result;
+        result = hlo_skip_space(add_type(&m->shape, result, end), end);
+        if (result == before || result >= end || *result != ',') break;
+        result++;
+        if (tuple)
+            ts_text_add(&m->shape, ", ");
+        else
+            ts_text_clear(&m->shape);
+    }
+    if (tuple) ts_text_add_char(&m->shape, ')');
+    while (!function && (values = next_value(values, values_end, &name)) != NULL) {
+        if (m->operands.length > 0) ts_text_add(&m->operands, ", ");
+        if (!tuple) ts_text_add_bytes(&m->operands, m->shape.bytes, m->shape.length);
+        ts_text_add(&m->operands, " %%%.*s", (int)name.length, name.text);
+    }
+}
+
+/* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
+static void add_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
+    const char *key = transpose ? "permutation = " : " [";
+    const char *found = memmem(at, (size_t)(end - at), key, strlen(key));
+    if (transpose && !found) found = memmem(at, (size_t)(end - at), "dims = ", 7);
+    if ((!transpose && !slice) || !found) return;
+    found += transpose ? 7 : 1;
+    while (found < end && *found != '[' && *found != ':') found++;
+    const char *close = found;
+    while (close < end && *close != ']' && *close != '>') close++;
+    ts_text_add(&m->attributes, transpose ? ", dimensions={" : ", slice={[");
+    for (const char *c = found < end ? found + 1 : end; c < close; c++) {
+        if (hlo_is_digit(*c) || *c == ':') ts_text_add_char(&m->attributes, *c);
+        if (*c == ',') ts_text_add(&m->attributes, transpose ? "," : "], [");
+    }
+    ts_text_add(&m->attributes, transpose ? "}" : "]}");
+}
+
+static ts_hlo_span span_of(const ts_text *text) {
+    return (ts_hlo_span){text->bytes ? text->bytes : "", text->length};
+}
+
+static void clear(hlo_mlir *m) {
+    ts_text_clear(&m->shape);
+    ts_text_clear(&m->operands);
+    ts_text_clear(&m->attributes);
+}
+
+/* %name[:n] = ["]dialect.operation["] ... : types */
+static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at, const char *end,
+                                      ts_hlo_instruction *i) {
+    char opcode[HLO_MLIR_NAME];
+    const char *name = at + 1, *word = name;
+    while (word < end && hlo_is_name(*word)) word++;
+    ts_hlo_span named = {name, (size_t)(word - name)};
+    bool many = word < end && *word == ':';
+    while (word < end && (*word == ':' || hlo_is_digit(*word))) word++;
+    word = hlo_skip_space(word, end);
+    if (named.length == 0 || word >= end || *word != '=') return HLO_MLIR_NO;
+    word = hlo_skip_space(word + 1, end);
+    if (word < end && *word == '"') word++;
+    const char *operation = word, *dot = NULL;
+    for (; word < end && (hlo_is_word(*word) || *word == '.'); word++)
+        if (*word == '.') dot = word;
+    if (begins(operation, end, "call ")) dot = operation - 1;
+    if (!dot) return HLO_MLIR_NO;
+    copy_opcode(opcode, dot + 1, (size_t)(word - dot - 1));
+    if (word < end && *word == '"') word++;
+    if (end - at > 2 && end[-1] == '{' && end[-2] == '(') {
+        if (m->open_count == HLO_MLIR_OPEN) return HLO_MLIR_YES;
+        struct hlo_open *open = &m->open[m->open_count++];
+        size_t length = named.length < HLO_MLIR_NAME ? named.length : HLO_MLIR_NAME - 1;
+        *open = (struct hlo_open){.depth = m->depth, .line = line};
+        memcpy(open->name, named.text, length);
+        strcpy(open->opcode, opcode);
+        bool runs = strcmp(opcode, "while") == 0 || strcmp(opcode, "conditional") == 0;
+        if (!runs && m->muted_above < 0) m->muted_above = m->depth;
+        return HLO_MLIR_YES;
+    }
+    const char *found = find_types(word, end);
+    if (m->muted_above >= 0) return HLO_MLIR_YES;
+    clear(m);
+    add_attributes(m, opcode, word, end);
+    if (found) add_types(m, word, found, found, end, many);
+    /* The opcode is kept in front of the attributes, where it lives as long as they do. */
+    size_t length = strlen(opcode);
+    ts_text_add(&m->attributes, "%s", opcode);
+    ts_hlo_span all = span_of(&m->attributes);
+    *i = (ts_hlo_instruction){.line = line,
+                              .name = named,
+                              .shape = span_of(&m->shape),
+                              .operands = span_of(&m->operands),
+                              .opcode = {all.text + all.length - length, length},
+                              .attributes = {all.text, all.length - length},
+                              .cut = found == NULL,
+                              .mlir = true};
+    return HLO_MLIR_INSTRUCTION;
+}
+
+/* }) {attributes} : (types) -> types */
+static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *end, ts_hlo_instruction *i) {
+    if (m->open_count == 0) return HLO_MLIR_YES;
+    struct hlo_open *open = &m->open[--m->open_count];
+    const char *found = find_types(at + 2, end);
+    if (m->muted_above >= open->depth) m->muted_above = -1;
+    if (m->muted_above >= 0) return HLO_MLIR_YES;
+    clear(m);
+    if (found) add_types(m, at, at, found, end, false);
+    *i = (ts_hlo_instruction){.line = open->line,
+                              .name = {open->name, strlen(open->name)},
+                              .shape = span_of(&m->shape),
+                              .opcode = {open->opcode, strlen(open->opcode)},
+                              .operands = {"", 0},
+                              .attributes = {"", 0},
+                              .cut = found == NULL,
+                              .mlir = true};
+    return HLO_MLIR_INSTRUCTION;
+}
+
+/* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
+static void read_function(hlo_mlir *m, int64_t line, const char *at, const char *end,
+                          const ts_hlo_events *events, ts_hlo_counts *counts) {
+    bool private = memmem(at, (size_t)(end - at), " private ", 9) != NULL;
+    const char *name = memchr(at, '@', (size_t)(end - at));
+    if (!name) return;
+    const char *behind = ++name;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    counts->computations++;
+    m->in_function = true;
+    m->function_depth = m->depth;
+    if (events->computation)
+        events->computation(events->self, line, (ts_hlo_span){name, (size_t)(behind - name)}, !private);
+    const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
+    ts_hlo_span rest = {behind + 1, close ? (size_t)(close - 1 - behind - 1) : 0}, item, value;
+    while (close && ts_hlo_next(&rest, &item)) {
+        const char *type = memchr(item.text, ':', item.length);
+        if (!type || !next_value(item.text, type, &value)) continue;
+        clear(m);
+        add_type(&m->shape, type + 1, item.text + item.length);
+        ts_hlo_instruction i = {.line = line,
+                                .name = value,
+                                .shape = span_of(&m->shape),
+                                .opcode = {"parameter", 9},
+                                .operands = {"", 0},
+                                .attributes = {"", 0},
+                                .mlir = true};
+        counts->instructions++;
+        if (events->instruction) events->instruction(events->self, &i);
+    }
+}
+
+static int64_t braces(const char *at, const char *end) {
+    int64_t depth = 0;
+    for (; at < end; at++) {
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else
+            depth += (*at == '{') - (*at == '}');
+    }
+    return depth;
+}
+
+static bool is_known(const char *at, const char *end) {
+    static const char *const words[] = {
+        "module", "func.func", "return", "stablehlo.", "mhlo.", "\"stablehlo.", "\"mhlo.",      "func.return",
+        "^",      "reducer(",  "cond",   "do ",        "} do",  "sdy.",         "\"func.return"};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        if (begins(at, end, words[k])) return true;
+    return *at == '}' || *at == '{';
+}
+
+hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, int64_t line, const char *at, const char *end,
+                              const ts_hlo_events *events, ts_hlo_counts *counts, ts_hlo_instruction *i) {
+    hlo_mlir_answer found = HLO_MLIR_YES;
+    if (*at == '%')
+        found = read_operation(m, line, at, end, i);
+    else if (begins(at, end, "})"))
+        found = close_operation(m, at, end, i);
+    else if (begins(at, end, "func.func"))
+        read_function(m, line, at, end, events, counts);
+    else if (begins(at, end, "module"))
+        counts->modules++;
+    else if (begins(at, end, "reducer(") && m->muted_above < 0)
+        m->muted_above = m->depth;
+    else if (!is_known(at, end))
+        return HLO_MLIR_NO;
+    if (found == HLO_MLIR_NO) return found;
+    m->depth += braces(at, end);
+    if (*at == '}' && m->depth <= m->muted_above) m->muted_above = -1;
+    if (m->in_function && m->depth <= m->function_depth) {
+        m->in_function = false;
+        if (events->end) events->end(events->self);
+    }
+    return found;
+}

@@ -1,0 +1,166 @@
+/* Spans of HLO text: shapes, lists and attributes, found without understanding them. */
+#include "tilesim/host/hlo.h"
+
+#include <string.h>
+
+#include "hlo_private.h"
+#include "tilesim/layout/dtype.h"
+
+enum { LONGEST_TYPE = 16 };
+
+bool ts_hlo_is(ts_hlo_span span, const char *text) {
+    return strlen(text) == span.length && memcmp(span.text, text, span.length) == 0;
+}
+
+bool ts_hlo_begins(ts_hlo_span span, const char *text) {
+    size_t length = strlen(text);
+    return span.length >= length && memcmp(span.text, text, length) == 0;
+}
+
+const char *hlo_skip_space(const char *at, const char *end) {
+    for (;;) {
+        while (at < end && hlo_is_space(*at)) at++;
+        if (end - at < 2 || at[0] != '/' || at[1] != '*') return at;
+        const char *star = at + 2;
+        while ((star = memchr(star, '*', (size_t)(end - star))) != NULL && star + 1 < end && star[1] != '/')
+            star++;
+        if (star == NULL || star + 1 >= end) return end;
+        at = star + 2;
+    }
+}
+
+ts_hlo_span ts_hlo_trim(ts_hlo_span span) {
+    while (span.length > 0 && hlo_is_space(*span.text)) span.text++, span.length--;
+    while (span.length > 0 && hlo_is_space(span.text[span.length - 1])) span.length--;
+    return span;
+}
+
+/* What a byte means to whoever looks for the end of a bracket. */
+static const uint8_t marks[256] = {
+    ['('] = 1, ['['] = 1, ['{'] = 1, [')'] = 2, [']'] = 2, ['}'] = 2, ['"'] = 3, [','] = 4, ['\''] = 0};
+
+const char *hlo_quote_end(const char *at, const char *end) {
+    for (at++; at < end; at++) {
+        if (*at == '\\')
+            at++;
+        else if (*at == '"')
+            return at + 1;
+    }
+    return end;
+}
+
+/* A '>' in "->" and '<' in "<=" are no brackets, so only these three pairs count. */
+const char *hlo_bracket_end(const char *at, const char *end) {
+    int64_t depth = 0;
+    while (at < end) {
+        switch (marks[(uint8_t)*at]) {
+        case 1:
+            depth++;
+            break;
+        case 2:
+            if (--depth <= 0) return at + 1;
+            break;
+        case 3:
+            at = hlo_quote_end(at, end);
+            continue;
+        default:
+            break;
+        }
+        at++;
+    }
+    return NULL;
+}
+
+bool ts_hlo_next(ts_hlo_span *rest, ts_hlo_span *item) {
+    const char *at = rest->text, *end = at + rest->length, *from;
+    int64_t depth = 0;
+    from = at = hlo_skip_space(at, end);
+    if (at >= end) return false;
+    for (; at < end; at++) {
+        uint8_t mark = marks[(uint8_t)*at];
+        if (mark == 1)
+            depth++;
+        else if (mark == 2)
+            depth--;
+        else if (mark == 3)
+            at = hlo_quote_end(at, end) - 1;
+        else if (mark == 4 && depth <= 0)
+            break;
+    }
+    if (at > end) at = end;
+    *item = ts_hlo_trim((ts_hlo_span){from, (size_t)(at - from)});
+    if (at < end) at++;
+    *rest = (ts_hlo_span){at, (size_t)(end - at)};
+    return true;
+}
+
+/* One name=value of the attributes at a time. */
+bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
+    ts_hlo_span item;
+    size_t length = strlen(name);
+    if (attributes.length <= length) return false;
+    if (memmem(attributes.text, attributes.length, name, length) == NULL) return false;
+    while (ts_hlo_next(&attributes, &item)) {
+        if (item.length <= length || memcmp(item.text, name, length) != 0 || item.text[length] != '=')
+            continue;
+        *value = (ts_hlo_span){item.text + length + 1, item.length - length - 1};
+        return true;
+    }
+    return false;
+}
+
+static bool type_before(const char *first, const char *bracket, const char **type) {
+    const char *at = bracket;
+    ts_dtype dtype;
+    while (at > first && bracket - at < LONGEST_TYPE && hlo_is_word(at[-1])) at--;
+    if (at > first && (hlo_is_word(at[-1]) || at[-1] == '.' || at[-1] == '%')) return false;
+    *type = at;
+    return at < bracket && ts_dtype_find(at, (size_t)(bracket - at), &dtype);
+}
+
+static const char *array_end(const char *bracket, const char *end, bool *cut) {
+    const char *at = memchr(bracket, ']', (size_t)(end - bracket));
+    if (at == NULL) return *cut = true, NULL;
+    at++;
+    const char *brace = hlo_skip_space(at, end);
+    if (brace >= end || *brace != '{') return at;
+    const char *first = hlo_skip_space(brace + 1, end);
+    if (first < end && *first != ':' && !(*first >= '0' && *first <= '9')) return at;
+    const char *close = hlo_bracket_end(brace, end);
+    if (close == NULL) *cut = true;
+    return close;
+}
+
+const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut) {
+    const char *word = at;
+    *cut = false;
+    if (at < end && *at == '(') {
+        const char *close = hlo_bracket_end(at, end);
+        if (close == NULL) *cut = true;
+        return close;
+    }
+    while (word < end && hlo_is_word(*word)) word++;
+    if (word == at || word >= end) return NULL;
+    if (*word == '[') return array_end(word, end, cut);
+    if (*word != '(' || word != at + 1 || *at != 'b') return NULL;
+    const char *close = hlo_bracket_end(word, end);
+    if (close == NULL) *cut = true;
+    return close;
+}
+
+bool ts_hlo_find_shape(ts_hlo_span *rest, ts_hlo_span *shape) {
+    const char *first = rest->text, *end = first + rest->length, *at = first, *type;
+    bool cut;
+    while (at < end && (at = memchr(at, '[', (size_t)(end - at))) != NULL) {
+        if (type_before(first, at, &type)) {
+            const char *close = array_end(at, end, &cut);
+            if (close != NULL) {
+                *shape = (ts_hlo_span){type, (size_t)(close - type)};
+                *rest = (ts_hlo_span){close, (size_t)(end - close)};
+                return true;
+            }
+        }
+        at++;
+    }
+    return false;
+}

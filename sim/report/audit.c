@@ -1,0 +1,309 @@
+/* An audit as text and as CSV. */
+#include "tilesim/report/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/study/transfer.h"
+
+static const char *const space_names[TS_AUDIT_SPACES] = {
+    [0] = "hbm", [1] = "vmem", [3] = "cmem", [5] = "host", [TS_AUDIT_SPACES - 1] = "other"};
+
+static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
+
+static double ratio(int64_t padded, int64_t logical) {
+    return logical > 0 ? (double)padded / (double)logical : 1;
+}
+
+void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
+    static const char *const places[] = {"minor", "second minor", "third minor"};
+    int64_t waste = shape->padded_bytes - shape->logical_bytes;
+    if (waste <= 0) {
+        ts_text_add(out, "none");
+        return;
+    }
+    if (shape->widened_bytes > 0)
+        ts_text_add(out, "elements stored %.0fx as wide",
+                    1 + ratio(shape->widened_bytes, shape->logical_bytes));
+    if (shape->widened_bytes >= waste) return;
+    if (shape->widened_bytes > 0) ts_text_add(out, ", ");
+    if (shape->worst_dim < 0) {
+        ts_text_add(out, strchr(shape->text, '[') && strchr(shape->text, '[')[1] == ']' ? "a scalar's tile"
+                                                                                        : "tile");
+        return;
+    }
+    ts_text_add(out, "dim %d (%s) %lld to %lld", shape->worst_dim,
+                shape->worst_rank < 3 ? places[shape->worst_rank] : "major", (long long)shape->worst_extent,
+                (long long)shape->worst_padded);
+}
+
+void ts_report_audit_changes(unsigned changes, ts_text *out) {
+    static const char *const names[] = {"type", "order", "tile", "space", "dims", "padding"};
+    const char *between = "";
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!(changes >> i & 1)) continue;
+        ts_text_add(out, "%s%s", between, names[i]);
+        between = "+";
+    }
+    if (changes == 0) ts_text_add(out, "nothing");
+}
+
+static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char a[32], b[32];
+    const ts_machine *machine = r->request->machine;
+    ts_text_add(out, "text       %s: %s bytes, %s lines", view->input, grouped(a, r->text->bytes),
+                grouped(b, r->text->lines));
+    if (r->module) ts_text_add(out, ", module %s", r->module);
+    ts_text_add(out, "\n           %s instructions", grouped(a, r->text->instructions));
+    ts_text_add(out, " in %s computations%s\n", grouped(a, r->text->computations),
+                r->has_entry || r->text->computations == 0 ? "" : "; ENTRY is not in the text");
+    ts_text_add(out, "machine    %s (%s)%s\n", machine->name, machine->title,
+                view->by_default ? ", the default; -m chooses another" : "");
+    if (r->assumed_tiles)
+        ts_text_add(out,
+                    "tiles      of shapes without them: as the TPU compiler's published rule has them, "
+                    "generation %d\n",
+                    machine->chip.generation);
+}
+
+static void add_sums(const ts_audit_result *r, ts_text *out) {
+    char a[32], b[32], c[32], d[32];
+    ts_text_add(out,
+                "\nbuffers    space       buffers        logical bytes         padded bytes  expansion\n");
+    for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
+        const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
+        if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
+        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx\n",
+                    i < TS_AUDIT_SPACES ? space_names[i] : "all", grouped(a, sum->buffers),
+                    grouped(b, sum->logical_bytes), grouped(c, sum->padded_bytes),
+                    ratio(sum->padded_bytes, sum->logical_bytes));
+    }
+    if (r->sum.widened_bytes > 0)
+        ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
+                    grouped(d, r->sum.widened_bytes));
+    ts_text_add(out, "           summed over instructions, not what is live at once\n");
+}
+
+static void add_place(const char *name, int64_t line, ts_text *out) {
+    if (name[0])
+        ts_text_add(out, "%s, line %lld", name, (long long)line);
+    else
+        ts_text_add(out, "line %lld", (long long)line);
+}
+
+static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char padded[16], logical[16], a[32];
+    int64_t shown = 0;
+    for (; shown < r->class_count && shown < view->rows; shown++) {
+        const ts_audit_class *class = &r->classes[shown];
+        const ts_audit_shape *shape = &r->shapes[class->shape];
+        bool all = view->rows > r->class_count;
+        if (class->waste_bytes == 0 && !all) break;
+        if (shown == 0)
+            ts_text_add(
+                out, "\npadding    buffers     padded    logical  expansion  shape, cause, the first one\n");
+        ts_audit_print_bytes(padded, shape->padded_bytes);
+        ts_audit_print_bytes(logical, shape->logical_bytes);
+        ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", grouped(a, class->count), padded, logical,
+                    ratio(shape->padded_bytes, shape->logical_bytes), shape->text,
+                    shape->assumed ? " (tiles assumed)" : "");
+        ts_text_add(out, "%53s", "");
+        ts_report_audit_cause(shape, out);
+        ts_text_add(out, "; ");
+        add_place(class->first.name, class->first.line, out);
+        ts_text_add(out, "\n");
+    }
+    if (shown == 0) ts_text_add(out, "\npadding    none\n");
+    int64_t left = 0;
+    for (int64_t i = shown; i < r->class_count; i++) left += r->classes[i].waste_bytes > 0;
+    if (left > 0)
+        ts_text_add(out, "        and %s more shapes with padding; --all lists them\n", grouped(a, left));
+    if (r->buffers_left_out > 0)
+        ts_text_add(out, "        %s buffers with less padding are in the sums only\n",
+                    grouped(a, r->buffers_left_out));
+}
+
+static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
+    char a[32];
+    const ts_audit_move *move = &group->first;
+    ts_text_add(out, "        %10s ", grouped(a, group->count));
+    if (group->priced)
+        ts_text_add(out, "%s%10.3f %s%11.3f", group->level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
+                    group->microseconds, group->level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
+                    group->total_microseconds);
+    else
+        ts_text_add(out, " %10s  %11s", "-", "-");
+    ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode), ts_audit_level_text(group->level));
+    ts_report_audit_changes(move->changes, out);
+    if (group->runs != group->count) ts_text_add(out, ", runs %s times", grouped(a, group->runs));
+    if (group->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
+    if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
+    ts_text_add(out, "\n%44s", "");
+    if (move->src >= 0) ts_text_add(out, "%s to ", r->shapes[move->src].text);
+    ts_text_add(out, "%s; ", r->shapes[move->dst].text);
+    add_place(move->name, move->line, out);
+    ts_text_add(out, "\n");
+}
+
+static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char a[32], b[32];
+    int64_t shown = 0, left = 0;
+    if (r->group_count > 0)
+        ts_text_add(out, "\nmoves        count    us each     us in all  what changes, from what to what, "
+                         "the first one\n");
+    for (int64_t i = 0; i < r->group_count; i++) {
+        const ts_audit_group *group = &r->groups[i];
+        if (group->priced && group->cycles == 0) continue; /* free */
+        if (shown < view->rows)
+            add_group(r, group, out), shown++;
+        else
+            left++;
+    }
+    if (left > 0)
+        ts_text_add(out, "        and %s more kinds of moves; --all lists them\n", grouped(a, left));
+    if (r->moves_left_out > 0)
+        ts_text_add(out, "        %s smaller moves are not listed, nor priced\n",
+                    grouped(a, r->moves_left_out));
+    ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
+                r->microseconds, r->fused_microseconds, grouped(a, r->bitcasts));
+    ts_text_add(out, ", %s others\n", grouped(a, r->free_moves));
+    if (r->collectives > 0)
+        ts_text_add(out, "not modelled: %s collectives, %s bytes\n", grouped(a, r->collectives),
+                    grouped(b, r->collective_bytes));
+}
+
+static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
+    char bytes[16];
+    int64_t count = f->is_move ? r->groups[f->index].count : r->classes[f->index].count;
+    ts_text_add(out, "  %d. %s\n     at ", number, f->what);
+    if (f->is_move)
+        add_place(r->groups[f->index].first.name, r->groups[f->index].first.line, out);
+    else
+        add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
+    if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
+    ts_audit_print_bytes(bytes, f->bytes_saved > 0 ? f->bytes_saved : 0);
+    ts_text_add(out, "\n     fix: %s\n     saves %s%.3f us%s", f->fix, f->at_most ? "at most " : "",
+                f->microseconds_saved, f->is_move ? "" : " each time they are read");
+    if (f->bytes_saved > 0) ts_text_add(out, ", %s", bytes);
+    ts_text_add(out, "\n");
+}
+
+enum { FINDINGS_SHOWN = 5 };
+
+static void add_findings(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    int most = view->rows < FINDINGS_SHOWN ? view->rows : FINDINGS_SHOWN;
+    if (view->rows > r->finding_count) most = r->finding_count;
+    if (r->finding_count == 0) {
+        ts_text_add(out, "\nfindings   none\n");
+        return;
+    }
+    ts_text_add(out, "\nfindings by time (%d of %d)\n", most < r->finding_count ? most : r->finding_count,
+                r->finding_count);
+    for (int i = 0; i < r->finding_count && i < most; i++) add_finding(r, i + 1, &r->findings[i], out);
+    ts_text_add(out, "\nfindings by bytes\n");
+    for (int i = 0; i < r->finding_count && i < most; i++) {
+        const ts_audit_finding *f = &r->findings[r->by_bytes[i]];
+        if (f->bytes_saved <= 0) break;
+        if (r->by_bytes[i] < most) {
+            char bytes[16];
+            ts_audit_print_bytes(bytes, f->bytes_saved);
+            ts_text_add(out, "  %s: number %d above\n", bytes, r->by_bytes[i] + 1);
+        } else {
+            add_finding(r, r->by_bytes[i] + 1, f, out);
+        }
+    }
+}
+
+static void add_reports(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    if (r->report_count == 0) return;
+    ts_text_add(out, "\nsizes that the text reports: %d of %d equal the computed ones\n", r->reports_agreeing,
+                r->reports_compared);
+    for (int i = 0; i < r->report_count && i < view->rows; i++) {
+        const ts_audit_report *report = &r->reports[i];
+        ts_text_add(out, "  line %-6lld %12s%s%-6s", (long long)report->line, report->reported,
+                    report->reported_expansion[0] ? " " : "", report->reported_expansion);
+        if (report->is_tuple)
+            ts_text_add(out, "  a tuple: the size of its table of pointers\n");
+        else
+            ts_text_add(out, "  %s %12s%s%-6s %s%s\n", report->agrees ? "equals " : "differs",
+                        report->computed, report->computed_expansion[0] ? " " : "",
+                        report->computed_expansion, r->shapes[report->shape].text,
+                        r->shapes[report->shape].assumed ? " (tiles assumed)" : "");
+    }
+}
+
+static void add_kinds(const ts_audit_result *r, ts_text *out) {
+    char a[32];
+    if (r->kind_count == 0) return;
+    ts_text_add(out, "\nnot understood, or left out\n");
+    for (int i = 0; i < r->kind_count; i++) {
+        const ts_audit_kind *kind = &r->kinds[i];
+        ts_text_add(out, "  %10s  %s", grouped(a, kind->count), kind->kind);
+        if (kind->first_line > 0) ts_text_add(out, "; line %lld", (long long)kind->first_line);
+        if (kind->excerpt[0]) ts_text_add(out, ": %s", kind->excerpt);
+        ts_text_add(out, "\n");
+    }
+}
+
+void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    add_head(r, view, out);
+    add_sums(r, out);
+    add_reports(r, view, out);
+    add_classes(r, view, out);
+    add_groups(r, view, out);
+    add_findings(r, view, out);
+    add_kinds(r, out);
+}
+
+/* ---- CSV ---- */
+
+static void add_quoted(ts_text *out, const char *text) {
+    ts_text_add_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"') ts_text_add_char(out, '"');
+        ts_text_add_char(out, *text);
+    }
+    ts_text_add_char(out, '"');
+}
+
+static void add_row_start(ts_text *out, const char *kind, const char *name, int64_t line,
+                          ts_hlo_opcode opcode) {
+    ts_text_add(out, "%s,", kind);
+    add_quoted(out, name);
+    ts_text_add(out, ",%lld,%s,", (long long)line, opcode < TS_HLO_OPCODES ? ts_hlo_opcode_name(opcode) : "");
+}
+
+void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    (void)view;
+    ts_text_add(
+        out, "kind,name,line,opcode,source,shape,space,logical_bytes,padded_bytes,cause,count,runs,changes,"
+             "microseconds,level\n");
+    for (int64_t i = 0; i < r->buffer_count; i++) {
+        const ts_audit_buffer *buffer = &r->buffers[i];
+        const ts_audit_shape *shape = &r->shapes[buffer->shape];
+        add_row_start(out, "buffer", buffer->name, buffer->line, buffer->opcode);
+        ts_text_add_char(out, ',');
+        add_quoted(out, shape->text);
+        ts_text_add(out, ",%d,%lld,%lld,", shape->memory_space, (long long)shape->logical_bytes,
+                    (long long)shape->padded_bytes);
+        ts_text_add_char(out, '"');
+        ts_report_audit_cause(shape, out);
+        ts_text_add(out, "\",1,,,,\n");
+    }
+    for (int64_t i = 0; i < r->group_count; i++) {
+        const ts_audit_group *group = &r->groups[i];
+        const ts_audit_move *move = &group->first;
+        add_row_start(out, "move", move->name, move->line, move->opcode);
+        add_quoted(out, move->src >= 0 ? r->shapes[move->src].text : "");
+        ts_text_add_char(out, ',');
+        add_quoted(out, r->shapes[move->dst].text);
+        ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,", r->shapes[move->dst].memory_space,
+                    (long long)move->read_bytes, (long long)move->written_bytes, (long long)group->count,
+                    (long long)group->runs);
+        ts_report_audit_changes(move->changes, out);
+        if (group->priced)
+            ts_text_add(out, ",%.6f,%s\n", group->microseconds, ts_audit_level_text(group->level));
+        else
+            ts_text_add(out, ",,%s\n", ts_audit_level_text(group->level));
+    }
+}

@@ -1,0 +1,166 @@
+/* An audit as JSON. */
+#include <stdio.h>
+
+#include "tilesim/report/audit.h"
+
+static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int space) {
+    ts_json_object(json, key);
+    if (!key) ts_json_int(json, "space", space);
+    ts_json_int(json, "buffers", sum->buffers);
+    ts_json_int(json, "logical_bytes", sum->logical_bytes);
+    ts_json_int(json, "padded_bytes", sum->padded_bytes);
+    ts_json_int(json, "widened_bytes", sum->widened_bytes);
+    ts_json_close(json);
+}
+
+static void add_phrase(ts_json *json, const char *key, ts_arena *arena, const ts_audit_shape *shape,
+                       unsigned changes) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    if (shape)
+        ts_report_audit_cause(shape, &text);
+    else
+        ts_report_audit_changes(changes, &text);
+    ts_json_text(json, key, text.bytes);
+}
+
+static void add_sums(ts_json *json, const ts_audit_result *r) {
+    add_sum(json, "all", &r->sum, 0);
+    ts_json_array(json, "spaces");
+    for (int i = 0; i < TS_AUDIT_SPACES; i++)
+        if (r->spaces[i].buffers > 0) add_sum(json, NULL, &r->spaces[i], i < TS_AUDIT_SPACES - 1 ? i : -1);
+    ts_json_close(json);
+}
+
+static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena) {
+    ts_json_array(json, "buffers");
+    for (int64_t i = 0; i < r->class_count; i++) {
+        const ts_audit_class *class = &r->classes[i];
+        const ts_audit_shape *shape = &r->shapes[class->shape];
+        ts_json_object(json, NULL);
+        ts_json_text(json, "shape", shape->text);
+        ts_json_int(json, "count", class->count);
+        ts_json_int(json, "logical_bytes", shape->logical_bytes);
+        ts_json_int(json, "padded_bytes", shape->padded_bytes);
+        ts_json_int(json, "widened_bytes", shape->widened_bytes);
+        ts_json_int(json, "space", shape->memory_space);
+        ts_json_bool(json, "tiles_assumed", shape->assumed);
+        add_phrase(json, "cause", arena, shape, 0);
+        ts_json_text(json, "first", class->first.name);
+        ts_json_int(json, "line", class->first.line);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena) {
+    ts_json_array(json, "moves");
+    for (int64_t i = 0; i < r->group_count; i++) {
+        const ts_audit_group *group = &r->groups[i];
+        const ts_audit_move *move = &group->first;
+        ts_json_object(json, NULL);
+        ts_json_text(json, "opcode", ts_hlo_opcode_name(move->opcode));
+        ts_json_text(json, "level", ts_audit_level_text(group->level));
+        ts_json_text(json, "source", move->src >= 0 ? r->shapes[move->src].text : NULL);
+        ts_json_text(json, "shape", r->shapes[move->dst].text);
+        add_phrase(json, "changes", arena, NULL, move->changes);
+        ts_json_int(json, "count", group->count);
+        ts_json_int(json, "runs", group->runs);
+        ts_json_bool(json, "trips_unknown", group->trips_unknown);
+        ts_json_int(json, "read_bytes", move->read_bytes);
+        ts_json_int(json, "written_bytes", move->written_bytes);
+        if (group->priced) {
+            ts_json_int(json, "cycles", group->cycles);
+            ts_json_real(json, "microseconds", group->microseconds, 6);
+            ts_json_bool(json, "at_most", group->level == TS_AUDIT_LEVEL_FUSED);
+        } else {
+            ts_json_text(json, "not_priced", group->why_not);
+        }
+        ts_json_text(json, "first", move->name);
+        ts_json_int(json, "line", move->line);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+static void add_findings(ts_json *json, const ts_audit_result *r) {
+    ts_json_array(json, "findings");
+    for (int i = 0; i < r->finding_count; i++) {
+        const ts_audit_finding *f = &r->findings[i];
+        ts_json_object(json, NULL);
+        ts_json_text(json, "what", f->what);
+        ts_json_text(json, "fix", f->fix);
+        ts_json_text(json, "first",
+                     f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name);
+        ts_json_int(json, "line",
+                    f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line);
+        ts_json_real(json, "microseconds_saved", f->microseconds_saved, 6);
+        ts_json_bool(json, "at_most", f->at_most);
+        ts_json_bool(json, "each_read", !f->is_move);
+        ts_json_int(json, "bytes_saved", f->bytes_saved);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+    ts_json_array(json, "findings_by_bytes");
+    for (int i = 0; i < r->finding_count; i++) ts_json_int(json, NULL, r->by_bytes[i]);
+    ts_json_close(json);
+}
+
+static void add_reports(ts_json *json, const ts_audit_result *r) {
+    ts_json_array(json, "reported");
+    for (int i = 0; i < r->report_count; i++) {
+        const ts_audit_report *report = &r->reports[i];
+        ts_json_object(json, NULL);
+        ts_json_int(json, "line", report->line);
+        ts_json_text(json, "shape", report->is_tuple ? NULL : r->shapes[report->shape].text);
+        ts_json_text(json, "reported", report->reported);
+        ts_json_text(json, "computed", report->is_tuple ? NULL : report->computed);
+        ts_json_text(json, "expansion", report->is_tuple ? NULL : report->computed_expansion);
+        ts_json_bool(json, "equal", report->agrees);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+static void add_kinds(ts_json *json, const ts_audit_result *r) {
+    ts_json_array(json, "not_understood");
+    for (int i = 0; i < r->kind_count; i++) {
+        ts_json_object(json, NULL);
+        ts_json_text(json, "kind", r->kinds[i].kind);
+        ts_json_int(json, "count", r->kinds[i].count);
+        ts_json_int(json, "line", r->kinds[i].first_line);
+        ts_json_text(json, "excerpt", r->kinds[i].excerpt);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char hash[20];
+    ts_json json;
+    ts_json_begin(&json, out, "audit");
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->request->machine->hash);
+    ts_json_text(&json, "machine", r->request->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_text(&json, "input", view->input);
+    ts_json_text(&json, "module", r->module);
+    ts_json_int(&json, "bytes", r->text->bytes);
+    ts_json_int(&json, "lines", r->text->lines);
+    ts_json_int(&json, "instructions", r->text->instructions);
+    ts_json_int(&json, "computations", r->text->computations);
+    ts_json_bool(&json, "entry", r->has_entry);
+    ts_json_bool(&json, "tiles_assumed", r->assumed_tiles);
+    add_sums(&json, r);
+    ts_json_real(&json, "microseconds", r->microseconds, 6);
+    ts_json_real(&json, "fused_microseconds_at_most", r->fused_microseconds, 6);
+    ts_json_int(&json, "bitcasts", r->bitcasts);
+    ts_json_int(&json, "free_moves", r->free_moves);
+    ts_json_int(&json, "collectives", r->collectives);
+    ts_json_int(&json, "collective_bytes", r->collective_bytes);
+    add_classes(&json, r, out->arena);
+    add_groups(&json, r, out->arena);
+    add_findings(&json, r);
+    add_reports(&json, r);
+    add_kinds(&json, r);
+    ts_json_end(&json);
+}

@@ -1,0 +1,456 @@
+/* The audit: HLO text in, tables of shapes, buffers, moves and computations. */
+#include "tilesim/study/audit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+#include "tilesim/base/number.h"
+#include "tilesim/layout/xla.h"
+
+enum { POOL_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
+
+/* ---- What is not understood ---- */
+
+void audit_note(ts_audit *a, int64_t line, const char *kind, ts_hlo_span excerpt) {
+    int k = 0;
+    while (k < a->kind_count && strcmp(a->kinds[k].kind, kind) != 0) k++;
+    if (k == TS_AUDIT_KINDS) k--;
+    if (k == a->kind_count) {
+        ts_audit_kind *fresh = &a->kinds[a->kind_count++];
+        if (k == TS_AUDIT_KINDS - 1) kind = "further kinds";
+        fresh->kind = ts_arena_copy_text(a->arena, kind, strlen(kind));
+        fresh->first_line = line;
+        size_t length = 0;
+        for (; length < excerpt.length && length < sizeof fresh->excerpt - 1; length++) {
+            char c = excerpt.text[length];
+            fresh->excerpt[length] = (char)(c < ' ' || c > '~' ? '?' : c);
+        }
+    }
+    a->kinds[k].count++;
+}
+
+/* ---- Shapes ---- */
+
+static const char *without_comments(ts_audit *a, ts_hlo_span text) {
+    char *out = ts_arena_alloc(a->arena, text.length + 1, 1);
+    size_t length = 0;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.text[i] != ' ') out[length++] = text.text[i];
+    a->pool_bytes += (int64_t)text.length;
+    return out;
+}
+
+static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record *record) {
+    ts_error err = {0};
+    const ts_shape *shape = audit_parse(&err, a->scratch, text.text, text.length);
+    if (!shape || !shape->xla) {
+        char kind[160];
+        snprintf(kind, sizeof kind, "shape: %.140s", shape ? "it has no size" : err.message);
+        audit_note(a, line, kind, text);
+        return false;
+    }
+    if (!audit_shape_size(a->scratch, shape, &record->linear)) {
+        audit_note(a, line, "shape: an unbounded dimension has no size", text);
+        return false;
+    }
+    record->text = without_comments(a, text);
+    record->linear.text = record->text;
+    record->linear.tiled = shape->xla->tile_count > 0;
+    a->any_tiles |= record->linear.tiled;
+    record->ruled = record->linear;
+    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request, shape);
+    if (!ruled) return true;
+    ts_text printed;
+    ts_text_init(&printed, a->scratch);
+    ts_shape_print(ruled, &printed);
+    record->ruled = (ts_audit_shape){0};
+    audit_shape_size(a->scratch, ruled, &record->ruled);
+    /* What the compiler calls unpadded is what the text said. */
+    record->ruled.logical_bytes = ruled->unpadded_bytes;
+    record->rule_text = ts_arena_copy_text(a->arena, printed.bytes, printed.length);
+    record->ruled.text = record->rule_text;
+    record->ruled.assumed = true;
+    return true;
+}
+
+static int32_t new_record(ts_audit *a, uint64_t hash, const shape_record *record) {
+    if (a->shape_count == a->shape_capacity) {
+        int64_t capacity = a->shape_capacity ? 2 * a->shape_capacity : 256;
+        a->shapes =
+            ts_arena_grow(a->arena, a->shapes, (size_t)a->shape_count, (size_t)capacity, sizeof *a->shapes);
+        a->shape_capacity = capacity;
+    }
+    int32_t number = (int32_t)a->shape_count;
+    if (!audit_table_put(&a->shape_table, hash, number)) return AUDIT_NONE;
+    a->shapes[a->shape_count++] = *record;
+    return number;
+}
+
+/* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
+static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, int32_t **leaves,
+                        int32_t *count, int32_t *capacity) {
+    ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
+    while (ts_hlo_next(&rest, &item)) {
+        if (item.length == 0) continue;
+        if (*item.text == '(' && depth < MOST_DEPTH) {
+            read_leaves(a, line, item, depth + 1, leaves, count, capacity);
+            continue;
+        }
+        if (ts_hlo_begins(item, "...")) {
+            audit_note(a, line, "members of a tuple that the text leaves out", item);
+            continue;
+        }
+        if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
+        int32_t leaf = *item.text == '(' ? AUDIT_NONE : audit_intern(a, line, item);
+        if (leaf == AUDIT_NONE) continue;
+        if (*count == *capacity) {
+            int32_t more = *capacity ? 2 * *capacity : 8;
+            *leaves = ts_arena_grow(a->arena, *leaves, (size_t)*count, (size_t)more, sizeof **leaves);
+            *capacity = more;
+            a->pool_bytes += more * 4;
+        }
+        (*leaves)[(*count)++] = leaf;
+    }
+}
+
+int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
+    uint64_t hash = audit_hash(text.text, text.length);
+    int32_t known = audit_table_get(&a->shape_table, hash);
+    if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
+    shape_record record = {0};
+    if (a->pool_bytes > POOL_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
+        audit_note(a, line, "shapes beyond those that are kept", text);
+        return AUDIT_NONE;
+    }
+    if (text.length >= 2 && *text.text == '(') {
+        int32_t *leaves = NULL, capacity = 0;
+        record.is_tuple = true;
+        read_leaves(a, line, text, 0, &leaves, &record.leaf_count, &capacity);
+        record.leaves = leaves;
+        return new_record(a, hash, &record);
+    }
+    if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {
+        record.is_tuple = true; /* of nothing */
+        return new_record(a, hash, &record);
+    }
+    bool good = size_array(a, line, text, &record);
+    ts_arena_reset(a->scratch);
+    if (!good) return AUDIT_NONE;
+    return new_record(a, hash, &record);
+}
+
+static bool takes_rule(const ts_audit *a) {
+    ts_audit_untiled choice = a->request->untiled;
+    return choice == TS_AUDIT_UNTILED_RULE || (choice == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+}
+
+const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    return takes_rule(a) ? &record->ruled : &record->linear;
+}
+
+/* ---- Buffers ---- */
+
+static int space_class(int space) {
+    return space == 0   ? SPACE_HBM
+           : space == 1 ? SPACE_VMEM
+           : space == 3 ? SPACE_CMEM
+           : space == 5 ? SPACE_HOST
+                        : SPACE_OTHER;
+}
+
+static int by_waste(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span name) {
+    size_t length = name.length < TS_AUDIT_NAME_BYTES ? name.length : TS_AUDIT_NAME_BYTES - 1;
+    memcpy(out, name.text, length);
+    out[length] = '\0';
+}
+
+static void record_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name) {
+    if (a->buffers_dropped > 0 && buffer->waste_bytes <= a->least_waste) {
+        a->buffers_dropped++;
+        return;
+    }
+    if (a->buffer_count == TS_AUDIT_RECORDS) {
+        qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, by_waste);
+        a->buffer_count /= 2;
+        a->buffers_dropped += a->buffer_count;
+        a->least_waste = a->buffers[a->buffer_count - 1].waste_bytes;
+    }
+    if (a->buffer_count == a->buffer_capacity) {
+        int64_t capacity = a->buffer_capacity ? 2 * a->buffer_capacity : 256;
+        a->buffers = ts_arena_grow(a->arena, a->buffers, (size_t)a->buffer_count, (size_t)capacity,
+                                   sizeof *a->buffers);
+        a->buffer_capacity = capacity;
+    }
+    a->buffers[a->buffer_count] = *buffer;
+    copy_name(a->buffers[a->buffer_count++].name, name);
+}
+
+void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    space_sum *sums = a->current >= 0 ? a->computations[a->current].sums : a->outside;
+    space_sum *sum = &sums[space_class(record->linear.memory_space)];
+    const ts_audit_shape *now = audit_shape_now(a, shape);
+    sum->buffers++;
+    sum->logical += record->linear.logical_bytes;
+    sum->widened += record->linear.widened_bytes;
+    sum->linear += record->linear.padded_bytes;
+    sum->ruled += record->ruled.padded_bytes;
+    ts_audit_buffer buffer = {.line = line,
+                              .opcode = opcode,
+                              .shape = shape,
+                              .computation = a->current,
+                              .waste_bytes = now->padded_bytes - now->logical_bytes};
+    record_buffer(a, &buffer, name);
+}
+
+/* The member that a start operation makes; the others exist already, or are flags. */
+static ts_hlo_span started(ts_hlo_opcode opcode, ts_hlo_span shape) {
+    int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
+    ts_hlo_span rest, item;
+    if (shape.length < 2 || *shape.text != '(') return shape;
+    rest = (ts_hlo_span){shape.text + 1, shape.length - 2};
+    while (ts_hlo_next(&rest, &item))
+        if (wanted-- == 0) return item;
+    return (ts_hlo_span){"", 0};
+}
+
+static bool is_start(ts_hlo_opcode opcode) {
+    switch (opcode) {
+    case TS_HLO_OP_COPY_START:
+    case TS_HLO_OP_SLICE_START:
+    case TS_HLO_OP_ASYNC_START:
+    case TS_HLO_OP_ALL_GATHER_START:
+    case TS_HLO_OP_COLLECTIVE_PERMUTE_START:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Does the instruction make a buffer? What lies in an operand's, or in that of another computation, does not.
+ */
+static bool makes_buffer(const ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_hlo_class class = ts_hlo_opcode_class(opcode);
+    ts_hlo_span value;
+    if (opcode == TS_HLO_OP_ASYNC_START) return true;
+    if (class == TS_HLO_ALIASES || class == TS_HLO_CALLS) return false;
+    if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) return false;
+    if (opcode == TS_HLO_OP_PARAMETER)
+        return a->current < 0 || a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
+    bool may_alias = opcode == TS_HLO_OP_FUSION || opcode == TS_HLO_OP_CUSTOM_CALL;
+    return !may_alias || !ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", &value);
+}
+
+static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    if (is_start(opcode)) {
+        ts_hlo_span made = started(opcode, i->shape);
+        shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
+    }
+    if (shape == AUDIT_NONE) return;
+    const shape_record *record = &a->shapes[shape];
+    if (!record->is_tuple) audit_add_buffer(a, i->line, i->name, opcode, shape);
+    for (int32_t k = 0; record->is_tuple && k < a->shapes[shape].leaf_count; k++)
+        audit_add_buffer(a, i->line, i->name, opcode, a->shapes[shape].leaves[k]);
+}
+
+/* ---- Computations ---- */
+
+static ts_hlo_span bare(ts_hlo_span name) {
+    if (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
+    return name;
+}
+
+static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
+    name = bare(name);
+    uint64_t hash = audit_hash(name.text, name.length);
+    int32_t known = audit_table_get(&a->computation_table, hash);
+    if (known >= 0) return known;
+    if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
+        audit_note(a, line, "computations beyond those that are kept", name);
+        return AUDIT_NONE;
+    }
+    if (a->computation_count == a->computation_capacity) {
+        int32_t capacity = a->computation_capacity ? 2 * a->computation_capacity : 64;
+        a->computations = ts_arena_grow(a->arena, a->computations, (size_t)a->computation_count,
+                                        (size_t)capacity, sizeof *a->computations);
+        a->computation_capacity = capacity;
+    }
+    audit_table_put(&a->computation_table, hash, a->computation_count);
+    bool fused = ts_hlo_begins(name, "fused_computation") ||
+                 memmem(name.text, name.length, "fusion", 6) != NULL ||
+                 memmem(name.text, name.length, ".fused", 6) != NULL;
+    a->computations[a->computation_count] =
+        (computation_record){.parent = AUDIT_NONE, .trips = 1, .by_name = fused};
+    return a->computation_count++;
+}
+
+static void call(ts_audit *a, int64_t line, ts_hlo_span name, ts_audit_level level, int64_t trips) {
+    if (name.length == 0) return;
+    int32_t callee = computation_named(a, line, name);
+    if (callee == AUDIT_NONE) return;
+    a->computations[callee].level = level;
+    a->computations[callee].parent = a->current == callee ? AUDIT_NONE : a->current;
+    a->computations[callee].trips = trips;
+}
+
+/* "known_trip_count":{"n":"4"} of a backend_config; 0: it does not say. */
+static int64_t trips_of(ts_hlo_span attributes) {
+    static const char key[] = "\"known_trip_count\":{\"n\":\"";
+    const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
+    int64_t trips = 0;
+    if (!found) return 0;
+    const char *end = attributes.text + attributes.length;
+    for (found += sizeof key - 1; found < end && *found >= '0' && *found <= '9' && trips < INT32_MAX; found++)
+        trips = 10 * trips + (*found - '0');
+    return trips;
+}
+
+static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, ts_audit_level level,
+                       int64_t trips) {
+    ts_hlo_span value, item;
+    if (!ts_hlo_attribute(i->attributes, attribute, &value)) return;
+    if (value.length < 2 || *value.text != '{') {
+        call(a, i->line, value, level, trips);
+        return;
+    }
+    value = (ts_hlo_span){value.text + 1, value.length - 2};
+    while (ts_hlo_next(&value, &item)) call(a, i->line, item, level, trips);
+}
+
+static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    switch (opcode) {
+    case TS_HLO_OP_FUSION:
+        call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
+        break;
+    case TS_HLO_OP_ASYNC_START:
+        call_named(a, i, "calls", TS_AUDIT_LEVEL_ASYNC, 1);
+        break;
+    case TS_HLO_OP_CALL:
+        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);
+        break;
+    case TS_HLO_OP_WHILE:
+        call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips_of(i->attributes));
+        call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips_of(i->attributes));
+        break;
+    case TS_HLO_OP_CONDITIONAL:
+        call_named(a, i, "branch_computations", TS_AUDIT_LEVEL_CONTROL, 1);
+        call_named(a, i, "true_computation", TS_AUDIT_LEVEL_CONTROL, 1);
+        call_named(a, i, "false_computation", TS_AUDIT_LEVEL_CONTROL, 1);
+        break;
+    case TS_HLO_OP_REDUCE:
+    case TS_HLO_OP_MAP:
+    case TS_HLO_OP_SORT:
+    case TS_HLO_OP_SCATTER:
+    case TS_HLO_OP_REDUCE_WINDOW:
+    case TS_HLO_OP_REDUCE_SCATTER:
+    case TS_HLO_OP_ALL_REDUCE:
+    case TS_HLO_OP_ALL_REDUCE_START:
+        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_APPLIED, 1);
+        break;
+    case TS_HLO_OP_SELECT_AND_SCATTER:
+        call_named(a, i, "select", TS_AUDIT_LEVEL_APPLIED, 1);
+        call_named(a, i, "scatter", TS_AUDIT_LEVEL_APPLIED, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Events ---- */
+
+static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+    ts_audit *a = self;
+    ts_hlo_span value, shape;
+    audit_table_clear(&a->computation_table); /* another module may use the names again */
+    const char *at = attributes.text, *end = at + attributes.length;
+    if (a->module) return; /* of several, the first gives its name */
+    a->module = ts_arena_copy_text(a->arena, name.text, name.length);
+    while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
+    if (!ts_hlo_attribute(attributes, "entry_computation_layout", &value)) return;
+    const char *arrow = memmem(value.text, value.length, ")->", 3);
+    if (arrow) value.length = (size_t)(arrow - value.text);
+    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + value.length / 4);
+    while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&value, &shape)) {
+        int32_t number = audit_intern(a, line, shape);
+        if (number != AUDIT_NONE) a->entry_shapes[a->entry_count++] = number;
+    }
+}
+
+static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+    ts_audit *a = self;
+    audit_close_block(a);
+    audit_table_clear(&a->names);
+    a->current = computation_named(a, line, name);
+    a->has_entry |= entry;
+    a->current_fused = a->current >= 0 && a->computations[a->current].by_name && !entry;
+    if (entry && a->current >= 0) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
+}
+
+static void on_end(void *self) {
+    ts_audit *a = self;
+    a->current = AUDIT_NONE;
+    a->current_fused = false;
+}
+
+static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    int32_t value = shape;
+    bool entry = a->current < 0 || a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
+    if (opcode == TS_HLO_OP_PARAMETER && entry) value |= NAME_PARAMETER;
+    if (opcode == TS_HLO_OP_CUSTOM_CALL) value |= NAME_KERNEL;
+    uint64_t hash = audit_hash(i->name.text, i->name.length);
+    if (audit_table_put(&a->names, hash, value)) return;
+    audit_table_clear(&a->names);
+    audit_note(a, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
+}
+
+static void on_instruction(void *self, const ts_hlo_instruction *i) {
+    ts_audit *a = self;
+    ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
+    if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
+        char kind[80];
+        snprintf(kind, sizeof kind, "unknown instruction '%.*s'",
+                 (int)(i->opcode.length < 48 ? i->opcode.length : 48), i->opcode.text);
+        audit_note(a, i->line, kind, i->name);
+    }
+    if (i->cut && i->shape.length > 0 && i->opcode.length == 0) {
+        audit_note(a, i->line, "an instruction that ends before its opcode", i->name);
+    }
+    a->has_mlir |= i->mlir;
+    bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
+    int32_t shape = whole ? audit_intern(a, i->line, i->shape) : AUDIT_NONE;
+    bool in_report = a->block.open;
+    if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
+        shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
+    if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
+    read_calls(a, i, opcode);
+    if (!a->current_fused && !in_report && i->opcode.length > 0 && makes_buffer(a, i, opcode))
+        add_buffers(a, i, opcode, shape);
+    if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
+}
+
+static void on_message(void *self, int64_t line, ts_hlo_span text) { audit_message(self, line, text); }
+
+ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
+    ts_audit *a = TS_NEW(arena, ts_audit);
+    a->arena = arena;
+    a->scratch = ts_arena_new();
+    a->request = request;
+    a->current = AUDIT_NONE;
+    a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message};
+    a->reader = ts_hlo_new(arena, &a->events);
+    audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
+    audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);
+    return a;
+}
+
+void ts_audit_feed(ts_audit *a, const char *bytes, size_t length) { ts_hlo_feed(a->reader, bytes, length); }

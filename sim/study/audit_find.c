@@ -1,0 +1,484 @@
+/* What an audit comes to: levels, sums, prices, and the few things worth acting on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+#include "tilesim/base/number.h"
+#include "tilesim/study/transfer.h"
+
+enum { MOST_DEPTH = 64, FINDINGS = 4096, BETTERS = 256 };
+
+const char *ts_audit_level_text(ts_audit_level level) {
+    static const char *const texts[TS_AUDIT_LEVELS] = {"level unknown", "entry",   "loop or branch",
+                                                       "fused",         "applied", "asynchronous"};
+    return texts[level];
+}
+
+/* ---- Computations ---- */
+
+static ts_audit_level level_of(const ts_audit *a, int32_t computation) {
+    if (computation < 0) return TS_AUDIT_LEVEL_UNKNOWN;
+    const computation_record *c = &a->computations[computation];
+    return c->level == TS_AUDIT_LEVEL_UNKNOWN && c->by_name ? TS_AUDIT_LEVEL_FUSED : c->level;
+}
+
+/* How often it runs when the module does once. */
+static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
+    int64_t runs = 1;
+    for (int depth = 0; computation >= 0 && depth < MOST_DEPTH; depth++) {
+        const computation_record *c = &a->computations[computation];
+        if (c->trips == 0)
+            *unknown = true;
+        else if (!ts_mul(runs, c->trips, &runs))
+            return INT64_MAX;
+        computation = c->parent;
+    }
+    return runs;
+}
+
+static bool has_buffers(ts_audit_level level) {
+    return level != TS_AUDIT_LEVEL_FUSED && level != TS_AUDIT_LEVEL_APPLIED && level != TS_AUDIT_LEVEL_ASYNC;
+}
+
+/* ---- Sums ---- */
+
+static const int space_numbers[SPACE_CLASSES] = {0, 1, 3, 5, TS_AUDIT_SPACES - 1};
+
+static void add_sums(ts_audit_result *r, const space_sum *sums, bool ruled) {
+    for (int k = 0; k < SPACE_CLASSES; k++) {
+        ts_audit_sum *to[2] = {&r->sum, &r->spaces[space_numbers[k]]};
+        for (int i = 0; i < 2; i++) {
+            to[i]->buffers += sums[k].buffers;
+            to[i]->logical_bytes += sums[k].logical;
+            to[i]->widened_bytes += sums[k].widened;
+            to[i]->padded_bytes += ruled ? sums[k].ruled : sums[k].linear;
+        }
+    }
+}
+
+static void sum_up(const ts_audit *a, ts_audit_result *r, bool ruled) {
+    for (int32_t i = 0; i < a->computation_count; i++)
+        if (has_buffers(level_of(a, i))) add_sums(r, a->computations[i].sums, ruled);
+    add_sums(r, a->outside, ruled);
+}
+
+/* ---- Buffers ---- */
+
+static int buffers_by_shape(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->shape != b->shape) return (a->shape > b->shape) - (a->shape < b->shape);
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int buffers_by_waste(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int classes_by_waste(const void *x, const void *y) {
+    const ts_audit_class *a = x, *b = y;
+    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+}
+
+static void list_buffers(ts_audit *a, ts_audit_result *r) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < a->buffer_count; i++) {
+        ts_audit_buffer buffer = a->buffers[i];
+        if (!has_buffers(level_of(a, buffer.computation))) continue;
+        buffer.waste_bytes = r->shapes[buffer.shape].padded_bytes - r->shapes[buffer.shape].logical_bytes;
+        a->buffers[kept++] = buffer;
+    }
+    ts_audit_class *classes = TS_NEW_ARRAY(a->arena, ts_audit_class, kept + 1);
+    if (kept > 0) qsort(a->buffers, (size_t)kept, sizeof *a->buffers, buffers_by_shape);
+    for (int64_t i = 0; i < kept; i++) {
+        if (i == 0 || a->buffers[i].shape != a->buffers[i - 1].shape)
+            classes[r->class_count++] =
+                (ts_audit_class){.shape = a->buffers[i].shape, .first = a->buffers[i]};
+        classes[r->class_count - 1].count++;
+        classes[r->class_count - 1].waste_bytes += a->buffers[i].waste_bytes;
+    }
+    if (kept > 0) qsort(a->buffers, (size_t)kept, sizeof *a->buffers, buffers_by_waste);
+    if (r->class_count > 0) qsort(classes, (size_t)r->class_count, sizeof *classes, classes_by_waste);
+    r->buffers = a->buffers;
+    r->buffer_count = kept;
+    r->buffers_left_out = a->buffers_dropped;
+    r->classes = classes;
+}
+
+/* ---- Moves ---- */
+
+static int groups_by_kind(const ts_audit *audit, const ts_audit_move *a, const ts_audit_move *b) {
+    ts_audit_level p = level_of(audit, a->computation), q = level_of(audit, b->computation);
+    if (a->opcode != b->opcode) return a->opcode < b->opcode ? -1 : 1;
+    if (a->src != b->src) return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
+    if (a->changes != b->changes) return a->changes < b->changes ? -1 : 1;
+    if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
+    return p < q ? -1 : p > q;
+}
+
+static int moves_by_kind(const void *x, const void *y, void *audit) {
+    const ts_audit_move *a = x, *b = y;
+    int order = groups_by_kind(audit, a, b);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static int groups_by_bytes(const void *x, const void *y) {
+    const ts_audit_group *a = x, *b = y;
+    int64_t p = a->first.read_bytes + a->first.written_bytes,
+            q = b->first.read_bytes + b->first.written_bytes;
+    if (p != q) return p < q ? 1 : -1;
+    return (a->first.line > b->first.line) - (a->first.line < b->first.line);
+}
+
+static int groups_by_time(const void *x, const void *y) {
+    const ts_audit_group *a = x, *b = y;
+    if (a->priced != b->priced) return a->priced ? -1 : 1;
+    if (a->total_microseconds != b->total_microseconds)
+        return a->total_microseconds < b->total_microseconds ? 1 : -1;
+    return groups_by_bytes(x, y);
+}
+
+/* The moves that are alike, as the shapes turned out to be. Those of applied computations move single
+ * elements. */
+static void group_moves(ts_audit *a, ts_audit_result *r, ts_audit_group *groups) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < a->move_count; i++) {
+        ts_audit_move *move = &a->moves[i];
+        if (level_of(a, move->computation) == TS_AUDIT_LEVEL_APPLIED) continue;
+        if (ts_hlo_opcode_class(move->opcode) != TS_HLO_COLLECTIVE) {
+            bool part = move->src < 0 || move->opcode == TS_HLO_OP_SLICE_START;
+            move->written_bytes = r->shapes[move->dst].padded_bytes;
+            move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
+        }
+        a->moves[kept++] = *move;
+    }
+    if (kept > 0) qsort_r(a->moves, (size_t)kept, sizeof *a->moves, moves_by_kind, a);
+    for (int64_t i = 0; i < kept; i++) {
+        const ts_audit_move *move = &a->moves[i];
+        if (i == 0 || groups_by_kind(a, move, &a->moves[i - 1]) != 0)
+            groups[r->group_count++] =
+                (ts_audit_group){.first = *move, .level = level_of(a, move->computation)};
+        ts_audit_group *group = &groups[r->group_count - 1];
+        group->count++;
+        group->runs += runs_of(a, move->computation, &group->trips_unknown);
+    }
+    r->moves = a->moves;
+    r->move_count = kept;
+    r->moves_left_out = a->moves_dropped;
+}
+
+static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
+    ts_audit_move *move = &group->first;
+    if (ts_hlo_opcode_class(move->opcode) == TS_HLO_COLLECTIVE) return;
+    if (move->src < 0) {
+        move->changes = TS_AUDIT_SHAPE;
+    } else if (move->opcode != TS_HLO_OP_TRANSPOSE) {
+        const char *from = r->shapes[move->src].text, *to = r->shapes[move->dst].text;
+        const ts_shape *x = audit_parse(NULL, a->scratch, from, strlen(from));
+        const ts_shape *y = audit_parse(NULL, a->scratch, to, strlen(to));
+        move->changes = x && y ? audit_changes(x, y, NULL) : 0;
+        ts_arena_reset(a->scratch);
+    }
+}
+
+/* Inside a fused computation slices and the like are addresses, and nothing is copied that keeps order and
+ * tiles. */
+static bool is_free(const ts_audit_group *group) {
+    const ts_audit_move *move = &group->first;
+    bool fused = group->level == TS_AUDIT_LEVEL_FUSED;
+    bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE | TS_AUDIT_PADDING)) != 0;
+    switch (move->opcode) {
+    case TS_HLO_OP_TRANSPOSE:
+        return !reorders;
+    case TS_HLO_OP_COPY:
+    case TS_HLO_OP_RESHAPE:
+        return fused && !reorders;
+    case TS_HLO_OP_COPY_START:
+    case TS_HLO_OP_SLICE_START:
+        return false;
+    default:
+        return fused;
+    }
+}
+
+static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit_group *group) {
+    const ts_audit_move *move = &group->first;
+    int to = r->shapes[move->dst].memory_space;
+    int from = move->src >= 0 ? r->shapes[move->src].memory_space : to;
+    if (group->level == TS_AUDIT_LEVEL_FUSED) from = to = 0; /* its spaces are not real */
+    const struct audit_price *price =
+        audit_prices_get(prices, from, to, move->read_bytes, move->written_bytes);
+    group->priced = price->known;
+    group->why_not = price->why_not;
+    group->cycles = price->cycles;
+    group->microseconds = ts_machine_microseconds(r->request->machine, price->cycles);
+    group->total_microseconds = group->microseconds * (double)group->runs;
+}
+
+static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, ts_audit_group *groups,
+                        ts_audit_progress progress, void *self) {
+    qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_bytes);
+    for (int64_t i = 0; i < r->group_count; i++) {
+        ts_audit_group *group = &groups[i];
+        find_changes(a, r, group);
+        if (ts_hlo_opcode_class(group->first.opcode) == TS_HLO_COLLECTIVE) {
+            group->why_not = "collectives are not modelled";
+            r->collectives += group->count;
+            r->collective_bytes += group->first.written_bytes * group->runs;
+        } else if (is_free(group)) {
+            group->priced = true;
+            r->free_moves += group->count;
+        } else if (prices->count < TS_AUDIT_PLANS) {
+            price_group(prices, r, group);
+        } else {
+            group->why_not = "more different transfers than are priced";
+        }
+        bool fused = group->level == TS_AUDIT_LEVEL_FUSED;
+        *(fused ? &r->fused_microseconds : &r->microseconds) += group->total_microseconds;
+        if (progress) progress(self, i + 1, r->group_count);
+    }
+    qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_time);
+    r->groups = groups;
+    r->plans_priced = prices->count;
+}
+
+/* ---- Findings ---- */
+
+typedef struct {
+    ts_arena *arena;
+    audit_prices *prices;
+    ts_audit_result *r;
+    ts_audit_finding *list;
+} finder;
+
+static ts_text say(finder *f) {
+    ts_text text;
+    ts_text_init(&text, f->arena);
+    return text;
+}
+
+static double read_microseconds(finder *f, int space, int64_t bytes) {
+    const struct audit_price *price = audit_prices_get(f->prices, space, space == 0 ? 1 : 0, bytes, bytes);
+    return price->known ? ts_machine_microseconds(f->r->request->machine, price->cycles) : 0;
+}
+
+/* Padding of one shape: another order of dims, or a fold, that wastes less. */
+static void look_at_class(finder *f, int index) {
+    const ts_audit_class *class = &f->r->classes[index];
+    const ts_audit_shape *shape = &f->r->shapes[class->shape];
+    audit_better order = {0}, fold = {0};
+    char now[16], then[16];
+    if (class->waste_bytes <= 0 || f->r->finding_count == FINDINGS) return;
+    audit_find_better(f->arena, f->r->request, shape->text, &order, &fold);
+    bool widened = shape->widened_bytes * 2 > shape->padded_bytes - shape->logical_bytes;
+    const audit_better *best = order.text && (!fold.text || order.bytes <= fold.bytes) ? &order : &fold;
+    if (!best->text && !widened) return;
+    ts_text what = say(f), fix = say(f);
+    ts_audit_print_bytes(now, shape->padded_bytes);
+    ts_audit_print_bytes(then, shape->logical_bytes);
+    ts_text_add(&what, "%s takes %s for %s of data", shape->text, now, then);
+    ts_audit_finding *finding = &f->list[f->r->finding_count++];
+    *finding = (ts_audit_finding){.index = index};
+    if (widened) {
+        ts_text_add(&fix, "store it at its own width: E() makes elements %.0f times as wide",
+                    1.0 + (double)shape->widened_bytes / (double)shape->logical_bytes);
+        finding->bytes_saved = shape->widened_bytes * class->count;
+    } else {
+        ts_audit_print_bytes(then, best->bytes);
+        ts_text_add(&fix,
+                    best->folds ? "fold dims that are neighbours in memory: %s takes %s"
+                                : "another order of dims: %s takes %s",
+                    best->text, then);
+        finding->bytes_saved = (shape->padded_bytes - best->bytes) * class->count;
+    }
+    int64_t left = shape->padded_bytes - finding->bytes_saved / class->count;
+    finding->microseconds_saved =
+        (double)class->count * (read_microseconds(f, shape->memory_space, shape->padded_bytes) -
+                                read_microseconds(f, shape->memory_space, left));
+    finding->what = what.bytes;
+    finding->fix = fix.bytes;
+}
+
+static void add_changes(ts_text *out, unsigned changes) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{TS_AUDIT_TYPE, "type"},           {TS_AUDIT_SHAPE, "dims"},
+                 {TS_AUDIT_ORDER, "order of dims"}, {TS_AUDIT_TILE, "tile"},
+                 {TS_AUDIT_SPACE, "memory space"},  {TS_AUDIT_PADDING, "more padding"}};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!(changes & names[i].bit)) continue;
+        ts_text_add(out, "%s%s", between, names[i].name);
+        between = ", ";
+    }
+    if (changes == 0) ts_text_add(out, "nothing");
+}
+
+/* The source's layout in braces, "{2,0,1:T(8,128)}". */
+static const char *layout_of(const char *shape) {
+    const char *brace = strchr(shape, '{');
+    return brace ? brace : "{}";
+}
+
+static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
+    const ts_audit_move *move = &group->first;
+    const ts_audit_shape *src = &f->r->shapes[move->src], *dst = &f->r->shapes[move->dst];
+    char then[16];
+    finding->microseconds_saved = group->total_microseconds;
+    bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0;
+    if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
+        const struct audit_price *price = audit_prices_get(f->prices, src->memory_space, dst->memory_space,
+                                                           move->read_bytes, move->read_bytes);
+        double left = ts_machine_microseconds(f->r->request->machine, price->cycles) * (double)group->runs;
+        ts_audit_print_bytes(then, dst->padded_bytes);
+        ts_text_add(fix, "the padding is the target's: %s for it; keep the source's layout %s", then,
+                    layout_of(src->text));
+        finding->microseconds_saved =
+            price->known && left < group->total_microseconds ? group->total_microseconds - left : 0;
+        finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * group->count;
+    } else if (!reorders && !(move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
+        ts_text_add(
+            fix,
+            move->from_parameter
+                ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"
+                : "layouts are equal: the copy keeps a buffer that is written later; donate it, or write "
+                  "to another");
+        finding->bytes_saved = dst->padded_bytes * group->count;
+    } else if (move->from_parameter && reorders) {
+        ts_text_add(fix, "give the argument the layout %s where it is made (jax.experimental.layout), once",
+                    layout_of(dst->text));
+        finding->bytes_saved = dst->padded_bytes * group->count;
+    } else if (move->from_kernel && reorders) {
+        ts_text_add(fix, "a kernel pins the source's layout: let it write %s", layout_of(dst->text));
+    } else if (reorders && group->level == TS_AUDIT_LEVEL_FUSED) {
+        ts_text_add(fix, "produce the operand as %s: the fusion then needs no reordering",
+                    layout_of(dst->text));
+        finding->at_most = true;
+    } else if (reorders) {
+        ts_text_add(fix, "produce the source as %s, or let the user read %s", layout_of(dst->text),
+                    layout_of(src->text));
+    } else {
+        finding->microseconds_saved = 0;
+    }
+}
+
+static void look_at_group(finder *f, int index) {
+    const ts_audit_group *group = &f->r->groups[index];
+    const ts_audit_move *move = &group->first;
+    if (!group->priced || group->cycles == 0 || move->src < 0 || f->r->finding_count == FINDINGS) return;
+    ts_audit_finding finding = {.index = index, .is_move = true};
+    ts_text what = say(f), fix = say(f);
+    advise(f, group, &finding, &fix);
+    if (fix.length == 0) return;
+    ts_text_add(&what, "%s changes ", ts_hlo_opcode_name(move->opcode));
+    add_changes(&what, move->changes);
+    ts_text_add(&what, ": %s to %s", f->r->shapes[move->src].text, f->r->shapes[move->dst].text);
+    finding.what = what.bytes;
+    finding.fix = fix.bytes;
+    f->list[f->r->finding_count++] = finding;
+}
+
+static int findings_by_time(const void *x, const void *y) {
+    const ts_audit_finding *a = x, *b = y;
+    if (a->microseconds_saved != b->microseconds_saved)
+        return a->microseconds_saved < b->microseconds_saved ? 1 : -1;
+    if (a->bytes_saved != b->bytes_saved) return a->bytes_saved < b->bytes_saved ? 1 : -1;
+    return (a->is_move - b->is_move) ? b->is_move - a->is_move : a->index - b->index;
+}
+
+static int indices_by_bytes(const void *x, const void *y, void *list) {
+    int i = *(const int *)x, j = *(const int *)y;
+    const ts_audit_finding *a = (const ts_audit_finding *)list + i, *b = (const ts_audit_finding *)list + j;
+    if (a->bytes_saved != b->bytes_saved) return a->bytes_saved < b->bytes_saved ? 1 : -1;
+    return i - j;
+}
+
+void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *r) {
+    finder f = {arena, prices, r, TS_NEW_ARRAY(arena, ts_audit_finding, FINDINGS)};
+    for (int i = 0; i < r->group_count && i < BETTERS; i++) look_at_group(&f, i);
+    for (int i = 0; i < r->class_count && i < BETTERS; i++) look_at_class(&f, i);
+    qsort(f.list, (size_t)r->finding_count, sizeof *f.list, findings_by_time);
+    int *order = TS_NEW_ARRAY(arena, int, r->finding_count + 1);
+    for (int i = 0; i < r->finding_count; i++) order[i] = i;
+    qsort_r(order, (size_t)r->finding_count, sizeof *order, indices_by_bytes, f.list);
+    r->findings = f.list;
+    r->by_bytes = order;
+}
+
+/* ---- The end ---- */
+
+/* The module's parameters, where the text ends before ENTRY. */
+static void add_entry(ts_audit *a) {
+    char name[32];
+    if (a->has_entry) return;
+    a->current = AUDIT_NONE;
+    for (int64_t i = 0; i < a->entry_count; i++) {
+        int length = snprintf(name, sizeof name, "parameter %lld", (long long)i);
+        audit_add_buffer(a, 1, (ts_hlo_span){name, (size_t)length}, TS_HLO_OP_PARAMETER, a->entry_shapes[i]);
+    }
+}
+
+static void note_text(ts_audit *a, const ts_hlo_counts *text) {
+    ts_hlo_span none = {"", 0};
+    const struct {
+        int64_t count;
+        const char *kind;
+    } kinds[] = {{text->kinds[TS_HLO_OTHER], "lines that are no HLO"},
+                 {text->cut_instructions, "instructions that are cut off"},
+                 {text->long_lines, "lines longer than 1 MiB, whose end was left out"},
+                 {text->unended_computations, "computations that do not end"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].count == 0) continue;
+        audit_note(a, 0, kinds[i].kind, none);
+        a->kinds[a->kind_count - 1].count = kinds[i].count;
+    }
+}
+
+bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, void *self, ts_audit_result *r) {
+    audit_prices prices;
+    (void)err;
+    ts_hlo_finish(a->reader);
+    audit_close_block(a);
+    add_entry(a);
+    *r = (ts_audit_result){.request = a->request,
+                           .text = ts_hlo_get_counts(a->reader),
+                           .module = a->module,
+                           .has_entry = a->has_entry,
+                           .has_mlir = a->has_mlir,
+                           .shape_count = a->shape_count,
+                           .bitcasts = a->bitcasts,
+                           .donated = a->donated,
+                           .reports = a->reports,
+                           .report_count = a->report_count};
+    bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
+                 (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+    ts_audit_shape *shapes = TS_NEW_ARRAY(a->arena, ts_audit_shape, a->shape_count + 1);
+    for (int64_t i = 0; i < a->shape_count; i++) {
+        shapes[i] = ruled ? a->shapes[i].ruled : a->shapes[i].linear;
+        if (!shapes[i].text) shapes[i].text = "()";
+        r->assumed_tiles |= shapes[i].assumed;
+    }
+    r->shapes = shapes;
+    sum_up(a, r, ruled);
+    list_buffers(a, r);
+    ts_audit_group *groups = TS_NEW_ARRAY(a->arena, ts_audit_group, a->move_count + 1);
+    group_moves(a, r, groups);
+    audit_prices_init(&prices, a->arena, a->request->machine);
+    price_moves(a, &prices, r, groups, progress, self);
+    audit_find(a->arena, &prices, r);
+    for (int i = 0; i < r->report_count; i++) {
+        r->reports_compared += !r->reports[i].is_tuple;
+        r->reports_agreeing += !r->reports[i].is_tuple && r->reports[i].agrees;
+    }
+    note_text(a, r->text);
+    r->kinds = a->kinds;
+    r->kind_count = a->kind_count;
+    ts_arena_free(prices.scratch);
+    ts_arena_free(a->scratch);
+    return true;
+}

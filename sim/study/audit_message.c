@@ -1,0 +1,183 @@
+/* Text around HLO: out-of-memory reports with the sizes that the compiler computed, and shapes in messages.
+ *
+ *   1. Size: 8.00G
+ *      Operator: op_name="..."
+ *      Shape: f32[16,16,1024,1024]{1,3,2,0:T(8,128)}
+ *      Unpadded size: 1.00G
+ *      Extra memory due to padding: 7.00G (8.0x expansion)
+ *      XLA label: copy.remat = copy(Arg_0.1)
+ *      ==========================
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { LOOK_BACK = 48, REPORTS = 1 << 14 };
+
+void ts_audit_print_bytes(char out[16], int64_t bytes) {
+    static const char units[] = "KMGTPE";
+    int unit = 0;
+    if (bytes < 1024) {
+        snprintf(out, 16, "%dB", (int)bytes);
+        return;
+    }
+    for (; bytes >= 1 << 20; unit++) bytes /= 1024;
+    snprintf(out, 16, unit == 0 ? "%.1f%c" : "%.2f%c", (double)bytes / 1024.0, units[unit]);
+}
+
+/* The word behind `label` in the text; false when the label is not there. */
+static bool word_after(ts_hlo_span text, const char *label, char *out, size_t size) {
+    const char *at = memmem(text.text, text.length, label, strlen(label)), *end = text.text + text.length;
+    size_t length = 0;
+    if (!at) return false;
+    for (at += strlen(label); at < end && *at == ' ';) at++;
+    while (at < end && *at != ' ' && *at != ',' && *at != ')' && length + 1 < size) out[length++] = *at++;
+    out[length] = '\0';
+    if (length > 2 && strcmp(out + length - 2, "iB") == 0) out[length - 2] = '\0';
+    return true;
+}
+
+static ts_audit_report *new_report(ts_audit *a) {
+    if (a->report_count == REPORTS) return NULL;
+    if (a->report_count == a->report_capacity) {
+        int capacity = a->report_capacity ? 2 * a->report_capacity : 32;
+        a->reports = ts_arena_grow(a->arena, a->reports, (size_t)a->report_count, (size_t)capacity,
+                                   sizeof *a->reports);
+        a->report_capacity = capacity;
+    }
+    a->reports[a->report_count] = (ts_audit_report){0};
+    return &a->reports[a->report_count++];
+}
+
+static bool says(const char *reported, int64_t bytes) {
+    char exact[24], rounded[16];
+    snprintf(exact, sizeof exact, "%lld", (long long)bytes);
+    ts_audit_print_bytes(rounded, bytes);
+    return strcmp(reported, rounded) == 0 || strcmp(reported, exact) == 0;
+}
+
+/* The array with the tiles that its text leaves out: those that explain the reported size, else the rule's.
+ */
+static int32_t with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported) {
+    const shape_record *record = &a->shapes[shape];
+    if (record->is_tuple || !record->rule_text || a->request->untiled == TS_AUDIT_UNTILED_LINEAR)
+        return shape;
+    bool linear = reported[0] && says(reported, record->linear.padded_bytes);
+    if (linear && !says(reported, record->ruled.padded_bytes)) return shape;
+    bool tiles = a->any_tiles; /* these were not printed */
+    int32_t tiled = audit_intern(a, line, (ts_hlo_span){record->rule_text, strlen(record->rule_text)});
+    a->any_tiles = tiles;
+    if (tiled == AUDIT_NONE) return shape;
+    a->shapes[tiled].linear.assumed = a->shapes[tiled].ruled.assumed = true;
+    return tiled;
+}
+
+static void compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion) {
+    ts_audit_report *r = new_report(a);
+    if (!r) return;
+    const shape_record *record = &a->shapes[shape];
+    const ts_audit_shape *array = &record->linear;
+    r->line = line;
+    r->shape = shape;
+    r->is_tuple = record->is_tuple;
+    snprintf(r->reported, sizeof r->reported, "%s", reported);
+    snprintf(r->reported_expansion, sizeof r->reported_expansion, "%s", expansion);
+    if (r->is_tuple) return;
+    bool letters = strpbrk(reported, "BKMGTP") != NULL;
+    if (letters)
+        ts_audit_print_bytes(r->computed, array->padded_bytes);
+    else
+        snprintf(r->computed, sizeof r->computed, "%lld", (long long)array->padded_bytes);
+    if (array->padded_bytes > array->logical_bytes && array->logical_bytes > 0)
+        snprintf(r->computed_expansion, sizeof r->computed_expansion, "%.1fx",
+                 (double)array->padded_bytes / (double)array->logical_bytes);
+    r->agrees = strcmp(r->reported, r->computed) == 0 &&
+                (!expansion[0] || strcmp(expansion, r->computed_expansion) == 0);
+}
+
+void audit_close_block(ts_audit *a) {
+    report_block *block = &a->block;
+    if (!block->open) return;
+    block->open = false;
+    if (!block->shape[0]) return;
+    int32_t shape = audit_intern(a, block->line, (ts_hlo_span){block->shape, strlen(block->shape)});
+    if (shape == AUDIT_NONE) return;
+    shape = with_tiles(a, block->line, shape, block->size);
+    if (!a->shapes[shape].is_tuple)
+        audit_add_buffer(a, block->line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
+    bool printed = block->size[0] >= '0' && block->size[0] <= '9';
+    if (printed) compare(a, block->line, shape, block->size, block->expansion);
+}
+
+static void open_block(ts_audit *a, int64_t line) {
+    audit_close_block(a);
+    a->block = (report_block){.open = true, .line = line};
+}
+
+/* "size 5242880", "size=5242880" before the shape, or at the text's beginning for an allocation that failed.
+ */
+static bool size_before(ts_hlo_span all, const char *shape, const char *after, char out[16]) {
+    ts_hlo_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
+    before.length = (size_t)(shape - before.text);
+    const char *key = memmem(all.text, all.length, "Allocation (size=", 17), *end = shape;
+    if (key) {
+        key += 17;
+    } else {
+        for (const char *at = before.text; (at = memmem(at, (size_t)(end - at), "size", 4)) != NULL; at += 4)
+            key = at + 4;
+        while (key && key < end && (*key == ' ' || *key == '=' || *key == ':')) key++;
+    }
+    size_t length = 0;
+    while (key && key < end && *key >= '0' && *key <= '9' && length < 15) out[length++] = *key++;
+    out[length] = '\0';
+    return length > 0;
+}
+
+static void read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
+    ts_hlo_span rest = text, found;
+    const char *after = text.text;
+    char size[16];
+    while (ts_hlo_find_shape(&rest, &found)) {
+        bool reported = size_before(text, found.text, after, size);
+        int32_t shape = audit_intern(a, line, found);
+        after = rest.text;
+        if (shape == AUDIT_NONE || a->shapes[shape].is_tuple) continue;
+        shape = with_tiles(a, line, shape, reported ? size : "");
+        audit_add_buffer(a, line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
+        if (reported) compare(a, line, shape, size, "");
+    }
+}
+
+static bool is_numbered(ts_hlo_span text) {
+    size_t at = 0;
+    while (at < text.length &&
+           ((text.text[at] >= '0' && text.text[at] <= '9') || text.text[at] == '.' || text.text[at] == ' '))
+        at++;
+    return text.length - at >= 5 && memcmp(text.text + at, "Size:", 5) == 0;
+}
+
+void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
+    report_block *block = &a->block;
+    char extra[16];
+    if (ts_hlo_begins(text, "====")) {
+        audit_close_block(a);
+    } else if (is_numbered(text)) {
+        open_block(a, line);
+        word_after(text, "Size:", block->size, sizeof block->size);
+    } else if (ts_hlo_begins(text, "Shape:")) {
+        if (!block->open || block->shape[0]) open_block(a, line);
+        ts_hlo_span shape = ts_hlo_trim((ts_hlo_span){text.text + 6, text.length - 6});
+        if (shape.length < sizeof block->shape)
+            memcpy(block->shape, shape.text, shape.length);
+        else
+            audit_note(a, line, "a reported shape that is too long to keep", shape);
+    } else if (block->open && ts_hlo_begins(text, "Unpadded size:")) {
+        word_after(text, "size:", block->unpadded, sizeof block->unpadded);
+    } else if (block->open && ts_hlo_begins(text, "Extra memory due to padding:")) {
+        word_after(text, "(", block->expansion, sizeof block->expansion);
+        word_after(text, "padding:", extra, sizeof extra);
+    } else if (!block->open) {
+        read_shapes(a, line, text);
+    }
+}

@@ -1,0 +1,253 @@
+/* HLO text: what the reader makes of each kind of line, and that no way of feeding it, cut or torn, changes
+ * or harms that. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tilesim/base/text.h"
+#include "tilesim/host/hlo.h"
+#include "tilesim/host/hlo_opcode.h"
+
+/* ---- Events as text, one a line ---- */
+
+static void add(ts_text *out, const char *label, ts_hlo_span span) {
+    if (span.length > 0) ts_text_add(out, " %s<%.*s>", label, (int)span.length, span.text);
+}
+
+static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+    ts_text_add(self, "%d module", (int)line);
+    add(self, "", name);
+    add(self, "", attributes);
+    ts_text_add(self, "\n");
+}
+
+static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+    ts_text_add(self, "%d %s", (int)line, entry ? "entry" : "computation");
+    add(self, "", name);
+    ts_text_add(self, "\n");
+}
+
+static void on_end(void *self) { ts_text_add(self, "end\n"); }
+
+static void on_instruction(void *self, const ts_hlo_instruction *i) {
+    ts_text_add(self, "%d%s%s", (int)i->line, i->root ? " root" : "", i->cut ? " cut" : "");
+    add(self, "", i->name);
+    add(self, "", i->shape);
+    add(self, "", i->opcode);
+    add(self, "", i->operands);
+    add(self, "+", i->attributes);
+    ts_text_add(self, "\n");
+}
+
+static void on_message(void *self, int64_t line, ts_hlo_span text) {
+    ts_text_add(self, "%d message <%.*s>\n", (int)line, (int)text.length, text.text);
+}
+
+static const char *events_of(ts_arena *arena, const char *text, size_t length, size_t piece) {
+    ts_text *out = TS_NEW(arena, ts_text);
+    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message};
+    ts_text_init(out, arena);
+    ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+    for (size_t at = 0; at < length; at += piece)
+        ts_hlo_feed(reader, text + at, piece < length - at ? piece : length - at);
+    ts_hlo_finish(reader);
+    return out->bytes ? out->bytes : "";
+}
+
+typedef struct {
+    const char *text, *events;
+} row;
+
+static const row rows[] = {
+    {"", ""},
+    {"\n  \n// a comment\n====\n", "4 message <====>\n"},
+    {"HloModule jit_f, is_scheduled=true, num_partitions=4\n",
+     "1 module <jit_f> < is_scheduled=true, num_partitions=4>\n"},
+    {"%c (p: f32[8], q: (f32[2], s32[])) -> f32[8] {\n  ROOT %a.1 = f32[8]{0:T(128)} add(%p, %q)\n}\n",
+     "1 computation <c>\n2 root <a.1> <f32[8]{0:T(128)}> <add> <%p, %q>\nend\n"},
+    {"ENTRY main {\n  x = f32[] parameter(0), sharding={replicated}\n} // main\n",
+     "1 entry <main>\n2 <x> <f32[]> <parameter> <0> +<, sharding={replicated}>\nend\n"},
+    /* With the types of operands, column-aligned, a comment in a tuple, nested tuples. */
+    {"%copy-start.3   = (f32[8]{0:T(128)S(1)}, f32[8]{0}, /*index=5*/u32[]{:S(2)}) copy-start(f32[8]{0} "
+     "%x.2)\n",
+     "1 <copy-start.3> <(f32[8]{0:T(128)S(1)}, f32[8]{0}, /*index=5*/u32[]{:S(2)})> <copy-start> <f32[8]{0} "
+     "%x.2>\n"},
+    {"%s = ((s32[256]{0:T(256)}), s32[256]{0:T(256)}, u32[]{:S(8)}) async-start(%a), calls=%async.1\n",
+     "1 <s> <((s32[256]{0:T(256)}), s32[256]{0:T(256)}, u32[]{:S(8)})> <async-start> <%a> +<, "
+     "calls=%async.1>\n"},
+    /* P() nests a shape in the braces; a quote holds brackets. */
+    {"a = f32[8]{0:P(f32[8]{0})} copy(b), metadata={op_name=\"state[\\'x\\']}) (\"}, "
+     "backend_config={\"n\":\"4\"}\n",
+     "1 <a> <f32[8]{0:P(f32[8]{0})}> <copy> <b> +<, metadata={op_name=\"state[\\'x\\']}) (\"}, "
+     "backend_config={\"n\":\"4\"}>\n"},
+    {"%d = f32[<=4194304]{0:T(1024)} add(%a, %b)\n", "1 <d> <f32[<=4194304]{0:T(1024)}> <add> <%a, %b>\n"},
+    {"%b = b(f32[8]{0}) custom-call(%x)\n", "1 <b> <b(f32[8]{0})> <custom-call> <%x>\n"},
+    /* Cut in the operands, the shape or the opcode; "..." says that the line is all there is. */
+    {"%a = f32[8]{0} add(%p, ...", "1 cut <a> <f32[8]{0}> <add> <%p, ...>\n"},
+    {"%a = f32[8]{0} add(%p, %", "1 cut <a> <f32[8]{0}> <add> <%p, %>\n"},
+    {"%a = (f32[8]{0}, f3", "1 cut <a> <(f32[8]{0}, f3>\n"},
+    {"%a = f32[8]{0:T(", "1 cut <a> <f32[8]{0:T(>\n"},
+    {"%a = f32[8]{0} ad", "1 cut <a> <f32[8]{0}> <ad>\n"},
+    {"%f = (f32[2]{0}, f32[3]{0}, ...(+6)) fusion(%a)\n",
+     "1 <f> <(f32[2]{0}, f32[3]{0}, ...(+6))> <fusion> <%a>\n"},
+    /* Wrapped. */
+    {"%a = (f32[8]{0},\n      f32[9]{0})\n   tuple(%b,\n %c)\n%d = f32[] negate(%a)\n",
+     "1 <a> <(f32[8]{0}, f32[9]{0})> <tuple> <%b, %c>\n5 <d> <f32[]> <negate> <%a>\n"},
+    {"%a = f32[8]{0} add(%b,\n%d = f32[] negate(%a)\n",
+     "1 cut <a> <f32[8]{0}> <add> <%b,>\n2 <d> <f32[]> <negate> <%a>\n"},
+    /* A constant over lines. */
+    {"%c = f32[2,2] constant({\n  { 1, 2 },\n  { 3, 4 }\n})\n%d = f32[] negate(%a)\n",
+     "1 cut <c> <f32[2,2]> <constant> <{>\n5 <d> <f32[]> <negate> <%a>\n"},
+    /* Out of a log, and of an out-of-memory report. */
+    {"2024-01-01 12:00:00 I hlo.cc:12] %a = f32[8]{0} add(%b, %c)\n", "1 <a> <f32[8]{0}> <add> <%b, %c>\n"},
+    {"     XLA label: copy.remat = copy(Arg_0.1)\n", "1 <copy.remat> <copy> <Arg_0.1>\n"},
+    {"  Shape: f32[16,4]{0,1:T(4,128)}\n", "1 message <Shape: f32[16,4]{0,1:T(4,128)}>\n"},
+    {"x = open(file)\n", "1 message <x = open(file)>\n"},
+    {"  size = 0x1000, [shape = 'f32[8]{0}']\n", "1 message <size = 0x1000, [shape = 'f32[8]{0}']>\n"},
+    /* The tables of recent dumps, and attributes on a line of their own. */
+    {"FileNames\n1 \"/a/b.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%a = f32[] "
+     "negate(%b)\n",
+     "7 <a> <f32[]> <negate> <%b>\n"},
+    {"%a = f32[] negate(%b),\n  metadata={op_name=\"x\"}\n", "1 <a> <f32[]> <negate> <%b> +<,>\n"},
+    /* A computation that does not end before the next begins, or the text does. */
+    {"%a {\n%b {\n x = f32[] negate(y)\n",
+     "1 computation <a>\nend\n2 computation <b>\n3 <x> <f32[]> <negate> <y>\nend\n"},
+    /* StableHLO. */
+    {"module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n"
+     "  func.func public @main(%arg0: tensor<8x16xf32> {x = \"y\"}, %arg1: tensor<i1>) -> "
+     "(tensor<16x8xbf16>) {\n"
+     "    %0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<8x16xf32>) -> tensor<16x8xf32>\n"
+     "    %1 = stablehlo.add %0, %0 : tensor<16x8xf32>\n"
+     "    %2 = stablehlo.convert %1 : (tensor<16x8xf32>) -> tensor<16x8xbf16> loc(#loc3)\n"
+     "    return %2 : tensor<16x8xbf16>\n  }\n}\n",
+     "2 entry <main>\n2 <arg0> <f32[8,16]> <parameter>\n2 <arg1> <pred[]> <parameter>\n"
+     "3 <0> <f32[16,8]> <transpose> <f32[8,16] %arg0> +<, dimensions={1,0}>\n"
+     "4 <1> <f32[16,8]> <add> <f32[16,8] %0, f32[16,8] %0>\n"
+     "5 <2> <bf16[16,8]> <convert> <f32[16,8] %1>\nend\n"},
+    {"%0 = \"mhlo.transpose\"(%a) {permutation = dense<[1, 0]> : tensor<2xi64>} : (tensor<2x?xf8E4M3FN>) -> "
+     "tensor<?x2xf8E4M3FN>\n",
+     "1 <0> <f8e4m3fn[?,2]> <transpose> <f8e4m3fn[2,?] %a> +<, dimensions={1,0}>\n"},
+    {"%3:2 = stablehlo.while(%i = %c, %x = %y) : tensor<i64>, tensor<4xcomplex<f32>>\n",
+     "1 <3> <(s64[], c64[4])> <while> < %i,  %c,  %x,  %y>\n"},
+    {"%0 = \"stablehlo.reduce\"(%a, %b) ({\n^bb0(%x: tensor<f32>):\n  %9 = stablehlo.add %x, %x : "
+     "tensor<f32>\n"
+     "  stablehlo.return %9 : tensor<f32>\n}) {dimensions = dense<0> : tensor<1xi64>} : (tensor<8xf32>, "
+     "tensor<f32>) -> "
+     "tensor<f32>\n",
+     "1 <0> <f32[]> <reduce>\n"},
+    {"%1 = stablehlo.slice %0 [0:2, 4:8:2] : (tensor<4x8xui8>) -> tensor<2x2xui8>\n",
+     "1 <1> <u8[2,2]> <slice> <u8[4,8] %0> +<, slice={[0:2], [4:8:2]}>\n"},
+};
+
+static void each_line(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        assert_string_equal(events_of(arena, rows[i].text, strlen(rows[i].text), SIZE_MAX / 2),
+                            rows[i].events);
+        ts_arena_free(arena);
+    }
+}
+
+/* Fed a byte, or a few, at a time. */
+static void torn(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t piece = 1; piece < 60; piece += 29) {
+            ts_arena *arena = ts_arena_new();
+            assert_string_equal(events_of(arena, rows[i].text, strlen(rows[i].text), piece), rows[i].events);
+            ts_arena_free(arena);
+        }
+    }
+}
+
+/* Cut at every byte: what came whole before stays the same. */
+static void cut_anywhere(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t length = 0; length <= strlen(rows[i].text); length++) {
+            ts_arena *arena = ts_arena_new();
+            char *text = ts_arena_copy_text(arena, rows[i].text, length);
+            events_of(arena, text, length, 7);
+            ts_arena_free(arena);
+        }
+    }
+}
+
+static void a_long_line(void **state) {
+    (void)state;
+    static const char start[] = "%c = f32[9999999]{0} constant({";
+    ts_arena *arena = ts_arena_new();
+    size_t length = (size_t)3 * TS_HLO_LINE_BYTES;
+    char *text = ts_arena_alloc(arena, length, 1);
+    memset(text, '1', length);
+    memcpy(text, start, sizeof start - 1);
+    memcpy(text + length - 24, "\n%d = f32[] negate(%c)\n\n", 24);
+    for (size_t piece = 1000; piece < 2 * length; piece *= 100) {
+        ts_text out;
+        ts_hlo_events events = {&out, on_module, on_computation, on_end, on_instruction, on_message};
+        ts_text_init(&out, arena);
+        ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+        for (size_t at = 0; at < length; at += piece)
+            ts_hlo_feed(reader, text + at, piece < length - at ? piece : length - at);
+        ts_hlo_finish(reader);
+        const ts_hlo_counts *counts = ts_hlo_get_counts(reader);
+        assert_int_equal(counts->instructions, 2);
+        assert_int_equal(counts->long_lines, 1);
+        assert_int_equal(counts->bytes, length);
+        assert_non_null(strstr(out.bytes, "2 <d> <f32[]> <negate> <%c>\n"));
+    }
+    ts_arena_free(arena);
+}
+
+static void finds_shapes(void **state) {
+    (void)state;
+    static const char text[] =
+        "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' and (bf16[<=2]{0}, y[3])";
+    ts_hlo_span rest = {text, sizeof text - 1}, shape;
+    static const char *const expected[] = {"f32[8,4]{1,0:T(8,128)}", "pred[]", "bf16[<=2]{0}"};
+    for (int i = 0; i < 3; i++) {
+        assert_true(ts_hlo_find_shape(&rest, &shape));
+        assert_true(ts_hlo_is(shape, expected[i]));
+    }
+    assert_false(ts_hlo_find_shape(&rest, &shape));
+}
+
+static void lists_and_attributes(void **state) {
+    (void)state;
+    static const char text[] = "f32[8,4]{1,0} %a, /*index=1*/ %b , \"x,y\"";
+    ts_hlo_span rest = {text, sizeof text - 1}, item;
+    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "f32[8,4]{1,0} %a"));
+    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "%b"));
+    assert_true(ts_hlo_next(&rest, &item) && ts_hlo_is(item, "\"x,y\""));
+    assert_false(ts_hlo_next(&rest, &item));
+    static const char more[] = ", condition=%c, body=%b.1, backend_config={\"body=\":\"x, y\"}";
+    ts_hlo_span attributes = {more, sizeof more - 1};
+    assert_true(ts_hlo_attribute(attributes, "body", &item) && ts_hlo_is(item, "%b.1"));
+    assert_true(ts_hlo_attribute(attributes, "condition", &item) && ts_hlo_is(item, "%c"));
+    assert_false(ts_hlo_attribute(attributes, "calls", &item));
+}
+
+static void opcodes(void **state) {
+    (void)state;
+    for (ts_hlo_opcode code = 0; code < TS_HLO_OPCODES; code++) {
+        const char *name = ts_hlo_opcode_name(code);
+        assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){name, strlen(name)}), code);
+    }
+    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"copyx", 5}), TS_HLO_OP_UNKNOWN);
+    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"cop", 3}), TS_HLO_OP_UNKNOWN);
+    assert_int_equal(ts_hlo_opcode_find((ts_hlo_span){"", 0}), TS_HLO_OP_UNKNOWN);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_line),   cmocka_unit_test(torn),         cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(a_long_line), cmocka_unit_test(finds_shapes), cmocka_unit_test(lists_and_attributes),
+        cmocka_unit_test(opcodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
