@@ -196,6 +196,13 @@ static bool derive_constant(derivation *d, const ts_affine *index) {
     return true;
 }
 
+static bool check_index(derivation *d, const token *place, int dim, const ts_affine *index) {
+    int64_t extent = d->tensor->shape->layout->dims[dim];
+    return index->term_count > 0 || (index->constant >= 0 && index->constant < extent) ||
+           TOKEN_ERROR(d->as->err, place, "index %lld is outside dim %d, which has %lld",
+                       (long long)index->constant, dim, (long long)extent);
+}
+
 static bool read_indices(derivation *d, const token **at, ts_affine *index, bool *registers) {
     const ts_layout *layout = d->tensor->shape->layout;
     assembler *as = d->as;
@@ -207,9 +214,8 @@ static bool read_indices(derivation *d, const token **at, ts_affine *index, bool
         }
         place += i > 0;
         *registers = *registers || index[i].term_count > 0;
-        if (index[i].term_count == 0 && (index[i].constant < 0 || index[i].constant >= layout->dims[i])) {
-            return TOKEN_ERROR(as->err, place, "index %lld is outside dim %d, which has %lld",
-                               (long long)index[i].constant, i, (long long)layout->dims[i]);
+        if (!check_index(d, place, i, &index[i])) {
+            return false;
         }
     }
     return expect_mark(as, at, ']', "']'");
@@ -257,13 +263,8 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
     return true;
 }
 
-/* NAME[index, ...] */
-static bool parse_index(derivation *d, const token **at) {
-    ts_affine index[TS_LAYOUT_MAX_DIMS];
-    bool registers, rows;
-    if (!read_indices(d, at, index, &registers) || !read_rows(d->as, at, d->out, &rows)) {
-        return false;
-    }
+/* From the index, which has a register or not; rows: the access states its rows. */
+static bool derive(derivation *d, const ts_affine *index, bool registers, bool rows) {
     const ts_shape *shape = d->tensor->shape;
     if (ts_layout_padded_count(shape->layout) == 0) {
         return no_words(d, "the tensor is empty");
@@ -283,6 +284,27 @@ static bool parse_index(derivation *d, const token **at) {
     }
     d->out->word = d->tensor->base_bytes / 4 + d->bits / WORD_BITS;
     return true;
+}
+
+/* NAME[index, ...] */
+static bool parse_index(derivation *d, const token **at) {
+    ts_affine index[TS_LAYOUT_MAX_DIMS];
+    bool registers, rows;
+    return read_indices(d, at, index, &registers) && read_rows(d->as, at, d->out, &rows) &&
+           derive(d, index, registers, rows);
+}
+
+bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out) {
+    const ts_tensor *tensor = &as->tensors.items[out->tensor];
+    derivation d = {.as = as, .place = place, .tensor = tensor, .out = out};
+    bool registers = false;
+    for (int i = 0; i < tensor->shape->layout->rank; i++) {
+        registers = registers || index[i].term_count > 0;
+        if (!check_index(&d, place, i, &index[i])) {
+            return false;
+        }
+    }
+    return derive(&d, index, registers, out->stride != 1 || out->sublane_mask != 0xff);
 }
 
 /* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it. ----

@@ -150,6 +150,35 @@ static bool parse_operand(assembler *as, const token **at, const ts_opcode_info 
     return token_unexpected(as->err, begin, class->text);
 }
 
+bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore) {
+    bool known = semaphore->first >= 0 && semaphore->count > 0 &&
+                 semaphore->count <= as->semaphores.count - semaphore->first;
+    return known || TOKEN_ERROR(as->err, place, "there is no semaphore %d", semaphore->first);
+}
+
+bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,
+                   const ts_operand *operand) {
+    const ts_operand_class *class = ts_opcode_operand(info, index);
+    ts_operand_kind kind = operand->kind;
+    if (!accepts(class, kind)) {
+        return TOKEN_ERROR(as->err, place, "%s: operand %d is a %s, expected %s", info->mnemonic, index + 1,
+                           ts_operand_kind_text(kind), class->text);
+    }
+    bool reg = kind == TS_OPERAND_SREG || kind == TS_OPERAND_VREG || kind == TS_OPERAND_VMASK;
+    if (reg && operand->as.reg < 0) {
+        return TOKEN_ERROR(as->err, place, "there is no register %d", operand->as.reg);
+    }
+    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, place, &operand->as.semaphore)) {
+        return false;
+    }
+    return !reg || check_register(as, place, kind, operand->as.reg);
+}
+
+bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, int vmask) {
+    return (info->masks || TOKEN_ERROR(as->err, place, "%s takes no mask", info->mnemonic)) &&
+           check_register(as, place, TS_OPERAND_VMASK, vmask);
+}
+
 /* "if m1" behind the operands. */
 static bool parse_mask(assembler *as, const token **at, const ts_opcode_info *info, ts_instruction *code) {
     code->mask = -1;
@@ -233,8 +262,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     return true;
 }
 
-/* Does the instruction end a stretch that runs from its first bundle to its last? */
-static bool leaves(const ts_instruction *code) {
+bool leaves_region(const ts_instruction *code) {
     const ts_opcode_info *info = ts_opcode_get(code->opcode);
     return info->family == TS_FAMILY_CONTROL && info->slot == TS_SLOT_SCALAR;
 }
@@ -298,7 +326,7 @@ bool assemble_bundle(assembler *as, const token **at) {
     if (!parse_instruction(as, at, true) || !expect_line_end(as, *at, "the end of the line")) {
         return false;
     }
-    if (leaves(&as->items.items[as->items.count - 1].code)) {
+    if (leaves_region(&as->items.items[as->items.count - 1].code)) {
         pack_region(as);
     }
     return true;
@@ -424,11 +452,11 @@ static bool check_defines(assembler *as) {
     return true;
 }
 
-static const ts_program *finish(assembler *as, const ts_source *source) {
+const ts_program *finish_program(assembler *as, const char *name) {
     ts_program *program = TS_NEW(as->arena, ts_program);
     ts_code *code = &program->code;
     pack_region(as);
-    code->name = ts_arena_copy_text(as->arena, source->name, strlen(source->name));
+    code->name = ts_arena_copy_text(as->arena, name, strlen(name));
     code->tensors = as->tensors.items;
     code->tensor_count = as->tensors.count;
     code->transfers = as->transfers.items;
@@ -479,7 +507,7 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
     while (stop->kind != TOKEN_END) {
         stop++;
     }
-    return assemble_block(&as, tokens, stop) ? finish(&as, source) : NULL;
+    return assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
 }
 
 enum { PROGRAM_BYTES_MAX = 1 << 24 };

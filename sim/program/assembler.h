@@ -75,6 +75,19 @@ bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int
 /* An instruction that the text does not spell out. */
 item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first);
 
+/* builder.c: the parts behind the parser. */
+bool place_tensor(assembler *as, const token *name, ts_tensor *tensor);
+symbol *add_semaphores(assembler *as, const token *name, int64_t count);
+bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out);
+bool add_transfer(assembler *as, const token *place, ts_transfer *transfer, ts_operand *out);
+bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore);
+bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,
+                   const ts_operand *operand);
+bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, int vmask);
+/* Does the instruction end a stretch that runs from its first bundle to its last? */
+bool leaves_region(const ts_instruction *code);
+const ts_program *finish_program(assembler *as, const char *name);
+
 /* Instructions: one, or a bundle in braces. */
 bool assemble_bundle(assembler *as, const token **at);
 /* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins. */

@@ -84,20 +84,14 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
 
 enum { SEMAPHORES_MAX = 1024 };
 
-static bool add_semaphore(assembler *as, const token **at) {
-    const token *name;
-    int64_t count = 1;
-    symbol *named =
-        expect_name(as, at, "a name", &name) ? scope_add(as->err, as->global, SYMBOL_SEMAPHORE, name) : NULL;
+symbol *add_semaphores(assembler *as, const token *name, int64_t count) {
+    symbol *named = scope_add(as->err, as->global, SYMBOL_SEMAPHORE, name);
     if (named == NULL) {
-        return false;
+        return NULL;
     }
-    if (token_is(*at, '[')) {
-        ++*at;
-        if (!expr_integer(as->err, as->names, at, "the number of semaphores", 1, SEMAPHORES_MAX, &count) ||
-            !expect_mark(as, at, ']', "']'")) {
-            return false;
-        }
+    if (count < 1 || count > SEMAPHORES_MAX - as->semaphores.count) {
+        TOKEN_ERROR(as->err, name, "expected 1 to %d semaphores", SEMAPHORES_MAX);
+        return NULL;
     }
     named->index = as->semaphores.count;
     named->count = (int)count;
@@ -107,14 +101,29 @@ static bool add_semaphore(assembler *as, const token **at) {
         ts_text_add(&text, "%s[%d]", named->name, i);
         *LIST_ADD(as->arena, &as->semaphores) = text.bytes;
     }
-    return as->semaphores.count <= SEMAPHORES_MAX ||
-           TOKEN_ERROR(as->err, named->place, "over %d semaphores", SEMAPHORES_MAX);
+    return named;
+}
+
+static bool parse_semaphores(assembler *as, const token **at) {
+    const token *name;
+    int64_t count = 1;
+    if (!expect_name(as, at, "a name", &name)) {
+        return false;
+    }
+    if (token_is(*at, '[')) {
+        ++*at;
+        if (!expr_integer(as->err, as->names, at, "the number of semaphores", 1, SEMAPHORES_MAX, &count) ||
+            !expect_mark(as, at, ']', "']'")) {
+            return false;
+        }
+    }
+    return add_semaphores(as, name, count) != NULL;
 }
 
 static bool assemble_sem(assembler *as, const token *word, const token **at, const token *stop) {
     (void)word, (void)stop;
     do {
-        if (!add_semaphore(as, at)) {
+        if (!parse_semaphores(as, at)) {
             return false;
         }
     } while (token_is(*at, ',') && ++*at);

@@ -168,6 +168,30 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
     return true;
 }
 
+bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operand *out) {
+    const ts_slice *sides[] = {&new->destination, &new->source};
+    for (int k = 0; k < 2; k++) {
+        const ts_layout *layout = as->tensors.items[sides[k]->tensor].shape->layout;
+        for (int i = 0; i < sides[k]->rank; i++) {
+            if (!check_range(as, place, i, layout->dims[i], &sides[k]->begin[i], sides[k]->size[i])) {
+                return false;
+            }
+        }
+    }
+    if (!check_sizes(as, place, new)) {
+        return false;
+    }
+    ts_dtype from = as->tensors.items[new->source.tensor].shape->dtype;
+    ts_dtype to = as->tensors.items[new->destination.tensor].shape->dtype;
+    if (!ts_convert_possible(from, to)) {
+        return TOKEN_ERROR(as->err, place, "%s cannot become %s", ts_dtype_get(from)->name,
+                           ts_dtype_get(to)->name);
+    }
+    *out = (ts_operand){.kind = TS_OPERAND_TRANSFER, .as.transfer = as->transfers.count};
+    *LIST_ADD(as->arena, &as->transfers) = *new;
+    return true;
+}
+
 /* DESTINATION <- SOURCE, SEMAPHORE */
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     ts_transfer new = {.source_text = (*at)->source, .line = (*at)->line, .column = (*at)->column};
@@ -175,17 +199,9 @@ bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     ts_operand semaphore;
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||
         !parse_slice(as, at, &new.source) || !expect_mark(as, at, ',', "',' and a semaphore") ||
-        !assemble_semaphore(as, at, &semaphore) || !check_sizes(as, place, &new)) {
+        !assemble_semaphore(as, at, &semaphore)) {
         return false;
     }
-    ts_dtype from = as->tensors.items[new.source.tensor].shape->dtype;
-    ts_dtype to = as->tensors.items[new.destination.tensor].shape->dtype;
-    if (!ts_convert_possible(from, to)) {
-        return TOKEN_ERROR(as->err, place, "%s cannot become %s", ts_dtype_get(from)->name,
-                           ts_dtype_get(to)->name);
-    }
     new.semaphore = semaphore.as.semaphore;
-    *out = (ts_operand){.kind = TS_OPERAND_TRANSFER, .as.transfer = as->transfers.count};
-    *LIST_ADD(as->arena, &as->transfers) = new;
-    return true;
+    return add_transfer(as, place, &new, out);
 }

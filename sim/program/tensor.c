@@ -140,7 +140,7 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape)
 }
 
 /* Tensors of a space follow each other, each at the start of a vreg's worth of bytes (SMEM: of a word). */
-static bool place(assembler *as, const token *name, ts_tensor *new) {
+bool place_tensor(assembler *as, const token *name, ts_tensor *new) {
     int64_t alignment = new->space == TS_SPACE_SMEM ? 4 : TS_VREG_BYTES;
     int64_t *used = &as->used_bytes[new->space], capacity = as->target->space_bytes[new->space];
     new->base_bytes = ts_round_up(*used, alignment);
@@ -181,7 +181,7 @@ bool assemble_tensor(assembler *as, const token **at) {
     }
     new.name = named->name;
     named->index = as->tensors.count;
-    if (!place(as, name, &new)) {
+    if (!place_tensor(as, name, &new)) {
         return false;
     }
     *LIST_ADD(as->arena, &as->tensors) = new;

@@ -147,8 +147,9 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
     ts_target target;
     ts_run_target(request->machine, &target);
     *parts = (run_parts){0};
-    parts->program =
-        ts_program_load(err, arena, request->program, &target, request->defines, request->define_count);
+    parts->program = request->built != NULL ? request->built
+                                            : ts_program_load(err, arena, request->program, &target,
+                                                              request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
     if (parts->checks == NULL || !check_outputs(err, request, parts->program)) {
         return false;

@@ -10,7 +10,8 @@
 #include "tilesim/program/program.h"
 
 typedef struct {
-    const char *program; /* the path of the text */
+    const char *program;     /* the path of the text */
+    const ts_program *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
     const ts_machine *machine;
     const ts_define *defines;
     const ts_define *inputs, *outputs; /* of tensors, to files */

@@ -1,0 +1,233 @@
+/* The builder: the assembler's parts behind the parser. */
+#include "tilesim/program/builder.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/convert.h"
+
+#include "assembler.h"
+
+struct ts_program_builder {
+    assembler as;
+    const char *name;
+    LIST(int) labels; /* the item each stands before; -1: not placed */
+    bool open;        /* a bundle is */
+    int open_at;
+    bool failed;
+};
+
+/* Where an error is: the program's name, and a word of what was asked. */
+static const token *place_of(ts_program_builder *b, const char *word) {
+    ts_source *source = TS_NEW(b->as.arena, ts_source);
+    token *place = TS_NEW(b->as.arena, token);
+    *source = (ts_source){b->name, ts_arena_copy_text(b->as.arena, word, strlen(word)), strlen(word)};
+    *place = (token){TOKEN_NAME, source, 0, 1, 1, source->text, source->length, 0, 0};
+    return place;
+}
+
+static bool fail(ts_program_builder *b) {
+    b->failed = true;
+    return false;
+}
+
+ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
+                                     const ts_target *target) {
+    ts_program_builder *b = TS_NEW(arena, ts_program_builder);
+    b->as = (assembler){.err = err, .arena = arena, .target = target};
+    b->as.names = b->as.global = scope_new(arena, NULL);
+    b->name = ts_arena_copy_text(arena, name, strlen(name));
+    return b;
+}
+
+/* ---- What there is ---- */
+
+int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind space, const ts_shape *shape,
+                      const ts_tensor_use *use) {
+    assembler *as = &b->as;
+    const token *place = b->failed ? NULL : place_of(b, name);
+    symbol *named = place ? scope_add(as->err, as->global, SYMBOL_TENSOR, place) : NULL;
+    ts_tensor new = {.name = named ? named->name : NULL, .space = space, .shape = shape};
+    bool good = named != NULL;
+    if (good && as->target->space_bytes[space] == 0) {
+        good = TOKEN_ERROR(as->err, place, "%s has no %s", as->target->machine, ts_space_text(space));
+    }
+    if (good && !shape->layout) {
+        good = TOKEN_ERROR(as->err, place, "this shape has no layout");
+    }
+    if (!good || !place_tensor(as, place, &new)) {
+        fail(b);
+        return -1;
+    }
+    *LIST_ADD(as->arena, &as->tensors) = new;
+    *LIST_ADD(as->arena, &as->uses) = *use;
+    return as->tensors.count - 1;
+}
+
+int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {
+    const token *place = b->failed ? NULL : place_of(b, name);
+    symbol *named = place ? add_semaphores(&b->as, place, count) : NULL;
+    if (!named) {
+        fail(b);
+        return -1;
+    }
+    return named->index;
+}
+
+void ts_program_check_text(ts_program_builder *b, const char *check) {
+    const token *place = place_of(b, check);
+    *LIST_ADD(b->as.arena, &b->as.checks) = (ts_program_check){place->source, 0, place->source->length, 1};
+}
+
+/* ---- Operands ---- */
+
+ts_operand ts_f32(float value) { return (ts_operand){TS_OPERAND_F32, {.f32_bits = ts_f32_bits(value)}}; }
+
+static bool has_tensor(ts_program_builder *b, const token *place, int tensor) {
+    return (tensor >= 0 && tensor < b->as.tensors.count) ||
+           TOKEN_ERROR(b->as.err, place, "there is no tensor %d", tensor);
+}
+
+ts_operand ts_program_rows(ts_program_builder *b, int tensor, const ts_affine *index, int64_t stride,
+                           int sublane_mask) {
+    ts_address *address = TS_NEW(b->as.arena, ts_address);
+    const token *place = place_of(b, "address");
+    *address = (ts_address){.tensor = tensor, .stride = stride, .sublane_mask = (uint8_t)sublane_mask};
+    bool good = !b->failed && has_tensor(b, place, tensor);
+    if (good && (stride < 0 || stride > INT32_MAX || sublane_mask < 1 || sublane_mask > 0xff)) {
+        good = TOKEN_ERROR(b->as.err, place, "expected a stride from 0 and a mask of 1 to 8 sublanes");
+    }
+    if (!good || !derive_address(&b->as, place, index, address)) {
+        fail(b);
+    }
+    return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
+}
+
+ts_operand ts_program_at(ts_program_builder *b, int tensor, const ts_affine *index) {
+    return ts_program_rows(b, tensor, index, 1, 0xff);
+}
+
+static ts_slice copy_slice(ts_program_builder *b, int tensor, const ts_affine *begin, const int64_t *size) {
+    int rank = b->as.tensors.items[tensor].shape->layout->rank;
+    ts_affine *begins = TS_NEW_ARRAY(b->as.arena, ts_affine, rank + 1);
+    int64_t *sizes = TS_NEW_ARRAY(b->as.arena, int64_t, rank + 1);
+    memcpy(begins, begin, (size_t)rank * sizeof *begins);
+    memcpy(sizes, size, (size_t)rank * sizeof *sizes);
+    return (ts_slice){.tensor = tensor, .rank = rank, .begin = begins, .size = sizes};
+}
+
+ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_affine *destination_begin,
+                               const int64_t *destination_size, int source, const ts_affine *source_begin,
+                               const int64_t *source_size, ts_operand semaphore) {
+    const token *place = place_of(b, "transfer");
+    ts_operand out = {TS_OPERAND_TRANSFER, {.transfer = 0}};
+    if (b->failed || !has_tensor(b, place, destination) || !has_tensor(b, place, source)) {
+        fail(b);
+        return out;
+    }
+    ts_transfer new = {.source_text = place->source, .line = 1, .column = 1};
+    new.destination = copy_slice(b, destination, destination_begin, destination_size);
+    new.source = copy_slice(b, source, source_begin, source_size);
+    new.semaphore = semaphore.as.semaphore;
+    if (!check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out)) {
+        fail(b);
+    }
+    return out;
+}
+
+/* ---- Instructions ---- */
+
+void ts_program_pack(ts_program_builder *b, bool on) {
+    pack_region(&b->as);
+    b->as.packing = on;
+}
+
+static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, va_list operands) {
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    const token *place = b->failed ? NULL : place_of(b, info->mnemonic);
+    item *new = place ? add_item(&b->as, place, opcode, !b->open || b->as.items.count == b->open_at) : NULL;
+    int least, most;
+    if (!new) {
+        fail(b);
+        return;
+    }
+    ts_opcode_arity(info, &least, &most);
+    if (count < least || count > most) {
+        TOKEN_ERROR(b->as.err, place, "%s takes %d operands, found %d", info->mnemonic, most, count);
+        fail(b);
+        return;
+    }
+    new->code.operand_count = count;
+    new->code.mask = vmask;
+    for (int i = 0; i < count; i++) {
+        ts_operand *operand = &new->code.operands[i];
+        *operand = va_arg(operands, ts_operand);
+        if (!check_operand(&b->as, place, info, i, operand)) {
+            fail(b);
+            return;
+        }
+        if (operand->kind == TS_OPERAND_LABEL) {
+            new->label_operand = i;
+            new->target = operand->as.label;
+        }
+    }
+    if (vmask >= 0 && !check_mask(&b->as, place, info, vmask)) {
+        fail(b);
+    } else if (!b->open && leaves_region(&new->code)) {
+        pack_region(&b->as);
+    }
+}
+
+void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...) {
+    va_list operands;
+    va_start(operands, count);
+    add(b, -1, opcode, count, operands);
+    va_end(operands);
+}
+
+void ts_program_add_masked(ts_program_builder *b, int vmask, ts_opcode opcode, int count, ...) {
+    va_list operands;
+    va_start(operands, count);
+    add(b, vmask, opcode, count, operands);
+    va_end(operands);
+}
+
+void ts_program_open(ts_program_builder *b) {
+    pack_region(&b->as);
+    b->open = true;
+    b->open_at = b->as.items.count;
+}
+
+void ts_program_close(ts_program_builder *b) {
+    b->open = false;
+    b->as.region = b->as.items.count;
+}
+
+ts_operand ts_program_label(ts_program_builder *b) {
+    *LIST_ADD(b->as.arena, &b->labels) = -1;
+    return (ts_operand){TS_OPERAND_LABEL, {.label = b->labels.count - 1}};
+}
+
+void ts_program_place(ts_program_builder *b, ts_operand label) {
+    pack_region(&b->as);
+    b->labels.items[label.as.label] = b->as.items.count;
+}
+
+const ts_program *ts_program_end(ts_program_builder *b) {
+    if (b->failed) {
+        return NULL;
+    }
+    pack_region(&b->as);
+    for (int i = 0; i < b->as.items.count; i++) {
+        item *it = &b->as.items.items[i];
+        int at = it->label_operand >= 0 ? b->labels.items[it->target] : 0;
+        if (at < 0) {
+            TOKEN_ERROR(b->as.err, it->place, "%s goes to a label that was never placed",
+                        ts_opcode_get(it->code.opcode)->mnemonic);
+            return NULL;
+        }
+        it->target = at;
+    }
+    return finish_program(&b->as, b->name);
+}

@@ -1,0 +1,249 @@
+/* Programs made in C: the same as from text, and what a wrong call is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tilesim/machine/machine.h"
+#include "tilesim/program/builder.h"
+#include "tilesim/run/run.h"
+
+static const char text[] = ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
+                           ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"
+                           ".sem in[2], out\n"
+                           ".check x == iota(64, 256) + 256 * iota(64, 256, axis=0) + 1\n"
+                           "        smov s1, 0\n"
+                           "next:   dma xb[s1] <- x[s1 * 32:+32, :], in[s1]\n"
+                           "        wait in[s1]\n"
+                           "        smov s2, 0\n"
+                           ".pack auto\n"
+                           "row:    vld v0, xb[s1, s2, 0]\n"
+                           "        vld v1, xb[s1, s2, 128]\n"
+                           "        vadd.f32 v0, v0, 1.0\n"
+                           "        vadd.f32 v1, v1, 1.0\n"
+                           "        mall m0\n"
+                           "        vst xb[s1, s2, 0], v0 if m0\n"
+                           "        vst xb[s1, s2, 128] stride=1 mask=0xf0, v1\n"
+                           "        vst xb[s1, s2, 128] stride=1 mask=0x0f, v1\n"
+                           "        sadd s2, s2, 8\n"
+                           "        br.lt s2, 32, row\n"
+                           ".pack off\n"
+                           "        dma x[s1 * 32:+32, :] <- xb[s1], out\n"
+                           "        { wait out ; sadd s1, s1, 1 }\n"
+                           "        br.lt s1, 2, next\n";
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    const ts_machine *machine;
+    ts_target target;
+    ts_program_builder *b;
+    int x, xb, in, out;
+} fixture;
+
+static int setup(void **state) {
+    ts_arena *arena = ts_arena_new();
+    fixture *f = TS_NEW(arena, fixture);
+    f->arena = arena;
+    f->machine = ts_machine_load(&f->err, arena, "tpu-v5e");
+    assert_non_null(f->machine);
+    ts_run_target(f->machine, &f->target);
+    f->b = ts_program_begin(&f->err, arena, "built", &f->target);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    ts_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+static const ts_shape *shape_of(fixture *f, const char *shape) {
+    ts_source source = {"shape", shape, strlen(shape)};
+    const ts_shape *parsed = ts_shape_parse(&f->err, f->arena, &source);
+    assert_non_null(parsed);
+    assert_non_null(ts_shape_layout(&f->err, parsed, "the tensor"));
+    return parsed;
+}
+
+static void declare(fixture *f) {
+    ts_tensor_use in = {.role = TS_ROLE_IN, .fill = TS_FILL_IOTA}, scratch = {.role = TS_ROLE_SCRATCH};
+    f->x = ts_program_tensor(f->b, "x", TS_SPACE_HBM, shape_of(f, "f32[64,256]{1,0:T(8,128)}"), &in);
+    f->xb =
+        ts_program_tensor(f->b, "xb", TS_SPACE_VMEM, shape_of(f, "f32[2,32,256]{2,1,0:T(8,128)}"), &scratch);
+    f->in = ts_program_semaphores(f->b, "in", 2);
+    f->out = ts_program_semaphores(f->b, "out", 1);
+}
+
+/* The address of xb[s1, s2 + row, column]. */
+static ts_operand at(fixture *f, int64_t row, int64_t column, int sublanes) {
+    ts_affine index[] = {ts_index_of(1, 1, 0), ts_index_of(2, 1, row), ts_index(column)};
+    return ts_program_rows(f->b, f->xb, index, 1, sublanes);
+}
+
+static void add_rows(fixture *f) {
+    ts_program_builder *b = f->b;
+    ts_operand row = ts_program_label(b);
+    ts_program_pack(b, true);
+    ts_program_place(b, row);
+    for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vld, 2, ts_vreg(i), at(f, 0, 128 * i, 0xff));
+    for (int i = 0; i < 2; i++) ts_program_add(b, TS_OP_vadd_f32, 3, ts_vreg(i), ts_vreg(i), ts_f32(1.0f));
+    ts_program_add(b, TS_OP_mall, 1, ts_vmask(0));
+    ts_program_add_masked(b, 0, TS_OP_vst, 2, at(f, 0, 0, 0xff), ts_vreg(0));
+    ts_program_add(b, TS_OP_vst, 2, at(f, 0, 128, 0xf0), ts_vreg(1));
+    ts_program_add(b, TS_OP_vst, 2, at(f, 0, 128, 0x0f), ts_vreg(1));
+    ts_program_add(b, TS_OP_sadd, 3, ts_sreg(2), ts_sreg(2), ts_integer(8));
+    ts_program_add(b, TS_OP_br_lt, 3, ts_sreg(2), ts_integer(32), row);
+    ts_program_pack(b, false);
+}
+
+static const ts_program *build(fixture *f) {
+    ts_program_builder *b = f->b;
+    declare(f);
+    ts_program_check_text(b, "x == iota(64, 256) + 256 * iota(64, 256, axis=0) + 1");
+    ts_affine block[] = {ts_index_of(1, 32, 0), ts_index(0)},
+              buffer[] = {ts_index_of(1, 1, 0), ts_index(0), ts_index(0)};
+    int64_t rows[] = {32, 256}, one[] = {1, 32, 256};
+    ts_operand next = ts_program_label(b), in = ts_semaphore_of(f->in, 2, 1), out = ts_semaphore(f->out);
+    ts_program_add(b, TS_OP_smov, 2, ts_sreg(1), ts_integer(0));
+    ts_program_place(b, next);
+    ts_program_add(b, TS_OP_dma, 1, ts_program_transfer(b, f->xb, buffer, one, f->x, block, rows, in));
+    ts_program_add(b, TS_OP_wait, 1, in);
+    ts_program_add(b, TS_OP_smov, 2, ts_sreg(2), ts_integer(0));
+    add_rows(f);
+    ts_program_add(b, TS_OP_dma, 1, ts_program_transfer(b, f->x, block, rows, f->xb, buffer, one, out));
+    ts_program_open(b);
+    ts_program_add(b, TS_OP_wait, 1, out);
+    ts_program_add(b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(1));
+    ts_program_close(b);
+    ts_program_add(b, TS_OP_br_lt, 3, ts_sreg(1), ts_integer(2), next);
+    return ts_program_end(b);
+}
+
+static void the_same_program_as_from_text(void **state) {
+    fixture *f = *state;
+    ts_source source = {"text", text, sizeof text - 1};
+    const ts_program *parsed = ts_program_parse(&f->err, f->arena, &source, &f->target, NULL, 0);
+    assert_non_null(parsed);
+    const ts_program *built = build(f);
+    assert_non_null(built);
+    ts_text a, b;
+    ts_text_init(&a, f->arena);
+    ts_text_init(&b, f->arena);
+    ts_program_print(parsed, &a);
+    ts_program_print(built, &b);
+    assert_string_equal(a.bytes, b.bytes);
+    assert_true(strstr(a.bytes, "mask=0xf0") != NULL && strstr(a.bytes, "{ ") != NULL);
+}
+
+static void it_runs_and_is_checked(void **state) {
+    fixture *f = *state;
+    ts_run_request request = {
+        .program = "built", .built = build(f), .machine = f->machine, .max_cycles = 1000000};
+    ts_run_result result;
+    bool ran = ts_run(&f->err, f->arena, &request, &result);
+    assert_string_equal(f->err.message, "");
+    assert_true(ran);
+    assert_true(result.passed);
+    assert_int_equal(result.checks[0].count, 64 * 256);
+    assert_int_equal(result.counters.values[TS_COUNTER_TRANSFERS], 4);
+}
+
+static void error_of(fixture *f, const char *message) {
+    assert_null(ts_program_end(f->b));
+    assert_string_equal(f->err.message, message);
+    assert_string_equal(f->err.name, "built");
+}
+
+static void wrong_operand(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_vadd_f32, 3, ts_vreg(0), ts_vreg(0), ts_vmask(1));
+    ts_program_add(f->b, TS_OP_vadd_f32, 1, ts_vreg(0)); /* after an error nothing more is said */
+    error_of(f, "vadd.f32: operand 3 is a vmask, expected vreg, sreg or f32 number");
+}
+
+static void wrong_count(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_vadd_f32, 2, ts_vreg(0), ts_vreg(0));
+    error_of(f, "vadd.f32 takes 3 operands, found 2");
+}
+
+static void wrong_register(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_smov, 2, ts_sreg(400), ts_integer(0));
+    assert_null(ts_program_end(f->b));
+    assert_true(strncmp(f->err.message, "there is no sreg s400: ", 23) == 0);
+}
+
+static void wrong_mask(void **state) {
+    fixture *f = *state;
+    ts_program_add_masked(f->b, 0, TS_OP_smov, 2, ts_sreg(0), ts_integer(0));
+    error_of(f, "smov takes no mask");
+}
+
+static void wrong_semaphore(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_wait, 1, ts_semaphore(3));
+    error_of(f, "there is no semaphore 3");
+}
+
+static void wrong_index(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine index[] = {ts_index(0), ts_index(32), ts_index(0)};
+    ts_program_at(f->b, f->xb, index);
+    error_of(f, "index 32 is outside dim 1, which has 32");
+}
+
+static void wrong_boundary(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine index[] = {ts_index(0), ts_index(3), ts_index(0)};
+    ts_program_at(f->b, f->xb, index);
+    error_of(f, "the index into 'xb' gives no address: it is not on a tile boundary");
+}
+
+static void wrong_slice(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t rows[] = {32, 256}, one[] = {1, 16, 256};
+    ts_program_transfer(f->b, f->xb, zero, one, f->x, zero, rows, ts_semaphore(f->in));
+    error_of(f, "the destination takes [16,256] and the source gives [32,256]");
+}
+
+static void wrong_label(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_jump, 1, ts_program_label(f->b));
+    error_of(f, "jump goes to a label that was never placed");
+}
+
+static void wrong_name(void **state) {
+    fixture *f = *state;
+    declare(f);
+    assert_int_equal(ts_program_semaphores(f->b, "x", 1), -1);
+    assert_null(ts_program_end(f->b));
+    assert_true(strstr(f->err.message, "'x'") != NULL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_same_program_as_from_text),
+        TEST(it_runs_and_is_checked),
+        TEST(wrong_operand),
+        TEST(wrong_count),
+        TEST(wrong_register),
+        TEST(wrong_mask),
+        TEST(wrong_semaphore),
+        TEST(wrong_index),
+        TEST(wrong_boundary),
+        TEST(wrong_slice),
+        TEST(wrong_label),
+        TEST(wrong_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
