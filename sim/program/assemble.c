@@ -471,6 +471,8 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->param_count = as->params.count;
     program->checks = as->checks.items;
     program->check_count = as->checks.count;
+    program->reports = as->reports.items;
+    program->report_count = as->reports.count;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
     return program;
 }

@@ -52,6 +52,7 @@ typedef struct assembler {
     LIST(const char *) semaphores;
     LIST(ts_param) params;
     LIST(ts_program_check) checks;
+    LIST(ts_program_report) reports;
     int64_t used_bytes[TS_SPACE_COUNT];
 } assembler;
 
@@ -90,7 +91,8 @@ const ts_program *finish_program(assembler *as, const char *name);
 
 /* Instructions: one, or a bundle in braces. */
 bool assemble_bundle(assembler *as, const token **at);
-/* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins. */
+/* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins.
+ */
 void pack_region(assembler *as);
 bool expect_line_end(assembler *as, const token *at, const char *what);
 bool expect_name(assembler *as, const token **at, const char *what, const token **name);
@@ -104,6 +106,8 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out);
 /* The tensor that the first `length` bytes of a token name; an error when they name none. */
 bool find_tensor(assembler *as, const token *name, size_t length, int *tensor);
 
+/* "dir/a.tsim" and the name "b.tsim" give "dir/b.tsim". */
+const char *path_beside(ts_arena *arena, const char *path, const token *name);
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path);
 
 /* text.c: text for another parser, with expressions of parameters replaced by their values. */

@@ -213,8 +213,7 @@ bool assemble_call(assembler *as, const token **at, const symbol *called) {
     return end != NULL && expand(as, place, "macro", begin, end, scope_new(as->arena, as->names));
 }
 
-/* "dir/a.tsim" and "b.tsim" give "dir/b.tsim". */
-static const char *beside(ts_arena *arena, const char *path, const token *name) {
+const char *path_beside(ts_arena *arena, const char *path, const token *name) {
     const char *slash = strrchr(path, '/');
     size_t length = slash != NULL && name->text[0] != '/' ? (size_t)(slash - path) + 1 : 0;
     ts_text text;
@@ -232,7 +231,8 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     }
     ++*at;
     ts_error theirs = {0};
-    const ts_source *source = read_source(&theirs, as->arena, beside(as->arena, word->source->name, name));
+    const ts_source *source =
+        read_source(&theirs, as->arena, path_beside(as->arena, word->source->name, name));
     if (source == NULL) {
         return ts_error_at(as->err, theirs.kind, name->source, name->offset, "%s", theirs.message);
     }

@@ -132,23 +132,43 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
 
 /* ---- .check TENSOR ~= EXPRESSION ulp=1 ---- */
 
-static bool assemble_check(assembler *as, const token *word, const token **at, const token *stop) {
-    (void)stop;
+/* The rest of the line, for the parser of reference expressions. */
+static bool rest_of_line(assembler *as, const token *word, const token **at, const char *what,
+                         ts_program_check *out) {
     const token *begin = *at;
     while (!token_ends_line(*at)) {
         ++*at;
     }
     if (begin == *at) {
-        return token_unexpected(as->err, begin, "a tensor, '~=' and what it should hold");
+        return token_unexpected(as->err, begin, what);
     }
     if (begin->source != word->source || (*at - 1)->source != word->source) {
-        return TOKEN_ERROR(as->err, word, "a check cannot use the arguments of a macro");
+        return TOKEN_ERROR(as->err, word, "a %.*s cannot use the arguments of a macro", (int)word->length - 1,
+                           word->text + 1);
     }
     const token *last = *at - 1;
-    *LIST_ADD(as->arena, &as->checks) =
-        (ts_program_check){word->source, begin->offset,
-                           last->offset + last->length + (last->kind == TOKEN_STRING ? 2 : 0), word->line};
+    *out = (ts_program_check){word->source, begin->offset,
+                              last->offset + last->length + (last->kind == TOKEN_STRING ? 2 : 0), word->line};
     return true;
+}
+
+static bool assemble_check(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    return rest_of_line(as, word, at, "a tensor, '~=' and what it should hold",
+                        LIST_ADD(as->arena, &as->checks));
+}
+
+/* ---- .report NAME = EXPRESSION ---- */
+
+static bool assemble_report(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    const token *name;
+    ts_program_report *new = LIST_ADD(as->arena, &as->reports);
+    if (!expect_name(as, at, "a name", &name) || !expect_mark(as, at, '=', "'='")) {
+        return false;
+    }
+    new->name = ts_arena_copy_text(as->arena, name->text, name->length);
+    return rest_of_line(as, word, at, "what to report", &new->text);
 }
 
 /* ---- .assert EXPRESSION, "message" ---- */
@@ -212,6 +232,7 @@ static const directive directives[] = {
     {".macro", assemble_macro},
     {".include", assemble_include},
     {".pack", assemble_pack},
+    {".report", assemble_report},
     {".end", stray},
     {".else", stray},
 };

@@ -44,6 +44,9 @@ static void print_tensor(printer *p, int i) {
     ts_text_add(p->out, ".tensor %s %s ", tensor->name, ts_space_text(tensor->space));
     ts_shape_print(tensor->shape, p->out);
     ts_text_add(p->out, "%s%s", roles[use->role], fills[use->fill]);
+    if (use->file != NULL) {
+        ts_text_add(p->out, " file(\"%s\")", use->file_text);
+    }
     if (use->fill == TS_FILL_RANDOM) {
         ts_text_add(p->out, "(seed=%lld, lo=%.17g, hi=%.17g)", (long long)use->seed, use->low, use->high);
     }
@@ -73,8 +76,7 @@ static void print_semaphores(printer *p) {
 }
 
 /* The text as written, without line ends. */
-static void print_check(printer *p, const ts_program_check *check) {
-    ts_text_add(p->out, ".check ");
+static void print_line(printer *p, const ts_program_check *check) {
     ts_text_add_bytes(p->out, check->source->text + check->begin, check->end - check->begin);
     ts_text_add_char(p->out, '\n');
 }
@@ -280,7 +282,12 @@ void ts_program_print(const ts_program *program, ts_text *out) {
     }
     print_semaphores(&p);
     for (int i = 0; i < program->check_count; i++) {
-        print_check(&p, &program->checks[i]);
+        ts_text_add(out, ".check ");
+        print_line(&p, &program->checks[i]);
+    }
+    for (int i = 0; i < program->report_count; i++) {
+        ts_text_add(out, ".report %s = ", program->reports[i].name);
+        print_line(&p, &program->reports[i].text);
     }
     for (int i = 0; i <= p.code->bundle_count; i++) {
         if (targets[i]) {

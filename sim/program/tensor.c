@@ -84,6 +84,21 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
     return expect_mark(as, at, ')', "',' or ')'");
 }
 
+/* ("weights.npy") */
+static bool parse_file(assembler *as, const token **at, ts_tensor_use *use) {
+    if (!token_is(*at, '(')) {
+        return true;
+    }
+    const token *name = *at + 1;
+    if (name->kind != TOKEN_STRING) {
+        return token_unexpected(as->err, name, "the name of a file in double quotes");
+    }
+    *at += 2;
+    use->file = path_beside(as->arena, name->source->name, name);
+    use->file_text = ts_arena_copy_text(as->arena, name->text, name->length);
+    return expect_mark(as, at, ')', "')'");
+}
+
 static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
     const token *role = *at;
     int word = find_word(role, role_names, 4);
@@ -99,11 +114,13 @@ static bool parse_use(assembler *as, const token **at, ts_tensor_use *use) {
         if (use->role != TS_ROLE_IN && use->role != TS_ROLE_INOUT) {
             return TOKEN_ERROR(as->err, fill, "only a tensor that is 'in' or 'inout' begins with values");
         }
-        if (use->fill == TS_FILL_RANDOM && !parse_random(as, at, use)) {
+        if ((use->fill == TS_FILL_RANDOM && !parse_random(as, at, use)) ||
+            (use->fill == TS_FILL_FILE && !parse_file(as, at, use))) {
             return false;
         }
     }
-    return expect_line_end(as, *at, "in, out, inout, file, zeros, iota, random(...) or the end of the line");
+    return expect_line_end(as, *at,
+                           "in, out, inout, file(...), zeros, iota, random(...) or the end of the line");
 }
 
 /* ---- Its shape and place ---- */

@@ -224,6 +224,11 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, b
     for (int i = 0; result->checks != NULL && i < program->check_count; i++) {
         add_check(out, result, i);
     }
+    for (int i = 0; result->reports != NULL && i < program->report_count; i++) {
+        const ts_program_check *text = &program->reports[i].text;
+        ts_text_add(out, "%-10s %.9g = %.*s\n", program->reports[i].name, result->reports[i],
+                    (int)(text->end - text->begin), text->source->text + text->begin);
+    }
     add_sanitizer(out, request, result);
     add_cycles(out, request, result);
     add_slots(out, request, result);
@@ -311,6 +316,11 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_array(&json, "checks");
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         add_json_check(&json, &result->program->checks[i], &result->checks[i]);
+    }
+    ts_json_close(&json);
+    ts_json_object(&json, "reports");
+    for (int i = 0; result->reports != NULL && i < result->program->report_count; i++) {
+        ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
     }
     ts_json_close(&json);
     if (result->findings) {

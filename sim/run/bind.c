@@ -61,6 +61,18 @@ static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *reques
     return ts_host_array_convert(err, arena, &read, to, &bound->before);
 }
 
+static bool load(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
+                 const ts_define *file, ts_run_tensor *bound) {
+    ts_host_expect expect = {.has_dtype = true,
+                             .dtype = tensor->shape->dtype,
+                             .has_dims = true,
+                             .rank = tensor->shape->layout->rank,
+                             .dims = tensor->shape->layout->dims};
+    bound->origin = file->value;
+    return ts_host_load(err, arena, file->value, &expect, &bound->before) &&
+           convert(err, arena, request, tensor, file, bound);
+}
+
 static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
                       const ts_program *program, const ts_define *file, ts_run_tensor *tensors) {
     int i = find_run_tensor(err, program, "-i", file->name);
@@ -75,20 +87,16 @@ static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *requ
     if (tensors[i].origin != NULL) {
         return ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", file->name);
     }
-    ts_host_expect expect = {.has_dtype = true,
-                             .dtype = tensor->shape->dtype,
-                             .has_dims = true,
-                             .rank = tensor->shape->layout->rank,
-                             .dims = tensor->shape->layout->dims};
-    tensors[i].origin = file->value;
-    return ts_host_load(err, arena, file->value, &expect, &tensors[i].before) &&
-           convert(err, arena, request, tensor, file, &tensors[i]);
+    return load(err, arena, request, tensor, file, &tensors[i]);
 }
 
-static bool fill(ts_error *err, ts_arena *arena, const ts_tensor *tensor, const ts_tensor_use *use,
-                 ts_run_tensor *bound) {
+static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
+                 const ts_tensor_use *use, ts_run_tensor *bound) {
     static const char *const origins[] = {NULL, "zeros", "iota", "random"};
-    if (use->fill == TS_FILL_NONE) {
+    if (use->file != NULL) {
+        return load(err, arena, request, tensor, &(ts_define){tensor->name, use->file}, bound);
+    }
+    if (use->fill == TS_FILL_FILE) {
         return ts_error_set(err, TS_ERROR_USAGE, "the tensor '%s' has no values, expected -i %s=FILE",
                             tensor->name, tensor->name);
     }
@@ -121,7 +129,7 @@ bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, 
         bool input = use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT;
         input = input && (!request->time_only || reaches_smem(&program->code, i));
         if (input && tensors[i].origin == NULL &&
-            !fill(err, arena, &program->code.tensors[i], use, &tensors[i])) {
+            !fill(err, arena, request, &program->code.tensors[i], use, &tensors[i])) {
             return false;
         }
     }

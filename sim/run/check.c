@@ -29,13 +29,22 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
 }
 
 const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
-    ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + 1);
+    ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + program->report_count + 1);
     size_t count;
     const ts_reference_name *names = make_names(arena, program, NULL, false, &count);
     for (int i = 0; i < program->check_count; i++) {
         const ts_program_check *text = &program->checks[i];
         if (!ts_check_parse(err, arena, text->source, text->begin, text->end, &checks[i]) ||
             !ts_check_resolve(err, &checks[i], names, count)) {
+            return NULL;
+        }
+    }
+    for (int i = 0; i < program->report_count; i++) {
+        const ts_program_check *text = &program->reports[i].text;
+        const ts_reference *read = ts_reference_parse(err, arena, text->source, text->begin, text->end);
+        ts_check *report = &checks[program->check_count + i];
+        *report = (ts_check){.actual = read, .expected = read};
+        if (read == NULL || !ts_check_resolve(err, report, names, count)) {
             return NULL;
         }
     }
@@ -59,6 +68,29 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
             good = ts_error_mark(err, TS_ERROR_INPUT, program->checks[i].source, program->checks[i].line, 1,
                                  "the two sides of the check have different shapes");
         }
+        ts_arena_free(scratch);
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool run_reports(ts_error *err, const ts_program *program, const ts_check *checks,
+                 const ts_run_tensor *tensors, double *results) {
+    for (int i = 0; i < program->report_count; i++) {
+        ts_arena *scratch = ts_arena_new();
+        size_t count;
+        const ts_reference_name *names = make_names(scratch, program, tensors, false, &count);
+        ts_reference_value value;
+        bool good = ts_reference_evaluate(err, scratch, checks[program->check_count + i].actual, names, count,
+                                          &value);
+        if (good && value.count != 1) {
+            const ts_program_check *text = &program->reports[i].text;
+            good = ts_error_at(err, TS_ERROR_INPUT, text->source, text->begin,
+                               "a report is one number, found %zu", value.count);
+        }
+        results[i] = good ? value.values[0] : 0;
         ts_arena_free(scratch);
         if (!good) {
             return false;

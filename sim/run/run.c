@@ -64,7 +64,7 @@ static bool is_wanted(const ts_run_request *request, const ts_program *program, 
             return true;
         }
     }
-    for (int k = 0; k < program->check_count; k++) {
+    for (int k = 0; k < program->check_count + program->report_count; k++) {
         if (ts_check_uses(&checks[k], name)) {
             return true;
         }
@@ -188,13 +188,16 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
         return false;
     }
     ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts.program->check_count + 1);
-    if (!request->time_only && !run_checks(err, parts.program, parts.checks, parts.tensors, results)) {
+    double *reports = TS_NEW_ARRAY(arena, double, parts.program->report_count + 1);
+    if (!request->time_only && (!run_checks(err, parts.program, parts.checks, parts.tensors, results) ||
+                                !run_reports(err, parts.program, parts.checks, parts.tensors, reports))) {
         return false;
     }
     result->tensors = parts.tensors;
     result->rules = parts.checks;
     result->findings = parts.findings;
     result->checks = request->time_only ? NULL : results;
+    result->reports = request->time_only ? NULL : reports;
     result->passed = !result->findings || result->findings->count == 0;
     for (int i = 0; result->checks != NULL && i < parts.program->check_count; i++) {
         result->passed = result->passed && results[i].failed == 0;

@@ -10,10 +10,13 @@ bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, 
 /* The tensor of that name that may be saved (-o) or bound (-i): -1 and an error when there is none. */
 int find_run_tensor(ts_error *err, const ts_program *program, const char *option, const char *name);
 
-/* The checks of a program, parsed: errors come before the simulation. */
+/* The checks of a program, then its reports (both sides of which are the expression), parsed: errors come
+ * before the simulation. */
 const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program);
 bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,
                 const ts_run_tensor *tensors, ts_check_result *results);
+bool run_reports(ts_error *err, const ts_program *program, const ts_check *checks,
+                 const ts_run_tensor *tensors, double *results);
 
 /* For the sanitizer: which tensors are outputs, and which of their elements were never written. */
 bool *mark_outputs(ts_arena *arena, const ts_program *program);

@@ -58,6 +58,14 @@ def sums_cost_what_their_dim_costs():
         assert leading < sublane < lane, (machine, leading, sublane, lane)
 
 
+@test
+def digits_are_read():
+    out = expect_json(["run", "programs/mlp_digits.tsim"], passed=True)
+    assert out["reports"]["right"] == 1000 * out["reports"]["accuracy"] >= 950, out["reports"]
+    labels = Path("programs/digits/labels.npy").read_bytes()[-4000:]
+    assert sorted(set(labels[::4])) == list(range(10))
+
+
 def refuses(stem, option, message):
     code, out, err = run("run", f"programs/{stem}.tsim", "-D", option)
     assert (code, out) == (1, "") and message in err.splitlines()[0], (stem, option, err)

@@ -1,6 +1,7 @@
 """tilesim run: values, cycles and where they went, files in and out, and everything that can go wrong."""
 import json
 import os
+import shutil
 import struct
 import sys
 import tempfile
@@ -172,10 +173,11 @@ def safetensors_in():
 
 @test
 def shown_programs_run_alike():
+    shutil.copytree("programs/digits", HERE / "digits")
     for path in PROGRAMS:
         words = [*sizes(path, 70, 300), "-m", "tpu-v4"]
         text = expect(["show", "program", path, *words])
-        again = HERE / "again.tsim"
+        again = HERE / "again.tsim"  # beside it, the files that programs read
         again.write_text(text)
         expect(["show", "program", again, "-m", "tpu-v4"], out=text)
         cycles = expect_json(["run", path, *words])["cycles"]
@@ -233,6 +235,39 @@ def failed_check():
 
 
 @test
+def reports():
+    text = (".param N = 3\n.tensor x hbm f32[2,3] in iota\n.tensor y hbm f32[2,3] out\n.tensor v vmem f32[2,3]\n.sem s\n"
+            "dma v <- x, s\nwait s\ndma y <- v, s\nwait s\n")
+    path = program(text + ".report mean_of_y = mean(y) + N\n.report top = max(x)\n")
+    out = expect(["run", path])
+    assert "\nmean_of_y  5.5 = mean(y) + N\ntop        5 = max(x)\n" in out, out
+    expect_json(["run", path], reports={"mean_of_y": 5.5, "top": 5}, passed=True)
+    expect_json(["run", path, "--time-only"], reports={})
+    assert ".report top = max(x)\n" in expect(["show", "program", path])
+    fails(text + ".report y = y + 1\n", 1, "a.tsim:10:13: error: a report is one number, found 6\n.report y = y + 1\n"
+          "            ^\n")
+    fails(text + ".report y = max(z)\n", 1, "a.tsim:10:17: error: unknown name 'z'\n.report y = max(z)\n"
+          "                ^\n")
+    fails(text + ".report y\n", 1, "a.tsim:10:10: error: found the end of the line, expected '='\n.report y\n         ^\n")
+    fails(text + ".report y =\n", 1, "a.tsim:10:12: error: found the end of the line, expected what to report\n"
+          ".report y =\n           ^\n")
+
+
+@test
+def files_beside_the_program():
+    write_npy(HERE / "beside.npy", "<f4", (3,), struct.pack("<3f", 1, 2, 3))
+    write_npy(HERE / "other.npy", "<f4", (3,), struct.pack("<3f", 4, 5, 6))
+    path = program('.tensor x hbm f32[3] in file("beside.npy")\n.report total = sum(x)\nhalt\n')
+    expect_json(["run", path], reports={"total": 6})
+    expect_json(["run", path, "-i", f"x={HERE}/other.npy"], reports={"total": 15})
+    assert '.tensor x hbm f32[3]{0} in file("beside.npy")\n' in expect(["show", "program", path])
+    code, out, err = run("run", program('.tensor x hbm f32[4] in file("beside.npy")\nhalt\n'))
+    assert (code, out) == (1, "") and "beside.npy holds f32[3], expected dims [4]" in err, err
+    fails(".tensor x hbm f32[4] in file(beside)\n", 1, "a.tsim:1:30: error: found 'beside', expected the name of a file in "
+          "double quotes\n.tensor x hbm f32[4] in file(beside)\n                             ^\n")
+
+
+@test
 def bad_files():
     x = ".tensor x hbm f32[2,3] in file\n.tensor y hbm f32[2,3] out\nhalt\n"
     fails(x, 2, "tilesim: error: the tensor 'x' has no values, expected -i x=FILE\n")
@@ -277,7 +312,7 @@ def time_only_takes_the_same_cycles():
             with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
             without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)
             assert without["checks"] == [] and with_values["checks"] != []
-            same = [key for key in with_values if key not in ("checks", "tensors", "time_only")]
+            same = [key for key in with_values if key not in ("checks", "reports", "tensors", "time_only")]
             assert {key: without[key] for key in same} == {key: with_values[key] for key in same}, path
 
 

@@ -10,6 +10,7 @@ DIMS = {
     "matmul": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "matmul_f32": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "matmul_int8": ("M", "N", lambda m, n: {"K": m + n // 3}),
+    "mlp_digits": ("ROWS", None, lambda rows, _: {}),
     "reduce": ("B", "C", lambda b, c: {"A": min(b, 9), "DIM": c % 3}),
     "transpose": ("ROWS", "COLS", lambda rows, columns: {"TYPE": rows % 2}),
 }
@@ -18,7 +19,7 @@ DIMS = {
 def sizes(path, rows, columns):
     """The options that make a program of that size, or of one near it where it has other dims."""
     first, second, others = DIMS.get(path.stem, ("ROWS", "COLS", lambda *_: {}))
-    values = {first: rows, second: columns, **others(rows, columns)}
+    values = {first: rows, **({second: columns} if second else {}), **others(rows, columns)}
     return [word for name, value in values.items() for word in ("-D", f"{name}={value}")]
 
 

@@ -13,7 +13,7 @@ typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tens
 
 /* What an input holds when the user brings no file. */
 typedef enum {
-    TS_FILL_NONE, /* a file is needed; scratch and outputs begin undefined */
+    TS_FILL_FILE, /* the use's file, or one that the user must bring; scratch and outputs begin undefined */
     TS_FILL_ZEROS,
     TS_FILL_IOTA,   /* element i of the row-major order is i */
     TS_FILL_RANDOM, /* uniform in low .. high (ts_run_fill says how) */
@@ -24,6 +24,8 @@ typedef struct {
     ts_fill_kind fill;
     int64_t seed;
     double low, high;
+    const char *file;      /* beside the program; NULL: none */
+    const char *file_text; /* the same as the program says it */
     int line;
 } ts_tensor_use;
 
@@ -42,12 +44,19 @@ typedef struct {
     int line;
 } ts_program_check;
 
+/* A .report: a number of that name, computed after the run from an expression as in checks. */
+typedef struct {
+    const char *name;
+    ts_program_check text;
+} ts_program_report;
+
 typedef struct {
     ts_code code;
     const ts_tensor_use *uses; /* [code.tensor_count] */
-    int param_count, check_count;
+    int param_count, check_count, report_count;
     const ts_param *params;
     const ts_program_check *checks;
+    const ts_program_report *reports;
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
 } ts_program;
 

@@ -46,8 +46,9 @@ typedef struct {
     ts_chip_counters chip;
     ts_counters counters;
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
-    const ts_check *rules;         /* [program->check_count] the checks, read */
+    const ts_check *rules;         /* the program's checks, then its reports, read */
     const ts_check_result *checks; /* the same number: what came out; NULL: time only */
+    const double *reports;         /* [program->report_count] NULL: time only */
     const ts_findings *findings;   /* NULL: nobody looked */
     bool passed;                   /* all checks, and nothing was found */
 } ts_run_result;
