@@ -41,7 +41,7 @@ def what_does_not_fit():
          "the layout takes 524288 bytes on axis 'F' of sbuf, whose partitions have 196608"),
     ]
     for layout, message in rows:
-        expect(["dma", ROWS, layout, "-m", "trainium2"], code=1, out="", err=f"tilesim: error: {message}\n")
+        expect(["dma", ROWS, layout, "-m", "trainium2"], code=1, out="", err=f"destination:1:1: error: {message}\n{layout}\n^\n")
 
 
 main()
