@@ -3,27 +3,39 @@
 
 #include "commands.h"
 #include "options.h"
+#include "tilesim/base/file.h"
+#include "tilesim/report/dma_matrix.h"
 #include "tilesim/report/transfer.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"explain", '\0', NULL, "also the loops of the plan"},
+    {"alone", '\0', NULL, "do not try other layouts of the source and the destination"},
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
     {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
     {"exact", '\0', NULL, "walk every access, also where the time repeats"},
+    {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
+    {"svg", '\0', "FILE", "with --matrix: also a heat map"},
     {"json", '\0', NULL, "the same as JSON"},
 };
 
 static const cli_command command_dma = {
     .name = "dma",
     .operands = "SRC DST",
-    .operands_least = 2,
+    .operands_least = 0,
     .operands_most = 2,
     .about =
         "Prices one transfer between two shapes with the same dimensions: the plan that moves the bytes,\n"
-        "walked through the machine's DMA engine and HBM from rest. S(n) in a layout names the memory.\n",
-    .example = "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n",
+        "walked through the machine's DMA engine and HBM from rest. The time is split into parts that add "
+        "up,\n"
+        "and other layouts of either end are tried. S(n) in a layout names the memory. Behind a shape may\n"
+        "stand the slice that moves: [8:16, 0:128], [3] or [:, 128:+64]; the last ranges may be left out.\n",
+    .example =
+        "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n"
+        "    tilesim dma 'bf16[4096,4096]{1,0:T(8,128)(2,1)}[8:16]' 'bf16[8,4096]{1,0:T(8,128)(2,1)S(1)}'\n"
+        "    tilesim dma 's8[8,64,56,56]' 's8[8,64,56,56] NCHW4c' --explain\n"
+        "    tilesim dma --matrix 'bf16[4096,4096]' -m tpu-v6e --svg matrix.svg\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
@@ -59,19 +71,72 @@ static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study)
            ts_transfer_price(err, line->arena, machine, &src, &dst, cli_value(line, "exact") != NULL, study);
 }
 
+static int print_price(const cli_line *line) {
+    ts_error err = {0};
+    ts_transfer_study study;
+    ts_transfer_others others[2];
+    ts_text out;
+    bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL;
+    if (!price(&err, line, &study) ||
+        (!alone && (!ts_transfer_try_others(&err, line->arena, &study, false, &others[0]) ||
+                    !ts_transfer_try_others(&err, line->arena, &study, true, &others[1])))) {
+        return cli_fail(&err);
+    }
+    study.by_default = cli_value(line, "machine") == NULL;
+    ts_text_init(&out, line->arena);
+    (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, alone ? NULL : others,
+                                                                             explain, &out);
+    return cli_print(&out);
+}
+
+/* ---- All pairs ---- */
+
+static bool save_svg(ts_error *err, const cli_line *line, const ts_transfer_matrix *matrix) {
+    const char *path = cli_value(line, "svg");
+    ts_text svg;
+    if (!path) return true;
+    ts_text_init(&svg, line->arena);
+    ts_report_matrix_svg(matrix, &svg);
+    return ts_file_save(err, line->arena, path, svg.bytes, svg.length);
+}
+
+static int print_matrix(const cli_line *line, const char *text) {
+    ts_error err = {0};
+    ts_text out;
+    ts_source source = {"--matrix", text, strlen(text)};
+    const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
+    const ts_machine *machine = shape ? load_machine(&err, line) : NULL;
+    ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape) : NULL;
+    if (!matrix) return cli_fail(&err);
+    matrix->by_default = cli_value(line, "machine") == NULL;
+    if (!save_svg(&err, line, matrix)) return cli_fail(&err);
+    ts_text_init(&out, line->arena);
+    (cli_value(line, "json") ? ts_report_matrix_json : ts_report_matrix)(matrix, &out);
+    return cli_print(&out);
+}
+
+/* --matrix takes no operands, and only some of the options. */
+static bool check_line(ts_error *err, const cli_line *line) {
+    static const char *const not_with_matrix[] = {"explain", "alone", "src-at", "dst-at", "exact"};
+    bool matrix = cli_value(line, "matrix") != NULL;
+    for (size_t i = 0; matrix && i < sizeof not_with_matrix / sizeof not_with_matrix[0]; i++) {
+        if (cli_value(line, not_with_matrix[i]))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --matrix", not_with_matrix[i]);
+    }
+    if (matrix && line->operand_count > 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "--matrix takes no operands, found '%s'", line->operands[0]);
+    if (!matrix && cli_value(line, "svg"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--svg goes only with --matrix");
+    if (!matrix && line->operand_count < 2)
+        return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected SRC DST");
+    return true;
+}
+
 int cmd_dma(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
-    ts_transfer_study study;
-    ts_text out;
     if (!cli_begin(&line, &command_dma, argc, argv)) return line.exit_code;
-    if (!price(&err, &line, &study)) return cli_end(&line, cli_fail(&err));
-    study.by_default = cli_value(&line, "machine") == NULL;
-    bool explain = cli_value(&line, "explain") != NULL;
-    ts_text_init(&out, line.arena);
-    if (cli_value(&line, "json"))
-        ts_report_transfer_json(&study, explain, &out);
-    else
-        ts_report_transfer(&study, explain, &out);
-    return cli_end(&line, cli_print(&out));
+    if (!check_line(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
+    const char *matrix = cli_value(&line, "matrix");
+    return cli_end(&line, matrix ? print_matrix(&line, matrix) : print_price(&line));
 }

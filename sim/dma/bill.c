@@ -125,13 +125,13 @@ static const char *const part_limits[TS_DMA_PART_COUNT] = {
     [TS_DMA_PART_REFRESH] = "HBM refresh",
 };
 
-/* The engine limits where it is busy for all but a fiftieth of the time: nothing else could then make it
+/* The engine limits where it is busy for all but a twentieth of the time: nothing else could then make it
  * faster. */
 static const char *name_limiter(const ts_dma_cost *cost) {
     int64_t data = cost->cycles - cost->fixed_cycles;
     int most = TS_DMA_PART_USEFUL;
     if (cost->fixed_cycles >= data) return "fixed cost of a transfer";
-    if (cost->engine_cycles + data / 50 >= data) {
+    if (cost->engine_cycles + data / 20 >= data) {
         bool partitions = cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_REORDER] &&
                           cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_USEFUL];
         return partitions ? "rate of the partitions" : kind_limits[cost->transfer.kind];

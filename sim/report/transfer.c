@@ -17,7 +17,8 @@ static double peak_share(const ts_transfer_study *s) {
     return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
 }
 
-static void add_side(ts_text *out, const char *label, const ts_transfer_end *end, const ts_machine_memory *memory) {
+static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,
+                     const ts_machine_memory *memory) {
     char digits[32];
     ts_text_add(out, "%-13s ", label);
     ts_transfer_end_print(end, out);
@@ -164,7 +165,28 @@ static void add_boxes(ts_text *out, const ts_plan *plan) {
     if (shown < plan->box_count) ts_text_add(out, "and %lld more\n", (long long)(plan->box_count - shown));
 }
 
-void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *out) {
+/* "source as f32[8]{0}: 1,234 cycles, 3.2 % less" */
+static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transfer_others *others, bool dst) {
+    const ts_transfer_other *best = &others->others[0];
+    char digits[32];
+    double percent = 100.0 * (double)(best->cycles - s->cost.cycles) / (double)s->cost.cycles;
+    ts_text_add(out, "%-13s ", dst ? "" : "other layout");
+    if (others->count == 0) {
+        ts_text_add(out, "%s: none was tried\n", dst ? "destination" : "source");
+        return;
+    }
+    if (best->cycles >= s->cost.cycles) ts_text_add(out, "no cheaper one of %d; next: ", others->count);
+    ts_text_add(out, "%s ", dst ? "destination" : "source");
+    ts_shape_print(best->shape, out);
+    ts_text_add(out, ": %s cycles, ", grouped(digits, best->cycles));
+    if (best->cycles == s->cost.cycles)
+        ts_text_add(out, "the same\n");
+    else
+        ts_text_add(out, "%.1f %% %s\n", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");
+}
+
+void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                        ts_text *out) {
     add_side(out, "source", &study->src, study->src_memory);
     add_side(out, "destination", &study->dst, study->dst_memory);
     ts_text_add(out, "machine       %s (%s)%s\n", study->machine->name, study->machine->title,
@@ -175,6 +197,7 @@ void ts_report_transfer(const ts_transfer_study *study, bool explain, ts_text *o
     add_hbm(out, &study->cost.hbm);
     add_time(out, study);
     add_parts(out, study);
+    for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i == 1);
     if (explain) add_boxes(out, study->plan);
 }
 
@@ -211,7 +234,23 @@ static void add_json_boxes(ts_json *json, const ts_plan *plan) {
     ts_json_close(json);
 }
 
-void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_text *out) {
+static void add_json_others(ts_json *json, const char *key, const ts_transfer_others *others,
+                            ts_arena *arena) {
+    ts_json_array(json, key);
+    for (int i = 0; i < others->count; i++) {
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_shape_print(others->others[i].shape, &text);
+        ts_json_object(json, NULL);
+        ts_json_text(json, "shape", text.bytes);
+        ts_json_int(json, "cycles", others->others[i].cycles);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                             ts_text *out) {
     const ts_dma_result *r = &study->cost.transfer;
     char hash[20];
     ts_json json;
@@ -252,6 +291,8 @@ void ts_report_transfer_json(const ts_transfer_study *study, bool explain, ts_te
     ts_json_close(&json);
     ts_json_int(&json, "src_at", study->src.at);
     ts_json_int(&json, "dst_at", study->dst.at);
+    if (others) add_json_others(&json, "other_sources", &others[0], out->arena);
+    if (others) add_json_others(&json, "other_destinations", &others[1], out->arena);
     if (explain) add_json_boxes(&json, study->plan);
     ts_json_end(&json);
 }

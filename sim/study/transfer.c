@@ -135,7 +135,7 @@ static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, 
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
                        const ts_transfer_end *dst, bool exact, ts_transfer_study *study) {
     bool squeezed;
-    *study = (ts_transfer_study){.machine = machine, .src = *src, .dst = *dst};
+    *study = (ts_transfer_study){.machine = machine, .src = *src, .dst = *dst, .dst_placed = dst->at >= 0};
     if (!same_sizes(err, arena, src, dst, &squeezed)) return false;
     study->src_memory = memory_of(err, machine, src);
     study->dst_memory = study->src_memory ? memory_of(err, machine, dst) : NULL;

@@ -1,9 +1,10 @@
 """tilesim dma: the bill of a transfer, its JSON keys, what layouts cost against each other, and bad input."""
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import TOOL, expect, expect_json, main, run, test
 
 ROWS = "f32[1024,1024]{1,0}"
 TILES = "f32[1024,1024]{1,0:T(8,128)}"
@@ -35,6 +36,24 @@ def parts_of_the_time_add_up():
             assert sum(bill["parts"].values()) == bill["cycles"] and min(bill["parts"].values()) >= 0
             assert bill["parts"]["fixed"] >= bill["fixed_cycles"]
     assert price(ROWS, TILES, "--set", "hbm.controller.refresh=none")["parts"]["refresh"] == 0
+
+
+@test
+def a_search_needs_the_library_alone():
+    """The driver has only public headers; its prices are those of the command."""
+    done = subprocess.run([Path(TOOL).parent / "tests/dma/search", "tpu-v4"], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 5, done
+    totals = {}
+    for line in lines[:4]:
+        layout, into, _, out, _ = line.split()
+        totals[layout] = int(into) + int(out)
+        bill = price("bf16[2048,1024]{1,0}", layout, "-m", "tpu-v4", "--dst-at", str(1 << 30))
+        assert bill["cycles"] == int(into)
+    best = min(totals, key=totals.get)
+    assert lines[4] == f"best: {best}, {totals[best]} cycles"
+    done = subprocess.run([Path(TOOL).parent / "tests/dma/search", "tpu-v9"], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("error: no machine is called 'tpu-v9'")
 
 
 @test

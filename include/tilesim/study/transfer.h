@@ -27,6 +27,7 @@ typedef struct {
     const ts_machine *machine;
     bool by_default;          /* the user named no machine; set by the caller */
     ts_transfer_end src, dst; /* placed */
+    bool dst_placed;          /* by the caller */
     const ts_machine_memory *src_memory, *dst_memory;
     const ts_plan *plan;
     ts_dma_cost cost;

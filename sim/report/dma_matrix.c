@@ -1,0 +1,217 @@
+/* The table of all pairs of layouts, as text and as JSON. */
+#include "dma_matrix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/layout/xla.h"
+
+int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
+    return (m->costs[from][to].cycles * 200 + m->copy_cycles) / (2 * m->copy_cycles);
+}
+
+static ts_text text_of(const ts_shape *shape, ts_arena *arena) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_shape_print(shape, &text);
+    return text;
+}
+
+void matrix_add_layout(ts_text *out, const ts_shape *shape) {
+    ts_text text = text_of(shape, out->arena);
+    const char *layout = strchr(text.bytes, ']');
+    ts_text_add(out, "%s", layout ? layout + 1 + strspn(layout + 1, " ") : text.bytes);
+}
+
+void matrix_add_array(ts_text *out, const ts_shape *shape) {
+    ts_text text = text_of(shape, out->arena);
+    const char *layout = strchr(text.bytes, ']');
+    ts_text_add(out, "%.*s", layout ? (int)(layout + 1 - text.bytes) : (int)text.length, text.bytes);
+}
+
+/* ---- What it teaches ---- */
+
+typedef struct {
+    int from, to; /* of the dearest */
+    int64_t least, most;
+    int count;
+} group;
+
+static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
+    int64_t ratio = matrix_ratio(m, from, to);
+    if (g->count == 0 || ratio < g->least) g->least = ratio;
+    if (g->count == 0 || ratio > g->most) g->most = ratio, g->from = from, g->to = to;
+    g->count++;
+}
+
+/* -1 where the notation does not say. */
+static int minor_dim(const ts_shape *shape) {
+    if (!shape->xla || shape->xla->rank == 0) return -1;
+    return shape->xla->minor_to_major ? shape->xla->minor_to_major[0] : shape->xla->rank - 1;
+}
+
+static void add_range(ts_text *out, const group *g) {
+    ts_text_add(out, "%lld.%02lld", (long long)g->least / 100, (long long)g->least % 100);
+    if (g->most != g->least)
+        ts_text_add(out, " to %lld.%02lld", (long long)g->most / 100, (long long)g->most % 100);
+}
+
+/* " (A to B: +11.40 burst waste)": what the dearest of them pays most beyond a straight copy. */
+static void add_dearest(ts_text *out, const ts_transfer_matrix *m, const group *g) {
+    const int64_t *dear = m->costs[g->from][g->to].parts, *copy = m->costs[0][0].parts;
+    int most = 0;
+    for (int i = 1; i < TS_DMA_PART_COUNT; i++) most = dear[i] - copy[i] > dear[most] - copy[most] ? i : most;
+    int64_t more = ((dear[most] - copy[most]) * 200 + m->copy_cycles) / (2 * m->copy_cycles);
+    if (g->most <= 100 || more <= 0) return;
+    ts_text_add(out, " (%c to %c: +%lld.%02lld %s)", 'A' + g->from, 'A' + g->to, (long long)more / 100,
+                (long long)more % 100, ts_dma_part_label((ts_dma_part)most));
+}
+
+void matrix_add_lesson(ts_text *out, const ts_transfer_matrix *m, const char *indent) {
+    group same = {0}, kept = {0}, exchanged = {0};
+    for (int from = 0; from < m->list.count; from++) {
+        for (int to = 0; to < m->list.count; to++) {
+            if (m->costs[from][to].cycles == 0) continue;
+            bool keeps = minor_dim(m->list.shapes[from]) == minor_dim(m->list.shapes[to]);
+            widen(from == to ? &same : keeps ? &kept : &exchanged, m, from, to);
+        }
+    }
+    ts_text_add(out, "staying in a layout costs ");
+    add_range(out, &same);
+    add_dearest(out, m, &same);
+    if (kept.count > 0) {
+        ts_text_add(out, ";\n%schanging tiles only, ", indent);
+        add_range(out, &kept);
+        add_dearest(out, m, &kept);
+    }
+    if (exchanged.count > 0) {
+        ts_text_add(out, ";\n%schanging the minor dimension, ", indent);
+        add_range(out, &exchanged);
+        add_dearest(out, m, &exchanged);
+    }
+    ts_text_add(out, "\n");
+}
+
+/* ---- Text ---- */
+
+static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
+    const ts_shape *first = m->list.shapes[0];
+    ts_text_add(out, "matrix        ");
+    matrix_add_array(out, first);
+    ts_text_add(out, " on %s (%s)%s; from the rows, to the columns\n", m->machine->name, m->machine->title,
+                m->by_default ? ", the default" : "");
+    for (int i = 0; i < m->list.count; i++) {
+        char digits[32];
+        ts_text_add(out, "%-13s %c %15s bytes  ", i == 0 ? "layouts" : "", 'A' + i,
+                    ts_text_group_digits(digits, m->list.shapes[i]->bytes));
+        matrix_add_layout(out, m->list.shapes[i]);
+        ts_text_add(out, "\n");
+    }
+}
+
+static void add_letters(ts_text *out, const ts_transfer_matrix *m, const char *label) {
+    ts_text_add(out, "\n%-14s", label);
+    for (int to = 0; to < m->list.count; to++) ts_text_add(out, "%9c", 'A' + to);
+    ts_text_add(out, "\n");
+}
+
+static void add_times(ts_text *out, const ts_transfer_matrix *m) {
+    add_letters(out, m, "microseconds");
+    for (int from = 0; from < m->list.count; from++) {
+        ts_text_add(out, "%13c ", 'A' + from);
+        for (int to = 0; to < m->list.count; to++) {
+            double time = ts_machine_microseconds(m->machine, m->costs[from][to].cycles);
+            if (time > 0)
+                ts_text_add(out, "%9.*f", time < 100 ? 2 : 1, time);
+            else
+                ts_text_add(out, "%9s", "-");
+        }
+        ts_text_add(out, "\n");
+    }
+}
+
+static bool has_kind(const ts_transfer_matrix *m, ts_dma_kind kind) {
+    for (int i = 0; i < m->list.count * m->list.count; i++) {
+        const ts_dma_cost *cost = &m->costs[i / m->list.count][i % m->list.count];
+        if (cost->cycles > 0 && cost->transfer.kind == kind) return true;
+    }
+    return false;
+}
+
+static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
+    add_letters(out, m, "copies");
+    for (int from = 0; from < m->list.count; from++) {
+        ts_text_add(out, "%13c ", 'A' + from);
+        for (int to = 0; to < m->list.count; to++) {
+            int64_t ratio = matrix_ratio(m, from, to);
+            char text[32];
+            snprintf(text, sizeof text, "%lld.%02lld %c", (long long)ratio / 100, (long long)ratio % 100,
+                     ts_dma_kind_text(m->costs[from][to].transfer.kind)[0]);
+            ts_text_add(out, "%9s", m->costs[from][to].cycles ? text : "-");
+        }
+        ts_text_add(out, "\n");
+    }
+    ts_text_add(out, "              1.00 is %.3f us, a straight copy of A;",
+                ts_machine_microseconds(m->machine, m->copy_cycles));
+    for (int kind = 0, shown = 0; kind < TS_DMA_KIND_COUNT; kind++) {
+        const char *name = ts_dma_kind_text((ts_dma_kind)kind);
+        if (has_kind(m, (ts_dma_kind)kind)) ts_text_add(out, "%s %c %s", shown++ ? "," : "", name[0], name);
+    }
+    ts_text_add(out, "\n");
+}
+
+void ts_report_matrix(const ts_transfer_matrix *m, ts_text *out) {
+    add_heading(out, m);
+    add_times(out, m);
+    add_ratios(out, m);
+    ts_text_add(out, "\nso            ");
+    matrix_add_lesson(out, m, "              ");
+}
+
+/* ---- JSON ---- */
+
+static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int to) {
+    const ts_dma_cost *cost = &m->costs[from][to];
+    ts_json_object(json, NULL);
+    ts_json_int(json, "from", from);
+    ts_json_int(json, "to", to);
+    ts_json_int(json, "cycles", cost->cycles);
+    ts_json_real(json, "microseconds", ts_machine_microseconds(m->machine, cost->cycles), 6);
+    ts_json_real(json, "ratio", (double)cost->cycles / (double)m->copy_cycles, 4);
+    ts_json_text(json, "kind", ts_dma_kind_text(cost->transfer.kind));
+    ts_json_text(json, "limiter", cost->limiter);
+    ts_json_object(json, "parts");
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++)
+        ts_json_int(json, ts_dma_part_key((ts_dma_part)i), cost->parts[i]);
+    ts_json_close(json);
+    ts_json_close(json);
+}
+
+void ts_report_matrix_json(const ts_transfer_matrix *m, ts_text *out) {
+    ts_json json;
+    char hash[20];
+    ts_text lesson;
+    ts_text_init(&lesson, out->arena);
+    matrix_add_lesson(&lesson, m, "");
+    ts_json_begin(&json, out, "dma_matrix");
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->machine->hash);
+    ts_json_text(&json, "machine", m->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_array(&json, "layouts");
+    for (int i = 0; i < m->list.count; i++) {
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "shape", text_of(m->list.shapes[i], out->arena).bytes);
+        ts_json_int(&json, "bytes", m->list.shapes[i]->bytes);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_int(&json, "copy_cycles", m->copy_cycles);
+    ts_json_array(&json, "pairs"); /* without those that the engine cannot do */
+    for (int i = 0; i < m->list.count * m->list.count; i++) {
+        int from = i / m->list.count, to = i % m->list.count;
+        if (m->costs[from][to].cycles > 0) add_pair(&json, m, from, to);
+    }
+    ts_json_close(&json);
+    ts_json_text(&json, "lesson", lesson.bytes);
+    ts_json_end(&json);
+}

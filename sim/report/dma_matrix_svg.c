@@ -1,0 +1,104 @@
+/* The table of all pairs of layouts as a heat map: white is a straight copy, dark the dearest, on a log
+ * scale. */
+#include "dma_matrix.h"
+
+enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 120, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
+
+/* log2 in 1/256, linear between powers of two: enough for a colour. */
+static int64_t log2_256(int64_t value) {
+    int exponent = 63 - __builtin_clzll((unsigned long long)value);
+    int64_t fraction = exponent >= 8 ? value >> (exponent - 8) : value << (8 - exponent);
+    return exponent * 256 + (fraction & 255);
+}
+
+/* 0 .. 255, of the way from a copy to the dearest pair; what is cheaper than a copy is 0. */
+static int64_t shade(int64_t ratio, int64_t most) {
+    int64_t low = log2_256(100), high = log2_256(most), at = log2_256(ratio);
+    if (at <= low || high <= low) return 0;
+    return (at - low) * 255 / (high - low);
+}
+
+static int between(int from, int to, int64_t at) { return (int)(from + (to - from) * at / 255); }
+
+static int64_t dearest(const ts_transfer_matrix *m) {
+    int64_t most = 100;
+    for (int i = 0; i < m->list.count * m->list.count; i++) {
+        int64_t ratio = matrix_ratio(m, i / m->list.count, i % m->list.count);
+        most = ratio > most ? ratio : most;
+    }
+    return most;
+}
+
+static void add_text(ts_text *out, int64_t x, int64_t y, const char *anchor, const char *fill, int size) {
+    ts_text_add(out, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%d\">",
+                (long long)x, (long long)y, anchor, fill, size);
+}
+
+static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to, int64_t x, int64_t y,
+                     int64_t most) {
+    const ts_dma_cost *cost = &m->costs[from][to];
+    int64_t ratio = matrix_ratio(m, from, to), at = cost->cycles ? shade(ratio, most) : 0;
+    const char *ink = at > 120 ? "#fff" : "#222";
+    ts_text_add(
+        out,
+        "<rect x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\" stroke=\"#fff\"/>\n",
+        (long long)x, (long long)y, CELL_WIDTH, CELL_HEIGHT, between(247, 8, at), between(251, 48, at),
+        between(255, 107, at));
+    add_text(out, x + CELL_WIDTH / 2, y + 20, "middle", ink, 14);
+    if (cost->cycles == 0) {
+        ts_text_add(out, "-</text>\n");
+        return;
+    }
+    ts_text_add(out, "%lld.%02lld&#215;</text>\n", (long long)ratio / 100, (long long)ratio % 100);
+    add_text(out, x + CELL_WIDTH / 2, y + 37, "middle", ink, 11);
+    ts_text_add(out, "%.1f us, %s</text>\n", ts_machine_microseconds(m->machine, cost->cycles),
+                ts_dma_kind_text(cost->transfer.kind));
+}
+
+static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
+    size_t longest = 0;
+    for (int i = 0; i < m->list.count; i++) {
+        ts_text text;
+        ts_text_init(&text, arena);
+        matrix_add_layout(&text, m->list.shapes[i]);
+        longest = text.length > longest ? text.length : longest;
+    }
+    return (int64_t)(longest + 3) * LETTER_WIDTH;
+}
+
+static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) {
+    for (int i = 0; i < m->list.count; i++) {
+        add_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5, "end", "#222", 13);
+        matrix_add_layout(out, m->list.shapes[i]);
+        ts_text_add(out, "  %c</text>\n", 'A' + i);
+        add_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8, "middle", "#222", 13);
+        ts_text_add(out, "%c</text>\n", 'A' + i);
+    }
+}
+
+void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
+    int64_t left = MARGIN + label_width(m, out->arena), most = dearest(m);
+    int64_t width = left + m->list.count * CELL_WIDTH + MARGIN,
+            height = TITLE + m->list.count * CELL_HEIGHT + FOOT;
+    enum { LEAST_WIDTH = 620 };
+    width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
+    ts_text_add(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
+                "font-family=\"sans-serif\">\n"
+                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                (long long)width, (long long)height);
+    add_text(out, MARGIN, 24, "start", "#222", 15);
+    matrix_add_array(out, m->list.shapes[0]);
+    ts_text_add(out, " on %s: from a layout (rows) to another (columns), in straight copies of A</text>\n",
+                m->machine->name);
+    add_labels(out, m, left);
+    for (int i = 0; i < m->list.count * m->list.count; i++) {
+        int from = i / m->list.count, to = i % m->list.count;
+        add_cell(out, m, from, to, left + to * CELL_WIDTH, TITLE + from * CELL_HEIGHT, most);
+    }
+    add_text(out, left, height - 14, "start", "#555", 12);
+    ts_text_add(
+        out,
+        "1&#215; is %.3f us; the darker, the dearer (log scale, up to %lld.%02lld&#215;)</text>\n</svg>\n",
+        ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100, (long long)most % 100);
+}

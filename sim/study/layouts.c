@@ -1,0 +1,139 @@
+/* Layouts beside each other: those that TPUs use for a type, and transfers between them. */
+#include "tilesim/study/layouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilesim/layout/tpu_rule.h"
+
+/* ---- The list ---- */
+
+static const char *text_of(ts_arena *arena, const ts_shape *shape) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_shape_print(shape, &text);
+    return text.bytes;
+}
+
+static bool has(ts_arena *arena, const ts_layout_list *list, const ts_shape *shape) {
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(text_of(arena, list->shapes[i]), text_of(arena, shape)) == 0) return true;
+    }
+    return false;
+}
+
+static bool add(ts_arena *arena, ts_layout_list *list, const ts_shape *shape) {
+    if (shape && list->count < TS_LAYOUTS_MOST && !has(arena, list, shape))
+        list->shapes[list->count++] = shape;
+    return shape != NULL;
+}
+
+/* The rule's tiles for an array with `rows` in its second minor dim, on the dims of `fields`. */
+static bool add_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
+                      int64_t rows, int generation, unsigned flags, ts_layout_list *list) {
+    ts_xla_layout model = *fields, tiled = *fields;
+    int rank = fields->rank;
+    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, rank + 1);
+    int second = rank < 2 ? 0 : fields->minor_to_major[1];
+    memcpy(dims, fields->dims, (size_t)rank * sizeof *dims);
+    if (rank > 0) dims[second] = rank < 2 ? rows * 128 : rows;
+    model.dims = dims;
+    const ts_shape *shape = ts_tpu_tiled(err, arena, dtype, &model, generation, flags);
+    if (!shape) return false;
+    tiled.tiles = shape->xla->tiles;
+    tiled.tile_count = shape->xla->tile_count;
+    tiled.element_bits = shape->xla->element_bits;
+    tiled.layout_written = true;
+    return add(arena, list, ts_xla_shape(err, arena, dtype, &tiled));
+}
+
+static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model, bool exchanged) {
+    int rank = model->layout->rank;
+    int *order = TS_NEW_ARRAY(arena, int, rank + 1);
+    for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    if (exchanged) order[0] = rank - 2, order[1] = rank - 1;
+    const ts_dtype_info *info = ts_dtype_get(model->dtype);
+    bool narrow = info->class != TS_CLASS_BOOL && info->value_bits <= 4;
+    return (ts_xla_layout){.rank = rank,
+                           .dims = model->layout->dims,
+                           .minor_to_major = order,
+                           .layout_written = true,
+                           .memory_space = model->memory_space,
+                           .element_bits = narrow ? info->value_bits : 0};
+}
+
+bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
+                       ts_layout_list *list) {
+    enum { TALLEST = 256, ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
+    *list = (ts_layout_list){0};
+    if (!ts_shape_layout(err, model, "the shape")) return false;
+    ts_xla_layout fields = plain_fields(arena, model, false);
+    bool fine = true;
+    if (!model->xla || model->xla->layout_written) fine = add(arena, list, model);
+    fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &fields));
+    if (fields.rank >= 2) {
+        ts_xla_layout turned = plain_fields(arena, model, true);
+        fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &turned)) &&
+               add_tiled(err, arena, model->dtype, &turned, TALLEST, generation, TS_TPU_ARGUMENT, list);
+    }
+    for (int64_t rows = TALLEST; rows >= 1 && fine && fields.rank > 0; rows /= 2)
+        fine = add_tiled(err, arena, model->dtype, &fields, rows, generation, ALL_TALL, list) &&
+               add_tiled(err, arena, model->dtype, &fields, rows, generation, TS_TPU_ARGUMENT, list);
+    return fine;
+}
+
+/* ---- Pricing them ---- */
+
+/* An engine that cannot, and a tensor that does not fit, are no error here: *cycles stays 0. */
+static bool try_one(ts_error *err, const ts_machine *machine, const ts_transfer_end *src,
+                    const ts_transfer_end *dst, ts_dma_cost *cost) {
+    ts_arena *scratch = ts_arena_new();
+    ts_transfer_study study;
+    ts_error refused = {0};
+    bool priced = ts_transfer_price(&refused, scratch, machine, src, dst, false, &study);
+    *cost = priced ? study.cost : (ts_dma_cost){0};
+    ts_arena_free(scratch);
+    return priced || refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
+           ts_error_set(err, refused.kind, "%s", refused.message);
+}
+
+static int by_cycles(const void *a, const void *b) {
+    const ts_transfer_other *left = a, *right = b;
+    return left->cycles < right->cycles ? -1 : left->cycles > right->cycles;
+}
+
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_study *study, bool dst,
+                            ts_transfer_others *others) {
+    ts_transfer_end src = study->src, to = study->dst, *end = dst ? &to : &src;
+    const ts_shape *own = end->shape;
+    ts_layout_list list;
+    *others = (ts_transfer_others){0};
+    if (own->layout->axis_count > 1) return true;
+    if (!ts_layouts_of_tpu(err, arena, own, study->machine->chip.generation, &list)) return false;
+    if (study->src_memory == study->dst_memory && !study->dst_placed) to.at = TS_TRANSFER_ANYWHERE;
+    for (int i = 0; i < list.count; i++) {
+        ts_dma_cost cost;
+        end->shape = list.shapes[i];
+        if (strcmp(text_of(arena, own), text_of(arena, end->shape)) == 0) continue;
+        if (!try_one(err, study->machine, &src, &to, &cost)) return false;
+        if (cost.cycles > 0) others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles};
+    }
+    qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
+    return true;
+}
+
+ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                             const ts_shape *model) {
+    ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
+    m->machine = machine;
+    if (!ts_layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
+    for (int from = 0; from < m->list.count; from++) {
+        for (int to = 0; to < m->list.count; to++) {
+            ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
+                            dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
+            if (!try_one(err, machine, &src, &dst, &m->costs[from][to])) return NULL;
+        }
+    }
+    m->copy_cycles = m->costs[0][0].cycles;
+    return m;
+}
