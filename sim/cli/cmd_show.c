@@ -6,6 +6,7 @@
 #include "options.h"
 #include "tilesim/isa/print.h"
 #include "tilesim/report/machine.h"
+#include "tilesim/report/program.h"
 #include "tilesim/run/run.h"
 
 static const cli_option options[] = {
@@ -13,6 +14,8 @@ static const cli_option options[] = {
     {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
     {"machine", 'm', "NAME|FILE", "program: the machine; default " TS_MACHINE_DEFAULT},
     {"define", 'D', "NAME=VALUE", "program: sets a .param"},
+    {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
+    {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
     {"markdown", 0, NULL, "schema, isa: as docs/machine.md, docs/isa.md"},
     {"json", 0, NULL, "the same as JSON; not of isa, nor of a program"},
 };
@@ -79,8 +82,12 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     ts_target target;
     ts_run_target(machine, &target);
     const ts_program *program = ts_program_load(err, line->arena, line->operands[1], &target, defines, count);
-    if (program) ts_program_print(program, out);
-    return program != NULL;
+    if (!program) return false;
+    bool live = cli_value(line, "live") != NULL, map = cli_value(line, "map") != NULL;
+    if (live) ts_report_live(program, &target, out);
+    if (map) ts_report_map(program, &target, out);
+    if (!live && !map) ts_program_print(program, out);
+    return true;
 }
 
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {

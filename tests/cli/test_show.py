@@ -168,4 +168,25 @@ def bad_files():
             expect(["show", "machine", path], code=1, out="", err=f"{path}:{err}")
 
 
+@test
+def a_program_as_a_chart_and_a_map():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.tsim")
+        path.write_text(".tensor x hbm f32[9,100]{1,0:T(8,128)} in iota\n.tensor n smem s32[3]\n.tensor b vmem f32[8,128]{1,0:T(8,128)}\n"
+                        " vld v1, b[0, 0]\n vadd.f32 v2, v1, 1.0\n vst b[0, 0], v2\n")
+        assert expect(["show", "program", path, "--live"]) == (
+            "3 bundles, a column is 1; a register is live where its value is still read\n"
+            "sregs   at most 0 of 32 live\n"
+            "vregs   at most 1 of 64 live, before bundle 1, line 5\n"
+            "  v1    .#.\n"
+            "  v2    ..#\n"
+            "vmasks  at most 0 of 16 live\n")
+        lines = expect(["show", "program", path, "--map"]).splitlines()
+        assert lines[0].startswith("hbm: 8,192 of ") and lines[2].split() == \
+            ["0", "..", "8,191", "8,192", "x", "f32[9,100]{1,0:T(8,128)}"], lines
+        assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == ["hbm", "vmem", "smem"], lines
+    for program in sorted(Path("programs").glob("*.tsim")):
+        assert max(map(len, expect(["show", "program", program, "--live"]).splitlines())) <= 100, program
+
+
 main()
