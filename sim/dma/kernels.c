@@ -5,12 +5,10 @@
 #include <stddef.h>
 
 static const ts_kernels versions[TS_KERNELS_COUNT] = {
-    [TS_KERNELS_PORTABLE] = {"portable", {&ts_tiles_base}, ts_runs_base, NULL, NULL},
+    [TS_KERNELS_PORTABLE] = {{&ts_tiles_base}, ts_runs_base, NULL, NULL},
 #ifdef TS_KERNELS_X86
-    [TS_KERNELS_AVX2] =
-        {"AVX2", {&ts_tiles_avx2, &ts_tiles_base}, ts_runs_avx2, ts_stream_runs_avx2, ts_stream_end},
-    [TS_KERNELS_AVX512] = {"AVX-512",
-                           {&ts_tiles_avx512, &ts_tiles_avx2, &ts_tiles_base},
+    [TS_KERNELS_AVX2] = {{&ts_tiles_avx2, &ts_tiles_base}, ts_runs_avx2, ts_stream_runs_avx2, ts_stream_end},
+    [TS_KERNELS_AVX512] = {{&ts_tiles_avx512, &ts_tiles_avx2, &ts_tiles_base},
                            ts_runs_avx512,
                            ts_stream_runs_avx512,
                            ts_stream_end},
@@ -31,4 +29,24 @@ static bool can_run(int version) {
 const ts_kernels *ts_kernels_get(int version) {
     assert(version >= 0 && version < TS_KERNELS_COUNT);
     return can_run(version) ? &versions[version] : NULL;
+}
+
+const ts_kernels *ts_kernels_best(void) {
+    int version = TS_KERNELS_COUNT - 1;
+    while (!can_run(version)) version--;
+    return &versions[version];
+}
+
+const char *ts_kernels_name(int version) {
+    static const char *const names[TS_KERNELS_COUNT] = {"portable", "avx2", "avx512"};
+    assert(version >= 0 && version < TS_KERNELS_COUNT);
+    return names[version];
+}
+
+bool ts_kernels_stream_copy(const ts_kernels *kernels, void *dst, const void *src, int64_t bytes) {
+    static const ts_kernel_loop once[2] = {{1, 0, 0}, {1, 0, 0}};
+    if (!kernels->stream_runs) return false;
+    kernels->stream_runs(dst, src, bytes, once);
+    kernels->stream_end();
+    return true;
 }

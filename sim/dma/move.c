@@ -86,6 +86,12 @@ static bool is_large(const ts_plan *plan) {
     return bytes > cache / 2;
 }
 
+bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
+    if (!options->kernels || !options->kernels->stream_runs || options->stores == TS_STORES_ORDINARY)
+        return false;
+    return options->stores == TS_STORES_STREAMING || is_large(plan);
+}
+
 /* What each value of a source of at most 16 bits becomes, where there are enough elements to pay for it. */
 static const uint32_t *make_table(ts_arena *arena, const ts_plan *plan) {
     ts_dtype src = plan->src.shape->dtype, dst = plan->dst.shape->dtype;
@@ -108,7 +114,7 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
                   .kernels = options->kernels};
     ts_arena *scratch = ts_arena_new();
     if (m.kernels) {
-        m.streams = m.kernels->stream_runs && (options->streams || is_large(plan));
+        m.streams = ts_dma_move_streams(plan, options);
         m.table = make_table(scratch, plan);
     }
     if (m.kernels && ts_gather_possible(plan))
@@ -120,12 +126,6 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
     return true;
 }
 
-bool ts_dma_move_threads(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst, int threads) {
-    const ts_kernels *kernels = NULL;
-    for (int version = TS_KERNELS_COUNT - 1; !kernels; version--) kernels = ts_kernels_get(version);
-    return ts_dma_move_with(err, plan, src, dst, &(ts_move_options){.kernels = kernels, .threads = threads});
-}
-
 bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {
-    return ts_dma_move_threads(err, plan, src, dst, 1);
+    return ts_dma_move_with(err, plan, src, dst, &(ts_move_options){.kernels = ts_kernels_best()});
 }

@@ -3,20 +3,14 @@
 #define TILESIM_DMA_MOVER_H
 
 #include "kernel.h"
-#include "tilesim/layout/plan.h"
-#include "tilesim/memory/space.h"
+#include "tilesim/dma/move.h"
 
 /* A version of all kernels. */
-typedef struct {
-    const char *name;
+struct ts_kernels {
     const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
     ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
     void (*stream_end)(void);            /* after such stores, in each thread */
-} ts_kernels;
-
-enum { TS_KERNELS_PORTABLE, TS_KERNELS_AVX2, TS_KERNELS_AVX512, TS_KERNELS_COUNT };
-/* NULL where this host cannot run them. */
-const ts_kernels *ts_kernels_get(int version);
+};
 
 typedef struct {
     ts_dtype dtype;
@@ -31,15 +25,6 @@ typedef struct {
     bool streams;
     const uint32_t *table; /* what a source of at most 16 bits becomes; NULL: there is none */
 } ts_mover;
-
-/* How to move, for tests and benches. */
-typedef struct {
-    const ts_kernels *kernels; /* NULL: by the definition alone */
-    bool streams;              /* whatever the size, where the kernels can */
-    int threads;
-} ts_move_options;
-bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
-                      const ts_move_options *options);
 
 void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
 

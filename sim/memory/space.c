@@ -31,6 +31,7 @@ ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t
                      name, strerror(errno));
         return NULL;
     }
+    madvise(range, (size_t)length, MADV_HUGEPAGE); /* as far as the host has them: nothing depends on it */
     space->bytes = range;
     space->touched = TS_NEW_ARRAY(arena, uint8_t, length / TS_SPACE_CHUNK_BYTES);
     return space;

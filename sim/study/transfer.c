@@ -151,3 +151,16 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     return ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory),
                         end_in(b, study->dst_memory), exact, &study->cost);
 }
+
+const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
+                                const ts_transfer_end *dst, ts_plan_side to) {
+    bool squeezed;
+    if (!same_sizes(err, arena, src, dst, &squeezed) ||
+        (squeezed && (!squeeze(err, arena, src, &from) || !squeeze(err, arena, dst, &to)))) {
+        return NULL;
+    }
+    const int64_t *sizes = squeezed ? from.shape->layout->dims : sizes_of(src);
+    const ts_plan *plan = ts_plan_new(err, arena, &from, &to, from.shape->layout->rank, sizes);
+    if (!plan) ts_transfer_end_blame(err, dst, 0);
+    return plan;
+}

@@ -41,6 +41,10 @@ typedef struct {
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
                        const ts_transfer_end *dst, bool exact, ts_transfer_study *study);
 
+/* The plan between two ends whose tensors lie as the sides say; sizes as above. */
+const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
+                                const ts_transfer_end *dst, ts_plan_side to);
+
 /* Microseconds of so many core cycles of the machine. */
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
 

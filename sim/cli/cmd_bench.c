@@ -1,0 +1,97 @@
+/* tilesim bench: how fast this host moves a tensor from one layout to another. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/report/bench.h"
+
+static const cli_option options[] = {
+    {"jobs", 'j', "N", "move, and copy, with so many threads; 1 when not given"},
+    {"kernels", '\0', "NAME",
+     "portable, avx2, avx512, or formula: element by element; the best when not given"},
+    {"stores", '\0', "NAME", "ordinary or streaming; by the size of the tensors when not given"},
+    {"milliseconds", '\0', "N", "about how long to measure; 1000 when not given"},
+    {"json", '\0', NULL, "the same as JSON"},
+};
+
+static const cli_command command_bench = {
+    .name = "bench",
+    .operands = "SRC DST",
+    .operands_least = 2,
+    .operands_most = 2,
+    .about =
+        "Moves a tensor on this host from one layout to another, and copies as many bytes with memcpy and\n"
+        "with streaming stores, in turns. GB/s are bytes read plus bytes written.\n",
+    .example = "    tilesim bench 'f32[8192,8192]{1,0}' 'bf16[8192,8192]{1,0:T(8,128)(2,1)}'\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static bool read_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {
+    const char *text = cli_value(line, name);
+    if (!text) return true;
+    if (!ts_text_to_int(err, name, text, value)) return false;
+    if (*value >= 1 && *value <= most) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+}
+
+static bool read_kernels(ts_error *err, const cli_line *line, ts_bench_report *report) {
+    const char *text = cli_value(line, "kernels");
+    const char *names[TS_KERNELS_COUNT + 1];
+    for (int i = 0; i < TS_KERNELS_COUNT; i++) {
+        const ts_kernels *kernels = ts_kernels_get(i);
+        names[i] = ts_kernels_name(i);
+        if (text ? strcmp(text, names[i]) != 0 : kernels != ts_kernels_best()) continue;
+        report->kernels = names[i];
+        report->bench.how.kernels = kernels;
+        return kernels ||
+               ts_error_set(err, TS_ERROR_UNMODELLED, "this host cannot run the kernels '%s'", text);
+    }
+    names[TS_KERNELS_COUNT] = report->kernels = "formula";
+    if (strcmp(text, "formula") == 0) return true;
+    const char *nearest = ts_text_nearest(text, names, TS_KERNELS_COUNT + 1, sizeof names[0]);
+    return ts_error_set(err, TS_ERROR_INPUT,
+                        "--kernels is '%s', expected portable, avx2, avx512 or formula%s%s%s", text,
+                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static bool read_stores(ts_error *err, const cli_line *line, ts_move_stores *stores) {
+    const char *text = cli_value(line, "stores");
+    *stores = TS_STORES_BY_SIZE;
+    if (!text) return true;
+    *stores = strcmp(text, "ordinary") == 0 ? TS_STORES_ORDINARY : TS_STORES_STREAMING;
+    return *stores == TS_STORES_ORDINARY || strcmp(text, "streaming") == 0 ||
+           ts_error_set(err, TS_ERROR_INPUT, "--stores is '%s', expected ordinary or streaming", text);
+}
+
+static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report) {
+    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
+    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    ts_bench *bench = &report->bench;
+    int64_t threads = 1, milliseconds = 1000;
+    if (!read_number(err, line, "jobs", 64, &threads) ||
+        !read_number(err, line, "milliseconds", 1000000, &milliseconds) || !read_kernels(err, line, report) ||
+        !read_stores(err, line, &bench->how.stores) ||
+        !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
+        !ts_transfer_end_parse(err, line->arena, &to, &bench->dst)) {
+        return false;
+    }
+    bench->how.threads = (int)threads;
+    bench->seconds = (double)milliseconds * 1e-3;
+    return ts_bench_run(err, line->arena, bench, &report->result);
+}
+
+int cmd_bench(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_bench_report report = {0};
+    ts_text out;
+    if (!cli_begin(&line, &command_bench, argc, argv)) return line.exit_code;
+    if (!measure(&err, &line, &report)) return cli_end(&line, cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json"))
+        ts_report_bench_json(&report, &out);
+    else
+        ts_report_bench(&report, &out);
+    return cli_end(&line, cli_print(&out));
+}

@@ -1,0 +1,69 @@
+/* How fast this host moves a tensor. */
+#include "tilesim/report/bench.h"
+
+static double gb_per_s(const ts_bench_report *r, double seconds) {
+    return seconds > 0 ? (double)r->result.bytes / seconds / 1e9 : 0;
+}
+
+static double ratio(double seconds, double of) { return of > 0 ? seconds / of : 0; }
+
+static void add_line(const ts_bench_report *r, const char *name, double seconds, ts_text *out) {
+    ts_text_add(out, "%-16s %10.2f %14.3f", name, gb_per_s(r, seconds), seconds * 1e6);
+    if (seconds > 0 && seconds != r->result.move_seconds) /* the move against it */
+        ts_text_add(out, " %14.2f", ratio(seconds, r->result.move_seconds));
+    ts_text_add(out, "\n");
+}
+
+void ts_report_bench(const ts_bench_report *r, ts_text *out) {
+    char elements[32], bytes[32];
+    const ts_bench_result *result = &r->result;
+    int threads = r->bench.how.threads > 1 ? r->bench.how.threads : 1;
+    ts_text_add(out, "source        ");
+    ts_transfer_end_print(&r->bench.src, out);
+    ts_text_add(out, "\ndestination   ");
+    ts_transfer_end_print(&r->bench.dst, out);
+    ts_text_add(out, "\nmoves         %s elements, %s bytes read and written\n",
+                ts_text_group_digits(elements, result->elements), ts_text_group_digits(bytes, result->bytes));
+    ts_text_add(out, "how           kernels %s, %s stores, %d thread%s; best of %d rounds\n", r->kernels,
+                result->streams ? "streaming" : "ordinary", threads, threads == 1 ? "" : "s", result->rounds);
+    if (result->gathers) ts_text_add(out, "gathers       %s\n", result->why_gather);
+    ts_text_add(out, "\n%-16s %10s %14s %14s\n", "on this host", "GB/s", "microseconds", "the move is");
+    add_line(r, "the move", result->move_seconds, out);
+    add_line(r, "memcpy", result->memcpy_seconds, out);
+    if (result->stream_seconds > 0) add_line(r, "streaming copy", result->stream_seconds, out);
+}
+
+static void add_end(ts_json *json, const char *key, const ts_transfer_end *end, ts_arena *arena) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_transfer_end_print(end, &text);
+    ts_json_text(json, key, text.bytes);
+}
+
+void ts_report_bench_json(const ts_bench_report *r, ts_text *out) {
+    const ts_bench_result *result = &r->result;
+    ts_json json;
+    ts_json_begin(&json, out, "bench");
+    add_end(&json, "src", &r->bench.src, out->arena);
+    add_end(&json, "dst", &r->bench.dst, out->arena);
+    ts_json_int(&json, "elements", result->elements);
+    ts_json_int(&json, "bytes", result->bytes);
+    ts_json_int(&json, "boxes", result->boxes);
+    ts_json_bool(&json, "gathers", result->gathers);
+    ts_json_text(&json, "kernels", r->kernels);
+    ts_json_bool(&json, "streaming_stores", result->streams);
+    ts_json_int(&json, "threads", r->bench.how.threads > 1 ? r->bench.how.threads : 1);
+    ts_json_int(&json, "rounds", result->rounds);
+    ts_json_real(&json, "host_seconds", result->move_seconds, 9);
+    ts_json_real(&json, "gb_per_s", gb_per_s(r, result->move_seconds), 3);
+    ts_json_real(&json, "memcpy_gb_per_s", gb_per_s(r, result->memcpy_seconds), 3);
+    ts_json_real(&json, "ratio_to_memcpy", ratio(result->memcpy_seconds, result->move_seconds), 4);
+    if (result->stream_seconds > 0) {
+        ts_json_real(&json, "stream_gb_per_s", gb_per_s(r, result->stream_seconds), 3);
+        ts_json_real(&json, "ratio_to_stream", ratio(result->stream_seconds, result->move_seconds), 4);
+    } else {
+        ts_json_null(&json, "stream_gb_per_s");
+        ts_json_null(&json, "ratio_to_stream");
+    }
+    ts_json_end(&json);
+}

@@ -1,0 +1,190 @@
+/* Moves and copies, timed on this host. */
+#include "tilesim/study/bench.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/convert.h"
+
+enum { HUGE_PAGE_BYTES = 2 << 20, SAMPLE_BYTES = 64 << 20, PATTERN_ELEMENTS = 4096, LEAST_ROUNDS = 3 };
+
+typedef struct {
+    const ts_plan *plan;
+    ts_space *src, *dst;
+    uint8_t *from, *to; /* where copies begin */
+    int64_t half;       /* bytes that a copy reads, and writes */
+    int times;          /* in one sample */
+    const ts_move_options *how;
+} timed;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- Buffers ---- */
+
+/* The axis, of those without bits, whose last digit is the last of all: what steps fastest. */
+static int innermost_axis(const ts_layout *layout, const int64_t *bits) {
+    for (int i = layout->digit_count - 1; i >= 0; i--) {
+        if (bits[layout->digits[i].axis] == 0) return layout->digits[i].axis;
+    }
+    int axis = layout->axis_count - 1;
+    while (bits[axis] != 0) axis--;
+    return axis;
+}
+
+/* Bits a step on each axis, and the bytes that all take. */
+static bool place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes) {
+    const ts_layout *layout = ts_shape_layout(err, end->shape, end->text->name);
+    if (!layout) return false;
+    int64_t step = end->shape->element_bits, low, high;
+    memset(bits, 0, TS_LAYOUT_MAX_AXES * sizeof *bits);
+    for (int i = 0; i < layout->axis_count; i++) {
+        int axis = innermost_axis(layout, bits);
+        ts_layout_axis_range(layout, axis, &low, &high);
+        bits[axis] = step;
+        if (low < 0) {
+            ts_error_set(err, TS_ERROR_INPUT, "the layout begins at %lld on axis '%s', expected 0 or more",
+                         (long long)low, layout->axes[axis].name);
+            return ts_transfer_end_blame(err, end, 0);
+        }
+        if (!ts_mul(step, high + 1, &step)) step = INT64_MAX;
+    }
+    *bytes = ts_ceil_div(step, 8);
+    if (*bytes < end->shape->storage_bytes) *bytes = end->shape->storage_bytes;
+    if (*bytes <= TS_BENCH_MOST_BYTES) return true;
+    ts_error_set(err, TS_ERROR_INPUT, "the tensor takes %lld bytes, and a bench at most %d",
+                 (long long)*bytes, TS_BENCH_MOST_BYTES);
+    return ts_transfer_end_blame(err, end, 0);
+}
+
+/* A space whose first byte at `base` begins a huge page. */
+static ts_space *buffer(ts_error *err, ts_arena *arena, const char *name, int64_t bytes, int64_t *base) {
+    ts_space *space = ts_space_new(err, arena, name, ts_round_up(bytes, HUGE_PAGE_BYTES) + HUGE_PAGE_BYTES);
+    if (!space) return NULL;
+    *base = -(intptr_t)space->bytes & (HUGE_PAGE_BYTES - 1);
+    ts_space_touch(space, *base, ts_round_up(bytes, HUGE_PAGE_BYTES));
+    return space;
+}
+
+/* Small numbers of the type, one behind the other; bits for types without values. */
+static void fill(ts_arena *arena, const ts_shape *shape, uint8_t *bytes, int64_t count) {
+    bool valued =
+        ts_dtype_has_value(shape->dtype) && shape->element_bits % 8 == 0 && shape->element_bits <= 64;
+    int width = valued ? shape->element_bits / 8 : 1;
+    int64_t pattern = (int64_t)PATTERN_ELEMENTS * width;
+    uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, pattern);
+    uint32_t state = 1;
+    for (int64_t i = 0; i < PATTERN_ELEMENTS; i++) {
+        state = state * 1664525 + 1013904223;
+        double value = (double)(int32_t)state / (1 << 29); /* -4 .. 4 */
+        uint64_t bits = valued ? ts_element_from_double(shape->dtype, value) : state >> 24;
+        memcpy(values + i * width, &bits, (size_t)width);
+    }
+    for (int64_t at = 0; at < count; at += pattern) {
+        memcpy(bytes + at, values, (size_t)(count - at < pattern ? count - at : pattern));
+    }
+}
+
+/* ---- Samples ---- */
+
+/* The caller has seen that the move is possible. */
+static double time_move(const timed *t) {
+    double start = now();
+    for (int i = 0; i < t->times; i++) ts_dma_move_with(NULL, t->plan, t->src, t->dst, t->how);
+    return (now() - start) / t->times;
+}
+
+/* By all threads that the move may take. */
+static void copy(const timed *t, const ts_plan *bytes, bool streams) {
+    ts_move_options how = {ts_kernels_best(), streams ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                           t->how->threads};
+    if (!streams) how.kernels = ts_kernels_get(TS_KERNELS_PORTABLE); /* its runs are memcpy's */
+    if (t->how->threads > 1)
+        ts_dma_move_with(NULL, bytes, t->src, t->dst, &how);
+    else if (streams)
+        ts_kernels_stream_copy(how.kernels, t->to, t->from, t->half);
+    else
+        memcpy(t->to, t->from, (size_t)t->half);
+    __asm__ volatile("" ::: "memory");
+}
+
+static double time_copy(const timed *t, const ts_plan *bytes, bool streams) {
+    double start = now();
+    for (int i = 0; i < t->times; i++) copy(t, bytes, streams);
+    return (now() - start) / t->times;
+}
+
+static void keep_best(double *best, double seconds) {
+    if (*best == 0 || seconds < *best) *best = seconds;
+}
+
+/* The plan of a copy of `half` bytes. */
+static const ts_plan *plan_copy(ts_error *err, ts_arena *arena, const timed *t) {
+    const ts_shape *bytes = ts_shape_row_major(err, arena, TS_DTYPE_U8, 1, &t->half);
+    if (!bytes) return NULL;
+    ts_plan_side src = {bytes, NULL, NULL, (t->from - t->src->bytes) * 8}, dst = src;
+    dst.base_bits = (t->to - t->dst->bytes) * 8;
+    return ts_plan_new(err, arena, &src, &dst, 1, &t->half);
+}
+
+static bool measure(ts_error *err, ts_arena *arena, const timed *t, double seconds, ts_bench_result *result) {
+    const ts_plan *bytes = plan_copy(err, arena, t);
+    if (!bytes || !ts_dma_move_with(err, t->plan, t->src, t->dst, t->how)) return false;
+    bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
+    double end = now() + seconds;
+    for (result->rounds = 0; result->rounds < LEAST_ROUNDS || now() < end; result->rounds++) {
+        keep_best(&result->move_seconds, time_move(t));
+        keep_best(&result->memcpy_seconds, time_copy(t, bytes, false));
+        if (can_stream) keep_best(&result->stream_seconds, time_copy(t, bytes, true));
+    }
+    return true;
+}
+
+/* What does not depend on time. */
+static void describe(const ts_plan *plan, const ts_bench *bench, ts_bench_result *result) {
+    int64_t bits = plan->src.shape->element_bits + plan->dst.shape->element_bits;
+    result->elements = plan->elements;
+    result->bytes = ts_ceil_div(plan->elements * bits, 8);
+    result->boxes = plan->box_count;
+    result->gathers = plan->gathers;
+    result->why_gather = plan->why_gather;
+    result->streams = ts_dma_move_streams(plan, &bench->how);
+}
+
+/* Two buffers of `bytes` each. */
+static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const int64_t *src_bits,
+                const int64_t *dst_bits, int64_t bytes, timed *t, ts_bench_result *result) {
+    int64_t src_base, dst_base;
+    t->src = buffer(err, arena, "the source", bytes, &src_base);
+    t->dst = t->src ? buffer(err, arena, "the destination", bytes, &dst_base) : NULL;
+    if (!t->dst) return false;
+    ts_plan_side from = {bench->src.shape, bench->src.begin, src_bits, src_base * 8};
+    ts_plan_side to = {bench->dst.shape, bench->dst.begin, dst_bits, dst_base * 8};
+    t->plan = ts_transfer_plan(err, arena, &bench->src, from, &bench->dst, to);
+    if (!t->plan) return false;
+    describe(t->plan, bench, result);
+    t->from = t->src->bytes + src_base;
+    t->to = t->dst->bytes + dst_base;
+    t->half = ts_ceil_div(result->bytes, 2);
+    t->times = (int)(SAMPLE_BYTES / (result->bytes + 1)) + 1;
+    fill(arena, from.shape, t->from, bytes);
+    memset(t->to, 0, (size_t)bytes);
+    return measure(err, arena, t, bench->seconds, result);
+}
+
+bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_bench_result *result) {
+    int64_t src_bits[TS_LAYOUT_MAX_AXES], dst_bits[TS_LAYOUT_MAX_AXES], src_bytes, dst_bytes;
+    timed t = {.how = &bench->how};
+    *result = (ts_bench_result){0};
+    if (!place(err, &bench->src, src_bits, &src_bytes) || !place(err, &bench->dst, dst_bits, &dst_bytes))
+        return false;
+    bool done =
+        run(err, arena, bench, src_bits, dst_bits, src_bytes > dst_bytes ? src_bytes : dst_bytes, &t, result);
+    ts_space_free(t.src);
+    ts_space_free(t.dst);
+    return done;
+}
