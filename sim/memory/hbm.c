@@ -169,6 +169,7 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     lower(&ch->page_at, shift);
     for (int sid = 0; sid < DRAM_MAX_SIDS; sid++) lower(&ch->refresh_again[sid], shift);
     lower(&ch->special_at, shift);
+    lower(&ch->calm_until, shift);
     lower(&ch->next, shift);
     lower(&ch->last_accept, shift);
     lower(&ch->row_bus_free, shift);
@@ -285,38 +286,55 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
 }
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static inline void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, int flags, int32_t from) {
-    hbm_block *b = &hbm->block;
-    int i = b->count++;
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, bool is_write, bool is_pair, int32_t from) {
+    hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
     uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-    b->burst[i] = burst;
-    b->place[i] = place;
-    b->flags[i] = (uint8_t)flags;
+    *p = (hbm_piece){.burst = burst, .place = place, .at = {from, from}, .is_write = is_write, .is_pair = is_pair};
     hbm->block_first[channel_of(place) + 2]++;
-    b->at[i][0] = b->at[i][1] = from;
-    b->bursts += flags & PIECE_PAIR ? 2 : 1;
-    for (int half = 0; half <= (flags & PIECE_PAIR) / PIECE_PAIR; half++) {
+    hbm->block.bursts += 1 + is_pair;
+    for (int half = 0; half <= is_pair; half++) {
         if (st->window > 0) {
-            b->at[i][half] = max32(b->at[i][half], st->accepted[st->offer_at] + 1);
+            p->at[half] = max32(from, st->accepted[st->offer_at] + 1);
             st->offer_at = next_in_ring(st, st->offer_at);
         }
         if (st->in_flight > 0)
-            b->at[i][half] =
-                max32(b->at[i][half], hbm_take_ticket(st, channel_of(place), &b->ticket[i][half]));
+            p->at[half] = max32(p->at[half], hbm_take_ticket(st, channel_of(place), &p->ticket[half]));
     }
+}
+
+/* The same for the requests from `r` on, as long as each is a pair, and the stream does nothing but look ahead. */
+static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
+                                       const ts_hbm_request *end, int most) {
+    const int shift = hbm->map->offset_bits, count = hbm->block.count;
+    const int64_t inside = ((int64_t)2 << shift) - 1;
+    hbm_piece *p = &hbm->block.pieces[count];
+    const int32_t *accepted = st->accepted + st->offer_at, *last = st->accepted + st->window;
+    if (end - r > most) end = r + most;
+    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < REBASE_AT; r++, p++) {
+        int64_t burst = r->address >> shift;
+        int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
+        p->burst = burst;
+        p->place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        p->at[0] = max32(from, *accepted + 1);
+        if (++accepted >= last) accepted = st->accepted;
+        p->at[1] = max32(from, *accepted + 1);
+        if (++accepted >= last) accepted = st->accepted;
+        p->is_write = r->is_write;
+        p->is_pair = true;
+        hbm->block_first[channel_of(p->place) + 2]++;
+    }
+    st->offer_at = (int32_t)(accepted - st->accepted);
+    hbm->block.count = (int)(p - hbm->block.pieces);
+    hbm->block.bursts += 2 * (hbm->block.count - count);
+    return r;
 }
 
 static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
     int32_t latest = st->latest, at = st->accept_at;
-    for (int i = 0; i < b->count; i++) {
-        latest = max32(latest, b->at[i][0]);
-        if (st->window > 0) {
-            st->accepted[at] = latest;
-            at = next_in_ring(st, at);
-        }
-        if (!(b->flags[i] & PIECE_PAIR)) continue;
-        latest = max32(latest, b->at[i][1]);
-        if (st->window > 0) {
+    for (const hbm_piece *p = b->pieces; p < b->pieces + b->count; p++) {
+        for (int half = 0; half <= p->is_pair; half++) {
+            latest = max32(latest, p->at[half]);
+            if (st->window <= 0) continue;
             st->accepted[at] = latest;
             at = next_in_ring(st, at);
         }
@@ -329,18 +347,18 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
 static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;
-    int last = b->count - 1;
+    hbm_piece *last = &b->pieces[b->count - 1];
     for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
-    for (int i = 0; i <= last; i++) b->order[first[channel_of(b->place[i]) + 1]++] = (uint16_t)i;
+    for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[channel_of(p->place) + 1]++] = p;
     st->unfinished += b->bursts;
     for (int c = 0; c < hbm->channel_count; c++) {
         if (first[c + 1] > first[c])
-            hbm->run(hbm, st, &hbm->channels[c], b, b->order + first[c], first[c + 1] - first[c]);
+            hbm->run(hbm, st, &hbm->channels[c], b->order + first[c], first[c + 1] - first[c]);
     }
     note_accepted(st, b);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
     b->count = b->bursts = 0;
-    return b->at[last][b->flags[last] & PIECE_PAIR ? 1 : 0];
+    return last->at[last->is_pair];
 }
 
 static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
@@ -358,27 +376,29 @@ static int block_limit(const ts_hbm_stream *st) {
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
     ts_hbm *hbm = st->hbm;
     hbm_block *b = &hbm->block;
-    const int shift = hbm->map->offset_bits, limit = block_limit(st), pairs = hbm->has_pairs && limit > 1;
+    const ts_hbm_request *end = requests + count;
+    const int shift = hbm->map->offset_bits, limit = block_limit(st);
+    const bool pairs = hbm->has_pairs && limit > 1;
+    const bool is_plain = pairs && st->window > 0 && st->in_flight <= 0 && bytes == 2 << shift;
     int64_t accepted = 0;
-    for (const ts_hbm_request *r = requests; r < requests + count; r++) {
-        int64_t burst = r->address >> shift, end = ((r->address + bytes - 1) >> shift) + 1;
+    for (const ts_hbm_request *r = requests; r < end; r++) {
+        if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
+        if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
         if (r->earliest - hbm->base >= REBASE_AT) { /* local cycles are about to change */
             accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
             to_local(hbm, r->earliest);
         }
-        while (burst < end) {
+        for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
             if (st->in_flight > 0 && !hbm_is_done_known(st, 0)) {
                 int32_t ignored = 0;
                 accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
                 hbm_wait_for_done(st, &ignored, FAR);
             }
-            int pair = pairs & (int)~burst & (burst + 1 < end);
-            pair &= st->in_flight < 0 || hbm_is_done_known(st, 1);
-            int flags = r->is_write | pair << 1;
+            bool is_pair = pairs && !(burst & 1) && burst < last && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
-            add_piece(hbm, st, burst, flags,
-                      r->earliest - hbm->base > least ? (int32_t)(r->earliest - hbm->base) : least);
-            burst += 1 + pair;
+            if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
+            add_piece(hbm, st, burst, r->is_write, is_pair, least);
+            burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
         }
     }

@@ -283,19 +283,18 @@ static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
     *earliest = ch->last_accept = at;
 }
 
-void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
-                   int count) {
+void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count) {
     for (int i = 0; i < count; i++) {
-        int index = order[i];
-        ts_address_place place = ts_address_map_unpack(block->place[index]);
-        for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++) {
-            entry e = {.burst = block->burst[index] + half,
+        hbm_piece *p = pieces[i];
+        ts_address_place place = ts_address_map_unpack(p->place);
+        for (int half = 0; half <= p->is_pair; half++) {
+            entry e = {.burst = p->burst + half,
                        .row = (int32_t)place.row,
+                       .ticket = p->ticket[half],
                        .bank = (uint8_t)place.bank,
-                       .ticket = block->ticket[index][half],
                        .stream = (uint8_t)st->index,
-                       .is_write = block->flags[index] & PIECE_WRITES};
-            offer(hbm, ch, e, &block->at[index][half]);
+                       .is_write = p->is_write};
+            offer(hbm, ch, e, &p->at[half]);
         }
     }
 }

@@ -11,7 +11,6 @@ void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift);
 void hbm_banks_await(ts_hbm *hbm);
 /* As hbm_walkers.h has them. */
 void hbm_banks_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until);
-void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
-                   int count);
+void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
 
 #endif

@@ -62,6 +62,7 @@ typedef struct {
     int32_t last_accept;
     int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
                          * there can be, and 0 while something waits */
+    int32_t calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
     int32_t refresh_at; /* when the next refresh falls due */
     int32_t row_bus_free;
     int32_t active_at;  /* no active burst can be served before */
@@ -101,15 +102,17 @@ typedef struct {
  * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
  * block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
-enum { PIECE_WRITES = 1, PIECE_PAIR = 2 };
+typedef struct {
+    int64_t burst;     /* the first */
+    uint64_t place;    /* ts_address_map_pack */
+    int32_t at[2];     /* in: offered from this cycle on; out: accepted */
+    int32_t ticket[2]; /* of a stream with a ring of what is not yet done: the place in it */
+    bool is_write, is_pair;
+} hbm_piece;
 typedef struct {
     int count, bursts;
-    int64_t burst[BLOCK];     /* the first */
-    uint64_t place[BLOCK];    /* ts_address_map_pack */
-    int32_t at[BLOCK][2];     /* in: offered from this cycle on; out: accepted */
-    int32_t ticket[BLOCK][2]; /* of a stream with a ring of what is not yet done: the place in it */
-    uint16_t order[BLOCK];    /* by channel, then as offered */
-    uint8_t flags[BLOCK];
+    hbm_piece pieces[BLOCK];
+    hbm_piece *order[BLOCK]; /* by channel, then as offered */
 } hbm_block;
 
 struct ts_hbm {
@@ -126,8 +129,7 @@ struct ts_hbm {
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
-    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, const uint16_t *order,
-                int count);
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
     hbm_block block;
     int32_t *block_first; /* by channel, and two more: where its pieces begin in block.order */
     bool is_awaited;      /* somebody has waited for something to be done */

@@ -28,6 +28,18 @@ ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (M
 
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
 
+/* A row command of the queue may be possible from a cycle on. */
+ALWAYS static inline void bound_row(hbm_channel *ch, hbm_queue *q, int32_t at) {
+    q->row_bound = min32(q->row_bound, at);
+    ch->calm_until = min32(ch->calm_until, at);
+}
+
+/* Something else may be possible from a cycle on. */
+ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
+    ch->special_at = min32(ch->special_at, at);
+    ch->calm_until = min32(ch->calm_until, at);
+}
+
 static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
     uint16_t miss = q->miss[bank], hit = q->hit[bank];
     bool is_open = ch->dram.open_row[bank] != DRAM_CLOSED;
@@ -38,7 +50,7 @@ static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int ba
         slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
         return;
     lane_set(q->row_key, bank, q->slots[miss].key);
-    q->row_bound = min32(q->row_bound, (is_open ? ch->dram.pre_time : ch->dram.act_time)[bank]);
+    bound_row(ch, q, (is_open ? ch->dram.pre_time : ch->dram.act_time)[bank]);
 }
 
 /* Hits that are to be served once their row is open, by when that is. */
@@ -50,7 +62,7 @@ static void push_opening(hbm_channel *ch, int direction, int bank) {
     ch->opening[i].bank = (int16_t)bank;
     ch->opening[i].direction = (int16_t)direction;
     ch->opening_at = ch->opening[0].at;
-    ch->special_at = min32(ch->special_at, at);
+    bound_special(ch, at);
     assert(ch->opening_count < 2 * DRAM_MAX_BANKS);
 }
 
@@ -118,7 +130,7 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
         }
         q->miss[bank] = first;
         lane_set(q->row_key, bank, q->slots[first].key);
-        q->row_bound = min32(q->row_bound, ch->dram.act_time[bank]);
+        bound_row(ch, q, ch->dram.act_time[bank]);
     }
 }
 
@@ -194,7 +206,7 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
     dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
     if (++ch->page_count[bank] >= hbm->config.page_accesses && !ch->page_waits[bank]) {
         ch->page_at = min32(ch->page_at, ch->dram.pre_time[bank]);
-        ch->special_at = min32(ch->special_at, ch->page_at);
+        bound_special(ch, ch->page_at);
     }
     return false;
 }
@@ -239,10 +251,12 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
         set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
     if (!closed && q->miss[bank] != NO_SLOT) set_row_key(hbm, ch, q, bank);
-    if (direction == DRAM_READ)
-        ch->is_writing = q->count == 0;
-    else
-        ch->is_writing = !(q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0);
+    bool turns = direction == DRAM_READ ? q->count == 0
+                                        : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
+    if (turns) {
+        ch->is_writing = !direction;
+        ch->calm_until = 0;
+    }
 }
 
 /* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
@@ -266,7 +280,7 @@ ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a) {
     ch->active[i] = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
     ch->active_at = min32(ch->active_at, a.opened);
-    ch->special_at = min32(ch->special_at, a.opened);
+    bound_special(ch, a.opened);
 }
 
 /* The hits that came with it can follow it. */
@@ -473,6 +487,7 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
         return false;
     }
     uint16_t slot = key_slot(key);
+    ch->calm_until = 0;
     (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
                                                                               sh.banks_of_pc);
     return true;
@@ -483,6 +498,7 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
     int32_t column = FAR, row = FAR;
     bool is_column_edge = !sh.half || (t & 1), issued = false;
     if (t >= ch->special_at) issued = special_step(hbm, ch, t, is_column_edge, sh);
+    ch->calm_until = 0;
     if (ch->waiting_count != 0) {
         issued |= waiting_step(hbm, ch, t, &row);
     } else {
@@ -490,9 +506,10 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
         if (!issued && is_column_edge)
             issued =
                 ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
-        if (row_first(ch) <= t) issued |= row_step(hbm, ch, t, sh);
+        if (row_first(ch) <= t && row_step(hbm, ch, t, sh)) return t + 1;
         column = ch->queue[ch->is_writing].column_bound;
         row = row_first(ch);
+        ch->calm_until = min32(ch->special_at, row);
     }
     if (issued) return t + 1;
     column = min32(column, ch->active_at);
@@ -502,13 +519,17 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
 
 typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
 
-/* The same. The common cycle, a hit of `likely` and nothing else, is done here, the rest by `full`. */
-ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int likely, int32_t t, stepper *full,
-                                  const shape sh) {
-    if (t >= ch->special_at || (sh.half && !(t & 1)) || set_mode(hbm, ch) != likely || row_first(ch) <= t ||
-        !hit_step(hbm, ch, likely, t, sh))
-        return full(hbm, ch, t);
-    if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
+/* The same. A calm cycle, with a hit of the direction that is served and nothing else, is done here, the rest by
+ * `full`. */
+ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, stepper *full, const shape sh) {
+    bool is_writing = ch->is_writing;
+    if (t >= ch->calm_until) return full(hbm, ch, t);
+    if (sh.half && !(t & 1)) return t + 1;
+    if (!(is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh))) {
+        int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
+        return next;
+    }
+    if (t >= ch->calm_until && row_first(ch) <= t) row_step(hbm, ch, t, sh);
     return t + 1;
 }
 
@@ -530,6 +551,17 @@ static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     for (int g = 0; g < hbm->spec->groups; g++) q->group_key[g] -= q->group_key[g] == KEY_NONE ? 0 : least;
 }
 
+/* A burst more in a queue: whether that turns the direction is seen when it is looked at. */
+ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, int64_t burst) {
+    int32_t count = ++ch->queue[direction].count;
+    if (direction == DRAM_WRITE) {
+        ch->filter[filter_place(burst)]++;
+        if (!ch->is_writing && count > hbm->write_high) ch->calm_until = 0;
+    } else if (ch->is_writing && ch->queue[DRAM_WRITE].count < hbm->write_low) {
+        ch->calm_until = 0;
+    }
+}
+
 ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank,
                                       uint16_t slot, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
@@ -547,7 +579,7 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
             lane_set(q->row_key, bank, s->key);
-            q->row_bound = min32(q->row_bound, ch->dram.act_time[bank]);
+            bound_row(ch, q, ch->dram.act_time[bank]);
             return;
         }
     }
@@ -555,12 +587,11 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
 }
 
 /* The second burst of a request. */
-ALWAYS static inline void join(hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst,
+ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst,
                                int32_t ticket, int32_t at) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    q->count++;
-    if (direction == DRAM_WRITE) ch->filter[filter_place(burst)]++;
+    count_burst(hbm, ch, direction, burst);
     s->end = 2;
     s->arrival[1] = at;
     if (st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
@@ -571,8 +602,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
                                   int64_t burst, uint64_t place, int32_t ticket, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     int bank = place_bank(place);
-    q->count++;
-    if (direction == DRAM_WRITE) ch->filter[filter_place(burst)]++;
+    count_burst(hbm, ch, direction, burst);
     if (q->age >= MAX_AGE) lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
@@ -616,47 +646,49 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 }
 
 /* Offers a piece after all that wait at its channel. */
-ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block, int index,
-                                int direction, stepper *full, const shape sh) {
+ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *piece, int direction,
+                                stepper *full, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    int32_t at = ch->last_accept, ticket;
-    bool follows = false;
-    for (int half = 0; half <= (block->flags[index] & PIECE_PAIR) / PIECE_PAIR; half++, follows = true) {
-        at = max32(at, block->at[index][half]);
-        ticket = block->ticket[index][half];
-        for (bool looked = false;; looked = true) {
-            while (ch->next <= at) ch->next = step(hbm, ch, direction, ch->next, full, sh);
-            if (!looked && ch->queue[DRAM_WRITE].count != 0 &&
-                is_write_queued(ch, block->burst[index] + half, place_bank(block->place[index]))) {
-                answer_from_queue(hbm, ch, st->index, direction, ticket, at);
-                break;
+    int32_t at = ch->last_accept;
+    for (int half = 0;; half = 1) {
+        bool looked = false;
+        for (at = max32(at, piece->at[half]);;) {
+            if (ch->next <= at) {
+                ch->next = step(hbm, ch, ch->next, full, sh);
+                continue;
+            }
+            if (ch->queue[DRAM_WRITE].count != 0 && !looked) {
+                looked = true;
+                if (is_write_queued(ch, piece->burst + half, place_bank(piece->place))) {
+                    answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
+                    break;
+                }
             }
             if (q->count < q->entries) {
-                if (follows && q->newest != NO_SLOT)
-                    join(ch, st, direction, block->burst[index] + 1, ticket, at);
+                if (half && q->newest != NO_SLOT)
+                    join(hbm, ch, st, direction, piece->burst + 1, piece->ticket[1], at);
                 else
-                    enqueue(hbm, ch, st, direction, block->burst[index] + half, block->place[index], ticket,
-                            at, sh);
+                    enqueue(hbm, ch, st, direction, piece->burst + half, piece->place, piece->ticket[half], at, sh);
                 ch->next = min32(ch->next, at + 1);
                 break;
             }
             at = ch->next;
         }
-        block->at[index][half] = at;
+        piece->at[half] = at;
+        if (half || !piece->is_pair) break;
     }
     ch->last_accept = at;
 }
 
-ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_block *block,
-                              const uint16_t *order, int count, stepper *full, const shape sh) {
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count,
+                              stepper *full, const shape sh) {
     for (int i = 0; i < count; i++) {
-        int index = order[i];
-        int direction = block->flags[index] & PIECE_WRITES ? DRAM_WRITE : DRAM_READ;
-        ch->accepted[direction] += block->flags[index] & PIECE_PAIR ? 2 : 1;
-        if (direction == DRAM_WRITE)
-            offer(hbm, st, ch, block, index, DRAM_WRITE, full, sh);
+        hbm_piece *p = pieces[i];
+        ch->accepted[p->is_write] += 1 + p->is_pair;
+        if (p->is_write)
+            offer(hbm, st, ch, p, DRAM_WRITE, full, sh);
         else
-            offer(hbm, st, ch, block, index, DRAM_READ, full, sh);
+            offer(hbm, st, ch, p, DRAM_READ, full, sh);
     }
 }
 
