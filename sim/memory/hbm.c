@@ -286,10 +286,12 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
 }
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, bool is_write, bool is_pair, int32_t from) {
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, bool is_write, bool is_pair,
+                      int32_t from) {
     hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
     uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-    *p = (hbm_piece){.burst = burst, .place = place, .at = {from, from}, .is_write = is_write, .is_pair = is_pair};
+    *p = (hbm_piece){
+        .burst = burst, .place = place, .at = {from, from}, .is_write = is_write, .is_pair = is_pair};
     hbm->block_first[channel_of(place) + 2]++;
     hbm->block.bursts += 1 + is_pair;
     for (int half = 0; half <= is_pair; half++) {
@@ -302,7 +304,8 @@ static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, bool is_wri
     }
 }
 
-/* The same for the requests from `r` on, as long as each is a pair, and the stream does nothing but look ahead. */
+/* The same for the requests from `r` on, as long as each is a pair, and the stream does nothing but look
+ * ahead. */
 static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
                                        const ts_hbm_request *end, int most) {
     const int shift = hbm->map->offset_bits, count = hbm->block.count;
@@ -394,7 +397,8 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
                 accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
                 hbm_wait_for_done(st, &ignored, FAR);
             }
-            bool is_pair = pairs && !(burst & 1) && burst < last && (st->in_flight < 0 || hbm_is_done_known(st, 1));
+            bool is_pair =
+                pairs && !(burst & 1) && burst < last && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
             add_piece(hbm, st, burst, r->is_write, is_pair, least);

@@ -62,7 +62,8 @@ typedef struct {
     int32_t last_accept;
     int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
                          * there can be, and 0 while something waits */
-    int32_t calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
+    int32_t
+        calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
     int32_t refresh_at; /* when the next refresh falls due */
     int32_t row_bus_free;
     int32_t active_at;  /* no active burst can be served before */

@@ -251,8 +251,8 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
         set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
     if (!closed && q->miss[bank] != NO_SLOT) set_row_key(hbm, ch, q, bank);
-    bool turns = direction == DRAM_READ ? q->count == 0
-                                        : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
+    bool turns =
+        direction == DRAM_READ ? q->count == 0 : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
     if (turns) {
         ch->is_writing = !direction;
         ch->calm_until = 0;
@@ -519,9 +519,10 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
 
 typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
 
-/* The same. A calm cycle, with a hit of the direction that is served and nothing else, is done here, the rest by
- * `full`. */
-ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, stepper *full, const shape sh) {
+/* The same. A calm cycle, with a hit of the direction that is served and nothing else, is done here, the rest
+ * by `full`. */
+ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, stepper *full,
+                                  const shape sh) {
     bool is_writing = ch->is_writing;
     if (t >= ch->calm_until) return full(hbm, ch, t);
     if (sh.half && !(t & 1)) return t + 1;
@@ -587,8 +588,8 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
 }
 
 /* The second burst of a request. */
-ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction, int64_t burst,
-                               int32_t ticket, int32_t at) {
+ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
+                               int64_t burst, int32_t ticket, int32_t at) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
     count_burst(hbm, ch, direction, burst);
@@ -621,15 +622,18 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     append_slot(hbm, ch, direction, bank, slot, at, sh);
 }
 
-/* Whether a write of the burst is queued (not: active). */
-static bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
+static bool find_write(const hbm_channel *ch, int64_t burst, int bank) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    if (ch->filter[filter_place(burst)] == 0) return false;
     for (uint16_t s = q->first[bank]; s != NO_SLOT; s = q->slots[s].next) {
         int64_t i = burst - q->slots[s].burst;
         if (i >= q->slots[s].at && i < q->slots[s].end) return true;
     }
     return false;
+}
+
+/* Whether a write of the burst is queued (not: active). */
+ALWAYS static inline bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
+    return __builtin_expect(ch->filter[filter_place(burst)] != 0, 0) && find_write(ch, burst, bank);
 }
 
 /* A read of a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
@@ -645,50 +649,46 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
     }
 }
 
-/* Offers a piece after all that wait at its channel. */
-ALWAYS static inline void offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *piece, int direction,
-                                stepper *full, const shape sh) {
+/* Offers a burst after all that wait at its channel; returns when it was accepted. */
+ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, const hbm_piece *piece,
+                                   int half, int32_t at, int direction, stepper *full, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    int32_t at = ch->last_accept;
-    for (int half = 0;; half = 1) {
-        bool looked = false;
-        for (at = max32(at, piece->at[half]);;) {
-            if (ch->next <= at) {
-                ch->next = step(hbm, ch, ch->next, full, sh);
-                continue;
-            }
-            if (ch->queue[DRAM_WRITE].count != 0 && !looked) {
-                looked = true;
-                if (is_write_queued(ch, piece->burst + half, place_bank(piece->place))) {
-                    answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
-                    break;
-                }
-            }
-            if (q->count < q->entries) {
-                if (half && q->newest != NO_SLOT)
-                    join(hbm, ch, st, direction, piece->burst + 1, piece->ticket[1], at);
-                else
-                    enqueue(hbm, ch, st, direction, piece->burst + half, piece->place, piece->ticket[half], at, sh);
-                ch->next = min32(ch->next, at + 1);
-                break;
-            }
-            at = ch->next;
-        }
-        piece->at[half] = at;
-        if (half || !piece->is_pair) break;
+    while (ch->next <= at) ch->next = step(hbm, ch, ch->next, full, sh);
+    if (ch->queue[DRAM_WRITE].count != 0 &&
+        is_write_queued(ch, piece->burst + half, place_bank(piece->place))) {
+        answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
+        return at;
     }
+    while (q->count >= q->entries) {
+        at = ch->next;
+        ch->next = step(hbm, ch, at, full, sh);
+    }
+    if (half && q->newest != NO_SLOT)
+        join(hbm, ch, st, direction, piece->burst + 1, piece->ticket[1], at);
+    else
+        enqueue(hbm, ch, st, direction, piece->burst + half, piece->place, piece->ticket[half], at, sh);
+    ch->next = min32(ch->next, at + 1);
+    return at;
+}
+
+ALWAYS static inline void offer_piece(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *piece,
+                                      int direction, stepper *full, const shape sh) {
+    int32_t at = ch->last_accept;
+    for (int half = 0; half <= piece->is_pair; half++)
+        piece->at[half] = at =
+            offer(hbm, st, ch, piece, half, max32(at, piece->at[half]), direction, full, sh);
     ch->last_accept = at;
 }
 
-ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count,
-                              stepper *full, const shape sh) {
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,
+                              int count, stepper *full, const shape sh) {
     for (int i = 0; i < count; i++) {
         hbm_piece *p = pieces[i];
         ch->accepted[p->is_write] += 1 + p->is_pair;
         if (p->is_write)
-            offer(hbm, st, ch, p, DRAM_WRITE, full, sh);
+            offer_piece(hbm, st, ch, p, DRAM_WRITE, full, sh);
         else
-            offer(hbm, st, ch, p, DRAM_READ, full, sh);
+            offer_piece(hbm, st, ch, p, DRAM_READ, full, sh);
     }
 }
 

@@ -20,10 +20,10 @@ hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until) ch->next = name##_step(hbm, ch, ch->next);                                 \
     }                                                                                                        \
-    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, \
-                           int count) {                                               \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
+                           int count) {                                                                      \
         const shape sh = {banks, banks_of_pc, banks_of_group, half, closed};                                 \
-        run(hbm, st, ch, pieces, count, name##_step, sh);                                              \
+        run(hbm, st, ch, pieces, count, name##_step, sh);                                                    \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
