@@ -116,7 +116,11 @@ static answer read_labelled(const char *at, const char *end, ts_hlo_instruction 
     return NOT_ONE;
 }
 
+/* Spans that are missing are empty, not NULL. */
 static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
+    ts_hlo_span *spans[] = {&i->name, &i->shape, &i->opcode, &i->operands, &i->attributes};
+    for (int k = 0; k < 5; k++)
+        if (!spans[k]->text) spans[k]->text = "";
     i->line = line;
     r->counts.instructions++;
     r->counts.cut_instructions += i->cut;

@@ -138,9 +138,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     if (group->runs != group->count) ts_text_add(out, ", runs %s times", grouped(a, group->runs));
     if (group->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
-    ts_text_add(out, "\n%44s", "");
-    if (move->src >= 0) ts_text_add(out, "%s to ", r->shapes[move->src].text);
-    ts_text_add(out, "%s; ", r->shapes[move->dst].text);
+    if (move->src >= 0) ts_text_add(out, "\n%21s%s to", "", r->shapes[move->src].text);
+    ts_text_add(out, "\n%21s%s; ", "", r->shapes[move->dst].text);
     add_place(move->name, move->line, out);
     ts_text_add(out, "\n");
 }
@@ -175,7 +174,15 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
     char bytes[16];
     int64_t count = f->is_move ? r->groups[f->index].count : r->classes[f->index].count;
-    ts_text_add(out, "  %d. %s\n     at ", number, f->what);
+    if (f->is_move) {
+        const ts_audit_move *move = &r->groups[f->index].first;
+        ts_text_add(out, "  %d. %s: ", number, ts_hlo_opcode_name(move->opcode));
+        ts_report_audit_changes(move->changes, out);
+        ts_text_add(out, "\n     %s to\n     %s\n     at ", r->shapes[move->src].text,
+                    r->shapes[move->dst].text);
+    } else {
+        ts_text_add(out, "  %d. %s\n     at ", number, f->what);
+    }
     if (f->is_move)
         add_place(r->groups[f->index].first.name, r->groups[f->index].first.line, out);
     else

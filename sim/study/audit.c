@@ -13,7 +13,7 @@ enum { POOL_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
 
 /* ---- What is not understood ---- */
 
-void audit_note(ts_audit *a, int64_t line, const char *kind, ts_hlo_span excerpt) {
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt) {
     int k = 0;
     while (k < a->kind_count && strcmp(a->kinds[k].kind, kind) != 0) k++;
     if (k == TS_AUDIT_KINDS) k--;
@@ -28,7 +28,7 @@ void audit_note(ts_audit *a, int64_t line, const char *kind, ts_hlo_span excerpt
             fresh->excerpt[length] = (char)(c < ' ' || c > '~' ? '?' : c);
         }
     }
-    a->kinds[k].count++;
+    a->kinds[k].count += count;
 }
 
 /* ---- Shapes ---- */
@@ -48,11 +48,11 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
     if (!shape || !shape->xla) {
         char kind[160];
         snprintf(kind, sizeof kind, "shape: %.140s", shape ? "it has no size" : err.message);
-        audit_note(a, line, kind, text);
+        audit_note(a, 1, line, kind, text);
         return false;
     }
     if (!audit_shape_size(a->scratch, shape, &record->linear)) {
-        audit_note(a, line, "shape: an unbounded dimension has no size", text);
+        audit_note(a, 1, line, "shape: an unbounded dimension has no size", text);
         return false;
     }
     record->text = without_comments(a, text);
@@ -99,7 +99,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
             continue;
         }
         if (ts_hlo_begins(item, "...")) {
-            audit_note(a, line, "members of a tuple that the text leaves out", item);
+            audit_note(a, 1, line, "members of a tuple that the text leaves out", item);
             continue;
         }
         if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
@@ -121,7 +121,7 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
     if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
     shape_record record = {0};
     if (a->pool_bytes > POOL_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
-        audit_note(a, line, "shapes beyond those that are kept", text);
+        audit_note(a, 1, line, "shapes beyond those that are kept", text);
         return AUDIT_NONE;
     }
     if (text.length >= 2 && *text.text == '(') {
@@ -275,7 +275,7 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     int32_t known = audit_table_get(&a->computation_table, hash);
     if (known >= 0) return known;
     if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
-        audit_note(a, line, "computations beyond those that are kept", name);
+        audit_note(a, 1, line, "computations beyond those that are kept", name);
         return AUDIT_NONE;
     }
     if (a->computation_count == a->computation_capacity) {
@@ -409,7 +409,7 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
     uint64_t hash = audit_hash(i->name.text, i->name.length);
     if (audit_table_put(&a->names, hash, value)) return;
     audit_table_clear(&a->names);
-    audit_note(a, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
+    audit_note(a, 1, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
 }
 
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
@@ -419,10 +419,10 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
         char kind[80];
         snprintf(kind, sizeof kind, "unknown instruction '%.*s'",
                  (int)(i->opcode.length < 48 ? i->opcode.length : 48), i->opcode.text);
-        audit_note(a, i->line, kind, i->name);
+        audit_note(a, 1, i->line, kind, i->name);
     }
     if (i->cut && i->shape.length > 0 && i->opcode.length == 0) {
-        audit_note(a, i->line, "an instruction that ends before its opcode", i->name);
+        audit_note(a, 1, i->line, "an instruction that ends before its opcode", i->name);
     }
     a->has_mlir |= i->mlir;
     bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);

@@ -5,6 +5,7 @@
 
 #include "audit_state.h"
 #include "tilesim/base/number.h"
+#include "tilesim/layout/xla.h"
 #include "tilesim/study/transfer.h"
 
 enum { MOST_DEPTH = 64, FINDINGS = 4096, BETTERS = 256 };
@@ -117,6 +118,8 @@ static int groups_by_kind(const ts_audit *audit, const ts_audit_move *a, const t
     if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
     if (a->changes != b->changes) return a->changes < b->changes ? -1 : 1;
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
+    int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);
+    if (turned != 0) return turned;
     return p < q ? -1 : p > q;
 }
 
@@ -325,6 +328,25 @@ static const char *layout_of(const char *shape) {
     return brace ? brace : "{}";
 }
 
+/* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
+ * reshape has none, so that its target's shape is said. */
+static const char *wanted(finder *f, const ts_audit_move *move) {
+    const char *target = f->r->shapes[move->dst].text;
+    ts_text text = say(f);
+    if (move->opcode == TS_HLO_OP_RESHAPE) return target;
+    if (move->opcode != TS_HLO_OP_TRANSPOSE) return layout_of(target);
+    const ts_shape *shape = audit_parse(NULL, f->arena, target, strlen(target));
+    if (!shape || !shape->xla || move->permutation[0] < 0) return layout_of(target);
+    ts_text_add_char(&text, '{');
+    for (int i = 0; i < shape->xla->rank; i++) {
+        int dim = shape->xla->minor_to_major ? shape->xla->minor_to_major[i] : shape->xla->rank - 1 - i;
+        ts_text_add(&text, "%s%d", i > 0 ? "," : "", move->permutation[dim]);
+    }
+    const char *rest = strpbrk(layout_of(target), ":}");
+    ts_text_add(&text, "%s", rest ? rest : "}");
+    return text.bytes;
+}
+
 static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
     const ts_audit_move *move = &group->first;
     const ts_audit_shape *src = &f->r->shapes[move->src], *dst = &f->r->shapes[move->dst];
@@ -350,17 +372,19 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
                   "to another");
         finding->bytes_saved = dst->padded_bytes * group->count;
     } else if (move->from_parameter && reorders) {
-        ts_text_add(fix, "give the argument the layout %s where it is made (jax.experimental.layout), once",
-                    layout_of(dst->text));
+        ts_text_add(fix,
+                    move->opcode == TS_HLO_OP_RESHAPE
+                        ? "give the argument the shape %s where it is made, once"
+                        : "give the argument the layout %s where it is made (jax.experimental.layout), once",
+                    wanted(f, move));
         finding->bytes_saved = dst->padded_bytes * group->count;
     } else if (move->from_kernel && reorders) {
-        ts_text_add(fix, "a kernel pins the source's layout: let it write %s", layout_of(dst->text));
+        ts_text_add(fix, "a kernel pins the source's layout: let it write %s", wanted(f, move));
     } else if (reorders && group->level == TS_AUDIT_LEVEL_FUSED) {
-        ts_text_add(fix, "produce the operand as %s: the fusion then needs no reordering",
-                    layout_of(dst->text));
+        ts_text_add(fix, "produce the operand as %s: the fusion then needs no reordering", wanted(f, move));
         finding->at_most = true;
     } else if (reorders) {
-        ts_text_add(fix, "produce the source as %s, or let the user read %s", layout_of(dst->text),
+        ts_text_add(fix, "produce the source as %s, or let the user read %s", wanted(f, move),
                     layout_of(src->text));
     } else {
         finding->microseconds_saved = 0;
@@ -428,14 +452,12 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
     const struct {
         int64_t count;
         const char *kind;
-    } kinds[] = {{text->kinds[TS_HLO_OTHER], "lines that are no HLO"},
-                 {text->cut_instructions, "instructions that are cut off"},
+    } kinds[] = {{text->cut_instructions, "instructions that are cut off"},
                  {text->long_lines, "lines longer than 1 MiB, whose end was left out"},
                  {text->unended_computations, "computations that do not end"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].count == 0) continue;
-        audit_note(a, 0, kinds[i].kind, none);
-        a->kinds[a->kind_count - 1].count = kinds[i].count;
+        audit_note(a, kinds[i].count, 0, kinds[i].kind, none);
     }
 }
 

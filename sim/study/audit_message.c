@@ -50,11 +50,24 @@ static ts_audit_report *new_report(ts_audit *a) {
     return &a->reports[a->report_count++];
 }
 
+/* Is it a number of bytes, "4096" or "4096B", and no rounded size? */
+static bool is_exact(const char *reported) {
+    size_t digits = strspn(reported, "0123456789");
+    return digits > 0 && (!reported[digits] || strcmp(reported + digits, "B") == 0);
+}
+
+/* The size as the report prints sizes. */
+static void print_as(const char *reported, int64_t bytes, char out[16]) {
+    if (is_exact(reported))
+        snprintf(out, 16, "%lld%s", (long long)bytes, strchr(reported, 'B') ? "B" : "");
+    else
+        ts_audit_print_bytes(out, bytes);
+}
+
 static bool says(const char *reported, int64_t bytes) {
-    char exact[24], rounded[16];
-    snprintf(exact, sizeof exact, "%lld", (long long)bytes);
-    ts_audit_print_bytes(rounded, bytes);
-    return strcmp(reported, rounded) == 0 || strcmp(reported, exact) == 0;
+    char printed[16];
+    print_as(reported, bytes, printed);
+    return strcmp(reported, printed) == 0;
 }
 
 /* The array with the tiles that its text leaves out: those that explain the reported size, else the rule's.
@@ -64,7 +77,10 @@ static int32_t with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *
     if (record->is_tuple || !record->rule_text || a->request->untiled == TS_AUDIT_UNTILED_LINEAR)
         return shape;
     bool linear = reported[0] && says(reported, record->linear.padded_bytes);
-    if (linear && !says(reported, record->ruled.padded_bytes)) return shape;
+    if (linear && !says(reported, record->ruled.padded_bytes)) {
+        a->shapes[shape].ruled = record->linear; /* the text says so */
+        return shape;
+    }
     bool tiles = a->any_tiles; /* these were not printed */
     int32_t tiled = audit_intern(a, line, (ts_hlo_span){record->rule_text, strlen(record->rule_text)});
     a->any_tiles = tiles;
@@ -84,11 +100,7 @@ static void compare(ts_audit *a, int64_t line, int32_t shape, const char *report
     snprintf(r->reported, sizeof r->reported, "%s", reported);
     snprintf(r->reported_expansion, sizeof r->reported_expansion, "%s", expansion);
     if (r->is_tuple) return;
-    bool letters = strpbrk(reported, "BKMGTP") != NULL;
-    if (letters)
-        ts_audit_print_bytes(r->computed, array->padded_bytes);
-    else
-        snprintf(r->computed, sizeof r->computed, "%lld", (long long)array->padded_bytes);
+    print_as(reported, array->padded_bytes, r->computed);
     if (array->padded_bytes > array->logical_bytes && array->logical_bytes > 0)
         snprintf(r->computed_expansion, sizeof r->computed_expansion, "%.1fx",
                  (double)array->padded_bytes / (double)array->logical_bytes);
@@ -134,19 +146,22 @@ static bool size_before(ts_hlo_span all, const char *shape, const char *after, c
     return length > 0;
 }
 
-static void read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
+static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
     ts_hlo_span rest = text, found;
     const char *after = text.text;
     char size[16];
+    bool any = false;
     while (ts_hlo_find_shape(&rest, &found)) {
         bool reported = size_before(text, found.text, after, size);
         int32_t shape = audit_intern(a, line, found);
         after = rest.text;
+        any = true;
         if (shape == AUDIT_NONE || a->shapes[shape].is_tuple) continue;
         shape = with_tiles(a, line, shape, reported ? size : "");
         audit_add_buffer(a, line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
         if (reported) compare(a, line, shape, size, "");
     }
+    return any;
 }
 
 static bool is_numbered(ts_hlo_span text) {
@@ -159,7 +174,6 @@ static bool is_numbered(ts_hlo_span text) {
 
 void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
     report_block *block = &a->block;
-    char extra[16];
     if (ts_hlo_begins(text, "====")) {
         audit_close_block(a);
     } else if (is_numbered(text)) {
@@ -171,13 +185,12 @@ void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
         if (shape.length < sizeof block->shape)
             memcpy(block->shape, shape.text, shape.length);
         else
-            audit_note(a, line, "a reported shape that is too long to keep", shape);
+            audit_note(a, 1, line, "a reported shape that is too long to keep", shape);
     } else if (block->open && ts_hlo_begins(text, "Unpadded size:")) {
         word_after(text, "size:", block->unpadded, sizeof block->unpadded);
     } else if (block->open && ts_hlo_begins(text, "Extra memory due to padding:")) {
         word_after(text, "(", block->expansion, sizeof block->expansion);
-        word_after(text, "padding:", extra, sizeof extra);
-    } else if (!block->open) {
-        read_shapes(a, line, text);
+    } else if (!block->open && !read_shapes(a, line, text)) {
+        audit_note(a, 1, line, "lines that are no HLO", text);
     }
 }

@@ -79,15 +79,16 @@ static const char *text_of(const ts_audit *a, int32_t shape) {
     return now->text;
 }
 
-static unsigned compare(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t src,
-                        int32_t dst) {
+static unsigned compare(ts_audit *a, const ts_hlo_instruction *i, int32_t src, int32_t dst,
+                        int8_t kept[TS_AUDIT_PERMUTED]) {
     int permutation[TS_LAYOUT_MAX_DIMS];
     const char *from = text_of(a, src), *to = text_of(a, dst);
     const ts_shape *x = audit_parse(NULL, a->scratch, from, strlen(from));
     const ts_shape *y = audit_parse(NULL, a->scratch, to, strlen(to));
-    bool turns = opcode == TS_HLO_OP_TRANSPOSE && y && y->xla &&
-                 read_permutation(i->attributes, y->xla->rank, permutation);
+    bool turns = y && y->xla && read_permutation(i->attributes, y->xla->rank, permutation);
     unsigned changes = x && y ? audit_changes(x, y, turns ? permutation : NULL) : 0;
+    for (int k = 0; turns && y->xla->rank <= TS_AUDIT_PERMUTED && k < y->xla->rank; k++)
+        kept[k] = (int8_t)permutation[k];
     ts_arena_reset(a->scratch);
     return changes;
 }
@@ -150,6 +151,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     }
     if (!is_transfer(opcode)) return;
     ts_audit_move move = {.line = i->line, .opcode = opcode, .src = AUDIT_NONE, .computation = a->current};
+    memset(move.permutation, -1, sizeof move.permutation);
     int32_t src = AUDIT_NONE, dst = only_array(a, shape), flags = 0;
     if (opcode == TS_HLO_OP_COPY_START || opcode == TS_HLO_OP_SLICE_START) {
         if (!read_started(a, opcode, shape, &src, &dst)) return;
@@ -160,11 +162,11 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     if (dst == AUDIT_NONE) return;
     if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) dst = src; /* the rest stays where it is */
     if (dst == AUDIT_NONE) {
-        audit_note(a, i->line, "a move whose operand is not in the text: not priced", i->name);
+        audit_note(a, 1, i->line, "a move whose operand is not in the text: not priced", i->name);
         return;
     }
     if (src == AUDIT_NONE && source_of(opcode) >= 0 && opcode != TS_HLO_OP_BITCAST) {
-        audit_note(a, i->line, "a move whose operand is not in the text: not priced", i->name);
+        audit_note(a, 1, i->line, "a move whose operand is not in the text: not priced", i->name);
         return;
     }
     move.dst = dst;
@@ -175,11 +177,11 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
         a->bitcasts++;
         if (src != AUDIT_NONE &&
             audit_shape_now(a, src)->padded_bytes != audit_shape_now(a, dst)->padded_bytes)
-            audit_note(a, i->line, "a bitcast between different numbers of bytes", i->name);
+            audit_note(a, 1, i->line, "a bitcast between different numbers of bytes", i->name);
         return;
     }
     /* The others are compared when all is read, once for all that are alike. */
-    if (opcode == TS_HLO_OP_TRANSPOSE) move.changes = compare(a, i, opcode, src, dst);
+    if (opcode == TS_HLO_OP_TRANSPOSE) move.changes = compare(a, i, src, dst, move.permutation);
     /* A slice reads what it gives, not all of its source. */
     bool part = opcode == TS_HLO_OP_SLICE_START || src == AUDIT_NONE;
     move.written_bytes = audit_shape_now(a, dst)->padded_bytes;

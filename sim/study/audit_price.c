@@ -10,7 +10,14 @@
 #include "tilesim/dma/price.h"
 #include "tilesim/study/transfer.h"
 
-enum { LINE_ELEMENTS = 1024, WORD = 4 }; /* of what is priced: f32[n]{0:T(1024)} */
+enum {
+    LINE_ELEMENTS = 1024, /* of what is priced: f32[n]{0:T(1024)} */
+    WORD = 4,
+    /* The sides are this far apart beyond a multiple of ALIGN, whatever their size, so that the streams do
+     * not follow each other through the same banks; where buffers really lie, only the allocator knows. */
+    APART_BYTES = 512 << 10,
+    ALIGN_BYTES = 16 << 20,
+};
 
 void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_machine *machine) {
     *prices = (audit_prices){.arena = arena, .scratch = ts_arena_new(), .machine = machine};
@@ -35,7 +42,8 @@ static bool price_line(audit_prices *p, struct audit_price *price) {
     if (!shape) return false;
     bool from_hbm = is_hbm(p->machine, price->src_space), to_hbm = is_hbm(p->machine, price->dst_space);
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
-    if (price->src_space == price->dst_space) dst.base_bits = elements * 8 * WORD;
+    if (price->src_space == price->dst_space)
+        dst.base_bits = (ts_round_up(elements * WORD, ALIGN_BYTES) + APART_BYTES) * 8;
     const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 1, &elements);
     ts_dma_machine machine = {&p->machine->dma, &p->machine->hbm, p->machine->chip.sustained_khz};
     ts_dma_cost cost;

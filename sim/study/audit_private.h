@@ -35,6 +35,7 @@ const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, si
 typedef struct {
     int64_t bytes;
     const char *text; /* the shape; NULL: none is better */
+    int distance;     /* from the order now: among equally good ones the nearest is taken */
     bool folds;
 } audit_better;
 void audit_find_better(ts_arena *arena, const ts_audit_request *request, const char *text,

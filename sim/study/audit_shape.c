@@ -116,17 +116,19 @@ unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int *perm
 /* ---- Better ---- */
 
 static void consider(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
-                     const ts_xla_layout *fields, audit_better *best, ts_arena *keep) {
+                     const ts_xla_layout *fields, int distance, audit_better *best, ts_arena *keep) {
     ts_xla_layout f = *fields;
     f.tile_count = 0;
     f.layout_written = true;
     const ts_shape *shape =
         ts_tpu_tiled(NULL, arena, now->dtype, &f, request->machine->chip.generation, request->rule_flags);
-    if (!shape || shape->bytes >= best->bytes) return;
+    bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
+    if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
     ts_text text;
     ts_text_init(&text, keep);
     ts_shape_print(shape, &text);
     best->bytes = shape->bytes;
+    best->distance = distance;
     best->text = text.bytes;
 }
 
@@ -134,18 +136,17 @@ static void consider(ts_arena *arena, const ts_audit_request *request, const ts_
 static void try_orders(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
                        audit_better *best, ts_arena *keep) {
     int rank = now->xla->rank, order[TS_LAYOUT_MAX_DIMS];
-    for (int minor = 0; minor < rank; minor++) {
+    for (int minor = 0; minor < rank; minor++) { /* places in the order now */
         for (int second = 0; second < rank; second++) {
             if (second == minor && rank > 1) continue;
             int count = 0;
-            order[count++] = minor;
-            if (rank > 1) order[count++] = second;
+            order[count++] = dim_at(now->xla, minor);
+            if (rank > 1) order[count++] = dim_at(now->xla, second);
             for (int i = 0; i < rank; i++)
-                if (dim_at(now->xla, i) != minor && dim_at(now->xla, i) != second)
-                    order[count++] = dim_at(now->xla, i);
+                if (i != minor && i != second) order[count++] = dim_at(now->xla, i);
             ts_xla_layout f = *now->xla;
             f.minor_to_major = order;
-            consider(arena, request, now, &f, best, keep);
+            consider(arena, request, now, &f, minor + second, best, keep);
         }
     }
 }
@@ -163,7 +164,7 @@ static void try_folds(ts_arena *arena, const ts_audit_request *request, const ts
             if (at != place) dims[count++] = extent;
         }
         ts_xla_layout folded = {.rank = count, .dims = dims, .memory_space = f->memory_space};
-        consider(arena, request, now, &folded, best, keep);
+        consider(arena, request, now, &folded, place, best, keep);
     }
 }
 

@@ -65,8 +65,8 @@ struct ts_audit {
 
 enum { AUDIT_NONE = -1 };
 
-/* Counts something under a kind; `kind` is copied. */
-void audit_note(ts_audit *a, int64_t line, const char *kind, ts_hlo_span excerpt);
+/* Counts so many under a kind; `kind` is copied. */
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt);
 /* The number of a shape's text, or AUDIT_NONE, which is counted. */
 int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text);
 const ts_audit_shape *audit_shape_now(const ts_audit *a,

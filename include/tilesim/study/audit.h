@@ -21,6 +21,7 @@ enum {
     TS_AUDIT_KINDS = 64,        /* of what was not understood */
     TS_AUDIT_NAME_BYTES = 56,   /* longer names are cut */
     TS_AUDIT_SPACES = 16,
+    TS_AUDIT_PERMUTED = 8,
 };
 
 /* What arrays without tiles are taken to be. */
@@ -84,7 +85,8 @@ typedef struct {
     ts_hlo_opcode opcode;
     int32_t src, dst, computation; /* src -1: not known, or of no matter */
     unsigned changes;
-    bool from_parameter, from_kernel; /* the operand is a parameter, or a custom-call's */
+    int8_t permutation[TS_AUDIT_PERMUTED]; /* of a transpose of at most so many dims; -1 behind them */
+    bool from_parameter, from_kernel;      /* the operand is a parameter, or a custom-call's */
     int64_t read_bytes, written_bytes;
 } ts_audit_move;
 

@@ -1,0 +1,262 @@
+"""tilesim audit: sizes that compilers reported, copies that were measured, every kind of text, and bad input."""
+import csv
+import io
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import TOOL, expect, expect_json, main, run, test
+
+STEP = "tests/data/hlo/step.txt"
+
+
+def audit(text, *options):
+    """The audit of a text on standard input, as JSON."""
+    import json
+
+    code, out, err = run("audit", "-", "--json", *options, stdin=text)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def printed(size):
+    """As tsl's HumanReadableNumBytes: integer division until the last unit."""
+    if size < 1024:
+        return f"{size}B"
+    unit = 0
+    while size >= 1 << 20:
+        size, unit = size // 1024, unit + 1
+    return f"{size / 1024:.{1 if unit == 0 else 2}f}{'KMGTPE'[unit]}"
+
+
+def reported_sizes():
+    with open("tests/data/xla_reported_sizes.tsv") as file:
+        return [row for row in csv.DictReader(file, delimiter="\t") if not row["shape_string"].startswith("(")]
+
+
+@test
+def sizes_that_compilers_reported():
+    rows = reported_sizes()
+    assert len(rows) >= 20
+    text = ""
+    for row in rows:
+        padded, unpadded = int(row["expected_bytes"]), int(row["expected_unpadded_bytes"])
+        text += f"  1. Size: {row['reported']}\n     Shape: {row['shape_string']}\n"
+        text += f"     Unpadded size: {printed(unpadded)}\n"
+        if padded > unpadded:
+            text += f"     Extra memory due to padding: 1.0M ({padded / unpadded:.1f}x expansion)\n"
+        text += "     XLA label: copy.1 = copy(Arg_0.1)\n     ==========================\n\n"
+    result = audit(text)
+    checked = [r for r in result["reported"] if r["reported"][0].isdigit()]
+    assert len(checked) >= 20 and all(r["equal"] for r in checked), checked
+    assert result["all"]["padded_bytes"] == sum(int(row["expected_bytes"]) for row in rows)
+    assert result["all"]["logical_bytes"] == sum(int(row["expected_unpadded_bytes"]) for row in rows)
+
+
+@test
+def a_wrong_report_is_said():
+    text = "  1. Size: 9.00G\n     Shape: f32[16,16,1024,1024]{1,3,2,0:T(8,128)}\n  ====\n"
+    out = run("audit", "-", stdin=text)[1]
+    assert "0 of 1 equal the computed ones" in out and "9.00G        differs        8.00G 8.0x" in out, out
+
+
+@test
+def tiles_that_a_report_leaves_out():
+    """No tile printed does not mean linear; where the reported size is linear's, it is."""
+    for size, shape, tiled in (("64.0K", "f32[128,3]{1,0}", True), ("8.00G", "f32[256,512,128,2]{3,2,1,0}", True),
+                               ("1.5K", "f32[128,3]{1,0}", False)):
+        result = audit(f"  1. Size: {size}\n     Shape: {shape}\n")
+        assert result["reported"][0]["equal"] and result["buffers"][0]["tiles_assumed"] == tiled, result["reported"]
+
+
+@test
+def a_tuple_reports_its_table():
+    result = audit("  1. Size: 32B\n     Shape: (f32[8,128]{1,0:T(8,128)}, u32[]{:S(2)})\n  ====\n")
+    assert result["reported"] == [{"line": 1, "shape": None, "reported": "32B", "computed": None, "expansion": None,
+                                   "equal": False}]
+    assert result["all"]["buffers"] == 0
+
+
+@test
+def exact_sizes_in_messages():
+    text = ("E0102: expected parameter 0 of size 5242880 (bf16[16,1280,40]{2,1,0:T(8,128)(2,1)}) but got buffer of size "
+            "1638400 (bf16[16,1280,40]{1,2,0:T(8,128)(2,1)})\n"
+            "Allocation (size=4096) would exceed memory (size=131072) :: [shape = 'f32[16]{0:T(1024)S(1)}', space=vmem]\n")
+    result = audit(text)
+    assert [(r["reported"], r["equal"]) for r in result["reported"]] == [("5242880", True), ("1638400", True), ("4096", True)]
+
+
+# Copies that were measured: on v4 from HBM to CMEM, t = 0.62 us + bytes / 1017 GB/s (81 of them); relayouts
+# of a training step on v5p, (read + written) bytes / 2.37 TB/s; a copy on v6e, 614 MB in 424 us.
+@test
+def measured_copies():
+    for n in (512, 1024, 2048, 3072, 4096):
+        shape = f"f16[{n},{n}]" + "{1,0:T(8,128)(2,1)%s}"
+        text = f"%a = {shape % ''} parameter(0)\n%c = ({shape % 'S(3)'}, {shape % ''}, u32[]{{:S(2)}}) copy-start(%a)\n"
+        near(audit(text, "-m", "tpu-v4"), 0.62 + 2 * n * n / 1017e3)
+    for layers in (1, 24, 28):
+        for a, b in (("2,1,0", "1,2,0"), ("1,2,0", "2,1,0")):
+            shape = f"f32[{layers},128,32000]"
+            text = f"%a = {shape}{{{a}:T(8,128)}} parameter(0)\n%c = {shape}{{{b}:T(8,128)}} copy(%a)\n"
+            near(audit(text, "-m", "tpu-v5p"), 2 * 4 * layers * 128 * 32000 / 2.37e6)
+    shape = "bf16[4688,128,1,2,128]{4,3,2,1,0:T(2,128)(2,1)}"
+    near(audit(f"%a = {shape} parameter(0)\n%c = {shape} copy(%a)\n", "-m", "tpu-v6e"), 424)
+
+
+def near(result, microseconds):
+    move = result["moves"][0]
+    assert abs(move["microseconds"] / microseconds - 1) < 0.25, (move, microseconds)
+
+
+@test
+def a_whole_module():
+    result = expect_json(["audit", STEP, "-m", "tpu-v6e"], schema="tilesim.audit", machine="tpu-v6e", module="jit_step",
+                         entry=True, tiles_assumed=False, bitcasts=1, collectives=1, collective_bytes=512 << 20)
+    moves = {m["first"]: m for m in result["moves"]}
+    assert moves["copy.11"]["at_most"] and moves["copy.11"]["changes"] == "type+order+tile"
+    assert moves["copy.11"]["level"] == "fused" and moves["copy.11"]["read_bytes"] == 2 * moves["copy.11"]["written_bytes"]
+    assert moves["copy.1"]["changes"] == "nothing" and moves["copy.2"]["changes"] == "order"
+    assert moves["copy.20"]["runs"] == 4 and moves["copy.20"]["count"] == 1 and not moves["copy.20"]["trips_unknown"]
+    assert moves["copy-start.2"]["changes"] == "space" and moves["copy-start.2"]["microseconds"] < moves["copy.20"]["microseconds"]
+    assert moves["slice.1"]["read_bytes"] == moves["slice.1"]["written_bytes"] == 16 << 20
+    assert moves["all-gather.1"]["not_priced"] == "collectives are not modelled"
+    assert result["microseconds"] == round(sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"]
+                                               if not m.get("at_most")), 6)
+    fixes = {f["first"]: f["fix"] for f in result["findings"]}
+    assert fixes["copy.1"].startswith("donate the argument")
+    assert fixes["copy.2"].startswith("give the argument the layout {1,2,0:T(8,128)(2,1)}")
+    assert fixes["p2"] == "store it at its own width: E() makes elements 4 times as wide"
+    assert fixes["copy.remat"].endswith(" takes 4.50M"), fixes["copy.remat"]
+    buffers = {b["shape"]: b for b in result["buffers"]}
+    widened = buffers["pred[64,512,2048]{2,1,0:T(8,128)E(32)}"]
+    assert (widened["padded_bytes"], widened["logical_bytes"], widened["widened_bytes"]) == (256 << 20, 64 << 20, 192 << 20)
+    assert widened["cause"] == "elements stored 4x as wide"
+    assert buffers["f32[16,1280,40]{2,1,0:T(8,128)}"]["cause"] == "dim 2 (minor) 40 to 128"
+    # Values inside fused computations, what aliases and what a reduction applies are no buffers.
+    assert "bf16[1024,4,14336]{2,0,1:T(8,128)(2,1)}" not in buffers and buffers["f32[]{:T(128)}"]["count"] == 1
+    assert result["not_understood"] == []
+
+
+@test
+def the_scale_of_a_layout_is_in_the_fix():
+    """A copy whose target makes the padding: 8.00G for 1.00G."""
+    text = ("%a = f32[16,16,1024,1024]{3,2,1,0:T(8,128)} parameter(0)\n"
+            "%copy.remat = f32[16,16,1024,1024]{1,3,2,0:T(8,128)} copy(%a)\n")
+    result = audit(text, "-m", "tpu-v6e")
+    assert result["moves"][0]["changes"] == "order+padding" and result["moves"][0]["written_bytes"] == 8 << 30
+    finding = result["findings"][0]
+    assert "the padding is the target's" in finding["fix"] and finding["bytes_saved"] == 7 << 30
+    assert finding["microseconds_saved"] > 0.7 * result["moves"][0]["microseconds"]
+
+
+@test
+def stablehlo_gets_the_layouts_of_the_rule():
+    result = expect_json(["audit", "tests/data/hlo/attention.mlir", "-m", "tpu-v5e"], tiles_assumed=True)
+    buffers = {b["shape"]: b for b in result["buffers"]}
+    assert buffers["bf16[8,1024,16,64]{3,2,1,0:T(8,128)(2,1)}"]["padded_bytes"] == 2 * 8 * 1024 * 16 * 128
+    assert buffers["bf16[29184,2,2560]{2,1,0:T(2,128)(2,1)}"]["count"] == 1
+    fixes = [f["fix"] for f in result["findings"]]
+    assert any("{3,1,2,0:T(8,128)(2,1)} where" in fix for fix in fixes), fixes
+    assert any("the shape bf16[58368,2560]{1,0:T(8,128)(2,1)}" in fix for fix in fixes), fixes
+    old = expect_json(["audit", "tests/data/hlo/attention.mlir", "-m", "tpu-v3"])
+    assert "bf16[29184,2,2560]{2,1,0:T(4,128)(2,1)}" in {b["shape"] for b in old["buffers"]}
+
+
+@test
+def untiled_text():
+    text = "%a = f32[128,3]{1,0} parameter(0)\n"
+    assert audit(text)["all"]["padded_bytes"] == 65536
+    assert audit(text, "--untiled", "linear")["all"]["padded_bytes"] == 1536
+    tiled = text + "%b = f32[8,128]{1,0:T(8,128)} negate(%c)\n"
+    assert audit(tiled)["all"]["padded_bytes"] == 1536 + 4096
+    assert audit(tiled, "--untiled", "rule")["all"]["padded_bytes"] == 65536 + 4096
+
+
+@test
+def what_is_not_understood_is_listed():
+    text = ("%a = f99[8]{0} add(%b, %c)\n%d = f32[8]{0:T(8,128} add(%b, %c)\n%e = f32[8]{0} frobnicate(%d)\n"
+            "%f = f32[?,8]{1,0} add(%d)\n%g = f32[8]{0:T(1024)} copy(%nobody)\n%h = (f32[8]{0}, ...(+6)) fusion(%a)\n"
+            "hello world\n%i = f32[8]{0:T(10\n")
+    kinds = {k["kind"]: k["count"] for k in audit(text)["not_understood"]}
+    for kind in ("unknown instruction 'frobnicate'", "shape: an unbounded dimension has no size",
+                 "a move whose operand is not in the text: not priced", "members of a tuple that the text leaves out",
+                 "lines that are no HLO"):
+        assert kinds.get(kind) == 1, (kind, kinds)
+    assert kinds["instructions that are cut off"] == kinds["an instruction that ends before its opcode"] == 2
+    assert any("f99" in kind for kind in kinds), kinds
+
+
+@test
+def cut_anywhere():
+    data = Path(STEP).read_bytes()
+    for length in range(0, len(data), 61):
+        done = subprocess.run([TOOL, "audit", "-", "--json"], input=data[:length], capture_output=True)
+        assert done.returncode == 0 and not done.stderr, (length, done.stderr)
+
+
+@test
+def same_answer_twice_and_from_standard_input():
+    first = expect(["audit", STEP, "--all"])
+    assert first == expect(["audit", STEP, "--all"])
+    piped = run("audit", "-", "--all", stdin=Path(STEP).read_text())[1]
+    assert piped == first.replace(STEP, "standard input")
+
+
+@test
+def fails_over_a_limit():
+    assert run("audit", STEP, "--fail-over", "1.5x")[0] == 0
+    code, out, err = run("audit", STEP, "--fail-over", "1.1")
+    assert code == 3 and "findings by time" in out
+    assert err == "tilesim: fault: padded bytes are 1.166x the logical ones, more than --fail-over 1.1x\n", err
+
+
+@test
+def files():
+    with tempfile.TemporaryDirectory() as folder:
+        names = {kind: Path(folder, "audit." + kind) for kind in ("csv", "svg", "html")}
+        expect(["audit", STEP, *(word for kind, path in names.items() for word in (f"--{kind}", path))])
+        rows = list(csv.DictReader(io.StringIO(names["csv"].read_text())))
+        assert {row["kind"] for row in rows} == {"buffer", "move"}
+        buffers = [row for row in rows if row["kind"] == "buffer"]
+        total = expect_json(["audit", STEP])["all"]
+        assert sum(int(row["padded_bytes"]) for row in buffers) == total["padded_bytes"]
+        assert len(buffers) == total["buffers"]
+        picture = xml.etree.ElementTree.fromstring(names["svg"].read_text())
+        assert len(picture.findall(".//{http://www.w3.org/2000/svg}rect")) > 10
+        page = names["html"].read_text()
+        assert "<script" not in page and page.count("http") == page.count("http://www.w3.org/2000/svg")
+        assert "copy.20" in page and "{0,1:T(8,128)}" in page
+
+
+@test
+def progress_is_for_terminals():
+    line = "  %a = f32[2048,1536]{1,0:T(8,128)} add(%b, %c), metadata={op_name=\"" + "x" * 200 + "\"}\n"
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        for _ in range(40):
+            file.write(line * 10000)
+        file.flush()
+        done = subprocess.run([TOOL, "audit", file.name], capture_output=True)
+        assert done.returncode == 0 and done.stderr == b""
+        terminal, other = pty.openpty()
+        subprocess.run([TOOL, "audit", file.name], stdout=subprocess.DEVNULL, stderr=other, check=True)
+        os.close(other)
+        os.close(terminal)
+
+
+@test
+def bad_lines():
+    hint = "`tilesim audit --help` shows how it is used\n"
+    expect(["audit"], 2, "", "tilesim audit: error: too few operands, expected MODULE.txt\n" + hint)
+    expect(["audit", STEP, "--fail-over", "0.5"], 2, "",
+           "tilesim audit: error: --fail-over is '0.5', expected a ratio of at least 1, such as 1.5x\n" + hint)
+    expect(["audit", STEP, "--untiled", "maybe"], 2, "",
+           "tilesim audit: error: --untiled is 'maybe', expected auto, linear or rule\n" + hint)
+    expect(["audit", "no-such.txt"], 1, "", "tilesim: error: cannot open 'no-such.txt': No such file or directory\n")
+
+
+main()
