@@ -8,13 +8,13 @@
 #include "races.h"
 #include "tilesim/layout/plan.h"
 #include "tilesim/layout/shape.h"
+#include "traffic.h"
 
-/* A transfer under way: its plan lives as long. */
+/* A transfer under way. */
 typedef struct flight {
     struct flight *next;  /* of the free ones */
     struct flight *younger; /* of those under way */
     int64_t issued;
-    ts_arena *arena;
     int transfer, semaphore;
     const ts_plan *plan;
     race_transfer *race; /* NULL: the sanitizer is off */
@@ -30,13 +30,13 @@ struct ts_chip {
     int64_t *semaphores;
     ts_core_ports ports;
     ts_core *core;
-    ts_hbm *hbm;
-    ts_dma *dma;
+    traffic *traffic;
     flight *free_flights;
     flight *active; /* the oldest transfer under way */
     ts_races *races; /* NULL: the sanitizer is off */
     int64_t busy_since; /* -1: no transfer is under way */
     int64_t last_done;  /* the cycle of the last completion */
+    int64_t quiet_until; /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
 };
 
@@ -105,13 +105,11 @@ static flight *take_flight(ts_chip *chip) {
         chip->free_flights = f->next;
     else
         f = TS_NEW(chip->arena, flight);
-    f->arena = ts_arena_new();
     f->race = NULL;
     return f;
 }
 
 static void give_back(ts_chip *chip, flight *f) {
-    ts_arena_free(f->arena);
     f->next = chip->free_flights;
     chip->free_flights = f;
 }
@@ -146,8 +144,11 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     ts_dma_transfer moved = {.src = end_of(chip, what, &what->source),
                              .dst = end_of(chip, what, &what->destination),
                              .tag = (int64_t)(intptr_t)f};
-    moved.plan = source_is_known(err, chip, what) ? make_plan(err, f->arena, what, &src, &dst) : NULL;
-    if (!moved.plan || !ts_dma_start(err, chip->dma, &moved, cycle)) {
+    ts_arena *arena = ts_arena_new();
+    moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
+    if (!moved.plan) ts_arena_free(arena);
+    int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
+    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, arena, cycle)) {
         give_back(chip, f);
         return transfer_fault(err, cycle, what);
     }
@@ -162,10 +163,11 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
                               space_of(chip, &what->destination), semaphore, cycle);
     }
     if (chip->busy_since < 0) chip->busy_since = cycle;
+    chip->quiet_until = 0;
     return true;
 }
 
-static bool dma_ready(void *self) { return ts_dma_can_start(((ts_chip *)self)->dma); }
+static bool dma_ready(void *self) { return traffic_can_start(((ts_chip *)self)->traffic); }
 
 static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
     ts_chip_counters *c = &chip->counters;
@@ -296,7 +298,7 @@ static void watch(ts_chip *chip) {
 
 static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_dma_result result;
-    bool moved = ts_dma_complete(err, chip->dma, &result);
+    bool moved = traffic_complete(err, chip->traffic, &result);
     flight *f = (flight *)(intptr_t)result.tag;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     add_result(chip, &result, what);
@@ -309,11 +311,12 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     while (*link != f) link = &(*link)->younger;
     *link = f->younger;
     give_back(chip, f);
-    if (ts_dma_under_way(chip->dma) == 0) {
+    if (traffic_under_way(chip->traffic) == 0) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;
     }
     chip->last_done = cycle;
+    chip->quiet_until = 0;
     ts_core_notify(chip->core, cycle);
     return moved || transfer_fault(err, cycle, what);
 }
@@ -370,10 +373,8 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
 
 static bool make_units(ts_error *err, ts_chip *chip) {
     const ts_dma_machine *memory = &chip->config->memory;
-    chip->hbm = ts_hbm_new(err, chip->arena, memory->hbm);
-    if (!chip->hbm) return false;
-    chip->dma = ts_dma_new(chip->arena, memory->dma, chip->hbm, memory->core_khz,
-                           memory->hbm->clock_khz * memory->hbm->ticks_per_ck);
+    chip->traffic = traffic_new(err, chip->arena, memory, chip->config->exact);
+    if (!chip->traffic) return false;
     chip->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma, .dma_ready = dma_ready};
     if (chip->config->findings) watch(chip);
@@ -403,6 +404,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
 void ts_chip_free(ts_chip *chip) {
     for (int i = 0; chip && i < TS_SPACE_COUNT; i++) ts_space_free(chip->spaces[i]);
     if (chip) races_free(chip->races);
+    if (chip && chip->traffic) traffic_free(chip->traffic);
 }
 
 ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->spaces[kind]; }
@@ -427,26 +429,30 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
 }
 
 /* The next thing that happens up to `until`, if anything does: a completion, or what the core does; `far`: as much of that
- * as nobody else can see. */
+ * as nobody else can see. Transfers are asked only when one may complete: what they are asked, and so what they answer,
+ * does not depend on the size of the steps. */
 static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool far, bool *running) {
     int64_t core_at = ts_core_next(chip->core);
-    int64_t done_at = ts_dma_next(chip->dma, core_at < until ? core_at : until);
     *running = true;
-    if (done_at != INT64_MAX) return complete(err, chip, done_at);
-    if (core_at > until || (core_at == INT64_MAX && ts_dma_under_way(chip->dma) > 0)) return true;
+    if (core_at >= chip->quiet_until) {
+        int64_t done_at = traffic_next(chip->traffic, core_at);
+        if (done_at != INT64_MAX) return done_at > until || complete(err, chip, done_at);
+        chip->quiet_until = traffic_quiet_until(chip->traffic, core_at);
+        if (chip->quiet_until <= core_at) chip->quiet_until = core_at + 1;
+    }
     if (core_at == INT64_MAX) {
         *running = false;
         if (!ts_core_halted(chip->core)) return deadlock(err, chip);
         if (chip->races) races_finish(chip->races, chip->semaphores, chip->last_done);
         return true;
     }
+    if (core_at > until) return true;
     if (core_at >= max_cycles) {
         ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
         return fault_at(err, core_at, NULL, 0, 0);
     }
-    /* with transfers under way, memory may change at any cycle: the core goes on one cycle at a time */
-    bool alone = ts_dma_under_way(chip->dma) == 0;
-    return ts_core_step(err, chip->core, far && alone ? max_cycles : core_at + 1);
+    int64_t quiet = chip->quiet_until < max_cycles ? chip->quiet_until : max_cycles;
+    return ts_core_step(err, chip->core, far ? quiet : core_at + 1);
 }
 
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running) {
@@ -477,6 +483,6 @@ bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *i
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
     *counters = chip->counters;
     ts_core_count(chip->core, &counters->core);
-    ts_hbm_read_stats(chip->hbm, &counters->hbm);
+    traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
     counters->cycles = counters->core.cycles;
 }

@@ -19,6 +19,7 @@ static const cli_option options[] = {
     {"trace-text", '\0', NULL, "every bundle, stall and transfer as a line, before the report"},
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
+    {"exact", '\0', NULL, "walk every transfer access by access, however many there are"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -46,6 +47,7 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
     }
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
+    request->exact = cli_value(line, "exact") != NULL;
     if (cli_value(line, "trace") != NULL) {
         request->trace = TS_NEW(line->arena, ts_trace);
         ts_trace_init(request->trace, line->arena, TRACE_EVENTS);

@@ -74,6 +74,12 @@ void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
 
+void ts_dma_reset(ts_dma *dma) {
+    assert(dma->under_way == 0);
+    dma->port_busy = dma->settled_tick = 0;
+    if (dma->hbm) ts_hbm_reset(dma->hbm);
+}
+
 /* ---- Starting ---- */
 
 /* A box with more loops than a descriptor holds takes one descriptor for each turn of the outer ones. */
@@ -135,14 +141,18 @@ static void append(ts_dma *dma, transfer *t) {
     dma->under_way++;
 }
 
+bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan) {
+    ts_dma_kind kind = ts_dma_classify(plan);
+    return config->bytes_per_cycle[kind] > 0 ||
+           ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
+                        ts_dma_kind_text(kind));
+}
+
 bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64_t cycle) {
     assert(ts_dma_can_start(dma));
     ts_dma_kind kind = ts_dma_classify(what->plan);
     if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
-    if (dma->config->bytes_per_cycle[kind] == 0) {
-        return ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
-                            ts_dma_kind_text(kind));
-    }
+    if (!ts_dma_check_kind(err, dma->config, what->plan)) return false;
     transfer *t = take_record(dma);
     bool hbm = what->src.in_hbm || what->dst.in_hbm;
     assert(!hbm || dma->hbm);
@@ -337,6 +347,16 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
         if (t && to_tick(dma, cycle) < step) step = later(to_tick(dma, cycle), dma->settled_tick + 1);
         settle(dma, step < last ? step : last);
     }
+}
+
+/* What is not known by `limit` ends there at the earliest (less a cycle: clocks are crossed with a ceil). */
+int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
+    int64_t unknown = limit - 1 + ps_cycles(dma, dma->config->completion_ps), least = INT64_MAX;
+    for (const transfer *t = dma->first; t; t = t->next) {
+        int64_t end = t->done_cycle >= 0 ? t->done_cycle : unknown;
+        least = end < least ? end : least;
+    }
+    return least;
 }
 
 /* ---- Completing ---- */

@@ -132,6 +132,7 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     parts->outputs = mark_outputs(arena, parts->program);
     parts->findings = request->check ? TS_NEW(arena, ts_findings) : NULL;
     parts->config.time_only = request->time_only;
+    parts->config.exact = request->exact;
     parts->config.findings = parts->findings;
     parts->config.outputs = parts->outputs;
     parts->chip = ts_chip_new(err, arena, &parts->config, &parts->program->code, observer);

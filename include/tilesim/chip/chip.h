@@ -13,6 +13,7 @@ typedef struct {
     ts_core_config core;
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
+    bool exact;     /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
     bool time_only; /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     ts_findings *findings; /* the sanitizer's; NULL: it is off. Time only: races and semaphores alone */
     const bool *outputs;   /* with it: of each tensor, whether what it holds at the end matters */
@@ -33,6 +34,7 @@ typedef struct {
     int64_t cycles; /* until the core halted */
     ts_core_counters core;
     ts_hbm_stats hbm;
+    int64_t recalled; /* of the transfers: those that were not walked, see ts_chip_config */
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
     int64_t hbm_read_bytes, hbm_written_bytes; /* lines moved */
     int64_t dma_busy_cycles; /* with at least one transfer under way */

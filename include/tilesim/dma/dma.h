@@ -48,15 +48,22 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *transfer, i
 /* Works until the first completion, but not past `limit`: the caller may start another transfer there. Returns the cycle
  * of the next completion if it is known to be at most `limit`, else INT64_MAX. */
 int64_t ts_dma_next(ts_dma *dma, int64_t limit);
+/* After ts_dma_next(dma, limit) knew of no completion up to `limit`: none comes before this cycle unless another transfer
+ * is started. INT64_MAX: none is under way. */
+int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
 /* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
+/* With nothing under way: at rest again, and so is its HBM; cycles begin at 0. */
+void ts_dma_reset(ts_dma *dma);
 
 /* Skipping: while one transfer is alone and the time of its blocks repeats, blocks are left out and their time is added.
  * For a HBM without refresh; off at first. The stats of what was left out are added by ts_dma_add_skipped. */
 void ts_dma_set_skipping(ts_dma *dma, bool skips);
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
 
+/* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do. */
+bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan);
 ts_dma_kind ts_dma_classify(const ts_plan *plan);
 const char *ts_dma_kind_text(ts_dma_kind kind);
 

@@ -20,6 +20,7 @@ typedef struct {
     bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no
                        checks */
     bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
+    bool exact;     /* see ts_chip_config */
     int64_t max_cycles; /* a program that still runs then has failed */
     ts_trace *trace;    /* NULL: none */
     const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
