@@ -12,7 +12,7 @@
 
 /* A transfer under way. */
 typedef struct flight {
-    struct flight *next;  /* of the free ones */
+    struct flight *next;    /* of the free ones */
     struct flight *younger; /* of those under way */
     int64_t issued;
     int transfer, semaphore;
@@ -32,10 +32,10 @@ struct ts_chip {
     ts_core *core;
     traffic *traffic;
     flight *free_flights;
-    flight *active; /* the oldest transfer under way */
-    ts_races *races; /* NULL: the sanitizer is off */
-    int64_t busy_since; /* -1: no transfer is under way */
-    int64_t last_done;  /* the cycle of the last completion */
+    flight *active;      /* the oldest transfer under way */
+    ts_races *races;     /* NULL: the sanitizer is off */
+    int64_t busy_since;  /* -1: no transfer is under way */
+    int64_t last_done;   /* the cycle of the last completion */
     int64_t quiet_until; /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
 };
@@ -209,13 +209,15 @@ static ts_place store_of(const ts_chip *chip, const ts_space *space, int64_t bit
     return ts_place_of(origin);
 }
 
-/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well. */
+/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well.
+ */
 static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
     ts_shape *written = TS_NEW(scratch, ts_shape);
     *written = *plan->dst.shape;
     written->layout = plan->dst_layout;
     const ts_shape *flat = ts_shape_row_major(NULL, scratch, written->dtype, plan->rank, plan->sizes);
-    ts_plan_side side = {written, NULL, plan->dst.axis_bits, plan->dst.base_bits}, rows = {flat, NULL, NULL, 0};
+    ts_plan_side side = {written, NULL, plan->dst.axis_bits, plan->dst.base_bits},
+                 rows = {flat, NULL, NULL, 0};
     return flat ? ts_plan_new(NULL, scratch, &side, &rows, plan->rank, plan->sizes) : NULL;
 }
 
@@ -278,8 +280,8 @@ static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
     }
 }
 
-static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                             int64_t end, bool writes, int64_t cycle) {
+static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
+                             int64_t first, int64_t end, bool writes, int64_t cycle) {
     races_access(((ts_chip *)self)->races, instruction, space, first, end, writes, cycle);
 }
 
@@ -428,9 +430,9 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
     return fault_at(err, since, wait->source, wait->line, wait->column);
 }
 
-/* The next thing that happens up to `until`, if anything does: a completion, or what the core does; `far`: as much of that
- * as nobody else can see. Transfers are asked only when one may complete: what they are asked, and so what they answer,
- * does not depend on the size of the steps. */
+/* The next thing that happens up to `until`, if anything does: a completion, or what the core does; `far`: as
+ * much of that as nobody else can see. Transfers are asked only when one may complete: what they are asked,
+ * and so what they answer, does not depend on the size of the steps. */
 static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool far, bool *running) {
     int64_t core_at = ts_core_next(chip->core);
     *running = true;
@@ -448,7 +450,8 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
     }
     if (core_at > until) return true;
     if (core_at >= max_cycles) {
-        ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles", (long long)max_cycles);
+        ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles",
+                     (long long)max_cycles);
         return fault_at(err, core_at, NULL, 0, 0);
     }
     int64_t quiet = chip->quiet_until < max_cycles ? chip->quiet_until : max_cycles;

@@ -18,7 +18,8 @@ typedef struct {
     int64_t ago; /* cycles since it was issued */
 } member;
 
-/* A situation, in order of issue, the last being the transfer that starts; and what comes of it when no other starts. */
+/* A situation, in order of issue, the last being the transfer that starts; and what comes of it when no other
+ * starts. */
 typedef struct episode {
     struct episode *next;
     uint64_t hash;
@@ -27,7 +28,7 @@ typedef struct episode {
     member *members;
     int64_t *started_in, *done_in; /* cycles from the start of the last; negative: before it */
     ts_dma_result *results;
-    int64_t hbm_bytes;             /* of all members */
+    int64_t hbm_bytes; /* of all members */
     ts_hbm_stats hbm;
 } episode;
 
@@ -56,13 +57,14 @@ struct traffic {
     int64_t walked_bytes, serial;
     record *first, *free; /* first: those under way, and those that overlap with them */
     int64_t latest;       /* the cycle of the last start */
-    int64_t due;          /* the cycle in which transfers that have just started begin to matter; INT64_MAX: none have */
+    int64_t
+        due; /* the cycle in which transfers that have just started begin to matter; INT64_MAX: none have */
     int under_way;
     shape *shapes[BUCKETS];
     episode *episodes[BUCKETS];
-    int64_t interval; /* of refreshes of all banks; 0: none */
+    int64_t interval;       /* of refreshes of all banks; 0: none */
     int64_t interval_bytes; /* that the HBM moves in it at its peak */
-    ts_dma *quiet;    /* the engine on which new situations are walked */
+    ts_dma *quiet;          /* the engine on which new situations are walked */
     ts_hbm *quiet_hbm;
     member window[WINDOW];
     ts_hbm_stats recalled_hbm;
@@ -86,8 +88,8 @@ static bool make_quiet(ts_error *err, traffic *t) {
     return true;
 }
 
-/* Into how many parts the interval of refreshes is divided for a situation that moves so many bytes: where the first
- * refresh falls matters the less, the more of them there are. */
+/* Into how many parts the interval of refreshes is divided for a situation that moves so many bytes: where
+ * the first refresh falls matters the less, the more of them there are. */
 static int count_phases(const traffic *t, int64_t bytes) {
     int phases = t->interval > 0 ? PHASES : 1;
     while (phases > 1 && phases * bytes > PHASES * t->interval_bytes) phases /= 2;
@@ -166,8 +168,8 @@ static shape *find_shape(traffic *t, record *r, int layouts) {
 }
 
 /* ---- Situations ---- */
-/* What is over and does not overlap with anything under way no longer matters, but for the last few: their writes may
- * still be queued. */
+/* What is over and does not overlap with anything under way no longer matters, but for the last few: their
+ * writes may still be queued. */
 static void forget(traffic *t) {
     record **at = &t->first;
     int64_t earliest = INT64_MAX;
@@ -279,7 +281,8 @@ static const episode *find_episode(traffic *t, int64_t now) {
     return *at = e;
 }
 
-/* What is under way ends as in the situation that the latest starts have made, but not before they mattered. */
+/* What is under way ends as in the situation that the latest starts have made, but not before they mattered.
+ */
 static void recall(traffic *t) {
     const episode *e = find_episode(t, t->latest);
     int i = 0;
@@ -294,7 +297,8 @@ static void recall(traffic *t) {
     t->due = INT64_MAX;
 }
 
-/* A transfer that starts changes nothing before its issue cost has run; several that start within it are taken together. */
+/* A transfer that starts changes nothing before its issue cost has run; several that start within it are
+ * taken together. */
 static void expect(traffic *t, int64_t cycle) {
     int64_t due = cycle + ts_clock_cycles(t->machine->dma->issue_ps, t->machine->core_khz);
     t->due = due < t->due ? due : t->due;
@@ -383,7 +387,8 @@ int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
 static void add_share(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t part, int64_t whole) {
     int64_t largest = sum->read_latency_max, end = sum->end_cycle, *to = (int64_t *)sum;
     const int64_t *from = (const int64_t *)stats;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += (int64_t)((__int128)from[i] * part / whole);
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += (int64_t)((__int128)from[i] * part / whole);
     sum->read_latency_max = largest > stats->read_latency_max ? largest : stats->read_latency_max;
     sum->end_cycle = end;
 }

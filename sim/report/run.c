@@ -183,6 +183,10 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
                 ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
                 share(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
+    if (v[TS_COUNTER_RECALLED_TRANSFERS] > 0) {
+        ts_text_add(out, "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
+                    ts_text_group_digits(a, v[TS_COUNTER_RECALLED_TRANSFERS]));
+    }
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
                 ts_text_group_digits(a, v[TS_COUNTER_USEFUL_BYTES]),
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));

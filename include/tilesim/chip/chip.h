@@ -1,8 +1,9 @@
 /* The chip: a core, a DMA engine and the memories around them, wired to one stepper.
  *
- * Each unit gives the next cycle at which it can change; the earliest goes first; a completion goes before a bundle of the
- * same cycle. If nobody can ever change and the program has not halted, that is a deadlock, and the error says what each
- * unit waits for. Not modelled: DMA traffic never takes a VMEM port from the core. */
+ * Each unit gives the next cycle at which it can change; the earliest goes first; a completion goes before a
+ * bundle of the same cycle. If nobody can ever change and the program has not halted, that is a deadlock, and
+ * the error says what each unit waits for. Not modelled: DMA traffic never takes a VMEM port from the core.
+ */
 #ifndef TILESIM_CHIP_CHIP_H
 #define TILESIM_CHIP_CHIP_H
 
@@ -37,25 +38,25 @@ typedef struct {
     int64_t recalled; /* of the transfers: those that were not walked, see ts_chip_config */
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
     int64_t hbm_read_bytes, hbm_written_bytes; /* lines moved */
-    int64_t dma_busy_cycles; /* with at least one transfer under way */
+    int64_t dma_busy_cycles;                   /* with at least one transfer under way */
 } ts_chip_counters;
 
 typedef struct ts_chip ts_chip;
 
-/* Refused: tensors that do not fit their space, and what ts_core_new refuses. `code`, `config` and `observer` (which may
- * be NULL) must outlive the chip. ts_chip_free gives back the address ranges of its memories. */
+/* Refused: tensors that do not fit their space, and what ts_core_new refuses. `code`, `config` and `observer`
+ * (which may be NULL) must outlive the chip. ts_chip_free gives back the address ranges of its memories. */
 ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,
                      const ts_chip_observer *observer);
 void ts_chip_free(ts_chip *chip);
 
 ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind); /* NULL: the machine has none */
 
-/* Until the core halts and no transfer is under way. A fault carries cycle and program line. max_cycles: a core that would
- * go on at that cycle is a fault. */
+/* Until the core halts and no transfer is under way. A fault carries cycle and program line. max_cycles: a
+ * core that would go on at that cycle is a fault. */
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles);
 
-/* The next event alone, if there is one up to cycle `until`: a completion, one bundle of the core, or a stall of it.
- * `running`: false at the end. */
+/* The next event alone, if there is one up to cycle `until`: a completion, one bundle of the core, or a stall
+ * of it. `running`: false at the end. */
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running);
 
 const ts_isa_limits *ts_chip_limits(const ts_chip *chip);
