@@ -225,7 +225,7 @@ rule header
   deps = gcc
   description = header $in
 rule embed
-  command = $python sim/machine/embed.py $out $in
+  command = $python sim/machine/embed.py $out $folder $header $what $in
   description = $out
 rule references
   command = $python sim/study/reference_table.py $out $in
@@ -278,7 +278,8 @@ class Writer:
 
     def library(self, variant):
         """libtilesim.a: every layer but cli."""
-        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")] + [EMBEDDED, REFERENCES]
+        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
+        sources += [EMBEDDED, PROGRAMS, MEASURED, REFERENCES]
         return self.edge("ar", f"build/{variant}/libtilesim.a", [self.compile(variant, f) for f in sources])
 
     def tool(self, variant, library):
@@ -288,6 +289,11 @@ class Writer:
 
 
 EMBEDDED = "build/gen/embedded_configs.c"
+PROGRAMS = "build/gen/embedded_programs.c"
+MEASURED = "build/gen/embedded_measured.c"
+CARRIED = [(EMBEDDED, "configs", "tilesim/machine/embedded.h", "machine", ["*.yaml"]),
+           (PROGRAMS, "programs", "sim/program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
+           (MEASURED, "tests/data", "sim/study/embedded.h", "table", ["tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 LIBS = "-lyaml -lcjson -lm -pthread"
 TEST_LIBS = f"-lcmocka {LIBS}"
@@ -339,7 +345,9 @@ def long_fuzz(out):
 def build_ninja():
     """The whole text of build.ninja."""
     out = Writer()
-    out.edge("embed", EMBEDDED, files("configs/*.yaml") + ["|", "sim/machine/embed.py"])
+    for place, folder, header, what, names in CARRIED:
+        out.edge("embed", place, [f for name in names for f in files(f"{folder}/{name}")] + ["|", "sim/machine/embed.py"],
+                 folder=folder, header=header, what=what)
     out.edge("references", REFERENCES, ["tests/data/hbm_reference.csv", "tests/data/hbm_micro.csv", "|",
                                         "sim/study/reference_table.py"])
     headers = [out.edge("header", f"build/headers/{h.removeprefix('include/tilesim/')}.ok", [h])

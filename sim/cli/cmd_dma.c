@@ -49,14 +49,6 @@ static bool read_place(ts_error *err, const cli_line *line, const char *name, in
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
 }
 
-static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
-    const char *name = cli_value(line, "machine");
-    int count = cli_count(line, "set");
-    const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) sets[i] = cli_value_at(line, "set", i);
-    return ts_machine_load_with(err, line->arena, name ? name : TS_MACHINE_DEFAULT, "--set", sets, count);
-}
-
 static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study) {
     ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
@@ -66,7 +58,7 @@ static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study)
         !read_place(err, line, "dst-at", &dst.at)) {
         return false;
     }
-    const ts_machine *machine = load_machine(err, line);
+    const ts_machine *machine = cli_machine(err, line);
     return machine &&
            ts_transfer_price(err, line->arena, machine, &src, &dst, cli_value(line, "exact") != NULL, study);
 }
@@ -105,7 +97,7 @@ static int print_matrix(const cli_line *line, const char *text) {
     ts_text out;
     ts_source source = {"--matrix", text, strlen(text)};
     const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
-    const ts_machine *machine = shape ? load_machine(&err, line) : NULL;
+    const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
     ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape) : NULL;
     if (!matrix) return cli_fail(&err);
     matrix->by_default = cli_value(line, "machine") == NULL;

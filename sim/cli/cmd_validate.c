@@ -3,45 +3,101 @@
 
 #include "commands.h"
 #include "options.h"
+#include "tilesim/base/file.h"
 #include "tilesim/report/hbm_accuracy.h"
+#include "tilesim/report/validation.h"
 
 static const cli_option options[] = {
-    {"json", 0, NULL, "the figures as JSON"},
+    {"data", '\0', "FILE", "the measurements: CSV or TSV, as tests/data/tpu_measured.csv and tpu_groups.tsv"},
+    {"machine", 'm', "NAME|FILE",
+     "with its figures instead of the chip's own; rows of other chips are left out"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    {"rows", '\0', NULL, "every row, too"},
+    {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},
+    {"json", '\0', NULL, "the same as JSON, with every row"},
 };
 
 static const cli_command usage = {
     .name = "validate",
-    .operands = "hbm",
-    .operands_least = 1,
+    .operands = "[hbm]",
+    .operands_least = 0,
     .operands_most = 1,
-    .about = "hbm: runs what other simulators of HBM were run on, and prints both figures, as docs/accuracy.md has them.\n",
-    .example = "    tilesim validate hbm\n",
+    .about = "Runs what was measured on TPUs, and prints the errors by group, as docs/accuracy.md has them. "
+             "Takes about\n"
+             "a minute. hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
+    .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data mine.csv --rows\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
 
-static bool validate_hbm(ts_error *err, ts_arena *arena, bool json, ts_text *out) {
+static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
     ts_hbm_accuracy accuracy;
-    if (!ts_hbm_accuracy_measure(err, arena, &accuracy)) return false;
-    (json ? ts_report_hbm_accuracy_json : ts_report_hbm_accuracy)(&accuracy, out);
+    if (!ts_hbm_accuracy_measure(err, line->arena, &accuracy)) return false;
+    (cli_value(line, "json") != NULL ? ts_report_hbm_accuracy_json : ts_report_hbm_accuracy)(&accuracy, out);
+    return true;
+}
+
+static bool read_table(ts_error *err, const cli_line *line, ts_measured *table) {
+    const char *path = cli_value(line, "data");
+    char *text;
+    ts_source *source = TS_NEW(line->arena, ts_source);
+    if (path == NULL) return ts_validation_table(err, line->arena, table);
+    if (!ts_file_read(err, line->arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
+    source->name = path;
+    source->text = text;
+    return ts_measured_parse(err, line->arena, source, table);
+}
+
+static bool read_machine(ts_error *err, const cli_line *line, const ts_machine **machine) {
+    *machine = NULL;
+    if (cli_value(line, "machine") == NULL) {
+        return cli_count(line, "set") == 0 ||
+               ts_error_set(err, TS_ERROR_USAGE, "--set changes one machine, expected -m too");
+    }
+    *machine = cli_machine(err, line);
+    return *machine != NULL;
+}
+
+static bool write_svg(ts_error *err, const cli_line *line, const ts_validation *validation) {
+    const char *path = cli_value(line, "svg");
+    ts_text picture;
+    if (path == NULL) return true;
+    ts_text_init(&picture, line->arena);
+    ts_report_validation_svg(validation, &picture);
+    return ts_file_save(err, line->arena, path, picture.bytes, picture.length);
+}
+
+static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
+    ts_measured table;
+    ts_validation validation;
+    const ts_machine *machine;
+    if (!read_table(err, line, &table) || !read_machine(err, line, &machine)) return false;
+    ts_validate(line->arena, &table, machine, &validation);
+    if (!write_svg(err, line, &validation)) return false;
+    if (cli_value(line, "json") != NULL)
+        ts_report_validation_json(&validation, out);
+    else
+        ts_report_validation(&validation, cli_value(line, "rows") != NULL, out);
     return true;
 }
 
 static const struct {
     const char *name;
-    bool (*run)(ts_error *err, ts_arena *arena, bool json, ts_text *out);
+    bool (*run)(ts_error *err, const cli_line *line, ts_text *out);
 } subjects[] = {
     {"hbm", validate_hbm},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
 static bool validate(ts_error *err, const cli_line *line, ts_text *out) {
+    if (line->operand_count == 0) return validate_times(err, line, out);
     for (int i = 0; i < SUBJECTS; i++) {
-        if (strcmp(line->operands[0], subjects[i].name) == 0)
-            return subjects[i].run(err, line->arena, cli_value(line, "json") != NULL, out);
+        if (strcmp(line->operands[0], subjects[i].name) == 0) return subjects[i].run(err, line, out);
     }
-    ts_error_set(err, TS_ERROR_USAGE, "found '%.60s', expected %s", line->operands[0], line->command->operands);
-    return ts_error_hint(err, ts_text_nearest(line->operands[0], &subjects[0].name, SUBJECTS, sizeof subjects[0]));
+    ts_error_set(err, TS_ERROR_USAGE, "found '%.60s', expected %s", line->operands[0],
+                 line->command->operands);
+    return ts_error_hint(err,
+                         ts_text_nearest(line->operands[0], &subjects[0].name, SUBJECTS, sizeof subjects[0]));
 }
 
 int cmd_validate(int argc, char **argv) {

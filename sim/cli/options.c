@@ -186,3 +186,14 @@ const char *cli_value(const cli_line *line, const char *name) {
     for (int i = 0; (value = cli_value_at(line, name, i)) != NULL; i++) last = value;
     return last;
 }
+
+const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
+    const char *name = cli_value(line, "machine");
+    int count = cli_count(line, "set");
+    const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        sets[i] = cli_value_at(line, "set", i);
+    }
+    return ts_machine_load_with(err, line->arena, name != NULL ? name : TS_MACHINE_DEFAULT, "--set", sets,
+                                count);
+}

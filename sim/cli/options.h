@@ -6,6 +6,7 @@
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
 #include "tilesim/base/text.h"
+#include "tilesim/machine/machine.h"
 #include "tilesim/program/program.h"
 
 typedef struct {
@@ -50,6 +51,9 @@ const char *cli_value_at(const cli_line *line, const char *name, int i);
 int cli_count(const cli_line *line, const char *name);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
+
+/* The machine of --machine and --set, or the default one with --set; NULL: an error. */
+const ts_machine *cli_machine(ts_error *err, const cli_line *line);
 
 /* Prints the error to stderr and returns its exit code. */
 int cli_fail(const ts_error *err);

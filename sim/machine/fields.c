@@ -55,9 +55,12 @@ static const ts_field rows[] = {
     INTEGER("chip.generation", chip.generation, 1, 99, "",
             "number of the TPU generation, of which XLA's tiles depend"),
     INTEGER("chip.tensor_cores", chip.tensor_cores, 1, 16, "cores", "TensorCores that share HBM and CMEM"),
+    INTEGER("chip.devices", chip.devices, 1, 16, "devices",
+            "as which programs see the chip: each has its share of the cores and of the HBM"),
     CLOCK("chip.clock.sustained", chip.sustained_khz,
           "TensorCore clock under load: cycles are counted in it"),
     CLOCK("chip.clock.peak", chip.peak_khz, "TensorCore clock of the published peak rates"),
+    TIME("chip.dispatch", chip.dispatch_ps, "of the host, for one kernel: its clock shows so much beyond the device's"),
     TIME("chip.launch", chip.launch_ps, "of the smallest kernel, beyond what it does"),
 
     INTEGER("core.lanes", chip.lanes, TS_LANES, TS_LANES, "words", "words of a sublane"),

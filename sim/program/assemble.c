@@ -7,6 +7,7 @@
 #include "tilesim/base/number.h"
 
 #include "assembler.h"
+#include "embedded.h"
 
 void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
     if (count < *capacity) {
@@ -514,10 +515,30 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
 
 enum { PROGRAM_BYTES_MAX = 1 << 24 };
 
+/* NULL: the binary has no such file, or the path is no name of one. */
+static const ts_embedded_file *find_embedded(const char *path) {
+    static const char prefix[] = "tilesim:/";
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        if (strcmp(ts_embedded_programs[i].name, path + sizeof prefix - 1) == 0) {
+            return &ts_embedded_programs[i];
+        }
+    }
+    return NULL;
+}
+
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
     ts_source *source = TS_NEW(arena, ts_source);
     char *text;
     source->name = ts_arena_copy_text(arena, path, strlen(path));
+    const ts_embedded_file *embedded = find_embedded(path);
+    if (embedded != NULL) {
+        source->text = embedded->text;
+        source->length = embedded->length;
+        return source;
+    }
     if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) {
         return NULL;
     }

@@ -1,6 +1,7 @@
 """tilesim validate: docs/accuracy.md is what it writes; its JSON; bad input."""
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -15,7 +16,7 @@ def section(title):
     text = (ROOT / "docs/accuracy.md").read_text()
     start = text.index(f"## {title}\n")
     end = text.find("\n## ", start)
-    return text[start:] if end < 0 else text[start:end + 1]
+    return (text[start:] if end < 0 else text[start:end]).rstrip("\n") + "\n"
 
 
 @test
@@ -33,8 +34,58 @@ def accuracy_of_hbm_time():
 def bad_input():
     help_ = "`tilesim validate --help` shows how it is used\n"
     expect(["validate", "hbn"], 2, "",
-           f"tilesim validate: error: found 'hbn', expected hbm; did you mean 'hbm'?\n{help_}")
-    expect(["validate"], 2, "", f"tilesim validate: error: too few operands, expected hbm\n{help_}")
+           f"tilesim validate: error: found 'hbn', expected [hbm]; did you mean 'hbm'?\n{help_}")
+    expect(["validate", "--set", "hbm.stacks=4"], 2, "",
+           f"tilesim validate: error: --set changes one machine, expected -m too\n{help_}")
+    expect(["validate", "-m", "tpu-v4", "--set", "hbm.stack=4"], 1, "",
+           "--set:1:5: error: unknown key 'hbm.stack'; did you mean 'stacks'?\nhbm.stack=4\n    ^\n")
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text("id,chip,workload description,parameters,measured value,unit\na,v4,w,p,-1,us\n")
+        expect(["validate", "--data", str(table)], 1, "",
+               f"{table}:2:10: error: found '-1', expected a number above 0\na,v4,w,p,-1,us\n         ^\n")
+
+
+@test
+def accuracy_of_tpu_times():
+    if SLOW:
+        return
+    assert expect(["validate"]) == section("TPU times"), "run: tests/update.py"
+
+
+ROWS = """id,chip,workload description,parameters,measured value,unit
+copy,v4,HBM->S(3) copy,"bytes=9 shape=f16[512,1024]{1,0:T(8,128)(2,1)S(3)}",1.5,us
+add,v4,f16 elementwise sub 2D,"shape=(64,64)",1.03,us
+two,v5e x8,all_reduce,n=1,5,us
+odd,v9,copy from HBM,shape=[4;4],5,us
+rate,v4,f16 activation relu,n=5,7,GB/s
+"""
+
+
+@test
+def another_table():
+    with tempfile.TemporaryDirectory() as folder:
+        table, picture = Path(folder, "t.csv"), Path(folder, "t.svg")
+        table.write_text(ROWS)
+        result = json.loads(expect(["validate", "--data", str(table), "--json", "--svg", str(picture)]))
+        rows = {row["id"]: row for row in result["rows"]}
+        assert [row["group"] for row in result["rows"]] == ["copy-v4", "small-v4", "ici-allreduce", None, "small-v4"]
+        for name in ("copy", "add"):
+            row = rows[name]
+            assert abs(row["error_percent"] / 100 - row["simulated_us"] / row["measured_us"] + 1) < 1e-3
+            assert abs(row["error_percent"]) < 10 and 0 < row["roofline_us"] < row["simulated_us"]
+        assert rows["two"]["reason"] == "there are no links between chips" and rows["two"]["simulated_us"] is None
+        assert rows["odd"]["reason"] == "there is no machine of that chip"
+        assert rows["rate"]["reason"] == "it is not a time"
+        groups = {group["group"]: group for group in result["groups"]}
+        assert groups["small-v4"]["rows"] == 2 and groups["small-v4"]["modelled"] == 1
+        assert groups["small-v4"]["simulated"]["worst_percent"] == 100
+        assert picture.read_text().startswith("<svg")
+        # a machine of one's own: only the rows of its chip, and only with its figures
+        mine = json.loads(expect(["validate", "--data", str(table), "--json", "-m", "tpu-v4", "--set", "dma.issue=1us"]))
+        assert mine["rows"][0]["simulated_us"] > rows["copy"]["simulated_us"] + 0.5
+        other = json.loads(expect(["validate", "--data", str(table), "--json", "-m", "tpu-v6e"]))
+        assert {row["reason"] for row in other["rows"][:2]} == {"it is of another chip than the machine"}
 
 
 main()

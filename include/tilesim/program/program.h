@@ -75,7 +75,8 @@ typedef struct {
 /* Assembles for a target. */
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count);
-/* The same, of a file; `.include` is relative to the file that says it. */
+/* The same, of a file; `.include` is relative to the file that says it. "tilesim:/softmax.tsim" is the file of programs/
+ * that the binary carries. */
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count);
 /* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops

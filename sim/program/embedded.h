@@ -1,0 +1,11 @@
+/* The programs (programs/) that the binary carries, so that studies run them from anywhere. Private. */
+#ifndef SIM_PROGRAM_EMBEDDED_H
+#define SIM_PROGRAM_EMBEDDED_H
+
+#include "tilesim/machine/embedded.h"
+
+/* By their places below programs/: "include/rows.tsim". */
+extern const ts_embedded_file ts_embedded_programs[];
+extern const size_t ts_embedded_program_count;
+
+#endif

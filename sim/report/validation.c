@@ -1,0 +1,164 @@
+/* Measurements beside models, as text and JSON. */
+#include "tilesim/report/validation.h"
+
+#include <string.h>
+
+static void add_goal(ts_text *out, const ts_work_group *g) {
+    if (g->median > 0)
+        ts_text_add(out, "%.0f / %.0f", g->median, g->high);
+    else
+        ts_text_add_char(out, '-');
+}
+
+static bool met(const ts_validated_group *g) {
+    return g->model.median <= g->group->median && g->model.high <= g->group->high;
+}
+
+/* ---- The section of docs/accuracy.md ---- */
+
+static const char introduction[] =
+    "## TPU times\n\n"
+    "Against published measurements of TPUs (`tests/data/tpu_measured.csv`, each with its source). Every row "
+    "is\n"
+    "modelled by running a program or pricing a transfer on the machine of its chip; errors are\n"
+    "|simulated / measured - 1| in per cent, and a row that is not modelled counts as 100. The roofline is "
+    "what the\n"
+    "published peaks alone say: bytes / bandwidth or operations / rate, whichever is more, with the same "
+    "launch\n"
+    "and dispatch. `tilesim validate` writes this section; `--rows` adds every row, `--data FILE` takes "
+    "another table.\n\n";
+
+static void add_groups(const ts_validation *v, ts_text *out) {
+    ts_text_add(out, "| group | rows | modelled | median | 90th percentile | worst | goal | roofline: median "
+                     "| 90th percentile |\n"
+                     "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (int i = 0; i < v->group_count; i++) {
+        const ts_validated_group *g = &v->groups[i];
+        if (g->modelled == 0) continue;
+        ts_text_add(out, "| %s | %d | %d | %.1f | %.1f | %.1f | ", g->group->name, g->rows, g->modelled,
+                    g->model.median, g->model.high, g->model.worst);
+        add_goal(out, g->group);
+        ts_text_add(out, " | %.1f | %.1f |\n", g->roofline.median, g->roofline.high);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+static void add_remarks(const ts_validation *v, ts_text *out) {
+    for (int i = 0; i < v->group_count; i++) {
+        const ts_validated_group *g = &v->groups[i];
+        if (g->modelled == 0) continue;
+        ts_text_add(out, "- **%s**: %s; %s.", g->group->name, g->group->meaning, g->group->model);
+        if (g->worst != NULL)
+            ts_text_add(out, " Worst: `%s`, %.4g us measured, %.4g us simulated.", g->worst->row->id,
+                        g->worst->work.measured_us, g->worst->simulated_us);
+        if (g->out_of_order > 0) ts_text_add(out, " %d pairs are in the wrong order.", g->out_of_order);
+        if (g->group->median > 0 && !met(g) && g->group->miss != NULL)
+            ts_text_add(out, " Missed: %s.", g->group->miss);
+        ts_text_add_char(out, '\n');
+    }
+    ts_text_add_char(out, '\n');
+}
+
+/* Reasons, each once, with how many rows have it and the first of them. */
+static void add_unmodelled(const ts_validation *v, ts_text *out) {
+    bool any = false;
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        int count = 0;
+        bool first = r->reason != NULL;
+        for (int j = 0; first && j < v->row_count; j++) {
+            if (v->rows[j].reason == NULL || strcmp(v->rows[j].reason, r->reason) != 0) continue;
+            first = j >= i;
+            count++;
+        }
+        if (!first) continue;
+        if (!any)
+            ts_text_add(out, "Not modelled, by reason:\n\n| rows | the first | reason |\n|---:|---|---|\n");
+        any = true;
+        ts_text_add(out, "| %d | `%s` | %s |\n", count, r->row->id, r->reason);
+    }
+    if (any) ts_text_add_char(out, '\n');
+}
+
+static void add_rows(const ts_validation *v, ts_text *out) {
+    ts_text_add(out, "| row | group | measured us | simulated us | error | roofline us "
+                     "|\n|---|---|---:|---:|---:|---:|\n");
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        if (r->reason != NULL) continue;
+        ts_text_add(out, "| %s | %s | %.4g | %.4g | %+.1f %% | %.4g |\n", r->row->id, r->work.group->name,
+                    r->work.measured_us, r->simulated_us,
+                    ts_validated_error(r->simulated_us, r->work.measured_us), r->roofline_us);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
+    ts_text_add(out, "%s", introduction);
+    add_groups(v, out);
+    add_remarks(v, out);
+    add_unmodelled(v, out);
+    if (rows) add_rows(v, out);
+    out->bytes[--out->length] = '\0'; /* no empty line at the end */
+}
+
+/* ---- JSON ---- */
+
+static void add_errors(ts_json *json, const char *key, const ts_validation_errors *e) {
+    ts_json_object(json, key);
+    ts_json_real(json, "median_percent", e->median, 2);
+    ts_json_real(json, "p90_percent", e->high, 2);
+    ts_json_real(json, "worst_percent", e->worst, 2);
+    ts_json_close(json);
+}
+
+static void add_json_group(ts_json *json, const ts_validated_group *g) {
+    ts_json_object(json, NULL);
+    ts_json_text(json, "group", g->group->name);
+    ts_json_int(json, "rows", g->rows);
+    ts_json_int(json, "modelled", g->modelled);
+    add_errors(json, "simulated", &g->model);
+    add_errors(json, "roofline", &g->roofline);
+    if (g->group->median > 0) {
+        ts_json_real(json, "goal_median_percent", g->group->median, 0);
+        ts_json_real(json, "goal_p90_percent", g->group->high, 0);
+        ts_json_bool(json, "goal_met", met(g));
+    }
+    ts_json_int(json, "pairs_out_of_order", g->out_of_order);
+    ts_json_text(json, "worst", g->worst != NULL ? g->worst->row->id : NULL);
+    ts_json_close(json);
+}
+
+static void add_time(ts_json *json, const char *key, double us) {
+    if (us > 0)
+        ts_json_real(json, key, us, 6);
+    else
+        ts_json_null(json, key);
+}
+
+static void add_json_row(ts_json *json, const ts_validated_row *r) {
+    ts_json_object(json, NULL);
+    ts_json_text(json, "id", r->row->id);
+    ts_json_text(json, "group", r->work.group != NULL ? r->work.group->name : NULL);
+    ts_json_text(json, "machine", r->work.machine);
+    add_time(json, "measured_us", r->work.measured_us);
+    add_time(json, "simulated_us", r->simulated_us);
+    add_time(json, "roofline_us", r->roofline_us);
+    if (r->reason == NULL)
+        ts_json_real(json, "error_percent", ts_validated_error(r->simulated_us, r->work.measured_us), 2);
+    else
+        ts_json_text(json, "reason", r->reason);
+    ts_json_close(json);
+}
+
+void ts_report_validation_json(const ts_validation *v, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "validate");
+    ts_json_array(&json, "groups");
+    for (int i = 0; i < v->group_count; i++) add_json_group(&json, &v->groups[i]);
+    ts_json_close(&json);
+    ts_json_array(&json, "rows");
+    for (int i = 0; i < v->row_count; i++) add_json_row(&json, &v->rows[i]);
+    ts_json_close(&json);
+    ts_json_end(&json);
+}

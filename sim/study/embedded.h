@@ -1,0 +1,10 @@
+/* The tables of measurements (tests/data/) that the binary carries. Private. */
+#ifndef SIM_STUDY_EMBEDDED_H
+#define SIM_STUDY_EMBEDDED_H
+
+#include "tilesim/machine/embedded.h"
+
+extern const ts_embedded_file ts_embedded_tables[];
+extern const size_t ts_embedded_table_count;
+
+#endif

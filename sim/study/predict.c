@@ -1,0 +1,305 @@
+/* Workloads as programs and transfers. */
+#include "tilesim/study/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/run/run.h"
+#include "tilesim/study/transfer.h"
+
+/* ---- Machines: a device, a core's share of it ---- */
+
+/* Equal parts of a machine: HBM and the memories of the chip shrink; cores keep what is theirs. */
+static const ts_machine *part_of(ts_error *err, ts_arena *arena, const ts_machine *machine, int parts) {
+    if (parts <= 1) return machine;
+    if (machine->hbm.stacks % parts != 0 && machine->hbm.channels % parts != 0) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s: %d parts do not share %d stacks of HBM evenly", machine->name,
+                     parts, machine->hbm.stacks);
+        return NULL;
+    }
+    ts_machine *part = TS_NEW(arena, ts_machine);
+    ts_machine_memory *memories = TS_NEW_ARRAY(arena, ts_machine_memory, machine->memory_count);
+    *part = *machine;
+    if (machine->hbm.stacks % parts == 0)
+        part->hbm.stacks /= parts;
+    else
+        part->hbm.channels /= parts;
+    for (int i = 0; i < machine->memory_count; i++) {
+        memories[i] = machine->memories[i];
+        if (!memories[i].per_core) memories[i].capacity_bytes /= parts;
+    }
+    part->memories = memories;
+    part->chip.tensor_cores = machine->chip.tensor_cores > parts ? machine->chip.tensor_cores / parts : 1;
+    part->chip.devices = 1;
+    return part;
+}
+
+const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine) {
+    return part_of(err, arena, machine, machine->chip.devices);
+}
+
+static double microseconds(int64_t ps) { return (double)ps / 1e6; }
+
+/* ---- Programs ---- */
+
+enum { MAX_DEFINES = 12 };
+
+typedef struct {
+    ts_arena *arena;
+    const ts_machine *machine;
+    const char *program;
+    ts_define defines[MAX_DEFINES];
+    int count;
+} kernel;
+
+static void define(kernel *k, const char *name, int64_t value) {
+    char *text = ts_arena_alloc(k->arena, 24, 1);
+    snprintf(text, 24, "%lld", (long long)value);
+    int i = 0;
+    while (i < k->count && strcmp(k->defines[i].name, name) != 0) i++;
+    k->defines[i] = (ts_define){name, text};
+    k->count += i == k->count;
+}
+
+/* Microseconds that the program runs. */
+static bool run(ts_error *err, const kernel *k, double *us) {
+    ts_arena *scratch = ts_arena_new();
+    ts_run_request request = {.program = k->program,
+                              .machine = k->machine,
+                              .defines = k->defines,
+                              .define_count = k->count,
+                              .time_only = true,
+                              .max_cycles = INT64_C(100000000000)};
+    ts_run_result result;
+    bool good = ts_run(err, scratch, &request, &result);
+    if (good) *us = ts_machine_microseconds(k->machine, result.counters.values[TS_COUNTER_CYCLES]);
+    ts_arena_free(scratch);
+    return good;
+}
+
+/* A program whose parameter `name` is `total`, of which a block takes `unit`. In its stride each block takes
+ * the same time: above twice `few` blocks, those of `few` and of twice as many say what. */
+static bool run_blocks(ts_error *err, kernel *k, const char *name, int64_t unit, int64_t total, int64_t few,
+                       double *us) {
+    double begin, end;
+    if (total <= 2 * few * unit) {
+        define(k, name, total);
+        return run(err, k, us);
+    }
+    define(k, name, few * unit);
+    if (!run(err, k, &begin)) return false;
+    define(k, name, 2 * few * unit);
+    if (!run(err, k, &end)) return false;
+    *us = end + (end - begin) / (double)few * ((double)total / (double)unit - 2 * (double)few);
+    return true;
+}
+
+/* ---- Copies ---- */
+
+enum { COPY_EXACT_BYTES = 1 << 28 }; /* the steady state of a machine with long queues is found late */
+
+/* A matrix of f16 to CMEM, in the layout that XLA gives it; or bytes from one place in HBM to another. */
+static bool predict_copy(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+                         double *us) {
+    char src[160], dst[176];
+    if (w->rank >= 2) {
+        int64_t rows = 1;
+        for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
+        snprintf(src, sizeof src, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
+                 (long long)w->dims[w->rank - 1]);
+        snprintf(dst, sizeof dst, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
+                 (long long)w->dims[w->rank - 1]);
+    } else {
+        snprintf(src, sizeof src, "f32[%lld,128]{1,0}", (long long)ts_ceil_div(w->dims[0], 512));
+        snprintf(dst, sizeof dst, "%s", src);
+    }
+    ts_source texts[] = {{"the source", src, strlen(src)}, {"the destination", dst, strlen(dst)}};
+    ts_transfer_end from, to;
+    ts_transfer_study study;
+    if (!ts_transfer_end_parse(err, arena, &texts[0], &from) ||
+        !ts_transfer_end_parse(err, arena, &texts[1], &to))
+        return false;
+    from.at = to.at = TS_TRANSFER_ANYWHERE;
+    bool exact = w->rank == 1 && w->dims[0] <= COPY_EXACT_BYTES;
+    if (!ts_transfer_price(err, arena, machine, &from, &to, exact, &study)) return false;
+    *us = ts_machine_microseconds(machine, study.cost.cycles) +
+          (w->launched ? microseconds(machine->chip.launch_ps) : 0);
+    return true;
+}
+
+/* ---- Passes over memory ---- */
+
+enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
+
+static bool predict_pass(ts_error *err, ts_arena *arena, const ts_machine *machine, int64_t bytes,
+                         bool writes, double *us) {
+    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/pass.tsim"};
+    define(&k, "COLS", PASS_COLUMNS);
+    define(&k, "BLOCK", PASS_ROWS);
+    define(&k, "IN", 1);
+    define(&k, "OUT", writes);
+    int64_t rows = ts_round_up(ts_ceil_div(bytes, PASS_COLUMNS * 4), PASS_ROWS);
+    if (!run_blocks(err, &k, "ROWS", PASS_ROWS, rows, PASS_BLOCKS, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
+/* One pass reads as much as it writes; what is read beyond that is read by passes that write nothing, each a
+ * kernel. */
+static bool predict_passes(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+                           double *us) {
+    int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
+            left = w->read_bytes - both;
+    int64_t most = both > left / 8 ? both : left; /* of one pass */
+    double one;
+    *us = 0;
+    if (both > left / 1024) {
+        if (!predict_pass(err, arena, machine, both, true, us)) return false;
+    }
+    for (; left > 0; left -= most) {
+        if (!predict_pass(err, arena, machine, left < most ? left : most, false, &one)) return false;
+        *us += one;
+    }
+    return true;
+}
+
+/* ---- Matrix products ---- */
+
+typedef struct {
+    int64_t m, n, k;
+} extents;
+
+/* Blocks that the program takes, unless the workload says: those whose a, b and c fit VMEM twice, large ones
+ * first. */
+static extents choose_block(const ts_workload *w, const ts_work_product *p, const ts_machine *machine) {
+    int64_t edge = machine->core.mxu.edge, tile = machine->core.mxu.units * 128;
+    bool large = machine->core.mxu.edge > 128;
+    extents b = {large ? 2048 : 1024, large ? 2048 : 1024, 512};
+    if (w->block[0] > 0) b = (extents){w->block[0], w->block[1], w->block[2]};
+    int64_t m = ts_round_up(p->m, 128), n = ts_round_up(p->n, tile), k = ts_round_up(p->k, 2 * edge);
+    int64_t least = 128 + edge;
+    b = (extents){b.m < m ? b.m : m, b.n < n ? b.n : n, b.k < k ? b.k : k};
+    if (b.m < least) b.m = least;
+    return b;
+}
+
+static bool predict_product(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_work_product *p,
+                            const ts_machine *machine, double *us) {
+    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/matmul.tsim"};
+    extents b = choose_block(w, p, machine);
+    define(&k, "M", p->m < b.m ? p->m : b.m);
+    define(&k, "K", p->k);
+    define(&k, "BM", b.m);
+    define(&k, "BN", b.n);
+    define(&k, "BK", b.k);
+    int64_t n =
+        p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
+    if (!run_blocks(err, &k, "N", b.n, n, 2, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
+/* The cores of a device each take their share of the rows, and of the HBM. */
+static bool predict_products(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+                             double *us) {
+    int cores = machine->chip.tensor_cores;
+    const ts_machine *core = part_of(err, arena, machine, cores);
+    *us = 0;
+    for (int i = 0; core != NULL && i < w->count; i++) {
+        double one;
+        ts_work_product p = w->products[i];
+        p.m = ts_ceil_div(p.m, cores);
+        if (!predict_product(err, arena, w, &p, core, &one)) return false;
+        *us += one;
+    }
+    return core != NULL;
+}
+
+/* ---- Element-wise operations on f16 ---- */
+
+enum { HALF_ROWS = 1024, HALF_BLOCKS = 16 };
+
+/* Rows of 128 in the layout that pads least: any dims may be the two minor ones, which XLA tiles by 8 x 128
+ * and packs in pairs; a vector is padded to 256. */
+static int64_t half_rows(const ts_workload *w) {
+    int64_t least = INT64_MAX, all = 1;
+    for (int i = 0; i < w->rank; i++) all *= w->dims[i];
+    if (w->rank == 1) return ts_ceil_div(all, 256) * 2;
+    for (int i = 0; i < w->rank; i++) {
+        for (int j = 0; j < w->rank; j++) {
+            if (i == j) continue;
+            int64_t rows =
+                all / w->dims[i] / w->dims[j] * ts_ceil_div(w->dims[i], 128) * ts_round_up(w->dims[j], 8);
+            if (rows < least) least = rows;
+        }
+    }
+    return least;
+}
+
+static bool predict_elementwise(ts_error *err, ts_arena *arena, const ts_workload *w,
+                                const ts_machine *machine, double *us) {
+    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/half.tsim"};
+    int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
+    rows = ts_round_up(rows, 16 * vregs);
+    int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
+    define(&k, "IN", w->inputs < 2 ? 1 : 2);
+    define(&k, "VREGS", vregs);
+    define(&k, "BLOCK", block);
+    if (!run_blocks(err, &k, "ROWS", block, rows, HALF_BLOCKS, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
+/* ---- All ---- */
+
+bool ts_workload_predict(ts_error *err, ts_arena *arena, const ts_workload *work, const ts_machine *machine,
+                         double *us) {
+    bool (*const models[])(ts_error *, ts_arena *, const ts_workload *, const ts_machine *,
+                           double *) = {[TS_WORK_COPY] = predict_copy,
+                                        [TS_WORK_MATMUL] = predict_products,
+                                        [TS_WORK_PASSES] = predict_passes,
+                                        [TS_WORK_ELEMENTWISE] = predict_elementwise};
+    const ts_machine *device = ts_machine_device(err, arena, machine);
+    if (device == NULL) return false;
+    if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "there is no program for it yet");
+    if (!models[work->kind](err, arena, work, device, us)) return false;
+    if (work->group->wall) *us += microseconds(machine->chip.dispatch_ps);
+    return true;
+}
+
+/* Bytes in HBM that a workload moves at least, and operations that the matrix units do. */
+static void needs(const ts_workload *w, double *bytes, double *operations) {
+    double elements = 1;
+    *bytes = *operations = 0;
+    for (int i = 0; i < w->rank; i++) elements *= (double)w->dims[i];
+    if (w->kind == TS_WORK_COPY) *bytes = w->rank >= 2 ? 2 * elements : 2 * elements /* read and written */;
+    if (w->kind == TS_WORK_ELEMENTWISE) *bytes = 2 * elements * (w->inputs + 1);
+    if (w->kind == TS_WORK_PASSES) *bytes = (double)w->read_bytes + (double)w->written_bytes;
+    if (w->kind == TS_WORK_ATTENTION) {
+        double scores = (double)w->batch * (double)w->heads * (double)w->length * (double)w->length;
+        *operations = 4 * scores * (double)w->depth * (w->causal ? 0.5 : 1);
+        *bytes = 4 * 2 * (double)w->batch * (double)w->heads * (double)w->length * (double)w->depth;
+    }
+    for (int i = 0; i < w->count; i++) {
+        const ts_work_product *p = &w->products[i];
+        double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+        *operations += 2 * m * n * k;
+        *bytes += (double)p->in_bytes * (m * k + k * n * (double)p->weights) +
+                  (double)p->out_bytes * m * n * (1 + p->extra_reads);
+    }
+}
+
+double ts_workload_roofline(const ts_workload *work, const ts_machine *machine) {
+    double bytes, operations, devices = machine->chip.devices;
+    needs(work, &bytes, &operations);
+    double memory = bytes / ((double)ts_machine_hbm_rate(machine) / devices) * 1e6;
+    double matrix = operations /
+                    ((double)ts_machine_peak_ops(machine, TS_MXU_BF16, machine->chip.peak_khz) / devices) *
+                    1e6;
+    double launches = work->launched ? microseconds(machine->chip.launch_ps) : 0;
+    double dispatch = work->group->wall ? microseconds(machine->chip.dispatch_ps) : 0;
+    return launches + dispatch + (memory > matrix ? memory : matrix);
+}

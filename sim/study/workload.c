@@ -1,0 +1,549 @@
+/* Recognises workloads by the words and parameters of their rows. */
+#include "tilesim/study/workload.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Groups ---- */
+
+typedef enum {
+    COPY_V4,
+    COPY_V7X,
+    STREAM_V6E,
+    NORM_V6E,
+    GEMM_V7X,
+    GEMM_V6E,
+    GEMM_V6E_WALL,
+    GEMM_LARGE_WALL,
+    PALLAS_BLOCKS_V5E,
+    SMALL_V4,
+    ELEMENTWISE_V4,
+    MATMUL_SMALL_V4,
+    LAYERNORM_V4,
+    FLASH_V6E,
+    MATMUL_V4,
+    GEMM_NORM_V6E,
+    ATTENTION_V6E,
+    ICI_PERMUTE,
+    ICI_ALLGATHER,
+    ICI_ALLREDUCE,
+    GROUPS
+} group_id;
+
+static const char links[] = "there are no links between chips";
+
+const ts_work_group ts_work_groups[] = {
+    [COPY_V4] = {"copy-v4", "v4", "copies from HBM to CMEM", "a transfer", false, 4, 15, NULL},
+    [COPY_V7X] = {"copy-v7x", "v7x", "copies inside HBM, one of two devices", "a transfer", false, 4, 15,
+                  NULL},
+    [STREAM_V6E] = {"stream-v6e", "v6e", "element-wise kernels, reductions and losses", "programs/pass.tsim",
+                    true, 5, 12, NULL},
+    [NORM_V6E] = {"norm-v6e", "v6e", "norms and softmax: several passes", "programs/pass.tsim, once a pass",
+                  true, 8, 20, NULL},
+    [GEMM_V7X] = {"gemm-v7x", "v7x", "matrix products, one of two devices", "programs/matmul.tsim", false, 7,
+                  25, NULL},
+    [GEMM_V6E] = {"gemm-v6e", "v6e", "matrix products with what is fused to them", "programs/matmul.tsim",
+                  false, 7, 25, NULL},
+    [GEMM_V6E_WALL] = {"gemm-v6e-wall", "v6e", "matrix products, measured on the host",
+                       "programs/matmul.tsim", true, 0, 0, NULL},
+    [GEMM_LARGE_WALL] = {"gemm-large-wall", NULL, "large matrix products, measured on the host",
+                         "programs/matmul.tsim", true, 0, 0, NULL},
+    [PALLAS_BLOCKS_V5E] = {"pallas-blocks-v5e", "v5e", "matrix products in blocks of stated sizes",
+                           "programs/matmul.tsim", true, 6, 12, NULL},
+    [SMALL_V4] = {"small-v4", "v4", "element-wise kernels of at most 16,384 f16", "programs/half.tsim", false,
+                  8, 20, NULL},
+    [ELEMENTWISE_V4] = {"elementwise-v4", "v4", "element-wise kernels of more f16", "programs/half.tsim",
+                        false, 5, 15, NULL},
+    [MATMUL_SMALL_V4] = {"matmul-small-v4", "v4", "f16 matrix products up to 256", NULL, false, 0, 0,
+                         "products of f16 convert their operands in a way that is not public"},
+    [LAYERNORM_V4] = {"layernorm-v4", "v4", "f16 layer norm", NULL, false, 0, 0,
+                      "it is several kernels, and which is not public"},
+    [FLASH_V6E] = {"flash-v6e", "v6e", "attention in one kernel", "programs/flash_attention.tsim", false, 30,
+                   50, NULL},
+    [MATMUL_V4] = {"matmul-v4", "v4", "f16 matrix products above 256", NULL, false, 0, 0,
+                   "how XLA tiles f16 products is not public"},
+    [GEMM_NORM_V6E] = {"gemm-norm-v6e", "v6e", "matrix products and a norm", NULL, false, 0, 0,
+                       "the row does not say how often the norm passes over memory"},
+    [ATTENTION_V6E] = {"attention-v6e", "v6e", "attention in several kernels", NULL, false, 0, 0,
+                       "the row does not say which scores go to HBM"},
+    [ICI_PERMUTE] = {"ici-permute", NULL, "one hop between chips", NULL, false, 0, 0, links},
+    [ICI_ALLGATHER] = {"ici-allgather", NULL, "all-gather", NULL, false, 0, 0, links},
+    [ICI_ALLREDUCE] = {"ici-allreduce", NULL, "all-reduce", NULL, false, 0, 0, links},
+};
+const int ts_work_group_count = GROUPS;
+
+/* ---- Parameters ---- */
+
+static bool refuse(ts_workload *work, const char *reason) {
+    work->kind = TS_WORK_NONE;
+    work->reason = reason;
+    return false;
+}
+
+#define LARGEST 0x1p44 /* bytes, elements: nothing of a chip is larger, and products of them are checked */
+
+/* A positive whole number by the first of some keys, ended by NULL, that is there; 0: none. */
+static int64_t number(const ts_measured_row *row, const char *const *keys) {
+    double value;
+    for (; *keys != NULL; keys++) {
+        if (ts_measured_numbers(row->parameters, *keys, 1, &value) == 1 && value >= 1 && value <= LARGEST)
+            return (int64_t)value;
+    }
+    return 0;
+}
+#define NUMBER(...) number(row, (const char *const[]){__VA_ARGS__, NULL})
+
+static double real(const ts_measured_row *row, const char *key, double otherwise) {
+    double value;
+    return ts_measured_numbers(row->parameters, key, 1, &value) == 1 && value >= 0 && value <= LARGEST
+               ? value
+               : otherwise;
+}
+
+static int dims_of(const ts_measured_row *row, const char *key, int64_t *dims) {
+    double numbers[TS_WORK_MAX_DIMS];
+    int count = ts_measured_numbers(row->parameters, key, TS_WORK_MAX_DIMS, numbers);
+    for (int i = 0; i < count; i++) {
+        if (numbers[i] < 1 || numbers[i] > LARGEST) return 0;
+        dims[i] = (int64_t)numbers[i];
+    }
+    return count;
+}
+
+/* 0: there are none, or too many elements. */
+static int64_t product(const int64_t *dims, int count) {
+    int64_t all = count > 0;
+    for (int i = 0; i < count; i++) {
+        if (__builtin_mul_overflow(all, dims[i], &all) || all > (int64_t)LARGEST) return 0;
+    }
+    return all;
+}
+
+/* Does the text have the word? It begins where a word does ("max" is not in "softmax") unless it begins with
+ * '*'. */
+static bool has(const char *text, const char *word) {
+    bool anywhere = *word == '*';
+    size_t length = strlen(word += anywhere);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strncasecmp(at, word, length) == 0 && (anywhere || at == text || !isalpha((unsigned char)at[-1])))
+            return true;
+    }
+    return false;
+}
+
+static bool has_any(const char *text, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (has(text, *words)) return true;
+    }
+    return false;
+}
+#define HAS(text, ...) has_any(text, (const char *const[]){__VA_ARGS__, NULL})
+
+static int64_t type_bytes(const char *parameters) {
+    return HAS(parameters, "bf16", "bfloat16", "f16", "float16", "half") ? 2
+           : HAS(parameters, "int8", "s8", "u8", "*float8")              ? 1
+                                                                         : 4;
+}
+
+/* ---- What a group's rows say, in either format ---- */
+
+static bool read_copy_v4(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_COPY;
+    work->launched = false; /* inside a kernel, while it runs */
+    work->rank = dims_of(row, "shape", work->dims);
+    return product(work->dims, work->rank) > 0 || refuse(work, "it states no shape");
+}
+
+static bool read_copy_v7x(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_COPY;
+    work->rank = 1;
+    work->dims[0] = NUMBER("s", "size", "bytes");
+    work->read_bytes = work->written_bytes = work->dims[0];
+    return work->dims[0] > 0 || refuse(work, "it states no size");
+}
+
+static bool add_product(ts_workload *work, ts_work_product p) {
+    int64_t dims[] = {p.m, p.n, p.k};
+    if (product(dims, 2) == 0 || product(dims + 1, 2) == 0 || product((int64_t[]){p.m, p.k}, 2) == 0)
+        return refuse(work, "it does not state M, N and K");
+    if (p.weights < 1 || p.weights > p.m) p.weights = 1;
+    work->products[work->count++] = p;
+    return true;
+}
+
+static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_MATMUL;
+    work->random = real(row, "rnd", 1) > 0;
+    int count = dims_of(row, "blk", work->block);
+    if (count != 3) memset(work->block, 0, sizeof work->block);
+    return add_product(work, (ts_work_product){.m = NUMBER("M"),
+                                               .n = NUMBER("N"),
+                                               .k = NUMBER("K"),
+                                               .weights = NUMBER("nb"),
+                                               .in_bytes = (int64_t)real(row, "bin", 2),
+                                               .out_bytes = (int64_t)real(row, "bout", 2),
+                                               .transcendentals = real(row, "eup", 0),
+                                               .extra_reads = real(row, "xp", 0)});
+}
+
+static bool read_pallas(const ts_measured_row *row, ts_workload *work) {
+    int64_t n = NUMBER("n", "N"), m = NUMBER("n", "M"), k = NUMBER("n", "K");
+    work->kind = TS_WORK_MATMUL;
+    work->random = true;
+    if (dims_of(row, "blk", work->block) != 3) {
+        work->block[0] = NUMBER("bm");
+        work->block[1] = NUMBER("bk");
+        work->block[2] = NUMBER("bn");
+    }
+    return add_product(
+        work, (ts_work_product){.m = m, .n = n, .k = k, .weights = 1, .in_bytes = 2, .out_bytes = 2});
+}
+
+static bool read_elementwise(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_ELEMENTWISE;
+    work->rank = dims_of(row, "sh", work->dims);
+    if (work->rank == 0) work->rank = dims_of(row, "shape", work->dims);
+    if (work->rank == 0) work->rank = dims_of(row, "n", work->dims);
+    work->inputs = (int)NUMBER("nin");
+    if (work->inputs == 0)
+        work->inputs = HAS(row->workload, "add", "sub", "mul", "div", "max", "min", "pow") ? 2 : 1;
+    if (work->inputs > 4) return refuse(work, "it has more than four inputs");
+    return product(work->dims, work->rank) > 0 || refuse(work, "it states no shape");
+}
+
+static bool read_traffic(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_PASSES;
+    work->read_bytes = NUMBER("R");
+    work->written_bytes = NUMBER("W");
+    return work->read_bytes > 0 || refuse(work, "it does not state the bytes it reads");
+}
+
+static bool read_attention(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_ATTENTION;
+    work->batch = NUMBER("B", "batch", "batch_size");
+    work->heads = NUMBER("H", "num_heads", "num_q_heads", "num_query_heads");
+    work->length = NUMBER("S", "seq_len", "seq", "q_len");
+    work->depth = NUMBER("D", "head_dim");
+    work->causal = real(row, "causal", 1) > 0;
+    int64_t dims[] = {work->batch, work->heads, work->length, work->depth};
+    return product(dims, 4) > 0 || refuse(work, "it does not state batch, heads, length and depth");
+}
+
+static bool read_nothing(const ts_measured_row *row, ts_workload *work) {
+    (void)row;
+    return refuse(work, work->group->reason);
+}
+
+/* ---- The suites of v6e: what their names mean ---- */
+
+/* Operations of KernelBench, level 1, that stream: reads of the input, and whether something of its size is
+ * written. */
+static const struct {
+    const char *words[4];
+    int reads; /* of a tensor of that size */
+    enum { SAME, REDUCED, SCALAR } result;
+    group_id group;
+} streams[] = {
+    {{"BatchNorm"}, 1, SAME, STREAM_V6E}, /* with stored statistics */
+    {{"*Softmax", "InstanceNorm", "GroupNorm", "LayerNorm"}, 3, SAME, NORM_V6E},
+    {{"RMSNorm", "Frobenius", "L1Norm", "L2Norm"}, 2, SAME, NORM_V6E},
+    {{"*_reduction", "argmax", "argmin"}, 1, REDUCED, STREAM_V6E},
+    {{"HingeLoss"}, 1, SCALAR, STREAM_V6E}, /* the targets are one number a row */
+    {{"MSELoss", "HuberLoss", "KLDivLoss", "CosineSimilarityLoss"}, 2, SCALAR, STREAM_V6E},
+    {{"TripletMarginLoss"}, 3, SCALAR, STREAM_V6E},
+    {{"*ReLU", "Sigmoid", "*Tanh", "Swish"}, 1, SAME, STREAM_V6E},
+    {{"*GELU", "SELU", "ELU", "HardSigmoid"}, 1, SAME, STREAM_V6E},
+    {{"Softplus", "Softsign", "*scalar_mul", "*diagonal"}, 1, SAME, STREAM_V6E},
+};
+
+/* Elements of the tensor that an operation reads; the keys are those of KernelBench. */
+static int64_t input_elements(const ts_measured_row *row) {
+    int64_t dims[2 * TS_WORK_MAX_DIMS];
+    static const char *const keys[] = {"batch_size", "features", "dim1", "dim2"};
+    int count = dims_of(row, "input_shape", dims + 1);
+    if (count > 0) {
+        dims[0] = NUMBER("batch_size");
+        return product(dims, count + 1);
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        int64_t extent = NUMBER(keys[i]);
+        if (extent > 0) dims[count++] = extent;
+    }
+    return product(dims, count);
+}
+
+static bool read_stream(const ts_measured_row *row, ts_workload *work, int i) {
+    int64_t out[TS_WORK_MAX_DIMS], written = product(out, dims_of(row, "out", out)),
+                                   bytes = type_bytes(row->parameters);
+    int64_t read = streams[i].result == SAME ? written : input_elements(row);
+    work->kind = TS_WORK_PASSES;
+    work->group = &ts_work_groups[streams[i].group];
+    if (read == 0 || (written == 0 && streams[i].result != SCALAR))
+        return refuse(work, "it states no shapes");
+    work->read_bytes = read * bytes * streams[i].reads;
+    work->written_bytes = (streams[i].result == SCALAR ? 1 : written) * bytes;
+    return true;
+}
+
+/* A product of KernelBench: its result is the last dim of `out` wide. */
+static bool read_kernelbench_product(const ts_measured_row *row, ts_workload *work) {
+    int64_t out[TS_WORK_MAX_DIMS], bytes = type_bytes(row->parameters);
+    int rank = dims_of(row, "out", out);
+    work->group = &ts_work_groups[GEMM_V6E_WALL];
+    if (rank < 2) return refuse(work, "it states no shape");
+    int64_t m = product(out, rank - 1), n = out[rank - 1], k = NUMBER("K");
+    if (k == 0 || rank == 4)
+        k = rank == 4   ? NUMBER("l")
+            : rank == 3 ? NUMBER("k")
+                        : NUMBER("N", "M");                   /* b i j l k; tall: M x N x M */
+    if (k == 0 && has(row->workload, "priority gemm")) k = m; /* JAXBench's 8p_GEMM: 8192 x 8192 x 28672 */
+    work->kind = TS_WORK_MATMUL;
+    work->random = true;
+    return add_product(work, (ts_work_product){.m = m,
+                                               .n = n,
+                                               .k = k,
+                                               .in_bytes = bytes,
+                                               .out_bytes = bytes,
+                                               .weights = has(row->workload, "batched") ? out[0] : 1});
+}
+
+static bool read_kernelbench(const ts_measured_row *row, ts_workload *work) {
+    const char *name = row->workload;
+    if (HAS(name, "conv", "*pooling", "*attention"))
+        return refuse(work, "convolutions, pooling and attention of KernelBench");
+    if (HAS(name, "*cumsum", "*cumprod", "CrossEntropy", "*moe"))
+        return refuse(work, "scans, gathers and mixtures of experts");
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        for (int w = 0; w < 4 && streams[i].words[w] != NULL; w++) {
+            if (has(name, streams[i].words[w])) return read_stream(row, work, (int)i);
+        }
+    }
+    if (HAS(name, "*matmul", "*matrix", "gemm")) return read_kernelbench_product(row, work);
+    return refuse(work, "an operation of KernelBench that is not known");
+}
+
+/* What is fused to a product, by the words of its name, and where the fusion ends. */
+static double count_transcendentals(const char *name) {
+    static const char *const functions[] = {"GELU", "Sigmoid", "Swish",    "SiLU",
+                                            "Tanh", "Mish",    "Softplus", NULL};
+    static const char *const ends[] = {"Sum",       "Max",     "Min",     "Mean",
+                                       "LogSumExp", "AvgPool", "MaxPool", NULL}; /* reduced */
+    double count = 0;
+    for (const char *at = name; *at != '\0' && *at != ' '; at += strcspn(at, "_ "), at += *at == '_') {
+        char word[32] = "";
+        size_t length = strcspn(at, "_ ");
+        memcpy(word, at, length < sizeof word ? length : sizeof word - 1);
+        for (int i = 0; ends[i] != NULL; i++) {
+            if (strcasecmp(word, ends[i]) == 0) return count;
+        }
+        for (int i = 0; functions[i] != NULL; i++) count += strcasecmp(word, functions[i]) == 0;
+    }
+    return count;
+}
+
+static bool read_swiglu(const ts_measured_row *row, ts_workload *work) {
+    int64_t rows = product((int64_t[]){NUMBER("batch"), NUMBER("seq_len")}, 2), narrow = NUMBER("emb_dim"),
+            wide = NUMBER("mlp_dim");
+    ts_work_product up = {.m = rows, .n = wide, .k = narrow, .in_bytes = 2, .out_bytes = 2}, gate = up;
+    gate.transcendentals = 1;
+    ts_work_product down = {.m = rows, .n = narrow, .k = wide, .in_bytes = 2, .out_bytes = 2};
+    return add_product(work, up) && add_product(work, gate) && add_product(work, down);
+}
+
+static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work, const char *name) {
+    int64_t n = NUMBER("N", "out_features", "hidden_size", "output_size"), last = NUMBER("output_size"),
+            out[TS_WORK_MAX_DIMS];
+    ts_work_product p = {.m = NUMBER("M", "batch_size"),
+                         .n = n,
+                         .k = NUMBER("K", "in_features", "input_size"),
+                         .weights = NUMBER("num_groups"),
+                         .in_bytes = 2,
+                         .out_bytes = 2,
+                         .transcendentals = count_transcendentals(name),
+                         .extra_reads = HAS(name, "*ResidualAdd") ? 0.5 : 0};
+    work->kind = TS_WORK_MATMUL;
+    dims_of(row, "block_shape", out);
+    if (has(name, "*SwiGLU")) return read_swiglu(row, work);
+    bool two = NUMBER("hidden_size") > 0 && last > 0;
+    int rank = dims_of(row, "out", out);
+    if (!two && (rank == 0 || out[rank - 1] != n)) p.out_bytes = 0;
+    if (!add_product(work, p)) return false;
+    p = (ts_work_product){.m = p.m, .n = last, .k = n, .in_bytes = 2};
+    return !two || add_product(work, p);
+}
+
+static bool read_jaxbench(const ts_measured_row *row, ts_workload *work) {
+    const char *name = strchr(row->workload, ' ');
+    name = name != NULL ? name + 1 : row->workload;
+    work->random = name[strspn(name, "0123456789")] != 'k'; /* those of KernelBench have weights of zero */
+    if (HAS(name, "*attention")) {
+        bool one = HAS(row->workload, "pallas") && HAS(name, "*flash", "*gqa_attention", "*mha") &&
+                   !HAS(name, "*paged", "*MLA");
+        work->group = &ts_work_groups[one ? FLASH_V6E : ATTENTION_V6E];
+        return one ? read_attention(row, work) : refuse(work, work->group->reason);
+    }
+    if (HAS(name, "conv2d", "conv3d", "*_conv")) return refuse(work, "convolutions");
+    if (!HAS(name, "*gemm", "*matmul", "*bmm", "*swiglu", "*ragged_dot"))
+        return refuse(work, "an operation of JAXBench that is not known");
+    bool norm = HAS(name, "*GroupNorm", "*BatchNorm", "*LayerNorm", "*Softmax");
+    work->group = &ts_work_groups[norm ? GEMM_NORM_V6E : GEMM_V6E];
+    return norm ? refuse(work, work->group->reason) : read_jaxbench_product(row, work, name);
+}
+
+/* "8p_GEMM 8192x8192x28672 bf16 XLA default": M x K x N. */
+static bool read_wiki(const ts_measured_row *row, ts_workload *work) {
+    int64_t d[3] = {0};
+    const char *at = strstr(row->workload, "GEMM ");
+    for (int i = 0; at != NULL && i < 3; i++) {
+        for (at += i == 0 ? 5 : *at == 'x'; isdigit((unsigned char)*at) && d[i] < (int64_t)LARGEST; at++)
+            d[i] = 10 * d[i] + *at - '0';
+    }
+    work->kind = TS_WORK_MATMUL;
+    work->random = true;
+    return add_product(work,
+                       (ts_work_product){.m = d[0], .k = d[1], .n = d[2], .in_bytes = 2, .out_bytes = 2});
+}
+
+static bool read_sparse(const ts_measured_row *row, ts_workload *work) {
+    (void)row;
+    return refuse(work, "the row does not say which blocks are zero");
+}
+
+static bool read_f16_product(const ts_measured_row *row, ts_workload *work) {
+    work->group =
+        &ts_work_groups[NUMBER("M") <= 256 && NUMBER("N") <= 256 && NUMBER("K") <= 256 ? MATMUL_SMALL_V4
+                                                                                       : MATMUL_V4];
+    return refuse(work, work->group->reason);
+}
+
+static bool read_f16_elementwise(const ts_measured_row *row, ts_workload *work) {
+    bool good = read_elementwise(row, work);
+    work->group =
+        &ts_work_groups[good && product(work->dims, work->rank) > 16384 ? ELEMENTWISE_V4 : SMALL_V4];
+    return good;
+}
+
+/* ---- Which group ---- */
+
+/* Of rows by words: the first that fits. `chip` is how the column begins; all `words` are there. */
+static const struct {
+    group_id group;
+    const char *chip, *words[2];
+    bool (*read)(const ts_measured_row *row, ts_workload *work);
+} families[] = {
+    {COPY_V4, "v4", {"copy", "HBM"}, read_copy_v4},
+    {MATMUL_V4, "v4", {"f16", "matmul"}, read_f16_product},
+    {LAYERNORM_V4, "v4", {"layer"}, read_nothing},
+    {SMALL_V4, "v4", {"f16", "elementwise"}, read_f16_elementwise},
+    {SMALL_V4, "v4", {"f16", "activation"}, read_f16_elementwise},
+    {GEMM_LARGE_WALL, "v4", {"matmul"}, read_gemm},
+    {GROUPS, "v5e", {"*sparse"}, read_sparse},
+    {PALLAS_BLOCKS_V5E, "v5e", {"pallas matmul"}, read_pallas},
+    {PALLAS_BLOCKS_V5E, "v5e", {"xla matmul"}, read_pallas},
+    {GEMM_LARGE_WALL, "v5e", {"dense xla reference"}, read_gemm},
+    {COPY_V7X, "v7x", {"HBM copy"}, read_copy_v7x},
+    {GEMM_V7X, "v7x", {"gemm"}, read_gemm},
+    {GEMM_V7X, "v7x", {"matmul"}, read_gemm},
+    {ICI_ALLGATHER, "v", {"all_gather"}, read_nothing},
+    {ICI_ALLGATHER, "v", {"all-gather"}, read_nothing},
+    {ICI_ALLREDUCE, "v", {"all_reduce"}, read_nothing},
+    {ICI_ALLREDUCE, "v", {"all-reduce"}, read_nothing},
+    {ICI_PERMUTE, "v", {"ppermute"}, read_nothing},
+    {GEMM_V6E_WALL, "v6e", {"8p_GEMM", "XLA default"}, read_wiki},
+    {GROUPS, "v6e", {"JAXKernelBench"}, read_kernelbench},
+    {GROUPS, "v6e", {"JAXBench"}, read_jaxbench},
+};
+
+/* Of rows that state their group. */
+static bool (*const readers[GROUPS])(const ts_measured_row *row, ts_workload *work) = {
+    [COPY_V4] = read_copy_v4,
+    [COPY_V7X] = read_copy_v7x,
+    [STREAM_V6E] = read_traffic,
+    [NORM_V6E] = read_traffic,
+    [GEMM_V7X] = read_gemm,
+    [GEMM_V6E] = read_gemm,
+    [GEMM_V6E_WALL] = read_gemm,
+    [GEMM_LARGE_WALL] = read_gemm,
+    [PALLAS_BLOCKS_V5E] = read_pallas,
+    [SMALL_V4] = read_elementwise,
+    [ELEMENTWISE_V4] = read_elementwise,
+    [FLASH_V6E] = read_attention,
+};
+
+static const struct {
+    const char *chip, *machine;
+} machines[] = {{"v2", "tpu-v2"},   {"v3", "tpu-v3"},   {"v4i", "tpu-v4i"}, {"v4", "tpu-v4"},
+                {"v5e", "tpu-v5e"}, {"v5p", "tpu-v5p"}, {"v6e", "tpu-v6e"}, {"v7x", "tpu-v7x"}};
+
+/* "v7x (1 of 2 TC)" is a v7x; "v5e x8" and "v7x 2x2x1" are several. */
+static bool find_machine(const char *chip, ts_workload *work) {
+    size_t length = strcspn(chip, " ");
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        if (strlen(machines[i].chip) == length && strncmp(chip, machines[i].chip, length) == 0)
+            work->machine = machines[i].machine;
+    }
+    return work->machine != NULL || refuse(work, "there is no machine of that chip");
+}
+
+static void find_time(const ts_measured_row *row, ts_workload *work) {
+    static const struct {
+        const char *unit;
+        double us;
+    } times[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"ns", 1e-3}};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (strcmp(row->unit, times[i].unit) == 0) work->measured_us = row->value * times[i].us;
+    }
+    const ts_work_product *p = &work->products[0];
+    if (strcmp(row->unit, "GB/s") == 0 && work->kind == TS_WORK_COPY)
+        work->measured_us = (double)(work->read_bytes + work->written_bytes) / row->value / 1e3;
+    if (strcmp(row->unit, "TFLOP/s") == 0 && work->kind == TS_WORK_MATMUL)
+        work->measured_us = 2 * (double)p->m * (double)p->n * (double)p->k / row->value / 1e6;
+    if (work->kind != TS_WORK_NONE && work->measured_us <= 0) refuse(work, "it is not a time");
+}
+
+static void read_by_group(const ts_measured_row *row, ts_workload *work) {
+    static const char *const keys[] = {"chip", NULL};
+    for (int g = 0; g < GROUPS; g++) {
+        if (strcmp(row->group, ts_work_groups[g].name) == 0) work->group = &ts_work_groups[g];
+    }
+    if (work->group == NULL) {
+        refuse(work, "a group that is not known");
+        return;
+    }
+    const char *chip = work->group->chip;
+    if (chip == NULL) { /* "chip": "v5e" */
+        const char *at = strstr(row->parameters, keys[0]);
+        for (size_t i = 0; at != NULL && chip == NULL && i < sizeof machines / sizeof machines[0]; i++) {
+            if (has(at + 4, machines[i].chip)) chip = machines[i].chip;
+        }
+    }
+    if (work->group->reason != NULL)
+        refuse(work, work->group->reason);
+    else if (find_machine(chip != NULL ? chip : "", work))
+        readers[work->group - ts_work_groups](row, work);
+}
+
+static void read_by_words(const ts_measured_row *row, ts_workload *work) {
+    if (!find_machine(row->chip, work)) return;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        size_t length = strlen(families[i].chip), end = strcspn(row->chip, " ");
+        if (strncmp(row->chip, families[i].chip, length) != 0 || (length > 1 && length != end)) continue;
+        if (!has(row->workload, families[i].words[0]) ||
+            (families[i].words[1] != NULL && !has(row->workload, families[i].words[1])))
+            continue;
+        if (families[i].group < GROUPS) work->group = &ts_work_groups[families[i].group];
+        families[i].read(row, work);
+        return;
+    }
+    refuse(work, "words that are not known");
+}
+
+void ts_workload_read(const ts_measured_row *row, ts_workload *work) {
+    *work = (ts_workload){.launched = true};
+    if (*row->group != '\0')
+        read_by_group(row, work);
+    else
+        read_by_words(row, work);
+    find_time(row, work);
+}

@@ -1,0 +1,28 @@
+/* Tables of measurements of any text, and the workloads of their rows. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tilesim/study/workload.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    ts_arena *arena = ts_arena_new();
+    ts_source source = {"fuzz", (const char *)data, size};
+    ts_measured table;
+    ts_error err = {0};
+    if (ts_measured_parse(&err, arena, &source, &table)) {
+        for (int i = 0; i < table.count; i++) {
+            ts_workload work;
+            ts_workload_read(&table.rows[i], &work);
+            assert((work.kind == TS_WORK_NONE) == (work.reason != NULL));
+            assert(work.kind == TS_WORK_NONE ||
+                   (work.group != NULL && work.machine != NULL && work.measured_us > 0));
+        }
+    } else {
+        assert(err.kind == TS_ERROR_INPUT && err.line > 0);
+    }
+    ts_arena_free(arena);
+    return 0;
+}
