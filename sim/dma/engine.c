@@ -21,12 +21,12 @@ typedef struct transfer {
     int64_t done_cycle;    /* -1 while not known */
     int64_t rate;          /* bytes a cycle through the engine */
     int64_t engine_parts;  /* its blocks kept the engine busy */
-    int64_t accept_tick;   /* of its latest access */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     steady_state steady;
 } transfer;
 
-enum { REQUESTS = 256 }; /* offered together */
+enum { REQUESTS = 256 };  /* offered together */
+enum { PARTS = 1 << 16 }; /* of a cycle: a block does not end on a whole one */
 
 struct ts_dma {
     ts_arena *arena;
@@ -38,13 +38,13 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
-    bool skips, any_skipped;
+    steady_state steady; /* of a new transfer */
+    bool any_skipped;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
     int request_count;
 };
 
-enum { PARTS = 1 << 16 };   /* of a cycle: a block does not end on a whole one */
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
 static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
@@ -64,7 +64,13 @@ ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, in
     return dma;
 }
 
-void ts_dma_set_skipping(ts_dma *dma, bool skips) { dma->skips = skips; }
+void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks) {
+    dma->steady = (steady_state){
+        .refresh = {interval_ticks, stall_ticks},
+        .engine_ticks_per_part = (double)dma->tick_khz / (double)dma->core_khz / PARTS,
+        .box = -1,
+    };
+}
 
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
     steady_add_stats(stats, &dma->skipped, 1, 1);
@@ -130,7 +136,7 @@ static transfer *take_record(ts_dma *dma) {
     else
         t = TS_NEW(dma->arena, transfer);
     ts_hbm_stream *stream = t->stream;
-    *t = (transfer){.stream = stream, .done_cycle = -1};
+    *t = (transfer){.stream = stream, .done_cycle = -1, .steady = dma->steady};
     return t;
 }
 
@@ -285,12 +291,20 @@ static bool waits_for_end(const ts_dma *dma) {
     return false;
 }
 
-/* Leaves out blocks whose time is known by now. */
+/* Offers what has been gathered. */
+static void flush(ts_dma *dma, transfer *t) {
+    if (dma->request_count > 0)
+        ts_hbm_stream_offer_all(t->stream, dma->requests, dma->request_count, dma->config->access_bytes);
+    dma->request_count = 0;
+}
+
+/* Between two blocks: leaves the next ones out if their time is known by now. */
 static void skip_blocks(ts_dma *dma, transfer *t) {
-    steady_sample now = {.parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
-    now.tick = touches_hbm(t) ? t->accept_tick : to_tick(dma, dma->port_busy / PARTS);
-    if (dma->hbm) ts_hbm_read_stats(dma->hbm, &now.hbm);
+    int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
     steady_skip skip;
+    if (!steady_note(&t->steady, t->walk, tick)) return;
+    steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
+    if (dma->hbm) ts_hbm_read_stats(dma->hbm, &now.hbm);
     if (!steady_look(&t->steady, t->walk, &now, &skip)) return;
     ts_walk_skip(t->walk, skip.blocks, &skip.gained.totals);
     dma->any_skipped = true;
@@ -299,25 +313,20 @@ static void skip_blocks(ts_dma *dma, transfer *t) {
     steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
 }
 
-/* Offers what has been gathered. */
-static void flush(ts_dma *dma, transfer *t) {
-    if (dma->request_count > 0)
-        t->accept_tick =
-            ts_hbm_stream_offer_all(t->stream, dma->requests, dma->request_count, dma->config->access_bytes);
-    dma->request_count = 0;
+static void gather_block(ts_dma *dma, transfer *t) {
+    int64_t earliest = to_tick(dma, t->ready_cycle);
+    for (; t->access_at < t->access_count; t->access_at++) {
+        const ts_walk_access *access = &t->accesses[t->access_at];
+        dma->requests[dma->request_count++] = (ts_hbm_request){access->address, earliest, access->is_write};
+        if (dma->request_count == REQUESTS) flush(dma, t);
+    }
 }
 
 /* The only transfer, and nobody can start another before it ends: access by access without looking around. */
 static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
-        int64_t earliest = to_tick(dma, t->ready_cycle);
-        for (; t->access_at < t->access_count; t->access_at++) {
-            const ts_walk_access *access = &t->accesses[t->access_at];
-            dma->requests[dma->request_count++] =
-                (ts_hbm_request){access->address, earliest, access->is_write};
-            if (dma->request_count == REQUESTS) flush(dma, t);
-        }
-        if (dma->skips && steady_is_boundary(&t->steady, t->walk)) {
+        gather_block(dma, t);
+        if (dma->steady.refresh.interval > 0 && (dma->request_count >= REQUESTS / 2 || !touches_hbm(t))) {
             flush(dma, t);
             skip_blocks(dma, t);
         }

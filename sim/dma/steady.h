@@ -1,16 +1,26 @@
-/* The steady state of a walk: when windows of blocks take the same time again and again. Private to the layer. */
+/* Leaving blocks of a walk out: their time is taken from places where it was measured. Private to the layer.
+ */
 #ifndef SIM_DMA_STEADY_H
 #define SIM_DMA_STEADY_H
 
 #include "tilesim/dma/walk.h"
 #include "tilesim/memory/hbm.h"
 
-/* Windows of at least STEADY_BLOCKS blocks. The last three sums over STEADY_SUM windows must agree within one part in
- * STEADY_AGREE: several windows, because rows, banks and write drains make single ones differ. Windows double when they do
- * not; with every second doubling the sums may differ by as much again. */
-enum { STEADY_BLOCKS = 16, STEADY_SUM = 8, STEADY_WINDOWS = 3 * STEADY_SUM, STEADY_AGREE = 200 };
+/* The time of blocks is measured in windows: one at the start of a box, for its size, then one in each of up
+ * to STEADY_PLACES equal parts of the rest; what lies between the windows is left out. A window is a whole
+ * number of turns of the inner loops that takes a refresh interval or more. Its rate is that from the mean of
+ * a group of moments at its start to the mean of one as long after its end: acceptances come in bursts (write
+ * drains), so that two moments would tell less. It is taken in time outside refreshes, and refreshes are then
+ * charged in proportion. When STEADY_ALIKE rates in a row are the one before them within one part in
+ * STEADY_AGREE, they are taken for all the rest. A part is not shorter than STEADY_PART windows. */
+enum { STEADY_AGREE = 512, STEADY_ALIKE = 2, STEADY_WALKED = 9, STEADY_BLOCKS = 64, STEADY_PART = 3, STEADY_GROUP = 8 };
 
-/* What has happened so far, at the end of a window. */
+/* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
+typedef struct {
+    int64_t interval, stall; /* ticks */
+} steady_refresh;
+
+/* What has happened so far. */
 typedef struct {
     int64_t tick, parts;
     ts_walk_totals totals;
@@ -18,23 +28,40 @@ typedef struct {
 } steady_sample;
 
 typedef struct {
-    int64_t next, window; /* of the box being watched: its next block, blocks of a window; window 0: none */
-    int64_t boundary;     /* the block at which the current window ends */
-    int count, doublings;
-    steady_sample samples[STEADY_WINDOWS + 1]; /* the latest last */
+    double count, block, tick, quiet; /* sums, since the window opened; quiet: ticks outside refreshes */
+} steady_group;
+
+typedef enum { STEADY_WARMS, STEADY_MEASURES, STEADY_RESTS } steady_phase;
+
+typedef struct {
+    steady_refresh refresh; /* interval 0: nothing is ever left out */
+    double engine_ticks_per_part;
+    int64_t box; /* that is being watched; -1: none */
+    steady_phase phase;
+    int64_t from;   /* the window opens at this tick */
+    int64_t length; /* of a window, in blocks; 0: of the first one */
+    steady_sample open;
+    int64_t open_block;
+    steady_group first, last;
+    double rate; /* ticks a block, of the latest window; 0: none */
+    int alike;   /* rates in a row like the one before */
+    int places,
+        parts; /* windows after the first; parts of the rest: part i begins at base + i * part_blocks */
+    int64_t base, part_blocks;
+    int64_t pending; /* blocks left out and not yet charged */
 } steady_state;
 
 typedef struct {
     int64_t blocks;
-    steady_sample gained;
+    steady_sample gained; /* what they, and those left out before the window, amount to */
 } steady_skip;
 
-/* To be asked before every block: does a window end here? */
-bool steady_is_boundary(steady_state *steady, const ts_walk *walk);
-/* Takes the sample; true when blocks can be left out, and what they amount to. */
+/* To be told of blocks walked until `tick`, now and then. True when a window opens or closes here: then
+ * steady_look takes the sample, and is true itself when blocks can be left out now. */
+bool steady_note(steady_state *steady, const ts_walk *walk, int64_t tick);
 bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample *now, steady_skip *skip);
 
-/* Adds stats * times / of, but for the largest latency and the last cycle. */
+/* Adds b * times / of to a, but for the largest latency and the last cycle. */
 void steady_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times, int64_t of);
 
 #endif

@@ -247,15 +247,16 @@ static int64_t blocks_along(const ts_walk *walk, int loop) {
     return ts_ceil_div(walk->box.loops[loop].extent, walk->block[loop]);
 }
 
-void ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
+int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
     *next = *count = 0;
-    if (!walk->box_open) return;
+    if (!walk->box_open) return -1;
     *count = 1;
     for (int i = 0; i < walk->box.loop_count; i++) {
         int64_t along = blocks_along(walk, i);
         *next = *next * along + walk->at[i] / walk->block[i];
         *count *= along;
     }
+    return walk->box_number - 1;
 }
 
 int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
@@ -266,10 +267,9 @@ int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
             inner *= along;
             continue;
         }
-        for (int64_t turns = wanted; turns <= 4 * wanted && turns <= along; turns++) {
-            if (along % turns == 0) return inner * turns;
-        }
-        return inner * wanted;
+        int64_t turns = 1;
+        while (turns < wanted) turns *= 2;
+        return inner * (turns < along ? turns : along);
     }
     return inner;
 }

@@ -95,11 +95,23 @@ static bool has_avx2(void) {
 #endif
 }
 
+int ts_hbm_share(const ts_hbm_config *config, int least) {
+    int share = 1;
+    while (config->channels % (2 * share) == 0 && config->stacks * config->channels / (2 * share) >= least)
+        share *= 2;
+    return share;
+}
+
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
+    return ts_hbm_new_part(err, arena, config, 1);
+}
+
+ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share) {
     ts_source map = {"address map", config->address_map, strlen(config->address_map)};
     if (!check_config(err, config)) return NULL;
     ts_hbm *hbm = TS_NEW(arena, ts_hbm);
     hbm->config = *config;
+    hbm->share = share;
     hbm->map = ts_address_map_new(err, arena, config, &map);
     if (!hbm->map) return NULL;
     if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) { /* pseudo channels share nothing */
@@ -118,7 +130,7 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
     hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
-    for (int i = 0; i < hbm->channel_count; i++) {
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
         queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
         if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
@@ -130,8 +142,10 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
     hbm->is_awaited = false;
+    hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
+    hbm->round = hbm->round_walked = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end = -1;
-    for (int i = 0; i < hbm->channel_count; i++) channel_clear(hbm, &hbm->channels[i]);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_clear(hbm, &hbm->channels[i]);
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
 
@@ -190,18 +204,20 @@ static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
 
 static void rebase(ts_hbm *hbm) {
     int32_t least = INT32_MAX;
-    for (int i = 0; i < hbm->channel_count; i++)
+    for (int i = 0; i < hbm->channel_count; i += hbm->share)
         least = hbm->channels[i].next < least ? hbm->channels[i].next : least;
     if (least < REBASE_AT / 2) /* a channel stands far behind: it has nothing to do but refresh */
-        for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
-    for (int i = 0; i < hbm->channel_count; i++) channel_rebase(hbm, &hbm->channels[i], least);
+        for (int i = 0; i < hbm->channel_count; i += hbm->share)
+            hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_rebase(hbm, &hbm->channels[i], least);
     for (int i = 0; i < hbm->stream_count; i++) stream_rebase(hbm->streams[i], least);
     hbm->base += least;
 }
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
     while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
-        for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
+        for (int i = 0; i < hbm->channel_count; i += hbm->share)
+            hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
         rebase(hbm);
     }
     return cycle < hbm->base ? 0 : (int32_t)(cycle - hbm->base);
@@ -228,9 +244,10 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     st->hbm = hbm;
     st->index = hbm->stream_count;
     hbm->streams[hbm->stream_count++] = st;
-    st->window = lookahead_bytes < 0 ? -1 : (int32_t)(lookahead_bytes / burst);
-    st->in_flight = in_flight_bytes < 0 ? -1 : (int32_t)ts_ceil_div(in_flight_bytes, burst);
+    st->window = lookahead_bytes < 0 ? -1 : (int32_t)(lookahead_bytes / burst / hbm->share);
+    st->in_flight = in_flight_bytes < 0 ? -1 : (int32_t)ts_ceil_div(in_flight_bytes, burst * hbm->share);
     st->in_flight += st->in_flight == 0;
+    st->window += st->window == 0 && lookahead_bytes >= burst;
     if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
     if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
     ts_hbm_stream_start(st, 0);
@@ -286,10 +303,9 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
 }
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, bool is_write, bool is_pair,
-                      int32_t from) {
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, uint64_t place, bool is_write,
+                      bool is_pair, int32_t from) {
     hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
-    uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
     *p = (hbm_piece){
         .burst = burst, .place = place, .at = {from, from}, .is_write = is_write, .is_pair = is_pair};
     hbm->block_first[channel_of(place) + 2]++;
@@ -354,7 +370,7 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
     for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[channel_of(p->place) + 1]++] = p;
     st->unfinished += b->bursts;
-    for (int c = 0; c < hbm->channel_count; c++) {
+    for (int c = 0; c < hbm->channel_count; c += hbm->share) {
         if (first[c + 1] > first[c])
             hbm->run(hbm, st, &hbm->channels[c], b->order + first[c], first[c + 1] - first[c]);
     }
@@ -376,14 +392,29 @@ static int block_limit(const ts_hbm_stream *st) {
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
+/* Is it for a channel that is not walked? In each round of bursts, the walked ones should get their share. */
+static inline bool passes_over(ts_hbm *hbm, uint64_t place, bool is_write, int bursts) {
+    bool walked = channel_of(place) % hbm->share == 0;
+    hbm->offered[is_write] += bursts;
+    hbm->round += bursts;
+    hbm->round_walked += walked ? bursts : 0;
+    if (hbm->round >= ROUND) {
+        int32_t excess = hbm->round_walked * hbm->share - hbm->round;
+        hbm->excess += excess < 0 ? -excess : excess;
+        hbm->round = hbm->round_walked = 0;
+    }
+    return !walked;
+}
+
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
     ts_hbm *hbm = st->hbm;
     hbm_block *b = &hbm->block;
     const ts_hbm_request *end = requests + count;
     const int shift = hbm->map->offset_bits, limit = block_limit(st);
     const bool pairs = hbm->has_pairs && limit > 1;
-    const bool is_plain = pairs && st->window > 0 && st->in_flight <= 0 && bytes == 2 << shift;
-    int64_t accepted = 0;
+    const bool is_plain =
+        pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
+    int64_t accepted = ts_hbm_stream_latest(st);
     for (const ts_hbm_request *r = requests; r < end; r++) {
         if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
         if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
@@ -392,16 +423,21 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             to_local(hbm, r->earliest);
         }
         for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
+            bool is_pair = pairs && !(burst & 1) && burst < last;
+            uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+            if (hbm->share > 1 && passes_over(hbm, place, r->is_write, 1 + is_pair)) {
+                burst += 1 + is_pair;
+                continue;
+            }
             if (st->in_flight > 0 && !hbm_is_done_known(st, 0)) {
                 int32_t ignored = 0;
                 accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
                 hbm_wait_for_done(st, &ignored, FAR);
             }
-            bool is_pair =
-                pairs && !(burst & 1) && burst < last && (st->in_flight < 0 || hbm_is_done_known(st, 1));
+            is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
-            add_piece(hbm, st, burst, r->is_write, is_pair, least);
+            add_piece(hbm, st, burst, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
         }
@@ -415,17 +451,19 @@ int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, b
     return ts_hbm_stream_offer_all(st, &request, 1, bytes);
 }
 
+int64_t ts_hbm_stream_latest(const ts_hbm_stream *st) { return st->hbm->base + st->latest; }
+
 int64_t ts_hbm_stream_done(const ts_hbm_stream *st) { return st->unfinished ? -1 : st->hbm->base + st->end; }
 
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     int32_t local = to_local(hbm, cycle);
     await(hbm);
-    for (int i = 0; i < hbm->channel_count; i++) hbm->walk(hbm, &hbm->channels[i], local);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) hbm->walk(hbm, &hbm->channels[i], local);
 }
 
 int64_t ts_hbm_drain(ts_hbm *hbm) {
     await(hbm);
-    for (int i = 0; i < hbm->channel_count; i++) {
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         hbm_channel *ch = &hbm->channels[i];
         while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
     }
@@ -448,9 +486,25 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
+/* What the walked channels did, for all of them. */
+static void extend(const ts_hbm *hbm, ts_hbm_stats *out) {
+    int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
+    for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
+    out->reads = hbm->offered[DRAM_READ];
+    out->writes = hbm->offered[DRAM_WRITE];
+    out->read_latency_max = largest;
+    out->end_cycle = end;
+}
+
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = end_cycle(hbm)};
-    for (int i = 0; i < hbm->channel_count; i++) add_channel(hbm, &hbm->channels[i], out);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) add_channel(hbm, &hbm->channels[i], out);
+    if (hbm->share > 1) extend(hbm, out);
+}
+
+bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
+    int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
+    return hbm->excess <= all / 8 + 2 * ROUND;
 }
 
 int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }

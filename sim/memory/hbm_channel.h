@@ -103,6 +103,7 @@ typedef struct {
  * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
  * block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
+enum { ROUND = 2048 }; /* bursts: about a window of lookahead */
 typedef struct {
     int64_t burst;     /* the first */
     uint64_t place;    /* ts_address_map_pack */
@@ -122,8 +123,12 @@ struct ts_hbm {
     dram_spec *spec;
     hbm_channel *channels;
     int channel_count;
-    int64_t base;                  /* of local cycles */
-    int64_t end_cycle;             /* of streams started anew since */
+    int share;                   /* channels whose number it divides are walked */
+    int64_t offered[2];          /* bursts to all channels, by direction, while not all are walked */
+    int32_t round, round_walked; /* of the current ROUND of them: so far, to walked channels */
+    int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
+    int64_t base;      /* of local cycles */
+    int64_t end_cycle; /* of streams started anew since */
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;

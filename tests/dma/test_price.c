@@ -1,4 +1,5 @@
-/* Skipping against walking every access, over random shapes and layouts; what skipping must not do. */
+/* Skipping against walking every access, over random shapes, layouts and address maps; what skipping must not
+ * do. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -6,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <math.h>
 #include <cmocka.h>
 
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
 
-enum { PAIRS = 24, SEED = 77 };
+enum { PAIRS = 32, SEED = 77 };
+static const char *const maps[] = {"A", "H"};
 
 static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:T(8,128)}", "{0,1}",
                                       "{1,0:T(4,128)}", "{1,0:T(2,128)}", "{1,0:T(16,128)}"};
@@ -27,10 +30,12 @@ static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *l
     return parsed;
 }
 
-static ts_dma_cost price(ts_arena *arena, const ts_shape *src, const ts_shape *dst, bool dst_in_hbm,
-                         bool exact) {
+static ts_dma_cost price(ts_arena *arena, const char *map, const ts_shape *src, const ts_shape *dst,
+                         bool dst_in_hbm, bool exact) {
     ts_error err = {0};
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ};
+    ts_hbm_config hbm = hbm2;
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ};
+    hbm.address_map = map;
     ts_dma_cost cost;
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, ts_round_up(src->bytes, 4096) * 8};
     const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, src->layout->dims);
@@ -50,25 +55,28 @@ static void skipping_is_close_to_walking(void **state) {
     (void)state;
     uint64_t seed = SEED;
     int skipped = 0, far = 0;
+    double worst = 0;
     for (int i = 0; i < PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
         int64_t dims[2] = {700 + random_below(&seed, 1200), 700 + random_below(&seed, 1200)};
         if (random_below(&seed, 2)) dims[1] = ts_round_up(dims[1], 256);
-        const ts_shape *src = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]);
-        const ts_shape *dst = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]);
+        const char *from = layouts[random_below(&seed, LAYOUTS)], *to = layouts[random_below(&seed, LAYOUTS)];
+        const ts_shape *src = shape(arena, dims, from), *dst = shape(arena, dims, to);
         bool dst_in_hbm = random_below(&seed, 2);
-        ts_dma_cost exact = price(arena, src, dst, dst_in_hbm, true),
-                    quick = price(arena, src, dst, dst_in_hbm, false);
+        ts_dma_cost exact = price(arena, maps[i % 2], src, dst, dst_in_hbm, true),
+                    quick = price(arena, maps[i % 2], src, dst, dst_in_hbm, false);
+        double apart = fabs((double)(quick.cycles - exact.cycles) / (double)exact.cycles);
         assert_true(!exact.skipped && (quick.skipped || quick.cycles == exact.cycles));
         assert_int_equal(quick.transfer.useful_bytes, exact.transfer.useful_bytes);
         skipped += quick.skipped;
         far += !is_close(&quick, &exact);
-        assert_in_range(quick.cycles, exact.cycles * 92 / 100 - 310, exact.cycles * 108 / 100 + 310);
+        worst = apart > worst ? apart : worst;
         ts_arena_free(arena);
     }
-    print_message("seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh\n", SEED,
-                  skipped, PAIRS, far);
-    assert_true(skipped >= PAIRS / 4 && far <= PAIRS / 12);
+    print_message(
+        "seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh, the furthest %.2f %%\n",
+        SEED, skipped, PAIRS, far, worst * 100);
+    assert_true(skipped * 10 > PAIRS * 9 && far <= PAIRS / 4 && worst < 0.06);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
@@ -77,7 +85,7 @@ static void large_tensors_are_mostly_skipped(void **state) {
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {16384, 4096};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
-    ts_dma_cost cost = price(arena, src, dst, false, false);
+    ts_dma_cost cost = price(arena, "A", src, dst, false, false);
     assert_true(cost.skipped);
     assert_int_equal(cost.transfer.src_bytes, 1 << 28);
     assert_in_range(cost.cycles, (1 << 28) / HBM2_BYTES_PER_NS / 0.93, (1 << 28) / HBM2_BYTES_PER_NS / 0.91);

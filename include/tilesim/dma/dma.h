@@ -57,9 +57,10 @@ int ts_dma_under_way(const ts_dma *dma);
 /* With nothing under way: at rest again, and so is its HBM; cycles begin at 0. */
 void ts_dma_reset(ts_dma *dma);
 
-/* Skipping: while one transfer is alone and the time of its blocks repeats, blocks are left out and their time is added.
- * For a HBM without refresh; off at first. The stats of what was left out are added by ts_dma_add_skipped. */
-void ts_dma_set_skipping(ts_dma *dma, bool skips);
+/* Skipping: while one transfer is alone, blocks between places where their time was measured (sim/dma/steady.h) are left out
+ * and their time is added. interval_ticks: from one refresh to the next; 0, as at first: no skipping. stall_ticks: how long
+ * a refresh keeps the memory from moving data. The stats of what was left out are added by ts_dma_add_skipped. */
+void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks);
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
 
 /* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do. */

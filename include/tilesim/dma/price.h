@@ -26,11 +26,12 @@ typedef struct {
 } ts_dma_cost;
 
 /* Below this many bytes moved every access is walked. */
-enum { TS_DMA_PRICE_WALKED_BYTES = 6 << 20 };
+enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
 
-/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every access. Otherwise a large transfer is walked
- * without refresh until its time repeats, the rest is skipped, and refresh is charged for every interval crossed; the
- * answer is within 1 % (or one refresh) of the exact one for nearly all pairs of layouts (tests/dma/test_price.c). */
+/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every access.
+ * Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long boxes only at some
+ * places, of a few refresh intervals each; the answer is within 1 % (or one refresh) of the exact one for nearly all pairs
+ * of layouts (tests/dma/test_price.c). */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
                   ts_dma_end dst, bool exact, ts_dma_cost *cost);
 

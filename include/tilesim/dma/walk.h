@@ -32,9 +32,10 @@ ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, i
 bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
 const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
 
-/* Blocks of the current box: how many there are, and the number of the next one; 0 of 0 between boxes. */
-void ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
-/* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again. */
+/* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. */
+int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
+/* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again; turns of a loop
+ * that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_walk_period(const ts_walk *walk, int64_t least);
 /* Leaves out the next `blocks` of the box (fewer than are left), and counts `totals` for them. */
 void ts_walk_skip(ts_walk *walk, int64_t blocks, const ts_walk_totals *totals);

@@ -22,6 +22,15 @@ typedef struct ts_hbm_stream ts_hbm_stream;
 enum { TS_HBM_UNLIMITED = -1 };
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
+/* A part of the memory stands for all of it: of the channels every share-th is walked, requests to the others are passed
+ * over, streams have the part's share of their windows, and statistics are extended to all channels. As the channels of a
+ * regular stream all do the same, shifted and permuted, its time is that of the whole memory within about 1 %. share: a
+ * power of two that divides the channels of a stack; ts_hbm_share is the largest that leaves `least` channels. */
+ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
+int ts_hbm_share(const ts_hbm_config *config, int least);
+/* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand for the
+ * rest. */
+bool ts_hbm_part_is_fair(const ts_hbm *hbm);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 
@@ -42,6 +51,8 @@ typedef struct {
     bool is_write;
 } ts_hbm_request;
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *stream, const ts_hbm_request *requests, int count, int32_t bytes);
+/* The latest acceptance so far. */
+int64_t ts_hbm_stream_latest(const ts_hbm_stream *stream);
 /* The cycle at which everything offered so far was done, or -1 while that is not known: it is known once the
  * memory has been settled far enough. */
 int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
