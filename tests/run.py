@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 600
+SLOWEST = 8  # tests whose times are shown
 RESULT = re.compile(r"^(not ok|ok) \d+", re.MULTILINE)
 
 
@@ -50,9 +52,11 @@ def execute(command, scratch):
 
 
 def run(command):
-    """Runs one test; returns (command, passed, failed, output). A program that prints no TAP is one test."""
+    """Runs one test; returns (seconds, command, passed, failed, output). A program that prints no TAP is one test."""
     scratch = tempfile.mkdtemp(dir=ROOT / "build" / "tmp")
+    start = time.monotonic()
     status, output = execute(command, scratch)
+    seconds = time.monotonic() - start
     shutil.rmtree(scratch, ignore_errors=True)
     results = RESULT.findall(output)
     passed, failed = results.count("ok"), results.count("not ok")
@@ -61,7 +65,7 @@ def run(command):
         failed = 1
     elif not results:
         passed = 1
-    return command, passed, failed, output
+    return seconds, command, passed, failed, output
 
 
 def main():
@@ -71,12 +75,16 @@ def main():
     (ROOT / "build" / "tmp").mkdir(parents=True, exist_ok=True)
     total_passed = total_failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for command, passed, failed, output in pool.map(run, commands(files)):
+        results = []
+        for seconds, command, passed, failed, output in pool.map(run, commands(files)):
+            results.append((seconds, " ".join(command[-2:])))
             total_passed += passed
             total_failed += failed
             if failed:
                 lines = [line for line in output.splitlines() if not line.startswith("ok ")]
                 print(f"FAILED: {' '.join(command)}\n    " + "\n    ".join(lines), flush=True)
+    for seconds, name in sorted(results, reverse=True)[:SLOWEST]:
+        print(f"{seconds:6.1f} s  {name}")
     print(f"{total_passed} passed, {total_failed} failed", flush=True)
     return 1 if total_failed else 0
 
