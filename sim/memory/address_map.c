@@ -32,6 +32,8 @@ typedef struct {
     int given[FIELD_COUNT];        /* bits of it that have an address bit so far */
     int at[FIELD_COUNT][MAX_BITS]; /* the address bit of each */
     int bits;                      /* address bits given */
+    int64_t turns;                 /* stacks that are no power of two take turns; 0 */
+    int turns_at;                  /* the address bit of a turn; -1 */
     bool pcs_are_channels;
     bool is_named;                    /* then hashes may name bits that this HBM does not have */
     uint64_t column_of[MAX_BITS + 8]; /* by address bit: the packed bits it sets */
@@ -100,6 +102,7 @@ static bool place_field(ts_error *err, parser *p) {
                            field_names[field], (long long)count, (long long)left, p->width[field]);
     }
     for (int64_t i = 0; i < count; i++) p->at[field][p->given[field]++] = p->bits++;
+    if (field == STACK && p->turns_at < 0) p->turns_at = p->bits;
     return true;
 }
 
@@ -114,6 +117,11 @@ static bool place_fields(ts_error *err, parser *p) {
                                "%s has %d bits, expected %d to be placed: two addresses would be one place",
                                field_names[f], p->given[f], p->width[f]);
         }
+    }
+    if (p->turns > 0 && p->turns_at < p->width[OFFSET]) {
+        return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.at,
+                           "st has no place, expected it where the %d stacks are to take turns",
+                           (int)p->turns);
     }
     for (int i = 0; i < p->width[OFFSET]; i++) {
         if (p->at[OFFSET][i] != i) {
@@ -249,7 +257,7 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
         {COLUMN, c->row_bytes / c->burst_bytes, true, "row_bytes"},
         {PC, c->pseudo_channels, true, "pseudo_channels"},
         {CHANNEL, c->channels, true, "channels"},
-        {STACK, c->stacks, false, "stacks"},
+        {STACK, p->turns > 0 ? 1 : c->stacks, false, "stacks"},
         {SID, c->sids, true, "sids"},
         {GROUP, c->bank_groups, true, "bank_groups"},
         {BANK, c->banks, true, "banks"},
@@ -269,7 +277,7 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
     }
     bank_bits = p->width[PC] + p->width[SID] + p->width[GROUP] + p->width[BANK];
     if (p->width[COLUMN] > TS_ADDRESS_COLUMN_BITS || bank_bits > TS_ADDRESS_BANK_BITS ||
-        p->width[CHANNEL] + p->width[STACK] > TS_ADDRESS_CHANNEL_BITS ||
+        p->width[CHANNEL] + log2_up(c->stacks) > TS_ADDRESS_CHANNEL_BITS ||
         p->width[ROW] > TS_ADDRESS_ROW_BITS || p->bits > MAX_BITS + p->width[OFFSET])
         return ts_error_at(err, TS_ERROR_UNMODELLED, text, 0,
                            "the HBM is too large for an address map of %d bits", MAX_BITS);
@@ -295,6 +303,8 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     p->cursor.source = source;
     p->is_named = source != text;
     p->pcs_are_channels = config->scheduler == TS_HBM_SCHEDULER_PER_BANK;
+    p->turns = config->stacks & (config->stacks - 1) ? config->stacks : 0;
+    p->turns_at = -1;
     if (!set_widths(err, p, config, source) || !place_fields(err, p)) return NULL;
     set_fields(p);
     while (ts_cursor_take(&p->cursor, ";")) {
@@ -307,6 +317,9 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     if (!check_bijection(err, p)) return NULL;
     ts_address_map *map = TS_NEW(arena, ts_address_map);
     map->offset_bits = p->width[OFFSET];
+    map->turns = (uint64_t)p->turns;
+    map->turn_shift = p->turns_at - p->width[OFFSET];
+    map->turn_bit = packed_bit(p, STACK, 0);
     map->name = source == text ? NULL : source->name;
     map->fields = ts_arena_copy_text(arena, source->text, source->length);
     fill_tables(map, p);

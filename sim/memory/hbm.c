@@ -64,9 +64,6 @@ static bool check(ts_error *err, bool ok, const char *what, int64_t value, const
 
 static bool check_config(ts_error *err, const ts_hbm_config *c) {
     int64_t banks = (int64_t)c->pseudo_channels * c->sids * c->bank_groups * c->banks;
-    if (c->scheduler == TS_HBM_SCHEDULER_PER_BANK && c->ticks_per_ck != 1)
-        return ts_error_set(err, TS_ERROR_UNMODELLED,
-                            "hbm: the per bank scheduler is not modelled with half ticks");
     return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 128") &&
            check(err, c->pseudo_channels >= 1 && c->pseudo_channels <= DRAM_MAX_PCS, "pseudo_channels",
                  c->pseudo_channels, "1 to 4") &&
@@ -118,7 +115,8 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
         hbm->config.channels *= config->pseudo_channels;
         hbm->config.pseudo_channels = 1;
     }
-    hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0;
+    hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0 &&
+                     (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
     hbm->spec = dram_spec_new(arena, &hbm->config);
     hbm->channel_count = hbm->config.stacks * hbm->config.channels;
     hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);

@@ -234,7 +234,9 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
 
 static int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     const ts_hbm_timing *timing = &hbm->config.timing;
+    const int32_t half = hbm->config.ticks_per_ck - 1; /* whole CKs are at odd ticks */
     int32_t next = FAR;
+    if (half && !(t & 1)) return t + 1;
     bool busy = move_one(hbm, ch->banks);
     ch->banks->stepped = t;
     if (t >= ch->refresh_at) {
@@ -244,7 +246,7 @@ static int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
             (hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? timing->t_refi : timing->t_refi_pb);
     }
     busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
-    return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at);
+    return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
 }
 
 /* ---- What the rest of the memory calls. ---- */

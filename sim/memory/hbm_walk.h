@@ -359,6 +359,10 @@ static void refresh_due(const ts_hbm *hbm, hbm_channel *ch, int32_t now) {
     const dram_spec *s = hbm->spec;
     bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
     int bank = all ? 0 : ch->refresh_head, sid = bank / s->banks_of_sid;
+    if (ch->waiting_count > DRAM_MAX_BANKS - s->pcs) { /* more than can be done: later */
+        ch->refresh_at = now + 1;
+        return;
+    }
     if (!all && bank % s->banks_of_sid == 0 && ch->refresh_again[sid] > now) {
         ch->refresh_at = ch->refresh_again[sid];
         return;

@@ -68,6 +68,31 @@ def windows_and_maps():
 
 
 @test
+def generations_and_stacks():
+    """Every generation streams; stacks that are no power of two share the work."""
+    for machine in ("hbm2-reference", "hbm2e-reference", "hbm3-reference", "hbm3e-reference"):
+        bill = expect_json(["hbm", "a_seq_rd", "-m", machine, "--map", "H"])
+        assert 0.89 < bill["bandwidth_fraction"] < 0.93, (machine, bill["bandwidth_fraction"])
+    one, three = (expect_json(["hbm", "a_seq_rd", "-m", "hbm2-reference", "--set", f"hbm.stacks={stacks}"])["cycles"]
+                  for stacks in (1, 3))
+    assert abs(one / three - 3) < 0.02, (one, three)
+
+
+@test
+def controllers():
+    """The other policies: as DRAMsim3 (its run of one pseudo channel), and closed pages."""
+    dramsim3 = [*ONE, "--set", "hbm.bus.act=1", "--set", "hbm.controller.scheduler=per_bank",
+                "--set", "hbm.controller.write_low=25"]
+    eight = trace([f"R {64 * i + 4096 * (i // 4)}" for i in range(8)])
+    expect_json(["hbm", eight, "-m", "hbm2-reference", *ONE], cycles=64)
+    expect_json(["hbm", eight, "-m", "hbm2-reference", *dramsim3], cycles=69)
+    two = trace(["0x0 READ 0", "0x4000 READ 500"])  # another row of the bank: it was closed meanwhile
+    closed = ["--set", "hbm.controller.page=closed", "--set", "hbm.controller.page_accesses=1"]
+    expect_json(["hbm", two, "-m", "hbm2-reference", *ONE], cycles=549, precharges=1)
+    expect_json(["hbm", two, "-m", "hbm2-reference", *ONE, *closed], cycles=536)
+
+
+@test
 def pattern_names():
     lines = expect(["hbm", "--list"]).splitlines()
     assert len(lines) == 14 and lines[0] == "a_seq_rd        reads in order"

@@ -19,7 +19,8 @@
  * in groups of the target's width. Or a name: ts_address_map_names.
  *
  * The map is linear over GF(2), and a bijection: checked when it is made. Bits above the last field go to the
- * row. A stack count or row count that is not a power of two is rounded up; the addresses beyond are not there. */
+ * row. Stacks that are no power of two take turns: what is above st in an address is divided by their number. A row
+ * count that is not a power of two is rounded up; the addresses beyond are not there. */
 typedef struct ts_address_map ts_address_map;
 
 typedef struct {
@@ -35,6 +36,8 @@ enum { TS_ADDRESS_COLUMN_BITS = 12, TS_ADDRESS_BANK_BITS = 9, TS_ADDRESS_CHANNEL
 enum { TS_ADDRESS_TABLES = 5 };
 struct ts_address_map {
     int32_t offset_bits; /* log2 of the burst */
+    int32_t turn_shift, turn_bit; /* of a burst, of a packed place: the stack */
+    uint64_t turns;      /* stacks that are no power of two; 0 */
     const char *name;    /* of a named map, or NULL */
     const char *fields;  /* the text with every width written out */
     uint64_t table[TS_ADDRESS_TABLES][256];
@@ -48,7 +51,13 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
 
 /* The packed place of a burst (address >> offset_bits): column lowest, then bank, channel, row. */
 static inline uint64_t ts_address_map_pack(const ts_address_map *map, uint64_t burst) {
-    return map->table[0][burst & 255] ^ map->table[1][burst >> 8 & 255] ^ map->table[2][burst >> 16 & 255] ^
+    uint64_t stack = 0;
+    if (__builtin_expect(map->turns != 0, 0)) {
+        uint64_t high = burst >> map->turn_shift, above = high / map->turns;
+        stack = (high - above * map->turns) << map->turn_bit;
+        burst = above << map->turn_shift | (burst & (((uint64_t)1 << map->turn_shift) - 1));
+    }
+    return stack ^ map->table[0][burst & 255] ^ map->table[1][burst >> 8 & 255] ^ map->table[2][burst >> 16 & 255] ^
            map->table[3][burst >> 24 & 255] ^ map->table[4][burst >> 32 & 255];
 }
 ts_address_place ts_address_map_unpack(uint64_t packed);
