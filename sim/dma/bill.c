@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 #include "tilesim/dma/bill.h"
 
@@ -127,17 +128,22 @@ static const char *const part_limits[TS_DMA_PART_COUNT] = {
 
 /* The engine limits where it is busy for all but a twentieth of the time: nothing else could then make it
  * faster. */
-static const char *name_limiter(const ts_dma_cost *cost) {
+static const char *name_limiter(const ts_dma_machine *m, const ts_dma_cost *cost) {
     int64_t data = cost->cycles - cost->fixed_cycles;
     int most = TS_DMA_PART_USEFUL;
-    if (cost->fixed_cycles >= data) return "fixed cost of a transfer";
+    int64_t further_cycles =
+        ts_clock_cycles(m->dma->descriptor_ps * (cost->transfer.descriptors - 1), m->core_khz);
+    if (cost->fixed_cycles >= data)
+        return cost->transfer.descriptors > 1 && further_cycles > cost->fixed_cycles / 2
+                   ? "number of descriptors"
+                   : "fixed cost of a transfer";
     if (cost->engine_cycles + data / 20 >= data) {
         bool partitions = cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_REORDER] &&
                           cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_USEFUL];
         return partitions ? "rate of the partitions" : kind_limits[cost->transfer.kind];
     }
-    for (int i = 0; i < TS_DMA_PART_REORDER; i++) most = cost->parts[i] > cost->parts[most] ? i : most;
-    return part_limits[most];
+    for (int i = 0; i < TS_DMA_PART_FIXED; i++) most = cost->parts[i] > cost->parts[most] ? i : most;
+    return most == TS_DMA_PART_REORDER ? kind_limits[cost->transfer.kind] : part_limits[most];
 }
 
 void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t refresh_cycles,
@@ -158,5 +164,5 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int6
     charge_waits(m, before - left, left, cost);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
     assert(sum == cost->cycles);
-    cost->limiter = name_limiter(cost);
+    cost->limiter = name_limiter(m, cost);
 }

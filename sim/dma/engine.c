@@ -1,5 +1,6 @@
 /* The engine: queued transfers offer their plans' accesses to the HBM and complete in time. */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "steady.h"
@@ -45,6 +46,7 @@ struct ts_dma {
     int request_count;
 };
 
+enum { WORD_BITS = 32 };
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
 
 static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
@@ -88,15 +90,33 @@ void ts_dma_reset(ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-/* A box with more loops than a descriptor holds takes one descriptor for each turn of the outer ones. */
+/* A box with more loops than a descriptor holds takes one descriptor for each turn of those that are left out: of the loops
+ * that step over whole words on both sides the shortest ones, then the outermost. */
+static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
+    bool out[TS_PLAN_MAX_LOOPS] = {false};
+    int64_t total = 1;
+    for (int left = box->loop_count - loop_dims; left > 0; left--) {
+        int best = -1, outermost = -1;
+        for (int i = box->loop_count - 1; i >= 0; i--) {
+            const ts_plan_loop *loop = &box->loops[i];
+            if (out[i]) continue;
+            outermost = i;
+            if (llabs(loop->src_bits) < WORD_BITS || llabs(loop->dst_bits) < WORD_BITS) continue;
+            if (best < 0 || loop->extent <= box->loops[best].extent) best = i;
+        }
+        if (best < 0) best = outermost;
+        out[best] = true;
+        total *= box->loops[best].extent;
+    }
+    return total;
+}
+
 static int64_t count_descriptors(const ts_plan *plan, int loop_dims) {
     int64_t total = 0;
     for (int64_t i = 0; i < plan->box_count && !plan->gathers; i++) {
         ts_plan_box box;
         ts_plan_get_box(plan, i, &box);
-        int64_t here = 1;
-        for (int j = 0; j < box.loop_count - loop_dims; j++) here *= box.loops[j].extent;
-        total += here;
+        total += count_of_box(&box, loop_dims);
     }
     return plan->gathers ? plan->box_count : total;
 }

@@ -172,14 +172,14 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
     double percent = 100.0 * (double)(best->cycles - s->cost.cycles) / (double)s->cost.cycles;
     ts_text_add(out, "%-13s ", dst ? "" : "other layout");
     if (others->count == 0) {
-        ts_text_add(out, "%s: none was tried\n", dst ? "destination" : "source");
+        ts_text_add(out, "%s: none to try\n", dst ? "destination" : "source");
         return;
     }
-    if (best->cycles >= s->cost.cycles) ts_text_add(out, "no cheaper one of %d; next: ", others->count);
+    if (percent > -0.05) ts_text_add(out, "no cheaper one of %d; next: ", others->count);
     ts_text_add(out, "%s ", dst ? "destination" : "source");
     ts_shape_print(best->shape, out);
     ts_text_add(out, ": %s cycles, ", grouped(digits, best->cycles));
-    if (best->cycles == s->cost.cycles)
+    if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");
     else
         ts_text_add(out, "%.1f %% %s\n", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");

@@ -1,4 +1,5 @@
 """tilesim dma: the bill of a transfer, its JSON keys, what layouts cost against each other, and bad input."""
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,30 @@ def runs_and_their_lengths():
     assert sum(row["count"] * row["longest_bits"] for row in bill["src_runs"]) == 8 * 165 * 32
     text = expect(["dma", "f32[8,165]{1,0}", "f32[8,165]{1,0:T(8,128)}"])
     assert "in one piece 8 of 512 B, 8 of 148 B\n" in text, text
+
+
+@test
+def keys_are_documented():
+    bill = price(ROWS, TILES, "--explain")
+    documented = set(re.findall(r"`(\w+)`", Path("docs/timing.md").read_text()))
+    assert set(bill) | set(bill["parts"]) | set(bill["boxes"][0]) <= documented, set(bill) - documented
+
+
+@test
+def limits_in_words():
+    rows = [
+        (ROWS, TILES, [], "HBM bandwidth"),
+        ("f32[8]{0}", "f32[8]{0}", [], "fixed cost of a transfer"),
+        ("f32[64,128] SW(3,2,3) o S[8192:1]", "f32[64,128]", [], "number of descriptors"),
+        (ROWS, "f32[1024,1024]{0,1}", [], "HBM bandwidth, taken by burst waste"),
+        ("f32[4096,8]{1,0:T(8,128)}", "f32[4096,8]{1,0:T(8,128)}", [], "HBM bandwidth, taken by padding"),
+        (ROWS, "f32[1024,1024]{0,1}", ["--set", "dma.rate.transpose=8"], "transpose rate of the DMA engine"),
+        (ROWS, TILES, ["--set", "hbm.timing.t_rcd_rd=800 ns", "--set", "hbm.timing.t_rcd_wr=800 ns"], "HBM row misses"),
+        ("f32[4,1024] S[(4,1024):(1@P,1@F)] S(1)", "f32[4,1024]", ["-m", "trainium2"], "rate of the partitions"),
+    ]
+    for src, dst, options, limiter in rows:
+        bill = price(src, dst, "--alone", *options)
+        assert bill["limiter"] == limiter, (src, dst, options, bill["limiter"])
 
 
 @test
