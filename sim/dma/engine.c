@@ -404,6 +404,8 @@ static void count_bytes(const ts_dma *dma, transfer *t) {
     r->src_bytes = t->what.src.in_hbm ? totals->src_lines * dma->config->access_bytes : src_asked;
     r->dst_bytes =
         t->what.dst.in_hbm ? (totals->dst_lines + totals->rmw_lines) * dma->config->access_bytes : dst_asked;
+    r->src_bytes = later(r->src_bytes, src_asked); /* counts of what was left out are rounded */
+    r->dst_bytes = later(r->dst_bytes, dst_asked);
     r->padding_bytes = src_asked + dst_asked - src_valid - dst_valid;
     r->waste_bytes = r->src_bytes + r->dst_bytes - src_asked - dst_asked;
     r->rmw_lines = totals->rmw_lines;
