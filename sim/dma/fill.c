@@ -14,32 +14,13 @@ enum { RUN_ELEMENTS = 512 };
 
 static int bytes_of(const ts_mover_side *side) { return side->element_bits < 8 ? 1 : side->element_bits / 8; }
 
-#define LOOK_UP(from, to)                                                                                    \
-    for (int64_t i = 0; i < count; i++) {                                                                    \
-        from index;                                                                                          \
-        memcpy(&index, src + i * (int64_t)sizeof index, sizeof index);                                       \
-        to value = (to)m->table[index];                                                                      \
-        memcpy(dst + i * (int64_t)sizeof value, &value, sizeof value);                                       \
-    }                                                                                                        \
-    return
-
 void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
-    switch (m->table ? 4 * bytes_of(&m->src) + bytes_of(&m->dst) : 0) {
-    case 4 * 1 + 1:
-        LOOK_UP(uint8_t, uint8_t);
-    case 4 * 1 + 2:
-        LOOK_UP(uint8_t, uint16_t);
-    case 4 * 1 + 4:
-        LOOK_UP(uint8_t, uint32_t);
-    case 4 * 2 + 1:
-        LOOK_UP(uint16_t, uint8_t);
-    case 4 * 2 + 2:
-        LOOK_UP(uint16_t, uint16_t);
-    case 4 * 2 + 4:
-        LOOK_UP(uint16_t, uint32_t);
-    default:
+    static const int64_t here = 0;
+    ts_convert_lines lines = {.groups = 1, .tiles = 1, .count = count, .lines = 1, .line = &here};
+    if (m->convert)
+        m->convert(&m->conversion, dst, src, &lines);
+    else
         ts_convert_elements(m->src.dtype, src, m->dst.dtype, dst, (size_t)count);
-    }
 }
 
 void ts_fill_line(const ts_mover *m, int64_t src_bits, uint8_t *line, int line_bytes) {

@@ -45,7 +45,8 @@ static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t 
     }
 }
 
-void ts_move_gather(const ts_mover *m, const ts_plan *plan, ts_arena *scratch) {
+void ts_move_gather(const ts_mover *m, const ts_plan *plan) {
+    ts_arena *scratch = ts_arena_new();
     int64_t most = plan->box_count < GATHER_ELEMENTS ? plan->box_count : GATHER_ELEMENTS;
     int64_t *from = TS_NEW_ARRAY(scratch, int64_t, most), *to = TS_NEW_ARRAY(scratch, int64_t, most);
     int64_t bits =
@@ -56,4 +57,5 @@ void ts_move_gather(const ts_mover *m, const ts_plan *plan, ts_arena *scratch) {
         find_bits(&plan->dst, plan->dst_layout, first, count, to);
         copy_elements(m, from, to, count, bits % 8 == 0);
     }
+    ts_arena_free(scratch);
 }

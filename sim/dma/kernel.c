@@ -164,6 +164,21 @@ static bool match_run(job *j, const ts_plan_box *box, int64_t least_bytes, int *
     return steps_by(j, box, 8, 8);
 }
 
+/* Elements of whole bytes, which a kernel converts. */
+static bool converts_runs(const ts_mover *m) {
+    return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;
+}
+
+/* Splits a longer run, so that it can be made in a scratch. */
+static void split_run(job *j) {
+    int64_t most = SCRATCH_BYTES / 2 / (j->m->dst.element_bits / 8), rest = j->run_elements % most;
+    if (j->run_elements <= most || rest != 0) return;
+    j->outer[j->outer_count++] =
+        (ts_plan_loop){j->run_elements / most, most * j->m->src.element_bits, most * j->m->dst.element_bits};
+    j->run_elements = most;
+    j->run_bytes = most * j->m->dst.element_bits / 8;
+}
+
 /* ---- The order of the loops ---- */
 
 static int by_source(const void *left, const void *right) {
@@ -222,7 +237,7 @@ static void order_loops(job *j, const ts_plan_box *box) {
 }
 
 static void enter_kernel(job *j) {
-    int inside = j->tile_function && !j->fills ? TS_TILE_LOOPS : j->fills ? 1 : 2;
+    int inside = j->tile_function && !j->fills ? TS_TILE_LOOPS : 2;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner[i] = (ts_kernel_loop){1, 0, 0};
     for (int i = inside - 1; i >= 0 && j->outer_count > 0; i--) {
         ts_plan_loop loop = j->outer[--j->outer_count];
@@ -235,48 +250,116 @@ static void enter_kernel(job *j) {
 
 /* ---- Moving ---- */
 
-/* Makes the lines of some tiles; the step is bits. */
-static void fill_tiles(job *j, int64_t src_bits, int64_t step, int64_t tiles, uint8_t *lines) {
-    ts_narrow *narrow = &j->narrow;
+/* Tiles that are made in a scratch together: of two loops around them; the steps of the source are bits. */
+typedef struct {
+    ts_kernel_loop groups, tiles;
+    int64_t src_bits; /* of the first */
+} batch;
+
+static int64_t group_bytes(const job *j, const batch *b) {
+    return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
+}
+
+/* Makes their lines, whose elements are of another type. */
+static void convert_tiles(const job *j, const batch *b, uint8_t *lines) {
+    const ts_mover *m = j->m;
     int line_bytes = j->tile.line_bytes;
-    if (j->m->src.dtype != j->m->dst.dtype) {
-        for (int64_t n = 0; n < tiles; n++, src_bits += step) {
-            for (int i = 0; i < narrow->lines; i++, lines += line_bytes) {
-                ts_fill_line(j->m, src_bits + j->line_bits[i], lines, line_bytes);
-            }
-        }
+    int64_t at[TS_TILE_LINES];
+    if (m->convert && m->src.element_bits >= 8) {
+        for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
+        ts_convert_lines all = {.groups = b->groups.count,
+                                .group_step = b->groups.src_step / 8,
+                                .tiles = b->tiles.count,
+                                .step = b->tiles.src_step / 8,
+                                .count = line_bytes / (width_of(&m->dst) / 8),
+                                .lines = j->narrow.lines,
+                                .line = at};
+        m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
         return;
     }
-    int64_t together = step % 8 == 0 ? tiles : 1;
-    for (int64_t n = 0; n < tiles; n += together, src_bits += step * together) {
-        for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (src_bits & 7) + j->line_bits[i];
-        j->kernels->load_narrow(narrow, lines + n * narrow->lines * line_bytes,
-                                j->m->src.bytes + (src_bits >> 3), together, step >> 3);
+    for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
+        int64_t from =
+            b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
+        for (int i = 0; i < j->narrow.lines; i++, lines += line_bytes) {
+            ts_fill_line(m, from + j->line_bits[i], lines, line_bytes);
+        }
+    }
+}
+
+/* Makes their lines, whose elements are narrower than a byte on a side. */
+static void load_tiles(job *j, const batch *b, uint8_t *lines) {
+    ts_narrow *narrow = &j->narrow;
+    int64_t step = b->tiles.src_step, together = step % 8 == 0 ? b->tiles.count : 1;
+    for (int64_t g = 0; g < b->groups.count; g++) {
+        int64_t from = b->src_bits + g * b->groups.src_step;
+        for (int64_t n = 0; n < b->tiles.count; n += together, from += step * together) {
+            for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (from & 7) + j->line_bits[i];
+            j->kernels->load_narrow(narrow, lines, j->m->src.bytes + (from >> 3), together, step >> 3);
+            lines += together * narrow->lines * j->tile.line_bytes;
+        }
+    }
+}
+
+static void move_batch(job *j, const batch *b, uint8_t *dst) {
+    _Alignas(64) uint8_t scratch[SCRATCH_BYTES], joined[SCRATCH_BYTES];
+    int64_t bytes = group_bytes(j, b), tile_bytes = bytes / b->tiles.count;
+    int64_t group_step = b->groups.dst_step / 8, step = b->tiles.dst_step / 8;
+    if (j->m->src.dtype != j->m->dst.dtype)
+        convert_tiles(j, b, scratch);
+    else
+        load_tiles(j, b, scratch);
+    j->tile.loops[1] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
+    j->tile.loops[2] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
+    j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
+    for (int64_t g = 0; j->joins && g < b->groups.count; g++) {
+        j->kernels->store_narrow(&j->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count, step);
     }
 }
 
 /* Tiles whose lines are made in a scratch, as many at once as it holds. */
 static void fill_and_move(job *j, int64_t src_bits, uint8_t *dst) {
-    _Alignas(64) uint8_t scratch[SCRATCH_BYTES], joined[SCRATCH_BYTES];
-    ts_kernel_loop loop = j->inner[0], *batch = &j->tile.loops[2];
-    int64_t tile_bytes = (int64_t)j->narrow.lines * j->tile.line_bytes, most = SCRATCH_BYTES / tile_bytes;
-    int64_t dst_step = loop.dst_step / 8;
-    *batch = (ts_kernel_loop){0, tile_bytes, j->joins ? tile_bytes : dst_step};
-    for (int64_t done = 0; done < loop.count; done += batch->count) {
-        uint8_t *to = dst + done * dst_step;
-        batch->count = most < loop.count - done ? most : loop.count - done;
-        fill_tiles(j, src_bits + done * loop.src_step, loop.src_step, batch->count, scratch);
-        j->tile_function(&j->tile, j->joins ? joined : to, scratch);
-        if (j->joins) j->kernels->store_narrow(&j->narrow, to, joined, batch->count, dst_step);
+    ts_kernel_loop groups = j->inner[0], tiles = j->inner[1];
+    int64_t most = SCRATCH_BYTES / (j->narrow.lines * j->tile.line_bytes), many = most / tiles.count;
+    if (many < 1) many = 1;
+    for (int64_t g = 0; g < groups.count; g += many) {
+        batch b = {groups, tiles, 0};
+        b.groups.count = many < groups.count - g ? many : groups.count - g;
+        for (int64_t n = 0; n < tiles.count; n += most) {
+            b.tiles.count = most < tiles.count - n ? most : tiles.count - n;
+            b.src_bits = src_bits + g * groups.src_step + n * tiles.src_step;
+            move_batch(j, &b, dst + g * groups.dst_step / 8 + n * tiles.dst_step / 8);
+        }
+    }
+}
+
+/* Runs of one loop, made in a scratch, as many at once as it holds. */
+static void convert_runs(const job *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
+    static const int64_t here = 0;
+    _Alignas(64) uint8_t scratch[SCRATCH_BYTES];
+    const ts_mover *m = j->m;
+    int64_t together = SCRATCH_BYTES / j->run_bytes;
+    ts_convert_lines lines = {
+        .groups = 1, .step = loop.src_step, .count = j->run_elements, .lines = 1, .line = &here};
+    for (int64_t i = 0; i < loop.count; i += lines.tiles) {
+        lines.tiles = together < loop.count - i ? together : loop.count - i;
+        m->convert(&m->conversion, scratch, src + i * loop.src_step, &lines);
+        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, j->run_bytes, loop.dst_step}};
+        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst + i * loop.dst_step, scratch,
+                                                                  j->run_bytes, loops);
     }
 }
 
 static void fill_runs(const job *j, const uint8_t *src, uint8_t *dst) {
     const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
     for (int64_t i = 0; i < outer->count; i++) {
+        const uint8_t *from = src + i * outer->src_step;
+        uint8_t *to = dst + i * outer->dst_step;
+        if (converts_runs(j->m) && j->run_bytes <= SCRATCH_BYTES) {
+            convert_runs(j, from, to, *inner);
+            continue;
+        }
         for (int64_t k = 0; k < inner->count; k++) {
-            ts_fill_run(j->m, src + i * outer->src_step + k * inner->src_step,
-                        dst + i * outer->dst_step + k * inner->dst_step, j->run_elements);
+            ts_fill_run(j->m, from + k * inner->src_step, to + k * inner->dst_step, j->run_elements);
         }
     }
 }
@@ -341,8 +424,12 @@ static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
 static bool match(job *j, const ts_plan_box *box, int *bits) {
     const ts_mover *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
-    if (m->same && m->dst.element_bits >= 8 && match_run(j, box, m->kernels->tiles[0]->line_bytes, bits))
+    bool converts = converts_runs(m) && load_of(m) == TS_LOAD_SAME;
+    if ((converts || (m->same && m->dst.element_bits >= 8)) &&
+        match_run(j, box, m->kernels->tiles[0]->line_bytes, bits)) {
+        if (converts) split_run(j);
         return true;
+    }
     for (int i = 0; m->kernels->tiles[i]; i++) {
         if (match_tile(j, box, m->kernels->tiles[i], bits)) return true;
     }

@@ -65,6 +65,51 @@ typedef void ts_narrow_load(const ts_narrow *narrow, uint8_t *lines, const uint8
 typedef void ts_narrow_store(const ts_narrow *narrow, uint8_t *dst, const uint8_t *lines, int64_t tiles,
                              int64_t step);
 
+/* ---- Conversions: kinds of types that are stored in whole bytes ---- */
+
+typedef enum {
+    TS_KIND_F32,
+    TS_KIND_BF16,
+    TS_KIND_FLOAT_8, /* floats in a byte */
+    TS_KIND_FLOAT_16,
+    TS_KIND_INT_8,
+    TS_KIND_INT_16,
+    TS_KIND_INT_32,
+    TS_KIND_BOOL,
+    TS_KIND_COUNT,
+} ts_kind;
+
+/* Where the fields of a small float are, and those of an f32 that they become; of integers as noted. */
+typedef struct {
+    uint32_t magnitude, sign;         /* masks; of an integer its bits, and whether it is signed */
+    int sign_shift, shift;            /* of an integer: bits above its own in a word */
+    uint32_t rebias;                  /* an f32's exponent less this one's, in place */
+    uint32_t min_normal;              /* the first code that is normal; of a target, the f32 of it */
+    uint32_t infinity, first_special; /* codes; INT32_MAX where there are none */
+} ts_small_float;
+
+typedef struct {
+    ts_kind from_kind, to_kind;
+    ts_small_float from, to;
+    float denormal_unit; /* of the source: what its smallest number is */
+    uint32_t minus_zero; /* the f32 of the code of -0 */
+    int denormal_drop;   /* of a target: bits that a significand loses, and the exponent */
+    uint32_t largest, overflow, nan, zero_sign;
+    uint32_t limit, most,
+        is_signed; /* of a target of integers: the first f32 too large, and what is written then */
+    const uint8_t (*table)[256]; /* of a source of bytes: byte i of what each becomes; NULL: there is none */
+} ts_conversion;
+
+/* Elements that lie apart as in whole bytes become `count` in a line; lines follow each other. Offsets are
+ * bytes. */
+typedef struct {
+    int64_t groups, group_step, tiles, step, count;
+    int lines;
+    const int64_t *line;
+} ts_convert_lines;
+typedef void ts_convert_function(const ts_conversion *c, uint8_t *dst, const uint8_t *src,
+                                 const ts_convert_lines *lines);
+
 /* Runs of `bytes` each. */
 typedef void ts_run_function(uint8_t *dst, const uint8_t *src, int64_t bytes, const ts_kernel_loop loops[2]);
 
@@ -79,10 +124,14 @@ typedef struct {
 } ts_tile_kernels;
 
 extern const ts_tile_kernels ts_tiles_base;
+extern ts_convert_function *const ts_converts_base[TS_KIND_COUNT][TS_KIND_COUNT];
 ts_run_function ts_runs_base;
 #if defined(__x86_64__)
 #define TS_KERNELS_X86 1
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
+extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
+extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
+extern ts_convert_function *const ts_look_ups_avx512[3]; /* by the bytes of the target */
 ts_run_function ts_runs_avx2, ts_stream_runs_avx2, ts_runs_avx512, ts_stream_runs_avx512;
 void ts_stream_end(void); /* after stores that pass the caches */
 #endif

@@ -28,4 +28,7 @@ typedef __m256i wide;
 #include "kernel_run.inc"
 
 void ts_stream_end(void) { _mm_sfence(); }
+#define LANES    8
+#define CONVERTS ts_converts_avx2
+#include "kernel_convert.inc"
 #endif

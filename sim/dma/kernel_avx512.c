@@ -261,4 +261,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };
+#define LANES    16
+#define CONVERTS ts_converts_avx512
+#include "kernel_convert.inc"
 #endif

@@ -35,3 +35,7 @@ void ts_runs_base(uint8_t *dst, const uint8_t *src, int64_t bytes, const ts_kern
         }
     }
 }
+
+#define LANES    4
+#define CONVERTS ts_converts_base
+#include "kernel_convert.inc"

@@ -92,16 +92,6 @@ bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
     return options->stores == TS_STORES_STREAMING || is_large(plan);
 }
 
-/* What each value of a source of at most 16 bits becomes, where there are enough elements to pay for it. */
-static const uint32_t *make_table(ts_arena *arena, const ts_plan *plan) {
-    ts_dtype src = plan->src.shape->dtype, dst = plan->dst.shape->dtype;
-    int from = ts_dtype_get(src)->stored_bits, to = ts_dtype_get(dst)->stored_bits;
-    if (src == dst || from > 16 || to > 32 || plan->elements < INT64_C(1) << from) return NULL;
-    uint32_t *table = TS_NEW_ARRAY(arena, uint32_t, INT64_C(1) << from);
-    for (uint32_t i = 0; i < 1u << from; i++) table[i] = (uint32_t)ts_element_convert(src, i, dst);
-    return table;
-}
-
 bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
                       const ts_move_options *options) {
     extent_bytes from_bytes, to_bytes;
@@ -112,16 +102,12 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
                   .dst = {to->dtype, to->element_bits, touch(dst, to_bytes)},
                   .same = from->dtype == to->dtype && from->element_bits == to->element_bits,
                   .kernels = options->kernels};
-    ts_arena *scratch = ts_arena_new();
-    if (m.kernels) {
-        m.streams = ts_dma_move_streams(plan, options);
-        m.table = make_table(scratch, plan);
-    }
+    m.streams = ts_dma_move_streams(plan, options);
+    ts_mover_set_conversion(&m);
     if (m.kernels && ts_gather_possible(plan))
-        ts_move_gather(&m, plan, scratch);
+        ts_move_gather(&m, plan);
     else
         ts_move_boxes(&m, plan, m.kernels ? options->threads : 1);
-    ts_arena_free(scratch);
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;
 }

@@ -9,7 +9,9 @@
 struct ts_kernels {
     const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
     ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
-    void (*stream_end)(void);            /* after such stores, in each thread */
+    ts_convert_function *const (*converts)[TS_KIND_COUNT]; /* [from][to] */
+    ts_convert_function *const *look_ups; /* from bytes, by the bytes of the target; NULL: there are none */
+    void (*stream_end)(void);             /* after such stores, in each thread */
 };
 
 typedef struct {
@@ -23,7 +25,9 @@ typedef struct {
     bool same; /* the same type in the same width: bits are copied */
     const ts_kernels *kernels;
     bool streams;
-    const uint32_t *table; /* what a source of at most 16 bits becomes; NULL: there is none */
+    ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
+    ts_conversion conversion;
+    uint8_t table[2][256]; /* conversion.table */
 } ts_mover;
 
 void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
@@ -31,12 +35,17 @@ void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
 /* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
  */
 bool ts_gather_possible(const ts_plan *plan);
-void ts_move_gather(const ts_mover *m, const ts_plan *plan, ts_arena *scratch);
+void ts_move_gather(const ts_mover *m, const ts_plan *plan);
 
 /* The definition: element by element. */
 void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
 /* The same by the kernels that the box's loops allow. */
 void ts_move_box(const ts_mover *m, const ts_plan_box *box);
+
+/* What converts between two types that have values; false where there is no kernel for them. */
+bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);
+/* Chooses convert and makes its table. */
+void ts_mover_set_conversion(ts_mover *m);
 
 /* ---- Elements that change on their way (fill.c) ---- */
 

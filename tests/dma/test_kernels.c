@@ -16,9 +16,9 @@
 #include "tilesim/layout/convert.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { BOXES = 300, SHAPES = 46 };
+enum { BOXES = 300, SHAPES = 46, TAILS = 1 };
 #else
-enum { BOXES = 3000, SHAPES = 230 };
+enum { BOXES = 3000, SHAPES = 230, TAILS = 10 };
 #endif
 enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
 
@@ -45,7 +45,9 @@ static const type_pair pairs[] = {
     {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16},    {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32},
     {TS_DTYPE_F32, TS_DTYPE_S8, 32, 8},       {TS_DTYPE_S8, TS_DTYPE_BF16, 8, 16},
     {TS_DTYPE_S4, TS_DTYPE_BF16, 4, 16},      {TS_DTYPE_BF16, TS_DTYPE_S4, 16, 4},
-    {TS_DTYPE_F32, TS_DTYPE_PRED, 32, 1},     {TS_DTYPE_U16, TS_DTYPE_F8E4M3FN, 16, 8},
+    {TS_DTYPE_F32, TS_DTYPE_PRED, 32, 1},     {TS_DTYPE_F16, TS_DTYPE_F8E4M3FN, 16, 8},
+    {TS_DTYPE_F8E5M2, TS_DTYPE_F16, 8, 16},   {TS_DTYPE_S32, TS_DTYPE_F32, 32, 32},
+    {TS_DTYPE_S4, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_U16, TS_DTYPE_F8E4M3FN, 16, 8},
     {TS_DTYPE_F32, TS_DTYPE_F32, 64, 64},     {TS_DTYPE_S8, TS_DTYPE_S64, 8, 64},
 };
 
@@ -169,6 +171,10 @@ static const char *const layouts[][2] = {
     {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0}"},
     {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0:E(1)}"},
     {"f32[3,R,5,C]{1,3,2,0}", "f32[3,R,5,C]{3,2,1,0}"},
+    {"f32[R,C]{1,0}", "f8e4m3fn[R,C]{1,0:T(32,128)(4,1)}"},
+    {"f8e5m2[R,C]{1,0:T(8,128)(4,1)}", "f16[R,C]{0,1:T(8,128)(2,1)}"},
+    {"s32[R,C]{1,0:T(8,128)}", "f32[R,C]{0,1}"},
+    {"s4[R,C]{1,0:E(4)}", "f32[R,C]{1,0:T(8,128)}"},
     {"f32[R,C]{1,0:T(*,8,128)}", "f32[R,C]{0,1:T(15,13)(2,2)}"},
 };
 
@@ -233,46 +239,77 @@ static void random_shapes(void **state) {
 
 /* ---- Values ---- */
 
-/* Moves an array of one dim, whose values the test fills in. */
-static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, void *values, int64_t count) {
-    ts_error err = {0};
-    const ts_shape *a = ts_shape_row_major(&err, arena, from, 1, &count),
-                   *b = ts_shape_row_major(&err, arena, to, 1, &count);
+static const ts_dtype types[] = {
+    TS_DTYPE_F32,           TS_DTYPE_BF16,     TS_DTYPE_F16,    TS_DTYPE_F8E4M3FN,   TS_DTYPE_F8E5M2,
+    TS_DTYPE_F8E4M3B11FNUZ, TS_DTYPE_F8E4M3,   TS_DTYPE_F8E3M4, TS_DTYPE_F8E5M2FNUZ, TS_DTYPE_F8E4M3FNUZ,
+    TS_DTYPE_F8E8M0FNU,     TS_DTYPE_F4E2M1FN, TS_DTYPE_S8,     TS_DTYPE_U8,         TS_DTYPE_F6E2M3FN,
+    TS_DTYPE_F6E3M2FN,      TS_DTYPE_S4,       TS_DTYPE_U4,     TS_DTYPE_S1,         TS_DTYPE_U2,
+    TS_DTYPE_S16,           TS_DTYPE_U16,      TS_DTYPE_S32,    TS_DTYPE_U32,        TS_DTYPE_PRED,
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static int bytes_of(ts_dtype type) { return ts_dtype_get(type)->stored_bits / 8; }
+
+/* Moves an array of one dim by every version. */
+static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, uint8_t *values, int64_t count) {
+    const ts_shape *a = ts_shape_row_major(NULL, arena, from, 1, &count),
+                   *b = ts_shape_row_major(NULL, arena, to, 1, &count);
     ts_plan_side src = {a, NULL, NULL, 0}, dst = {b, NULL, NULL, 0};
-    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, &count);
-    int from_bytes = a->element_bits / 8, to_bytes = b->element_bits / 8;
+    const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 1, &count);
+    int64_t length = count * bytes_of(to);
+    uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, values + i * bytes_of(from), (size_t)bytes_of(from));
+        bits = ts_element_convert(from, bits, to);
+        memcpy(want + i * bytes_of(to), &bits, (size_t)bytes_of(to));
+    }
+    ts_space *in = ts_space_wrap(arena, "in", values, count * bytes_of(from));
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         ts_move_options options = {.kernels = ts_kernels_get(version)};
+        ts_space *out = ts_space_wrap(arena, "out", TS_NEW_ARRAY(arena, uint8_t, length), length);
         if (!options.kernels) continue;
-        ts_space *in = ts_space_wrap(arena, "in", values, count * from_bytes);
-        ts_space *out =
-            ts_space_wrap(arena, "out", TS_NEW_ARRAY(arena, uint8_t, count * to_bytes), count * to_bytes);
-        assert_true(ts_dma_move_with(&err, plan, in, out, &options));
-        for (int64_t i = 0; i < count; i++) {
-            uint64_t value = 0, result = 0;
-            memcpy(&value, in->bytes + i * from_bytes, (size_t)from_bytes);
-            memcpy(&result, out->bytes + i * to_bytes, (size_t)to_bytes);
-            assert_int_equal(result, ts_element_convert(from, value, to));
+        assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
+        for (int64_t i = 0; i < length; i++) {
+            if (out->bytes[i] == want[i]) continue;
+            uint64_t bits = 0, got = 0, right = 0;
+            i = i / bytes_of(to);
+            memcpy(&bits, values + i * bytes_of(from), (size_t)bytes_of(from));
+            memcpy(&got, out->bytes + i * bytes_of(to), (size_t)bytes_of(to));
+            memcpy(&right, want + i * bytes_of(to), (size_t)bytes_of(to));
+            fail_msg("%s: %s %llx becomes %s %llx, expected %llx", ts_kernels_name(version),
+                     ts_dtype_get(from)->name, (unsigned long long)bits, ts_dtype_get(to)->name,
+                     (unsigned long long)got, (unsigned long long)right);
         }
     }
 }
 
-/* Each bf16, and the f32 that begin with its bits and end at, before and behind the ties. */
-static void every_bf16(void **state) {
-    (void)state;
-    static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
-    enum { TAILS = sizeof tails / sizeof tails[0] };
-    ts_arena *arena = ts_arena_new();
-    uint32_t *floats = TS_NEW_ARRAY(arena, uint32_t, TAILS << 16);
-    uint16_t *halves = TS_NEW_ARRAY(arena, uint16_t, 1 << 16);
-    for (uint32_t i = 0; i < 1 << 16; i++) {
-        halves[i] = (uint16_t)i;
-        for (uint32_t k = 0; k < TAILS; k++) floats[i * TAILS + k] = i << 16 | tails[k];
+/* All values of up to 16 bits, and the words that begin with each 16 bits and end at, before and behind the
+ * ties. */
+static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
+    static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0fff, 0x1000, 0x1001, 0x3000};
+    int64_t per_half = bytes == 4 ? TAILS : 1;
+    *count = bytes == 1 ? 256 : per_half << 16;
+    uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, *count * bytes);
+    for (int64_t i = 0; i < *count; i++) {
+        uint32_t word = bytes == 4 ? (uint32_t)(i / per_half) << 16 | tails[i % per_half] : (uint32_t)i;
+        memcpy(values + i * bytes, &word, (size_t)bytes);
     }
-    convert_all(arena, TS_DTYPE_BF16, TS_DTYPE_F32, halves, 1 << 16);
-    convert_all(arena, TS_DTYPE_F32, TS_DTYPE_BF16, floats, TAILS << 16);
-    convert_all(arena, TS_DTYPE_F16, TS_DTYPE_BF16, halves, 1 << 16);
-    convert_all(arena, TS_DTYPE_U8, TS_DTYPE_F32, halves, 1 << 17);
+    return values;
+}
+
+static void every_conversion(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (int from = 0; from < TYPES; from++) {
+        for (int to = 0; to < TYPES; to++) {
+            int64_t count;
+            if (from == to) continue;
+            ts_arena_reset(arena);
+            uint8_t *values = every_value(arena, bytes_of(types[from]), &count);
+            convert_all(arena, types[from], types[to], values, count);
+        }
+    }
     ts_arena_free(arena);
 }
 
@@ -318,7 +355,7 @@ static void networks_of_digits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_of_digits),
-        cmocka_unit_test(every_bf16),
+        cmocka_unit_test(every_conversion),
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_shapes),
     };
