@@ -83,6 +83,9 @@ bool ts_reference_matmul(evaluator *, const node *, ts_reference_value *, ts_ref
 bool ts_reference_transpose(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 bool ts_reference_reshape(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 bool ts_reference_iota(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_take(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_bincount(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+bool ts_reference_conv(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 bool ts_reference_cast(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 
 /* `value` rounded to `dtype`, by its own arithmetic; integers saturate, NaN becomes 0. */

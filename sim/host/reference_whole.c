@@ -151,3 +151,80 @@ bool ts_reference_cast(evaluator *in, const node *tree, ts_reference_value *argu
     for (size_t i = 0; i < out->count; i++) out->values[i] = ts_reference_round(dtype, out->values[i]);
     return true;
 }
+
+/* An index of `tree`'s second argument that its first has along an axis of `extent`. */
+static bool index_at(evaluator *in, const node *tree, double value, int64_t extent, int64_t *out) {
+    *out = value >= 0 && value < (double)extent ? (int64_t)value : -1;
+    return (*out >= 0 && (double)*out == value) ||
+           ts_reference_refuse(in, tree->items[1],
+                               "found the index %.9g, expected an integer from 0 to %" PRId64, value,
+                               extent - 1);
+}
+
+bool ts_reference_take(evaluator *in, const node *tree, ts_reference_value *arguments,
+                       ts_reference_value *out) {
+    const ts_reference_value *value = &arguments[0], *list = &arguments[1];
+    const node *place = tree->keywords[KEYWORD_AXIS];
+    int64_t axis = 0, dims[2 * TS_HOST_RANK], outer = 1, inner = 1;
+    if (place && !ts_reference_integer(in, place, "an axis", &axis)) return false;
+    axis += axis < 0 ? value->rank : 0;
+    if (axis < 0 || axis >= value->rank)
+        return ts_reference_refuse(in, place ? place : tree, "'take' of an array of %d dims", value->rank);
+    int rank = value->rank - 1 + list->rank;
+    if (rank > TS_HOST_RANK) return ts_reference_refuse(in, tree, "more than %d dims", TS_HOST_RANK);
+    for (int i = 0; i < rank; i++) {
+        bool in_list = i >= axis && i < axis + list->rank;
+        dims[i] = in_list ? list->dims[i - axis] : value->dims[i < axis ? i : i - list->rank + 1];
+        outer *= i < axis ? dims[i] : 1;
+        inner *= i >= axis + list->rank ? dims[i] : 1;
+    }
+    if (!ts_reference_new(in, tree, rank, dims, out)) return false;
+    int64_t extent = value->dims[axis], count = (int64_t)list->count, from;
+    for (int64_t i = 0; i < outer * count; i++) {
+        if (!index_at(in, tree, list->values[i % count], extent, &from)) return false;
+        memcpy(out->values + i * inner, value->values + (i / count * extent + from) * inner,
+               (size_t)inner * sizeof *out->values);
+    }
+    return true;
+}
+
+bool ts_reference_bincount(evaluator *in, const node *tree, ts_reference_value *arguments,
+                           ts_reference_value *out) {
+    int64_t bins, bin;
+    if (!ts_reference_integer(in, tree->items[1], "the number of bins", &bins)) return false;
+    if (bins < 1) return ts_reference_refuse(in, tree->items[1], "expected 1 bin or more");
+    if (!ts_reference_new(in, tree, 1, &bins, out)) return false;
+    for (size_t i = 0; i < arguments[0].count; i++) {
+        double value = arguments[0].values[i];
+        bin = value >= 0 && value < (double)bins ? (int64_t)value : -1;
+        if (bin >= 0 && (double)bin == value) out->values[bin]++;
+    }
+    return true;
+}
+
+/* One image: y[h,w,k] = sum of x[h + r - R/2, w + s - S/2, c] * f[r,s,c,k], x being 0 outside. */
+static void convolve(const double *x, const int64_t *size, const double *f, const int64_t *window,
+                     double *y) {
+    int64_t height = size[0], width = size[1], depth = window[2], outputs = window[3];
+    for (int64_t i = 0; i < height * width * window[0] * window[1]; i++) {
+        int64_t tap = i % (window[0] * window[1]), at = i / (window[0] * window[1]);
+        int64_t h = at / width + tap / window[1] - window[0] / 2;
+        int64_t w = at % width + tap % window[1] - window[1] / 2;
+        if (h < 0 || h >= height || w < 0 || w >= width) continue;
+        multiply(x + (h * width + w) * depth, f + tap * depth * outputs, y + at * outputs, 1, depth, outputs);
+    }
+}
+
+bool ts_reference_conv(evaluator *in, const node *tree, ts_reference_value *arguments,
+                       ts_reference_value *out) {
+    const ts_reference_value *x = &arguments[0], *f = &arguments[1];
+    if (x->rank != 4 || f->rank != 4 || x->dims[3] != f->dims[2])
+        return ts_reference_refuse(in, tree, "'conv' takes [N,H,W,C] and [R,S,C,K]");
+    int64_t dims[4] = {x->dims[0], x->dims[1], x->dims[2], f->dims[3]};
+    if (!ts_reference_new(in, tree, 4, dims, out)) return false;
+    int64_t image = dims[1] * dims[2];
+    for (int64_t n = 0; n < dims[0]; n++)
+        convolve(x->values + n * image * x->dims[3], &dims[1], f->values, f->dims,
+                 out->values + n * image * dims[3]);
+    return true;
+}
