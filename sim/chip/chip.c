@@ -47,17 +47,6 @@ static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const in
     return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
 }
 
-/* The slice with its dims of 1 left out, so that xb[s1] of a [2,8,128] tensor meets an [8,128] one. */
-static bool squeeze(ts_error *err, ts_arena *arena, const ts_slice *slice, ts_plan_side *side) {
-    const ts_layout *layout = ts_layout_slice(err, arena, side->shape->layout, side->begin, slice->size);
-    ts_shape *shape = TS_NEW(arena, ts_shape);
-    *shape = *side->shape;
-    shape->layout = layout ? ts_layout_squeeze(err, arena, layout) : NULL;
-    side->shape = shape;
-    side->begin = NULL;
-    return shape->layout != NULL;
-}
-
 /* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
 static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
                                 ts_plan_side *dst) {
@@ -65,8 +54,11 @@ static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfe
     if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0) {
         return ts_plan_new(err, arena, src, dst, a->rank, a->size);
     }
-    if (!squeeze(err, arena, a, src) || !squeeze(err, arena, b, dst)) return NULL;
-    return ts_plan_new(err, arena, src, dst, src->shape->layout->rank, src->shape->layout->dims);
+    int rank;
+    const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);
+    return sizes && ts_plan_squeeze(err, arena, dst, b->size, &rank)
+               ? ts_plan_new(err, arena, src, dst, rank, sizes)
+               : NULL;
 }
 
 /* Whether the transfer moves bytes: without values, only SMEM is kept exact. */

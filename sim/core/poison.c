@@ -19,10 +19,13 @@ typedef enum {
     RULE_OR,       /* a defined 1 does */
     RULE_XOR,      /* bits of both */
     RULE_SELECT,   /* of the source that the mask takes */
-    RULE_PACK,     /* the first source makes the low half, the second the high one */
+    RULE_PACK,     /* the first source makes the low half, the second the high one, word by word */
+    RULE_PACK_8,   /* the same, half by half into bytes */
+    RULE_PACK_4,   /* the same, byte by byte into halves of bytes */
     RULE_GATHER,   /* the function on the first shadow and the second value */
     RULE_LANES,    /* a reduction over a row */
     RULE_SUBLANES, /* and over a column */
+    RULE_CARRY,    /* a sum over a column: what is below the lowest undefined bit does not depend on it */
     RULE_LOAD,
     RULE_STORE,
     RULE_SCALAR, /* a scalar result */
@@ -57,9 +60,9 @@ static const struct {
     {TS_OP_vunpack_i4, RULE_FIELD},
     {TS_OP_vunpack_u4, RULE_FIELD},
     {TS_OP_vpack_i16, RULE_PACK},
-    {TS_OP_vpack_i8, RULE_PACK},
-    {TS_OP_vpack_u8, RULE_PACK},
-    {TS_OP_vpack_i4, RULE_PACK},
+    {TS_OP_vpack_i8, RULE_PACK_8},
+    {TS_OP_vpack_u8, RULE_PACK_8},
+    {TS_OP_vpack_i4, RULE_PACK_4},
     {TS_OP_v2s, RULE_SCALAR},
     {TS_OP_mmov, RULE_COPY},
     {TS_OP_mnot, RULE_COPY},
@@ -69,7 +72,7 @@ static const struct {
     {TS_OP_vsum_sublane_f32, RULE_SUBLANES},
     {TS_OP_vmax_sublane_f32, RULE_SUBLANES},
     {TS_OP_vmin_sublane_f32, RULE_SUBLANES},
-    {TS_OP_vsum_sublane_i32, RULE_SUBLANES},
+    {TS_OP_vsum_sublane_i32, RULE_CARRY},
     {TS_OP_vmax_sublane_i32, RULE_SUBLANES},
     {TS_OP_vmin_sublane_i32, RULE_SUBLANES},
     {TS_OP_vrot_lane, RULE_SAME},
@@ -112,6 +115,15 @@ static rule rule_of(ts_opcode opcode) {
 
 static uint32_t whole(uint32_t word) { return word ? ~0u : 0; }
 static uint32_t halves(uint32_t word) { return whole(word & 0xffff) >> 16 | whole(word >> 16) << 16; }
+/* Fields of 2 * bits, each squeezed into bits, in the low half of the result. */
+static uint32_t squeezed(uint32_t word, int bits) {
+    uint32_t out = 0;
+    for (int i = 0; i < 16 / bits; i++) {
+        uint32_t field = word >> (2 * i * bits) & ((1u << 2 * bits) - 1);
+        out |= field ? ((1u << bits) - 1) << (i * bits) : 0;
+    }
+    return out;
+}
 static bool any(const uint32_t *words) {
     uint32_t all = 0;
     for (int i = 0; i < TS_VREG_WORDS; i++) {
@@ -128,14 +140,15 @@ static void spread(const core_op *op, uint32_t *d, const uint32_t *a) {
         columns[i % TS_LANES] |= a[i];
     }
     for (int i = 0; i < TS_VREG_WORDS; i++) {
-        d[i] = whole(lanes ? rows[i / TS_LANES] : columns[i % TS_LANES]);
+        uint32_t word = lanes ? rows[i / TS_LANES] : columns[i % TS_LANES];
+        d[i] = op->poison->rule == RULE_CARRY ? ~(word & (0u - word)) + 1u : whole(word);
     }
 }
 
 #define EACH_WORD for (int i = 0; i < TS_VREG_WORDS; i++)
 static void apply(const core_op *op, uint32_t *d, const uint32_t *const *p) {
     const uint32_t *a = p[0], *b = p[1], *c = p[2];
-    const uint32_t *va = op->in[0], *vb = op->in[1];
+    const uint32_t *va = op->in[0], *vb = op->in[1], *vc = op->in[2];
     int32_t n = op->scalar ? (int32_t)op->scalar[0] : 0;
     switch ((rule)op->poison->rule) {
     case RULE_COPY:
@@ -163,16 +176,23 @@ static void apply(const core_op *op, uint32_t *d, const uint32_t *const *p) {
         EACH_WORD d[i] = a[i] | b[i];
         return;
     case RULE_SELECT:
-        EACH_WORD d[i] = a[i] | (va[i] & b[i]) | (~va[i] & c[i]);
+        EACH_WORD d[i] = (a[i] & (b[i] | c[i] | (vb[i] ^ vc[i]))) | (va[i] & b[i]) | (~va[i] & c[i]);
         return;
     case RULE_PACK:
         EACH_WORD d[i] = whole(a[i]) >> 16 | whole(b[i]) << 16;
+        return;
+    case RULE_PACK_8:
+        EACH_WORD d[i] = squeezed(a[i], 8) | squeezed(b[i], 8) << 16;
+        return;
+    case RULE_PACK_4:
+        EACH_WORD d[i] = squeezed(a[i], 4) | squeezed(b[i], 4) << 16;
         return;
     case RULE_HALF:
         EACH_WORD d[i] = halves(a[i] | b[i] | c[i]);
         return;
     case RULE_LANES:
     case RULE_SUBLANES:
+    case RULE_CARRY:
         spread(op, d, a);
         return;
     default:

@@ -426,6 +426,30 @@ static bool set_side(ts_error *err, ts_arena *arena, ts_plan_side *side, int ran
     return *sliced && addresses_fit(err, side);
 }
 
+const int64_t *ts_plan_squeeze(ts_error *err, ts_arena *arena, ts_plan_side *side, const int64_t *size,
+                               int *rank) {
+    const ts_layout *whole = side->shape->layout;
+    int64_t first[TS_LAYOUT_MAX_DIMS], cut[TS_LAYOUT_MAX_DIMS];
+    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, whole->rank + 1);
+    int64_t *sizes = TS_NEW_ARRAY(arena, int64_t, whole->rank + 1);
+    *rank = 0;
+    for (int i = 0; i < whole->rank; i++) {
+        bool kept = size[i] != 1;
+        first[i] = kept || !side->begin ? 0 : side->begin[i];
+        cut[i] = kept ? whole->dims[i] : 1;
+        begin[*rank] = side->begin ? side->begin[i] : 0;
+        sizes[*rank] = size[i];
+        *rank += kept;
+    }
+    const ts_layout *layout = ts_layout_slice(err, arena, whole, first, cut);
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    *shape = *side->shape;
+    shape->layout = layout ? ts_layout_squeeze(err, arena, layout) : NULL;
+    side->shape = shape;
+    side->begin = begin;
+    return shape->layout ? sizes : NULL;
+}
+
 const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
                            int rank, const int64_t *sizes) {
     ts_plan *plan = TS_NEW(arena, ts_plan);

@@ -96,20 +96,6 @@ static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memor
     return true;
 }
 
-/* The slice with its dims of 1 left out. */
-static bool squeeze(ts_error *err, ts_arena *arena, const ts_transfer_end *end, ts_plan_side *side) {
-    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_DIMS);
-    const ts_layout *whole = end->shape->layout;
-    const ts_layout *slice =
-        ts_layout_slice(err, arena, whole, end->begin ? end->begin : begin, sizes_of(end));
-    ts_shape *shape = TS_NEW(arena, ts_shape);
-    *shape = *end->shape;
-    shape->layout = slice ? ts_layout_squeeze(err, arena, slice) : NULL;
-    side->shape = shape;
-    side->begin = NULL;
-    return shape->layout != NULL;
-}
-
 static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
     int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
     return ts_round_up(bytes, memory->align_bytes);
@@ -120,16 +106,28 @@ static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory)
                         .partition_bits = ts_space_partition_bits(space)};
 }
 
+static const ts_plan *plan_between(ts_error *err, ts_arena *arena, const ts_transfer_end *src,
+                                   ts_plan_side from, const ts_transfer_end *dst, ts_plan_side to,
+                                   bool squeezed) {
+    int rank = from.shape->layout->rank;
+    const int64_t *sizes = sizes_of(src);
+    if (squeezed) {
+        sizes = ts_plan_squeeze(err, arena, &from, sizes, &rank);
+        if (!sizes || !ts_plan_squeeze(err, arena, &to, sizes_of(dst), &rank)) return NULL;
+    }
+    const ts_plan *plan = ts_plan_new(err, arena, &from, &to, rank, sizes);
+    if (!plan) ts_transfer_end_blame(err, dst, 0);
+    return plan;
+}
+
 static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, bool squeezed) {
     ts_plan_side from, to;
     if (!place(err, arena, study->src_memory, &study->src, &from) ||
-        !place(err, arena, study->dst_memory, &study->dst, &to) ||
-        (squeezed && (!squeeze(err, arena, &study->src, &from) || !squeeze(err, arena, &study->dst, &to)))) {
+        !place(err, arena, study->dst_memory, &study->dst, &to)) {
         return false;
     }
-    const int64_t *sizes = squeezed ? from.shape->layout->dims : sizes_of(&study->src);
-    study->plan = ts_plan_new(err, arena, &from, &to, from.shape->layout->rank, sizes);
-    return study->plan || ts_transfer_end_blame(err, &study->dst, 0);
+    study->plan = plan_between(err, arena, &study->src, from, &study->dst, to, squeezed);
+    return study->plan != NULL;
 }
 
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
@@ -155,12 +153,7 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
                                 const ts_transfer_end *dst, ts_plan_side to) {
     bool squeezed;
-    if (!same_sizes(err, arena, src, dst, &squeezed) ||
-        (squeezed && (!squeeze(err, arena, src, &from) || !squeeze(err, arena, dst, &to)))) {
-        return NULL;
-    }
-    const int64_t *sizes = squeezed ? from.shape->layout->dims : sizes_of(src);
-    const ts_plan *plan = ts_plan_new(err, arena, &from, &to, from.shape->layout->rank, sizes);
-    if (!plan) ts_transfer_end_blame(err, dst, 0);
-    return plan;
+    return same_sizes(err, arena, src, dst, &squeezed)
+               ? plan_between(err, arena, src, from, dst, to, squeezed)
+               : NULL;
 }
