@@ -7,6 +7,7 @@ PROGRAMS = sorted(Path("programs").glob("*.tsim"))
 # The names of two dims, and what else makes dims ragged. Without a row: ROWS and COLS.
 DIMS = {
     "batched_matmul": ("M", "N", lambda m, n: {"BATCH": 3, "K": m + n // 3}),
+    "half": ("ROWS", None, lambda rows, _: {"IN": rows % 2 + 1}),
     "matmul": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "matmul_f32": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "matmul_int8": ("M", "N", lambda m, n: {"K": m + n // 3}),
