@@ -1,13 +1,11 @@
 /* tilesim audit: what layouts cost in a compiled module. */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "options.h"
+#include "progress.h"
 #include "tilesim/base/file.h"
 #include "tilesim/report/audit.h"
 
@@ -43,57 +41,26 @@ static const cli_command usage = {
     .options = options,
 };
 
-enum { CHUNK = 1 << 20, ROWS = 8, BAR = 30 };
+enum { CHUNK = 1 << 20, ROWS = 8 };
 
-/* ---- Progress, on a terminal, for what takes longer than a second ---- */
-
-typedef struct {
-    bool shows, drawn;
-    double started;
-    int64_t total; /* bytes of the text; 0: not known */
-} progress;
-
-static double now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void draw(progress *p, const char *what, int64_t done, int64_t of) {
-    double elapsed = now_seconds() - p->started;
-    if (!p->shows || elapsed < 1) return;
-    p->drawn = true;
-    if (of <= 0 || done <= 0) {
-        fprintf(stderr, "\r%s %lld MB\033[K", what, (long long)(done >> 20));
-        return;
-    }
-    int filled = (int)((__int128)BAR * done / of);
-    fprintf(stderr, "\r%-8s [%.*s%*s] %3d %%, %.0f s left\033[K", what, filled,
-            "##############################", BAR - filled, "", (int)((__int128)100 * done / of),
-            elapsed * (double)(of - done) / (double)done);
-}
-
-static void on_price(void *self, int64_t done, int64_t of) { draw(self, "prices", done, of); }
-
-static void clear(const progress *p) {
-    if (p->drawn) fputs("\r\033[K", stderr);
-}
+static void on_price(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "prices", done, of); }
 
 /* ---- The command ---- */
 
-static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, progress *p) {
+static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progress *bar) {
     ts_file_reader *file = ts_file_open(err, line->arena, line->operands[0]);
     char *bytes = ts_arena_alloc(line->arena, CHUNK, 1);
     size_t length = 1;
     int64_t done = 0;
+    int64_t total = 0;
     uint64_t size;
     if (!file) return false;
     if (strcmp(line->operands[0], "-") != 0 && ts_file_size(NULL, line->operands[0], &size))
-        p->total = (int64_t)size;
+        total = (int64_t)size;
     bool good = true;
     while (length > 0 && (good = ts_file_read_next(err, file, bytes, CHUNK, &length))) {
         ts_audit_feed(audit, bytes, length);
-        draw(p, "read", done += (int64_t)length, p->total);
+        cli_progress_draw(bar, "read", done += (int64_t)length, total);
     }
     ts_file_finish(file);
     return good;
@@ -148,7 +115,7 @@ static bool save(ts_error *err, const cli_line *line, const char *option, writer
 
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
                   ts_audit_result *result) {
-    progress p = {.shows = isatty(STDERR_FILENO) != 0, .started = now_seconds()};
+    cli_progress bar = cli_progress_begin();
     const char *name = cli_value(line, "machine");
     request->machine = ts_machine_load(err, line->arena, name ? name : TS_MACHINE_DEFAULT);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
@@ -157,10 +124,11 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     ts_audit *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
     view->by_default = name == NULL;
-    if (!feed(err, line, state, &p)) return clear(&p), false;
-    p.started = now_seconds();
-    bool good = ts_audit_finish(err, state, on_price, &p, result);
-    clear(&p);
+    if (!feed(err, line, state, &bar)) return cli_progress_end(&bar), false;
+    cli_progress_end(&bar);
+    bar = cli_progress_begin();
+    bool good = ts_audit_finish(err, state, on_price, &bar, result);
+    cli_progress_end(&bar);
     return good;
 }
 

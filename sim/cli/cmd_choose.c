@@ -1,0 +1,136 @@
+/* tilesim choose: which layout a tensor should have. */
+#include <limits.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "progress.h"
+#include "tilesim/base/file.h"
+#include "tilesim/report/choose.h"
+
+static const cli_option options[] = {
+    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"use", 0, "USES",
+     "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass),\n"
+     "                             with commas between; dma:hbm>vmem when not given"},
+    {"tensor", 0, "NAME", "of a program: which of its tensors"},
+    {"define", 'D', "NAME=VALUE", "of a program: a parameter's value; may be repeated"},
+    {"combine", 0, NULL, "also tiles with '*', of dims taken together, which compilers do not make yet"},
+    {"exhaustive", 0, NULL, "price every layout, also those that cannot be the best"},
+    {"no-moves", 0, NULL, "do not move the machine's assumed figures"},
+    {"rows", 0, "N", "of the ranking; 10 when not given"},
+    {"all", 0, NULL, "all rows"},
+    {"json", 0, NULL, "the same as JSON"},
+    {"svg", 0, "FILE", "a picture: bars of time and of bytes"},
+};
+
+static const cli_command usage = {
+    .name = "choose",
+    .operands = "SHAPE|PROGRAM.tsim",
+    .operands_least = 1,
+    .operands_most = 1,
+    .about = "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
+             "machine's generation.\n"
+             "A program is run with each of them for its tensor in hbm; of a shape, each stated use is: "
+             "transfers on the DMA\n"
+             "engine and the HBM, sums and passes on the core; the two overlap, so the slower is the time. "
+             "The compiler's\n"
+             "published rule and the layout that is there now are marked.\n",
+    .example = "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
+               "    tilesim choose programs/softmax.tsim --tensor x\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+enum { ROWS = 10 };
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static bool read_shape(ts_error *err, const cli_line *line, ts_choose_request *r) {
+    ts_source source = {"SHAPE", line->operands[0], strlen(line->operands[0])};
+    const char *uses = cli_value(line, "use");
+    if (cli_value(line, "tensor"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--tensor is of a program, expected PROGRAM.tsim");
+    r->shape = ts_shape_parse(err, line->arena, &source);
+    if (!r->shape || !ts_shape_layout(err, r->shape, "the tensor")) return false;
+    if (!uses) uses = "dma:hbm>vmem";
+    ts_source text = {"--use", uses, strlen(uses)};
+    return ts_choose_read_uses(err, line->arena, r->machine, &text, r->shape->layout->rank, &r->uses,
+                               &r->use_count);
+}
+
+static bool read_program(ts_error *err, const cli_line *line, ts_choose_request *r) {
+    r->program = line->operands[0];
+    r->tensor = cli_value(line, "tensor");
+    if (cli_value(line, "use"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--use is of a shape: a program says itself what it does");
+    if (!r->tensor)
+        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected --tensor NAME", r->program);
+    return cli_pairs(err, line, "define", &r->defines, &r->define_count);
+}
+
+static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
+    const char *text = cli_value(line, "rows");
+    int64_t value = ROWS;
+    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
+    if (value < 1 || value > INT_MAX)
+        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected 1 or more", text);
+    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
+    return true;
+}
+
+static void on_progress(void *self, int64_t done, int64_t of) {
+    cli_progress_draw(self, "layouts", done, of);
+}
+
+static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts_choose_view *view,
+                   ts_choose_result *result) {
+    cli_progress bar = cli_progress_begin();
+    const char *name = cli_value(line, "machine");
+    r->machine_name = name ? name : TS_MACHINE_DEFAULT;
+    view->by_default = name == NULL;
+    r->machine = ts_machine_load(err, line->arena, r->machine_name);
+    if (!r->machine || !read_rows(err, line, &view->rows)) return false;
+    bool program = ends_with(line->operands[0], ".tsim");
+    if (program ? !read_program(err, line, r) : !read_shape(err, line, r)) return false;
+    r->combine = cli_value(line, "combine") != NULL;
+    r->exhaustive = cli_value(line, "exhaustive") != NULL;
+    r->moves_fields = cli_value(line, "no-moves") == NULL;
+    r->progress = on_progress;
+    r->self = &bar;
+    bool good = ts_choose(err, line->arena, r, result);
+    cli_progress_end(&bar);
+    return good;
+}
+
+static bool save(ts_error *err, const cli_line *line, const ts_choose_result *result,
+                 const ts_choose_view *view) {
+    const char *path = cli_value(line, "svg");
+    ts_text text;
+    if (!path) return true;
+    ts_text_init(&text, line->arena);
+    ts_report_choose_svg(result, view, &text);
+    return ts_file_save(err, line->arena, path, text.bytes, text.length);
+}
+
+int cmd_choose(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_choose_request request = {0};
+    ts_choose_view view = {0};
+    ts_choose_result result;
+    ts_text out;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
+        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json"))
+        ts_report_choose_json(&result, &view, &out);
+    else if (!cli_value(&line, "svg") || strcmp(cli_value(&line, "svg"), "-") != 0)
+        ts_report_choose(&result, &view, &out);
+    if (out.length > 0) cli_print(&out);
+    return cli_end(&line, 0);
+}

@@ -1,0 +1,38 @@
+/* The progress bar. */
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 30 };
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+cli_progress cli_progress_begin(void) {
+    return (cli_progress){.shows = isatty(STDERR_FILENO) != 0, .started = now_seconds()};
+}
+
+void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_t of) {
+    if (!bar->shows) return;
+    double now = now_seconds(), elapsed = now - bar->started;
+    if (elapsed < 1 || now - bar->drawn_at < 0.1) return;
+    bar->drawn = true;
+    bar->drawn_at = now;
+    if (of <= 0 || done <= 0) {
+        fprintf(stderr, "\r%s %lld MB\033[K", what, (long long)(done >> 20));
+        return;
+    }
+    int filled = (int)((__int128)BAR * done / of);
+    fprintf(stderr, "\r%-8s [%.*s%*s] %3d %%, %.0f s left\033[K", what, filled,
+            "##############################", BAR - filled, "", (int)((__int128)100 * done / of),
+            elapsed * (double)(of - done) / (double)done);
+}
+
+void cli_progress_end(const cli_progress *bar) {
+    if (bar->drawn) fputs("\r\033[K", stderr);
+}

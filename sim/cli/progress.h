@@ -1,0 +1,18 @@
+/* A progress bar on stderr: only on a terminal, only for what takes longer than a second. */
+#ifndef SIM_CLI_PROGRESS_H
+#define SIM_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    bool shows, drawn;
+    double started, drawn_at;
+} cli_progress;
+
+cli_progress cli_progress_begin(void);
+/* `of` 0: not known, then `done` is shown as bytes. */
+void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_t of);
+void cli_progress_end(const cli_progress *bar); /* takes it away */
+
+#endif

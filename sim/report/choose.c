@@ -1,0 +1,254 @@
+/* The ranking of a tensor's layouts. */
+#include "tilesim/report/choose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/study/transfer.h"
+
+static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
+
+static double microseconds(const ts_choose_result *r, int64_t cycles) {
+    return ts_machine_microseconds(r->request->machine, cycles);
+}
+
+static double padding(const ts_candidate *c) {
+    return c->logical_bytes > 0 ? 100.0 * (double)(c->bytes - c->logical_bytes) / (double)c->logical_bytes
+                                : 0;
+}
+
+static double ratio(const ts_choose_result *r, const ts_candidate *c) {
+    int64_t best = r->candidates[0].cycles, cycles = c->priced ? c->cycles : c->bound_cycles;
+    return best > 0 ? (double)cycles / (double)best : 1;
+}
+
+static void add_uses(const ts_choose_result *r, ts_text *out) {
+    const ts_choose_request *request = r->request;
+    ts_text_add(out, "uses       ");
+    if (request->program) {
+        ts_text_add(out, "%s, all of the run\n", request->program);
+        return;
+    }
+    for (int i = 0; i < request->use_count; i++) {
+        const ts_choose_use *use = &request->uses[i];
+        const char *between = i > 0 ? "; " : "";
+        if (use->kind == TS_USE_DMA)
+            ts_text_add(out, "%stransfer from %s to %s", between, use->from->name, use->to->name);
+        if (use->kind == TS_USE_REDUCE) ts_text_add(out, "%ssum along dim %d", between, use->dim);
+        if (use->kind == TS_USE_STREAM) ts_text_add(out, "%sone pass over it", between);
+    }
+    ts_text_add(out, "\n");
+}
+
+static void add_head(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    char a[32], b[32], c[32];
+    const ts_choose_request *request = r->request;
+    ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
+    ts_shape_print(r->tensor, out);
+    ts_text_add(out, ", %s bytes of data\nmachine    %s (%s)%s\n", grouped(a, r->tensor->unpadded_bytes),
+                request->machine->name, request->machine->title,
+                view->by_default ? ", the default; -m chooses another" : "");
+    add_uses(r, out);
+    ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut", grouped(a, r->enumerated),
+                grouped(b, r->priced), grouped(c, r->cut));
+    if (r->cut > 0)
+        ts_text_add(out, request->program
+                             ? ": still running when the best was done"
+                             : ": longer than the best even at the HBM's peak and one vreg a load");
+    ts_text_add(out, "\n\n");
+}
+
+static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_text *out) {
+    char bytes[32];
+    bool parts = !r->request->program;
+    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+    ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
+                ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ", grouped(bytes, c->bytes),
+                padding(c));
+    if (parts && c->priced)
+        ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
+    else if (parts)
+        ts_text_add(out, " %10s %10s", "", "");
+    ts_text_add(out, "  %s", strchr(c->text, '{') ? strchr(c->text, '{') : c->text);
+    if (c->alike > 1) ts_text_add(out, " and %d alike", c->alike - 1);
+    if (c->is_rule) ts_text_add(out, "  <- compiler's rule");
+    if (c->is_now) ts_text_add(out, "  <- now");
+    ts_text_add(out, "\n");
+    if (c->priced && parts && c->limiter) ts_text_add(out, "%*s%s\n", 69, "", c->limiter);
+}
+
+static void add_table(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    bool parts = !r->request->program;
+    int shown = 0, left = 0;
+    ts_text_add(out, "          us   ratio            bytes   padding%s  layout\n",
+                parts ? "         dma       core" : "");
+    for (int i = 0; i < r->candidate_count; i++) {
+        const ts_candidate *c = &r->candidates[i];
+        if (i < view->rows || c->is_rule || c->is_now)
+            add_candidate(r, c, out), shown++;
+        else
+            left++;
+    }
+    if (left > 0) ts_text_add(out, "             and %d more; --all lists them\n", left);
+    int ties = 0;
+    for (int i = 1; i < r->candidate_count; i++) ties += r->candidates[i].is_tie;
+    if (ties > 0)
+        ts_text_add(
+            out,
+            "~ a tie with the best: nearer than the %d %% by which measured copies differ from the model\n",
+            TS_CHOOSE_TIE_PERCENT);
+}
+
+static void add_flips(const ts_choose_result *r, ts_text *out) {
+    if (!r->request->moves_fields) return;
+    if (r->flip_count == 0) {
+        ts_text_add(out,
+                    "\nNo other layout wins by more than a tie when an assumed figure of the machine (%d "
+                    "were moved) is\n"
+                    "halved or doubled.\n",
+                    r->fields_moved);
+        return;
+    }
+    ts_text_add(out,
+                "\nAnother layout wins, by more than a tie, with assumed figures of the machine (%d were "
+                "moved) at:\n",
+                r->fields_moved);
+    for (int i = 0; i < r->flip_count; i++) {
+        const ts_choose_flip *f = &r->flips[i];
+        const char *text = r->candidates[f->winner].text;
+        ts_text_add(out, "  %s = %s: %s, %.3f us instead of %.3f\n", f->field, f->value,
+                    strchr(text, '{') ? strchr(text, '{') : text, microseconds(r, f->cycles),
+                    microseconds(r, f->cycles_of_best));
+    }
+}
+
+void ts_report_choose(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    add_head(r, view, out);
+    add_table(r, view, out);
+    add_flips(r, out);
+}
+
+void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    char hash[20];
+    ts_json json;
+    (void)view;
+    ts_json_begin(&json, out, "choose");
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->request->machine->hash);
+    ts_json_text(&json, "machine", r->request->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_text(&json, "program", r->request->program);
+    ts_json_text(&json, "tensor", r->request->tensor);
+    ts_json_int(&json, "logical_bytes", r->tensor->unpadded_bytes);
+    ts_json_int(&json, "layouts", r->enumerated);
+    ts_json_int(&json, "priced", r->priced);
+    ts_json_int(&json, "cut", r->cut);
+    ts_json_int(&json, "tie_percent", TS_CHOOSE_TIE_PERCENT);
+    ts_json_array(&json, "candidates");
+    for (int i = 0; i < r->candidate_count; i++) {
+        const ts_candidate *c = &r->candidates[i];
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "shape", c->text);
+        ts_json_int(&json, "bytes", c->bytes);
+        ts_json_bool(&json, "priced", c->priced);
+        ts_json_int(&json, c->priced ? "cycles" : "cycles_at_least", c->priced ? c->cycles : c->bound_cycles);
+        ts_json_real(&json, "microseconds", microseconds(r, c->priced ? c->cycles : c->bound_cycles), 6);
+        ts_json_real(&json, "ratio", ratio(r, c), 4);
+        if (!r->request->program && c->priced) {
+            ts_json_int(&json, "dma_cycles", c->dma_cycles);
+            ts_json_int(&json, "core_cycles", c->core_cycles);
+            ts_json_text(&json, "limiter", c->limiter);
+        }
+        ts_json_bool(&json, "tie", c->is_tie);
+        ts_json_bool(&json, "rule", c->is_rule);
+        ts_json_bool(&json, "now", c->is_now);
+        ts_json_int(&json, "alike", c->alike);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_int(&json, "fields_moved", r->fields_moved);
+    ts_json_array(&json, "winner_changes");
+    for (int i = 0; i < r->flip_count; i++) {
+        const ts_choose_flip *f = &r->flips[i];
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "field", f->field);
+        ts_json_text(&json, "value", f->value);
+        ts_json_text(&json, "shape", r->candidates[f->winner].text);
+        ts_json_int(&json, "cycles", f->cycles);
+        ts_json_int(&json, "cycles_of_best", f->cycles_of_best);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
+
+/* ---- The picture ---- */
+
+enum {
+    BARS = 24,
+    LABEL = 330,
+    WIDTH = 1080,
+    ROW = 24,
+    TOP = 60,
+    SCALE = 300,
+    SECOND = 720,
+    BYTES_SCALE = 220
+};
+
+static void add_bar(ts_text *out, int x, int y, double width, const char *colour) {
+    ts_text_add(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"%s\"/>\n", x, y + 3, width,
+                colour);
+}
+
+static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int64_t most_cycles,
+                    int64_t most_bytes, ts_text *out) {
+    char bytes[32];
+    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+    const char *layout = strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
+    double width = (double)cycles * SCALE / (double)(most_cycles > 0 ? most_cycles : 1);
+    double data = (double)c->logical_bytes * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
+    double more =
+        (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
+    ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>%s%s%s</text>\n", LABEL - 8, y + 15,
+                c->is_now || c->is_rule ? " font-weight=\"bold\"" : "", layout, c->is_rule ? " (rule)" : "",
+                c->is_now ? " (now)" : "");
+    add_bar(out, LABEL, y, width, !c->priced ? "#c8c8c8" : c->is_tie ? "#4878a8" : "#90b0d0");
+    ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 5, y + 15,
+                c->priced ? "" : "more than ", microseconds(r, cycles));
+    add_bar(out, SECOND, y, data, "#4878a8");
+    add_bar(out, SECOND + (int)data, y, more, "#d08050");
+    ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", SECOND + (int)(data + more) + 5, y + 15,
+                grouped(bytes, c->bytes));
+}
+
+void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    int rows = 0;
+    int64_t most_cycles = 0, most_bytes = 0;
+    (void)view;
+    for (int i = 0; i < r->candidate_count; i++) {
+        const ts_candidate *c = &r->candidates[i];
+        if (i >= BARS && !c->is_now && !c->is_rule) continue;
+        int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+        rows++;
+        if (cycles > most_cycles) most_cycles = cycles;
+        if (c->bytes > most_bytes) most_bytes = c->bytes;
+    }
+    int height = TOP + rows * ROW + 16, y = TOP;
+    ts_text_add(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
+                "fill=\"white\"/>\n",
+                WIDTH, height, WIDTH, height);
+    ts_text_add(out, "<text x=\"16\" y=\"26\" font-size=\"15\" font-weight=\"bold\">Layouts of ");
+    ts_shape_print(r->tensor, out);
+    ts_text_add(out,
+                " on %s</text>\n<text x=\"%d\" y=\"48\">time (dark: a tie with the best)</text>"
+                "<text x=\"%d\" y=\"48\">bytes: data and padding</text>\n",
+                r->request->machine->name, LABEL, SECOND);
+    for (int i = 0; i < r->candidate_count; i++) {
+        const ts_candidate *c = &r->candidates[i];
+        if (i >= BARS && !c->is_now && !c->is_rule) continue;
+        add_row(r, c, y, most_cycles, most_bytes, out);
+        y += ROW;
+    }
+    ts_text_add(out, "</svg>\n");
+}
