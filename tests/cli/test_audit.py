@@ -125,8 +125,8 @@ def a_whole_module():
     assert moves["copy-start.2"]["changes"] == "space" and moves["copy-start.2"]["microseconds"] < moves["copy.20"]["microseconds"]
     assert moves["slice.1"]["read_bytes"] == moves["slice.1"]["written_bytes"] == 16 << 20
     assert moves["all-gather.1"]["not_priced"] == "collectives are not modelled"
-    assert result["microseconds"] == round(sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"]
-                                               if not m.get("at_most")), 6)
+    total = sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"] if not m.get("at_most"))
+    assert abs(result["microseconds"] - total) < 1e-4
     fixes = {f["first"]: f["fix"] for f in result["findings"]}
     assert fixes["copy.1"].startswith("donate the argument")
     assert fixes["copy.2"].startswith("give the argument the layout {1,2,0:T(8,128)(2,1)}")
@@ -149,7 +149,7 @@ def the_scale_of_a_layout_is_in_the_fix():
             "%copy.remat = f32[16,16,1024,1024]{1,3,2,0:T(8,128)} copy(%a)\n")
     result = audit(text, "-m", "tpu-v6e")
     assert result["moves"][0]["changes"] == "order+padding" and result["moves"][0]["written_bytes"] == 8 << 30
-    finding = result["findings"][0]
+    finding = next(f for f in result["findings"] if f["first"] == "copy.remat" and not f["each_read"])
     assert "the padding is the target's" in finding["fix"] and finding["bytes_saved"] == 7 << 30
     assert finding["microseconds_saved"] > 0.7 * result["moves"][0]["microseconds"]
 
