@@ -43,6 +43,12 @@ static const ts_dma_part part_of_limiter[TS_HBM_LIMITER_COUNT] = {
     [TS_HBM_LIMITER_IDLE] = TS_DMA_PART_CONFLICTS,
 };
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+_Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_PART_USEFUL &&
+                   (int)TS_DMA_LIMIT_ENGINE == TS_DMA_PART_REORDER,
+               "limits begin in the order of the parts");
+
 static int64_t at_most(int64_t value, int64_t most) { return value < 0 ? 0 : value < most ? value : most; }
 
 static int64_t take(int64_t *left, int64_t wanted) {
@@ -117,33 +123,35 @@ static const char *const kind_limits[TS_DMA_KIND_COUNT] = {
     [TS_DMA_GATHER] = "gather rate of the DMA engine",
 };
 
-static const char *const part_limits[TS_DMA_PART_COUNT] = {
-    [TS_DMA_PART_USEFUL] = "HBM bandwidth",
-    [TS_DMA_PART_PADDING] = "HBM bandwidth, taken by padding",
-    [TS_DMA_PART_WASTE] = "HBM bandwidth, taken by burst waste",
-    [TS_DMA_PART_ROWS] = "HBM row misses",
-    [TS_DMA_PART_CONFLICTS] = "HBM bank and bus conflicts",
-    [TS_DMA_PART_REFRESH] = "HBM refresh",
+static const char *const limits[TS_DMA_LIMIT_COUNT] = {
+    [TS_DMA_LIMIT_BANDWIDTH] = "HBM bandwidth",
+    [TS_DMA_LIMIT_PADDING] = "HBM bandwidth, taken by padding",
+    [TS_DMA_LIMIT_WASTE] = "HBM bandwidth, taken by burst waste",
+    [TS_DMA_LIMIT_ROWS] = "HBM row misses",
+    [TS_DMA_LIMIT_CONFLICTS] = "HBM bank and bus conflicts",
+    [TS_DMA_LIMIT_REFRESH] = "HBM refresh",
+    [TS_DMA_LIMIT_PARTITIONS] = "rate of the partitions",
+    [TS_DMA_LIMIT_DESCRIPTORS] = "number of descriptors",
+    [TS_DMA_LIMIT_FIXED] = "fixed cost of a transfer",
 };
 
 /* The engine limits where it is busy for all but a twentieth of the time: nothing else could then make it
  * faster. */
-static const char *name_limiter(const ts_dma_machine *m, const ts_dma_cost *cost) {
-    int64_t data = cost->cycles - cost->fixed_cycles;
+static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost) {
+    const int64_t *p = cost->parts;
+    int64_t data = cost->cycles - cost->fixed_cycles, further = cost->transfer.descriptors - 1;
     int most = TS_DMA_PART_USEFUL;
-    int64_t further_cycles =
-        ts_clock_cycles(m->dma->descriptor_ps * (cost->transfer.descriptors - 1), m->core_khz);
-    if (cost->fixed_cycles >= data)
-        return cost->transfer.descriptors > 1 && further_cycles > cost->fixed_cycles / 2
-                   ? "number of descriptors"
-                   : "fixed cost of a transfer";
-    if (cost->engine_cycles + data / 20 >= data) {
-        bool partitions = cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_REORDER] &&
-                          cost->parts[TS_DMA_PART_CONFLICTS] > cost->parts[TS_DMA_PART_USEFUL];
-        return partitions ? "rate of the partitions" : kind_limits[cost->transfer.kind];
+    if (cost->fixed_cycles >= data) {
+        bool many =
+            ts_clock_cycles(m->dma->descriptor_ps * larger(further, 0), m->core_khz) > cost->fixed_cycles / 2;
+        return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
     }
-    for (int i = 0; i < TS_DMA_PART_FIXED; i++) most = cost->parts[i] > cost->parts[most] ? i : most;
-    return most == TS_DMA_PART_REORDER ? kind_limits[cost->transfer.kind] : part_limits[most];
+    if (cost->engine_cycles + data / 20 >= data) {
+        bool partitions = p[TS_DMA_PART_CONFLICTS] > larger(p[TS_DMA_PART_REORDER], p[TS_DMA_PART_USEFUL]);
+        return partitions ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_ENGINE;
+    }
+    for (int i = 0; i < TS_DMA_PART_FIXED; i++) most = p[i] > p[most] ? i : most;
+    return (ts_dma_limit)most;
 }
 
 void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t refresh_cycles,
@@ -164,5 +172,7 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int6
     charge_waits(m, before - left, left, cost);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
     assert(sum == cost->cycles);
-    cost->limiter = name_limiter(m, cost);
+    cost->limit = find_limit(m, cost);
+    cost->limiter =
+        cost->limit == TS_DMA_LIMIT_ENGINE ? kind_limits[cost->transfer.kind] : limits[cost->limit];
 }

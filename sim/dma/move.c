@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "mover.h"
+#include "overlap.h"
 #include "tilesim/base/number.h"
 #include "tilesim/dma/move.h"
 #include "tilesim/layout/convert.h"
@@ -54,7 +55,7 @@ static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const
     if (plan->elements == 0) return true;
     reach(plan, from, to);
     if (!check_inside(err, "source", *from, src) || !check_inside(err, "destination", *to, dst)) return false;
-    if (src != dst || from->high <= to->low || to->high <= from->low) return true;
+    if (src != dst || from->high <= to->low || to->high <= from->low || dma_sides_are_apart(plan)) return true;
     return ts_error_set(
         err, TS_ERROR_INPUT, "the source (bytes %lld to %lld) and the destination (%lld to %lld) overlap",
         (long long)from->low, (long long)from->high - 1, (long long)to->low, (long long)to->high - 1);

@@ -122,7 +122,7 @@ static void add_times(ts_text *out, const ts_transfer_matrix *m) {
         for (int to = 0; to < m->list.count; to++) {
             double time = ts_machine_microseconds(m->machine, m->costs[from][to].cycles);
             if (time > 0)
-                ts_text_add(out, "%9.*f", time < 100 ? 2 : 1, time);
+                ts_text_add(out, "%9.*f", time < 10 ? 3 : time < 100 ? 2 : 1, time);
             else
                 ts_text_add(out, "%9s", "-");
         }
@@ -160,10 +160,18 @@ static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
     ts_text_add(out, "\n");
 }
 
+static bool has_gap(const ts_transfer_matrix *m) {
+    for (int i = 0; i < m->list.count * m->list.count; i++) {
+        if (m->costs[i / m->list.count][i % m->list.count].cycles == 0) return true;
+    }
+    return false;
+}
+
 void ts_report_matrix(const ts_transfer_matrix *m, ts_text *out) {
     add_heading(out, m);
     add_times(out, m);
     add_ratios(out, m);
+    if (has_gap(m)) ts_text_add(out, "              -: the engine cannot do it, or both do not fit\n");
     ts_text_add(out, "\nso            ");
     matrix_add_lesson(out, m, "              ");
 }

@@ -132,6 +132,28 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
                 gb_per_second(s), peak_share(s));
 }
 
+/* What limits it, with the number that says so. */
+static void add_limit(ts_text *out, const ts_transfer_study *s) {
+    const ts_dma_cost *cost = &s->cost;
+    const ts_dma_result *r = &cost->transfer;
+    double moved = (double)(r->src_bytes + r->dst_bytes),
+           bursts = (double)(cost->hbm.reads + cost->hbm.writes);
+    char digits[32];
+    ts_text_add(out, "limiter       %s", cost->limiter);
+    if (cost->limit == TS_DMA_LIMIT_ENGINE)
+        ts_text_add(out, ": %d bytes a cycle", s->machine->dma.bytes_per_cycle[r->kind]);
+    if (cost->limit == TS_DMA_LIMIT_WASTE)
+        ts_text_add(out, ": %.1f %% of the bytes moved are unused", 100.0 * (double)r->waste_bytes / moved);
+    if (cost->limit == TS_DMA_LIMIT_PADDING)
+        ts_text_add(out, ": %.1f %% of the bytes moved", 100.0 * (double)r->padding_bytes / moved);
+    if (cost->limit == TS_DMA_LIMIT_ROWS)
+        ts_text_add(out, ": a row is opened for every %.1f bursts", bursts / (double)cost->hbm.activations);
+    if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS) ts_text_add(out, ": %s", grouped(digits, r->descriptors));
+    if (cost->limit == TS_DMA_LIMIT_BANDWIDTH)
+        ts_text_add(out, ": it moves data for %.1f %% of the time", peak_share(s));
+    ts_text_add(out, "\n");
+}
+
 enum { BAR = 40 };
 
 static void add_parts(ts_text *out, const ts_transfer_study *s) {
@@ -145,7 +167,7 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
                     grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
                     length ? "  " : "", length, bar);
     }
-    ts_text_add(out, "limiter       %s\n", s->cost.limiter);
+    add_limit(out, s);
 }
 
 static void add_boxes(ts_text *out, const ts_plan *plan) {

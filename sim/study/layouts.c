@@ -84,17 +84,21 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
 
 /* ---- Pricing them ---- */
 
-/* An engine that cannot, and a tensor that does not fit, are no error here: *cycles stays 0. */
+/* Where `needed` is false, an engine that cannot, and a tensor that does not fit, are no error: cost->cycles
+ * stays 0. */
 static bool try_one(ts_error *err, const ts_machine *machine, const ts_transfer_end *src,
-                    const ts_transfer_end *dst, ts_dma_cost *cost) {
+                    const ts_transfer_end *dst, bool needed, ts_dma_cost *cost) {
     ts_arena *scratch = ts_arena_new();
     ts_transfer_study study;
     ts_error refused = {0};
     bool priced = ts_transfer_price(&refused, scratch, machine, src, dst, false, &study);
     *cost = priced ? study.cost : (ts_dma_cost){0};
     ts_arena_free(scratch);
-    return priced || refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
-           ts_error_set(err, refused.kind, "%s", refused.message);
+    if (priced) return true;
+    bool expected = refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT;
+    if (expected && !needed) return true;
+    if (err) *err = refused;
+    return false;
 }
 
 static int by_cycles(const void *a, const void *b) {
@@ -115,7 +119,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_st
         ts_dma_cost cost;
         end->shape = list.shapes[i];
         if (strcmp(text_of(arena, own), text_of(arena, end->shape)) == 0) continue;
-        if (!try_one(err, study->machine, &src, &to, &cost)) return false;
+        if (!try_one(err, study->machine, &src, &to, false, &cost)) return false;
         if (cost.cycles > 0) others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles};
     }
     qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
@@ -131,7 +135,7 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            if (!try_one(err, machine, &src, &dst, &m->costs[from][to])) return NULL;
+            if (!try_one(err, machine, &src, &dst, from + to == 0, &m->costs[from][to])) return NULL;
         }
     }
     m->copy_cycles = m->costs[0][0].cycles;

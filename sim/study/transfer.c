@@ -96,9 +96,22 @@ static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memor
     return true;
 }
 
-static int64_t end_of(const ts_shape *shape, const ts_machine_memory *memory) {
+/* Where the next tensor can begin: behind the last byte or, in a memory with partitions, behind the last one
+ * of any partition. */
+static int64_t end_of(ts_arena *arena, const ts_transfer_end *end, const ts_machine_memory *memory) {
+    const ts_shape *shape = end->shape;
+    const ts_space *space = ts_space_of_machine(NULL, arena, memory, false);
     int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
-    return ts_round_up(bytes, memory->align_bytes);
+    int64_t bits[TS_LAYOUT_MAX_AXES], last = shape->element_bits, partition = ts_space_partition_bits(space),
+                                      low, high;
+    if (partition > 0 && ts_space_place(NULL, space, shape, end->at, bits)) {
+        for (int i = 0; i < shape->layout->axis_count; i++) {
+            ts_layout_axis_range(shape->layout, i, &low, &high);
+            if (bits[i] < partition) last += high * bits[i];
+        }
+        if (last <= partition) bytes = ts_ceil_div(last, 8);
+    }
+    return ts_round_up(end->at + bytes, memory->align_bytes);
 }
 
 static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory) {
@@ -140,7 +153,7 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     if (!study->dst_memory) return false;
     bool shared = study->src_memory == study->dst_memory;
     if (src->at < 0) study->src.at = 0;
-    if (dst->at < 0) study->dst.at = shared ? study->src.at + end_of(src->shape, study->src_memory) : 0;
+    if (dst->at < 0) study->dst.at = shared ? end_of(arena, &study->src, study->src_memory) : 0;
     if (!make_plan(err, arena, study, squeezed)) return false;
     const ts_space *a = ts_space_of_machine(err, arena, study->src_memory, false);
     const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);

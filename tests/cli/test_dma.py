@@ -155,6 +155,19 @@ def slices():
 
 
 @test
+def slices_of_one_array():
+    """Columns of one array do not overlap, though their ranges of bytes do; nor do the partitions of a memory."""
+    place = ("--src-at", "0", "--dst-at", "0")
+    for layout in ("{1,0}", "{1,0:T(8,128)}"):
+        array = f"f32[256,256]{layout}"
+        assert price(array + "[:, 0:128]", array + "[:, 128:256]", *place)["useful_bytes"] == 1 << 17
+        code, _, err = run("dma", array + "[:, 0:128]", array + "[:, 127:255]", *place)
+        assert code == 1 and " overlap\n" in err, err
+    sbuf = "f32[128,512] S[(128,512):(1@P,1@F)] S(1)"
+    assert price(sbuf, sbuf, "-m", "trainium2")["dst_at"] == 2048  # behind it in every partition
+
+
+@test
 def bad_input():
     rows = [
         (["f32[4]{0}", "f32[4]{0}", "--dst-at", "-4"], "--dst-at is -4, expected 0 or more"),

@@ -80,7 +80,8 @@ def lesson_follows_from_the_numbers():
 def what_the_engine_cannot_do_is_left_out():
     table = matrix("f32[64,256]", "--set", "dma.rate.transpose=0")
     assert 0 < len(table["pairs"]) < len(table["layouts"]) ** 2
-    assert "        -" in expect(["dma", "--matrix", "f32[64,256]", "--set", "dma.rate.transpose=0"])
+    text = expect(["dma", "--matrix", "f32[64,256]", "--set", "dma.rate.transpose=0"])
+    assert "        -" in text and "\n              -: the engine cannot do it" in text
 
 
 @test
@@ -122,6 +123,9 @@ def bad_input():
     rows = [
         (["--matrix", "f32[4"], 1, "--matrix:1:6: error: found the end, expected ',' or ']'\nf32[4\n     ^\n"),
         (["--matrix", "f32[?]"], 4, None),
+        (["--matrix", "f32[65536,65536]"], 1, "tilesim: error: the tensor takes 17179869184 bytes at byte 17179869184 of "
+                                              "hbm, which has 17179869184 bytes\n"),
+        (["--matrix", "f32[8,8]", "--set", "dma.rate.copy=0"], 4, None),
         (["--matrix", "f32[8]", "f32[8]"], 2, None),
         (["--matrix", "f32[8]", "--exact"], 2, None),
         (["f32[8]", "f32[8]", "--svg", "x.svg"], 2, None),

@@ -11,6 +11,21 @@ typedef enum {
     TS_DMA_PART_COUNT,
 } ts_dma_part;
 
+/* What limits a transfer. */
+typedef enum {
+    TS_DMA_LIMIT_BANDWIDTH, /* of the HBM; the next five in the order of the parts */
+    TS_DMA_LIMIT_PADDING,
+    TS_DMA_LIMIT_WASTE,
+    TS_DMA_LIMIT_ROWS,
+    TS_DMA_LIMIT_CONFLICTS,
+    TS_DMA_LIMIT_REFRESH,
+    TS_DMA_LIMIT_ENGINE, /* its rate for the kind */
+    TS_DMA_LIMIT_PARTITIONS,
+    TS_DMA_LIMIT_DESCRIPTORS,
+    TS_DMA_LIMIT_FIXED,
+    TS_DMA_LIMIT_COUNT,
+} ts_dma_limit;
+
 const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
 const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
 const char *ts_dma_part_meaning(ts_dma_part part);

@@ -21,7 +21,8 @@ typedef struct {
     int64_t engine_cycles; /* its data at the engine's rate */
     int64_t memory_cycles; /* its lines at the HBM's peak */
     int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has the rule) */
-    const char *limiter;   /* what limits it, in words */
+    ts_dma_limit limit;    /* what limits it */
+    const char *limiter;   /* the same in words */
     bool skipped;          /* part of the blocks was left out, their time added */
 } ts_dma_cost;
 
