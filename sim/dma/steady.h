@@ -13,7 +13,7 @@
  * drains), so that two moments would tell less. It is taken in time outside refreshes, and refreshes are then
  * charged in proportion. When STEADY_ALIKE rates in a row are the one before them within one part in
  * STEADY_AGREE, they are taken for all the rest. A part is not shorter than STEADY_PART windows. */
-enum { STEADY_AGREE = 512, STEADY_ALIKE = 2, STEADY_WALKED = 9, STEADY_BLOCKS = 64, STEADY_PART = 3, STEADY_GROUP = 8 };
+enum { STEADY_AGREE = 512, STEADY_ALIKE = 2, STEADY_WALKED = 4, STEADY_BLOCKS = 64, STEADY_PART = 3, STEADY_GROUP = 8 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
 typedef struct {

@@ -390,18 +390,16 @@ static int block_limit(const ts_hbm_stream *st) {
     return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
 }
 
-/* Is it for a channel that is not walked? In each round of bursts, the walked ones should get their share. */
-static inline bool passes_over(ts_hbm *hbm, uint64_t place, bool is_write, int bursts) {
-    bool walked = channel_of(place) % hbm->share == 0;
+/* Bursts of a channel that is walked, or not. In each round of bursts, the walked ones should get their
+ * share. */
+static inline void count_share(ts_hbm *hbm, bool is_walked, bool is_write, int bursts) {
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
-    hbm->round_walked += walked ? bursts : 0;
-    if (hbm->round >= ROUND) {
-        int32_t excess = hbm->round_walked * hbm->share - hbm->round;
-        hbm->excess += excess < 0 ? -excess : excess;
-        hbm->round = hbm->round_walked = 0;
-    }
-    return !walked;
+    hbm->round_walked += is_walked ? bursts : 0;
+    if (hbm->round < ROUND) return;
+    int32_t excess = hbm->round_walked * hbm->share - hbm->round;
+    hbm->excess += excess < 0 ? -excess : excess;
+    hbm->round = hbm->round_walked = 0;
 }
 
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
@@ -423,7 +421,8 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
         for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
             bool is_pair = pairs && !(burst & 1) && burst < last;
             uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-            if (hbm->share > 1 && passes_over(hbm, place, r->is_write, 1 + is_pair)) {
+            if (channel_of(place) & (hbm->share - 1)) {
+                count_share(hbm, false, r->is_write, 1 + is_pair);
                 burst += 1 + is_pair;
                 continue;
             }
@@ -435,6 +434,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
+            if (hbm->share > 1) count_share(hbm, true, r->is_write, 1 + is_pair);
             add_piece(hbm, st, burst, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
@@ -484,10 +484,12 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
-/* What the walked channels did, for all of them. */
+/* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
+ * hits. */
 static void extend(const ts_hbm *hbm, ts_hbm_stats *out) {
     int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
     for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
+    out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
     out->reads = hbm->offered[DRAM_READ];
     out->writes = hbm->offered[DRAM_WRITE];
     out->read_latency_max = largest;
