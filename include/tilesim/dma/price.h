@@ -36,4 +36,12 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
                   ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
+/* Prices of one machine, with the latest answers kept: a search asks for the same transfer again and again, and gets it in
+ * microseconds. A transfer is the same when its boxes, their places and its ends are; one with many boxes, or that gathers,
+ * is priced anew. The machine's figures are copied. */
+typedef struct ts_dma_pricer ts_dma_pricer;
+ts_dma_pricer *ts_dma_pricer_new(ts_arena *arena, const ts_dma_machine *machine);
+bool ts_dma_pricer_price(ts_error *err, ts_dma_pricer *pricer, ts_arena *scratch, const ts_plan *plan, ts_dma_end src,
+                         ts_dma_end dst, bool exact, ts_dma_cost *cost);
+
 #endif
