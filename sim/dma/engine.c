@@ -326,7 +326,7 @@ static void skip_blocks(ts_dma *dma, transfer *t) {
     steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
     if (dma->hbm) ts_hbm_read_stats(dma->hbm, &now.hbm);
     if (!steady_look(&t->steady, t->walk, &now, &skip)) return;
-    ts_walk_skip(t->walk, skip.blocks, &skip.gained.totals);
+    ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
     t->skipped_ticks += skip.gained.tick;
     t->engine_parts += skip.gained.parts;

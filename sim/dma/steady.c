@@ -75,7 +75,8 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
 /* Where the engine sets the pace, refreshes are hidden. */
 static double window_rate(const steady_state *s, int64_t next, const steady_sample *now) {
     const steady_group *a = &s->first, *b = &s->last;
-    double engine = (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / (double)(next - s->open_block);
+    double engine =
+        (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / (double)(next - s->open_block);
     double blocks = b->block / b->count - a->block / a->count, interval = (double)s->refresh.interval;
     double ticks = (b->tick / b->count - a->tick / a->count) / blocks;
     double quiet = (b->quiet / b->count - a->quiet / a->count) / blocks;
@@ -83,54 +84,51 @@ static double window_rate(const steady_state *s, int64_t next, const steady_samp
     return ticks * 1000 <= engine * 1003 || rate < engine ? engine : rate;
 }
 
-/* Blocks charged at the window's rate. */
-static void fill_skip(const steady_state *s, const steady_sample *now, int64_t window, int64_t charged,
-                      steady_skip *skip) {
-    steady_sample gained = *now;
-    add_scaled(&gained, &s->open, sizeof gained, -1, 1);
-    skip->gained = (steady_sample){0};
-    add_scaled(&skip->gained, &gained, sizeof gained, charged, window);
-    skip->gained.tick = (int64_t)(s->rate * (double)charged + 0.5);
+static void take_rate(steady_state *s, double rate) {
+    if (s->windows++ == 0) s->first_rate = rate;
+    s->sum += rate;
+    s->squares += rate * rate;
 }
 
-/* Where in its part a window begins: never at the same phase of an outer loop. */
-static int64_t place_of(const steady_state *s, int place) {
-    double golden = 0.618034 * (place + 1), fraction = 0.25 + 0.5 * (golden - (double)(int)golden);
-    return s->base + place * s->part_blocks + (int64_t)(fraction * (double)(s->part_blocks - s->length));
+/* Is the mean known well enough? */
+static bool is_known(const steady_state *s) {
+    double n = s->windows, mean = s->sum / n, variance = (s->squares / n - mean * mean) * n / (n - 1);
+    return s->windows >= s->most || (n > 2 && variance / n * STEADY_ERROR * STEADY_ERROR <= mean * mean);
 }
 
-/* After the first window: is the rest worth to be cut in parts? */
+/* From this block on a box is walked to its end. */
+static int64_t tail_of(const steady_state *s, int64_t count) { return count - 1 - s->length / 8; }
+
+/* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. */
+static int64_t next_place(const steady_state *s, int64_t count) {
+    double golden = 0.618034 * s->windows, fraction = golden - (double)(int)golden;
+    return s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 5 / 4 - s->base));
+}
+
+/* After the first window: is it worth to leave out anything of the rest? */
 static bool begin_places(steady_state *s, const ts_walk *walk, int64_t next, int64_t count,
-                         steady_skip *skip) {
-    int64_t first = next - s->open_block, most;
+                         const steady_sample *now) {
+    int64_t first = next - s->open_block;
     s->length = ts_walk_period(walk, first > STEADY_BLOCKS ? first : STEADY_BLOCKS);
-    most = STEADY_WALKED * first / s->length;
-    if (most < 2) most = 2;
-    int64_t rest = count - next - s->length / 8 - 1, parts = rest / (STEADY_PART * s->length);
-    if (parts == 0) {
-        s->phase = STEADY_RESTS;
-        return false;
-    }
-    s->parts = (int)(parts < most ? parts : most);
+    s->most = 1 + (int)(STEADY_WALKED * first / s->length);
+    if (s->most < 3) s->most = 3;
     s->base = next;
-    s->part_blocks = rest / s->parts;
-    skip->gained = (steady_sample){0};
-    s->pending = skip->blocks = place_of(s, 0) - next;
-    return true;
+    s->walked = now->totals.blocks;
+    return tail_of(s, count) - next >= STEADY_WORTH * s->length;
 }
 
-static void end_place(steady_state *s, int64_t next, const steady_sample *now, steady_skip *skip) {
-    int64_t until = s->base + ++s->places * s->part_blocks, before = s->pending;
-    if (s->alike >= STEADY_ALIKE || s->places == s->parts) {
-        until = s->base + s->parts * s->part_blocks;
-        s->places = s->parts;
-        s->phase = STEADY_RESTS;
-    }
-    if (until < next) until = next;
-    s->pending = s->places < s->parts ? place_of(s, s->places) - until : 0;
-    if (s->pending < 0) s->pending = 0;
-    skip->blocks = until - next + s->pending;
-    fill_skip(s, now, next - s->open_block, before + until - next, skip);
+static void add_measured(steady_state *s, int64_t next, const steady_sample *now) {
+    add_scaled(&s->measured, now, sizeof *now, 1, 1);
+    add_scaled(&s->measured, &s->open, sizeof *now, -1, 1);
+    s->measured_blocks += next - s->open_block;
+}
+
+static void charge(const steady_state *s, int64_t count, const steady_sample *now, steady_skip *skip) {
+    int64_t left_out = tail_of(s, count) - s->base - (now->totals.blocks - s->walked);
+    double rate = (s->sum - s->first_rate) / (s->windows - 1);
+    if (left_out < 0) left_out = 0;
+    add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_blocks);
+    skip->gained.tick = (int64_t)(rate * (double)left_out + 0.5);
 }
 
 bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now, steady_skip *skip) {
@@ -140,12 +138,19 @@ bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now,
         open_window(s, next, now);
         return false;
     }
-    double before = s->rate, apart;
-    s->rate = window_rate(s, next, now);
-    apart = s->rate > before ? s->rate - before : before - s->rate;
-    s->alike = apart * STEADY_AGREE <= before ? s->alike + 1 : 0;
-    warm(s, now->tick);
-    if (s->length == 0) return begin_places(s, walk, next, count, skip);
-    end_place(s, next, now, skip);
+    *skip = (steady_skip){0};
+    take_rate(s, window_rate(s, next, now));
+    s->phase = STEADY_RESTS;
+    if (s->windows > 1)
+        add_measured(s, next, now);
+    else if (!begin_places(s, walk, next, count, now))
+        return false;
+    if (s->windows > 1 && is_known(s)) {
+        charge(s, count, now, skip);
+        skip->to = tail_of(s, count);
+    } else {
+        skip->to = next_place(s, count);
+        warm(s, now->tick);
+    }
     return true;
 }

@@ -6,14 +6,15 @@
 #include "tilesim/dma/walk.h"
 #include "tilesim/memory/hbm.h"
 
-/* The time of blocks is measured in windows: one at the start of a box, for its size, then one in each of up
- * to STEADY_PLACES equal parts of the rest; what lies between the windows is left out. A window is a whole
- * number of turns of the inner loops that takes a refresh interval or more. Its rate is that from the mean of
- * a group of moments at its start to the mean of one as long after its end: acceptances come in bursts (write
- * drains), so that two moments would tell less. It is taken in time outside refreshes, and refreshes are then
- * charged in proportion. When STEADY_ALIKE rates in a row are the one before them within one part in
- * STEADY_AGREE, they are taken for all the rest. A part is not shorter than STEADY_PART windows. */
-enum { STEADY_AGREE = 512, STEADY_ALIKE = 2, STEADY_WALKED = 4, STEADY_BLOCKS = 64, STEADY_PART = 3, STEADY_GROUP = 8 };
+/* The time of blocks is measured in windows: one at the start of a box, for its size, then others spread over
+ * the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean, or STEADY_WALKED
+ * times the first one has been walked; what no window held is left out and charged at their mean.
+ *
+ * A window is a whole number of turns of the inner loops that takes a refresh interval or more. Its rate is
+ * that from the mean of a group of moments at its start to the mean of one as long after its end: acceptances
+ * come in bursts (write drains), so that two moments would tell less. It is taken in time outside refreshes,
+ * and refreshes are then charged in proportion. A rest of less than STEADY_WORTH windows is walked. */
+enum { STEADY_ERROR = 150, STEADY_WALKED = 8, STEADY_BLOCKS = 64, STEADY_WORTH = 6, STEADY_GROUP = 8 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
 typedef struct {
@@ -43,21 +44,20 @@ typedef struct {
     steady_sample open;
     int64_t open_block;
     steady_group first, last;
-    double rate; /* ticks a block, of the latest window; 0: none */
-    int alike;   /* rates in a row like the one before */
-    int places,
-        parts; /* windows after the first; parts of the rest: part i begins at base + i * part_blocks */
-    int64_t base, part_blocks;
-    int64_t pending; /* blocks left out and not yet charged */
+    int windows, most;               /* measured, also the first; how many there may be */
+    double sum, squares, first_rate; /* of their rates, in ticks a block */
+    int64_t base, walked;            /* the block after the first window, and the blocks walked by then */
+    steady_sample measured;          /* by the others, in all */
+    int64_t measured_blocks;
 } steady_state;
 
 typedef struct {
-    int64_t blocks;
-    steady_sample gained; /* what they, and those left out before the window, amount to */
+    int64_t to;           /* the block to go on with */
+    steady_sample gained; /* what the blocks left out amount to, once it is known */
 } steady_skip;
 
 /* To be told of blocks walked until `tick`, now and then. True when a window opens or closes here: then
- * steady_look takes the sample, and is true itself when blocks can be left out now. */
+ * steady_look takes the sample, and is true itself when the walk is to go on elsewhere. */
 bool steady_note(steady_state *steady, const ts_walk *walk, int64_t tick);
 bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample *now, steady_skip *skip);
 

@@ -274,11 +274,11 @@ int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
     return inner;
 }
 
-void ts_walk_skip(ts_walk *walk, int64_t blocks, const ts_walk_totals *totals) {
+void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
-    assert(blocks >= 0 && next + blocks < count);
-    next += blocks;
+    assert(block >= 0 && block < count);
+    next = block;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         int64_t along = blocks_along(walk, i);
         walk->at[i] = next % along * walk->block[i];

@@ -37,7 +37,7 @@ int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again; turns of a loop
  * that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_walk_period(const ts_walk *walk, int64_t least);
-/* Leaves out the next `blocks` of the box (fewer than are left), and counts `totals` for them. */
-void ts_walk_skip(ts_walk *walk, int64_t blocks, const ts_walk_totals *totals);
+/* Goes on with another block of the box, and counts `totals` for what is left out. */
+void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals);
 
 #endif
