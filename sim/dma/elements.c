@@ -1,10 +1,11 @@
 /* The definition of moving a box: element by element, a row at a time. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "mover.h"
 #include "tilesim/layout/convert.h"
 
-enum { ROW_ELEMENTS = 512, WIDEST_BYTES = 16 };
+enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16 };
 
 static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
     uint64_t value = 0;
@@ -88,11 +89,16 @@ static void row_of_bits(const ts_mover *m, int64_t src_bit, int64_t dst_bit, con
     }
 }
 
-/* The loop to run innermost: the longest, so that the cost outside it is small. */
+/* The loop to run innermost: one long enough that the cost outside it is small, with the shortest steps. */
 static int pick_row(const ts_plan_box *box) {
-    int best = box->loop_count - 1;
-    for (int i = box->loop_count - 2; i >= 0; i--) {
-        if (box->loops[i].extent > box->loops[best].extent * 4) best = i;
+    int best = -1;
+    for (int i = box->loop_count - 1; i >= 0; i--) {
+        const ts_plan_loop *loop = &box->loops[i], *chosen = &box->loops[best < 0 ? i : best];
+        bool near =
+            llabs(loop->src_bits) + llabs(loop->dst_bits) < llabs(chosen->src_bits) + llabs(chosen->dst_bits);
+        bool is_long = loop->extent >= LONG_ROW, chosen_long = chosen->extent >= LONG_ROW;
+        if (best < 0 || (is_long ? !chosen_long || near : !chosen_long && loop->extent > chosen->extent))
+            best = i;
     }
     return best;
 }

@@ -7,7 +7,13 @@
 #include "mover.h"
 #include "tilesim/layout/convert.h"
 
-enum { SCRATCH_BYTES = 8192, AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128 };
+enum {
+    SCRATCH_BYTES = 8192,
+    AHEAD_BYTES = 1024,
+    LINE_OF_MEMORY = 64,
+    BAND_BYTES = 128,
+    PEELED_BYTES = 64 << 10
+};
 
 /* A kernel and the loops around it; the last of these go into the kernel. */
 typedef struct {
@@ -397,17 +403,19 @@ static void run_job(job *j, int64_t src, int64_t dst) {
     }
 }
 
-/* Moves what a tile leaves of each loop. */
+/* Moves what a tile leaves of each loop: as the end of another tile, which moves some elements again, where
+ * elements are whole bytes. */
 static void move_rests(const ts_mover *m, ts_plan_box box, const int *bits) {
+    bool again = m->src.element_bits >= 8 && m->dst.element_bits >= 8;
     for (int i = 0; i < box.loop_count; i++) {
-        int64_t rest = box.loops[i].extent & ((INT64_C(1) << bits[i]) - 1), main = box.loops[i].extent - rest;
+        int64_t tile = INT64_C(1) << bits[i], rest = box.loops[i].extent & (tile - 1);
         if (rest == 0) continue;
         ts_plan_box edge = box;
-        edge.src_bits += main * box.loops[i].src_bits;
-        edge.dst_bits += main * box.loops[i].dst_bits;
-        edge.loops[i].extent = rest;
+        edge.loops[i].extent = again ? tile : rest;
+        edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
+        edge.dst_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].dst_bits;
         ts_move_box(m, &edge);
-        box.loops[i].extent = main;
+        box.loops[i].extent -= rest;
     }
 }
 
@@ -469,6 +477,33 @@ static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
     return false;
 }
 
+/* A loop to turn outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
+static int find_peel(const ts_mover *m, const ts_plan_box *box, const int *bits) {
+    int best = -1;
+    bool leaves = false;
+    int64_t bytes = m->dst.element_bits / 8;
+    for (int i = 0; i < box->loop_count; i++) {
+        bytes *= box->loops[i].extent;
+        leaves = leaves || (box->loops[i].extent & ((INT64_C(1) << bits[i]) - 1)) != 0;
+    }
+    for (int i = 0; leaves && m->streams && i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        if (bits[i] > 0 || loop->extent < 2 || bytes / loop->extent < PEELED_BYTES) continue;
+        if (best < 0 || llabs(loop->src_bits) > llabs(box->loops[best].src_bits)) best = i;
+    }
+    return best;
+}
+
+static void peel(const ts_mover *m, ts_plan_box box, int loop) {
+    int64_t extent = box.loops[loop].extent;
+    box.loops[loop].extent = 1;
+    for (int64_t i = 0; i < extent; i++) {
+        ts_move_box(m, &box);
+        box.src_bits += box.loops[loop].src_bits;
+        box.dst_bits += box.loops[loop].dst_bits;
+    }
+}
+
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int bits[TS_PLAN_MAX_LOOPS];
@@ -487,6 +522,11 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     j.m = m;
     if (!match(&j, box, bits)) {
         ts_move_elements(m, box);
+        return;
+    }
+    int outside = j.tile_function ? find_peel(m, box, bits) : -1;
+    if (outside >= 0) {
+        peel(m, *box, outside);
         return;
     }
     order_loops(&j, box);
