@@ -59,6 +59,8 @@ static const ts_field rows[] = {
             "as which programs see the chip: each has its share of the cores and of the HBM"),
     CLOCK("chip.clock.sustained", chip.sustained_khz,
           "TensorCore clock under load: cycles are counted in it"),
+    CLOCK("chip.clock.matrix", chip.matrix_khz,
+          "TensorCore clock while the matrix units multiply random data, for which they need most power"),
     CLOCK("chip.clock.peak", chip.peak_khz, "TensorCore clock of the published peak rates"),
     TIME("chip.dispatch", chip.dispatch_ps, "of the host, for one kernel: its clock shows so much beyond the device's"),
     TIME("chip.launch", chip.launch_ps, "of the smallest kernel, beyond what it does"),

@@ -42,16 +42,30 @@ const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_mac
 
 static double microseconds(int64_t ps) { return (double)ps / 1e6; }
 
+/* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they are. */
+static const ts_machine *under_load(ts_arena *arena, const ts_machine *machine) {
+    int64_t slow = machine->chip.matrix_khz, fast = machine->chip.sustained_khz;
+    if (slow == fast) return machine;
+    ts_machine *loaded = TS_NEW(arena, ts_machine);
+    *loaded = *machine;
+    loaded->chip.sustained_khz = slow;
+    for (int i = 0; i < TS_DMA_KIND_COUNT; i++)
+        loaded->dma.bytes_per_cycle[i] = (int32_t)((machine->dma.bytes_per_cycle[i] * fast + slow / 2) / slow);
+    return loaded;
+}
+
 /* ---- Programs ---- */
 
 enum { MAX_DEFINES = 12 };
 
 typedef struct {
     ts_arena *arena;
+    ts_predictions *known;
     const ts_machine *machine;
     const char *program;
     ts_define defines[MAX_DEFINES];
     int count;
+    bool exact; /* every transfer is walked: where nothing but transfers take the time */
 } kernel;
 
 static void define(kernel *k, const char *name, int64_t value) {
@@ -63,18 +77,59 @@ static void define(kernel *k, const char *name, int64_t value) {
     k->count += i == k->count;
 }
 
+/* Runs that were made: many rows need the same ones. */
+typedef struct prediction {
+    const char *what;
+    double us;
+    struct prediction *next;
+} prediction;
+
+struct ts_predictions {
+    ts_arena *arena;
+    prediction *first;
+};
+
+ts_predictions *ts_predictions_new(ts_arena *arena) {
+    ts_predictions *known = TS_NEW(arena, ts_predictions);
+    known->arena = arena;
+    return known;
+}
+
+/* A name of the run: the machine, what a part of it differs in, the program and its parameters. */
+static const char *name_of(const kernel *k) {
+    ts_text text;
+    ts_text_init(&text, k->arena);
+    ts_text_add(&text, "%s %llx %d %d %lld %s", k->machine->name, (unsigned long long)k->machine->hash,
+                (int)k->machine->hbm.stacks, (int)k->machine->hbm.channels, (long long)k->machine->chip.sustained_khz,
+                k->program);
+    for (int i = 0; i < k->count; i++) ts_text_add(&text, " %s=%s", k->defines[i].name, k->defines[i].value);
+    return text.bytes;
+}
+
 /* Microseconds that the program runs. */
 static bool run(ts_error *err, const kernel *k, double *us) {
+    const char *name = name_of(k);
+    for (const prediction *p = k->known->first; p != NULL; p = p->next) {
+        if (strcmp(p->what, name) != 0) continue;
+        *us = p->us;
+        return true;
+    }
     ts_arena *scratch = ts_arena_new();
     ts_run_request request = {.program = k->program,
                               .machine = k->machine,
                               .defines = k->defines,
                               .define_count = k->count,
                               .time_only = true,
+                              .exact = k->exact,
                               .max_cycles = INT64_C(100000000000)};
     ts_run_result result;
     bool good = ts_run(err, scratch, &request, &result);
-    if (good) *us = ts_machine_microseconds(k->machine, result.counters.values[TS_COUNTER_CYCLES]);
+    if (good) {
+        prediction *p = TS_NEW(k->known->arena, prediction);
+        *us = ts_machine_microseconds(k->machine, result.counters.values[TS_COUNTER_CYCLES]);
+        *p = (prediction){ts_arena_copy_text(k->known->arena, name, strlen(name)), *us, k->known->first};
+        k->known->first = p;
+    }
     ts_arena_free(scratch);
     return good;
 }
@@ -98,12 +153,12 @@ static bool run_blocks(ts_error *err, kernel *k, const char *name, int64_t unit,
 
 /* ---- Copies ---- */
 
-enum { COPY_EXACT_BYTES = 1 << 28 }; /* the steady state of a machine with long queues is found late */
 
 /* A matrix of f16 to CMEM, in the layout that XLA gives it; or bytes from one place in HBM to another. */
-static bool predict_copy(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
                          double *us) {
     char src[160], dst[176];
+    (void)known;
     if (w->rank >= 2) {
         int64_t rows = 1;
         for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
@@ -122,8 +177,7 @@ static bool predict_copy(ts_error *err, ts_arena *arena, const ts_workload *w, c
         !ts_transfer_end_parse(err, arena, &texts[1], &to))
         return false;
     from.at = to.at = TS_TRANSFER_ANYWHERE;
-    bool exact = w->rank == 1 && w->dims[0] <= COPY_EXACT_BYTES;
-    if (!ts_transfer_price(err, arena, machine, &from, &to, exact, &study)) return false;
+    if (!ts_transfer_price(err, arena, machine, &from, &to, false, &study)) return false;
     *us = ts_machine_microseconds(machine, study.cost.cycles) +
           (w->launched ? microseconds(machine->chip.launch_ps) : 0);
     return true;
@@ -133,9 +187,9 @@ static bool predict_copy(ts_error *err, ts_arena *arena, const ts_workload *w, c
 
 enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
-static bool predict_pass(ts_error *err, ts_arena *arena, const ts_machine *machine, int64_t bytes,
+static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine, int64_t bytes,
                          bool writes, double *us) {
-    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/pass.tsim"};
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim", .exact = true};
     define(&k, "COLS", PASS_COLUMNS);
     define(&k, "BLOCK", PASS_ROWS);
     define(&k, "IN", 1);
@@ -148,7 +202,7 @@ static bool predict_pass(ts_error *err, ts_arena *arena, const ts_machine *machi
 
 /* One pass reads as much as it writes; what is read beyond that is read by passes that write nothing, each a
  * kernel. */
-static bool predict_passes(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
                            double *us) {
     int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
             left = w->read_bytes - both;
@@ -156,10 +210,10 @@ static bool predict_passes(ts_error *err, ts_arena *arena, const ts_workload *w,
     double one;
     *us = 0;
     if (both > left / 1024) {
-        if (!predict_pass(err, arena, machine, both, true, us)) return false;
+        if (!predict_pass(err, arena, known, machine, both, true, us)) return false;
     }
     for (; left > 0; left -= most) {
-        if (!predict_pass(err, arena, machine, left < most ? left : most, false, &one)) return false;
+        if (!predict_pass(err, arena, known, machine, left < most ? left : most, false, &one)) return false;
         *us += one;
     }
     return true;
@@ -167,51 +221,96 @@ static bool predict_passes(ts_error *err, ts_arena *arena, const ts_workload *w,
 
 /* ---- Matrix products ---- */
 
+static const char small_blocks[] = "tilesim:/blocks.tsim"; /* whose passes are too short to overlap */
+
 typedef struct {
     int64_t m, n, k;
 } extents;
 
-/* Blocks that the program takes, unless the workload says: those whose a, b and c fit VMEM twice, large ones
- * first. */
-static extents choose_block(const ts_workload *w, const ts_work_product *p, const ts_machine *machine) {
-    int64_t edge = machine->core.mxu.edge, tile = machine->core.mxu.units * 128;
-    bool large = machine->core.mxu.edge > 128;
-    extents b = {large ? 2048 : 1024, large ? 2048 : 1024, 512};
-    if (w->block[0] > 0) b = (extents){w->block[0], w->block[1], w->block[2]};
-    int64_t m = ts_round_up(p->m, 128), n = ts_round_up(p->n, tile), k = ts_round_up(p->k, 2 * edge);
-    int64_t least = 128 + edge;
+/* A block no larger than the product, in the units that matmul.tsim asks for. */
+static extents fit_block(extents b, const ts_work_product *p, const ts_machine *machine) {
+    int64_t edge = machine->core.mxu.edge, split = edge > 128 && machine->core.mxu.units % 2 == 0 ? 2 : 1;
+    int64_t m = ts_round_up(p->m, 128), n = ts_round_up(p->n, edge * machine->core.mxu.units / split);
+    int64_t k = ts_round_up(p->k, edge * split);
     b = (extents){b.m < m ? b.m : m, b.n < n ? b.n : n, b.k < k ? b.k : k};
-    if (b.m < least) b.m = least;
+    if (b.m < 128 + edge) b.m = 128 + edge;
     return b;
 }
 
-static bool predict_product(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_work_product *p,
+/* Large blocks, whose two c of f32 take half of VMEM at most. */
+static extents large_block(const ts_machine *machine) {
+    int64_t vmem = 0;
+    for (int i = 0; i < machine->memory_count; i++) {
+        if (strcmp(machine->memories[i].name, "vmem") == 0) vmem = machine->memories[i].capacity_bytes;
+    }
+    if (machine->core.mxu.edge > 128) return (extents){2048, 2048, 1024};
+    return (extents){vmem >= 64 << 20 ? 1024 : 512, 1024, 512};
+}
+
+/* Blocks of `b`; below twice so many the whole product runs. */
+static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, extents b, int tanh, double *us) {
+    define(k, "M", p->m < b.m ? p->m : b.m);
+    define(k, "K", p->k);
+    define(k, "BM", b.m);
+    define(k, "BN", b.n);
+    define(k, "BK", b.k);
+    if (strcmp(k->program, small_blocks) != 0) define(k, "TANH", tanh);
+    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
+    return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
+}
+
+/* A small product is one or two blocks: as a compiler does, take the best of some. */
+static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int tanh, double *us) {
+    extents first = fit_block(large_block(k->machine), p, k->machine);
+    double one;
+    if (!run_product(err, k, p, first, tanh, us)) return false;
+    if ((double)p->m * (double)p->n * (double)p->k > 0x1p34) return true;
+    for (int i = 1; i < 4; i++) {
+        extents other = {first.m, i & 1 ? first.n / 2 : first.n, i & 2 ? 2 * first.k : first.k};
+        other = fit_block(other, p, k->machine);
+        int64_t tile = fit_block((extents){1, 1 << 30, 1}, &(ts_work_product){.m = 1, .n = 1, .k = 1}, k->machine).n;
+        other.n = ts_round_up(other.n, tile);
+        if (other.n == first.n && other.k == first.k) continue;
+        ts_error full = {0}; /* of VMEM: then it is no choice */
+        if (run_product(&full, k, p, other, tanh, &one) && one < *us) *us = one;
+    }
+    return true;
+}
+
+static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_work_product *p,
                             const ts_machine *machine, double *us) {
-    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/matmul.tsim"};
-    extents b = choose_block(w, p, machine);
-    define(&k, "M", p->m < b.m ? p->m : b.m);
-    define(&k, "K", p->k);
-    define(&k, "BM", b.m);
-    define(&k, "BN", b.n);
-    define(&k, "BK", b.k);
-    int64_t n =
-        p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
-    if (!run_blocks(err, &k, "N", b.n, n, 2, us)) return false;
+    extents b = {w->block[0], w->block[1], w->block[2]};
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/matmul.tsim"};
+    int whole = (int)p->transcendentals;
+    double more = *us = 0;
+    if (b.m > 0 && b.m < 128 + machine->core.mxu.edge) {
+        k.program = small_blocks;
+        if (!run_product(err, &k, p, b, 0, us)) return false;
+    } else if (b.m > 0 && machine->core.mxu.edge <= 128) { /* wider units need larger ones: this c is f32, not bf16 */
+        if (!run_product(err, &k, p, fit_block(b, p, machine), whole, us)) return false;
+    } else if (!predict_best(err, &k, p, whole, us)) {
+        return false;
+    }
+    if (p->transcendentals > whole && k.program != small_blocks) { /* of a part of the products: its share */
+        if (!predict_best(err, &k, p, whole + 1, &more)) return false;
+        *us += (p->transcendentals - whole) * (more - *us);
+    }
     *us += microseconds(machine->chip.launch_ps);
     return true;
 }
 
 /* The cores of a device each take their share of the rows, and of the HBM. */
-static bool predict_products(ts_error *err, ts_arena *arena, const ts_workload *w, const ts_machine *machine,
+static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
                              double *us) {
     int cores = machine->chip.tensor_cores;
     const ts_machine *core = part_of(err, arena, machine, cores);
+    if (core != NULL && w->random) core = under_load(arena, core);
     *us = 0;
     for (int i = 0; core != NULL && i < w->count; i++) {
         double one;
         ts_work_product p = w->products[i];
         p.m = ts_ceil_div(p.m, cores);
-        if (!predict_product(err, arena, w, &p, core, &one)) return false;
+        if (!predict_product(err, arena, known, w, &p, core, &one)) return false;
         *us += one;
     }
     return core != NULL;
@@ -238,9 +337,9 @@ static int64_t half_rows(const ts_workload *w) {
     return least;
 }
 
-static bool predict_elementwise(ts_error *err, ts_arena *arena, const ts_workload *w,
+static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                                 const ts_machine *machine, double *us) {
-    kernel k = {.arena = arena, .machine = machine, .program = "tilesim:/half.tsim"};
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/half.tsim"};
     int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
     rows = ts_round_up(rows, 16 * vregs);
     int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
@@ -254,9 +353,9 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, const ts_workloa
 
 /* ---- All ---- */
 
-bool ts_workload_predict(ts_error *err, ts_arena *arena, const ts_workload *work, const ts_machine *machine,
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work, const ts_machine *machine,
                          double *us) {
-    bool (*const models[])(ts_error *, ts_arena *, const ts_workload *, const ts_machine *,
+    bool (*const models[])(ts_error *, ts_arena *, ts_predictions *, const ts_workload *, const ts_machine *,
                            double *) = {[TS_WORK_COPY] = predict_copy,
                                         [TS_WORK_MATMUL] = predict_products,
                                         [TS_WORK_PASSES] = predict_passes,
@@ -265,7 +364,7 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, const ts_workload *work
     if (device == NULL) return false;
     if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "there is no program for it yet");
-    if (!models[work->kind](err, arena, work, device, us)) return false;
+    if (!models[work->kind](err, arena, known, work, device, us)) return false;
     if (work->group->wall) *us += microseconds(machine->chip.dispatch_ps);
     return true;
 }

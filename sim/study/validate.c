@@ -20,6 +20,7 @@ double ts_validated_error(double predicted_us, double measured_us) {
 
 typedef struct {
     ts_arena *arena;
+    ts_predictions *known;
     const ts_machine *given; /* or NULL */
     const ts_machine *loaded[16];
     int count;
@@ -49,7 +50,7 @@ static void validate_row(machines *m, ts_validated_row *out) {
         }
         machine = m->given;
     }
-    if (machine == NULL || !ts_workload_predict(&err, m->arena, &out->work, machine, &out->simulated_us)) {
+    if (machine == NULL || !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
         out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
         out->simulated_us = 0;
         return;
@@ -114,7 +115,7 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
 }
 
 void ts_validate(ts_arena *arena, const ts_measured *table, const ts_machine *machine, ts_validation *v) {
-    machines m = {.arena = arena, .given = machine};
+    machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
     *v = (ts_validation){.rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
                          .row_count = table->count};
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, ts_work_group_count + 1);

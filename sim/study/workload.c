@@ -193,8 +193,8 @@ static bool read_pallas(const ts_measured_row *row, ts_workload *work) {
     work->random = true;
     if (dims_of(row, "blk", work->block) != 3) {
         work->block[0] = NUMBER("bm");
-        work->block[1] = NUMBER("bk");
-        work->block[2] = NUMBER("bn");
+        work->block[1] = NUMBER("bn");
+        work->block[2] = NUMBER("bk");
     }
     return add_product(
         work, (ts_work_product){.m = m, .n = n, .k = k, .weights = 1, .in_bytes = 2, .out_bytes = 2});
@@ -363,7 +363,8 @@ static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work,
                          .transcendentals = count_transcendentals(name),
                          .extra_reads = HAS(name, "*ResidualAdd") ? 0.5 : 0};
     work->kind = TS_WORK_MATMUL;
-    dims_of(row, "block_shape", out);
+    if (dims_of(row, "block_shape", work->block) != 2) memset(work->block, 0, sizeof work->block);
+    if (work->block[0] > 0) work->block[2] = NUMBER("block_k");
     if (has(name, "*SwiGLU")) return read_swiglu(row, work);
     bool two = NUMBER("hidden_size") > 0 && last > 0;
     int rank = dims_of(row, "out", out);

@@ -62,7 +62,7 @@ def sums_cost_what_their_dim_costs():
     for machine in ["tpu-v5e", *MACHINES]:
         leading, sublane, lane = (expect_json(["run", "programs/reduce.tsim", "-D", f"DIM={dim}", "-m", machine])["cycles"]
                                   for dim in range(3))
-        assert leading < sublane < lane, (machine, leading, sublane, lane)
+        assert leading <= sublane < lane, (machine, leading, sublane, lane)
 
 
 @test

@@ -9,6 +9,7 @@ DIMS = {
     "batched_matmul": ("M", "N", lambda m, n: {"BATCH": 3, "K": m + n // 3}),
     "conv3x3": ("W", None, lambda w, h: {"W": w % 61 + 1, "H": h % 23 + 1, "C": w % 128 + 1, "K": min(128, h % 128 + 4)}),
     "flash_attention": ("SEQ", None, lambda seq, d: {"D": d % 128 + 1, "CAUSAL": seq % 3 and 1}),
+    "blocks": ("M", "N", lambda m, n: {"M": 128 + m % 2 * 128, "N": 128 + n % 2 * 128, "K": 256}),
     "half": ("ROWS", None, lambda rows, _: {"IN": rows % 2 + 1}),
     "matmul": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "matmul_f32": ("M", "N", lambda m, n: {"K": m + n // 3}),
@@ -31,4 +32,6 @@ def refusal(path, machine):
     """What a program says on a machine that lacks its units; None where it runs."""
     if path.stem == "matmul_int8" and machine in ("tpu-v2", "tpu-v3", "tpu-v7x"):
         return "the matrix unit of this machine does not take int8"
+    if path.stem == "blocks" and machine in ("tpu-v6e", "tpu-v7x"):
+        return "blocks of this program are for units of 128 x 128"
     return None

@@ -21,6 +21,7 @@ typedef struct {
     int64_t dispatch_ps;     /* of the host: what its clock shows beyond the device's, for one kernel */
     int64_t launch_ps;       /* of the smallest kernel that the compiler makes, beyond what it does */
     int64_t sustained_khz;   /* of the TensorCore, under load: what the models count */
+    int64_t matrix_khz;      /* the same while the matrix units multiply random data, for which they need most power */
     int64_t peak_khz;        /* the clock of the published peak figures */
 } ts_machine_chip;
 

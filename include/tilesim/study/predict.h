@@ -5,9 +5,13 @@
 #include "tilesim/machine/machine.h"
 #include "tilesim/study/workload.h"
 
+/* What was run, so that no run is made twice. */
+typedef struct ts_predictions ts_predictions;
+ts_predictions *ts_predictions_new(ts_arena *arena);
+
 /* Microseconds. The machine is that of the workload, perhaps with some figures changed. */
-bool ts_workload_predict(ts_error *err, ts_arena *arena, const ts_workload *work, const ts_machine *machine,
-                         double *us);
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
+                         const ts_machine *machine, double *us);
 
 /* The same launches and dispatch, and the larger of bytes / peak bandwidth and operations / peak rate, of the
  * device. */
