@@ -242,7 +242,7 @@ static bool is_attribute(const char *at, const char *end) {
 }
 
 static void take_other(ts_hlo_reader *r, const char *at, const char *end) {
-    if (is_attribute(at, end)) {
+    if (*at == '"' || is_attribute(at, end)) {
         count(r, TS_HLO_LITERAL);
     } else {
         count(r, TS_HLO_OTHER);
@@ -339,7 +339,7 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     if (at == end || only_marks(at, end)) {
         r->in_table = false;
         count(r, TS_HLO_BLANK);
-        if (at < end && r->events->message)
+        if (at < end && *at == '=' && r->events->message)
             r->events->message(r->events->self, r->counts.lines, (ts_hlo_span){at, (size_t)(end - at)});
         return;
     }

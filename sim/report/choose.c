@@ -205,9 +205,11 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     const char *layout = strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
     double width = (double)cycles * SCALE / (double)(most_cycles > 0 ? most_cycles : 1);
+    if (width > SCALE) width = SCALE; /* cut, and no measure for the others */
     double data = (double)c->logical_bytes * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
     double more =
         (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
+    if (data + more > BYTES_SCALE) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
     ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>%s%s%s</text>\n", LABEL - 8, y + 15,
                 c->is_now || c->is_rule ? " font-weight=\"bold\"" : "", layout, c->is_rule ? " (rule)" : "",
                 c->is_now ? " (now)" : "");
@@ -229,6 +231,7 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
         if (i >= BARS && !c->is_now && !c->is_rule) continue;
         int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
         rows++;
+        if (!c->priced && !c->is_now && !c->is_rule) continue;
         if (cycles > most_cycles) most_cycles = cycles;
         if (c->bytes > most_bytes) most_bytes = c->bytes;
     }

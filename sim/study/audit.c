@@ -269,6 +269,11 @@ static ts_hlo_span bare(ts_hlo_span name) {
     return name;
 }
 
+static bool is_fused(ts_hlo_span name) {
+    return ts_hlo_begins(name, "fused_computation") || memmem(name.text, name.length, "fusion", 6) != NULL ||
+           memmem(name.text, name.length, ".fused", 6) != NULL;
+}
+
 static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     name = bare(name);
     uint64_t hash = audit_hash(name.text, name.length);
@@ -285,11 +290,8 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
         a->computation_capacity = capacity;
     }
     audit_table_put(&a->computation_table, hash, a->computation_count);
-    bool fused = ts_hlo_begins(name, "fused_computation") ||
-                 memmem(name.text, name.length, "fusion", 6) != NULL ||
-                 memmem(name.text, name.length, ".fused", 6) != NULL;
     a->computations[a->computation_count] =
-        (computation_record){.parent = AUDIT_NONE, .trips = 1, .by_name = fused};
+        (computation_record){.parent = AUDIT_NONE, .trips = 1, .by_name = is_fused(name)};
     return a->computation_count++;
 }
 
@@ -391,7 +393,8 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
     audit_table_clear(&a->names);
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
-    a->current_fused = a->current >= 0 && a->computations[a->current].by_name && !entry;
+    a->current_fused = is_fused(bare(name)) && !entry;
+    if (a->current < 0 && a->current_fused) a->current = AUDIT_FUSED;
     if (entry && a->current >= 0) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
 }
 
@@ -403,7 +406,8 @@ static void on_end(void *self) {
 
 static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     int32_t value = shape;
-    bool entry = a->current < 0 || a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
+    bool entry = a->current == AUDIT_NONE ||
+                 (a->current >= 0 && a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY);
     if (opcode == TS_HLO_OP_PARAMETER && entry) value |= NAME_PARAMETER;
     if (opcode == TS_HLO_OP_CUSTOM_CALL) value |= NAME_KERNEL;
     uint64_t hash = audit_hash(i->name.text, i->name.length);
@@ -427,7 +431,8 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     a->has_mlir |= i->mlir;
     bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
     int32_t shape = whole ? audit_intern(a, i->line, i->shape) : AUDIT_NONE;
-    bool in_report = a->block.open;
+    if (a->block.open && a->block.labelled) audit_close_block(a);
+    bool in_report = a->block.labelled = a->block.open;
     if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
         shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);

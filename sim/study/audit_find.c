@@ -19,6 +19,7 @@ const char *ts_audit_level_text(ts_audit_level level) {
 /* ---- Computations ---- */
 
 static ts_audit_level level_of(const ts_audit *a, int32_t computation) {
+    if (computation == AUDIT_FUSED) return TS_AUDIT_LEVEL_FUSED;
     if (computation < 0) return TS_AUDIT_LEVEL_UNKNOWN;
     const computation_record *c = &a->computations[computation];
     return c->level == TS_AUDIT_LEVEL_UNKNOWN && c->by_name ? TS_AUDIT_LEVEL_FUSED : c->level;

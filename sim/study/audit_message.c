@@ -112,6 +112,8 @@ void audit_close_block(ts_audit *a) {
     report_block *block = &a->block;
     if (!block->open) return;
     block->open = false;
+    if (!block->shape[0])
+        audit_note(a, 1, block->line, "reported allocations without a shape", (ts_hlo_span){"", 0});
     if (!block->shape[0]) return;
     int32_t shape = audit_intern(a, block->line, (ts_hlo_span){block->shape, strlen(block->shape)});
     if (shape == AUDIT_NONE) return;
@@ -164,33 +166,44 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_hlo_span text) {
     return any;
 }
 
-static bool is_numbered(ts_hlo_span text) {
-    size_t at = 0;
-    while (at < text.length &&
-           ((text.text[at] >= '0' && text.text[at] <= '9') || text.text[at] == '.' || text.text[at] == ' '))
-        at++;
-    return text.length - at >= 5 && memcmp(text.text + at, "Size:", 5) == 0;
+/* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a place before
+ * the line. */
+static const char *behind(ts_hlo_span text, const char *label) {
+    const char *at = memmem(text.text, text.length, label, strlen(label));
+    bool starts = at && (at == text.text || at[-1] == ' ' || at[-1] == '\t');
+    return starts ? at + strlen(label) : NULL;
+}
+
+static bool is_size(ts_hlo_span text) {
+    const char *at = behind(text, "Size: ");
+    return at && at < text.text + text.length && *at >= '0' && *at <= '9';
+}
+
+static void read_block_shape(ts_audit *a, int64_t line, ts_hlo_span text, const char *at) {
+    report_block *block = &a->block;
+    if (!block->open || block->shape[0]) open_block(a, line);
+    ts_hlo_span shape = ts_hlo_trim((ts_hlo_span){at, (size_t)(text.text + text.length - at)});
+    if (shape.length < sizeof block->shape)
+        memcpy(block->shape, shape.text, shape.length);
+    else
+        audit_note(a, 1, line, "a reported shape that is too long to keep", shape);
 }
 
 void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
     report_block *block = &a->block;
-    if (ts_hlo_begins(text, "====")) {
-        audit_close_block(a);
-    } else if (is_numbered(text)) {
+    const char *shape = behind(text, "Shape: ");
+    bool ends = ts_hlo_begins(text, "=") || memmem(text.text, text.length, "=====", 5) != NULL;
+    if (ends) audit_close_block(a);
+    if (is_size(text)) {
         open_block(a, line);
-        word_after(text, "Size:", block->size, sizeof block->size);
-    } else if (ts_hlo_begins(text, "Shape:")) {
-        if (!block->open || block->shape[0]) open_block(a, line);
-        ts_hlo_span shape = ts_hlo_trim((ts_hlo_span){text.text + 6, text.length - 6});
-        if (shape.length < sizeof block->shape)
-            memcpy(block->shape, shape.text, shape.length);
-        else
-            audit_note(a, 1, line, "a reported shape that is too long to keep", shape);
-    } else if (block->open && ts_hlo_begins(text, "Unpadded size:")) {
-        word_after(text, "size:", block->unpadded, sizeof block->unpadded);
-    } else if (block->open && ts_hlo_begins(text, "Extra memory due to padding:")) {
+        word_after(text, "Size: ", block->size, sizeof block->size);
+    } else if (shape) {
+        read_block_shape(a, line, text, shape);
+    } else if (block->open && behind(text, "Unpadded size:")) {
+        word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
+    } else if (block->open && behind(text, "Extra memory due to padding:")) {
         word_after(text, "(", block->expansion, sizeof block->expansion);
-    } else if (!block->open && !read_shapes(a, line, text)) {
+    } else if (!block->open && !ends && !read_shapes(a, line, text)) {
         audit_note(a, 1, line, "lines that are no HLO", text);
     }
 }

@@ -30,7 +30,7 @@ typedef struct {
 
 /* An entry of an out-of-memory report. */
 typedef struct {
-    bool open;
+    bool open, labelled; /* labelled: its instruction was read */
     int64_t line;
     char size[16], unpadded[16], expansion[12];
     char shape[512];
@@ -63,7 +63,10 @@ struct ts_audit {
     int report_count, report_capacity;
 };
 
-enum { AUDIT_NONE = -1 };
+enum {
+    AUDIT_NONE = -1,
+    AUDIT_FUSED = -2 /* a computation that is not kept, whose name says that it is fused */
+};
 
 /* Counts so many under a kind; `kind` is copied. */
 void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt);

@@ -265,10 +265,14 @@ static int64_t with_tie(int64_t cycles) {
     return cycles + cycles / 100 * TS_CHOOSE_TIE_PERCENT + TS_CHOOSE_TIE_PERCENT;
 }
 
+/* What is asked about is priced, however bad. */
+static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
+
 static bool price_candidate(ts_error *err, pricer *p, ts_candidate *c, int64_t best, bool *cut) {
     *cut = false;
     if (!p->program) return price_uses(err, p, c);
-    int64_t limit = p->request->exhaustive || best == INT64_MAX ? INT64_MAX : with_tie(best) + 1;
+    bool all = p->request->exhaustive || best == INT64_MAX || is_marked(c);
+    int64_t limit = all ? INT64_MAX : with_tie(best) + 1;
     c->limiter = "";
     return run_program(err, p, c->shape, limit, &c->cycles, cut);
 }
@@ -276,7 +280,8 @@ static bool price_candidate(ts_error *err, pricer *p, ts_candidate *c, int64_t b
 static bool price_all(ts_error *err, pricer *p, ts_candidate *list, int count, ts_choose_result *result) {
     int64_t best = INT64_MAX;
     for (int i = 0; i < count; i++) {
-        bool cut = !p->request->exhaustive && best != INT64_MAX && list[i].bound_cycles > with_tie(best);
+        bool cut = !p->request->exhaustive && !is_marked(&list[i]) && best != INT64_MAX &&
+                   list[i].bound_cycles > with_tie(best);
         if (!cut && !price_candidate(err, p, &list[i], best, &cut)) return false;
         if (cut && list[i].cycles > 0) list[i].bound_cycles = list[i].cycles, list[i].cycles = 0;
         list[i].priced = !cut;

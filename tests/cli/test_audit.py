@@ -59,6 +59,28 @@ def sizes_that_compilers_reported():
 
 
 @test
+def reports_as_logs_have_them():
+    """With times and places before each line, two entries on one line, and an allocation without a shape."""
+    place = "2020-05-04 09:05:40.721128: E    1578 xla_client/xla_util.cc:76] "
+    text = (f"{place}  1. Size: 96.00M\n{place}     Operator: op_name=\"x shape=(1, 2) ]\"\n"
+            f"{place}     Shape: bf16[16,12,512,512]{{3,2,1,0:T(8,128)(2,1)}}\n{place}     Unpadded size: 96.00M\n"
+            f"{place}     XLA label: %copy.1 = bf16[16,12,512,512]{{3,2,1,0:T(8,128)(2,1)}} copy(bf16[16,12,512,512]"
+            f"{{2,3,1,0:T(8,128)(2,1)}} %get-tuple-element.7), metadata={{op_type=\"x\\n   ...\n"
+            f"{place}     Allocation type: HLO temp\n{place}     ========================== 2\\. Size: 2.62G\n"
+            f"{place}     Shape: f32[128,256,896,18]{{0,3,2,1:T(8,128)}}\n{place}     Unpadded size: 1.97G\n"
+            f"{place}     Extra memory due to padding: 672.00M (1.3x expansion)\n{place}     =======\n"
+            f"{place}  3. Size: 29.66M\n{place}     XLA label: register allocator spill slots call depth 2\n"
+            f"{place}     =======\n%copy.9 = f32[8,128]{{1,0:T(8,128)}} copy(f32[8,128]{{0,1:T(8,128)}} %x)\n")
+    result = audit(text)
+    assert [(r["reported"], r["computed"], r["equal"]) for r in result["reported"]] == [
+        ("96.00M", "96.00M", True), ("2.62G", "2.62G", True)], result["reported"]
+    assert [(m["first"], m["changes"], m["count"]) for m in result["moves"]] == [("copy.1", "order", 1),
+                                                                                  ("copy.9", "order", 1)]
+    assert result["all"]["buffers"] == 3
+    assert [k["kind"] for k in result["not_understood"]] == ["reported allocations without a shape"]
+
+
+@test
 def a_wrong_report_is_said():
     text = "  1. Size: 9.00G\n     Shape: f32[16,16,1024,1024]{1,3,2,0:T(8,128)}\n  ====\n"
     out = run("audit", "-", stdin=text)[1]

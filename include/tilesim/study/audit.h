@@ -15,7 +15,7 @@
 enum {
     TS_AUDIT_SHAPES = 1 << 18, /* different ones that are known; further ones are counted, not audited */
     TS_AUDIT_NAMES = 1 << 20,  /* of one computation, to find operands by */
-    TS_AUDIT_COMPUTATIONS = 1 << 17,
+    TS_AUDIT_COMPUTATIONS = 1 << 19,
     TS_AUDIT_RECORDS = 1 << 16, /* buffers, and moves, that are listed: the largest */
     TS_AUDIT_PLANS = 1 << 12,   /* different transfers that are priced: the largest */
     TS_AUDIT_KINDS = 64,        /* of what was not understood */
@@ -65,7 +65,7 @@ typedef struct {
     int64_t line;
     char name[TS_AUDIT_NAME_BYTES]; /* "": a shape in a message */
     ts_hlo_opcode opcode;
-    int32_t shape, computation; /* computation -1: outside any */
+    int32_t shape, computation; /* computation -1: outside any; -2: a fused one that is not kept */
     int64_t waste_bytes;
 } ts_audit_buffer;
 
