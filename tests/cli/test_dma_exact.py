@@ -1,0 +1,34 @@
+"""Leaving out channels and blocks: on every machine, prices are near those of walking every access."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect_json, main, test
+
+PAIRS = [
+    ("f32[2048,2048]{1,0}", "f32[2048,2048]{1,0}"),
+    ("f32[2000,1000]{1,0}", "f32[2000,1000]{1,0:T(8,128)}"),
+    ("bf16[1024,1024]{1,0}", "bf16[1024,1024]{1,0:T(8,128)(2,1)}"),
+    ("bf16[1024,1024]{0,1}", "bf16[1024,1024]{1,0:T(8,128)(2,1)S(1)}"),
+]
+
+
+@test
+def prices_are_near_exact_ones():
+    for machine in ("tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"):
+        for src, dst in PAIRS:
+            quick, exact = (expect_json(["dma", src, dst, "-m", machine, "--alone", *options]) for options in ([], ["--exact"]))
+            apart = quick["cycles"] - exact["cycles"]
+            assert abs(apart) < 0.08 * exact["cycles"] + 400, (machine, src, dst, apart, exact["cycles"])
+            for key, cycles in exact["parts"].items():
+                assert abs(quick["parts"][key] - cycles) < 0.1 * exact["cycles"] + 400, (machine, src, dst, key)
+
+
+@test
+def a_large_copy_of_many_channels():
+    array = "f32[4096,4096]{1,0}"
+    quick, exact = (expect_json(["dma", array, array, "-m", "tpu-v7x", "--alone", *options]) for options in ([], ["--exact"]))
+    assert abs(quick["cycles"] - exact["cycles"]) < 0.03 * exact["cycles"], (quick["cycles"], exact["cycles"])
+
+
+main()
