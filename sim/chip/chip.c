@@ -6,12 +6,23 @@
 #include <string.h>
 
 #include "races.h"
+#include "tilesim/base/clock.h"
 #include "tilesim/layout/plan.h"
 #include "tilesim/layout/shape.h"
 #include "traffic.h"
 
+/* A core, and what it has for itself. */
+typedef struct {
+    ts_chip *chip;
+    ts_core *core;
+    ts_space *spaces[TS_SPACE_COUNT]; /* those of the chip too */
+    int64_t *semaphores;
+    ts_core_ports ports;
+} chip_core;
+
 /* A transfer under way. */
 typedef struct flight {
+    chip_core *by;
     struct flight *next;    /* of the free ones */
     struct flight *younger; /* of those under way */
     int64_t issued;
@@ -25,11 +36,10 @@ struct ts_chip {
     const ts_code *code;
     const ts_chip_observer *observer;
     ts_arena *arena;
-    ts_space *spaces[TS_SPACE_COUNT];
     int64_t **axis_bits; /* of each tensor */
-    int64_t *semaphores;
-    ts_core_ports ports;
-    ts_core *core;
+    chip_core cores[TS_CHIP_CORES];
+    int core_count;
+    const chip_core *told; /* the core of which the observer was told last */
     traffic *traffic;
     flight *free_flights;
     flight *active;      /* the oldest transfer under way */
@@ -67,12 +77,13 @@ static bool has_values(const ts_chip *chip, const ts_transfer *what) {
 }
 
 static ts_space *space_of(const ts_chip *chip, const ts_slice *slice) {
-    return chip->spaces[chip->code->tensors[slice->tensor].space];
+    return chip->cores[0].spaces[chip->code->tensors[slice->tensor].space];
 }
 
-static ts_dma_end end_of(const ts_chip *chip, const ts_transfer *what, const ts_slice *slice) {
+static ts_dma_end end_of(const chip_core *by, const ts_transfer *what, const ts_slice *slice) {
+    const ts_chip *chip = by->chip;
     ts_space_kind kind = chip->code->tensors[slice->tensor].space;
-    ts_space *space = chip->spaces[kind];
+    ts_space *space = by->spaces[kind];
     return (ts_dma_end){has_values(chip, what) ? space : NULL, kind == TS_SPACE_HBM,
                         ts_space_partition_bits(space)};
 }
@@ -126,15 +137,17 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
 
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
                       const int64_t *dst_begin, int semaphore, int64_t cycle) {
-    ts_chip *chip = self;
+    chip_core *by = self;
+    ts_chip *chip = by->chip;
     const ts_transfer *what = &chip->code->transfers[transfer];
     flight *f = take_flight(chip);
+    f->by = by;
     f->transfer = transfer;
     f->semaphore = semaphore;
     ts_plan_side src = side_of(chip, &what->source, src_begin),
                  dst = side_of(chip, &what->destination, dst_begin);
-    ts_dma_transfer moved = {.src = end_of(chip, what, &what->source),
-                             .dst = end_of(chip, what, &what->destination),
+    ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
+                             .dst = end_of(by, what, &what->destination),
                              .tag = (int64_t)(intptr_t)f};
     ts_arena *arena = ts_arena_new();
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
@@ -159,7 +172,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     return true;
 }
 
-static bool dma_ready(void *self) { return traffic_can_start(((ts_chip *)self)->traffic); }
+static bool dma_ready(void *self) { return traffic_can_start(((chip_core *)self)->chip->traffic); }
 
 static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
     ts_chip_counters *c = &chip->counters;
@@ -196,7 +209,8 @@ static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t b
 /* The store that left the bit of VMEM undefined, if it was one. */
 static ts_place store_of(const ts_chip *chip, const ts_space *space, int64_t bit, const char **what) {
     const ts_instruction *store = NULL, *origin = NULL;
-    if (space == chip->spaces[TS_SPACE_VMEM]) ts_core_undefined_row(chip->core, bit / 8, &store, &origin);
+    if (space == chip->cores[0].spaces[TS_SPACE_VMEM])
+        ts_core_undefined_row(chip->cores[0].core, bit / 8, &store, &origin);
     *what = !store ? NULL : origin == store ? "this stored it" : "this met the undefined value first";
     return ts_place_of(origin);
 }
@@ -259,14 +273,14 @@ static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
 static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
     races_complete(chip->races, f->race, cycle);
     if (!chip->config->time_only) check_output(chip, f, cycle);
-    if (!ts_core_halted(chip->core)) return;
+    if (!ts_core_halted(chip->cores[0].core)) return;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
     ts_finding *finding =
         ts_findings_add(chip->config->findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
     if (finding) {
         ts_core_counters core;
-        ts_core_count(chip->core, &core);
+        ts_core_count(chip->cores[0].core, &core);
         ts_finding_describe(finding, "the program ended at cycle %lld, when this DMA was under way",
                             (long long)core.cycles);
     }
@@ -274,19 +288,20 @@ static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
 
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
-    races_access(((ts_chip *)self)->races, instruction, space, first, end, writes, cycle);
+    races_access(((chip_core *)self)->chip->races, instruction, space, first, end, writes, cycle);
 }
 
 static void forward_changed(void *self, int semaphore, int64_t by) {
-    races_change(((ts_chip *)self)->races, semaphore, by);
+    races_change(((chip_core *)self)->chip->races, semaphore, by);
 }
 
 static void watch(ts_chip *chip) {
     chip->races = races_new(chip->arena, chip->code, chip->config->findings);
-    chip->ports.accessed = forward_accessed;
-    chip->ports.changed = forward_changed;
+    chip_core *only = &chip->cores[0];
+    only->ports.accessed = forward_accessed;
+    only->ports.changed = forward_changed;
     for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
-        if (chip->spaces[i]) ts_space_track(chip->spaces[i], chip->arena);
+        if (only->spaces[i]) ts_space_track(only->spaces[i], chip->arena);
     }
 }
 
@@ -300,7 +315,7 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
-    if (f->semaphore >= 0) chip->semaphores[f->semaphore]++;
+    if (f->semaphore >= 0) f->by->semaphores[f->semaphore]++;
     flight **link = &chip->active;
     while (*link != f) link = &(*link)->younger;
     *link = f->younger;
@@ -311,19 +326,27 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     }
     chip->last_done = cycle;
     chip->quiet_until = 0;
-    ts_core_notify(chip->core, cycle);
+    for (int i = 0; i < chip->core_count; i++) ts_core_notify(chip->cores[i].core, cycle);
     return moved || transfer_fault(err, cycle, what);
 }
 
 /* ---- Building ---- */
 
+static const ts_chip_observer *told_of(chip_core *by) {
+    ts_chip *chip = by->chip;
+    const ts_chip_observer *o = chip->observer;
+    if (o->core && chip->told != by) o->core(o->self, (int)(by - chip->cores));
+    chip->told = by;
+    return o;
+}
+
 static void forward_issued(void *self, int bundle, int64_t cycle) {
-    const ts_chip_observer *o = ((ts_chip *)self)->observer;
+    const ts_chip_observer *o = told_of(self);
     o->issued(o->self, bundle, cycle);
 }
 
 static void forward_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    const ts_chip_observer *o = ((ts_chip *)self)->observer;
+    const ts_chip_observer *o = told_of(self);
     o->stalled(o->self, bundle, first_cycle, cycles, stall);
 }
 
@@ -338,11 +361,15 @@ void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
     }
 }
 
-static bool make_spaces(ts_error *err, ts_chip *chip) {
+/* A memory of which each core has one, or that of the chip. */
+static bool make_spaces(ts_error *err, ts_chip *chip, chip_core *own) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         const ts_machine_memory *memory = chip->config->spaces[i];
-        if (memory) chip->spaces[i] = ts_space_of_machine(err, chip->arena, memory, true);
-        if (memory && !chip->spaces[i]) return false;
+        if (memory && (own == chip->cores || memory->per_core))
+            own->spaces[i] = ts_space_of_machine(err, chip->arena, memory, true);
+        else
+            own->spaces[i] = chip->cores[0].spaces[i];
+        if (memory && !own->spaces[i]) return false;
     }
     return true;
 }
@@ -352,12 +379,12 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
     chip->axis_bits = TS_NEW_ARRAY(chip->arena, int64_t *, code->tensor_count);
     for (int i = 0; i < code->tensor_count; i++) {
         const ts_tensor *tensor = &code->tensors[i];
-        if (!chip->spaces[tensor->space]) {
+        if (!chip->cores[0].spaces[tensor->space]) {
             return ts_error_set(err, TS_ERROR_INPUT, "tensor '%s' is in %s, which this machine does not have",
                                 tensor->name, ts_space_text(tensor->space));
         }
         chip->axis_bits[i] = TS_NEW_ARRAY(chip->arena, int64_t, TS_LAYOUT_MAX_AXES);
-        if (!ts_space_place(err, chip->spaces[tensor->space], tensor->shape, tensor->base_bytes,
+        if (!ts_space_place(err, chip->cores[0].spaces[tensor->space], tensor->shape, tensor->base_bytes,
                             chip->axis_bits[i])) {
             return false;
         }
@@ -365,68 +392,172 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
     return true;
 }
 
-static bool make_units(ts_error *err, ts_chip *chip) {
-    const ts_dma_machine *memory = &chip->config->memory;
-    chip->traffic = traffic_new(err, chip->arena, memory, chip->config->exact);
-    if (!chip->traffic) return false;
-    chip->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
-    chip->ports = (ts_core_ports){.chip = chip, .dma_start = start_dma, .dma_ready = dma_ready};
+static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
+    own->chip = chip;
+    own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
+    own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready};
     if (chip->config->findings) watch(chip);
-    if (chip->observer && chip->observer->issued) chip->ports.issued = forward_issued;
-    if (chip->observer && chip->observer->stalled) chip->ports.stalled = forward_stalled;
+    if (chip->observer && chip->observer->issued) own->ports.issued = forward_issued;
+    if (chip->observer && chip->observer->stalled) own->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core,
                            .code = chip->code,
-                           .vmem = chip->spaces[TS_SPACE_VMEM],
-                           .smem = chip->spaces[TS_SPACE_SMEM],
-                           .semaphores = chip->semaphores,
-                           .ports = &chip->ports,
+                           .number = (int)(own - chip->cores),
+                           .cores = chip->core_count,
+                           .vmem = own->spaces[TS_SPACE_VMEM],
+                           .smem = own->spaces[TS_SPACE_SMEM],
+                           .semaphores = own->semaphores,
+                           .ports = &own->ports,
                            .time_only = chip->config->time_only,
                            .findings = chip->config->findings};
-    chip->core = ts_core_new(err, chip->arena, &setup);
-    return chip->core != NULL;
+    own->core = ts_core_new(err, chip->arena, &setup);
+    return own->core != NULL;
+}
+
+static bool make_units(ts_error *err, ts_chip *chip) {
+    if (chip->config->findings && chip->core_count > 1) {
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "the sanitizer looks at programs of one core, this one has %d", chip->core_count);
+    }
+    for (int i = 0; i < chip->core_count; i++) {
+        if (!make_spaces(err, chip, &chip->cores[i])) return false;
+    }
+    if (!place_tensors(err, chip)) return false;
+    chip->traffic = traffic_new(err, chip->arena, &chip->config->memory, chip->config->exact);
+    bool good = chip->traffic != NULL;
+    for (int i = 0; i < chip->core_count && good; i++) good = make_core(err, chip, &chip->cores[i]);
+    return good;
 }
 
 ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,
                      const ts_chip_observer *observer) {
     ts_chip *chip = TS_NEW(arena, ts_chip);
     *chip = (ts_chip){.config = config, .code = code, .observer = observer, .arena = arena, .busy_since = -1};
-    if (make_spaces(err, chip) && place_tensors(err, chip) && make_units(err, chip)) return chip;
+    chip->core_count = code->cores > 1 ? code->cores : 1;
+    assert(chip->core_count <= TS_CHIP_CORES);
+    chip->told = chip->cores;
+    if (make_units(err, chip)) return chip;
     ts_chip_free(chip);
     return NULL;
 }
 
 void ts_chip_free(ts_chip *chip) {
-    for (int i = 0; chip && i < TS_SPACE_COUNT; i++) ts_space_free(chip->spaces[i]);
-    if (chip) races_free(chip->races);
-    if (chip && chip->traffic) traffic_free(chip->traffic);
+    if (!chip) return;
+    for (int core = chip->core_count - 1; core >= 0; core--) {
+        ts_space **own = chip->cores[core].spaces, **first = chip->cores[0].spaces;
+        for (int i = 0; i < TS_SPACE_COUNT; i++) {
+            if (core == 0 || own[i] != first[i]) ts_space_free(own[i]);
+        }
+    }
+    races_free(chip->races);
+    if (chip->traffic) traffic_free(chip->traffic);
 }
 
-ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->spaces[kind]; }
-const ts_core *ts_chip_core(const ts_chip *chip) { return chip->core; }
+ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->cores[0].spaces[kind]; }
+ts_space *ts_chip_core_space(ts_chip *chip, int core, ts_space_kind kind) {
+    return chip->cores[core].spaces[kind];
+}
+const ts_core *ts_chip_core(const ts_chip *chip) { return chip->cores[0].core; }
+int ts_chip_core_count(const ts_chip *chip) { return chip->core_count; }
 
 /* ---- Running ---- */
 
-static bool deadlock(ts_error *err, const ts_chip *chip) {
-    int semaphore = -1;
+/* ---- Deadlock ---- */
+
+/* "the core waits for semaphore 'a' to reach 1, it is 0"; returns the instruction, NULL when the core has
+ * halted. */
+static const ts_instruction *add_wait(const ts_chip *chip, const chip_core *own, char *text, size_t bytes) {
+    int semaphore = -1, at = 0;
     int64_t needed = 0;
-    const ts_instruction *wait = ts_core_waiting(chip->core, &semaphore, &needed);
-    ts_core_counters core;
-    ts_core_count(chip->core, &core);
-    assert(wait && semaphore >= 0);
-    ts_error_set(err, TS_ERROR_FAULT,
-                 "deadlock: the core waits for semaphore '%s' to reach %lld, it is %lld; the DMA engine is "
-                 "idle; HBM is idle",
+    const ts_instruction *wait = ts_core_waiting(own->core, &semaphore, &needed);
+    if (chip->core_count == 1)
+        at = snprintf(text, bytes, "the core ");
+    else
+        at = snprintf(text, bytes, "core %d ", (int)(own - chip->cores));
+    text += at, bytes -= (size_t)at;
+    if (ts_core_halted(own->core))
+        snprintf(text, bytes, "has halted; ");
+    else if (ts_core_at_barrier(own->core) >= 0)
+        snprintf(text, bytes, "waits at the barrier of line %d; ", wait->line);
+    else
+        snprintf(text, bytes, "waits for semaphore '%s' to reach %lld, it is %lld; ",
                  chip->code->semaphore_names[semaphore], (long long)needed,
-                 (long long)chip->semaphores[semaphore]);
-    int64_t since = core.cycles > chip->last_done ? core.cycles : chip->last_done;
-    return fault_at(err, since, wait->source, wait->line, wait->column);
+                 (long long)own->semaphores[semaphore]);
+    return wait;
 }
 
-/* The next thing that happens up to `until`, if anything does: a completion, or what the core does; `far`: as
+static bool deadlock(ts_error *err, const ts_chip *chip) {
+    char text[TS_ERROR_TEXT_BYTES / 2];
+    size_t at = 0;
+    int64_t since = chip->last_done;
+    const ts_instruction *first = NULL;
+    for (int i = 0; i < chip->core_count && at + 160 < sizeof text; i++) {
+        ts_core_counters core;
+        const ts_instruction *wait = add_wait(chip, &chip->cores[i], text + at, sizeof text - at);
+        at += strlen(text + at);
+        first = first ? first : wait;
+        ts_core_count(chip->cores[i].core, &core);
+        since = core.cycles > since ? core.cycles : since;
+    }
+    assert(first);
+    ts_error_set(err, TS_ERROR_FAULT, "deadlock: %sthe DMA engine is idle; HBM is idle", text);
+    return fault_at(err, since, first->source, first->line, first->column);
+}
+
+/* ---- Running ---- */
+
+static bool all_halted(const ts_chip *chip) {
+    bool all = true;
+    for (int i = 0; i < chip->core_count; i++) all = all && ts_core_halted(chip->cores[i].core);
+    return all;
+}
+
+/* All cores have come to a barrier: they go on. */
+static bool pass_barrier(ts_chip *chip) {
+    int64_t last = 0;
+    for (int i = 0; i < chip->core_count; i++) {
+        int64_t since = ts_core_at_barrier(chip->cores[i].core);
+        if (since < 0) return false;
+        last = since > last ? since : last;
+    }
+    for (int i = 0; i < chip->core_count; i++) ts_core_pass_barrier(chip->cores[i].core, last);
+    return true;
+}
+
+/* The core that goes first, those of lower number before others in a cycle; and from when on another one
+ * does. */
+static chip_core *first_core(ts_chip *chip, int64_t *at, int64_t *others) {
+    chip_core *best = chip->cores;
+    *at = ts_core_next(best->core);
+    *others = INT64_MAX;
+    for (int i = 1; i < chip->core_count; i++) {
+        int64_t next = ts_core_next(chip->cores[i].core);
+        if (next < *at) best = &chip->cores[i], *at = next;
+    }
+    for (chip_core *other = chip->cores; other < chip->cores + chip->core_count; other++) {
+        int64_t next = ts_core_next(other->core);
+        if (other == best || next == INT64_MAX) continue;
+        next += other > best;
+        *others = next < *others ? next : *others;
+    }
+    return best;
+}
+
+/* How far a core may go alone: up to a completion. With several cores, not farther than a transfer that
+ * another one starts can change when others complete. */
+static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles) {
+    int64_t limit = chip->quiet_until < max_cycles ? chip->quiet_until : max_cycles;
+    const ts_dma_machine *memory = &chip->config->memory;
+    int64_t issue = core_at + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
+    if (chip->core_count > 1 && issue < limit) limit = issue;
+    return limit > core_at ? limit : core_at + 1;
+}
+
+/* The next thing that happens up to `until`, if anything does: a completion, or what a core does; `far`: as
  * much of that as nobody else can see. Transfers are asked only when one may complete: what they are asked,
  * and so what they answer, does not depend on the size of the steps. */
 static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool far, bool *running) {
-    int64_t core_at = ts_core_next(chip->core);
+    int64_t core_at, others;
+    chip_core *first = first_core(chip, &core_at, &others);
     *running = true;
     if (core_at >= chip->quiet_until) {
         int64_t done_at = traffic_next(chip->traffic, core_at);
@@ -435,9 +566,10 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         if (chip->quiet_until <= core_at) chip->quiet_until = core_at + 1;
     }
     if (core_at == INT64_MAX) {
+        if (pass_barrier(chip)) return true;
         *running = false;
-        if (!ts_core_halted(chip->core)) return deadlock(err, chip);
-        if (chip->races) races_finish(chip->races, chip->semaphores, chip->last_done);
+        if (!all_halted(chip)) return deadlock(err, chip);
+        if (chip->races) races_finish(chip->races, first->semaphores, chip->last_done);
         return true;
     }
     if (core_at > until) return true;
@@ -446,8 +578,10 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
                      (long long)max_cycles);
         return fault_at(err, core_at, NULL, 0, 0);
     }
-    int64_t quiet = chip->quiet_until < max_cycles ? chip->quiet_until : max_cycles;
-    return ts_core_step(err, chip->core, far ? quiet : core_at + 1);
+    int64_t limit = far ? limit_of(chip, core_at, max_cycles) : core_at + 1;
+    bool good = ts_core_step_shared(err, first->core, limit, others);
+    if (good && chip->core_count > 1) pass_barrier(chip);
+    return good;
 }
 
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running) {
@@ -464,7 +598,7 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
 
 const ts_isa_limits *ts_chip_limits(const ts_chip *chip) { return &chip->config->core.limits; }
 
-int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore) { return chip->semaphores[semaphore]; }
+int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore) { return chip->cores[0].semaphores[semaphore]; }
 
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle) {
     const flight *f = chip->active;
@@ -477,7 +611,10 @@ bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *i
 
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
     *counters = chip->counters;
-    ts_core_count(chip->core, &counters->core);
+    counters->core_count = chip->core_count;
+    for (int i = 0; i < chip->core_count; i++) {
+        ts_core_count(chip->cores[i].core, &counters->cores[i]);
+        if (counters->cores[i].cycles > counters->cycles) counters->cycles = counters->cores[i].cycles;
+    }
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
-    counters->cycles = counters->core.cycles;
 }

@@ -165,6 +165,8 @@ static void add_kind(core_bundle *bundle, ts_opcode opcode) {
     bundle->stores += opcode == TS_OP_vst;
     bundle->reads_memory |= opcode == TS_OP_vld || opcode == TS_OP_sld;
     bundle->starts_dma |= opcode == TS_OP_dma;
+    bundle->barrier |= opcode == TS_OP_barrier;
+    bundle->shared |= opcode == TS_OP_dma || opcode == TS_OP_barrier;
 }
 
 bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,

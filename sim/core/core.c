@@ -239,6 +239,9 @@ static bool wait_is_over(ts_core *core) {
     if (core->waiting_stall == TS_STALL_DMA_QUEUE) {
         return dma_ready(core);
     }
+    if (core->waiting_stall == TS_STALL_BARRIER) {
+        return false;
+    }
     return core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) && ready;
 }
 
@@ -270,6 +273,9 @@ static bool advance(ts_error *err, ts_core *core) {
     if (!ready) {
         return wait_from_now(core, TS_STALL_SEMAPHORE);
     }
+    if (bundle->barrier && core->setup.cores > 1 && !core->passed) {
+        return wait_from_now(core, TS_STALL_BARRIER);
+    }
     if (bundle->starts_dma && !dma_ready(core)) {
         return wait_from_now(core, TS_STALL_DMA_QUEUE);
     }
@@ -283,15 +289,22 @@ static bool advance(ts_error *err, ts_core *core) {
     return issue(err, core, bundle, core->next);
 }
 
-bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
+bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t shared_until) {
     float_mode mode = float_mode_enter();
     bool ok = true;
     core->yielding = false;
     while (ok && !core->yielding && ts_core_next(core) < until) {
+        if (core->bundles[core->pc].shared && core->next >= shared_until) {
+            break;
+        }
         ok = advance(err, core);
     }
     float_mode_leave(mode);
     return ok;
+}
+
+bool ts_core_step(ts_error *err, ts_core *core, int64_t until) {
+    return ts_core_step_shared(err, core, until, INT64_MAX);
 }
 
 int64_t ts_core_next(const ts_core *core) { return core->halted || core->waiting ? INT64_MAX : core->next; }
@@ -303,6 +316,18 @@ void ts_core_notify(ts_core *core, int64_t cycle) {
     assert(cycle >= core->waiting_since);
     charge(core, core->waiting_since, cycle - core->waiting_since, core->waiting_stall);
     core->waiting = false;
+    core->next = cycle;
+}
+
+int64_t ts_core_at_barrier(const ts_core *core) {
+    bool waits = core->waiting && core->waiting_stall == TS_STALL_BARRIER;
+    return waits ? core->waiting_since : -1;
+}
+
+void ts_core_pass_barrier(ts_core *core, int64_t cycle) {
+    charge(core, core->waiting_since, cycle - core->waiting_since, TS_STALL_BARRIER);
+    core->waiting = false;
+    core->passed = true;
     core->next = cycle;
 }
 
@@ -320,7 +345,19 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
 
 bool ts_core_halted(const ts_core *core) { return core->halted; }
 
+static const ts_instruction *barrier_of(const ts_core *core) {
+    const core_bundle *bundle = &core->bundles[core->pc];
+    int i = 0;
+    while (bundle->ops[i].instruction->opcode != TS_OP_barrier) {
+        i++;
+    }
+    return bundle->ops[i].instruction;
+}
+
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed) {
+    if (ts_core_at_barrier(core) >= 0) {
+        return barrier_of(core);
+    }
     if (!core->waiting || core->waiting_stall != TS_STALL_SEMAPHORE) {
         return NULL;
     }

@@ -34,6 +34,18 @@ SCALAR(scmp_ge, x >= y)
 
 CORE_FUNCTION(smov) { return core_run_copy_word(err, core, op); }
 
+CORE_FUNCTION(core_id) {
+    (void)err;
+    op->d[0] = (uint32_t)core->setup.number;
+    return true;
+}
+
+CORE_FUNCTION(core_count) {
+    (void)err;
+    op->d[0] = core->setup.cores > 1 ? (uint32_t)core->setup.cores : 1;
+    return true;
+}
+
 static bool divisor_positive(ts_error *err, const ts_core *core, const core_op *op) {
     int32_t divisor = (int32_t)op->in[1][0];
     return divisor > 0 || core_fault(err, core, op, "division by %d, expected a divisor above 0", divisor);

@@ -10,6 +10,7 @@ static const ts_named stalls[] = {
     {"vmem_port", "VMEM port busy: a DMA"},
     {"vmem_bank", "VMEM bank busy: rows of one strided access"},
     {"dma_queue", "the DMA engine holds as many transfers as it can"},
+    {"barrier", "other cores have not come to the barrier"},
 };
 _Static_assert(sizeof(stalls) / sizeof(stalls[0]) == TS_STALL_COUNT, "a row for each");
 

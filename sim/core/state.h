@@ -91,8 +91,10 @@ typedef struct {
     bool gated;          /* some op has a gate */
     bool tainted;        /* some op has a taint */
     bool starts_dma;     /* then stores must be visible first */
-    int loads, stores;   /* of VMEM */
-    bool reads_memory;   /* a load of VMEM or SMEM */
+    bool barrier;
+    bool shared;       /* other cores can notice it */
+    int loads, stores; /* of VMEM */
+    bool reads_memory; /* a load of VMEM or SMEM */
     int slots[TS_SLOT_COUNT];
 } core_bundle;
 
@@ -117,6 +119,7 @@ struct ts_core {
     int64_t now;  /* of the bundle that issues */
     int taken;    /* the bundle to go to, -1: the next one */
     bool halting, halted, yielding;
+    bool passed;  /* the barrier of the bundle that issues next */
     bool waiting; /* for a semaphore, or for `waiting_stall`, since `waiting_since` */
     int waiting_stall;
     int64_t waiting_since;

@@ -82,6 +82,16 @@ CORE_FUNCTION(wait) {
     return set(err, core, op, semaphore, core->setup.semaphores[semaphore] - core_wait_count(op));
 }
 
+/* Runs only once all have come; costs what a wait costs. */
+CORE_FUNCTION(barrier) {
+    (void)err, (void)op;
+    core_hold(core, core->setup.config->latency_cycles[TS_LATENCY_SEMAPHORE],
+              TS_STALL_WAIT + TS_LATENCY_SEMAPHORE);
+    core->passed = false;
+    core->yielding = true;
+    return true;
+}
+
 /* ---- DMA ---- */
 
 static bool begin_of(ts_error *err, const ts_core *core, const core_op *op, const ts_affine *affine,

@@ -468,6 +468,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
         return NULL;
     }
     program->uses = as->uses.items;
+    program->code.cores = as->cores;
     program->params = as->params.items;
     program->param_count = as->params.count;
     program->checks = as->checks.items;
@@ -485,6 +486,7 @@ static void add_figures(const ts_target *target, scope *names) {
         const char *name;
         int64_t value;
     } figures[] = {
+        {"machine.chip.tensor_cores", target->cores > 1 ? target->cores : 1},
         {"machine.core.bf16", core->limits.bf16},
         {"machine.core.vregs", core->limits.vregs},
         {"machine.mxu.edge", core->mxu.edge},

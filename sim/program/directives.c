@@ -204,6 +204,27 @@ static bool assemble_pack(assembler *as, const token *word, const token **at, co
     return expect_line_end(as, *at, "the end of the line");
 }
 
+/* ---- .cores NUMBER ---- */
+
+static bool assemble_cores(assembler *as, const token *word, const token **at, const token *stop) {
+    (void)stop;
+    constant v;
+    const token *number = *at;
+    int most = as->target->cores > 1 ? as->target->cores : 1;
+    if (!expr_parse(as->err, as->names, at, &v)) {
+        return false;
+    }
+    if (v.is_float || v.integer < 1 || v.integer > most) {
+        return TOKEN_ERROR(as->err, number, "%s has %d TensorCore%s, expected 1 to %d", as->target->machine, most,
+                           most > 1 ? "s" : "", most);
+    }
+    if (as->cores > 0) {
+        return TOKEN_ERROR(as->err, word, "a second .cores");
+    }
+    as->cores = (int)v.integer;
+    return expect_line_end(as, *at, "the end of the line");
+}
+
 static bool tensor_row(assembler *as, const token *word, const token **at, const token *stop) {
     (void)word, (void)stop;
     return assemble_tensor(as, at);
@@ -232,6 +253,7 @@ static const directive directives[] = {
     {".macro", assemble_macro},
     {".include", assemble_include},
     {".pack", assemble_pack},
+    {".cores", assemble_cores},
     {".report", assemble_report},
     {".end", stray},
     {".else", stray},

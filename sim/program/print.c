@@ -277,6 +277,9 @@ void ts_program_print(const ts_program *program, ts_text *out) {
     for (int i = 0; program->check_count > 0 && i < program->param_count; i++) {
         print_param(&p, &program->params[i]);
     }
+    if (p.code->cores > 0) {
+        ts_text_add(out, ".cores %d\n", p.code->cores);
+    }
     for (int i = 0; i < p.code->tensor_count; i++) {
         print_tensor(&p, i);
     }

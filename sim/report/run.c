@@ -11,7 +11,8 @@ static const char *const role_names[] = {"scratch", "in", "out", "inout"};
 
 const char *ts_report_stall_unit(int stall) {
     if (stall >= TS_STALL_SEMAPHORE) {
-        return stall == TS_STALL_SEMAPHORE || stall == TS_STALL_DMA_QUEUE ? "dma" : "vmem";
+        bool vmem = stall == TS_STALL_VMEM_PORT || stall == TS_STALL_VMEM_BANK;
+        return vmem ? "vmem" : stall == TS_STALL_BARRIER ? "core" : "dma";
     }
     for (int i = 0; i < TS_OP_COUNT; i++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)i);
@@ -143,28 +144,39 @@ static void add_cycle_row(ts_text *out, const char *unit, const char *reason, in
                 share(cycles, total), unit, (int)length, reason, reason[length] != '\0' ? " .." : "");
 }
 
+static void add_core(ts_text *out, const ts_core_counters *core) {
+    ts_text_add(out, "  %15s %7s  %-7s %s\n", "cycles", "share", "unit", "where they went");
+    add_cycle_row(out, "core", "a bundle issued", core->bundles, core->cycles);
+    for (int i = 0; i < TS_STALL_COUNT; i++) {
+        if (core->stalls[i] > 0) {
+            add_cycle_row(out, ts_report_stall_unit(i), ts_stall_get(i)->meaning, core->stalls[i], core->cycles);
+        }
+    }
+    add_cycle_row(out, "", "total", core->cycles, core->cycles);
+}
+
 static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    const ts_core_counters *core = &result->chip.core;
     int64_t total = result->counters.values[TS_COUNTER_CYCLES];
     char digits[32];
     ts_text_add(out, "cycles     %s = %.3f us at %.3g GHz\n\n", ts_text_group_digits(digits, total),
                 ts_machine_microseconds(request->machine, total),
                 (double)request->machine->chip.sustained_khz / 1e6);
-    ts_text_add(out, "  %15s %7s  %-7s %s\n", "cycles", "share", "unit", "where they went");
-    add_cycle_row(out, "core", "a bundle issued", core->bundles, total);
-    for (int i = 0; i < TS_STALL_COUNT; i++) {
-        if (core->stalls[i] > 0) {
-            add_cycle_row(out, ts_report_stall_unit(i), ts_stall_get(i)->meaning, core->stalls[i], total);
+    for (int i = 0; i < result->chip.core_count; i++) {
+        if (result->chip.core_count > 1) {
+            ts_text_add(out, "%score %d\n", i > 0 ? "\n" : "", i);
         }
+        add_core(out, &result->chip.cores[i]);
     }
-    add_cycle_row(out, "", "total", total, total);
 }
 
 static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
+    int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
     ts_text_add(out, "\nslots used ");
     for (int i = 0, shown = 0; i < TS_SLOT_COUNT; i++) {
-        int64_t used = result->chip.core.instructions[i];
+        int64_t used = 0;
+        for (int core = 0; core < result->chip.core_count; core++) {
+            used += result->chip.cores[core].instructions[i];
+        }
         if (used > 0) {
             ts_text_add(out, "%s%s %.1f %%", shown++ > 0 ? ", " : "", ts_slot_get((ts_slot)i)->text,
                         share(used, cycles * request->machine->core.limits.slots[i]));
@@ -273,12 +285,29 @@ static void add_json_tensor(ts_json *json, const ts_run_result *result, int i, t
     ts_json_close(json);
 }
 
-static void add_json_stalls(ts_json *json, const ts_core_counters *core) {
+/* Of so many cores together. */
+static void add_json_stalls(ts_json *json, const ts_core_counters *cores, int count) {
     ts_json_object(json, "stalls");
     for (int i = 0; i < TS_STALL_COUNT; i++) {
-        if (core->stalls[i] > 0) {
-            ts_json_int(json, ts_stall_get(i)->text, core->stalls[i]);
+        int64_t cycles = 0;
+        for (int core = 0; core < count; core++) {
+            cycles += cores[core].stalls[i];
         }
+        if (cycles > 0) {
+            ts_json_int(json, ts_stall_get(i)->text, cycles);
+        }
+    }
+    ts_json_close(json);
+}
+
+static void add_json_cores(ts_json *json, const ts_chip_counters *chip) {
+    ts_json_array(json, "cores");
+    for (int i = 0; i < chip->core_count; i++) {
+        ts_json_object(json, NULL);
+        ts_json_int(json, "cycles", chip->cores[i].cycles);
+        ts_json_int(json, "bundles", chip->cores[i].bundles);
+        add_json_stalls(json, &chip->cores[i], 1);
+        ts_json_close(json);
     }
     ts_json_close(json);
 }
@@ -314,7 +343,8 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
     ts_json_real(&json, "gb_per_s",
                  gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
-    add_json_stalls(&json, &result->chip.core);
+    add_json_stalls(&json, result->chip.cores, result->chip.core_count);
+    add_json_cores(&json, &result->chip);
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);
     ts_json_array(&json, "checks");

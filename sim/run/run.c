@@ -9,7 +9,8 @@
 void ts_run_target(const ts_machine *machine, ts_target *target) {
     ts_chip_config config;
     ts_chip_configure(machine, &config);
-    *target = (ts_target){.machine = machine->name, .core = machine->core};
+    *target = (ts_target){
+        .machine = machine->name, .core = machine->core, .cores = machine->chip.tensor_cores};
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         target->space_bytes[i] = config.spaces[i] != NULL ? config.spaces[i]->capacity_bytes : 0;
     }
@@ -44,9 +45,13 @@ static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program
     bool good = true;
     for (int i = 0; good && i < program->code.tensor_count; i++) {
         const ts_tensor *tensor = &program->code.tensors[i];
-        good = tensors[i].origin == NULL ||
-               ts_host_store(err, scratch, &tensors[i].before, tensor->shape,
-                             ts_chip_space(chip, tensor->space), tensor->base_bytes);
+        const ts_space *last = NULL;
+        for (int core = 0; good && tensors[i].origin && core < ts_chip_core_count(chip); core++) {
+            ts_space *space = ts_chip_core_space(chip, core, tensor->space);
+            good = space == last || ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space,
+                                                  tensor->base_bytes);
+            last = space;
+        }
     }
     ts_arena_free(scratch);
     return good;
@@ -91,9 +96,11 @@ static bool fetch(ts_error *err, ts_arena *arena, ts_chip *chip, const ts_run_re
 static void count(const ts_chip_counters *c, ts_counters *out) {
     int64_t *v = out->values;
     v[TS_COUNTER_CYCLES] = c->cycles;
-    v[TS_COUNTER_BUNDLES] = c->core.bundles;
-    for (int i = 0; i < TS_SLOT_COUNT; i++) {
-        v[TS_COUNTER_INSTRUCTIONS] += c->core.instructions[i];
+    for (int core = 0; core < c->core_count; core++) {
+        v[TS_COUNTER_BUNDLES] += c->cores[core].bundles;
+        for (int i = 0; i < TS_SLOT_COUNT; i++) {
+            v[TS_COUNTER_INSTRUCTIONS] += c->cores[core].instructions[i];
+        }
     }
     v[TS_COUNTER_TRANSFERS] = c->transfers;
     v[TS_COUNTER_RECALLED_TRANSFERS] = c->recalled;
@@ -178,7 +185,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 
 bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
     recorder self = {request->trace};
-    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer};
+    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer, NULL};
     run_parts parts;
     *result = (ts_run_result){0};
     const ts_chip_observer *told = request->trace != NULL ? &observer : request->observer;

@@ -1,4 +1,4 @@
-/* The chip: a core, a DMA engine and the memories around them, wired to one stepper.
+/* The chip: cores, a DMA engine and the memories around them, wired to one stepper.
  *
  * Each unit gives the next cycle at which it can change; the earliest goes first; a completion goes before a
  * bundle of the same cycle. If nobody can ever change and the program has not halted, that is a deadlock, and
@@ -10,8 +10,10 @@
 #include "tilesim/core/core.h"
 #include "tilesim/dma/price.h"
 
+enum { TS_CHIP_CORES = 16 }; /* at most */
+
 typedef struct {
-    ts_core_config core;
+    ts_core_config core; /* of each; they share the memories that are not per_core, and the DMA engine */
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool exact;     /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
@@ -29,11 +31,15 @@ typedef struct {
     void (*issued)(void *self, int bundle, int64_t cycle);
     void (*stalled)(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall);
     void (*transferred)(void *self, int transfer, const ts_dma_result *result);
+    /* What is told of bundles and stalls from here on is of that core; at first it is core 0. Cores run ahead
+     * of each other: only what is told of one core is in order of time. */
+    void (*core)(void *self, int core);
 } ts_chip_observer;
 
 typedef struct {
-    int64_t cycles; /* until the core halted */
-    ts_core_counters core;
+    int64_t cycles; /* until the last core halted */
+    int core_count;
+    ts_core_counters cores[TS_CHIP_CORES];
     ts_hbm_stats hbm;
     int64_t recalled; /* of the transfers: those that were not walked, see ts_chip_config */
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
@@ -49,7 +55,10 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
                      const ts_chip_observer *observer);
 void ts_chip_free(ts_chip *chip);
 
-ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind); /* NULL: the machine has none */
+ts_space *ts_chip_space(ts_chip *chip,
+                        ts_space_kind kind); /* NULL: the machine has none. Core 0's, if each has one */
+ts_space *ts_chip_core_space(ts_chip *chip, int core, ts_space_kind kind);
+int ts_chip_core_count(const ts_chip *chip);
 
 /* Until the core halts and no transfer is under way. A fault carries cycle and program line. max_cycles: a
  * core that would go on at that cycle is a fault. */
@@ -65,6 +74,6 @@ int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore);
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle);
 
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters);
-const ts_core *ts_chip_core(const ts_chip *chip);
+const ts_core *ts_chip_core(const ts_chip *chip); /* core 0 */
 
 #endif

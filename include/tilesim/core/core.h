@@ -25,6 +25,7 @@ enum {
     TS_STALL_VMEM_PORT,                        /* the VMEM port served a DMA */
     TS_STALL_VMEM_BANK,                        /* rows of one strided access shared a bank */
     TS_STALL_DMA_QUEUE,                        /* the DMA engine held as many transfers as it can */
+    TS_STALL_BARRIER,                          /* other cores had not come to the barrier */
     TS_STALL_COUNT
 };
 /* "wait_vector_alu", and what it means. */
@@ -55,6 +56,7 @@ typedef struct {
 typedef struct {
     const ts_core_config *config;
     const ts_code *code;
+    int number, cores; /* of this core, and how many there are; cores 0: one */
     ts_space *vmem, *smem;
     int64_t *semaphores; /* [code->semaphore_count], the chip's */
     const ts_core_ports *ports;
@@ -98,11 +100,18 @@ int64_t ts_core_next(const ts_core *core);
 /* Does everything that happens before cycle `until`, but returns after a bundle that starts a DMA or changes
  * a semaphore, so that others can see it. */
 bool ts_core_step(ts_error *err, ts_core *core, int64_t until);
+/* The same, but a bundle that other cores can notice (a DMA, a barrier) issues only before cycle
+ * `shared_until`. */
+bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t shared_until);
+/* Since when the core waits for others at a barrier; -1: it does not. And their coming at `cycle`: it goes
+ * on. */
+int64_t ts_core_at_barrier(const ts_core *core);
+void ts_core_pass_barrier(ts_core *core, int64_t cycle);
 /* Semaphores changed at `cycle`: a core that waits for one looks again. */
 void ts_core_notify(ts_core *core, int64_t cycle);
 
 bool ts_core_halted(const ts_core *core);
-/* The wait that holds the core, for a report of a deadlock; NULL when it does not wait. */
+/* The wait or the barrier that holds the core, for a report of a deadlock; NULL when it does not wait. */
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed);
 /* The bundle that issues next. */
 int ts_core_bundle(const ts_core *core);

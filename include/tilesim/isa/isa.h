@@ -167,6 +167,7 @@ typedef struct {
     int transfer_count;
     int semaphore_count;
     const char *const *semaphore_names; /* [semaphore_count], "ready[1]" */
+    int cores;                          /* that run it, each from its beginning; 0: one */
 } ts_code;
 
 /* The row of an instruction. */

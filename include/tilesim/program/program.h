@@ -69,6 +69,7 @@ typedef struct {
 typedef struct {
     const char *machine; /* its name, for messages */
     ts_core_config core;
+    int cores; /* of a chip; 0: one */
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
 } ts_target;
 
