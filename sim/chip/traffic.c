@@ -45,7 +45,7 @@ typedef struct record {
 
 enum { BUCKETS = 1 << 10, SHAPE_BOXES = 1 << 10 };
 enum { PHASES = 16 };            /* parts of the time between two refreshes, at most */
-enum { KEPT = 4, WINDOW = 256 }; /* completed transfers that may belong to a situation; all that may */
+enum { KEPT = 8, WINDOW = 256 }; /* completed transfers that may belong to a situation; all that may */
 enum { KEPT_CYCLES = 4096 };     /* so long after their completion */
 
 struct traffic {

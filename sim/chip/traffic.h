@@ -11,7 +11,7 @@
 
 #include "tilesim/dma/price.h"
 
-enum { TRAFFIC_WALKED_BYTES = 16 << 20 };
+enum { TRAFFIC_WALKED_BYTES = 32 << 20 };
 
 typedef struct traffic traffic;
 

@@ -16,12 +16,10 @@ LONG = [
     ("copy", ["-D", "ROWS=40000"], 10),
     ("normalize", ["-D", "ROWS=30000"], 10),
     ("tile", ["-D", "ROWS=30000"], 10),
-    ("relu", ["-D", "ROWS=40000"], 40),
-    ("softmax", ["-D", "ROWS=20000"], 40),
-    ("pack", ["-D", "ROWS=40000"], 40),
+    ("softmax", ["-D", "ROWS=20000"], 20),
     ("matmul", ["-D", "M=2048", "-D", "N=2048", "-D", "K=2048"], 10),
     ("matmul", ["-D", "M=2100", "-D", "N=1900", "-D", "K=2300"], 10),
-    ("add", ["-D", "ROWS=40000", "-m", "tpu-v4"], 40),
+    ("relu", ["-D", "ROWS=40000", "-m", "tpu-v6e"], 90),
     ("matmul", ["-D", "M=2048", "-D", "N=2048", "-D", "K=2048", "-m", "tpu-v6e"], 20),
 ]
 
@@ -47,7 +45,7 @@ def small_runs_are_walked():
 # Sizes of M, N, K from 256 to 1024, ragged ones too; and streams that recall.
 VALUES = [("matmul", dict(zip("MNK", sizes))) for sizes in
           ((256, 256, 256), (512, 512, 512), (300, 700, 450), (1024, 1024, 1024), (1000, 513, 999))]
-VALUES += [("add", {"ROWS": 20000}), ("softmax", {"ROWS": 5000, "COLS": 1100})]
+VALUES += [("add", {"ROWS": 30000}), ("softmax", {"ROWS": 6000, "COLS": 1100})]
 
 
 @test
