@@ -79,6 +79,7 @@ PACKAGES = {  # part: its packages, by manager
     "clang": ("clang", "clang", "clang", "llvm"),
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
 }
+NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
 
 
@@ -142,6 +143,11 @@ def install(missing, allowed):
             print(f"configure.py: this failed: {command}", file=sys.stderr)
 
 
+def has_numpy(python):
+    """Whether that Python has NumPy."""
+    return bool(shutil.which(python)) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
 def provide(allowed):
     """Finds or installs every part and writes build/config.ninja; returns whether a build is possible."""
     config, missing = find()
@@ -149,7 +155,11 @@ def provide(allowed):
         install(missing, allowed)
         config, missing = find() if allowed else (config, missing)
     flags = shlex.split(config["place"])
+    dnnl = compiles(config["cc"], "#include <dnnl.h>" + MAIN, "-ldnnl")
     lines = {
+        "dnnl_cflags": "-DTS_BENCH_DNNL" * dnnl,
+        "dnnl_libs": "-ldnnl" * dnnl,
+        "numpy_python": next((python for python in NUMPY_PYTHONS if has_numpy(python)), ""),
         "cc": config["cc"] or "cc",
         "clang": NO_CLANG if set(missing) & set(OPTIONAL) else config["clang"],
         "python": shlex.quote(sys.executable),
@@ -271,10 +281,10 @@ class Writer:
         self.lines += [f"  {name} = {value}" for name, value in variables.items() if value]
         return output
 
-    def compile(self, variant, source):
+    def compile(self, variant, source, **variables):
         """One object of one variant."""
         stem = source.removeprefix("build/").removesuffix(".c")
-        return self.edge(f"cc-{variant}", f"build/{variant}/obj/{stem}.o", [source])
+        return self.edge(f"cc-{variant}", f"build/{variant}/obj/{stem}.o", [source], **variables)
 
     def library(self, variant):
         """libtilesim.a: every layer but cli."""
@@ -310,7 +320,7 @@ def test_programs(out, variant, library):
     def program(group, source, *others):
         stem = source.removesuffix(".c")
         objects = [out.compile(variant, source), *others, *libraries]
-        groups[group].append(out.edge(f"link-{variant}", f"build/{variant}/{stem}", objects, libs=TEST_LIBS))
+        groups[group].append(out.edge(f"link-{variant}", f"build/{variant}/{stem}", objects, libs=TEST_LIBS + " $dnnl_libs" * (group == "bench")))
 
     for source in files("tests/*/*.c"):
         folder, name = source.split("/")[1:]
@@ -318,10 +328,12 @@ def test_programs(out, variant, library):
             program("test" if name.startswith("test_") else "driver", source)
     fuzzers = files("tests/fuzz/fuzz_*.c")
     main = [out.compile(variant, fuzz_main)] if fuzzers else []
+    peers = [out.compile(variant, f, cflags="$cflags $dnnl_cflags")
+             for f in files("tests/bench/peer_*.c") if variant == "release"]
     for source in fuzzers:
         program("test", source, *main)
     for source in files("tests/bench/bench_*.c") if variant == "release" else []:
-        program("bench", source)
+        program("bench", source, *peers)
     return groups
 
 
@@ -367,7 +379,7 @@ def build_ninja():
     long_fuzz(out)
     runs = []
     for bench in benches:
-        runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=bench))
+        runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=f"OMP_NUM_THREADS=1 NUMPY_PYTHON=$numpy_python {bench}"))
     out.edge("phony", "bench", runs)
     tools = [out.tool(variant, out.library(variant)) for variant in MATRIX]
     out.edge("matrix", "matrix", ["build/release/tilesim", *tools])

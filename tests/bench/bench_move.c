@@ -1,0 +1,135 @@
+/* How fast tensors change their layouts on this host, as ratios to memcpy in the same run: large, and within
+ * a cache; beside them oneDNN's reorder and NumPy, where configure.py found them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/peer_dnnl.h"
+#include "tilesim/study/bench.h"
+
+enum { LARGE, SMALL, SIZES };
+
+typedef struct {
+    const char *name; /* what numpy_moves.py calls it */
+    const char *src[SIZES], *dst[SIZES];
+    double goal[SIZES];
+} pair;
+
+static const pair pairs[] = {
+    {"f32 {1,0} -> T(8,128)",
+     {"f32[8192,8192]{1,0}", "f32[128,256]{1,0}"},
+     {"f32[8192,8192]{1,0:T(8,128)}", "f32[128,256]{1,0:T(8,128)}"},
+     {1.25, 0.70}},
+    {"f32 T(8,128) -> {1,0}",
+     {"f32[8192,8192]{1,0:T(8,128)}", "f32[128,256]{1,0:T(8,128)}"},
+     {"f32[8192,8192]{1,0}", "f32[128,256]{1,0}"},
+     {1.20, 0.70}},
+    {"f32 ragged -> T(8,128)",
+     {"f32[8191,8101]{1,0}", "f32[127,251]{1,0}"},
+     {"f32[8191,8101]{1,0:T(8,128)}", "f32[127,251]{1,0:T(8,128)}"},
+     {1.25, 0.48}},
+    {"bf16 {1,0} -> T(8,128)(2,1)",
+     {"bf16[8192,16384]{1,0}", "bf16[256,256]{1,0}"},
+     {"bf16[8192,16384]{1,0:T(8,128)(2,1)}", "bf16[256,256]{1,0:T(8,128)(2,1)}"},
+     {1.20, 0.50}},
+    {"bf16 T(8,128)(2,1) -> {1,0}",
+     {"bf16[8192,16384]{1,0:T(8,128)(2,1)}", "bf16[256,256]{1,0:T(8,128)(2,1)}"},
+     {"bf16[8192,16384]{1,0}", "bf16[256,256]{1,0}"},
+     {1.20, 0.50}},
+    {"int8 {1,0} -> T(8,128)(4,1)",
+     {"s8[16384,16384]{1,0}", "s8[256,512]{1,0}"},
+     {"s8[16384,16384]{1,0:T(8,128)(4,1)}", "s8[256,512]{1,0:T(8,128)(4,1)}"},
+     {1.20, 0.52}},
+    {"f32 {1,0} -> {0,1}",
+     {"f32[8192,8192]{1,0}", "f32[128,256]{1,0}"},
+     {"f32[8192,8192]{0,1}", "f32[128,256]{0,1}"},
+     {0.75, 0.45}},
+    {"f32 -> bf16 T(8,128)(2,1)",
+     {"f32[8192,8192]{1,0}", "f32[128,256]{1,0}"},
+     {"bf16[8192,8192]{1,0:T(8,128)(2,1)}", "bf16[128,256]{1,0:T(8,128)(2,1)}"},
+     {1.10, 0.60}},
+    {"bf16 T(8,128) -> T(8,128)(2,1)",
+     {"bf16[8192,16384]{1,0:T(8,128)}", "bf16[256,256]{1,0:T(8,128)}"},
+     {"bf16[8192,16384]{1,0:T(8,128)(2,1)}", "bf16[256,256]{1,0:T(8,128)(2,1)}"},
+     {0.80, 0.40}},
+    {"f32 NHWC -> NCHW4c",
+     {"f32[64,128,128,64]", "f32[2,16,16,64]"},
+     {"f32[64,128,128,64] S[(64,128,128,16,4):(1048576,512,4,65536,1)]",
+      "f32[2,16,16,64] S[(2,16,16,16,4):(16384,64,4,1024,1)]"},
+     {0.80, 0.40}},
+    {"f32 -> partitions (Axe)",
+     {"f32[65536,1024]", "f32[256,128]"},
+     {"f32[65536,1024] S[(512,128,1024):(1024@F,1@P,1@F)]", "f32[256,128] S[(2,128,128):(128@F,1@P,1@F)]"},
+     {0.80, 0.40}},
+    {"pred -> T(32,128)(32,1)E(1)",
+     {"pred[16384,16384]{1,0}", "pred[256,512]{1,0}"},
+     {"pred[16384,16384]{1,0:T(32,128)(32,1)E(1)}", "pred[256,512]{1,0:T(32,128)(32,1)E(1)}"},
+     {0.80, 0.40}},
+};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+static bool measure(ts_arena *arena, const char *src, const char *dst, ts_bench_result *result) {
+    ts_error err = {0};
+    ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
+    ts_bench bench = {.how = {.kernels = ts_kernels_best()}, .seconds = 0.5};
+    if (ts_transfer_end_parse(&err, arena, &from, &bench.src) &&
+        ts_transfer_end_parse(&err, arena, &to, &bench.dst) && ts_bench_run(&err, arena, &bench, result))
+        return true;
+    printf("%s -> %s: %s\n", src, dst, err.message);
+    return false;
+}
+
+/* ---- NumPy: a line "ratio name" for each pair that it has ---- */
+
+static void read_numpy(double ratios[PAIRS], int size) {
+    const char *python = getenv("NUMPY_PYTHON");
+    char command[256], line[256], name[128];
+    double ratio;
+    memset(ratios, 0, PAIRS * sizeof *ratios);
+    if (!python || !python[0]) return;
+    snprintf(command, sizeof command, "%s tests/bench/numpy_moves.py %s", python,
+             size == LARGE ? "large" : "small");
+    FILE *pipe = popen(command, "r");
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        if (sscanf(line, "%lf %127[^\n]", &ratio, name) != 2) continue;
+        for (int i = 0; i < PAIRS; i++) {
+            if (strcmp(pairs[i].name, name) == 0) ratios[i] = ratio;
+        }
+    }
+    if (pipe) pclose(pipe);
+}
+
+static void print_ratio(double ratio) {
+    if (ratio > 0)
+        printf(" %7.2f", ratio);
+    else
+        printf(" %7s", "-");
+}
+
+static bool print_table(int size) {
+    double numpy[PAIRS];
+    read_numpy(numpy, size);
+    printf("%-30s %8s %8s %8s %7s %7s %7s %7s\n", size == LARGE ? "tensors of 256 MiB" : "tensors of 128 KiB",
+           "GB/s", "memcpy", "ratio", "goal", "stream", "oneDNN", "NumPy");
+    for (int i = 0; i < PAIRS; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_bench_result r;
+        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], &r)) return false;
+        printf("%-30s %8.1f %8.1f %8.2f %7.2f", pairs[i].name, (double)r.bytes / r.move_seconds / 1e9,
+               (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds,
+               pairs[i].goal[size]);
+        print_ratio(r.stream_seconds / r.move_seconds);
+        print_ratio(peer_dnnl_ratio(pairs[i].src[size], pairs[i].dst[size]));
+        print_ratio(numpy[i]);
+        printf("\n");
+        fflush(stdout);
+        ts_arena_free(arena);
+    }
+    return true;
+}
+
+int main(void) {
+    printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
+           "caches)\n");
+    return print_table(LARGE) && print_table(SMALL) ? 0 : 1;
+}
