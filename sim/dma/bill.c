@@ -136,11 +136,11 @@ static const char *const limits[TS_DMA_LIMIT_COUNT] = {
 };
 
 /* The engine limits where it is busy for all but a twentieth of the time: nothing else could then make it
- * faster. */
+ * faster. The memory's bandwidth does where data moves for half of it. */
 static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost) {
     const int64_t *p = cost->parts;
     int64_t data = cost->cycles - cost->fixed_cycles, further = cost->transfer.descriptors - 1;
-    int most = TS_DMA_PART_USEFUL;
+    int most;
     if (cost->fixed_cycles >= data) {
         bool many =
             ts_clock_cycles(m->dma->descriptor_ps * larger(further, 0), m->core_khz) > cost->fixed_cycles / 2;
@@ -150,7 +150,10 @@ static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost)
         bool partitions = p[TS_DMA_PART_CONFLICTS] > larger(p[TS_DMA_PART_REORDER], p[TS_DMA_PART_USEFUL]);
         return partitions ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_ENGINE;
     }
-    for (int i = 0; i < TS_DMA_PART_FIXED; i++) most = p[i] > p[most] ? i : most;
+    bool busy = (p[TS_DMA_PART_USEFUL] + p[TS_DMA_PART_PADDING] + p[TS_DMA_PART_WASTE]) * 2 >= data;
+    int first = busy ? TS_DMA_PART_USEFUL : TS_DMA_PART_ROWS,
+        last = busy ? TS_DMA_PART_WASTE : TS_DMA_PART_REORDER;
+    for (int i = most = first; i <= last; i++) most = p[i] > p[most] ? i : most;
     return (ts_dma_limit)most;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { BOXES_SHOWN = 16 };
+enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
@@ -77,8 +77,14 @@ static void add_runs(ts_text *out, const ts_plan *plan) {
         ts_dma_count_runs(plan, (ts_dma_runs_of)which, &runs);
         ts_text_add(out, "%-13s %s", which == 0 ? "runs" : "", run_texts[which].label);
         if (runs.total == 0) ts_text_add(out, "none");
+        int64_t left = runs.total;
         for (int i = TS_DMA_RUN_CLASSES - 1, shown = 0; i >= 0; i--) {
             if (runs.count[i] == 0) continue;
+            if (shown == CLASSES_SHOWN) {
+                ts_text_add(out, ", %s shorter", grouped(digits, left));
+                break;
+            }
+            left -= runs.count[i];
             ts_text_add(out, "%s%s of ", shown++ ? ", " : "", grouped(digits, runs.count[i]));
             add_class(out, &runs, i);
         }
@@ -127,9 +133,10 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
     char a[32];
-    ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful, %.1f %% of HBM's peak\n",
-                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
-                gb_per_second(s), peak_share(s));
+    ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful", grouped(a, s->cost.cycles),
+                ts_machine_microseconds(s->machine, s->cost.cycles), gb_per_second(s));
+    if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", peak_share(s));
+    ts_text_add(out, "\n");
 }
 
 /* What limits it, with the number that says so. */
@@ -187,18 +194,17 @@ static void add_boxes(ts_text *out, const ts_plan *plan) {
     if (shown < plan->box_count) ts_text_add(out, "and %lld more\n", (long long)(plan->box_count - shown));
 }
 
-/* "source as f32[8]{0}: 1,234 cycles, 3.2 % less" */
+/* "source f32[8]{0}: 1,234 cycles, 3.2 % less" */
 static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transfer_others *others, bool dst) {
     const ts_transfer_other *best = &others->others[0];
     char digits[32];
     double percent = 100.0 * (double)(best->cycles - s->cost.cycles) / (double)s->cost.cycles;
-    ts_text_add(out, "%-13s ", dst ? "" : "other layout");
+    ts_text_add(out, "%-13s %s ", dst ? "" : "other layout", dst ? "destination" : "source");
     if (others->count == 0) {
-        ts_text_add(out, "%s: none to try\n", dst ? "destination" : "source");
+        ts_text_add(out, "has none to try\n");
         return;
     }
-    if (percent > -0.05) ts_text_add(out, "no cheaper one of %d; next: ", others->count);
-    ts_text_add(out, "%s ", dst ? "destination" : "source");
+    if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
     ts_shape_print(best->shape, out);
     ts_text_add(out, ": %s cycles, ", grouped(digits, best->cycles));
     if (percent > -0.05 && percent < 0.05)
