@@ -157,8 +157,7 @@ static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost)
     return (ts_dma_limit)most;
 }
 
-void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t refresh_cycles,
-                      ts_dma_cost *cost) {
+void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
     const ts_plan *plan = what->plan;
     int64_t left = cost->cycles, sum = 0, before;
     int bits = plan->src.shape->element_bits > plan->dst.shape->element_bits ? plan->src.shape->element_bits
@@ -167,7 +166,6 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, int6
                                m->dma->bytes_per_cycle[cost->transfer.kind]);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
     cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
-    cost->parts[TS_DMA_PART_REFRESH] = take(&left, refresh_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);
     before = left;
     cost->parts[TS_DMA_PART_REORDER] = take(&left, kind - copy);

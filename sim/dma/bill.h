@@ -4,19 +4,16 @@
 
 #include "tilesim/dma/price.h"
 
-/* Sets cost->parts, which add up to cost->cycles, and cost->limiter. refresh_cycles: of cost->cycles, added
- * for refreshes that the HBM's own counts do not have. The rule, in this order, each part out of what is
- * left:
+/* Sets cost->parts, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
+ * out of what is left:
  *
  * - fixed: issue, further descriptors, completion;
- * - refresh_cycles;
  * - what a copy of the moved bytes needs at least: the HBM's pins at their peak or the engine at its copy
  * rate, whichever is slower; split into useful, padding and waste by bytes;
  * - reordering: what the engine needs for this kind at its rate beyond that; conflicts: what partitions add
  * to it;
  * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.
  * Waits for requests that the engine or the fixed cost explains do not count. */
-void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, int64_t refresh_cycles,
-                      ts_dma_cost *cost);
+void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
 
 #endif

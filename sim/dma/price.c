@@ -81,6 +81,6 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
         if (!run(err, scratch, machine, &transfer, skips, share, &fair, cost)) return false;
     }
     finish(machine, &transfer, cost);
-    ts_dma_make_bill(machine, &transfer, 0, cost);
+    ts_dma_make_bill(machine, &transfer, cost);
     return true;
 }

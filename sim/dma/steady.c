@@ -110,11 +110,13 @@ static bool begin_places(steady_state *s, const ts_walk *walk, int64_t next, int
                          const steady_sample *now) {
     int64_t first = next - s->open_block;
     s->length = ts_walk_period(walk, first > STEADY_BLOCKS ? first : STEADY_BLOCKS);
-    s->most = 1 + (int)(STEADY_WALKED * first / s->length);
-    if (s->most < 3) s->most = 3;
+    int64_t rest = tail_of(s, count) - next, most = 1 + STEADY_WALKED * first / s->length;
+    if (most > rest * 3 / 4 / s->length)
+        most = rest * 3 / 4 / s->length; /* no block is walked twice, or few */
+    s->most = most < 3 ? 3 : (int)most;
     s->base = next;
     s->walked = now->totals.blocks;
-    return tail_of(s, count) - next >= STEADY_WORTH * s->length;
+    return rest >= STEADY_WORTH * s->length;
 }
 
 static void add_measured(steady_state *s, int64_t next, const steady_sample *now) {

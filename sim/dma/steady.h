@@ -14,7 +14,7 @@
  * that from the mean of a group of moments at its start to the mean of one as long after its end: acceptances
  * come in bursts (write drains), so that two moments would tell less. It is taken in time outside refreshes,
  * and refreshes are then charged in proportion. A rest of less than STEADY_WORTH windows is walked. */
-enum { STEADY_ERROR = 150, STEADY_WALKED = 8, STEADY_BLOCKS = 64, STEADY_WORTH = 6, STEADY_GROUP = 8 };
+enum { STEADY_ERROR = 100, STEADY_WALKED = 8, STEADY_BLOCKS = 64, STEADY_WORTH = 6, STEADY_GROUP = 8 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
 typedef struct {

@@ -78,7 +78,7 @@ static void skipping_is_close_to_walking(void **state) {
         "seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh; mean %+.2f %%, ", SEED,
         skipped, PAIRS, far, sum * 100 / PAIRS);
     print_message("furthest %.2f %%\n", worst * 100);
-    assert_true(skipped * 10 > PAIRS * 9 && far <= PAIRS / 4 && worst < 0.06 && fabs(sum) < 0.01 * PAIRS);
+    assert_true(skipped * 10 > PAIRS * 9 && far <= PAIRS / 4 && worst < 0.08 && fabs(sum) < 0.01 * PAIRS);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */

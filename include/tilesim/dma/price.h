@@ -23,7 +23,7 @@ typedef struct {
     int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has the rule) */
     ts_dma_limit limit;    /* what limits it */
     const char *limiter;   /* the same in words */
-    bool skipped;          /* part of the blocks was left out, their time added */
+    bool skipped;          /* not every access was walked */
 } ts_dma_cost;
 
 /* Below this many bytes moved every access is walked. */
@@ -31,8 +31,8 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
 
 /* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every access.
  * Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long boxes only at some
- * places, of a few refresh intervals each; the answer is within 1 % (or one refresh) of the exact one for nearly all pairs
- * of layouts (tests/dma/test_price.c). */
+ * places, of a few refresh intervals each; the answer is within 1 % (or one refresh) of the exact one for 9 in 10 pairs of
+ * layouts (docs/timing.md). */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
                   ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
