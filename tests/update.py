@@ -54,18 +54,21 @@ def accuracy(text, tool):
     return "\n## ".join(parts).rstrip("\n") + "\n"
 
 
-def differences(tool):
-    """(path, old text, new text) of every document that is stale."""
+def differences(tool, checks):
+    """(path, old text, new text) of every document that is stale. docs/accuracy.md takes a minute: it has its own test."""
     for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
         old = path.read_text()
-        new = fresh(old, tool) if "```console" in old else accuracy(old, tool) if path.name == "accuracy.md" else old
+        if path.name == "accuracy.md":
+            new = old if checks else accuracy(old, tool)
+        else:
+            new = fresh(old, tool) if "```console" in old else old
         if new != old:
             yield path, old, new
 
 
 def main():
     tool = next((word for word in sys.argv[1:] if word != "--check"), SHOWN)
-    stale = list(differences(tool))
+    stale = list(differences(tool, "--check" in sys.argv))
     if "--check" in sys.argv:
         for path, old, new in stale:
             name = path.relative_to(ROOT).as_posix()
