@@ -124,11 +124,12 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     ts_audit *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
     view->by_default = name == NULL;
-    if (!feed(err, line, state, &bar)) return cli_progress_end(&bar), false;
+    bool good = feed(err, line, state, &bar);
     cli_progress_end(&bar);
     bar = cli_progress_begin();
-    bool good = ts_audit_finish(err, state, on_price, &bar, result);
+    good = good && ts_audit_finish(err, state, on_price, &bar, result);
     cli_progress_end(&bar);
+    ts_audit_free(state);
     return good;
 }
 

@@ -1,6 +1,7 @@
 /* An audit as text and as CSV. */
 #include "tilesim/report/audit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,7 +135,8 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     else
         ts_text_add(out, " %10s  %11s", "-", "-");
     ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode), ts_audit_level_text(group->level));
-    ts_report_audit_changes(move->changes, out);
+    if (move->src >= 0 || move->changes) ts_report_audit_changes(move->changes, out);
+    else ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
     if (group->runs != group->count) ts_text_add(out, ", runs %s times", grouped(a, group->runs));
     if (group->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
@@ -152,7 +154,7 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
                          "the first one\n");
     for (int64_t i = 0; i < r->group_count; i++) {
         const ts_audit_group *group = &r->groups[i];
-        if (group->priced && group->cycles == 0) continue; /* free */
+        if (group->priced && group->cycles == 0 && view->rows != INT_MAX) continue; /* free */
         if (shown < view->rows)
             add_group(r, group, out), shown++;
         else

@@ -153,7 +153,7 @@ static void group_moves(ts_audit *a, ts_audit_result *r, ts_audit_group *groups)
     for (int64_t i = 0; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
         if (level_of(a, move->computation) == TS_AUDIT_LEVEL_APPLIED) continue;
-        if (ts_hlo_opcode_class(move->opcode) != TS_HLO_COLLECTIVE) {
+        if (ts_hlo_opcode_class(move->opcode) == TS_HLO_MOVES) {
             bool part = move->src < 0 || move->opcode == TS_HLO_OP_SLICE_START;
             move->written_bytes = r->shapes[move->dst].padded_bytes;
             move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
@@ -235,7 +235,7 @@ static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, t
             r->collective_bytes += group->first.written_bytes * group->runs;
         } else if (is_free(group)) {
             group->priced = true;
-            r->free_moves += group->count;
+            r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->count;
         } else if (prices->count < TS_AUDIT_PLANS) {
             price_group(prices, r, group);
         } else {
@@ -502,6 +502,9 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     r->kinds = a->kinds;
     r->kind_count = a->kind_count;
     ts_arena_free(prices.scratch);
-    ts_arena_free(a->scratch);
     return true;
+}
+
+void ts_audit_free(ts_audit *a) {
+    if (a) ts_arena_free(a->scratch);
 }

@@ -178,6 +178,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
         if (src != AUDIT_NONE &&
             audit_shape_now(a, src)->padded_bytes != audit_shape_now(a, dst)->padded_bytes)
             audit_note(a, 1, i->line, "a bitcast between different numbers of bytes", i->name);
+        record_move(a, &move, i->name); /* of no bytes */
         return;
     }
     /* The others are compared when all is read, once for all that are alike. */

@@ -156,6 +156,8 @@ static bool price_uses(ts_error *err, pricer *p, ts_candidate *c) {
 
 /* ---- A program's tensor ---- */
 
+#define LONGEST (INT64_C(1) << 60) /* cycles; what a run without a limit may take */
+
 static int64_t end_of_hbm(const ts_program *program) {
     int64_t end = 0;
     for (int i = 0; i < program->code.tensor_count; i++) {
@@ -185,7 +187,7 @@ static bool run_program(ts_error *err, pricer *p, const ts_shape *shape, int64_t
                               .time_only = true,
                               .defines = p->request->defines,
                               .define_count = p->request->define_count,
-                              .max_cycles = limit};
+                              .max_cycles = limit < LONGEST ? limit : LONGEST};
     ts_run_result result;
     ts_error own = {0};
     bool good = ts_run(&own, arena, &request, &result);

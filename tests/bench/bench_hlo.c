@@ -41,6 +41,7 @@ static double audit(const ts_machine *machine, const char *text, size_t length) 
     for (int64_t done = 0; done < TEXT_BYTES; done += (int64_t)length) ts_audit_feed(state, text, length);
     double elapsed = seconds() - start;
     if (!ts_audit_finish(NULL, state, NULL, NULL, &result)) abort();
+    ts_audit_free(state);
     ts_arena_free(arena);
     return elapsed;
 }

@@ -146,6 +146,7 @@ def a_whole_module():
     assert moves["copy.20"]["runs"] == 4 and moves["copy.20"]["count"] == 1 and not moves["copy.20"]["trips_unknown"]
     assert moves["copy-start.2"]["changes"] == "space" and moves["copy-start.2"]["microseconds"] < moves["copy.20"]["microseconds"]
     assert moves["slice.1"]["read_bytes"] == moves["slice.1"]["written_bytes"] == 16 << 20
+    assert moves["bitcast.3"]["microseconds"] == 0 and moves["bitcast.3"]["changes"] == "dims"
     assert moves["all-gather.1"]["not_priced"] == "collectives are not modelled"
     total = sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"] if not m.get("at_most"))
     assert abs(result["microseconds"] - total) < 1e-4

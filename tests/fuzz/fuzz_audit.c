@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int i = 0; i < TS_AUDIT_SPACES; i++) buffers += r.spaces[i].buffers;
     assert(count == r.buffer_count && buffers == r.sum.buffers && count == r.sum.buffers);
     for (int i = 0; i < r.finding_count; i++) assert(r.findings[i].fix && r.findings[i].what);
+    ts_audit_free(audit);
     ts_arena_free(arena);
     return 0;
 }

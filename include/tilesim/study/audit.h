@@ -173,6 +173,8 @@ typedef void (*ts_audit_progress)(void *self, int64_t done, int64_t of);
 bool ts_audit_finish(ts_error *err, ts_audit *audit, ts_audit_progress progress, void *self,
                      ts_audit_result *result);
 
+void ts_audit_free(ts_audit *audit); /* the rest belongs to the arena, and results stay. NULL is fine */
+
 const char *ts_audit_level_text(ts_audit_level level);
 /* As compilers print sizes: 6656B, 64.0K, 2.62G. Source: tsl numbers.cc HumanReadableNumBytes. */
 void ts_audit_print_bytes(char out[16], int64_t bytes);
