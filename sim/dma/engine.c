@@ -380,7 +380,8 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
 
 /* What is not known by `limit` ends there at the earliest (less a cycle: clocks are crossed with a ceil). */
 int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
-    int64_t unknown = limit - 1 + ps_cycles(dma, dma->config->completion_ps), least = INT64_MAX;
+    int64_t least = INT64_MAX, more = ps_cycles(dma, dma->config->completion_ps);
+    int64_t unknown = limit > INT64_MAX - more ? INT64_MAX : limit - 1 + more;
     for (const transfer *t = dma->first; t; t = t->next) {
         int64_t end = t->done_cycle >= 0 ? t->done_cycle : unknown;
         least = end < least ? end : least;
