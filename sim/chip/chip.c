@@ -563,7 +563,7 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         int64_t done_at = traffic_next(chip->traffic, core_at);
         if (done_at != INT64_MAX) return done_at > until || complete(err, chip, done_at);
         chip->quiet_until = traffic_quiet_until(chip->traffic, core_at);
-        if (chip->quiet_until <= core_at) chip->quiet_until = core_at + 1;
+        if (chip->quiet_until <= core_at && core_at != INT64_MAX) chip->quiet_until = core_at + 1;
     }
     if (core_at == INT64_MAX) {
         if (pass_barrier(chip)) return true;
