@@ -30,6 +30,12 @@ def other_machines():
 
 
 @test
+def all_are_listed():
+    text = Path("docs/program.md").read_text()
+    assert [path.stem for path in PROGRAMS if f"`{path.stem}`" not in text] == []
+
+
+@test
 def headers_teach():
     for path in PROGRAMS:
         text = path.read_text()
