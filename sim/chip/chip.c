@@ -7,6 +7,7 @@
 
 #include "races.h"
 #include "tilesim/base/clock.h"
+#include "tilesim/base/number.h"
 #include "tilesim/layout/plan.h"
 #include "tilesim/layout/shape.h"
 #include "traffic.h"
@@ -170,6 +171,36 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     if (chip->busy_since < 0) chip->busy_since = cycle;
     chip->quiet_until = 0;
     return true;
+}
+
+/* ---- Ports of VMEM ---- */
+
+static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
+    return chip->code->tensors[slice->tensor].space == TS_SPACE_VMEM;
+}
+
+/* Whether a transfer goes through a VMEM port at `cycle`: a vreg's bytes at a time, at the engine's rate,
+ * from its issue cost on until it is complete. */
+static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
+    const ts_dma_machine *memory = &chip->config->memory;
+    int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
+    int64_t every = ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_classify(f->plan)]);
+    return cycle >= begun && (cycle - begun) % every == 0;
+}
+
+/* The engine works at one transfer at a time: only the oldest of this core's that touch VMEM takes a port. */
+static int64_t vmem_take(void *self, int64_t cycle, int loads, int stores) {
+    const chip_core *by = self;
+    const ts_chip *chip = by->chip;
+    const int *slots = chip->config->core.limits.slots;
+    for (const flight *f = chip->active; f; f = f->younger) {
+        const ts_transfer *what = &chip->code->transfers[f->transfer];
+        bool reads = in_vmem(chip, &what->source), writes = in_vmem(chip, &what->destination);
+        if (f->by != by || !(reads || writes)) continue;
+        bool full = (reads && loads == slots[TS_SLOT_VLD]) || (writes && stores == slots[TS_SLOT_VST]);
+        return full && takes_port(chip, f, cycle) ? cycle + 1 : cycle;
+    }
+    return cycle;
 }
 
 static bool dma_ready(void *self) { return traffic_can_start(((chip_core *)self)->chip->traffic); }
@@ -396,6 +427,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready};
+    if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
     if (chip->config->findings) watch(chip);
     if (chip->observer && chip->observer->issued) own->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) own->ports.stalled = forward_stalled;

@@ -92,7 +92,7 @@ static bool make_quiet(ts_error *err, traffic *t) {
  * the first refresh falls matters the less, the more of them there are. */
 static int count_phases(const traffic *t, int64_t bytes) {
     int phases = t->interval > 0 ? PHASES : 1;
-    while (phases > 1 && phases * bytes > PHASES * t->interval_bytes) phases /= 2;
+    while (phases > 1 && phases * bytes > PHASES / 2 * t->interval_bytes) phases /= 2;
     return phases;
 }
 

@@ -24,6 +24,7 @@
 /* In the order of the enums. */
 static const char *const schedulers[] = {"row_hit", "frfcfs", "per_bank", NULL};
 static const char *const pages[] = {"open", "closed", NULL};
+static const char *const winners[] = {"core", "dma", NULL};
 static const char *const refreshes[] = {"none", "all_bank", "per_bank", NULL};
 
 enum { KIB = 1 << 10, MIB = 1 << 20, GIB = 1 << 30 };
@@ -62,7 +63,8 @@ static const ts_field rows[] = {
     CLOCK("chip.clock.matrix", chip.matrix_khz,
           "TensorCore clock while the matrix units multiply random data, for which they need most power"),
     CLOCK("chip.clock.peak", chip.peak_khz, "TensorCore clock of the published peak rates"),
-    TIME("chip.dispatch", chip.dispatch_ps, "of the host, for one kernel: its clock shows so much beyond the device's"),
+    TIME("chip.dispatch", chip.dispatch_ps,
+         "of the host, for one kernel: its clock shows so much beyond the device's"),
     TIME("chip.launch", chip.launch_ps, "of the smallest kernel, beyond what it does"),
 
     INTEGER("core.lanes", chip.lanes, TS_LANES, TS_LANES, "words", "words of a sublane"),
@@ -99,6 +101,8 @@ static const ts_field rows[] = {
 
     INTEGER("vmem.banks", core.vmem_banks, 0, 4096, "banks",
             "rows of 128 words lie in bank row mod banks, 0: without conflicts"),
+    CHOICE("vmem.winner", core.vmem_winner, winners,
+           "who goes first when the core and a DMA want a port: with dma, the core waits"),
 
     INTEGER("hbm.stacks", hbm.stacks, 1, 64, "stacks", "stacks of the chip"),
     POWER("hbm.channels", hbm.channels, 64, "channels", "channels of a stack"),
@@ -152,7 +156,8 @@ static const ts_field rows[] = {
             "per_bank: command queue of a bank"),
     INTEGER("hbm.controller.row_hits", hbm.row_hit_limit, 0, 1 << 12, "bursts",
             "per_bank: of a row before its wanted hits do not hold back a PRE"),
-    CHOICE("hbm.controller.page", hbm.page, pages, "whether rows are closed that no request has asked to close"),
+    CHOICE("hbm.controller.page", hbm.page, pages,
+           "whether rows are closed that no request has asked to close"),
     INTEGER("hbm.controller.page_accesses", hbm.page_accesses, 1, 1 << 12, "bursts",
             "closed: of a row before it is closed as soon as it can be"),
     CHOICE("hbm.controller.refresh", hbm.refresh, refreshes, "which REF is used"),

@@ -12,13 +12,13 @@ def timed(program, *words):
 
 # Programs that move several times what is walked first, and by how much recalling may differ: parts in 1000.
 LONG = [
-    ("add", ["-D", "ROWS=40000"], 10),
-    ("copy", ["-D", "ROWS=40000"], 10),
-    ("normalize", ["-D", "ROWS=30000"], 10),
-    ("tile", ["-D", "ROWS=30000"], 10),
+    ("add", ["-D", "ROWS=40000"], 20),
+    ("copy", ["-D", "ROWS=40000"], 20),
+    ("normalize", ["-D", "ROWS=30000"], 20),
+    ("tile", ["-D", "ROWS=30000"], 20),
     ("softmax", ["-D", "ROWS=20000"], 20),
-    ("matmul", ["-D", "M=2048", "-D", "N=2048", "-D", "K=2048"], 10),
-    ("matmul", ["-D", "M=2100", "-D", "N=1900", "-D", "K=2300"], 10),
+    ("matmul", ["-D", "M=2048", "-D", "N=2048", "-D", "K=2048"], 20),
+    ("matmul", ["-D", "M=2100", "-D", "N=1900", "-D", "K=2300"], 20),
     ("relu", ["-D", "ROWS=40000", "-m", "tpu-v6e"], 90),
     ("matmul", ["-D", "M=2048", "-D", "N=2048", "-D", "K=2048", "-m", "tpu-v6e"], 20),
 ]

@@ -2,7 +2,7 @@
  *
  * Each unit gives the next cycle at which it can change; the earliest goes first; a completion goes before a
  * bundle of the same cycle. If nobody can ever change and the program has not halted, that is a deadlock, and
- * the error says what each unit waits for. Not modelled: DMA traffic never takes a VMEM port from the core.
+ * the error says what each unit waits for.
  */
 #ifndef TILESIM_CHIP_CHIP_H
 #define TILESIM_CHIP_CHIP_H

@@ -14,11 +14,16 @@ typedef struct {
     int32_t result_vregs;            /* results that a unit holds until popped, in vregs */
 } ts_machine_mxu;
 
+/* Who goes first when the core and a DMA want a port of VMEM in one cycle; the core waits then, the DMA has
+ * buffers. */
+typedef enum { TS_VMEM_CORE_WINS, TS_VMEM_DMA_WINS } ts_vmem_winner;
+
 typedef struct {
     ts_isa_limits limits;
     int64_t latency_cycles[TS_LATENCY_COUNT];   /* issue to the first cycle in which the result can be read */
     int64_t occupancy_cycles[TS_LATENCY_COUNT]; /* issue to the next issue on the same unit */
     int vmem_banks; /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
+    ts_vmem_winner vmem_winner;
     ts_machine_mxu mxu;
 } ts_core_config;
 
