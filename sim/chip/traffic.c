@@ -180,7 +180,7 @@ static void forget(traffic *t) {
     }
     while (*at) {
         record *r = *at;
-        bool old = count > t->under_way + KEPT || r->done + KEPT_CYCLES < earliest;
+        bool old = count > t->under_way + KEPT || r->done < earliest - KEPT_CYCLES;
         if (r->over && old && (r->done <= earliest || count > WINDOW / 2)) {
             *at = r->next;
             ts_arena_free(r->arena);
