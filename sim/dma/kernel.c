@@ -240,6 +240,7 @@ static void order_loops(job *j, const ts_plan_box *box) {
     if ((is_short || m->streams) && lines > 1) continues = split_inner(j, true, line_bits, band);
     tile->streams = m->streams && can_stream(j, box, continues);
     tile->ahead_bytes = m->streams ? AHEAD_BYTES : 0;
+    j->narrow.ahead_bytes = tile->ahead_bytes;
 }
 
 static void enter_kernel(job *j) {

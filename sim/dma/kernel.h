@@ -52,6 +52,7 @@ typedef struct {
     int src_width, dst_width; /* bits; 8: whole bytes */
     bool truth;               /* 1 for all that is not 0 */
     int lines;
+    int64_t ahead_bytes;             /* as of a tile */
     int64_t src_line[TS_TILE_LINES]; /* bits */
     int64_t dst_line[TS_TILE_LINES]; /* bytes */
     int parts;

@@ -210,6 +210,7 @@ INLINE wide load_parts(const ts_narrow *narrow, int line, const uint8_t *src) {
     for (int y = narrow->parts - 1; y >= 0; y--) {
         int64_t at = narrow->src_line[line] + narrow->part[y];
         wide part = WIDE_LOAD(src + (at >> 3));
+        if (narrow->ahead_bytes) __builtin_prefetch(src + (at >> 3) + narrow->ahead_bytes, 0, 2);
         if (narrow->truth && narrow->src_width == 8) {
             v = _mm512_add_epi8(v, v);
             v = _mm512_mask_add_epi8(v, _mm512_test_epi8_mask(part, part), v, _mm512_set1_epi8(1));
