@@ -68,7 +68,8 @@ static void every_fixed_cost_counts_to_the_cycle(void **state) {
     const ts_plan *plan =
         plan_of(f, "bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
     ts_dma_cost base = price(f, plan, true, false);
-    assert_int_equal(base.transfer.descriptors, 2); /* loops of 8, 2, 4, 128 and 2: the 2 that steps over words */
+    assert_int_equal(base.transfer.descriptors,
+                     2); /* loops of 8, 2, 4, 128 and 2: the 2 that steps over words */
     assert_int_equal(base.fixed_cycles, 100 + 10 + 200);
     f->dma.issue_ps += 1000;
     assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 1);
@@ -116,7 +117,11 @@ static void kinds_of_slices(void **state) {
         {"f32[64,512]{1,0:T(8,128)}", "f32[64,512]{1,0:T(8,128)}", {3, 130}, {16, 256}, TS_DMA_COPY},
         {"f32[64,512]{1,0}", "f32[64,512]{1,0}", {3, 5}, {16, 7}, TS_DMA_COPY},
         {"f32[64,512]{1,0}", "f32[64,512]{0,1}", {0, 0}, {64, 512}, TS_DMA_TRANSPOSE},
-        {"bf16[64,512]{1,0:T(8,128)(2,1)}", "bf16[64,512]{1,0:T(8,128)(2,1)}", {8, 128}, {16, 256}, TS_DMA_COPY},
+        {"bf16[64,512]{1,0:T(8,128)(2,1)}",
+         "bf16[64,512]{1,0:T(8,128)(2,1)}",
+         {8, 128},
+         {16, 256},
+         TS_DMA_COPY},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 5}, {16, 6}, TS_DMA_RETILE},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 7}, TS_DMA_RETILE},
         {"bf16[64,512]{1,0}", "bf16[64,512]{1,0}", {0, 6}, {16, 8}, TS_DMA_COPY},
@@ -175,6 +180,11 @@ static void transfers_share_the_memory(void **state) {
         assert_true(ts_dma_complete(&f->err, dma, &result[i]));
         assert_int_equal(result[i].completed_cycle, cycle);
     }
+    int64_t other_alone = price(f, other, true, false).cycles;
+    print_message("together %lld cycles, one after the other %lld\n", (long long)result[1].completed_cycle,
+                  (long long)(alone + other_alone));
+    assert_in_range(result[1].completed_cycle, (alone + other_alone) * 95 / 100,
+                    (alone + other_alone) * 115 / 100);
     assert_true(result[0].completed_cycle > alone * 3 / 2);
     assert_true(result[1].completed_cycle >= result[0].completed_cycle);
     assert_true(result[1].completed_cycle >= 2 * (4 << 20) / HBM2_BYTES_PER_NS);

@@ -95,8 +95,38 @@ static void large_tensors_are_mostly_skipped(void **state) {
     ts_arena_free(arena);
 }
 
+static const ts_plan *plan_at(ts_arena *arena, const ts_shape *src, const ts_shape *dst, int64_t dst_byte) {
+    ts_error err = {0};
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, dst_byte * 8};
+    const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, src->layout->dims);
+    assert_non_null(plan);
+    return plan;
+}
+
+static void a_pricer_gives_the_same_answers(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {300, 256};
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ};
+    ts_dma_pricer *pricer = ts_dma_pricer_new(arena, &machine);
+    const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
+    const ts_plan *plans[] = {plan_at(arena, src, dst, 1 << 20), plan_at(arena, src, dst, (1 << 20) + 131072),
+                              plan_at(arena, src, src, 1 << 20), plan_at(arena, src, dst, 1 << 20)};
+    ts_dma_end hbm = {.in_hbm = true}, vmem = {.in_hbm = false};
+    for (int i = 0; i < 16; i++) {
+        ts_dma_cost fresh, kept;
+        ts_dma_end to = i & 4 ? vmem : hbm;
+        assert_true(ts_dma_price(&err, arena, &machine, plans[i % 4], hbm, to, i & 8, &fresh));
+        assert_true(ts_dma_pricer_price(&err, pricer, arena, plans[i % 4], hbm, to, i & 8, &kept));
+        assert_memory_equal(&fresh, &kept, sizeof fresh);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pricer_gives_the_same_answers),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
     };
