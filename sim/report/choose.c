@@ -52,9 +52,8 @@ static void add_head(const ts_choose_result *r, const ts_choose_view *view, ts_t
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut", grouped(a, r->enumerated),
                 grouped(b, r->priced), grouped(c, r->cut));
     if (r->cut > 0)
-        ts_text_add(out, request->program
-                             ? ": still running when the best was done"
-                             : ": longer than the best even at the HBM's peak and one vreg a load");
+        ts_text_add(out, request->program ? ": they run longer than the best and a tie"
+                                          : ", whose bounds are worse than the best");
     ts_text_add(out, "\n\n");
 }
 
@@ -71,10 +70,10 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
         ts_text_add(out, " %10s %10s", "", "");
     ts_text_add(out, "  %s", strchr(c->text, '{') ? strchr(c->text, '{') : c->text);
     if (c->alike > 1) ts_text_add(out, " and %d alike", c->alike - 1);
+    if (parts && c->priced) ts_text_add(out, "\n%*s%s", 68, "", c->limiter ? c->limiter : "");
     if (c->is_rule) ts_text_add(out, "  <- compiler's rule");
     if (c->is_now) ts_text_add(out, "  <- now");
     ts_text_add(out, "\n");
-    if (c->priced && parts && c->limiter) ts_text_add(out, "%*s%s\n", 69, "", c->limiter);
 }
 
 static void add_table(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
