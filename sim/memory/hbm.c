@@ -20,7 +20,8 @@ static void queue_clear(hbm_queue *q) {
     for (int i = 0; i < q->entries; i++) q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
     for (int i = 0; i < DRAM_MAX_BANKS; i++) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
-        q->hit[i] = q->miss[i] = q->first[i] = q->last[i] = NO_SLOT;
+        q->hit[i] = q->miss[i] = NO_SLOT;
+        q->slots[q->entries + i].next = q->slots[q->entries + i].previous = (uint16_t)(q->entries + i);
     }
     for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
         q->group_key[i] = KEY_NONE;
@@ -31,7 +32,7 @@ static void queue_clear(hbm_queue *q) {
 
 static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
     q->entries = entries;
-    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries);
+    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries + DRAM_MAX_BANKS);
     q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
 }
 

@@ -45,7 +45,8 @@ typedef struct {
     uint16_t newest;                 /* the slot made last while it can take a second burst, or NO_SLOT */
     uint16_t free;                   /* list of free slots */
     int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
-    hbm_slot *slots;
+    hbm_slot *slots;  /* behind them one for each bank: the ends of its list, before the oldest and after the
+                         newest */
     int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
     int32_t
         hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */
@@ -54,7 +55,6 @@ typedef struct {
     int32_t row_key[DRAM_MAX_BANKS];      /* of the request that an ACT or PRE may be issued for; KEY_NONE */
     uint16_t hit[DRAM_MAX_BANKS],
         miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other; NO_SLOT */
-    uint16_t first[DRAM_MAX_BANKS], last[DRAM_MAX_BANKS];
 } hbm_queue;
 
 typedef struct {

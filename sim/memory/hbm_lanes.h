@@ -146,10 +146,10 @@ static inline void raise_all(int32_t *value, int32_t least, int count) {
 
 ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int count) {
     const __m256i now = _mm256_set1_epi32(t), none = _mm256_set1_epi32(KEY_NONE);
-    __m256i best = none;
-    for (int i = 0; i < count; i += 8) {
+    __m256i best = lanes_choose(lanes_load(key), none, _mm256_cmpgt_epi32(lanes_load(time), now));
+    for (int i = 8; i < count; i += 8) {
         __m256i later = _mm256_cmpgt_epi32(lanes_load(time + i), now);
-        best = _mm256_min_epi32(best, _mm256_blendv_epi8(lanes_load(key + i), none, later));
+        best = _mm256_min_epi32(best, lanes_choose(lanes_load(key + i), none, later));
     }
     return lanes_min(best);
 }

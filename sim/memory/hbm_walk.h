@@ -26,6 +26,12 @@ ALWAYS static inline int place_bank(uint64_t place) {
 
 ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
 
+/* The oldest request of a bank; the end of the bank's list when there is none. */
+ALWAYS static inline uint16_t first_of(const hbm_queue *q, int bank) {
+    return q->slots[q->entries + bank].next;
+}
+ALWAYS static inline bool is_end(const hbm_queue *q, uint16_t slot) { return slot >= q->entries; }
+
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
 
 /* A row command of the queue may be possible from a cycle on. */
@@ -122,8 +128,8 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     ch->page_waits[bank] = false;
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
-        uint16_t first = q->first[bank];
-        if (first == NO_SLOT) continue;
+        uint16_t first = first_of(q, bank);
+        if (is_end(q, first)) continue;
         if (q->hit[bank] != NO_SLOT) {
             q->hit[bank] = NO_SLOT;
             set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
@@ -139,7 +145,7 @@ static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row,
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t hit = NO_SLOT, miss = NO_SLOT;
-        for (uint16_t s = q->first[bank]; s != NO_SLOT && (hit == NO_SLOT || miss == NO_SLOT);
+        for (uint16_t s = first_of(q, bank); !is_end(q, s) && (hit == NO_SLOT || miss == NO_SLOT);
              s = q->slots[s].next) {
             if (q->slots[s].row != row)
                 miss = miss == NO_SLOT ? s : miss;
@@ -158,37 +164,37 @@ ALWAYS static inline unsigned filter_place(int64_t burst) {
     return (unsigned)((uint64_t)burst * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
 }
 
-ALWAYS static inline void unlink_slot(hbm_queue *q, int bank, uint16_t slot) {
+ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
     hbm_slot *s = &q->slots[slot];
-    *(s->previous == NO_SLOT ? &q->first[bank] : &q->slots[s->previous].next) = s->next;
-    *(s->next == NO_SLOT ? &q->last[bank] : &q->slots[s->next].previous) = s->previous;
-    if (q->newest == slot) q->newest = NO_SLOT;
+    q->slots[s->previous].next = s->next;
+    q->slots[s->next].previous = s->previous;
+    if (__builtin_expect(q->newest == slot, 0)) q->newest = NO_SLOT;
     s->next = q->free;
     q->free = slot;
 }
 
 /* Burst `i` of a request leaves its queue. Its bank's hit and miss are set by the caller. */
-ALWAYS static inline void take_burst(hbm_channel *ch, int direction, int bank, uint16_t slot, int i) {
+ALWAYS static inline void take_burst(hbm_channel *ch, int direction, uint16_t slot, int i) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     q->count--;
     s->at = (uint8_t)(i + 1);
     if (direction == DRAM_WRITE) ch->filter[filter_place(s->burst + i)]--;
-    if (s->at == s->end) unlink_slot(q, bank, slot);
+    if (s->at == s->end) unlink_slot(q, slot);
 }
 
 ALWAYS static inline void finish(const ts_hbm *hbm, int stream, const int32_t *ticket, int32_t cycle) {
     ts_hbm_stream *st = hbm->streams[stream];
     st->unfinished--;
     st->end = max32(st->end, cycle);
-    if (st->in_flight > 0) st->done[*ticket] = cycle;
+    if (__builtin_expect(st->in_flight > 0, 0)) st->done[*ticket] = cycle;
 }
 
 ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int stream, const int32_t *ticket,
                                       int32_t arrival, int32_t cycle) {
     int32_t latency = cycle - arrival;
     ch->stats.read_latency_sum += latency;
-    if (latency > ch->stats.read_latency_max) ch->stats.read_latency_max = latency;
+    if (__builtin_expect(latency > ch->stats.read_latency_max, 0)) ch->stats.read_latency_max = latency;
     finish(hbm, stream, ticket, cycle);
 }
 
@@ -217,7 +223,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int directio
                                 const shape sh) {
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
-    if (*until != t) hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
+    if (__builtin_expect(*until != t, 0)) hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
     *until = t + hbm->burst_ticks;
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, is_active, t);
@@ -242,18 +248,19 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     int32_t row = s->row;
     bool closed =
         serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
-    take_burst(ch, direction, bank, slot, i);
+    take_burst(ch, direction, slot, i);
     if (closed) {
         set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
         after_close(hbm, ch, bank);
     } else if (s->at == s->end) {
-        while (next != NO_SLOT && q->slots[next].row != row) next = q->slots[next].next;
+        while (!is_end(q, next) && q->slots[next].row != row) next = q->slots[next].next;
+        if (is_end(q, next)) next = NO_SLOT;
         set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
-    if (!closed && q->miss[bank] != NO_SLOT) set_row_key(hbm, ch, q, bank);
+    if (!closed && __builtin_expect(q->miss[bank] != NO_SLOT, 0)) set_row_key(hbm, ch, q, bank);
     bool turns =
         direction == DRAM_READ ? q->count == 0 : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
-    if (turns) {
+    if (__builtin_expect(turns, 0)) {
         ch->is_writing = !direction;
         ch->calm_until = 0;
     }
@@ -320,7 +327,7 @@ static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
                                  q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
                                  s->stream, (uint8_t)direction});
-    take_burst(ch, direction, bank, slot, i);
+    take_burst(ch, direction, slot, i);
     after_act(hbm, ch, bank, s->row, t);
 }
 
@@ -453,7 +460,7 @@ ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direc
     int groups = sh.banks / sh.banks_of_group;
     if (q->column_bound > t) return false;
     int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
-    if (key == KEY_NONE) {
+    if (__builtin_expect(key == KEY_NONE, 0)) {
         q->column_bound = first_hit(q->group_key, ch->dram.column_time[direction], groups);
         return false;
     }
@@ -486,7 +493,7 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
     const ts_dram *d = &ch->dram;
     int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
                            sh.banks);
-    if (key == KEY_NONE) {
+    if (__builtin_expect(key == KEY_NONE, 0)) {
         q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
         return false;
     }
@@ -528,13 +535,13 @@ typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
 ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, stepper *full,
                                   const shape sh) {
     bool is_writing = ch->is_writing;
-    if (t >= ch->calm_until) return full(hbm, ch, t);
+    if (__builtin_expect(t >= ch->calm_until, 0)) return full(hbm, ch, t);
     if (sh.half && !(t & 1)) return t + 1;
     if (!(is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh))) {
         int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
         return next;
     }
-    if (t >= ch->calm_until && row_first(ch) <= t) row_step(hbm, ch, t, sh);
+    if (__builtin_expect(t >= ch->calm_until, 0) && row_first(ch) <= t) row_step(hbm, ch, t, sh);
     return t + 1;
 }
 
@@ -544,12 +551,12 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t,
 static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     int32_t least = q->age;
     for (int b = 0; b < hbm->spec->banks; b++) {
-        if (q->first[b] != NO_SLOT) least = min32(least, q->slots[q->first[b]].key >> KEY_SLOT_BITS);
+        if (!is_end(q, first_of(q, b))) least = min32(least, q->slots[first_of(q, b)].key >> KEY_SLOT_BITS);
     }
     q->age -= least;
     least <<= KEY_SLOT_BITS;
     for (int b = 0; b < hbm->spec->banks; b++) {
-        for (uint16_t s = q->first[b]; s != NO_SLOT; s = q->slots[s].next) q->slots[s].key -= least;
+        for (uint16_t s = first_of(q, b); !is_end(q, s); s = q->slots[s].next) q->slots[s].key -= least;
         q->hit_key[b] -= q->hit_key[b] == KEY_NONE ? 0 : least;
         q->row_key[b] -= q->row_key[b] == KEY_NONE ? 0 : least;
     }
@@ -571,10 +578,11 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
                                       uint16_t slot, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
-    s->next = NO_SLOT;
-    s->previous = q->last[bank];
-    *(s->previous == NO_SLOT ? &q->first[bank] : &q->slots[s->previous].next) = slot;
-    q->last[bank] = slot;
+    hbm_slot *end = &q->slots[q->entries + bank];
+    s->next = (uint16_t)(q->entries + bank);
+    s->previous = end->previous;
+    q->slots[s->previous].next = slot;
+    end->previous = slot;
     if (s->row == ch->dram.open_row[bank]) {
         if (q->hit[bank] != NO_SLOT) return;
         set_hit(ch, direction, bank, slot, at, __builtin_ctz((unsigned)sh.banks_of_group));
@@ -608,7 +616,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     hbm_queue *q = &ch->queue[direction];
     int bank = place_bank(place);
     count_burst(hbm, ch, direction, burst);
-    if (q->age >= MAX_AGE) lower_ages(hbm, q);
+    if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
@@ -628,7 +636,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
 
 static bool find_write(const hbm_channel *ch, int64_t burst, int bank) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    for (uint16_t s = q->first[bank]; s != NO_SLOT; s = q->slots[s].next) {
+    for (uint16_t s = first_of(q, bank); !is_end(q, s); s = q->slots[s].next) {
         int64_t i = burst - q->slots[s].burst;
         if (i >= q->slots[s].at && i < q->slots[s].end) return true;
     }
