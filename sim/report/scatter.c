@@ -1,9 +1,115 @@
-/* Simulated against measured times: a picture of a scatter plot a group, log-log. */
+/* Simulated against measured times: a picture of scatter plots, one a group, log-log. */
 #include "tilesim/report/validation.h"
 
 #include <math.h>
 
+enum { COLUMNS = 3, PANEL = 300, PLOT = 216, LEFT = 58, TOP = 44, GAP = 8 };
+
+static const char style[] =
+    "<style>text{font:11px "
+    "system-ui,sans-serif;fill:#333}.title{font-weight:600;font-size:13px}.small{fill:#666}"
+    ".frame{fill:#fff;stroke:#bbb}.grid{stroke:#e8e8e8}.equal{stroke:#888}.off{stroke:#ccc;stroke-dasharray:"
+    "3 3}"
+    ".model{fill:#1769aa;fill-opacity:.75}.roofline{fill:none;stroke:#d9822b}</style>\n";
+
+/* Decades of both axes: measured, simulated and roofline times are inside. */
+typedef struct {
+    int low, high;
+} decades;
+
+static bool is_of(const ts_validated_row *r, const ts_validated_group *g) {
+    return r->work.group == g->group && r->reason == NULL;
+}
+
+static decades range_of(const ts_validation *v, const ts_validated_group *g) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        const double times[] = {r->work.measured_us, r->simulated_us, r->roofline_us};
+        for (int k = 0; is_of(r, g) && k < 3; k++) {
+            low = times[k] < low ? times[k] : low;
+            high = times[k] > high ? times[k] : high;
+        }
+    }
+    decades d = {(int)floor(log10(low)), (int)ceil(log10(high))};
+    if (d.high == d.low) d.high++;
+    return d;
+}
+
+static double place(decades d, double us) { return (log10(us) - d.low) / (d.high - d.low) * PLOT; }
+
+static void add_axes(ts_text *out, decades d) {
+    ts_text_add(out, "<rect class=\"frame\" width=\"%d\" height=\"%d\"/>\n", PLOT, PLOT);
+    for (int e = d.low; e <= d.high; e++) {
+        double at = (double)(e - d.low) / (d.high - d.low) * PLOT;
+        ts_text_add(out, "<path class=\"grid\" d=\"M%.1f 0v%dM0 %.1fh%d\"/>", at, PLOT, PLOT - at, PLOT);
+        ts_text_add(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>", at, PLOT + 14,
+                    pow(10, e));
+        ts_text_add(out, "<text x=\"-6\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", PLOT - at + 4,
+                    pow(10, e));
+    }
+    double off = log10(1.25) / (d.high - d.low) * PLOT; /* 25 % */
+    ts_text_add(out, "<path class=\"equal\" d=\"M0 %dL%d 0\"/>", PLOT, PLOT);
+    ts_text_add(out, "<path class=\"off\" d=\"M0 %.1fL%.1f 0M%.1f %dL%d %.1f\"/>\n", PLOT - off, PLOT - off,
+                off, PLOT, PLOT, off);
+    ts_text_add(out, "<text class=\"small\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured, us</text>\n",
+                PLOT / 2, PLOT + 30);
+    ts_text_add(out,
+                "<text class=\"small\" transform=\"rotate(-90)\" x=\"%d\" y=\"-44\" "
+                "text-anchor=\"middle\">predicted, us</text>\n",
+                -PLOT / 2);
+}
+
+static void add_points(ts_text *out, const ts_validation *v, const ts_validated_group *g, decades d) {
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        if (!is_of(r, g)) continue;
+        double x = place(d, r->work.measured_us);
+        ts_text_add(out, "<circle class=\"roofline\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", x,
+                    PLOT - place(d, r->roofline_us));
+        ts_text_add(out, "<circle class=\"model\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", x,
+                    PLOT - place(d, r->simulated_us));
+        for (const char *c = r->row->id; *c != '\0'; c++) { /* ids are the user's */
+            if (*c == '<' || *c == '&' || *c == '>')
+                ts_text_add(out, "&#%d;", *c);
+            else
+                ts_text_add_char(out, *c);
+        }
+        ts_text_add(out, ": %.4g us measured, %.4g simulated</title></circle>\n", r->work.measured_us,
+                    r->simulated_us);
+    }
+}
+
 void ts_report_validation_svg(const ts_validation *v, ts_text *out) {
-    (void)v;
-    ts_text_add(out, "<svg/>");
+    int panels = 0, at = 0;
+    for (int i = 0; i < v->group_count; i++) panels += v->groups[i].modelled > 0;
+    int rows = (panels + COLUMNS - 1) / COLUMNS, width = COLUMNS * PANEL + GAP,
+        height = rows * (PANEL + GAP) + 28;
+    ts_text_add(
+        out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+        width, height, width, height);
+    ts_text_add(out, "%s<rect width=\"%d\" height=\"%d\" fill=\"#fafafa\"/>\n", style, width, height);
+    ts_text_add(
+        out,
+        "<circle class=\"model\" cx=\"18\" cy=\"16\" r=\"4\"/><text x=\"28\" y=\"20\">simulated</text>"
+        "<circle class=\"roofline\" cx=\"108\" cy=\"16\" r=\"4\"/><text x=\"118\" y=\"20\">roofline</text>"
+        "<text class=\"small\" x=\"180\" y=\"20\">line: equal to the measured time; dashed: 25 %% "
+        "off</text>\n");
+    for (int i = 0; i < v->group_count; i++) {
+        const ts_validated_group *g = &v->groups[i];
+        if (g->modelled == 0) continue;
+        decades d = range_of(v, g);
+        ts_text_add(out, "<g transform=\"translate(%d %d)\">\n", at % COLUMNS * PANEL + LEFT,
+                    at / COLUMNS * (PANEL + GAP) + TOP + 28);
+        ts_text_add(out, "<text class=\"title\" x=\"0\" y=\"-20\">%s</text>", g->group->name);
+        ts_text_add(
+            out,
+            "<text class=\"small\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d rows</text>\n",
+            g->model.median, g->roofline.median, g->modelled);
+        add_axes(out, d);
+        add_points(out, v, g, d);
+        ts_text_add(out, "</g>\n");
+        at++;
+    }
+    ts_text_add(out, "</svg>\n");
 }

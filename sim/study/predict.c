@@ -42,7 +42,8 @@ const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_mac
 
 static double microseconds(int64_t ps) { return (double)ps / 1e6; }
 
-/* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they are. */
+/* With matrix units that multiply random data: a slower clock, beside which the engine's rates stay what they
+ * are. */
 static const ts_machine *under_load(ts_arena *arena, const ts_machine *machine) {
     int64_t slow = machine->chip.matrix_khz, fast = machine->chip.sustained_khz;
     if (slow == fast) return machine;
@@ -50,7 +51,8 @@ static const ts_machine *under_load(ts_arena *arena, const ts_machine *machine) 
     *loaded = *machine;
     loaded->chip.sustained_khz = slow;
     for (int i = 0; i < TS_DMA_KIND_COUNT; i++)
-        loaded->dma.bytes_per_cycle[i] = (int32_t)((machine->dma.bytes_per_cycle[i] * fast + slow / 2) / slow);
+        loaded->dma.bytes_per_cycle[i] =
+            (int32_t)((machine->dma.bytes_per_cycle[i] * fast + slow / 2) / slow);
     return loaded;
 }
 
@@ -100,8 +102,8 @@ static const char *name_of(const kernel *k) {
     ts_text text;
     ts_text_init(&text, k->arena);
     ts_text_add(&text, "%s %llx %d %d %lld %s", k->machine->name, (unsigned long long)k->machine->hash,
-                (int)k->machine->hbm.stacks, (int)k->machine->hbm.channels, (long long)k->machine->chip.sustained_khz,
-                k->program);
+                (int)k->machine->hbm.stacks, (int)k->machine->hbm.channels,
+                (long long)k->machine->chip.sustained_khz, k->program);
     for (int i = 0; i < k->count; i++) ts_text_add(&text, " %s=%s", k->defines[i].name, k->defines[i].value);
     return text.bytes;
 }
@@ -153,10 +155,9 @@ static bool run_blocks(ts_error *err, kernel *k, const char *name, int64_t unit,
 
 /* ---- Copies ---- */
 
-
 /* A matrix of f16 to CMEM, in the layout that XLA gives it; or bytes from one place in HBM to another. */
-static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
-                         double *us) {
+static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                         const ts_machine *machine, double *us) {
     char src[160], dst[176];
     (void)known;
     if (w->rank >= 2) {
@@ -187,9 +188,10 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, 
 
 enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
-static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine, int64_t bytes,
-                         bool writes, double *us) {
-    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim", .exact = true};
+static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine,
+                         int64_t bytes, bool writes, double *us) {
+    kernel k = {
+        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim", .exact = true};
     define(&k, "COLS", PASS_COLUMNS);
     define(&k, "BLOCK", PASS_ROWS);
     define(&k, "IN", 1);
@@ -202,8 +204,8 @@ static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, 
 
 /* One pass reads as much as it writes; what is read beyond that is read by passes that write nothing, each a
  * kernel. */
-static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
-                           double *us) {
+static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                           const ts_machine *machine, double *us) {
     int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
             left = w->read_bytes - both;
     int64_t most = both > left / 8 ? both : left; /* of one pass */
@@ -255,7 +257,8 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
     define(k, "BN", b.n);
     define(k, "BK", b.k);
     if (strcmp(k->program, small_blocks) != 0) define(k, "TANH", tanh);
-    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
+    int64_t n =
+        p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
     return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
 }
 
@@ -268,7 +271,8 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
     for (int i = 1; i < 4; i++) {
         extents other = {first.m, i & 1 ? first.n / 2 : first.n, i & 2 ? 2 * first.k : first.k};
         other = fit_block(other, p, k->machine);
-        int64_t tile = fit_block((extents){1, 1 << 30, 1}, &(ts_work_product){.m = 1, .n = 1, .k = 1}, k->machine).n;
+        int64_t tile =
+            fit_block((extents){1, 1 << 30, 1}, &(ts_work_product){.m = 1, .n = 1, .k = 1}, k->machine).n;
         other.n = ts_round_up(other.n, tile);
         if (other.n == first.n && other.k == first.k) continue;
         ts_error full = {0}; /* of VMEM: then it is no choice */
@@ -277,8 +281,8 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
     return true;
 }
 
-static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_work_product *p,
-                            const ts_machine *machine, double *us) {
+static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                            const ts_work_product *p, const ts_machine *machine, double *us) {
     extents b = {w->block[0], w->block[1], w->block[2]};
     kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/matmul.tsim"};
     int whole = (int)p->transcendentals;
@@ -286,7 +290,8 @@ static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *know
     if (b.m > 0 && b.m < 128 + machine->core.mxu.edge) {
         k.program = small_blocks;
         if (!run_product(err, &k, p, b, 0, us)) return false;
-    } else if (b.m > 0 && machine->core.mxu.edge <= 128) { /* wider units need larger ones: this c is f32, not bf16 */
+    } else if (b.m > 0 &&
+               machine->core.mxu.edge <= 128) { /* wider units need larger ones: this c is f32, not bf16 */
         if (!run_product(err, &k, p, fit_block(b, p, machine), whole, us)) return false;
     } else if (!predict_best(err, &k, p, whole, us)) {
         return false;
@@ -300,8 +305,8 @@ static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *know
 }
 
 /* The cores of a device each take their share of the rows, and of the HBM. */
-static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w, const ts_machine *machine,
-                             double *us) {
+static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                             const ts_machine *machine, double *us) {
     int cores = machine->chip.tensor_cores;
     const ts_machine *core = part_of(err, arena, machine, cores);
     if (core != NULL && w->random) core = under_load(arena, core);
@@ -351,15 +356,33 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
     return true;
 }
 
+/* ---- Attention ---- */
+
+/* Heads are alike; the block of rows is as large as the units' queues let it be. */
+static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                              const ts_machine *machine, double *us) {
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/flash_attention.tsim"};
+    int64_t rows = machine->core.mxu.result_vregs * 8 / (machine->core.mxu.edge / 128);
+    int64_t length = ts_round_up(w->length, 16);
+    define(&k, "SEQ", w->length);
+    define(&k, "D", w->depth);
+    define(&k, "CAUSAL", w->causal);
+    define(&k, "QROWS", rows < length ? rows : length);
+    if (!run_blocks(err, &k, "HEADS", 1, w->batch * w->heads, 1, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
 /* ---- All ---- */
 
-bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work, const ts_machine *machine,
-                         double *us) {
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
+                         const ts_machine *machine, double *us) {
     bool (*const models[])(ts_error *, ts_arena *, ts_predictions *, const ts_workload *, const ts_machine *,
                            double *) = {[TS_WORK_COPY] = predict_copy,
                                         [TS_WORK_MATMUL] = predict_products,
                                         [TS_WORK_PASSES] = predict_passes,
-                                        [TS_WORK_ELEMENTWISE] = predict_elementwise};
+                                        [TS_WORK_ELEMENTWISE] = predict_elementwise,
+        [TS_WORK_ATTENTION] = predict_attention};
     const ts_machine *device = ts_machine_device(err, arena, machine);
     if (device == NULL) return false;
     if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)

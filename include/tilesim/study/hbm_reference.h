@@ -1,5 +1,5 @@
-/* HBM time beside the figures of other simulators: Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a) and DRAMsim3
- * (umd-memsys/DRAMsim3, 2981759), which were run on the patterns and on short sequences. */
+/* HBM time beside the figures of other simulators: Ramulator 2.1 (CMU-SAFARI/ramulator2, c5b1c3a) and
+ * DRAMsim3 (umd-memsys/DRAMsim3, 2981759), which were run on the patterns and on short sequences. */
 #ifndef TILESIM_STUDY_HBM_REFERENCE_H
 #define TILESIM_STUDY_HBM_REFERENCE_H
 
@@ -14,7 +14,7 @@ typedef struct {
     const char *pattern;
     int64_t requests, cycles;
     double bandwidth_fraction, row_hit_rate, read_latency; /* 4, 4 and 1 decimals */
-    int64_t kilorequests;  /* a second of its CPU time */
+    int64_t kilorequests;                                  /* a second of its CPU time */
 } ts_hbm_reference;
 
 /* A short sequence, on one pseudo channel, map A, no refresh (tests/data/hbm_micro.csv). */
@@ -29,8 +29,8 @@ extern const int ts_hbm_reference_count;
 extern const ts_hbm_sequence_reference ts_hbm_sequence_references[];
 extern const int ts_hbm_sequence_reference_count;
 
-/* The machine of a configuration of the references: a built-in one with some figures changed; NULL, and no error,
- * when HBM time does not have what that configuration does. */
+/* The machine of a configuration of the references: a built-in one with some figures changed; NULL, and no
+ * error, when HBM time does not have what that configuration does. */
 typedef struct {
     const char *config, *machine, *meaning;
     const char *sets[12]; /* "hbm.channels=1", ... */
@@ -38,13 +38,14 @@ typedef struct {
 const ts_hbm_reference_config *ts_hbm_reference_find(const char *config);
 
 /* The machine of a configuration under an address map. */
-const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena, const ts_hbm_reference_config *config,
-                                           const char *map);
+const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena,
+                                           const ts_hbm_reference_config *config, const char *map);
 /* The cycles of a reference as ts_hbm_run counts them: the driver of DRAMsim3's runs counts one more. */
 int64_t ts_hbm_reference_cycles(const ts_hbm_reference *reference);
 /* Runs what a reference ran. */
 bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run);
-bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, bool as_dramsim3, ts_hbm_run *run);
+bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, bool as_dramsim3,
+                         ts_hbm_run *run);
 
 /* All references whose configuration HBM time has, and all sequences. */
 typedef struct {

@@ -39,7 +39,7 @@ typedef struct {
     int64_t read_bytes, written_bytes;
     int count;
     ts_work_product products[TS_WORK_MAX_PRODUCTS];
-    int64_t block[3];    /* of rows, of columns, of the common dim, when the row says so; else 0 */
+    int64_t block[3]; /* of rows, of columns, of the common dim, when the row says so; else 0 */
     bool random;      /* the operands of the matrix units are random, not constant */
     int64_t batch, heads, length, depth; /* of attention */
     bool causal;

@@ -1,0 +1,83 @@
+/* tilesim calibrate: fits a machine's figures to measurements. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "tilesim/base/file.h"
+#include "tilesim/report/calibration.h"
+
+static const cli_option options[] = {
+    {"machine", 'm', "NAME|FILE", "the machine to begin with; rows of other chips are left out"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    {"fit", '\0', "FIELD",
+     "fit this figure; may be repeated; else launch, dispatch, issue, copy rate, matrix clock"},
+    {"output", 'o', "FILE", "where to write the fitted machine"},
+    {"json", '\0', NULL, "the same as JSON"},
+};
+
+static const cli_command usage = {
+    .name = "calibrate",
+    .operands = "MEASURED",
+    .operands_least = 1,
+    .operands_most = 1,
+    .about = "Fits figures of a machine to measurements, in the formats of tilesim validate --data, and "
+             "prints them, and\n"
+             "the errors of each row, before and after. A figure that the rows do not determine is not "
+             "fitted, and an\n"
+             "error when --fit asks for it.\n",
+    .example = "    tilesim calibrate mine.csv -m tpu-v4 --fit chip.launch --fit dma.issue -o mine.yaml\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static const char **values_of(const cli_line *line, const char *option, int *count) {
+    *count = cli_count(line, option);
+    const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
+    for (int i = 0; i < *count; i++) values[i] = cli_value_at(line, option, i);
+    return values;
+}
+
+static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *result) {
+    const char *path = line->operands[0], *name = cli_value(line, "machine");
+    int sets, fits;
+    const char **set_values = values_of(line, "set", &sets), **fit_values = values_of(line, "fit", &fits);
+    char *text;
+    ts_source source = {.name = path};
+    ts_measured table;
+    if (name == NULL) return ts_error_set(err, TS_ERROR_USAGE, "expected -m, the machine to begin with");
+    if (!ts_file_read(err, line->arena, path, TS_MEASURED_MAX_BYTES, &text, &source.length)) return false;
+    source.text = text;
+    return ts_measured_parse(err, line->arena, &source, &table) &&
+           ts_calibrate(err, line->arena, &table, name, "--set", set_values, sets,
+                        fits > 0 ? fit_values : NULL, fits, result);
+}
+
+static bool save(ts_error *err, const cli_line *line, const ts_calibration *result) {
+    const char *path = cli_value(line, "output"), *slash = strrchr(line->operands[0], '/');
+    ts_text file, source;
+    if (path == NULL) return true;
+    ts_text_init(&file, line->arena);
+    ts_text_init(&source, line->arena);
+    ts_text_add(&source, "calibrate: %.40s, %d rows", slash != NULL ? slash + 1 : line->operands[0],
+                result->rows);
+    return ts_calibration_print(err, line->arena, result, source.bytes, &file) &&
+           ts_file_save(err, line->arena, path, file.bytes, file.length);
+}
+
+int cmd_calibrate(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_calibration result;
+    ts_text out;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (!calibrate(&err, &line, &result) || !save(&err, &line, &result))
+        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json") != NULL)
+        ts_report_calibration_json(&result, &out);
+    else
+        ts_report_calibration(&result, &out);
+    if (cli_value(&line, "output") != NULL && cli_value(&line, "json") == NULL)
+        ts_text_add(&out, "\nsaved %s\n", cli_value(&line, "output"));
+    return cli_end(&line, cli_print(&out));
+}
