@@ -11,6 +11,7 @@
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"untiled", 0, "auto|linear|rule",
      "what arrays without tiles are: linear, or tiled by the compiler's\n"
      "                             published rule; auto: linear where the text has tiles at all"},
@@ -116,14 +117,13 @@ static bool save(ts_error *err, const cli_line *line, const char *option, writer
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
                   ts_audit_result *result) {
     cli_progress bar = cli_progress_begin();
-    const char *name = cli_value(line, "machine");
-    request->machine = ts_machine_load(err, line->arena, name ? name : TS_MACHINE_DEFAULT);
+    request->machine = cli_machine(err, line);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
         !read_rows(err, line, &view->rows))
         return false;
     ts_audit *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
-    view->by_default = name == NULL;
+    view->by_default = cli_value(line, "machine") == NULL;
     bool good = feed(err, line, state, &bar);
     cli_progress_end(&bar);
     bar = cli_progress_begin();

@@ -10,6 +10,7 @@
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"use", 0, "USES",
      "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass),\n"
      "                             with commas between; dma:hbm>vmem when not given"},
@@ -92,7 +93,11 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     const char *name = cli_value(line, "machine");
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
     view->by_default = name == NULL;
-    r->machine = ts_machine_load(err, line->arena, r->machine_name);
+    const char **sets = TS_NEW_ARRAY(line->arena, const char *, cli_count(line, "set") + 1);
+    for (; r->set_count < cli_count(line, "set"); r->set_count++)
+        sets[r->set_count] = cli_value_at(line, "set", r->set_count);
+    r->sets = sets;
+    r->machine = cli_machine(err, line);
     if (!r->machine || !read_rows(err, line, &view->rows)) return false;
     bool program = ends_with(line->operands[0], ".tsim");
     if (program ? !read_program(err, line, r) : !read_shape(err, line, r)) return false;

@@ -11,7 +11,7 @@
 
 static const cli_option options[] = {
     {"list", 0, NULL, "machine: the built-in machines, a line each"},
-    {"set", 0, "FIELD=VALUE", "machine: with this figure changed; may be repeated"},
+    {"set", 0, "FIELD=VALUE", "machine, program: with this figure changed; may be repeated"},
     {"machine", 'm', "NAME|FILE", "program: the machine; default " TS_MACHINE_DEFAULT},
     {"define", 'D', "NAME=VALUE", "program: sets a .param"},
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
@@ -72,12 +72,11 @@ static bool alone(ts_error *err, const cli_line *line) {
 }
 
 static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
-    const char *name = cli_value(line, "machine");
     const ts_define *defines;
     int count;
     if (line->operand_count < 2) return ts_error_set(err, TS_ERROR_USAGE, "expected a file behind program");
     if (!cli_pairs(err, line, "define", &defines, &count)) return false;
-    const ts_machine *machine = ts_machine_load(err, line->arena, name ? name : TS_MACHINE_DEFAULT);
+    const ts_machine *machine = cli_machine(err, line);
     if (!machine) return false;
     ts_target target;
     ts_run_target(machine, &target);

@@ -30,15 +30,16 @@ static const char introduction[] =
 
 static void add_groups(const ts_validation *v, ts_text *out) {
     ts_text_add(out, "| group | rows | modelled | median | 90th percentile | worst | goal | roofline: median "
-                     "| 90th percentile |\n"
-                     "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+                     "| 90th percentile | its median |\n"
+                     "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int i = 0; i < v->group_count; i++) {
         const ts_validated_group *g = &v->groups[i];
         if (g->modelled == 0) continue;
         ts_text_add(out, "| %s | %d | %d | %.1f | %.1f | %.1f | ", g->group->name, g->rows, g->modelled,
                     g->model.median, g->model.high, g->model.worst);
         add_goal(out, g->group);
-        ts_text_add(out, " | %.1f | %.1f |\n", g->roofline.median, g->roofline.high);
+        double times = g->model.median > 0 ? g->roofline.median / g->model.median : 0;
+        ts_text_add(out, " | %.1f | %.1f | %.1f x ours |\n", g->roofline.median, g->roofline.high, times);
     }
     ts_text_add_char(out, '\n');
 }

@@ -380,7 +380,11 @@ static int best_on(ts_arena *arena, const pricer *now, const char *override, con
                    const int *rivals, int count, int64_t cycles[RIVALS]) {
     const ts_choose_request *request = now->request;
     ts_choose_request moved = *request;
-    moved.machine = ts_machine_load_with(NULL, arena, request->machine_name, "assumed", &override, 1);
+    const char **sets = TS_NEW_ARRAY(arena, const char *, request->set_count + 1);
+    for (int i = 0; i < request->set_count; i++) sets[i] = request->sets[i];
+    sets[request->set_count] = override;
+    moved.machine =
+        ts_machine_load_with(NULL, arena, request->machine_name, "assumed", sets, request->set_count + 1);
     if (!moved.machine) return -1;
     ts_choose_use *uses = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
     for (int i = 0; i < request->use_count; i++) {

@@ -33,43 +33,58 @@ typedef enum {
 
 static const char links[] = "there are no links between chips";
 
+#define MODELLED(id, name_, chip_, meaning_, model_, ...)                                                    \
+    [id] = {.name = name_, .chip = chip_, .meaning = meaning_, .model = model_, __VA_ARGS__}
+#define UNMODELLED(id, name_, meaning_, reason_)                                                             \
+    [id] = {.name = name_, .meaning = meaning_, .reason = reason_}
+#define GOAL(median_, high_) .median = median_, .high = high_
+
 const ts_work_group ts_work_groups[] = {
-    [COPY_V4] = {"copy-v4", "v4", "copies from HBM to CMEM", "a transfer", false, 4, 15, NULL},
-    [COPY_V7X] = {"copy-v7x", "v7x", "copies inside HBM, one of two devices", "a transfer", false, 4, 15,
-                  NULL},
-    [STREAM_V6E] = {"stream-v6e", "v6e", "element-wise kernels, reductions and losses", "programs/pass.tsim",
-                    true, 5, 12, NULL},
-    [NORM_V6E] = {"norm-v6e", "v6e", "norms and softmax: several passes", "programs/pass.tsim, once a pass",
-                  true, 8, 20, NULL},
-    [GEMM_V7X] = {"gemm-v7x", "v7x", "matrix products, one of two devices", "programs/matmul.tsim", false, 7,
-                  25, NULL},
-    [GEMM_V6E] = {"gemm-v6e", "v6e", "matrix products with what is fused to them", "programs/matmul.tsim",
-                  false, 7, 25, NULL},
-    [GEMM_V6E_WALL] = {"gemm-v6e-wall", "v6e", "matrix products, measured on the host",
-                       "programs/matmul.tsim", true, 0, 0, NULL},
-    [GEMM_LARGE_WALL] = {"gemm-large-wall", NULL, "large matrix products, measured on the host",
-                         "programs/matmul.tsim", true, 0, 0, NULL},
-    [PALLAS_BLOCKS_V5E] = {"pallas-blocks-v5e", "v5e", "matrix products in blocks of stated sizes",
-                           "programs/matmul.tsim", true, 6, 12, NULL},
-    [SMALL_V4] = {"small-v4", "v4", "element-wise kernels of at most 16,384 f16", "programs/half.tsim", false,
-                  8, 20, NULL},
-    [ELEMENTWISE_V4] = {"elementwise-v4", "v4", "element-wise kernels of more f16", "programs/half.tsim",
-                        false, 5, 15, NULL},
-    [MATMUL_SMALL_V4] = {"matmul-small-v4", "v4", "f16 matrix products up to 256", NULL, false, 0, 0,
-                         "products of f16 convert their operands in a way that is not public"},
-    [LAYERNORM_V4] = {"layernorm-v4", "v4", "f16 layer norm", NULL, false, 0, 0,
-                      "it is several kernels, and which is not public"},
-    [FLASH_V6E] = {"flash-v6e", "v6e", "attention in one kernel", "programs/flash_attention.tsim", false, 30,
-                   50, NULL},
-    [MATMUL_V4] = {"matmul-v4", "v4", "f16 matrix products above 256", NULL, false, 0, 0,
-                   "how XLA tiles f16 products is not public"},
-    [GEMM_NORM_V6E] = {"gemm-norm-v6e", "v6e", "matrix products and a norm", NULL, false, 0, 0,
-                       "the row does not say how often the norm passes over memory"},
-    [ATTENTION_V6E] = {"attention-v6e", "v6e", "attention in several kernels", NULL, false, 0, 0,
-                       "the row does not say which scores go to HBM"},
-    [ICI_PERMUTE] = {"ici-permute", NULL, "one hop between chips", NULL, false, 0, 0, links},
-    [ICI_ALLGATHER] = {"ici-allgather", NULL, "all-gather", NULL, false, 0, 0, links},
-    [ICI_ALLREDUCE] = {"ici-allreduce", NULL, "all-reduce", NULL, false, 0, 0, links},
+    MODELLED(COPY_V4, "copy-v4", "v4", "copies from HBM to CMEM", "a transfer", GOAL(4, 15)),
+    MODELLED(COPY_V7X, "copy-v7x", "v7x", "copies inside HBM, one of two devices", "a transfer", GOAL(4, 15),
+             .miss =
+                 "the smallest copies take longer than launch and transfer; a trace that shows both apart "
+                 "would say which"),
+    MODELLED(STREAM_V6E, "stream-v6e", "v6e", "element-wise kernels, reductions and losses",
+             "programs/pass.tsim", GOAL(5, 12), .wall = true),
+    MODELLED(NORM_V6E, "norm-v6e", "v6e", "norms and softmax: several passes",
+             "programs/pass.tsim, once a pass", GOAL(8, 20), .wall = true),
+    MODELLED(GEMM_V7X, "gemm-v7x", "v7x", "matrix products, one of two devices", "programs/matmul.tsim",
+             GOAL(7, 25),
+             .miss = "products below 1024 are too slow: the launch that the smallest copies need, 1.3 us, "
+                     "leaves too little for a whole product of 128 x 128 x 128, 1.6 us; a trace with launch "
+                     "and transfers apart would say which of the two is too long"),
+    MODELLED(GEMM_V6E, "gemm-v6e", "v6e", "matrix products with what is fused to them",
+             "programs/matmul.tsim", GOAL(7, 25),
+             .miss = "the program writes f32 where they wrote bf16, which takes time where K is small; it "
+                     "needs results packed in pairs of rows"),
+    MODELLED(GEMM_V6E_WALL, "gemm-v6e-wall", "v6e", "matrix products, measured on the host",
+             "programs/matmul.tsim", .wall = true),
+    MODELLED(GEMM_LARGE_WALL, "gemm-large-wall", NULL, "large matrix products, measured on the host",
+             "programs/matmul.tsim", .wall = true),
+    MODELLED(PALLAS_BLOCKS_V5E, "pallas-blocks-v5e", "v5e", "matrix products in blocks of stated sizes",
+             "programs/matmul.tsim, and blocks.tsim where a block is a tile", GOAL(6, 12), .wall = true),
+    MODELLED(SMALL_V4, "small-v4", "v4", "element-wise kernels of at most 16,384 f16", "programs/half.tsim",
+             GOAL(8, 20)),
+    MODELLED(ELEMENTWISE_V4, "elementwise-v4", "v4", "element-wise kernels of more f16", "programs/half.tsim",
+             GOAL(5, 15)),
+    MODELLED(FLASH_V6E, "flash-v6e", "v6e", "attention in one kernel", "programs/flash_attention.tsim",
+             GOAL(30, 50),
+             .miss = "the program takes 128 keys at a time, with a maximum over lanes for each; blocks of "
+                     "more keys would need fewer of them"),
+    UNMODELLED(MATMUL_SMALL_V4, "matmul-small-v4", "f16 matrix products up to 256",
+               "products of f16 convert their operands in a way that is not public"),
+    UNMODELLED(LAYERNORM_V4, "layernorm-v4", "f16 layer norm",
+               "it is several kernels, and which is not public"),
+    UNMODELLED(MATMUL_V4, "matmul-v4", "f16 matrix products above 256",
+               "how XLA tiles f16 products is not public"),
+    UNMODELLED(GEMM_NORM_V6E, "gemm-norm-v6e", "matrix products and a norm",
+               "the row does not say how often the norm passes over memory"),
+    UNMODELLED(ATTENTION_V6E, "attention-v6e", "attention in several kernels",
+               "the row does not say which scores go to HBM"),
+    UNMODELLED(ICI_PERMUTE, "ici-permute", "one hop between chips", links),
+    UNMODELLED(ICI_ALLGATHER, "ici-allgather", "all-gather", links),
+    UNMODELLED(ICI_ALLREDUCE, "ici-allreduce", "all-reduce", links),
 };
 const int ts_work_group_count = GROUPS;
 

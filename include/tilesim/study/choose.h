@@ -34,6 +34,8 @@ bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machi
 typedef struct {
     const ts_machine *machine;
     const char *machine_name;
+    const char *const *sets; /* what of it was changed: "hbm.stacks=4" */
+    int set_count;
     /* Either a shape and its uses .. */
     const ts_shape *shape;
     const ts_choose_use *uses;

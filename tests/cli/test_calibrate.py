@@ -1,0 +1,74 @@
+"""tilesim calibrate: fits what was changed, refuses what the data do not carry, writes a machine that reads back."""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, main, run, test
+
+HELP = "`tilesim calibrate --help` shows how it is used\n"
+TABLE = "tests/data/calibrate.csv"
+
+
+def measured(folder, *sets):
+    """A table whose measurements are what a changed machine takes."""
+    words = [word for value in sets for word in ("--set", value)]
+    rows = json.loads(expect(["validate", "--data", TABLE, "--json", "-m", "tpu-v4", *words]))["rows"]
+    times = {row["id"]: row["simulated_us"] for row in rows}
+    path = Path(folder, "t.csv")
+    lines = Path(TABLE).read_text().splitlines()
+    path.write_text("\n".join([lines[0]] + [f"{','.join(line.split(',')[:-2])},{times[line.split(',')[0]]},us"
+                                            for line in lines[1:]]) + "\n")
+    return path
+
+
+@test
+def finds_what_was_changed():
+    with tempfile.TemporaryDirectory() as folder:
+        table = measured(folder, "chip.launch=700 ns", "dma.issue=250 ns", "dma.rate.copy=600")
+        out = Path(folder, "mine.yaml")
+        result = json.loads(expect(["calibrate", table, "-m", "tpu-v4", "-o", out, "--json"]))
+        figures = {figure["figure"]: figure for figure in result["figures"]}
+        for name, value in (("chip.launch", 700000), ("dma.issue", 250000), ("dma.rate.copy", 600)):
+            assert abs(figures[name]["after"] / value - 1) < 0.03, figures[name]
+        assert figures["chip.dispatch"]["left_out"] == "no row depends on it"
+        assert figures["chip.dispatch"]["before"] == figures["chip.dispatch"]["after"]
+        assert result["rows_used"] == 6 and result["before"]["median_percent"] > 5 > 0.5 > result["after"]["worst_percent"]
+        text = out.read_text()
+        assert "# derived (calibrate: t.csv, 6 rows)" in text and "override" not in text and "base:" not in text
+        again = json.loads(expect(["validate", "--data", table, "--json", "-m", out]))
+        assert max(abs(row["error_percent"]) for row in again["rows"]) < 0.5
+
+
+@test
+def refuses_what_the_data_do_not_carry():
+    def refuses(message, *words, code=1, data=TABLE):
+        expect(["calibrate", data, "-m", "tpu-v4", *words], code, "", message)
+
+    refuses("tilesim: error: chip.dispatch cannot be fitted: no row depends on it\n", "--fit", "chip.dispatch")
+    refuses("tilesim: error: dma.completion cannot be fitted: the rows move with it as they do with the others\n",
+            "--fit", "dma.issue", "--fit", "chip.launch", "--fit", "dma.completion")
+    refuses("tilesim: error: 6 rows carry 3 figures, found 4 to fit\n", "--fit", "dma.issue", "--fit", "chip.launch",
+            "--fit", "dma.rate.copy", "--fit", "hbm.controller.read_entries")
+    refuses("tilesim calibrate: error: --fit: the machine has no figure 'chip.lunch'; did you mean 'chip.launch'?\n"
+            + HELP, "--fit", "chip.lunch", code=2)
+    refuses("tilesim calibrate: error: --fit: hbm.channels must stay a power of two\n" + HELP, "--fit", "hbm.channels",
+            code=2)
+    refuses("tilesim calibrate: error: --fit: title is no time, clock, number or size\n" + HELP, "--fit", "title", code=2)
+    expect(["calibrate", TABLE, "-m", "tpu-v6e"], 1, "", "tilesim: error: no row is of a TPU v6e and modelled\n")
+    expect(["calibrate", TABLE], 2, "",
+           "tilesim calibrate: error: expected -m, the machine to begin with\n" + HELP)
+
+
+@test
+def nothing_is_written_when_it_fails():
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "mine.yaml")
+        assert run("calibrate", TABLE, "-m", "tpu-v4", "--fit", "chip.dispatch", "-o", out)[0] == 1
+        assert not list(Path(folder).iterdir())
+        code, _, err = run("calibrate", TABLE, "-m", "tpu-v4", "-o", Path(folder, "no", "mine.yaml"))
+        assert code == 1 and "mine.yaml" in err and not list(Path(folder).iterdir())
+
+
+main()
