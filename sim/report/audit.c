@@ -92,6 +92,12 @@ static void add_place(const char *name, int64_t line, ts_text *out) {
         ts_text_add(out, "line %lld", (long long)line);
 }
 
+static bool is_target(const ts_audit_class *class) {
+    ts_hlo_opcode opcode = class->first.opcode;
+    return class->waste_bytes > 0 && (opcode == TS_HLO_OP_COPY || opcode == TS_HLO_OP_COPY_START ||
+                                      opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_RESHAPE);
+}
+
 static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     char padded[16], logical[16], a[32];
     int64_t shown = 0;
@@ -110,7 +116,7 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
                     shape->assumed ? " (tiles assumed)" : "");
         ts_text_add(out, "%53s", "");
         ts_report_audit_cause(shape, out);
-        ts_text_add(out, "; ");
+        ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
         add_place(class->first.name, class->first.line, out);
         ts_text_add(out, "\n");
     }
@@ -135,8 +141,10 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     else
         ts_text_add(out, " %10s  %11s", "-", "-");
     ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode), ts_audit_level_text(group->level));
-    if (move->src >= 0 || move->changes) ts_report_audit_changes(move->changes, out);
-    else ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
+    if (move->src >= 0 || move->changes)
+        ts_report_audit_changes(move->changes, out);
+    else
+        ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
     if (group->runs != group->count) ts_text_add(out, ", runs %s times", grouped(a, group->runs));
     if (group->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);

@@ -47,6 +47,8 @@ static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena
         ts_json_bool(json, "tiles_assumed", shape->assumed);
         add_phrase(json, "cause", arena, shape, 0);
         ts_json_text(json, "first", class->first.name);
+        ts_json_text(json, "opcode",
+                     class->first.opcode < TS_HLO_OPCODES ? ts_hlo_opcode_name(class->first.opcode) : NULL);
         ts_json_int(json, "line", class->first.line);
         ts_json_close(json);
     }

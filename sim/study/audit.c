@@ -94,7 +94,11 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
     ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
     while (ts_hlo_next(&rest, &item)) {
         if (item.length == 0) continue;
-        if (*item.text == '(' && depth < MOST_DEPTH) {
+        if (*item.text == '(' && depth == MOST_DEPTH) {
+            audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_hlo_span){"", 0});
+            continue;
+        }
+        if (*item.text == '(') {
             read_leaves(a, line, item, depth + 1, leaves, count, capacity);
             continue;
         }
@@ -103,7 +107,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
             continue;
         }
         if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
-        int32_t leaf = *item.text == '(' ? AUDIT_NONE : audit_intern(a, line, item);
+        int32_t leaf = audit_intern(a, line, item);
         if (leaf == AUDIT_NONE) continue;
         if (*count == *capacity) {
             int32_t more = *capacity ? 2 * *capacity : 8;

@@ -270,6 +270,14 @@ static double read_microseconds(finder *f, int space, int64_t bytes) {
     return price->known ? ts_machine_microseconds(f->r->request->machine, price->cycles) : 0;
 }
 
+/* Do two shapes' layouts list the dims alike? */
+static bool same_order(const char *a, const char *b) {
+    const char *x = strchr(a, '{'), *y = strchr(b, '{');
+    if (!x || !y) return false;
+    size_t length = strcspn(x, ":}");
+    return strcspn(y, ":}") == length && memcmp(x, y, length) == 0;
+}
+
 /* Padding of one shape: another order of dims, or a fold, that wastes less. */
 static void look_at_class(finder *f, int index) {
     const ts_audit_class *class = &f->r->classes[index];
@@ -293,10 +301,10 @@ static void look_at_class(finder *f, int index) {
         finding->bytes_saved = shape->widened_bytes * class->count;
     } else {
         ts_audit_print_bytes(then, best->bytes);
-        ts_text_add(&fix,
-                    best->folds ? "fold dims that are neighbours in memory: %s takes %s"
-                                : "another order of dims: %s takes %s",
-                    best->text, then);
+        const char *way = best->folds                           ? "fold dims that are neighbours in memory"
+                          : same_order(shape->text, best->text) ? "another tile"
+                                                                : "another order of dims";
+        ts_text_add(&fix, "%s: %s takes %s", way, best->text, then);
         finding->bytes_saved = (shape->padded_bytes - best->bytes) * class->count;
     }
     int64_t left = shape->padded_bytes - finding->bytes_saved / class->count;

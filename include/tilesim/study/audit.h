@@ -17,7 +17,7 @@ enum {
     TS_AUDIT_NAMES = 1 << 20,  /* of one computation, to find operands by */
     TS_AUDIT_COMPUTATIONS = 1 << 19,
     TS_AUDIT_RECORDS = 1 << 16, /* buffers, and moves, that are listed: the largest */
-    TS_AUDIT_PLANS = 1 << 12,   /* different transfers that are priced: the largest */
+    TS_AUDIT_PLANS = 1 << 10,   /* different transfers that are priced: the largest */
     TS_AUDIT_KINDS = 64,        /* of what was not understood */
     TS_AUDIT_NAME_BYTES = 56,   /* longer names are cut */
     TS_AUDIT_SPACES = 16,
