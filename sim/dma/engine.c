@@ -40,7 +40,7 @@ struct ts_dma {
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
     steady_state steady; /* of a new transfer */
-    bool any_skipped;
+    bool any_skipped, lost;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
     int request_count;
@@ -78,6 +78,8 @@ void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
     steady_add_stats(stats, &dma->skipped, 1, 1);
     *any = dma->any_skipped;
 }
+
+bool ts_dma_has_lost(const ts_dma *dma) { return dma->lost; }
 
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
@@ -354,6 +356,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
         if (t->offered) break;
     }
     flush(dma, t);
+    dma->lost = dma->lost || t->steady.lost || t->steady.owes;
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

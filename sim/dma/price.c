@@ -37,9 +37,10 @@ static int64_t stall_ticks(const ts_hbm_config *hbm) {
     return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
 }
 
-/* Walks the transfer on a part of the memory's channels; *fair: the part stands for all of it. */
+/* Walks the transfer on a part of the memory's channels; *good: the part stands for all of it, and what was
+ * left out is charged. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                const ts_dma_transfer *transfer, bool skips, int share, bool *fair, ts_dma_cost *cost) {
+                const ts_dma_transfer *transfer, bool skips, int share, bool *good, ts_dma_cost *cost) {
     ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, tick_khz(machine->hbm));
@@ -54,7 +55,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_hbm_read_stats(hbm, &cost->hbm);
     ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
     cost->skipped = cost->skipped || share > 1;
-    *fair = ts_hbm_part_is_fair(hbm);
+    *good = ts_hbm_part_is_fair(hbm) && !ts_dma_has_lost(dma);
     return true;
 }
 
@@ -75,10 +76,11 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
-    bool skips = !exact && is_large(plan), fair = false;
+    bool skips = !exact && is_large(plan), good = false;
     int share = skips ? ts_hbm_share(machine->hbm, WALKED_CHANNELS) : 1;
-    for (share = share > MOST_SHARE ? MOST_SHARE : share; !fair; share /= 2) {
-        if (!run(err, scratch, machine, &transfer, skips, share, &fair, cost)) return false;
+    for (share = share > MOST_SHARE ? MOST_SHARE : share; !good; share /= 2) {
+        skips = skips && share > 0;
+        if (!run(err, scratch, machine, &transfer, skips, share > 0 ? share : 1, &good, cost)) return false;
     }
     finish(machine, &transfer, cost);
     ts_dma_make_bill(machine, &transfer, cost);

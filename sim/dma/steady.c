@@ -56,8 +56,10 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
     int64_t next, count, box = ts_walk_place(walk, &next, &count);
     if (s->refresh.interval == 0 || count == 0) return false;
     if (s->box != box) {
-        *s = (steady_state){
-            .refresh = s->refresh, .engine_ticks_per_part = s->engine_ticks_per_part, .box = box};
+        *s = (steady_state){.refresh = s->refresh,
+                            .engine_ticks_per_part = s->engine_ticks_per_part,
+                            .box = box,
+                            .lost = s->lost || s->owes};
         warm(s, tick);
     }
     if (s->phase == STEADY_RESTS) return false;
@@ -102,7 +104,7 @@ static int64_t tail_of(const steady_state *s, int64_t count) { return count - 1 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. */
 static int64_t next_place(const steady_state *s, int64_t count) {
     double golden = 0.618034 * s->windows, fraction = golden - (double)(int)golden;
-    return s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 5 / 4 - s->base));
+    return s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 2 - s->base));
 }
 
 /* After the first window: is it worth to leave out anything of the rest? */
@@ -149,9 +151,11 @@ bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now,
         return false;
     if (s->windows > 1 && is_known(s)) {
         charge(s, count, now, skip);
+        s->owes = false;
         skip->to = tail_of(s, count);
     } else {
         skip->to = next_place(s, count);
+        s->owes = true;
         warm(s, now->tick);
     }
     return true;

@@ -49,6 +49,8 @@ typedef struct {
     int64_t base, walked;            /* the block after the first window, and the blocks walked by then */
     steady_sample measured;          /* by the others, in all */
     int64_t measured_blocks;
+    bool owes,
+        lost; /* blocks are left out that are not charged yet; that never were: their box ended before */
 } steady_state;
 
 typedef struct {

@@ -62,6 +62,8 @@ void ts_dma_reset(ts_dma *dma);
  * a refresh keeps the memory from moving data. The stats of what was left out are added by ts_dma_add_skipped. */
 void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks);
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
+/* Some of what was left out was never charged, as its loops ended before it was measured: the time is of no use. */
+bool ts_dma_has_lost(const ts_dma *dma);
 
 /* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do. */
 bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan);
