@@ -156,6 +156,17 @@ static void parts_are_what_could_be_saved(void **state) {
     after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
     check_saving(before.parts[TS_DMA_PART_ROWS], before.cycles, after.cycles, 50, 150);
     assert_true(after.parts[TS_DMA_PART_ROWS] * 3 < before.parts[TS_DMA_PART_ROWS]);
+    quick_rows = few_banks;
+    t->t_rcd_rd = t->t_rcd_wr = 80; /* and what is added to a cost, its part gets */
+    after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
+    check_saving(after.parts[TS_DMA_PART_ROWS] - before.parts[TS_DMA_PART_ROWS], after.cycles, before.cycles,
+                 70, 130);
+    quick_rows = hbm2;
+    before = price(arena, &plain_dma, &hbm2, copy, true, true, true);
+    t->t_wtr_s = t->t_wtr_l = t->t_rtw = 300;
+    after = price(arena, &plain_dma, &quick_rows, copy, true, true, true);
+    check_saving(after.parts[TS_DMA_PART_CONFLICTS] - before.parts[TS_DMA_PART_CONFLICTS], after.cycles,
+                 before.cycles, 70, 130);
     calm.refresh = TS_HBM_REFRESH_NONE;
     before = price(arena, &plain_dma, &hbm2, copy, true, true, true);
     after = price(arena, &plain_dma, &calm, copy, true, true, true);
