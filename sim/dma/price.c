@@ -7,8 +7,8 @@
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
-/* A quarter of the channels behaves as all of them do within about 1 %, fewer do not: an eighth of the 128 of
- * TPU7x takes half as long again for a straight copy. */
+/* A quarter of the channels behaves as all of them do within about 1 %; an eighth is up to 6 % off (transpositions on
+ * TPU v5p), and so are less than four. */
 enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 };
 
 static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
