@@ -348,17 +348,19 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
 }
 
 static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
-    int32_t latest = st->latest, at = st->accept_at;
-    for (const hbm_piece *p = b->pieces; p < b->pieces + b->count; p++) {
-        for (int half = 0; half <= p->is_pair; half++) {
-            latest = max32(latest, p->at[half]);
-            if (st->window <= 0) continue;
-            st->accepted[at] = latest;
-            at = next_in_ring(st, at);
-        }
+    int32_t latest = st->latest, unused;
+    int32_t *first = st->window > 0 ? st->accepted : &unused,
+            *last = first + (st->window > 0 ? st->window : 1);
+    int32_t *accepted = first + st->accept_at;
+    for (const hbm_piece *p = b->pieces, *end = p + b->count; p < end; p++) {
+        *accepted = latest = max32(latest, p->at[0]);
+        if (++accepted == last) accepted = first;
+        if (!p->is_pair) continue;
+        *accepted = latest = max32(latest, p->at[1]);
+        if (++accepted == last) accepted = first;
     }
     st->latest = latest;
-    st->accept_at = at;
+    st->accept_at = (int32_t)(accepted - first);
 }
 
 /* Offers what was added; returns when the last of it was accepted. */
