@@ -3,7 +3,7 @@
 
 #include "mover.h"
 
-enum { GATHER_ELEMENTS = 1 << 16 };
+enum { GATHER_ELEMENTS = 1 << 16, TAKEN_ELEMENTS = 512 };
 
 bool ts_gather_possible(const ts_plan *plan) {
     return plan->gathers && plan->src_layout->axis_count == 1 && plan->dst_layout->axis_count == 1 &&
@@ -26,9 +26,78 @@ static void find_bits(const ts_plan_side *side, const ts_layout *layout, int64_t
     }                                                                                                        \
     return
 
+#define TAKE(type)                                                                                           \
+    for (int64_t i = 0; i < count; i++)                                                                      \
+        memcpy(raw + i * (int64_t)sizeof(type), side->bytes + at[i] / 8, sizeof(type));                      \
+    return
+
+/* Elements at their places become whole bytes, one behind the other. */
+static void take(const ts_mover_side *side, const int64_t *at, int64_t count, uint8_t *raw) {
+    int mask = (1 << side->element_bits % 8) - 1;
+    switch (side->element_bits) {
+    case 8:
+        TAKE(uint8_t);
+    case 16:
+        TAKE(uint16_t);
+    case 32:
+        TAKE(uint32_t);
+    case 64:
+        TAKE(uint64_t);
+    default:
+        for (int64_t i = 0; i < count; i++) raw[i] = (uint8_t)(side->bytes[at[i] >> 3] >> (at[i] & 7) & mask);
+    }
+}
+
+#define PUT(type)                                                                                            \
+    for (int64_t i = 0; i < count; i++)                                                                      \
+        memcpy(side->bytes + at[i] / 8, raw + i * (int64_t)sizeof(type), sizeof(type));                      \
+    return
+
+static void put(const ts_mover_side *side, const int64_t *at, int64_t count, const uint8_t *raw) {
+    int mask = (1 << side->element_bits % 8) - 1;
+    switch (side->element_bits) {
+    case 8:
+        PUT(uint8_t);
+    case 16:
+        PUT(uint16_t);
+    case 32:
+        PUT(uint32_t);
+    case 64:
+        PUT(uint64_t);
+    default:
+        for (int64_t i = 0; i < count; i++) {
+            uint8_t *byte = &side->bytes[at[i] >> 3];
+            *byte = (uint8_t)((*byte & ~(mask << (at[i] & 7))) | (raw[i] & mask) << (at[i] & 7));
+        }
+    }
+}
+
+/* Do take and put know the side's elements? `bits`: all that its addresses are sums of multiples of. */
+static bool is_plain(const ts_mover_side *side, int64_t bits) {
+    const ts_dtype_info *type = ts_dtype_get(side->dtype);
+    int width = side->element_bits;
+    if (width < 8)
+        return (width == 1 || width == 2 || width == 4) && bits % width == 0 && type->stored_bits == 8;
+    return (width == 8 || width == 16 || width == 32 || width == 64) && bits % 8 == 0 &&
+           type->stored_bits == width;
+}
+
+static void convert_elements(const ts_mover *m, const int64_t *from, const int64_t *to, int64_t count) {
+    uint8_t raw[TAKEN_ELEMENTS * 8], value[TAKEN_ELEMENTS * 8];
+    for (int64_t done = 0; done < count; done += TAKEN_ELEMENTS) {
+        int64_t many = count - done < TAKEN_ELEMENTS ? count - done : TAKEN_ELEMENTS;
+        bool converts = m->src.dtype != m->dst.dtype;
+        take(&m->src, from + done, many, raw);
+        if (converts) ts_fill_convert(m, raw, value, many);
+        for (int64_t i = 0; !converts && m->dst.dtype == TS_DTYPE_PRED && i < many; i++) raw[i] = raw[i] != 0;
+        put(&m->dst, to + done, many, converts ? value : raw);
+    }
+}
+
+/* `bits`: of each side, as of is_plain. */
 static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t *to, int64_t count,
-                          bool whole_bytes) {
-    switch (m->same && whole_bytes ? m->src.element_bits : 0) {
+                          const int64_t bits[2]) {
+    switch (m->same && (bits[0] | bits[1]) % 8 == 0 ? m->src.element_bits : 0) {
     case 8:
         COPY(uint8_t);
     case 16:
@@ -38,6 +107,10 @@ static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t 
     case 64:
         COPY(uint64_t);
     default:
+        if (is_plain(&m->src, bits[0]) && is_plain(&m->dst, bits[1])) {
+            convert_elements(m, from, to, count);
+            return;
+        }
         for (int64_t i = 0; i < count; i++) {
             ts_plan_box box = {.src_bits = from[i], .dst_bits = to[i], .elements = 1};
             ts_move_elements(m, &box);
@@ -49,13 +122,13 @@ void ts_move_gather(const ts_mover *m, const ts_plan *plan) {
     ts_arena *scratch = ts_arena_new();
     int64_t most = plan->box_count < GATHER_ELEMENTS ? plan->box_count : GATHER_ELEMENTS;
     int64_t *from = TS_NEW_ARRAY(scratch, int64_t, most), *to = TS_NEW_ARRAY(scratch, int64_t, most);
-    int64_t bits =
-        plan->src.base_bits | plan->dst.base_bits | plan->src.axis_bits[0] | plan->dst.axis_bits[0];
+    const int64_t bits[2] = {plan->src.base_bits | plan->src.axis_bits[0],
+                             plan->dst.base_bits | plan->dst.axis_bits[0]};
     for (int64_t first = 0; first < plan->box_count; first += most) {
         int64_t count = plan->box_count - first < most ? plan->box_count - first : most;
         find_bits(&plan->src, plan->src_layout, first, count, from);
         find_bits(&plan->dst, plan->dst_layout, first, count, to);
-        copy_elements(m, from, to, count, bits % 8 == 0);
+        copy_elements(m, from, to, count, bits);
     }
     ts_arena_free(scratch);
 }

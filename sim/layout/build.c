@@ -215,6 +215,16 @@ static void forward_sliced(const void *self, const int64_t *index, int64_t *coor
     slice->whole->function.forward(slice->whole->function.self, biased, coordinates);
 }
 
+static void forward_sliced_block(const void *self, int64_t (*index)[TS_MAP_BLOCK], int count,
+                                 int64_t *offsets) {
+    const sliced *slice = self;
+    const ts_map_function *function = &slice->whole->function;
+    for (int i = 0; i < slice->whole->rank; i++) {
+        for (int k = 0; k < count; k++) index[i][k] += slice->begin[i];
+    }
+    function->forward_block(function->self, index, count, offsets);
+}
+
 static bool check_slice(ts_error *err, const ts_layout *layout, const int64_t *begin, const int64_t *sizes) {
     for (int i = 0; i < layout->rank; i++) {
         int64_t end;
@@ -250,7 +260,8 @@ const ts_layout *ts_layout_slice(ts_error *err, ts_arena *arena, const ts_layout
         sliced *self = TS_NEW(arena, sliced);
         *self = (sliced){
             layout, ts_arena_grow(arena, begin, (size_t)layout->rank, (size_t)layout->rank, sizeof *begin)};
-        slice->function = (ts_map_function){self, forward_sliced};
+        slice->function = (ts_map_function){.self = self, .forward = forward_sliced};
+        if (layout->function.forward_block) slice->function.forward_block = forward_sliced_block;
         return slice;
     }
     prepend(arena, &b, layout, slice);
@@ -280,7 +291,7 @@ const ts_layout *ts_layout_squeeze(ts_error *err, ts_arena *arena, const ts_layo
     squeezed->rank = rank;
     squeezed->dims = b.dims;
     if (layout->function.forward)
-        squeezed->function = (ts_map_function){layout, forward_squeezed};
+        squeezed->function = (ts_map_function){.self = layout, .forward = forward_squeezed};
     else
         prepend(arena, &b, layout, squeezed);
     return squeezed;

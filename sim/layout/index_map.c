@@ -1,6 +1,7 @@
 /* Index maps: values, ranges and shapes. */
 #include "tilesim/layout/index_map.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -85,6 +86,53 @@ bool ts_index_value(const ts_index_expr *expr, const int64_t *index, int64_t *va
     }
     return ts_index_value(expr->a, index, &a) && (!expr->b || ts_index_value(expr->b, index, &b)) &&
            combine(expr->kind, a, b, value);
+}
+
+/* By a power of two: a shift, or a mask. */
+static bool by_power(const ts_index_expr *expr, int count, int64_t *values) {
+    int64_t by = expr->b->kind == TS_INDEX_CONSTANT ? expr->b->value : 0;
+    if (by <= 0 || (by & (by - 1)) != 0 || (expr->kind != TS_INDEX_DIVIDE && expr->kind != TS_INDEX_MODULO))
+        return false;
+    int shift = __builtin_ctzll((uint64_t)by);
+    for (int k = 0; k < count; k++)
+        values[k] = expr->kind == TS_INDEX_DIVIDE ? values[k] >> shift : values[k] & (by - 1);
+    return true;
+}
+
+#define EACH(operation)                                                                                      \
+    for (int k = 0; k < count; k++) values[k] = values[k] operation b[k];                                    \
+    return
+
+/* Sums and products fit: the range of every part was looked at when the map was made. */
+void ts_index_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *values) {
+    int64_t b[TS_MAP_BLOCK] = {0};
+    if (expr->kind == TS_INDEX_CONSTANT || expr->kind == TS_INDEX_VARIABLE) {
+        const int64_t *from = expr->kind == TS_INDEX_VARIABLE ? index[expr->value] : NULL;
+        for (int k = 0; k < count; k++) values[k] = from ? from[k] : expr->value;
+        return;
+    }
+    ts_index_values(expr->a, index, count, values);
+    if (expr->b && by_power(expr, count, values)) return;
+    if (expr->b) ts_index_values(expr->b, index, count, b);
+    switch (expr->kind) {
+    case TS_INDEX_ADD:
+        EACH(+);
+    case TS_INDEX_SUBTRACT:
+        EACH(-);
+    case TS_INDEX_MULTIPLY:
+        EACH(*);
+    case TS_INDEX_XOR:
+        EACH(^);
+    case TS_INDEX_AND:
+        EACH(&);
+    case TS_INDEX_OR:
+        EACH(|);
+    default:
+        for (int k = 0; k < count; k++) {
+            bool fits = combine(expr->kind, values[k], b[k], &values[k]);
+            assert(fits);
+        }
+    }
 }
 
 bool ts_index_map_apply(ts_error *err, const ts_index_map *map, const int64_t *index, int64_t *transformed) {
@@ -198,7 +246,8 @@ static bool sums_of_digits(ts_error *err, ts_arena *arena, const ts_index_map *m
     for (int i = 0; i < map->count && *found; i++) {
         bool reversed = digits->sums[i].count == 1 && digits->sums[i].terms[0].scale < 0;
         if (reversed && digits->sums[i].constant != 0)
-            return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d runs backwards, expected it to begin at 0", i);
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "transformed index %d runs backwards, expected it to begin at 0", i);
         *found = is_compact(digits, &digits->sums[i], &shape[i]);
     }
     for (int i = 0; i < map->count && *found; i++)

@@ -139,6 +139,16 @@ static void forward(const void *self, const int64_t *index, int64_t *coordinates
     }
 }
 
+static void forward_block(const void *self, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *offsets) {
+    const computed *c = self;
+    int64_t values[TS_MAP_BLOCK];
+    memset(offsets, 0, (size_t)count * sizeof *offsets);
+    for (int i = 0; i < c->map.count; i++) {
+        ts_index_values(c->map.exprs[i], index, count, values);
+        for (int k = 0; k < count; k++) offsets[k] += values[k] * c->placing.stride_of[i];
+    }
+}
+
 static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                                  const placing *p) {
     ts_layout_builder b;
@@ -156,7 +166,8 @@ static const ts_layout *function(ts_error *err, ts_arena *arena, const ts_index_
     *self = (computed){*map, *p};
     for (int i = 0; i < p->axis_count; i++) axes[i].name = p->names[i];
     *layout = (ts_layout){.rank = map->rank, .dims = b.dims, .axis_count = p->axis_count, .axes = axes};
-    layout->function = (ts_map_function){self, forward};
+    layout->function = (ts_map_function){.self = self, .forward = forward};
+    if (p->axis_count == 1) layout->function.forward_block = forward_block;
     layout->axis_sizes = self->placing.sizes;
     return layout;
 }
@@ -190,8 +201,8 @@ static bool next_index(const ts_layout *layout, int64_t *index) {
 }
 
 /* The first two indices that share a place, by marking all places. More indices than places collide early. */
-static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places, int64_t *first,
-                    int64_t *second) {
+static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places,
+                    int64_t *first, int64_t *second) {
     uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, places / 64 + 1);
     memset(first, 0, (size_t)layout->rank * sizeof *first);
     memset(second, 0, (size_t)layout->rank * sizeof *second);

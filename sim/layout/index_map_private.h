@@ -39,6 +39,9 @@ const ts_index_expr *ts_index_node(ts_arena *arena, ts_index_kind kind, const ts
 /* Exact; false (no error) on overflow or division by 0. */
 bool ts_index_value(const ts_index_expr *expr, const int64_t *index, int64_t *value);
 
+/* The values at up to TS_MAP_BLOCK indices, an array for each variable; all must be exact (asserted). */
+void ts_index_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *values);
+
 /* What an expression can be at most, over indices 0 .. dims-1. False where that does not fit, or might divide
  * by 0 or shift by less than 0 or more than 62: then single values cannot be trusted to fit either. */
 typedef struct {

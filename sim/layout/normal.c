@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "chain.h"
 #include "tilesim/base/number.h"
 #include "tilesim/layout/layout.h"
@@ -385,6 +386,7 @@ static void forward_plain(ts_arena *scratch, const ts_layout *layout, int64_t fi
         sum_tables(&t, first, count, offsets);
         return;
     }
+    if (ts_layout_forward_blocks(layout, first, count, offsets)) return;
     for (int64_t i = 0; i < count; i++) {
         unflatten(layout, first + i, index);
         ts_layout_forward(layout, index, &offsets[i]);

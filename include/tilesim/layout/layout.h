@@ -21,6 +21,7 @@
 enum {
     TS_LAYOUT_MAX_DIMS = 128, /* current dims at any stage; more is refused with a clear error */
     TS_LAYOUT_MAX_AXES = 32,
+    TS_MAP_BLOCK = 128,
 };
 
 /* A digit or a replica: `extent` values, each `stride` apart on axis number `axis`. extent >= 0 (0 only where a
@@ -65,6 +66,9 @@ int64_t ts_swizzle_address(const ts_swizzle *swizzle, int64_t address);
 typedef struct {
     const void *self;
     void (*forward)(const void *self, const int64_t *index, int64_t *coordinates);
+    /* The same for up to TS_MAP_BLOCK indices, an array for each dim, which it may change; the layout has one axis. NULL:
+     * there is only the other. */
+    void (*forward_block)(const void *self, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *offsets);
 } ts_map_function;
 
 typedef struct ts_layout {
