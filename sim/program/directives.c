@@ -48,7 +48,8 @@ static bool assemble_param(assembler *as, const token *word, const token **at, c
     }
     named->value = v;
     if (as->names == as->global) {
-        *LIST_ADD(as->arena, &as->params) = (ts_param){named->name, v.is_float, v.integer, v.number};
+        *LIST_ADD(as->arena, &as->params) =
+            (ts_param){named->name, v.is_float, v.integer, v.number, as->expansions > 0 && define == NULL};
     }
     return true;
 }

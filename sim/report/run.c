@@ -107,6 +107,9 @@ static void add_head(ts_text *out, const ts_run_request *request, const ts_run_r
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
         char word[128];
+        if (param->included) {
+            continue; /* the inner figures of what the program is made of; --json has them */
+        }
         if (param->is_float) {
             snprintf(word, sizeof(word), "%s=%.9g", param->name, param->number);
         } else {

@@ -235,6 +235,14 @@ def failed_check():
 
 
 @test
+def parameters_of_included_files_are_not_listed():
+    head = expect(["run", "programs/copy.tsim"]).split("tensors")[0]
+    assert head.endswith("program    programs/copy.tsim ROWS=1024 COLS=512 BLOCK=128\n"), head
+    assert "BK=128\n" in expect(["run", "programs/matmul.tsim", "-D", "BK=128"]).split("tensors")[0]
+    assert expect_json(["run", "programs/copy.tsim"])["params"]["BLOCKS"] == 8
+
+
+@test
 def reports():
     text = (".param N = 3\n.tensor x hbm f32[2,3] in iota\n.tensor y hbm f32[2,3] out\n.tensor v vmem f32[2,3]\n.sem s\n"
             "dma v <- x, s\nwait s\ndma y <- v, s\nwait s\n")

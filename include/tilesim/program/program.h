@@ -34,6 +34,7 @@ typedef struct {
     bool is_float;
     int64_t integer;
     double number;
+    bool included; /* defined in another file than the program's own, and not by the user */
 } ts_param;
 
 /* A .check: the bytes [begin, end) of the source behind the word. host/reference.h reads them; names are
