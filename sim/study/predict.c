@@ -281,6 +281,21 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
     return true;
 }
 
+enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
+
+/* What the program does not show: f32 operands, of which it reads bf16, and thin ones, which it pads: then
+ * the product is a pass over its operands, if that takes longer, or instead. */
+static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_work_product *p,
+                             const ts_machine *machine, double *us) {
+    bool thin = p->m <= THIN || p->n <= THIN;
+    double pass;
+    if (!thin && p->in_bytes <= 2) return true;
+    if (!predict_pass(err, arena, known, machine, p->in_bytes * (p->m * p->k + p->k * p->n * p->weights), false, &pass))
+        return false;
+    if (thin || pass > *us) *us = pass;
+    return true;
+}
+
 static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                             const ts_work_product *p, const ts_machine *machine, double *us) {
     extents b = {w->block[0], w->block[1], w->block[2]};
@@ -301,7 +316,7 @@ static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *know
         *us += (p->transcendentals - whole) * (more - *us);
     }
     *us += microseconds(machine->chip.launch_ps);
-    return true;
+    return predict_operands(err, arena, known, p, machine, us);
 }
 
 /* The cores of a device each take their share of the rows, and of the HBM. */
@@ -323,7 +338,7 @@ static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *kno
 
 /* ---- Element-wise operations on f16 ---- */
 
-enum { HALF_ROWS = 1024, HALF_BLOCKS = 16 };
+enum { HALF_ROWS = 1024, HALF_BLOCKS = 8 };
 
 /* Rows of 128 in the layout that pads least: any dims may be the two minor ones, which XLA tiles by 8 x 128
  * and packs in pairs; a vector is padded to 256. */
@@ -361,7 +376,8 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
 /* Heads are alike; the block of rows is as large as the units' queues let it be. */
 static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                               const ts_machine *machine, double *us) {
-    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/flash_attention.tsim"};
+    kernel k = {
+        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/flash_attention.tsim"};
     int64_t rows = machine->core.mxu.result_vregs * 8 / (machine->core.mxu.edge / 128);
     int64_t length = ts_round_up(w->length, 16);
     define(&k, "SEQ", w->length);
@@ -382,7 +398,7 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, 
                                         [TS_WORK_MATMUL] = predict_products,
                                         [TS_WORK_PASSES] = predict_passes,
                                         [TS_WORK_ELEMENTWISE] = predict_elementwise,
-        [TS_WORK_ATTENTION] = predict_attention};
+                                        [TS_WORK_ATTENTION] = predict_attention};
     const ts_machine *device = ts_machine_device(err, arena, machine);
     if (device == NULL) return false;
     if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)

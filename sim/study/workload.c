@@ -189,6 +189,9 @@ static bool add_product(ts_workload *work, ts_work_product p) {
 
 static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
     work->kind = TS_WORK_MATMUL;
+    if (HAS(row->workload, "fp8", "f8", "float8", "int8", "s8") ||
+        HAS(row->parameters, "fp8", "f8", "float8", "int8"))
+        return refuse(work, "a product of 8-bit values");
     work->random = real(row, "rnd", 1) > 0;
     int count = dims_of(row, "blk", work->block);
     if (count != 3) memset(work->block, 0, sizeof work->block);
@@ -394,7 +397,7 @@ static bool read_jaxbench(const ts_measured_row *row, ts_workload *work) {
     name = name != NULL ? name + 1 : row->workload;
     work->random = name[strspn(name, "0123456789")] != 'k'; /* those of KernelBench have weights of zero */
     if (HAS(name, "*attention")) {
-        bool one = HAS(row->workload, "pallas") && HAS(name, "*flash", "*gqa_attention", "*mha") &&
+        bool one = HAS(row->workload, "pallas") && HAS(name, "*flash", "*flex", "*gqa_attention", "*mha") &&
                    !HAS(name, "*paged", "*MLA");
         work->group = &ts_work_groups[one ? FLASH_V6E : ATTENTION_V6E];
         return one ? read_attention(row, work) : refuse(work, work->group->reason);
