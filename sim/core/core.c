@@ -181,6 +181,7 @@ static void go_on(ts_core *core) {
         charge(core, core->now + 1, core->hold_cycles - 1, core->hold_stall);
     }
     core->next = core->now + (core->hold_cycles > 1 ? core->hold_cycles : 1);
+    core->looped = core->taken >= 0 && core->taken <= core->pc ? core->pc : -1;
     core->pc = core->taken >= 0 ? core->taken : core->pc + 1;
     core->halted = core->halting || core->pc >= core->bundle_count;
 }
@@ -297,7 +298,11 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
         if (core->bundles[core->pc].shared && core->next >= shared_until) {
             break;
         }
+        core->looped = -1;
         ok = advance(err, core);
+        if (core->looped >= 0 && core->skip && ok) {
+            core_skip_loop(core, core->looped, until);
+        }
     }
     float_mode_leave(mode);
     return ok;
@@ -340,7 +345,11 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
     core->issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     core->stall_cycles = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     core->halted = core->bundle_count == 0;
-    return core_decode(err, arena, core) ? core : NULL;
+    if (!core_decode(err, arena, core)) {
+        return NULL;
+    }
+    core_skip_new(arena, core);
+    return core;
 }
 
 bool ts_core_halted(const ts_core *core) { return core->halted; }

@@ -392,6 +392,46 @@ CORE_FUNCTION(mxu_pop) {
     return true;
 }
 
+/* ---- Loops that repeat ---- */
+
+int core_mxus_state(const ts_core *core, int64_t *out) {
+    const ts_machine_mxu *config = &core->setup.config->mxu;
+    int at = 0, units = core->mxus ? config->units : 0;
+    if (!out) {
+        return units * (6 + 2 * config->staging + config->result_vregs);
+    }
+    for (int i = 0; i < units; i++) {
+        const core_mxu *mxu = &core->mxus[i];
+        int64_t counts[] = {mxu->in_use, mxu->complete, mxu->latched, mxu->pushed, mxu->result_count, mxu->row_type};
+        memcpy(out + at, counts, sizeof(counts));
+        at += 6;
+        for (int t = 0; t < mxu->in_use + mxu->complete + (mxu->latched > 0); t++) {
+            int tile = (mxu->first + t) % config->staging;
+            bool waits = t >= mxu->in_use && t < mxu->in_use + mxu->complete;
+            int64_t left = mxu->tile_ready[tile] - core->next;
+            out[at++] = mxu->tile_types[tile];
+            out[at++] = waits && left > 0 ? left : 0;
+        }
+        for (int r = 0; r < mxu->result_count; r++) {
+            int64_t left = mxu->result_ready[(mxu->result_first + r) % config->result_vregs] - core->next;
+            out[at++] = left > 0 ? left : 0;
+        }
+    }
+    return at;
+}
+
+void core_mxus_move(ts_core *core, int64_t from, int64_t by) {
+    const ts_machine_mxu *config = &core->setup.config->mxu;
+    for (int i = 0; core->mxus && i < config->units; i++) {
+        for (int t = 0; t < config->staging; t++) {
+            core->mxus[i].tile_ready[t] += core->mxus[i].tile_ready[t] > from ? by : 0;
+        }
+        for (int r = 0; r < config->result_vregs; r++) {
+            core->mxus[i].result_ready[r] += core->mxus[i].result_ready[r] > from ? by : 0;
+        }
+    }
+}
+
 #define FUNCTION_ROWS(name, bits, rate)                                                                      \
     CORE_FUNCTION(mxu_latch_##name) { return latch(err, core, op, TYPE_##name, false); }                     \
     CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, true); }                     \

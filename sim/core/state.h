@@ -10,6 +10,7 @@ typedef struct core_op core_op;
 typedef struct core_taint core_taint;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
+typedef struct core_skip core_skip;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
 
@@ -128,6 +129,8 @@ struct ts_core {
 
     core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
     core_transposer *transposer;
+    core_skip *skip; /* NULL: no iterations are left out */
+    int looped;      /* the bundle whose branch back was taken, -1: none */
 
     /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
      * known). */
@@ -203,6 +206,16 @@ int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cy
 core_gate core_gate_mxu_pop, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */
 void core_write_vreg(const core_op *op, const uint32_t *words);
+
+/* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how many numbers;
+ * out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
+int core_mxus_state(const ts_core *core, int64_t *out);
+void core_mxus_move(ts_core *core, int64_t from, int64_t by);
+
+/* skip.c */
+void core_skip_new(ts_arena *arena, ts_core *core);
+/* A branch back of bundle `end` was taken, and the core is at its target; it may go up to cycle `until`. */
+void core_skip_loop(ts_core *core, int end, int64_t until);
 
 /* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address);

@@ -1,0 +1,441 @@
+/* Time only: iterations of a loop are left out when its state repeats.
+ *
+ * Watched are loops without other branches inside, and without anything that others can notice: no DMA, semaphores, SMEM
+ * or scalars from vectors. When one iteration has left the core as the one before did (what is not ready for how long, all
+ * seen from the head of the loop), and every scalar, address and the branch are linear in the iteration, so will the
+ * following ones: k of them are added at once. k ends where the branch falls through, where a scalar or an address would
+ * leave its range, and at the cycle up to which the core may go alone. Nothing else changes: not a cycle, not a counter.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+enum { VISITS = 16, PAUSE = 64 }; /* after so many visits in vain, two of every PAUSE are looked at */
+
+/* Of a load or store of VMEM in the body: its bytes in the next iteration, and how far they move with each. */
+typedef struct {
+    int64_t first, end, step;
+    bool writes;
+} access;
+
+typedef struct {
+    int64_t cycle; /* at the head */
+    int64_t stalls[TS_STALL_COUNT];
+    int64_t *issues, *stall_cycles; /* of the bundles */
+    uint32_t *sregs;
+    int64_t *state;
+    int state_count;
+} snapshot;
+
+struct core_skip {
+    int head, end; /* the loop's bundles */
+    bool known;    /* there is a snapshot of its head */
+    int visits;
+    snapshot before;
+    bool *bodies;   /* by bundle: the branch of it ends a body that can be watched */
+    int64_t *state; /* now */
+    int64_t *slopes; /* of sregs, an iteration */
+    uint32_t *sregs;
+    access *accesses;
+    int access_count, access_capacity;
+    int64_t most; /* iterations */
+};
+
+/* ---- Which loops ---- */
+
+static bool may_repeat(const core_op *op) {
+    switch (ts_opcode_get(op->instruction->opcode)->family) {
+    case TS_FAMILY_SCALAR:
+        return op->instruction->opcode != TS_OP_sld && op->instruction->opcode != TS_OP_sst &&
+               op->run != core_run_copy_word;
+    case TS_FAMILY_CONTROL:
+        return op->instruction->opcode == TS_OP_nop;
+    case TS_FAMILY_TRANSFER:
+    case TS_FAMILY_TRANSPOSE:
+        return false;
+    default:
+        return !op->taint || !op->taint->from_vector;
+    }
+}
+
+static const core_op *branch_of(const core_bundle *bundle) {
+    for (int i = 0; i < bundle->op_count; i++) {
+        if (bundle->ops[i].target >= 0) {
+            return &bundle->ops[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_body(const ts_core *core, int head, int end) {
+    for (int b = head; b <= end; b++) {
+        const core_bundle *bundle = &core->bundles[b];
+        const core_op *branch = branch_of(bundle);
+        for (int i = 0; i < bundle->op_count; i++) {
+            if (&bundle->ops[i] != branch && !may_repeat(&bundle->ops[i])) {
+                return false;
+            }
+        }
+        if ((branch != NULL) != (b == end)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void core_skip_new(ts_arena *arena, ts_core *core) {
+    const ts_core_ports *ports = core->setup.ports;
+    if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled || ports->accessed ||
+        ports->changed || ports->vmem_take) {
+        return;
+    }
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    core_skip *skip = core->skip = TS_NEW(arena, core_skip);
+    int registers = limits->sregs + limits->vregs + limits->vmasks, ops = 0;
+    int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_count + 2;
+    room += core_mxus_state(core, NULL);
+    skip->head = -1;
+    skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
+    for (int i = 0; i < core->bundle_count; i++) {
+        const core_op *branch = branch_of(&core->bundles[i]);
+        skip->bodies[i] = branch && branch->target <= i && is_body(core, branch->target, i);
+        ops += core->bundles[i].op_count;
+    }
+    skip->before.issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+    skip->before.stall_cycles = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+    skip->before.sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);
+    skip->before.state = TS_NEW_ARRAY(arena, int64_t, room);
+    skip->state = TS_NEW_ARRAY(arena, int64_t, room);
+    skip->slopes = TS_NEW_ARRAY(arena, int64_t, limits->sregs);
+    skip->sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);
+    skip->accesses = TS_NEW_ARRAY(arena, access, ops);
+}
+
+/* ---- What repeats ---- */
+
+static int add_times(const int64_t *times, const int *stalls, int count, int64_t from, int64_t *out) {
+    int at = 0;
+    for (int i = 0; i < count; i++) {
+        bool ahead = times[i] > from;
+        out[at++] = ahead ? times[i] - from : 0;
+        out[at++] = ahead ? stalls[i] : 0;
+    }
+    return at;
+}
+
+static int read_state(const ts_core *core, int64_t *out) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    int registers = limits->sregs + limits->vregs + limits->vmasks, at = 0;
+    at += add_times(core->ready, core->ready_stall, registers, core->next, out);
+    at += add_times(core->unit_free, core->unit_stall, ts_core_unit_count(core->setup.config), core->next, out + at);
+    for (int i = 0; i < core->store_count; i++) {
+        const core_store *store = &core->stores[(core->store_next + i) % core->store_count];
+        if (store->visible > core->next) {
+            out[at++] = store->visible - core->next;
+            out[at++] = store->stall;
+        }
+    }
+    out[at++] = core->stores_visible > core->next ? core->stores_visible - core->next : 0;
+    return at + core_mxus_state(core, out + at);
+}
+
+static void remember(core_skip *skip, const ts_core *core, int count) {
+    snapshot *s = &skip->before;
+    size_t body = (size_t)(skip->end - skip->head + 1) * sizeof(*core->issues);
+    s->cycle = core->next;
+    s->state_count = count;
+    memcpy(s->state, skip->state, (size_t)count * sizeof(*s->state));
+    memcpy(s->stalls, core->stalls, sizeof(s->stalls));
+    memcpy(s->issues + skip->head, core->issues + skip->head, body);
+    memcpy(s->stall_cycles + skip->head, core->stall_cycles + skip->head, body);
+    memcpy(s->sregs, core->sregs, (size_t)core->setup.config->limits.sregs * sizeof(*s->sregs));
+    skip->known = true;
+}
+
+/* ---- What is linear: one iteration ahead, with the slope of every scalar ---- */
+
+static void limit(core_skip *skip, int64_t iterations) {
+    skip->most = iterations < skip->most ? iterations : skip->most;
+}
+
+/* value + k * slope stays within low .. high for k up to skip->most. */
+static void keep_within(core_skip *skip, int64_t value, int64_t slope, int64_t low, int64_t high) {
+    if (slope > 0) {
+        limit(skip, (high - value) / slope);
+    } else if (slope < 0) {
+        limit(skip, (value - low) / -slope);
+    }
+}
+
+/* The slope of a source; constants have none. */
+static int64_t slope_of(const core_skip *skip, const ts_core *core, const uint32_t *source) {
+    ptrdiff_t reg = source - core->sregs;
+    return reg >= 0 && reg < core->setup.config->limits.sregs ? skip->slopes[reg] : 0;
+}
+
+/* False: not linear, or beyond 32 bits. x, y: the sources' values. */
+static bool linear(const core_op *op, int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t *value, int64_t *slope) {
+    switch (op->instruction->opcode) {
+    case TS_OP_smov:
+        *value = x, *slope = dx;
+        return true;
+    case TS_OP_sadd:
+        *value = x + y, *slope = dx + dy;
+        return true;
+    case TS_OP_ssub:
+        *value = x - y, *slope = dx - dy;
+        return true;
+    case TS_OP_smul:
+        *value = x * y, *slope = dx * y + dy * x;
+        return dx == 0 || dy == 0;
+    default:
+        *slope = 0;
+        return dx == 0 && dy == 0;
+    }
+}
+
+static bool do_scalar(core_skip *skip, ts_core *core, const core_op *op) {
+    ptrdiff_t reg = op->d - core->sregs;
+    bool known = reg >= 0 && reg < core->setup.config->limits.sregs;
+    int64_t x = op->in[0] ? (int32_t)*op->in[0] : 0, y = op->in[1] ? (int32_t)*op->in[1] : 0, value = INT64_MIN, slope;
+    int64_t dx = op->in[0] ? slope_of(skip, core, op->in[0]) : 0, dy = op->in[1] ? slope_of(skip, core, op->in[1]) : 0;
+    if (!known || !linear(op, x, y, dx, dy, &value, &slope) || !op->run(NULL, core, op)) {
+        return false;
+    }
+    if (value != INT64_MIN && (int32_t)*op->d != value) {
+        return false;
+    }
+    keep_within(skip, (int32_t)*op->d, slope, INT32_MIN, INT32_MAX);
+    skip->slopes[reg] = slope;
+    return true;
+}
+
+static bool do_access(core_skip *skip, const ts_core *core, const core_op *op) {
+    const core_address *a = op->address;
+    int64_t address, step = 0;
+    if (!core_address_find(NULL, core, op, &address)) {
+        return false;
+    }
+    for (int i = 0; i < a->term_count; i++) {
+        int64_t slope = slope_of(skip, core, a->terms[i].sreg);
+        if (slope != 0 && (a->terms[i].modulus > 0 || slope % a->terms[i].divisor != 0)) {
+            return false;
+        }
+        step += slope / a->terms[i].divisor * a->terms[i].multiplier * 4;
+    }
+    bool rows = a->high_bytes - a->low_bytes >= TS_LANES * 4;
+    if (rows && step % (TS_LANES * 4) != 0) {
+        return false;
+    }
+    keep_within(skip, address + a->low_bytes, step, a->tensor_first, INT64_MAX / 2);
+    keep_within(skip, address + a->high_bytes, step, INT64_MIN / 2, a->tensor_end);
+    skip->accesses[skip->access_count++] = (access){
+        address + a->low_bytes, address + a->high_bytes, step, op->instruction->opcode == TS_OP_vst};
+    return true;
+}
+
+/* Lets k grow to the iterations in which the branch is taken: difference + k * slope < 0. */
+static void limit_below(core_skip *skip, int64_t difference, int64_t slope) {
+    if (difference >= 0) {
+        limit(skip, 0);
+    } else if (slope > 0) {
+        limit(skip, (-difference + slope - 1) / slope);
+    }
+}
+
+static void limit_branch(core_skip *skip, const ts_core *core, const core_op *op) {
+    const uint32_t *in = op->in[1];
+    int64_t d = (int64_t)(int32_t)*op->in[0] - (in ? (int32_t)*in : 0);
+    int64_t slope = slope_of(skip, core, op->in[0]) - (in ? slope_of(skip, core, in) : 0);
+    switch (op->instruction->opcode) {
+    case TS_OP_brnz:
+    case TS_OP_br_ne: /* until it is 0, or passes it */
+        limit_below(skip, d < 0 ? d : -d, d < 0 ? slope : -slope);
+        return;
+    case TS_OP_br_lt:
+        limit_below(skip, d, slope);
+        return;
+    case TS_OP_br_le:
+        limit_below(skip, d - 1, slope);
+        return;
+    case TS_OP_br_gt:
+        limit_below(skip, -d, -slope);
+        return;
+    case TS_OP_br_ge:
+        limit_below(skip, -d - 1, -slope);
+        return;
+    default:
+        limit(skip, 0);
+    }
+}
+
+static bool do_bundle(core_skip *skip, ts_core *core, const core_bundle *bundle) {
+    for (int i = 0; i < bundle->op_count; i++) {
+        const core_op *op = &bundle->ops[i];
+        bool scalar = ts_opcode_get(op->instruction->opcode)->family == TS_FAMILY_SCALAR;
+        if (op->target >= 0) {
+            limit_branch(skip, core, op);
+        } else if (op->address ? !do_access(skip, core, op) : scalar && !do_scalar(skip, core, op)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_known(const ts_core *core) {
+    for (int i = 0; i < core->setup.config->limits.sregs; i++) {
+        if (core->unknown[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs the scalars of one iteration on the core's registers and puts these back. */
+static bool look_ahead(core_skip *skip, ts_core *core) {
+    int sregs = core->setup.config->limits.sregs;
+    bool good = true;
+    skip->most = INT64_MAX;
+    skip->access_count = 0;
+    memcpy(skip->sregs, core->sregs, (size_t)sregs * sizeof(*skip->sregs));
+    for (int i = 0; i < sregs; i++) {
+        skip->slopes[i] = (int64_t)(int32_t)core->sregs[i] - (int32_t)skip->before.sregs[i];
+        keep_within(skip, (int32_t)core->sregs[i], skip->slopes[i], INT32_MIN, INT32_MAX);
+    }
+    for (int b = skip->head; b <= skip->end && good; b++) {
+        good = do_bundle(skip, core, &core->bundles[b]);
+    }
+    for (int i = 0; i < sregs; i++) {
+        int64_t step = (int64_t)(int32_t)skip->sregs[i] - (int32_t)skip->before.sregs[i];
+        good = good && skip->slopes[i] == step && (int32_t)core->sregs[i] == (int32_t)skip->sregs[i] + step;
+    }
+    memcpy(core->sregs, skip->sregs, (size_t)sregs * sizeof(*skip->sregs));
+    return good;
+}
+
+/* ---- Loads behind stores ---- */
+
+/* Whether the two can touch the same bytes between the iteration before and number k from now. */
+static bool ever_meet(const access *store, const access *load, int64_t k) {
+    int64_t low[2], high[2];
+    for (int i = 0; i < 2; i++) {
+        const access *a = i == 0 ? store : load;
+        int64_t from = -a->step, to = a->step * k;
+        low[i] = a->first + (from < to ? from : to);
+        high[i] = a->end + (from > to ? from : to);
+    }
+    return low[0] < high[1] && low[1] < high[0];
+}
+
+/* Loads meet the same stores in every iteration: they move alike, or never meet. */
+static bool stores_stay(const core_skip *skip, int64_t k) {
+    for (int i = 0; i < skip->access_count; i++) {
+        for (int j = 0; j < skip->access_count && skip->accesses[i].writes; j++) {
+            const access *store = &skip->accesses[i], *load = &skip->accesses[j];
+            if (!load->writes && store->step != load->step && ever_meet(store, load, k)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The store of the body that has left this one in the iteration before; NULL: none, or it is not clear which. */
+static const access *origin_of(const core_skip *skip, const core_store *store) {
+    const access *found = NULL;
+    for (int i = 0; i < skip->access_count; i++) {
+        const access *a = &skip->accesses[i];
+        bool same = a->writes && a->first - a->step == store->first && a->end - a->step == store->end;
+        if (same && found && found->step != a->step) {
+            return NULL;
+        }
+        found = same ? a : found;
+    }
+    return found;
+}
+
+static bool stores_are_known(const core_skip *skip, const ts_core *core) {
+    for (int i = 0; i < core->store_count; i++) {
+        if (core->stores[i].visible > core->next && !origin_of(skip, &core->stores[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Leaving out ---- */
+
+static void move_times(int64_t *times, int count, int64_t from, int64_t by) {
+    for (int i = 0; i < count; i++) {
+        times[i] += times[i] > from ? by : 0;
+    }
+}
+
+static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    int64_t by = k * (core->next - skip->before.cycle);
+    for (int i = 0; i < core->store_count; i++) {
+        core_store *store = &core->stores[i];
+        if (store->visible > core->next) {
+            int64_t far = k * origin_of(skip, store)->step;
+            *store = (core_store){store->space, store->first + far, store->end + far, store->visible + by, store->stall};
+        }
+    }
+    for (int i = 0; i < limits->sregs; i++) {
+        core->sregs[i] += (uint32_t)(k * ((int64_t)(int32_t)core->sregs[i] - (int32_t)skip->before.sregs[i]));
+    }
+    move_times(core->ready, limits->sregs + limits->vregs + limits->vmasks, core->next, by);
+    move_times(core->unit_free, ts_core_unit_count(core->setup.config), core->next, by);
+    move_times(&core->stores_visible, 1, core->next, by);
+    core_mxus_move(core, core->next, by);
+    for (int i = 0; i < TS_STALL_COUNT; i++) {
+        core->stalls[i] += k * (core->stalls[i] - skip->before.stalls[i]);
+    }
+    for (int b = skip->head; b <= skip->end; b++) {
+        core->issues[b] += k * (core->issues[b] - skip->before.issues[b]);
+        core->stall_cycles[b] += k * (core->stall_cycles[b] - skip->before.stall_cycles[b]);
+    }
+    core->next += by;
+    skip->known = false;
+}
+
+static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
+    int64_t cycles = core->next - skip->before.cycle;
+    if (!all_known(core) || !look_ahead(skip, core)) {
+        return;
+    }
+    limit(skip, until > core->next ? (until - core->next) / cycles : 0);
+    limit(skip, skip->most - 1); /* the last one runs */
+    if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most)) {
+        leave_out(skip, core, skip->most);
+    }
+}
+
+void core_skip_loop(ts_core *core, int end, int64_t until) {
+    core_skip *skip = core->skip;
+    if (!skip->bodies[end]) {
+        return;
+    }
+    if (skip->head != core->pc || skip->end != end) {
+        skip->head = core->pc;
+        skip->end = end;
+        skip->known = false;
+        skip->visits = 0;
+    }
+    skip->visits++;
+    if (skip->visits > VISITS && skip->visits % PAUSE > 1) {
+        skip->known = false;
+        return;
+    }
+    int count = read_state(core, skip->state);
+    size_t bytes = (size_t)count * sizeof(*skip->state);
+    bool one_round = skip->known && core->issues[end] == skip->before.issues[end] + 1;
+    bool same = one_round && count == skip->before.state_count && memcmp(skip->state, skip->before.state, bytes) == 0;
+    if (same) {
+        try_to_skip(skip, core, until);
+    }
+    if (!same || skip->known) {
+        remember(skip, core, count);
+    }
+}
