@@ -402,7 +402,8 @@ int core_mxus_state(const ts_core *core, int64_t *out) {
     }
     for (int i = 0; i < units; i++) {
         const core_mxu *mxu = &core->mxus[i];
-        int64_t counts[] = {mxu->in_use, mxu->complete, mxu->latched, mxu->pushed, mxu->result_count, mxu->row_type};
+        int64_t counts[] = {mxu->in_use, mxu->complete,     mxu->latched,
+                            mxu->pushed, mxu->result_count, mxu->row_type};
         memcpy(out + at, counts, sizeof(counts));
         at += 6;
         for (int t = 0; t < mxu->in_use + mxu->complete + (mxu->latched > 0); t++) {

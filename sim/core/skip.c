@@ -1,10 +1,11 @@
 /* Time only: iterations of a loop are left out when its state repeats.
  *
- * Watched are loops without other branches inside, and without anything that others can notice: no DMA, semaphores, SMEM
- * or scalars from vectors. When one iteration has left the core as the one before did (what is not ready for how long, all
- * seen from the head of the loop), and every scalar, address and the branch are linear in the iteration, so will the
- * following ones: k of them are added at once. k ends where the branch falls through, where a scalar or an address would
- * leave its range, and at the cycle up to which the core may go alone. Nothing else changes: not a cycle, not a counter.
+ * Watched are loops without other branches inside, and without anything that others can notice: no DMA,
+ * semaphores, SMEM or scalars from vectors. When one iteration has left the core as the one before did (what
+ * is not ready for how long, all seen from the head of the loop), and every scalar, address and the branch
+ * are linear in the iteration, so will the following ones: k of them are added at once. k ends where the
+ * branch falls through, where a scalar or an address would leave its range, and at the cycle up to which the
+ * core may go alone. Nothing else changes: not a cycle, not a counter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 enum { VISITS = 16, PAUSE = 64 }; /* after so many visits in vain, two of every PAUSE are looked at */
 
-/* Of a load or store of VMEM in the body: its bytes in the next iteration, and how far they move with each. */
+/* Of a load or store of VMEM in the body: its bytes in the next iteration, and how far they move with each.
+ */
 typedef struct {
     int64_t first, end, step;
     bool writes;
@@ -33,8 +35,8 @@ struct core_skip {
     bool known;    /* there is a snapshot of its head */
     int visits;
     snapshot before;
-    bool *bodies;   /* by bundle: the branch of it ends a body that can be watched */
-    int64_t *state; /* now */
+    bool *bodies;    /* by bundle: the branch of it ends a body that can be watched */
+    int64_t *state;  /* now */
     int64_t *slopes; /* of sregs, an iteration */
     uint32_t *sregs;
     access *accesses;
@@ -86,8 +88,8 @@ static bool is_body(const ts_core *core, int head, int end) {
 
 void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_core_ports *ports = core->setup.ports;
-    if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled || ports->accessed ||
-        ports->changed || ports->vmem_take) {
+    if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled ||
+        ports->accessed || ports->changed || ports->vmem_take) {
         return;
     }
     const ts_isa_limits *limits = &core->setup.config->limits;
@@ -128,7 +130,8 @@ static int read_state(const ts_core *core, int64_t *out) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int registers = limits->sregs + limits->vregs + limits->vmasks, at = 0;
     at += add_times(core->ready, core->ready_stall, registers, core->next, out);
-    at += add_times(core->unit_free, core->unit_stall, ts_core_unit_count(core->setup.config), core->next, out + at);
+    at += add_times(core->unit_free, core->unit_stall, ts_core_unit_count(core->setup.config), core->next,
+                    out + at);
     for (int i = 0; i < core->store_count; i++) {
         const core_store *store = &core->stores[(core->store_next + i) % core->store_count];
         if (store->visible > core->next) {
@@ -175,7 +178,8 @@ static int64_t slope_of(const core_skip *skip, const ts_core *core, const uint32
 }
 
 /* False: not linear, or beyond 32 bits. x, y: the sources' values. */
-static bool linear(const core_op *op, int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t *value, int64_t *slope) {
+static bool linear(const core_op *op, int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t *value,
+                   int64_t *slope) {
     switch (op->instruction->opcode) {
     case TS_OP_smov:
         *value = x, *slope = dx;
@@ -198,8 +202,10 @@ static bool linear(const core_op *op, int64_t x, int64_t y, int64_t dx, int64_t 
 static bool do_scalar(core_skip *skip, ts_core *core, const core_op *op) {
     ptrdiff_t reg = op->d - core->sregs;
     bool known = reg >= 0 && reg < core->setup.config->limits.sregs;
-    int64_t x = op->in[0] ? (int32_t)*op->in[0] : 0, y = op->in[1] ? (int32_t)*op->in[1] : 0, value = INT64_MIN, slope;
-    int64_t dx = op->in[0] ? slope_of(skip, core, op->in[0]) : 0, dy = op->in[1] ? slope_of(skip, core, op->in[1]) : 0;
+    int64_t x = op->in[0] ? (int32_t)*op->in[0] : 0, y = op->in[1] ? (int32_t)*op->in[1] : 0,
+            value = INT64_MIN, slope;
+    int64_t dx = op->in[0] ? slope_of(skip, core, op->in[0]) : 0,
+            dy = op->in[1] ? slope_of(skip, core, op->in[1]) : 0;
     if (!known || !linear(op, x, y, dx, dy, &value, &slope) || !op->run(NULL, core, op)) {
         return false;
     }
@@ -230,8 +236,8 @@ static bool do_access(core_skip *skip, const ts_core *core, const core_op *op) {
     }
     keep_within(skip, address + a->low_bytes, step, a->tensor_first, INT64_MAX / 2);
     keep_within(skip, address + a->high_bytes, step, INT64_MIN / 2, a->tensor_end);
-    skip->accesses[skip->access_count++] = (access){
-        address + a->low_bytes, address + a->high_bytes, step, op->instruction->opcode == TS_OP_vst};
+    skip->accesses[skip->access_count++] =
+        (access){address + a->low_bytes, address + a->high_bytes, step, op->instruction->opcode == TS_OP_vst};
     return true;
 }
 
@@ -341,7 +347,8 @@ static bool stores_stay(const core_skip *skip, int64_t k) {
     return true;
 }
 
-/* The store of the body that has left this one in the iteration before; NULL: none, or it is not clear which. */
+/* The store of the body that has left this one in the iteration before; NULL: none, or it is not clear which.
+ */
 static const access *origin_of(const core_skip *skip, const core_store *store) {
     const access *found = NULL;
     for (int i = 0; i < skip->access_count; i++) {
@@ -379,7 +386,8 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
         core_store *store = &core->stores[i];
         if (store->visible > core->next) {
             int64_t far = k * origin_of(skip, store)->step;
-            *store = (core_store){store->space, store->first + far, store->end + far, store->visible + by, store->stall};
+            *store = (core_store){store->space, store->first + far, store->end + far, store->visible + by,
+                                  store->stall};
         }
     }
     for (int i = 0; i < limits->sregs; i++) {
@@ -406,7 +414,6 @@ static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
         return;
     }
     limit(skip, until > core->next ? (until - core->next) / cycles : 0);
-    limit(skip, skip->most - 1); /* the last one runs */
     if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most)) {
         leave_out(skip, core, skip->most);
     }
@@ -431,7 +438,8 @@ void core_skip_loop(ts_core *core, int end, int64_t until) {
     int count = read_state(core, skip->state);
     size_t bytes = (size_t)count * sizeof(*skip->state);
     bool one_round = skip->known && core->issues[end] == skip->before.issues[end] + 1;
-    bool same = one_round && count == skip->before.state_count && memcmp(skip->state, skip->before.state, bytes) == 0;
+    bool same =
+        one_round && count == skip->before.state_count && memcmp(skip->state, skip->before.state, bytes) == 0;
     if (same) {
         try_to_skip(skip, core, until);
     }

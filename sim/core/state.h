@@ -207,8 +207,8 @@ core_gate core_gate_mxu_pop, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */
 void core_write_vreg(const core_op *op, const uint32_t *words);
 
-/* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how many numbers;
- * out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
+/* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how
+ * many numbers; out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
 int core_mxus_state(const ts_core *core, int64_t *out);
 void core_mxus_move(ts_core *core, int64_t from, int64_t by);
 

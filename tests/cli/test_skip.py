@@ -90,6 +90,45 @@ def a_load_that_comes_to_meet_stores_waits():
 """)
 
 
+def matrix_loop(ahead, body, rounds=200):
+    pushes = "        mxu.push.bf16 0, v1\n" * ahead
+    pops = "        mxu.pop v2, 0\n        mxu.pop v3, 0\n" * ahead
+    latches = "        mxu.latch.bf16 0, v0\n" * 8
+    return f"{latches}        mxu.swap 0\n{pushes}.loop s1 = 0, {rounds}\n{body}.end\n{pops}"
+
+
+@test
+def results_of_matrix_units_are_as_far_away_as_they_were():
+    body = "        mxu.push.bf16 0, v1\n        mxu.pop v2, 0\n        mxu.pop v3, 0\n"
+    for ahead in (0, 1, 2, 3, 5, 8):
+        code, out, err = both(matrix_loop(ahead, body))
+        assert code == 0, err
+        code, out, err = both(matrix_loop(ahead, body + "        delay 40\n"))
+        assert code == 0, err
+
+
+@test
+def a_result_that_comes_after_the_loop():
+    # the last push of the loop is popped behind it: its time has moved with the loop
+    body = "        mxu.pop v2, 0\n        mxu.pop v3, 0\n        vadd.f32 v4, v2, v3\n        mxu.push.bf16 0, v1\n"
+    for ahead in (1, 2, 4):
+        code, out, err = both(matrix_loop(ahead, body))
+        assert code == 0, err
+
+
+@test
+def the_first_iterations_may_differ():
+    # four transcendentals are under way before a round waits for the first
+    both("""
+.loop s1 = 0, 500
+        vadd.f32 v4, v3, v3
+        vadd.f32 v3, v2, v2
+        vadd.f32 v2, v1, v1
+        vmax.lane.f32 v1, v0
+.end
+""")
+
+
 def random_body(rng):
     lines = []
     for _ in range(rng.randint(1, 8)):
