@@ -46,6 +46,20 @@ static bool says_more(const char *at, const char *end) {
     return end - at >= 3 && memcmp(end - 3, "...", 3) == 0;
 }
 
+static int64_t depth_of(const char *at, const char *end) {
+    int64_t depth = 0;
+    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+    return depth;
+}
+
+/* Attributes that the next line continues: behind a comma, or in brackets that are open at the end of the
+ * line. */
+static bool goes_on(const char *attributes, const char *end) {
+    if (attributes == end) return false;
+    bool may = end[-1] != '\0' && strchr("{}()", end[-1]) != NULL;
+    return end[-1] == ',' || (may && depth_of(attributes, end) > 0);
+}
+
 /* opcode "(" operands ")" attributes, at `at`. */
 static answer read_operation(const char *at, const char *end, ts_hlo_instruction *i) {
     const char *word = at;
@@ -64,6 +78,7 @@ static answer read_operation(const char *at, const char *end, ts_hlo_instruction
     i->cut = close == NULL;
     i->operands = (ts_hlo_span){from, (size_t)((close ? close - 1 : end) - from)};
     if (close) i->attributes = (ts_hlo_span){close, (size_t)(end - close)};
+    if (close && goes_on(close, end)) return ENDS_EARLY;
     return close || says_more(from, end) ? WHOLE : ENDS_EARLY;
 }
 
@@ -125,12 +140,6 @@ static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
     r->counts.instructions++;
     r->counts.cut_instructions += i->cut;
     if (r->events->instruction) r->events->instruction(r->events->self, i);
-}
-
-static int64_t depth_of(const char *at, const char *end) {
-    int64_t depth = 0;
-    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-    return depth;
 }
 
 /* A constant's values may go over many lines, none of which matters. */
@@ -310,7 +319,10 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    if (is_beginning(at, end) || r->joined_lines == TS_HLO_JOINED_LINES ||
+    /* "}," closes brackets of an attribute, if any are open; alone it ends a computation. */
+    bool closes =
+        length > 1 && at[0] == '}' && at[1] == ',' && depth_of(r->joined, r->joined + r->joined_length) > 0;
+    if ((is_beginning(at, end) && !closes) || r->joined_lines == TS_HLO_JOINED_LINES ||
         r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;

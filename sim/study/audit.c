@@ -217,7 +217,7 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode
 }
 
 /* The member that a start operation makes; the others exist already, or are flags. */
-static ts_hlo_span started(ts_hlo_opcode opcode, ts_hlo_span shape) {
+ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape) {
     int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
     ts_hlo_span rest, item;
     if (shape.length < 2 || *shape.text != '(') return shape;
@@ -227,17 +227,11 @@ static ts_hlo_span started(ts_hlo_opcode opcode, ts_hlo_span shape) {
     return (ts_hlo_span){"", 0};
 }
 
-static bool is_start(ts_hlo_opcode opcode) {
-    switch (opcode) {
-    case TS_HLO_OP_COPY_START:
-    case TS_HLO_OP_SLICE_START:
-    case TS_HLO_OP_ASYNC_START:
-    case TS_HLO_OP_ALL_GATHER_START:
-    case TS_HLO_OP_COLLECTIVE_PERMUTE_START:
-        return true;
-    default:
-        return false;
-    }
+/* all-reduce-start has the shape of its result alone. */
+bool audit_is_start(ts_hlo_opcode opcode) {
+    const char *name = ts_hlo_opcode_name(opcode);
+    size_t length = strlen(name);
+    return length > 6 && strcmp(name + length - 6, "-start") == 0 && opcode != TS_HLO_OP_ALL_REDUCE_START;
 }
 
 /* Does the instruction make a buffer? What lies in an operand's, or in that of another computation, does not.
@@ -245,7 +239,7 @@ static bool is_start(ts_hlo_opcode opcode) {
 static bool makes_buffer(const ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     ts_hlo_class class = ts_hlo_opcode_class(opcode);
     ts_hlo_span value;
-    if (opcode == TS_HLO_OP_ASYNC_START) return true;
+    if (class == TS_HLO_CALLS && audit_is_start(opcode)) return true;
     if (class == TS_HLO_ALIASES || class == TS_HLO_CALLS) return false;
     if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) return false;
     if (opcode == TS_HLO_OP_PARAMETER)
@@ -255,8 +249,8 @@ static bool makes_buffer(const ts_audit *a, const ts_hlo_instruction *i, ts_hlo_
 }
 
 static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
-    if (is_start(opcode)) {
-        ts_hlo_span made = started(opcode, i->shape);
+    if (*i->shape.text == '(' && audit_is_start(opcode)) {
+        ts_hlo_span made = audit_started(opcode, i->shape);
         shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
     }
     if (shape == AUDIT_NONE) return;

@@ -146,6 +146,11 @@ static int groups_by_time(const void *x, const void *y) {
     return groups_by_bytes(x, y);
 }
 
+static bool is_part_start(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_SLICE_START ||
+           opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+}
+
 /* The moves that are alike, as the shapes turned out to be. Those of applied computations move single
  * elements. */
 static void group_moves(ts_audit *a, ts_audit_result *r, ts_audit_group *groups) {
@@ -154,7 +159,7 @@ static void group_moves(ts_audit *a, ts_audit_result *r, ts_audit_group *groups)
         ts_audit_move *move = &a->moves[i];
         if (level_of(a, move->computation) == TS_AUDIT_LEVEL_APPLIED) continue;
         if (ts_hlo_opcode_class(move->opcode) == TS_HLO_MOVES) {
-            bool part = move->src < 0 || move->opcode == TS_HLO_OP_SLICE_START;
+            bool part = move->src < 0 || (is_part_start(move->opcode));
             move->written_bytes = r->shapes[move->dst].padded_bytes;
             move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
         }

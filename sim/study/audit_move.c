@@ -124,11 +124,21 @@ static bool read_started(const ts_audit *a, ts_hlo_opcode opcode, int32_t shape,
     return true;
 }
 
+static bool is_started(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_COPY_START || opcode == TS_HLO_OP_SLICE_START ||
+           opcode == TS_HLO_OP_DYNAMIC_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+}
+
 static bool is_transfer(ts_hlo_opcode opcode) {
     return ts_hlo_opcode_class(opcode) == TS_HLO_MOVES || opcode == TS_HLO_OP_BITCAST;
 }
 
 static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    if (*i->shape.text == '(' && audit_is_start(opcode)) {
+        ts_hlo_span made = audit_started(opcode, i->shape);
+        shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
+        if (shape == AUDIT_NONE) return;
+    }
     const shape_record *record = &a->shapes[shape];
     ts_audit_move move = {.line = i->line,
                           .opcode = opcode,
@@ -153,7 +163,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     ts_audit_move move = {.line = i->line, .opcode = opcode, .src = AUDIT_NONE, .computation = a->current};
     memset(move.permutation, -1, sizeof move.permutation);
     int32_t src = AUDIT_NONE, dst = only_array(a, shape), flags = 0;
-    if (opcode == TS_HLO_OP_COPY_START || opcode == TS_HLO_OP_SLICE_START) {
+    if (is_started(opcode)) {
         if (!read_started(a, opcode, shape, &src, &dst)) return;
         (void)find_operand(a, i->line, i->operands, 0, &flags);
     } else if (source_of(opcode) >= 0) {
@@ -184,7 +194,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     /* The others are compared when all is read, once for all that are alike. */
     if (opcode == TS_HLO_OP_TRANSPOSE) move.changes = compare(a, i, src, dst, move.permutation);
     /* A slice reads what it gives, not all of its source. */
-    bool part = opcode == TS_HLO_OP_SLICE_START || src == AUDIT_NONE;
+    bool part = (is_started(opcode) && opcode != TS_HLO_OP_COPY_START) || src == AUDIT_NONE;
     move.written_bytes = audit_shape_now(a, dst)->padded_bytes;
     move.read_bytes = part ? move.written_bytes : audit_shape_now(a, src)->padded_bytes;
     record_move(a, &move, i->name);

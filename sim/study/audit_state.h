@@ -80,6 +80,11 @@ void audit_close_block(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 
+/* Does it start what another instruction waits for, and is its shape a tuple with the operands? The member
+ * that it makes. */
+bool audit_is_start(ts_hlo_opcode opcode);
+ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape);
+
 /* What a name stands for, in the table of names. */
 enum { NAME_SHAPE = (1 << 24) - 1, NAME_PARAMETER = 1 << 24, NAME_KERNEL = 1 << 25 };
 

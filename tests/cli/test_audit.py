@@ -179,6 +179,18 @@ def the_scale_of_a_layout_is_in_the_fix():
 
 
 @test
+def what_is_started():
+    """Of the tuple that a start has for a shape only what is made is a buffer, or sent."""
+    big, part = "bf16[8,2048,4096]{2,1,0:T(8,128)(2,1)}", "bf16[1,2048,4096]{2,1,0:T(8,128)(2,1)S(1)}"
+    text = (f"%s = (({big}), {part}, u32[]{{:S(2)}}) dynamic-slice-start(%a, %b), dynamic_slice_sizes={{1,2048,4096}}\n"
+            f"%g = (({part}), {big}, u32[]{{:S(2)}}) reduce-scatter-start(%c),\n  to_apply=%add\n"
+            f"%d = {big} reduce-scatter-done(%g)\n%k = (({part}), {part}, u32[]) custom-call-start(%p), calls=%x\n")
+    result = audit(text)
+    assert result["all"]["buffers"] == 3 and result["collective_bytes"] == 128 << 20
+    assert result["moves"][0]["read_bytes"] == 16 << 20 and result["not_understood"] == []
+
+
+@test
 def fixes_of_padding():
     """Another tile, another order of dims, or a fold, whichever takes the fewest bytes and changes the least."""
     for shape, fix in (("f32[29184,1,2560]{2,1,0:T(8,128)}", "another tile: f32[29184,1,2560]{2,1,0:T(1,128)} takes 285.00M"),

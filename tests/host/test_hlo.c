@@ -112,7 +112,12 @@ static const row rows[] = {
     {"FileNames\n1 \"/a/b.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%a = f32[] "
      "negate(%b)\n",
      "7 <a> <f32[]> <negate> <%b>\n"},
-    {"%a = f32[] negate(%b),\n  metadata={op_name=\"x\"}\n", "1 <a> <f32[]> <negate> <%b> +<,>\n"},
+    {"%a = f32[] negate(%b),\n  metadata={op_name=\"x\"}\n",
+     "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\"}>\n"},
+    {"%a = f32[4] call(%b, %c),\n    to_apply=%d, x={\n  {0}: (0, {1})\n  }, y=1\n}\n",
+     "1 <a> <f32[4]> <call> <%b, %c> +<, to_apply=%d, x={ {0}: (0, {1}) }, y=1>\n"},
+    {"%a = f32[4] call(%b),\n%c = f32[4] negate(%a),\n",
+     "1 <a> <f32[4]> <call> <%b> +<,>\n2 <c> <f32[4]> <negate> <%a> +<,>\n"},
     /* A computation that does not end before the next begins, or the text does. */
     {"%a {\n%b {\n x = f32[] negate(y)\n",
      "1 computation <a>\nend\n2 computation <b>\n3 <x> <f32[]> <negate> <y>\nend\n"},
