@@ -204,13 +204,13 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
 
 /* ---- Elements narrower than a byte ---- */
 
-INLINE wide load_parts(const ts_narrow *narrow, int line, const uint8_t *src) {
+INLINE wide load_parts(const ts_narrow *narrow, bool ahead, int line, const uint8_t *src) {
     int width = narrow->src_width < 8 ? narrow->src_width : narrow->dst_width;
     wide v = _mm512_setzero_si512(), mask = _mm512_set1_epi8((char)((1 << width) - 1));
     for (int y = narrow->parts - 1; y >= 0; y--) {
         int64_t at = narrow->src_line[line] + narrow->part[y];
         wide part = WIDE_LOAD(src + (at >> 3));
-        if (narrow->ahead_bytes) __builtin_prefetch(src + (at >> 3) + narrow->ahead_bytes, 0, 2);
+        if (ahead) __builtin_prefetch(src + (at >> 3) + narrow->ahead_bytes, 0, 2);
         if (narrow->truth && narrow->src_width == 8) {
             v = _mm512_add_epi8(v, v);
             v = _mm512_mask_add_epi8(v, _mm512_test_epi8_mask(part, part), v, _mm512_set1_epi8(1));
@@ -241,7 +241,8 @@ TARGET static void load_narrow(const ts_narrow *narrow, uint8_t *lines, const ui
                                int64_t step) {
     for (int64_t n = 0; n < tiles; n++, src += step) {
         for (int i = 0; i < narrow->lines; i++, lines += 64) {
-            WIDE_STORE(lines, load_parts(narrow, i, src));
+            WIDE_STORE(lines, narrow->ahead_bytes ? load_parts(narrow, true, i, src)
+                                                  : load_parts(narrow, false, i, src));
         }
     }
 }

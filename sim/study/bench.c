@@ -141,7 +141,8 @@ static bool measure(ts_error *err, ts_arena *arena, const timed *t, double secon
     if (!bytes || !ts_dma_move_with(err, t->plan, t->src, t->dst, t->how)) return false;
     bool can_stream = ts_kernels_best() != ts_kernels_get(TS_KERNELS_PORTABLE);
     double end = read_clock(CLOCK_MONOTONIC) + seconds;
-    for (result->rounds = 0; result->rounds < LEAST_ROUNDS || read_clock(CLOCK_MONOTONIC) < end; result->rounds++) {
+    for (result->rounds = 0; result->rounds < LEAST_ROUNDS || read_clock(CLOCK_MONOTONIC) < end;
+         result->rounds++) {
         keep_best(&result->move_seconds, time_move(t));
         keep_best(&result->memcpy_seconds, time_copy(t, bytes, false));
         if (can_stream) keep_best(&result->stream_seconds, time_copy(t, bytes, true));
