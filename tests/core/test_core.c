@@ -357,7 +357,13 @@ static void a_fault_points_into_the_text(void **state) {
     fixture_assemble(f->arena, &f->code, "nop\nsdiv s1 s2 0");
     ts_instruction *instruction = (ts_instruction *)(uintptr_t)&f->code.bundles[1].instructions[0];
     instruction->source = &source, instruction->line = 2, instruction->column = 3;
-    ts_core_setup setup = {&f->config, &f->code, f->vmem, f->smem, f->semaphores, &f->ports, false, NULL};
+    ts_core_setup setup = {.config = &f->config,
+                           .code = &f->code,
+                           .cores = 1,
+                           .vmem = f->vmem,
+                           .smem = f->smem,
+                           .semaphores = f->semaphores,
+                           .ports = &f->ports};
     f->core = ts_core_new(&f->err, f->arena, &setup);
     assert_false(fixture_run(f));
     ts_error_format(&f->err, text, sizeof(text));
