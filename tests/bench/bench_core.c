@@ -29,7 +29,7 @@ static const program programs[] = {
      "vadd.f32 v0 v4 v5 ; vsub.f32 v1 v6 v7 ; vmul.f32 v2 v4 v6 ; vmin.f32 v3 v5 v7 ; brnz s1 @1",
      false},
     {"exp", "smov s1 300000\nvexp.f32 v1 v2 ; ssub s1 s1 1\nbrnz s1 @1", false},
-    {"time only: load, add, store",
+    {"time only, iterations left out",
      "smov s1 5000000\nvld v1 [0] ; ssub s1 s1 1\nvld v2 [1024]\nvadd.f32 v3 v1 v2\nvst [2048] v3 ; brnz s1 "
      "@1",
      true},

@@ -62,7 +62,7 @@ static bool bench_chip(ts_error *err, ts_arena *arena, const ts_chip_config *con
     bool good = ts_chip_run(err, chip, INT64_MAX);
     double elapsed = seconds() - start;
     ts_chip_count(chip, &counters);
-    print(number, config->time_only ? "chip, time only" : "chip, values", &counters.core, elapsed);
+    print(number, config->time_only ? "chip, time only" : "chip, values", &counters.cores[0], elapsed);
     ts_chip_free(chip);
     return good;
 }
