@@ -2,6 +2,7 @@
 #ifndef TILESIM_CORE_VECTOR_H
 #define TILESIM_CORE_VECTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tilesim/isa/isa.h"
@@ -16,7 +17,7 @@ typedef void ts_vector_function(uint32_t *d, const uint32_t *a, const uint32_t *
 extern ts_vector_function *const ts_vector_base[TS_OP_COUNT];
 #if defined(__x86_64__)
 #define TS_VECTOR_AVX2 1
-extern ts_vector_function *const ts_vector_avx2[TS_OP_COUNT];
+extern ts_vector_function *const ts_vector_avx2[TS_OP_COUNT], *const ts_vector_avx512[TS_OP_COUNT];
 #endif
 
 /* The fastest table that this host can run. */
@@ -30,9 +31,10 @@ typedef struct {
 } ts_matrix_functions;
 extern const ts_matrix_functions ts_matrix_base;
 #ifdef TS_VECTOR_AVX2
-extern const ts_matrix_functions ts_matrix_avx2;
+extern const ts_matrix_functions ts_matrix_avx2, ts_matrix_avx512;
 #endif
 const ts_matrix_functions *ts_matrix_select(void);
+bool ts_vector_has_avx512(void); /* this host */
 
 /* d = a where the mask is true. */
 void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask);

@@ -156,12 +156,15 @@ static void the_hosts_tables_agree(void **state) {
     if (!__builtin_cpu_supports("avx2")) return;
     for (int i = 0; i < 16 * 128; i++) a[i] = (float)(int32_t)next_random(&seed);
     for (int i = 0; i < 128 * 128; i++) w[i] = (float)(int32_t)next_random(&seed);
-    ts_matrix_base.f32(want, a, w, 16, 128);
-    ts_matrix_avx2.f32(got, a, w, 16, 128);
-    assert_memory_equal(want, got, sizeof(want));
-    ts_matrix_base.i32((uint32_t *)(void *)want, (uint32_t *)(void *)a, (uint32_t *)(void *)w, 16, 128);
-    ts_matrix_avx2.i32((uint32_t *)(void *)got, (uint32_t *)(void *)a, (uint32_t *)(void *)w, 16, 128);
-    assert_memory_equal(want, got, sizeof(want));
+    const ts_matrix_functions *tables[] = {&ts_matrix_avx2, ts_matrix_select()};
+    for (int i = 0; i < 2; i++) {
+        ts_matrix_base.f32(want, a, w, 16, 128);
+        tables[i]->f32(got, a, w, 16, 128);
+        assert_memory_equal(want, got, sizeof(want));
+        ts_matrix_base.i32((uint32_t *)(void *)want, (uint32_t *)(void *)a, (uint32_t *)(void *)w, 16, 128);
+        tables[i]->i32((uint32_t *)(void *)got, (uint32_t *)(void *)a, (uint32_t *)(void *)w, 16, 128);
+        assert_memory_equal(want, got, sizeof(want));
+    }
 #endif
 }
 

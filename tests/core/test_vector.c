@@ -20,13 +20,14 @@ enum {
 };
 #define MINUS(bits) (0x80000000u | (bits))
 
-static ts_vector_function *const *tables[2] = {ts_vector_base};
+static ts_vector_function *const *tables[3] = {ts_vector_base};
 static int table_count = 1;
 
 static int find_tables(void **state) {
     (void)state;
 #ifdef TS_VECTOR_AVX2
     if (__builtin_cpu_supports("avx2")) tables[table_count++] = ts_vector_avx2;
+    if (ts_vector_has_avx512()) tables[table_count++] = ts_vector_avx512;
 #endif
     return 0;
 }
