@@ -12,18 +12,25 @@ static double seconds(void) {
 }
 
 static const struct {
-    const char *path, *rows, *columns;
+    const char *path;
+    ts_define sizes[3];
+    int size_count;
+    double flops;
 } programs[] = {
-    {"programs/add.tsim", "8192", "1024"},
-    {"programs/softmax.tsim", "8192", "1000"},
-    {"programs/normalize.tsim", "8192", "1000"},
+    {"programs/add.tsim", {{"ROWS", "8192"}, {"COLS", "1024"}}, 2, 0},
+    {"programs/softmax.tsim", {{"ROWS", "8192"}, {"COLS", "1000"}}, 2, 0},
+    {"programs/normalize.tsim", {{"ROWS", "8192"}, {"COLS", "1000"}}, 2, 0},
+    {"programs/matmul.tsim", {{"M", "1024"}, {"N", "1024"}, {"K", "1024"}}, 3, 2.0 * 1024 * 1024 * 1024},
 };
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
 static void print(int number, const char *what, const ts_core_counters *core, double elapsed) {
     int64_t vector = 0;
     for (int slot = TS_SLOT_VALU; slot <= TS_SLOT_XLU; slot++) vector += core->instructions[slot];
-    printf("%-26s %-18s %10.3g %12.3g\n", programs[number].path, what, (double)core->bundles / elapsed,
+    printf("%-26s %-18s %10.3g %12.3g", programs[number].path, what, (double)core->bundles / elapsed,
            (double)vector / elapsed);
+    if (programs[number].flops > 0) printf(" %10.3g", programs[number].flops / elapsed * 1e-9);
+    printf("\n");
 }
 
 static bool done_at_once(ts_error *err, void *semaphores, int transfer, const int64_t *source_begin,
@@ -68,12 +75,12 @@ static bool bench_chip(ts_error *err, ts_arena *arena, const ts_chip_config *con
 }
 
 static bool bench(ts_error *err, ts_arena *arena, const ts_machine *machine, int number) {
-    const ts_define defines[] = {{"ROWS", programs[number].rows}, {"COLS", programs[number].columns}};
     ts_target target;
     ts_chip_config config;
     ts_run_target(machine, &target);
     ts_chip_configure(machine, &config);
-    const ts_program *program = ts_program_load(err, arena, programs[number].path, &target, defines, 2);
+    const ts_program *program = ts_program_load(err, arena, programs[number].path, &target,
+                                                programs[number].sizes, programs[number].size_count);
     if (!program || !bench_core(err, arena, &config, &program->code, number) ||
         !bench_chip(err, arena, &config, &program->code, number)) {
         return false;
@@ -86,9 +93,9 @@ int main(void) {
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
-    printf("%-26s %-18s %10s %12s\n", "program", "", "bundles/s", "vector ops/s");
+    printf("%-26s %-18s %10s %12s %10s\n", "program", "", "bundles/s", "vector ops/s", "GFLOP/s");
     bool good = machine != NULL;
-    for (int i = 0; good && i < 3; i++) good = bench(&err, arena, machine, i);
+    for (int i = 0; good && i < PROGRAMS; i++) good = bench(&err, arena, machine, i);
     if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
     ts_arena_free(arena);
     return !good;
