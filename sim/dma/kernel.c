@@ -1,39 +1,14 @@
 /* Choosing a kernel for a box: which loops a tile or a run takes, and in which order the others turn around
  * it. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mover.h"
+#include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum {
-    SCRATCH_BYTES = 8192,
-    AHEAD_BYTES = 1024,
-    LINE_OF_MEMORY = 64,
-    BAND_BYTES = 128,
-    PEELED_BYTES = 64 << 10
-};
-
-/* A kernel and the loops around it; the last of these go into the kernel. */
-typedef struct {
-    const ts_mover *m;
-    ts_tile_function *tile_function; /* NULL: a run */
-    ts_tile tile;
-    int64_t run_elements, run_bytes;
-    int outer_count;
-    ts_plan_loop outer[TS_PLAN_MAX_LOOPS + 2];
-    ts_kernel_loop inner[TS_TILE_LOOPS];
-    /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
-     */
-    bool fills, joins;
-    const ts_tile_kernels *kernels;
-    ts_narrow narrow;
-    int64_t line_bits[TS_TILE_LINES];
-} job;
+enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128, PEELED_BYTES = 64 << 10 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
-static int width_of(const ts_mover_side *side) { return side->element_bits < 8 ? 8 : side->element_bits; }
 
 static ts_load load_of(const ts_mover *m) {
     ts_dtype from = m->src.dtype, to = m->dst.dtype;
@@ -55,7 +30,7 @@ static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count
     return true;
 }
 
-static void set_outer(job *j, const ts_plan_box *box, const int *bits) {
+static void set_outer(ts_job *j, const ts_plan_box *box, const int *bits) {
     j->outer_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
@@ -66,7 +41,7 @@ static void set_outer(job *j, const ts_plan_box *box, const int *bits) {
 }
 
 /* Does everything around the kernel step by multiples of these? */
-static bool steps_by(const job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
+static bool steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
     for (int i = 0; i < j->outer_count; i++) {
         src |= j->outer[i].src_bits;
@@ -77,7 +52,7 @@ static bool steps_by(const job *j, const ts_plan_box *box, int64_t src_bits, int
 
 /* ---- Tiles ---- */
 
-static void set_lines(job *j, const ts_digit *enters, const ts_digit *leaves) {
+static void set_lines(ts_job *j, const ts_digit *enters, const ts_digit *leaves) {
     ts_tile *tile = &j->tile;
     for (int i = 0; i < 1 << tile->stages; i++) {
         int64_t src = 0, dst = 0;
@@ -94,7 +69,8 @@ static void set_lines(job *j, const ts_digit *enters, const ts_digit *leaves) {
 
 /* The digits whose elements share a byte of the destination, if they can be loaded in parts: they must not
  * lie within a source line. */
-static int find_parts(job *j, const ts_plan_box *box, const ts_digit *src, int src_count, ts_digit *digits) {
+static int find_parts(ts_job *j, const ts_plan_box *box, const ts_digit *src, int src_count,
+                      ts_digit *digits) {
     const ts_mover *m = j->m;
     int width = m->dst.element_bits, count = width < 8 ? 3 - log2_of(width) : 0;
     j->narrow.parts = 1;
@@ -114,14 +90,14 @@ static int find_parts(job *j, const ts_plan_box *box, const ts_digit *src, int s
     return count;
 }
 
-static bool match_tile(job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
+static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
     const ts_mover *m = j->m;
     ts_load how = load_of(m);
     ts_tile *tile = &j->tile;
-    int unit_log2 = log2_of(width_of(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
+    int unit_log2 = log2_of(ts_mover_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
     ts_digit digits[2 * TS_TILE_STAGES + 3], *dst = digits + count, enters[TS_TILE_STAGES],
                                              leaves[TS_TILE_STAGES];
-    if (count < 0 || !ts_digits_find(box, false, width_of(&m->src), count, digits)) return false;
+    if (count < 0 || !ts_digits_find(box, false, ts_mover_width(&m->src), count, digits)) return false;
     int parts = find_parts(j, box, digits, count, digits + 2 * count);
     if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
         !count_bits(box, digits, 2 * count + parts, bits)) {
@@ -149,7 +125,7 @@ static bool match_tile(job *j, const ts_plan_box *box, const ts_tile_kernels *ke
 
 /* ---- Runs ---- */
 
-static bool match_run(job *j, const ts_plan_box *box, int64_t least_bytes, int *bits) {
+static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, int *bits) {
     const ts_mover *m = j->m;
     int src_width = m->src.element_bits, dst_width = m->dst.element_bits, run = 0;
     while (run < box->loop_count &&
@@ -170,14 +146,9 @@ static bool match_run(job *j, const ts_plan_box *box, int64_t least_bytes, int *
     return steps_by(j, box, 8, 8);
 }
 
-/* Elements of whole bytes, which a kernel converts. */
-static bool converts_runs(const ts_mover *m) {
-    return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;
-}
-
 /* Splits a longer run, so that it can be made in a scratch. */
-static void split_run(job *j) {
-    int64_t most = SCRATCH_BYTES / 2 / (j->m->dst.element_bits / 8), rest = j->run_elements % most;
+static void split_run(ts_job *j) {
+    int64_t most = TS_SCRATCH_BYTES / 2 / (j->m->dst.element_bits / 8), rest = j->run_elements % most;
     if (j->run_elements <= most || rest != 0) return;
     j->outer[j->outer_count++] =
         (ts_plan_loop){j->run_elements / most, most * j->m->src.element_bits, most * j->m->dst.element_bits};
@@ -194,7 +165,7 @@ static int by_source(const void *left, const void *right) {
 }
 
 /* Makes a part of the loop that continues a line of one side the innermost. */
-static bool split_inner(job *j, bool dst, int64_t step, int64_t most) {
+static bool split_inner(ts_job *j, bool dst, int64_t step, int64_t most) {
     if (most < 2) return false;
     for (int i = 0; i < j->outer_count; i++) {
         ts_plan_loop loop = j->outer[i];
@@ -210,7 +181,7 @@ static bool split_inner(job *j, bool dst, int64_t step, int64_t most) {
 
 /* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
  */
-static bool can_stream(const job *j, const ts_plan_box *box, bool continues) {
+static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
     const ts_tile *tile = &j->tile;
     intptr_t first = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
     if (first % LINE_OF_MEMORY != 0 || j->joins) return false;
@@ -227,7 +198,7 @@ static bool can_stream(const job *j, const ts_plan_box *box, bool continues) {
 /* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
  * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
  * those of the source. */
-static void order_loops(job *j, const ts_plan_box *box) {
+static void order_loops(ts_job *j, const ts_plan_box *box) {
     const ts_mover *m = j->m;
     ts_tile *tile = &j->tile;
     bool continues = false, is_short = tile->line_bytes < LINE_OF_MEMORY;
@@ -236,14 +207,14 @@ static void order_loops(job *j, const ts_plan_box *box) {
     int64_t lines = 1 << tile->stages, line_bits = 8 * tile->line_bytes, together = lines < 8 ? 8 / lines : 1;
     int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
     if (is_short && lines > 1)
-        split_inner(j, false, line_bits / width_of(&m->dst) * width_of(&m->src), 2 * together);
+        split_inner(j, false, line_bits / ts_mover_width(&m->dst) * ts_mover_width(&m->src), 2 * together);
     if ((is_short || m->streams) && lines > 1) continues = split_inner(j, true, line_bits, band);
     tile->streams = m->streams && can_stream(j, box, continues);
     tile->ahead_bytes = m->streams ? AHEAD_BYTES : 0;
     j->narrow.ahead_bytes = tile->ahead_bytes;
 }
 
-static void enter_kernel(job *j) {
+static void enter_kernel(ts_job *j) {
     int inside = j->tile_function && !j->fills ? TS_TILE_LOOPS : 2;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner[i] = (ts_kernel_loop){1, 0, 0};
     for (int i = inside - 1; i >= 0 && j->outer_count > 0; i--) {
@@ -255,154 +226,7 @@ static void enter_kernel(job *j) {
     if (j->fills) j->tile.loops[0] = (ts_kernel_loop){1, 0, 0};
 }
 
-/* ---- Moving ---- */
-
-/* Tiles that are made in a scratch together: of two loops around them; the steps of the source are bits. */
-typedef struct {
-    ts_kernel_loop groups, tiles;
-    int64_t src_bits; /* of the first */
-} batch;
-
-static int64_t group_bytes(const job *j, const batch *b) {
-    return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
-}
-
-/* Makes their lines, whose elements are of another type. */
-static void convert_tiles(const job *j, const batch *b, uint8_t *lines) {
-    const ts_mover *m = j->m;
-    int line_bytes = j->tile.line_bytes;
-    int64_t at[TS_TILE_LINES];
-    if (m->convert && m->src.element_bits >= 8) {
-        for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
-        ts_convert_lines all = {.groups = b->groups.count,
-                                .group_step = b->groups.src_step / 8,
-                                .tiles = b->tiles.count,
-                                .step = b->tiles.src_step / 8,
-                                .count = line_bytes / (width_of(&m->dst) / 8),
-                                .lines = j->narrow.lines,
-                                .line = at};
-        m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
-        return;
-    }
-    for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
-        int64_t from =
-            b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
-        for (int i = 0; i < j->narrow.lines; i++, lines += line_bytes) {
-            ts_fill_line(m, from + j->line_bits[i], lines, line_bytes);
-        }
-    }
-}
-
-/* Makes their lines, whose elements are narrower than a byte on a side. */
-static void load_tiles(job *j, const batch *b, uint8_t *lines) {
-    ts_narrow *narrow = &j->narrow;
-    int64_t step = b->tiles.src_step, together = step % 8 == 0 ? b->tiles.count : 1;
-    for (int64_t g = 0; g < b->groups.count; g++) {
-        int64_t from = b->src_bits + g * b->groups.src_step;
-        for (int64_t n = 0; n < b->tiles.count; n += together, from += step * together) {
-            for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (from & 7) + j->line_bits[i];
-            j->kernels->load_narrow(narrow, lines, j->m->src.bytes + (from >> 3), together, step >> 3);
-            lines += together * narrow->lines * j->tile.line_bytes;
-        }
-    }
-}
-
-static void move_batch(job *j, const batch *b, uint8_t *dst) {
-    _Alignas(64) uint8_t scratch[SCRATCH_BYTES], joined[SCRATCH_BYTES];
-    int64_t bytes = group_bytes(j, b), tile_bytes = bytes / b->tiles.count;
-    int64_t group_step = b->groups.dst_step / 8, step = b->tiles.dst_step / 8;
-    if (j->m->src.dtype != j->m->dst.dtype)
-        convert_tiles(j, b, scratch);
-    else
-        load_tiles(j, b, scratch);
-    j->tile.loops[1] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
-    j->tile.loops[2] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
-    j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
-    for (int64_t g = 0; j->joins && g < b->groups.count; g++) {
-        j->kernels->store_narrow(&j->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count, step);
-    }
-}
-
-/* Tiles whose lines are made in a scratch, as many at once as it holds. */
-static void fill_and_move(job *j, int64_t src_bits, uint8_t *dst) {
-    ts_kernel_loop groups = j->inner[0], tiles = j->inner[1];
-    int64_t most = SCRATCH_BYTES / (j->narrow.lines * j->tile.line_bytes), many = most / tiles.count;
-    if (many < 1) many = 1;
-    for (int64_t g = 0; g < groups.count; g += many) {
-        batch b = {groups, tiles, 0};
-        b.groups.count = many < groups.count - g ? many : groups.count - g;
-        for (int64_t n = 0; n < tiles.count; n += most) {
-            b.tiles.count = most < tiles.count - n ? most : tiles.count - n;
-            b.src_bits = src_bits + g * groups.src_step + n * tiles.src_step;
-            move_batch(j, &b, dst + g * groups.dst_step / 8 + n * tiles.dst_step / 8);
-        }
-    }
-}
-
-/* Runs of one loop, made in a scratch, as many at once as it holds. */
-static void convert_runs(const job *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
-    static const int64_t here = 0;
-    _Alignas(64) uint8_t scratch[SCRATCH_BYTES];
-    const ts_mover *m = j->m;
-    int64_t together = SCRATCH_BYTES / j->run_bytes;
-    ts_convert_lines lines = {
-        .groups = 1, .step = loop.src_step, .count = j->run_elements, .lines = 1, .line = &here};
-    for (int64_t i = 0; i < loop.count; i += lines.tiles) {
-        lines.tiles = together < loop.count - i ? together : loop.count - i;
-        m->convert(&m->conversion, scratch, src + i * loop.src_step, &lines);
-        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, j->run_bytes, loop.dst_step}};
-        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst + i * loop.dst_step, scratch,
-                                                                  j->run_bytes, loops);
-    }
-}
-
-static void fill_runs(const job *j, const uint8_t *src, uint8_t *dst) {
-    const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
-    for (int64_t i = 0; i < outer->count; i++) {
-        const uint8_t *from = src + i * outer->src_step;
-        uint8_t *to = dst + i * outer->dst_step;
-        if (converts_runs(j->m) && j->run_bytes <= SCRATCH_BYTES) {
-            convert_runs(j, from, to, *inner);
-            continue;
-        }
-        for (int64_t k = 0; k < inner->count; k++) {
-            ts_fill_run(j->m, from + k * inner->src_step, to + k * inner->dst_step, j->run_elements);
-        }
-    }
-}
-
-static void run_kernel(job *j, int64_t src_bits, int64_t dst_bits) {
-    const ts_mover *m = j->m;
-    const uint8_t *src = m->src.bytes + (src_bits >> 3);
-    uint8_t *dst = m->dst.bytes + dst_bits / 8;
-    if (j->tile_function && j->fills) {
-        fill_and_move(j, src_bits, dst);
-    } else if (j->tile_function) {
-        j->tile_function(&j->tile, dst, src);
-    } else if (!m->same) {
-        fill_runs(j, src, dst);
-    } else {
-        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, j->run_bytes, j->inner);
-    }
-}
-
-static void run_job(job *j, int64_t src, int64_t dst) {
-    int64_t at[TS_PLAN_MAX_LOOPS + 2] = {0};
-    for (;;) {
-        run_kernel(j, src, dst);
-        int i = j->outer_count - 1;
-        for (; i >= 0; i--) {
-            const ts_plan_loop *loop = &j->outer[i];
-            src += loop->src_bits;
-            dst += loop->dst_bits;
-            if (++at[i] < loop->extent) break;
-            src -= loop->src_bits * loop->extent;
-            dst -= loop->dst_bits * loop->extent;
-            at[i] = 0;
-        }
-        if (i < 0) return;
-    }
-}
+/* ---- A box ---- */
 
 /* Moves what a tile leaves of each loop: as the end of another tile, which moves some elements again, where
  * elements are whole bytes. */
@@ -430,10 +254,10 @@ static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
     return bits % 8 == 0 && (bits & (bits - 1)) == 0;
 }
 
-static bool match(job *j, const ts_plan_box *box, int *bits) {
+static bool match(ts_job *j, const ts_plan_box *box, int *bits) {
     const ts_mover *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
-    bool converts = converts_runs(m) && load_of(m) == TS_LOAD_SAME;
+    bool converts = ts_mover_converts(m) && load_of(m) == TS_LOAD_SAME;
     if ((converts || (m->same && m->dst.element_bits >= 8)) &&
         match_run(j, box, m->kernels->tiles[0]->line_bytes, bits)) {
         if (converts) split_run(j);
@@ -508,7 +332,7 @@ static void peel(const ts_mover *m, ts_plan_box box, int loop) {
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int bits[TS_PLAN_MAX_LOOPS];
-    job j;
+    ts_job j;
     if (widen(m, box, &wide)) {
         ts_mover bytes = *m;
         bytes.src.element_bits = bytes.dst.element_bits = 8;
@@ -532,6 +356,6 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     }
     order_loops(&j, box);
     enter_kernel(&j);
-    run_job(&j, box->src_bits, box->dst_bits);
+    ts_job_run(&j, box->src_bits, box->dst_bits);
     if (j.tile_function) move_rests(m, *box, bits);
 }

@@ -1,0 +1,149 @@
+/* Running a kernel over its loops, with the scratch for elements that change on their way. */
+#include "job.h"
+
+/* Tiles that are made in a scratch together: of two loops around them; the steps of the source are bits. */
+typedef struct {
+    ts_kernel_loop groups, tiles;
+    int64_t src_bits; /* of the first */
+} batch;
+
+static int64_t group_bytes(const ts_job *j, const batch *b) {
+    return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
+}
+
+/* Makes their lines, whose elements are of another type. */
+static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
+    const ts_mover *m = j->m;
+    int line_bytes = j->tile.line_bytes;
+    int64_t at[TS_TILE_LINES];
+    if (m->convert && m->src.element_bits >= 8) {
+        for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
+        ts_convert_lines all = {.groups = b->groups.count,
+                                .group_step = b->groups.src_step / 8,
+                                .tiles = b->tiles.count,
+                                .step = b->tiles.src_step / 8,
+                                .count = line_bytes / (ts_mover_width(&m->dst) / 8),
+                                .lines = j->narrow.lines,
+                                .line = at};
+        m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
+        return;
+    }
+    for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
+        int64_t from =
+            b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
+        for (int i = 0; i < j->narrow.lines; i++, lines += line_bytes) {
+            ts_fill_line(m, from + j->line_bits[i], lines, line_bytes);
+        }
+    }
+}
+
+/* Makes their lines, whose elements are narrower than a byte on a side. */
+static void load_tiles(ts_job *j, const batch *b, uint8_t *lines) {
+    ts_narrow *narrow = &j->narrow;
+    int64_t step = b->tiles.src_step, together = step % 8 == 0 ? b->tiles.count : 1;
+    for (int64_t g = 0; g < b->groups.count; g++) {
+        int64_t from = b->src_bits + g * b->groups.src_step;
+        for (int64_t n = 0; n < b->tiles.count; n += together, from += step * together) {
+            for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (from & 7) + j->line_bits[i];
+            j->kernels->load_narrow(narrow, lines, j->m->src.bytes + (from >> 3), together, step >> 3);
+            lines += together * narrow->lines * j->tile.line_bytes;
+        }
+    }
+}
+
+static void move_batch(ts_job *j, const batch *b, uint8_t *dst) {
+    _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES], joined[TS_SCRATCH_BYTES];
+    int64_t bytes = group_bytes(j, b), tile_bytes = bytes / b->tiles.count;
+    int64_t group_step = b->groups.dst_step / 8, step = b->tiles.dst_step / 8;
+    if (j->m->src.dtype != j->m->dst.dtype)
+        convert_tiles(j, b, scratch);
+    else
+        load_tiles(j, b, scratch);
+    j->tile.loops[1] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
+    j->tile.loops[2] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
+    j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
+    for (int64_t g = 0; j->joins && g < b->groups.count; g++) {
+        j->kernels->store_narrow(&j->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count, step);
+    }
+}
+
+/* Tiles whose lines are made in a scratch, as many at once as it holds. */
+static void fill_and_move(ts_job *j, int64_t src_bits, uint8_t *dst) {
+    ts_kernel_loop groups = j->inner[0], tiles = j->inner[1];
+    int64_t most = TS_SCRATCH_BYTES / (j->narrow.lines * j->tile.line_bytes), many = most / tiles.count;
+    if (many < 1) many = 1;
+    for (int64_t g = 0; g < groups.count; g += many) {
+        batch b = {groups, tiles, 0};
+        b.groups.count = many < groups.count - g ? many : groups.count - g;
+        for (int64_t n = 0; n < tiles.count; n += most) {
+            b.tiles.count = most < tiles.count - n ? most : tiles.count - n;
+            b.src_bits = src_bits + g * groups.src_step + n * tiles.src_step;
+            move_batch(j, &b, dst + g * groups.dst_step / 8 + n * tiles.dst_step / 8);
+        }
+    }
+}
+
+/* Runs of one loop, made in a scratch, as many at once as it holds. */
+static void convert_runs(const ts_job *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
+    static const int64_t here = 0;
+    _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES];
+    const ts_mover *m = j->m;
+    int64_t together = TS_SCRATCH_BYTES / j->run_bytes;
+    ts_convert_lines lines = {
+        .groups = 1, .step = loop.src_step, .count = j->run_elements, .lines = 1, .line = &here};
+    for (int64_t i = 0; i < loop.count; i += lines.tiles) {
+        lines.tiles = together < loop.count - i ? together : loop.count - i;
+        m->convert(&m->conversion, scratch, src + i * loop.src_step, &lines);
+        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, j->run_bytes, loop.dst_step}};
+        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst + i * loop.dst_step, scratch,
+                                                                  j->run_bytes, loops);
+    }
+}
+
+static void fill_runs(const ts_job *j, const uint8_t *src, uint8_t *dst) {
+    const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
+    for (int64_t i = 0; i < outer->count; i++) {
+        const uint8_t *from = src + i * outer->src_step;
+        uint8_t *to = dst + i * outer->dst_step;
+        if (ts_mover_converts(j->m) && j->run_bytes <= TS_SCRATCH_BYTES) {
+            convert_runs(j, from, to, *inner);
+            continue;
+        }
+        for (int64_t k = 0; k < inner->count; k++) {
+            ts_fill_run(j->m, from + k * inner->src_step, to + k * inner->dst_step, j->run_elements);
+        }
+    }
+}
+
+static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
+    const ts_mover *m = j->m;
+    const uint8_t *src = m->src.bytes + (src_bits >> 3);
+    uint8_t *dst = m->dst.bytes + dst_bits / 8;
+    if (j->tile_function && j->fills) {
+        fill_and_move(j, src_bits, dst);
+    } else if (j->tile_function) {
+        j->tile_function(&j->tile, dst, src);
+    } else if (!m->same) {
+        fill_runs(j, src, dst);
+    } else {
+        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, j->run_bytes, j->inner);
+    }
+}
+
+void ts_job_run(ts_job *j, int64_t src, int64_t dst) {
+    int64_t at[TS_PLAN_MAX_LOOPS + 2] = {0};
+    for (;;) {
+        run_kernel(j, src, dst);
+        int i = j->outer_count - 1;
+        for (; i >= 0; i--) {
+            const ts_plan_loop *loop = &j->outer[i];
+            src += loop->src_bits;
+            dst += loop->dst_bits;
+            if (++at[i] < loop->extent) break;
+            src -= loop->src_bits * loop->extent;
+            dst -= loop->dst_bits * loop->extent;
+            at[i] = 0;
+        }
+        if (i < 0) return;
+    }
+}
