@@ -88,12 +88,21 @@ static void tell_transferred(void *self, int transfer, const ts_dma_result *resu
     say(t);
 }
 
+/* Cores run ahead of each other: a line says whose bundles and stalls come next. */
+static void tell_core(void *self, int core) {
+    teller *t = self;
+    if (t->result->program->code.cores > 1) {
+        ts_text_add(&t->text, "core %d\n", core);
+        say(t);
+    }
+}
+
 static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
     teller *t = TS_NEW(line->arena, teller);
     ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
     t->result = result;
     ts_text_init(&t->text, line->arena);
-    *observer = (ts_chip_observer){t, tell_issued, tell_stalled, tell_transferred, NULL};
+    *observer = (ts_chip_observer){t, tell_issued, tell_stalled, tell_transferred, tell_core};
     request->observer = observer;
 }
 

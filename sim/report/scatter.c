@@ -23,7 +23,7 @@ static bool is_of(const ts_validated_row *r, const ts_validated_group *g) {
 }
 
 static decades range_of(const ts_validation *v, const ts_validated_group *g) {
-    double low = INFINITY, high = -INFINITY;
+    double low = HUGE_VAL, high = -HUGE_VAL;
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         const double times[] = {r->work.measured_us, r->simulated_us, r->roofline_us};

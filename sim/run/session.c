@@ -13,6 +13,7 @@ struct ts_session {
     const ts_run_request *request;
     run_parts parts;
     ts_chip_observer observer; /* ours; it tells the request's */
+    int core; /* that events come from; the session stands where core 0 does */
     int64_t issued, events;
     int64_t last_cycle; /* of what was told last */
     int stall;
@@ -23,10 +24,12 @@ struct ts_session {
 static void see_bundle(void *self, int bundle, int64_t cycle) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
-    s->issued++;
     s->events++;
-    s->stall = -1;
-    s->last_cycle = cycle;
+    if (s->core == 0) {
+        s->issued++;
+        s->stall = -1;
+        s->last_cycle = cycle;
+    }
     if (o && o->issued) {
         o->issued(o->self, bundle, cycle);
     }
@@ -36,9 +39,11 @@ static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycle
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
     s->events++;
-    s->stall = stall;
-    s->stall_cycles = cycles;
-    s->last_cycle = first_cycle + cycles;
+    if (s->core == 0) {
+        s->stall = stall;
+        s->stall_cycles = cycles;
+        s->last_cycle = first_cycle + cycles;
+    }
     if (o && o->stalled) {
         o->stalled(o->self, bundle, first_cycle, cycles, stall);
     }
@@ -54,9 +59,18 @@ static void see_transfer(void *self, int transfer, const ts_dma_result *result) 
     }
 }
 
+static void see_core(void *self, int core) {
+    ts_session *s = self;
+    const ts_chip_observer *o = s->request->observer;
+    s->core = core;
+    if (o && o->core) {
+        o->core(o->self, core);
+    }
+}
+
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer}, .stall = -1};
+    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core}, .stall = -1};
     if (!run_parts_open(err, arena, request, &s->observer, &s->parts)) {
         return NULL;
     }

@@ -166,6 +166,15 @@ def run_can_break():
 
 
 @test
+def several_cores_are_told_apart():
+    code, out, err = run("run", "programs/cores.tsim", "-m", "tpu-v4", "--trace-text")
+    lines = out.split("\n")
+    assert code == 0 and lines[0] == "core 0" and "core 1" in lines and not any(l.startswith("core 2") for l in lines)
+    code, out, err = run("debug", "programs/cores.tsim", "-m", "tpu-v4", stdin="step 3\nprint s7\nc\nwhere\n")
+    assert code == 0 and "s7 = 0 (0x00000000)" in out and out.endswith(": the program has ended\n"), (code, out, err)
+
+
+@test
 def a_trace_as_text_has_every_cycle():
     code, out, err = run("run", HERE / "a.tsim", "--trace-text")
     lines = out[:out.index("machine ")].rstrip("\n").split("\n")
