@@ -19,6 +19,7 @@ typedef struct {
     ts_space *spaces[TS_SPACE_COUNT]; /* those of the chip too */
     int64_t *semaphores;
     ts_core_ports ports;
+    ts_races *races; /* of its own transfers; NULL: the sanitizer is off */
 } chip_core;
 
 /* A transfer under way. */
@@ -44,7 +45,6 @@ struct ts_chip {
     traffic *traffic;
     flight *free_flights;
     flight *active;      /* the oldest transfer under way */
-    ts_races *races;     /* NULL: the sanitizer is off */
     int64_t busy_since;  /* -1: no transfer is under way */
     int64_t last_done;   /* the cycle of the last completion */
     int64_t quiet_until; /* no transfer completes before this cycle, unless another starts */
@@ -77,8 +77,8 @@ static bool has_values(const ts_chip *chip, const ts_transfer *what) {
     return !chip->config->time_only || chip->code->tensors[what->destination.tensor].space == TS_SPACE_SMEM;
 }
 
-static ts_space *space_of(const ts_chip *chip, const ts_slice *slice) {
-    return chip->cores[0].spaces[chip->code->tensors[slice->tensor].space];
+static ts_space *space_of(const chip_core *by, const ts_slice *slice) {
+    return by->spaces[by->chip->code->tensors[slice->tensor].space];
 }
 
 static ts_dma_end end_of(const chip_core *by, const ts_transfer *what, const ts_slice *slice) {
@@ -136,6 +136,17 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
+/* Of the transfers of other cores, those that nobody has waited for are seen. */
+static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
+    chip_core *by = f->by;
+    ts_chip *chip = by->chip;
+    f->race = races_start(by->races, what, f->plan, space_of(by, &what->source),
+                          space_of(by, &what->destination), f->semaphore, cycle);
+    for (int i = 0; i < chip->core_count; i++) {
+        if (&chip->cores[i] != by) races_compare(chip->cores[i].races, f->race, cycle);
+    }
+}
+
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
                       const int64_t *dst_begin, int semaphore, int64_t cycle) {
     chip_core *by = self;
@@ -164,10 +175,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     flight **last = &chip->active;
     while (*last) last = &(*last)->younger;
     *last = f;
-    if (chip->races) {
-        f->race = races_start(chip->races, what, moved.plan, space_of(chip, &what->source),
-                              space_of(chip, &what->destination), semaphore, cycle);
-    }
+    if (by->races) start_race(f, what, cycle);
     if (chip->busy_since < 0) chip->busy_since = cycle;
     chip->quiet_until = 0;
     return true;
@@ -238,10 +246,9 @@ static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t b
 }
 
 /* The store that left the bit of VMEM undefined, if it was one. */
-static ts_place store_of(const ts_chip *chip, const ts_space *space, int64_t bit, const char **what) {
+static ts_place store_of(const chip_core *by, const ts_space *space, int64_t bit, const char **what) {
     const ts_instruction *store = NULL, *origin = NULL;
-    if (space == chip->cores[0].spaces[TS_SPACE_VMEM])
-        ts_core_undefined_row(chip->cores[0].core, bit / 8, &store, &origin);
+    if (space == by->spaces[TS_SPACE_VMEM]) ts_core_undefined_row(by->core, bit / 8, &store, &origin);
     *what = !store ? NULL : origin == store ? "this stored it" : "this met the undefined value first";
     return ts_place_of(origin);
 }
@@ -277,7 +284,7 @@ static void report_output(ts_chip *chip, const flight *f, int64_t cycle, int64_t
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     const ts_tensor *tensor = &chip->code->tensors[what->destination.tensor];
     const char *text, *source = chip->code->tensors[what->source.tensor].name;
-    ts_place other = store_of(chip, space_of(chip, &what->source), from, &text);
+    ts_place other = store_of(f->by, space_of(f->by, &what->source), from, &text);
     ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
     ts_finding *finding = ts_findings_add(chip->config->findings, TS_FINDING_OUTPUT, where, other, cycle);
     if (!finding) return;
@@ -290,7 +297,7 @@ static void report_output(ts_chip *chip, const flight *f, int64_t cycle, int64_t
 
 static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
     const ts_transfer *what = &chip->code->transfers[f->transfer];
-    const ts_space *dst = space_of(chip, &what->destination);
+    const ts_space *dst = space_of(f->by, &what->destination);
     if (!chip->config->outputs[what->destination.tensor]) return;
     ts_arena *scratch = ts_arena_new();
     const ts_plan *plan = valid_elements(scratch, f->plan);
@@ -302,16 +309,16 @@ static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
 }
 
 static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
-    races_complete(chip->races, f->race, cycle);
+    races_complete(f->by->races, f->race, cycle);
     if (!chip->config->time_only) check_output(chip, f, cycle);
-    if (!ts_core_halted(chip->cores[0].core)) return;
+    if (!ts_core_halted(f->by->core)) return;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
     ts_finding *finding =
         ts_findings_add(chip->config->findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
     if (finding) {
         ts_core_counters core;
-        ts_core_count(chip->cores[0].core, &core);
+        ts_core_count(f->by->core, &core);
         ts_finding_describe(finding, "the program ended at cycle %lld, when this DMA was under way",
                             (long long)core.cycles);
     }
@@ -319,20 +326,21 @@ static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
 
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
-    races_access(((chip_core *)self)->chip->races, instruction, space, first, end, writes, cycle);
+    races_access(((chip_core *)self)->races, instruction, space, first, end, writes, cycle);
 }
 
 static void forward_changed(void *self, int semaphore, int64_t by) {
-    races_change(((chip_core *)self)->chip->races, semaphore, by);
+    races_change(((chip_core *)self)->races, semaphore, by);
 }
 
-static void watch(ts_chip *chip) {
-    chip->races = races_new(chip->arena, chip->code, chip->config->findings);
-    chip_core *only = &chip->cores[0];
-    only->ports.accessed = forward_accessed;
-    only->ports.changed = forward_changed;
+static void watch(chip_core *own) {
+    ts_chip *chip = own->chip;
+    own->races = races_new(chip->arena, chip->code, chip->config->findings);
+    own->ports.accessed = forward_accessed;
+    own->ports.changed = forward_changed;
     for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
-        if (only->spaces[i]) ts_space_track(only->spaces[i], chip->arena);
+        bool shared = own != chip->cores && own->spaces[i] == chip->cores[0].spaces[i];
+        if (own->spaces[i] && !shared) ts_space_track(own->spaces[i], chip->arena);
     }
 }
 
@@ -428,7 +436,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
-    if (chip->config->findings) watch(chip);
+    if (chip->config->findings) watch(own);
     if (chip->observer && chip->observer->issued) own->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) own->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core,
@@ -446,10 +454,6 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
 }
 
 static bool make_units(ts_error *err, ts_chip *chip) {
-    if (chip->config->findings && chip->core_count > 1) {
-        return ts_error_set(err, TS_ERROR_UNMODELLED,
-                            "the sanitizer looks at programs of one core, this one has %d", chip->core_count);
-    }
     for (int i = 0; i < chip->core_count; i++) {
         if (!make_spaces(err, chip, &chip->cores[i])) return false;
     }
@@ -480,7 +484,7 @@ void ts_chip_free(ts_chip *chip) {
             if (core == 0 || own[i] != first[i]) ts_space_free(own[i]);
         }
     }
-    races_free(chip->races);
+    for (int i = 0; i < chip->core_count; i++) races_free(chip->cores[i].races);
     if (chip->traffic) traffic_free(chip->traffic);
 }
 
@@ -601,7 +605,10 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         if (pass_barrier(chip)) return true;
         *running = false;
         if (!all_halted(chip)) return deadlock(err, chip);
-        if (chip->races) races_finish(chip->races, first->semaphores, chip->last_done);
+        for (int i = 0; i < chip->core_count; i++) {
+            chip_core *own = &chip->cores[i];
+            if (own->races) races_finish(own->races, own->semaphores, chip->last_done);
+        }
         return true;
     }
     if (core_at > until) return true;

@@ -208,7 +208,7 @@ void races_access(ts_races *races, const ts_instruction *instruction, const ts_s
 
 /* ---- Transfers ---- */
 
-static void check_start(ts_races *races, const race_transfer *started, int64_t cycle) {
+void races_compare(ts_races *races, const race_transfer *started, int64_t cycle) {
     ts_place where = place_of_transfer(started->what);
     for (race_transfer *t = races->unsynced; t; t = t->next) {
         if (overlap(&started->src, &t->dst))
@@ -227,7 +227,7 @@ race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_pl
     *t = (race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
     t->src = find_reach(arena, plan, true, src);
     t->dst = find_reach(arena, plan, false, dst);
-    check_start(races, t, cycle);
+    races_compare(races, t, cycle);
     t->next = races->unsynced;
     races->unsynced = t;
     if (semaphore >= 0) {

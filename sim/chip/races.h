@@ -17,6 +17,8 @@ void races_free(ts_races *races);
  * all transfers under way may have added. A transfer that signals nobody is never waited for. */
 race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
                            const ts_space *dst, int semaphore, int64_t cycle);
+/* Races of a transfer with those that were not waited for: its own core's are part of races_start. */
+void races_compare(ts_races *races, const race_transfer *started, int64_t cycle);
 void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle);
 /* The program added to a semaphore, or took from it (by < 0). */
 void races_change(ts_races *races, int semaphore, int64_t by);

