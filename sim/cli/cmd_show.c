@@ -89,9 +89,31 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     return true;
 }
 
+enum { MAX_OF_SUBJECT = 5 };
+static const struct {
+    const char *name, *options[MAX_OF_SUBJECT + 1];
+} subjects[] = {
+    {"machine", {"list", "set", "json"}},
+    {"schema", {"markdown", "json"}},
+    {"isa", {"markdown"}},
+    {"program", {"set", "machine", "define", "live", "map"}},
+};
+
+/* An option of another subject would be passed over in silence. */
+static bool check_options(ts_error *err, const cli_line *line, int subject) {
+    for (int i = 0; i < line->given_count; i++) {
+        const char *const *own = subjects[subject].options, *name = options[line->given[i].option].name;
+        while (*own && strcmp(*own, name) != 0) own++;
+        if (!*own)
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s is not of %s", name, subjects[subject].name);
+    }
+    return true;
+}
+
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const subjects[] = {"machine", "schema", "isa", "program"};
     const char *subject = line->operands[0];
+    for (int i = 0; i < (int)(sizeof subjects / sizeof subjects[0]); i++)
+        if (strcmp(subject, subjects[i].name) == 0 && !check_options(err, line, i)) return false;
     if (strcmp(subject, "machine") == 0)
         return (cli_value(line, "list") ? show_list : show_machine)(err, line, out);
     if (strcmp(subject, "schema") == 0) {
@@ -108,7 +130,7 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
     }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa or program", subject);
-    return ts_error_hint(err, ts_text_nearest(subject, subjects, 4, sizeof subjects[0]));
+    return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name, 4, sizeof subjects[0]));
 }
 
 int cmd_show(int argc, char **argv) {

@@ -129,6 +129,9 @@ def bad_command_lines():
            err="tilesim show: error: found 'machin', expected machine, schema, isa or program; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
+    for args, option in ((["isa", "--json"], "json"), (["machine", "-m", "tpu-v4"], "machine"),
+                         (["program", "programs/add.tsim", "--list"], "list"), (["schema", "-D", "A=1"], "define")):
+        expect(["show", *args], code=2, out="", err=f"tilesim show: error: --{option} is not of {args[0]}\n{end}")
     expect(["show", "machine", "--set", "hbm.stacks"], code=2, out="",
            err="--set:1:11: error: expected a field and a value: path.to.field=value\nhbm.stacks\n          ^\n" + end)
 
