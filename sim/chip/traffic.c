@@ -110,6 +110,8 @@ traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machi
 
 void traffic_free(traffic *t) {
     for (record *r = t->first; r; r = r->next) ts_arena_free(r->arena);
+    ts_dma_free(t->walked);
+    ts_dma_free(t->quiet);
 }
 
 bool traffic_can_start(const traffic *t) { return t->under_way < t->machine->dma->descriptors; }

@@ -66,6 +66,10 @@ ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, in
     return dma;
 }
 
+void ts_dma_free(ts_dma *dma) {
+    for (transfer *t = dma ? dma->first : NULL; t; t = t->next) ts_arena_free(t->arena);
+}
+
 void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks) {
     dma->steady = (steady_state){
         .refresh = {interval_ticks, stall_ticks},

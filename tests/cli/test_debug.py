@@ -143,6 +143,8 @@ def the_debugger_ends_with_its_input_and_with_quit():
     assert (out, err) == ([], ""), (out, err)
     out, err = debug("", "   ")
     assert (out, err) == ([], ""), (out, err)
+    out, err = debug("step", "dmas")  # with a DMA under way
+    assert (out[-1][:7], err) == ("line 6:", ""), (out, err)
     out, err = debug("help")
     assert len(out) == 14 and out[0].startswith("step      s  [N]"), out
 
