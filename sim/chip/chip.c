@@ -285,7 +285,7 @@ static void report_output(ts_chip *chip, const flight *f, int64_t cycle, int64_t
     const ts_tensor *tensor = &chip->code->tensors[what->destination.tensor];
     const char *text, *source = chip->code->tensors[what->source.tensor].name;
     ts_place other = store_of(f->by, space_of(f->by, &what->source), from, &text);
-    ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
+    ts_place where = ts_place_of_transfer(what);
     ts_finding *finding = ts_findings_add(chip->config->findings, TS_FINDING_OUTPUT, where, other, cycle);
     if (!finding) return;
     char index[96];
@@ -313,7 +313,7 @@ static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
     if (!chip->config->time_only) check_output(chip, f, cycle);
     if (!ts_core_halted(f->by->core)) return;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
-    ts_place where = {what->source_text, what->source_text ? what->line : 0, what->column};
+    ts_place where = ts_place_of_transfer(what);
     ts_finding *finding =
         ts_findings_add(chip->config->findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
     if (finding) {

@@ -173,13 +173,9 @@ static bool overlap(const reach *a, const reach *b) {
 
 /* ---- Findings ---- */
 
-static ts_place place_of_transfer(const ts_transfer *what) {
-    return (ts_place){what->source_text, what->source_text ? what->line : 0, what->column};
-}
-
 static void report(ts_races *races, ts_finding_kind kind, ts_place where, const char *who,
                    race_transfer *other, bool other_writes, int64_t cycle) {
-    ts_finding *f = ts_findings_add(races->findings, kind, where, place_of_transfer(other->what), cycle);
+    ts_finding *f = ts_findings_add(races->findings, kind, where, ts_place_of_transfer(other->what), cycle);
     if (!f) return;
     const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
     ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s, without waiting for it", who,
@@ -209,7 +205,7 @@ void races_access(ts_races *races, const ts_instruction *instruction, const ts_s
 /* ---- Transfers ---- */
 
 void races_compare(ts_races *races, const race_transfer *started, int64_t cycle) {
-    ts_place where = place_of_transfer(started->what);
+    ts_place where = ts_place_of_transfer(started->what);
     for (race_transfer *t = races->unsynced; t; t = t->next) {
         if (overlap(&started->src, &t->dst))
             report(races, TS_FINDING_READ_RACE, where, "this DMA", t, true, cycle);
@@ -264,7 +260,7 @@ void races_change(ts_races *races, int semaphore, int64_t by) {
 void races_finish(ts_races *races, const int64_t *semaphores, int64_t cycle) {
     for (int i = 0; i < races->code->semaphore_count; i++) {
         if (semaphores[i] == 0) continue;
-        ts_place where = races->last[i] ? place_of_transfer(races->last[i]) : (ts_place){0};
+        ts_place where = races->last[i] ? ts_place_of_transfer(races->last[i]) : (ts_place){0};
         /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
          */
         if (where.line == 0) where.column = i + 1;

@@ -45,3 +45,7 @@ ts_place ts_place_of(const ts_instruction *instruction) {
     }
     return (ts_place){instruction->source, instruction->source ? instruction->line : 0, instruction->column};
 }
+
+ts_place ts_place_of_transfer(const ts_transfer *transfer) {
+    return (ts_place){transfer->source_text, transfer->source_text ? transfer->line : 0, transfer->column};
+}

@@ -81,6 +81,7 @@ item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first);
 bool place_tensor(assembler *as, const token *name, ts_tensor *tensor);
 symbol *add_semaphores(assembler *as, const token *name, int64_t count);
 bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out);
+bool check_slice(assembler *as, const token *place, const ts_slice *slice);
 bool add_transfer(assembler *as, const token *place, ts_transfer *transfer, ts_operand *out);
 bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore);
 bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,

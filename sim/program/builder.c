@@ -130,7 +130,8 @@ ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_
     new.destination = copy_slice(b, destination, destination_begin, destination_size);
     new.source = copy_slice(b, source, source_begin, source_size);
     new.semaphore = semaphore.as.semaphore;
-    if (!check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out)) {
+    if (!check_slice(&b->as, place, &new.destination) || !check_slice(&b->as, place, &new.source) ||
+        !check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out)) {
         fail(b);
     }
     return out;

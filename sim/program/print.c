@@ -245,6 +245,11 @@ static printer new_printer(const ts_program *program, ts_text *out) {
     return p;
 }
 
+int ts_program_line(const ts_program *program, int bundle) {
+    const ts_bundle *b = &program->code.bundles[bundle];
+    return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
+}
+
 void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out) {
     printer p = new_printer(program, out);
     print_bundle(&p, &p.code->bundles[bundle]);

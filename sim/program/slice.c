@@ -56,8 +56,9 @@ static bool parse_range(assembler *as, const token **at, int64_t dim, ts_affine 
     return *size > 0 || TOKEN_ERROR(as->err, colon, "the slice holds nothing");
 }
 
-static bool check_range(assembler *as, const token *place, int number, int64_t dim, const ts_affine *begin,
-                        int64_t size) {
+static bool check_range(assembler *as, const token *place, const ts_slice *slice, int number) {
+    const ts_affine *begin = &slice->begin[number];
+    int64_t size = slice->size[number], dim = as->tensors.items[slice->tensor].shape->layout->dims[number];
     bool fixed = begin->term_count == 0;
     if (size <= dim && (!fixed || (begin->constant >= 0 && begin->constant <= dim - size))) {
         return true;
@@ -95,8 +96,7 @@ static bool parse_slice(assembler *as, const token **at, ts_slice *out) {
             return TOKEN_ERROR(as->err, place, "'%s' has %d dim%s", as->tensors.items[out->tensor].name,
                                layout->rank, layout->rank == 1 ? "" : "s");
         }
-        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) ||
-            !check_range(as, place, i, layout->dims[i], &begin[i], size[i])) {
+        if (!parse_range(as, at, layout->dims[i], &begin[i], &size[i]) || !check_range(as, place, out, i)) {
             return false;
         }
     }
@@ -168,16 +168,16 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
     return true;
 }
 
-bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operand *out) {
-    const ts_slice *sides[] = {&new->destination, &new->source};
-    for (int k = 0; k < 2; k++) {
-        const ts_layout *layout = as->tensors.items[sides[k]->tensor].shape->layout;
-        for (int i = 0; i < sides[k]->rank; i++) {
-            if (!check_range(as, place, i, layout->dims[i], &sides[k]->begin[i], sides[k]->size[i])) {
-                return false;
-            }
+bool check_slice(assembler *as, const token *place, const ts_slice *slice) {
+    for (int i = 0; i < slice->rank; i++) {
+        if (!check_range(as, place, slice, i)) {
+            return false;
         }
     }
+    return true;
+}
+
+bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operand *out) {
     if (!check_sizes(as, place, new)) {
         return false;
     }

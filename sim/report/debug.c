@@ -9,18 +9,13 @@
 
 /* ---- Events ---- */
 
-static int line_of(const ts_program *program, int bundle) {
-    const ts_bundle *b = &program->code.bundles[bundle];
-    return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
-}
-
 static void add_head(ts_text *out, int64_t cycle, int line) {
     char number[32];
     ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
 }
 
 void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_text *out) {
-    add_head(out, cycle, line_of(program, bundle));
+    add_head(out, cycle, ts_program_line(program, bundle));
     ts_program_print_bundle(program, bundle, out);
     ts_text_add(out, "\n");
 }
@@ -28,7 +23,7 @@ void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_t
 void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycle, int64_t cycles, int stall,
                        ts_text *out) {
     char number[32];
-    add_head(out, first_cycle, line_of(program, bundle));
+    add_head(out, first_cycle, ts_program_line(program, bundle));
     ts_text_add(out, "  stalls %s cycles: %s\n", ts_text_group_digits(number, cycles),
                 ts_stall_get(stall)->meaning);
 }
@@ -55,7 +50,7 @@ void ts_report_where(const ts_session *session, ts_text *out) {
         return;
     }
     ts_text_add(out, "cycle %s, line %d: ", ts_text_group_digits(number, state.cycle),
-                line_of(program, state.bundle));
+                ts_program_line(program, state.bundle));
     ts_program_print_bundle(program, state.bundle, out);
     ts_text_add(out, "\n");
     if (state.waits) {

@@ -17,11 +17,6 @@ typedef struct {
     int bundles, per_column;
 } chart;
 
-static int line_of(const ts_program *program, int bundle) {
-    const ts_bundle *b = &program->code.bundles[bundle];
-    return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
-}
-
 static bool is_live(const chart *c, ts_live_kind kind, int reg, int first, int end) {
     for (int i = first; i < end && i < c->bundles; i++) {
         if (ts_live_has(&c->live[i], kind, reg)) {
@@ -52,7 +47,7 @@ static void add_kind(ts_text *out, const chart *c, ts_live_kind kind, const char
     }
     ts_text_add(out, "%-7s at most %d of %d live", name, most, have);
     ts_text_add(out, most > 0 ? ", before bundle %d, line %d\n" : "\n", where,
-                c->bundles ? line_of(c->program, where) : 0);
+                c->bundles ? ts_program_line(c->program, where) : 0);
     for (int reg = 0; reg < have; reg++) {
         add_row(out, c, kind, letter, reg);
     }

@@ -58,5 +58,6 @@ ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_plac
                             int64_t cycle);
 void ts_finding_describe(ts_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 ts_place ts_place_of(const ts_instruction *instruction); /* NULL: none */
+ts_place ts_place_of_transfer(const ts_transfer *transfer);
 
 #endif

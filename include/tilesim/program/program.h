@@ -84,6 +84,8 @@ const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *pa
 /* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops
  * are gone, and addresses are in words. */
 void ts_program_print(const ts_program *program, ts_text *out);
+/* The line of the text that a bundle came from, 1 first. */
+int ts_program_line(const ts_program *program, int bundle);
 /* A bundle, or a transfer, as it is written there: without an end of line. */
 void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out);
 void ts_program_print_transfer(const ts_program *program, int transfer, ts_text *out);
