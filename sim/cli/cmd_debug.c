@@ -11,6 +11,7 @@
 #include "options.h"
 #include "run_request.h"
 #include "tilesim/report/debug.h"
+#include "tilesim/study/transfer.h"
 
 enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20 };
 
@@ -212,81 +213,20 @@ static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int
 
 /* ---- Slices: x[3, 0:8, :], dims that are left out are whole ---- */
 
-typedef struct {
-    const debugger *d;
-    const char *at;
-} slice_reader;
-
-static void skip_space(slice_reader *r) {
-    while (isspace((unsigned char)*r->at)) {
-        r->at++;
-    }
-}
-
-static bool slice_error(ts_error *err, const slice_reader *r, const char *expected) {
-    return ts_error_at(err, TS_ERROR_INPUT, &r->d->line, (size_t)(r->at - r->d->line.text), "expected %s",
-                       expected);
-}
-
-static bool slice_number(ts_error *err, slice_reader *r, int64_t most, int64_t *value) {
-    char text[64], *end;
-    skip_space(r);
-    *value = strtoll(r->at, &end, 10);
-    if (end == r->at || *value < 0 || *value > most) {
-        snprintf(text, sizeof text, "a number from 0 to %" PRId64, most);
-        return slice_error(err, r, text);
-    }
-    r->at = end;
-    skip_space(r);
-    return true;
-}
-
-static bool slice_dim(ts_error *err, slice_reader *r, int64_t extent, int64_t *begin, int64_t *size) {
-    int64_t end = extent;
-    *begin = 0;
-    skip_space(r);
-    if (*r->at != ':' && !slice_number(err, r, extent > 0 ? extent - 1 : 0, begin)) {
-        return false;
-    }
-    if (*r->at != ':') {
-        *size = extent > 0;
-        return true;
-    }
-    r->at++;
-    skip_space(r);
-    if (*r->at != ',' && *r->at != ']' && !slice_number(err, r, extent, &end)) {
-        return false;
-    }
-    *size = end > *begin ? end - *begin : 0;
-    return true;
-}
-
-static bool read_slice(ts_error *err, slice_reader *r, const ts_layout *layout, int64_t *begin,
+/* Of a tensor of that layout, from byte `at` of the line on. */
+static bool read_slice(ts_error *err, const debugger *d, size_t at, const ts_layout *layout, int64_t *begin,
                        int64_t *sizes) {
+    ts_cursor cursor = {&d->line, at, at};
+    ts_cursor_skip_space(&cursor);
     for (int i = 0; i < layout->rank; i++) {
         begin[i] = 0;
         sizes[i] = layout->dims[i];
     }
-    skip_space(r);
-    if (*r->at == '\0') {
-        return true;
-    }
-    if (*r->at != '[') {
-        return slice_error(err, r, "'[' or the end");
-    }
-    for (int i = 0; i < layout->rank; i++) {
-        r->at++;
-        if (!slice_dim(err, r, layout->dims[i], &begin[i], &sizes[i])) {
-            return false;
-        }
-        if (*r->at == ']') {
-            return true;
-        }
-        if (*r->at != ',' || i + 1 == layout->rank) {
-            return slice_error(err, r, i + 1 == layout->rank ? "']'" : "',', ':' or ']'");
-        }
-    }
-    return slice_error(err, r, "a tensor with dimensions");
+    if (cursor.at == d->line.length) return true;
+    if (ts_cursor_peek(&cursor) != '[') return ts_cursor_unexpected(err, &cursor, "'[' or the end");
+    if (!ts_transfer_slice_parse(err, &cursor, layout, begin, sizes)) return false;
+    ts_cursor_skip_space(&cursor);
+    return cursor.at == d->line.length || ts_cursor_unexpected(err, &cursor, "the end");
 }
 
 static int find_tensor(ts_error *err, const debugger *d, const char *name, size_t length) {
@@ -307,8 +247,7 @@ static int find_tensor(ts_error *err, const debugger *d, const char *name, size_
 
 static bool print_tensor(ts_error *err, debugger *d) {
     const char *name = d->line.text + d->offsets[1];
-    slice_reader r = {d, name + strcspn(name, "[ \t")};
-    size_t length = (size_t)(r.at - name);
+    size_t length = strcspn(name, "[ \t");
     int number_of_tensor = find_tensor(err, d, name, length);
     if (number_of_tensor < 0) {
         return false;
@@ -318,7 +257,7 @@ static bool print_tensor(ts_error *err, debugger *d) {
     if (!tensor->shape->layout) {
         return complain(err, d, 1, "a tensor with a layout");
     }
-    if (!read_slice(err, &r, tensor->shape->layout, begin, sizes)) {
+    if (!read_slice(err, d, d->offsets[1] + length, tensor->shape->layout, begin, sizes)) {
         return false;
     }
     for (int i = 0; i < tensor->shape->layout->rank; i++) {

@@ -8,8 +8,9 @@
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
-    {"window", 0, "BYTES", "look-ahead past the oldest request not yet accepted: bytes, 0 (in order)\n"
-                           "                             or unlimited; the machine's dma.lookahead when not given"},
+    {"window", 0, "BYTES",
+     "look-ahead past the oldest request not yet accepted: bytes, 0 (in order)\n"
+     "                             or unlimited; the machine's dma.lookahead when not given"},
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
     {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     {"exact", 0, NULL, "walk every burst, skip no steady state"},
@@ -22,19 +23,23 @@ static const cli_command usage = {
     .operands = "PATTERN|TRACE",
     .operands_least = 0,
     .operands_most = 1,
-    .about = "Offers requests of 64 bytes to a machine's HBM as fast as it takes them, and says what came of it.\n"
-             "They come from a named pattern, or from a trace (a path with '.' or '/'; - is standard input) with lines\n"
-             "    LD 0x1f40     R 0x1f40     of Ramulator; also ST, W, and decimal addresses\n"
-             "    0x1f40 READ 120            of DRAMsim3: not before cycle 120; also WRITE, and no cycle\n"
-             "Cycles are those of the HBM's command clock (of HBM3: half cycles), from the first offer to the last\n"
-             "data, or the last write command.\n",
+    .about =
+        "Offers requests of 64 bytes to a machine's HBM as fast as it takes them, and says what came of it.\n"
+        "They come from a named pattern, or from a trace (a path with '.' or '/'; - is standard input) with "
+        "lines\n"
+        "    LD 0x1f40     R 0x1f40     of Ramulator; also ST, W, and decimal addresses\n"
+        "    0x1f40 READ 120            of DRAMsim3: not before cycle 120; also WRITE, and no cycle\n"
+        "Cycles are those of the HBM's command clock (of HBM3: half cycles), from the first offer to the "
+        "last\n"
+        "data, or the last write command.\n",
     .example = "    tilesim hbm c_copy4k -m hbm2-reference --map H --window 65536\n"
-               "    tilesim hbm a_seq_rd -m hbm2-reference --set hbm.channels=1 --set memories.hbm.capacity='1 GiB'\n",
+               "    tilesim hbm a_seq_rd -m hbm2-reference --set hbm.channels=1 --set "
+               "memories.hbm.capacity='1 GiB'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
 
-enum { MAX_SETS = 64, LARGEST_WINDOW = 1 << 30 };
+enum { LARGEST_WINDOW = 1 << 30 };
 
 static bool read_window(ts_error *err, const cli_line *line, int64_t *bytes) {
     const char *text = cli_value(line, "window");
@@ -43,23 +48,16 @@ static bool read_window(ts_error *err, const cli_line *line, int64_t *bytes) {
     if (strcmp(text, "unlimited") == 0) return true;
     if (!ts_text_to_int(err, "--window", text, bytes)) return false;
     if (*bytes >= 0 && *bytes <= LARGEST_WINDOW) return true;
-    return ts_error_set(err, TS_ERROR_USAGE, "--window is %s, expected 0 to %d, or unlimited", text, LARGEST_WINDOW);
+    return ts_error_set(err, TS_ERROR_USAGE, "--window is %s, expected 0 to %d, or unlimited", text,
+                        LARGEST_WINDOW);
 }
 
 static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
-    const char *sets[MAX_SETS], *map = cli_value(line, "map"), *name = cli_value(line, "machine"), *value;
-    int count = 0;
-    for (; (value = cli_value_at(line, "set", count)) != NULL; count++) {
-        if (count == MAX_SETS - 1) return ts_error_set(err, TS_ERROR_USAGE, "more than %d times --set", MAX_SETS - 1), NULL;
-        sets[count] = value;
-    }
-    if (map) {
-        ts_text text;
-        ts_text_init(&text, line->arena);
-        ts_text_add(&text, "hbm.address_map=%s", map);
-        sets[count++] = text.bytes;
-    }
-    return ts_machine_load_with(err, line->arena, name ? name : TS_MACHINE_DEFAULT, "--set", sets, count);
+    const char *map = cli_value(line, "map"), *name = cli_value(line, "machine");
+    ts_text text;
+    ts_text_init(&text, line->arena);
+    if (map) ts_text_add(&text, "hbm.address_map=%s", map);
+    return cli_machine_named(err, line, name, map ? text.bytes : NULL);
 }
 
 static double cpu_seconds(void) {
@@ -71,13 +69,16 @@ static double cpu_seconds(void) {
 static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     const ts_machine *machine = load_machine(err, line);
     if (!machine) return false;
-    *report = (ts_hbm_report){.machine = machine, .by_default = cli_value(line, "machine") == NULL,
-                              .what = line->operands[0], .lookahead_bytes = machine->dma.lookahead_bytes};
+    *report = (ts_hbm_report){.machine = machine,
+                              .by_default = cli_value(line, "machine") == NULL,
+                              .what = line->operands[0],
+                              .lookahead_bytes = machine->dma.lookahead_bytes};
     if (!read_window(err, line, &report->lookahead_bytes)) return false;
     double start = cpu_seconds();
     ts_hbm_requests *requests = ts_hbm_requests_open(err, line->arena, report->what, &machine->hbm);
-    bool done = requests && ts_hbm_run_requests(err, line->arena, &machine->hbm, requests, report->lookahead_bytes,
-                                                cli_value(line, "exact") != NULL, &report->run);
+    bool done =
+        requests && ts_hbm_run_requests(err, line->arena, &machine->hbm, requests, report->lookahead_bytes,
+                                        cli_value(line, "exact") != NULL, &report->run);
     ts_hbm_requests_close(requests);
     report->host_seconds = cpu_seconds() - start;
     return done;
@@ -95,7 +96,8 @@ int cmd_hbm(int argc, char **argv) {
         (json ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(&out);
         return cli_end(&line, cli_print(&out));
     }
-    if (line.operand_count == 0) ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
+    if (line.operand_count == 0)
+        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
     if (line.operand_count == 0 || !run(&err, &line, &report))
         return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
     (json ? ts_report_hbm_json : ts_report_hbm)(&report, &out);

@@ -38,18 +38,9 @@ static const cli_command usage = {
     .options = options,
 };
 
-enum { MAX_SETS = 64 };
-
 static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
-    const char *sets[MAX_SETS];
-    int count = 0;
-    while (count < MAX_SETS && cli_value_at(line, "set", count)) {
-        sets[count] = cli_value_at(line, "set", count);
-        count++;
-    }
-    if (count == MAX_SETS) return ts_error_set(err, TS_ERROR_USAGE, "more than %d times --set", MAX_SETS - 1);
     const char *name = line->operand_count > 1 ? line->operands[1] : TS_MACHINE_DEFAULT;
-    const ts_machine *machine = ts_machine_load_with(err, line->arena, name, "--set", sets, count);
+    const ts_machine *machine = cli_machine_named(err, line, name, NULL);
     if (machine == NULL) return false;
     if (cli_value(line, "json")) {
         ts_report_machine_json(machine, out);

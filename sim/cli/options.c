@@ -187,13 +187,15 @@ const char *cli_value(const cli_line *line, const char *name) {
     return last;
 }
 
-const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
-    const char *name = cli_value(line, "machine");
+const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last) {
     int count = cli_count(line, "set");
     const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) {
-        sets[i] = cli_value_at(line, "set", i);
-    }
+    for (int i = 0; i < count; i++) sets[i] = cli_value_at(line, "set", i);
+    if (last) sets[count++] = last;
     return ts_machine_load_with(err, line->arena, name != NULL ? name : TS_MACHINE_DEFAULT, "--set", sets,
                                 count);
+}
+
+const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
+    return cli_machine_named(err, line, cli_value(line, "machine"), NULL);
 }

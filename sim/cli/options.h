@@ -54,6 +54,9 @@ bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_d
 
 /* The machine of --machine and --set, or the default one with --set; NULL: an error. */
 const ts_machine *cli_machine(ts_error *err, const cli_line *line);
+/* The same of another name (NULL: the default), and with one more FIELD=VALUE, if not NULL, behind those of
+ * --set. */
+const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last);
 
 /* Prints the error to stderr and returns its exit code. */
 int cli_fail(const ts_error *err);

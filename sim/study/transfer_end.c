@@ -53,14 +53,12 @@ static bool parse_range(ts_error *err, ts_cursor *cursor, int dim, int64_t exten
            ts_error_at(err, TS_ERROR_INPUT, cursor->source, at, "the slice holds nothing");
 }
 
-static bool parse_slice(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_transfer_end *end) {
-    const ts_layout *layout = ts_shape_layout(err, end->shape, cursor->source->name);
-    if (!layout) return false;
-    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, layout->rank + 1),
-            *sizes = TS_NEW_ARRAY(arena, int64_t, layout->rank + 1);
-    for (int i = 0; i < layout->rank; i++) sizes[i] = layout->dims[i];
-    end->begin = begin;
-    end->sizes = sizes;
+bool ts_transfer_slice_parse(ts_error *err, ts_cursor *cursor, const ts_layout *layout, int64_t *begin,
+                             int64_t *sizes) {
+    for (int i = 0; i < layout->rank; i++) {
+        begin[i] = 0;
+        sizes[i] = layout->dims[i];
+    }
     for (int i = 0; i == 0 || ts_cursor_peek(cursor) == ','; i++) {
         ts_cursor_take(cursor, i == 0 ? "[" : ",");
         ts_cursor_skip_space(cursor);
@@ -71,6 +69,16 @@ static bool parse_slice(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_tr
         if (!parse_range(err, cursor, i, layout->dims[i], &begin[i], &sizes[i])) return false;
     }
     return ts_cursor_take(cursor, "]") || ts_cursor_unexpected(err, cursor, "',' or ']'");
+}
+
+static bool parse_slice(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_transfer_end *end) {
+    const ts_layout *layout = ts_shape_layout(err, end->shape, cursor->source->name);
+    if (!layout) return false;
+    int64_t *begin = TS_NEW_ARRAY(arena, int64_t, layout->rank + 1);
+    int64_t *sizes = TS_NEW_ARRAY(arena, int64_t, layout->rank + 1);
+    end->begin = begin;
+    end->sizes = sizes;
+    return ts_transfer_slice_parse(err, cursor, layout, begin, sizes);
 }
 
 bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end) {

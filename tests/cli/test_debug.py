@@ -117,10 +117,11 @@ def wrong_commands():
             ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a tensor of the program\n"
                           "print v99\n      ^\n"),
             ("print v3 f64", "command 1:1:10: error: expected f32, i32, hex, bf16 or all\nprint v3 f64\n         ^\n"),
-            ("print xb[16]", "command 1:1:10: error: expected a number from 0 to 15\nprint xb[16]\n         ^\n"),
-            ("print xb[0:17]", "command 1:1:12: error: expected a number from 0 to 16\nprint xb[0:17]\n           ^\n"),
-            ("print xb[0", "command 1:1:11: error: expected ',', ':' or ']'\nprint xb[0\n          ^\n"),
-            ("print xb[0,1,2]", "command 1:1:13: error: expected ']'\nprint xb[0,1,2]\n            ^\n"),
+            ("print xb[16]", "command 1:1:10: error: index 16 is outside dim 0, which has 16\nprint xb[16]\n         ^\n"),
+            ("print xb[0:17]", "command 1:1:10: error: the slice 0:17 is outside dim 0, which has 16\nprint xb[0:17]\n         ^\n"),
+            ("print xb[0", "command 1:1:11: error: found the end, expected ',' or ']'\nprint xb[0\n          ^\n"),
+            ("print xb[0,1,2]", "command 1:1:14: error: the slice has more ranges than the 2 dims of the shape\nprint xb[0,1,2]\n             ^\n"),
+            ("print xb[0] x", "command 1:1:13: error: found 'x', expected the end\nprint xb[0] x\n            ^\n"),
             ("print xb(0)", None)):
         err = error(command)
         assert message is None and "expected" in err or err == message, (command, err)

@@ -15,8 +15,12 @@ typedef struct {
     int64_t at;                   /* the byte of offset 0, or TS_TRANSFER_ANYWHERE */
 } ts_transfer_end;
 
-/* "SHAPE" or "SHAPE[0:8, 3, :]": a range for each dim, the last ones may be left out. A range is "begin:end",
- * either may be left out, "begin:+size", or one index. Refused: ranges outside the dims, and empty ones. */
+/* "[0:8, 3, :]": a range for each dim, the last ones may be left out. A range is "begin:end", either may be
+ * left out, "begin:+size", or one index. Refused: ranges outside the dims, and empty ones. `begin` and
+ * `sizes` take a value for each dim. */
+bool ts_transfer_slice_parse(ts_error *err, ts_cursor *cursor, const ts_layout *layout, int64_t *begin,
+                             int64_t *sizes);
+/* "SHAPE", or "SHAPE" and a slice. */
 bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end);
 /* The canonical text, which parses back. */
 void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
