@@ -1,7 +1,6 @@
 /* tilesim debug: a program, step by step; commands come from standard input, so that a script can give them.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
