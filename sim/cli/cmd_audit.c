@@ -115,21 +115,20 @@ static bool save(ts_error *err, const cli_line *line, const char *option, writer
 }
 
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
-                  ts_audit_result *result) {
+                  ts_audit **state, ts_audit_result *result) {
     cli_progress bar = cli_progress_begin();
     request->machine = cli_machine(err, line);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
         !read_rows(err, line, &view->rows))
         return false;
-    ts_audit *state = ts_audit_new(line->arena, request);
+    *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
     view->by_default = cli_value(line, "machine") == NULL;
-    bool good = feed(err, line, state, &bar);
+    bool good = feed(err, line, *state, &bar);
     cli_progress_end(&bar);
     bar = cli_progress_begin();
-    good = good && ts_audit_finish(err, state, on_price, &bar, result);
+    good = good && ts_audit_finish(err, *state, on_price, &bar, result);
     cli_progress_end(&bar);
-    ts_audit_free(state);
     return good;
 }
 
@@ -142,29 +141,38 @@ static bool writes_output(const cli_line *line) {
     return false;
 }
 
+static int report(ts_error *err, const cli_line *line, const ts_audit_result *result,
+                  const ts_audit_view *view, double limit) {
+    ts_text out;
+    if (!save(err, line, "csv", ts_report_audit_csv, result, view) ||
+        !save(err, line, "svg", ts_report_audit_svg, result, view) ||
+        !save(err, line, "html", ts_report_audit_html, result, view))
+        return cli_fail(err);
+    ts_text_init(&out, line->arena);
+    if (cli_value(line, "json"))
+        ts_report_audit_json(result, view, &out);
+    else if (!writes_output(line))
+        ts_report_audit(result, view, &out);
+    if (out.length > 0) cli_print(&out);
+    if (limit == 0 || (double)result->sum.padded_bytes <= limit * (double)result->sum.logical_bytes) return 0;
+    ts_error_set(err, TS_ERROR_FAULT, "padded bytes are %.3fx the logical ones, more than --fail-over %gx",
+                 (double)result->sum.padded_bytes / (double)result->sum.logical_bytes, limit);
+    return cli_fail(err);
+}
+
 int cmd_audit(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_audit_request request = {0};
     ts_audit_view view = {0};
+    ts_audit *state = NULL;
     ts_audit_result result;
-    ts_text out;
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!read_limit(&err, &line, &limit) || !audit(&err, &line, &request, &view, &result) ||
-        !save(&err, &line, "csv", ts_report_audit_csv, &result, &view) ||
-        !save(&err, &line, "svg", ts_report_audit_svg, &result, &view) ||
-        !save(&err, &line, "html", ts_report_audit_html, &result, &view))
-        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
-    ts_text_init(&out, line.arena);
-    if (cli_value(&line, "json"))
-        ts_report_audit_json(&result, &view, &out);
-    else if (!writes_output(&line))
-        ts_report_audit(&result, &view, &out);
-    if (out.length > 0) cli_print(&out);
-    if (limit == 0 || (double)result.sum.padded_bytes <= limit * (double)result.sum.logical_bytes)
-        return cli_end(&line, 0);
-    ts_error_set(&err, TS_ERROR_FAULT, "padded bytes are %.3fx the logical ones, more than --fail-over %gx",
-                 (double)result.sum.padded_bytes / (double)result.sum.logical_bytes, limit);
-    return cli_end(&line, cli_fail(&err));
+    bool good = read_limit(&err, &line, &limit) && audit(&err, &line, &request, &view, &state, &result);
+    int code = good                         ? report(&err, &line, &result, &view, limit)
+               : err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err)
+                                            : cli_fail(&err);
+    ts_audit_free(state);
+    return cli_end(&line, code);
 }

@@ -133,20 +133,22 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
     char a[32];
     const ts_audit_move *move = &group->first;
-    ts_text_add(out, "        %10s ", grouped(a, group->count));
+    ts_text_add(out, "        %10s ", grouped(a, group->first.count));
     if (group->priced)
-        ts_text_add(out, "%s%10.3f %s%11.3f", group->level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
-                    group->microseconds, group->level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
+        ts_text_add(out, "%s%10.3f %s%11.3f", group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
+                    group->microseconds, group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
                     group->total_microseconds);
     else
         ts_text_add(out, " %10s  %11s", "-", "-");
-    ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode), ts_audit_level_text(group->level));
+    ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode),
+                ts_audit_level_text(group->first.level));
     if (move->src >= 0 || move->changes)
         ts_report_audit_changes(move->changes, out);
     else
         ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
-    if (group->runs != group->count) ts_text_add(out, ", runs %s times", grouped(a, group->runs));
-    if (group->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
+    if (group->first.runs != group->first.count)
+        ts_text_add(out, ", runs %s times", grouped(a, group->first.runs));
+    if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     if (move->src >= 0) ts_text_add(out, "\n%21s%s to", "", r->shapes[move->src].text);
     ts_text_add(out, "\n%21s%s; ", "", r->shapes[move->dst].text);
@@ -183,7 +185,7 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
 
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
     char bytes[16];
-    int64_t count = f->is_move ? r->groups[f->index].count : r->classes[f->index].count;
+    int64_t count = f->is_move ? r->groups[f->index].first.count : r->classes[f->index].count;
     if (f->is_move) {
         const ts_audit_move *move = &r->groups[f->index].first;
         ts_text_add(out, "  %d. %s: ", number, ts_hlo_opcode_name(move->opcode));
@@ -305,7 +307,7 @@ void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts
                     (long long)shape->padded_bytes);
         ts_text_add_char(out, '"');
         ts_report_audit_cause(shape, out);
-        ts_text_add(out, "\",1,,,,\n");
+        ts_text_add(out, "\",%lld,,,,\n", (long long)buffer->count);
     }
     for (int64_t i = 0; i < r->group_count; i++) {
         const ts_audit_group *group = &r->groups[i];
@@ -315,12 +317,12 @@ void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts
         ts_text_add_char(out, ',');
         add_quoted(out, r->shapes[move->dst].text);
         ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,", r->shapes[move->dst].memory_space,
-                    (long long)move->read_bytes, (long long)move->written_bytes, (long long)group->count,
-                    (long long)group->runs);
+                    (long long)move->read_bytes, (long long)move->written_bytes,
+                    (long long)group->first.count, (long long)group->first.runs);
         ts_report_audit_changes(move->changes, out);
         if (group->priced)
-            ts_text_add(out, ",%.6f,%s\n", group->microseconds, ts_audit_level_text(group->level));
+            ts_text_add(out, ",%.6f,%s\n", group->microseconds, ts_audit_level_text(group->first.level));
         else
-            ts_text_add(out, ",,%s\n", ts_audit_level_text(group->level));
+            ts_text_add(out, ",,%s\n", ts_audit_level_text(group->first.level));
     }
 }

@@ -78,12 +78,12 @@ static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
     for (int64_t i = 0; i < r->group_count && done < bars; i++) {
         const ts_audit_group *group = &r->groups[i];
         if (!group->priced || group->cycles == 0) continue;
-        bool fused = group->level == TS_AUDIT_LEVEL_FUSED;
+        bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
         double width = group->total_microseconds * SCALE / most;
         snprintf(label, sizeof label, "%s %s", ts_hlo_opcode_name(group->first.opcode),
                  r->shapes[group->first.dst].text);
         snprintf(title, sizeof title, "%s, line %lld: %lld times, %.3f us each", group->first.name,
-                 (long long)group->first.line, (long long)group->runs, group->microseconds);
+                 (long long)group->first.line, (long long)group->first.runs, group->microseconds);
         add_label(out, y, label);
         add_bar(out, LABEL, y, width, fused ? "#a8c0d8" : "#4878a8", title);
         ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 6, y + 15,
@@ -201,7 +201,7 @@ static void add_groups(const ts_audit_result *r, ts_text *out) {
     for (int64_t i = 0; i < r->group_count && i < TABLE_ROWS; i++) {
         const ts_audit_group *group = &r->groups[i];
         ts_text_add(out, "<tr><td>%s<td>%s<td class=n>%lld", ts_hlo_opcode_name(group->first.opcode),
-                    ts_audit_level_text(group->level), (long long)group->runs);
+                    ts_audit_level_text(group->first.level), (long long)group->first.runs);
         if (group->priced)
             ts_text_add(out, "<td class=n>%.3f<td class=n>%.3f<td>", group->microseconds,
                         group->total_microseconds);

@@ -62,19 +62,19 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
         const ts_audit_move *move = &group->first;
         ts_json_object(json, NULL);
         ts_json_text(json, "opcode", ts_hlo_opcode_name(move->opcode));
-        ts_json_text(json, "level", ts_audit_level_text(group->level));
+        ts_json_text(json, "level", ts_audit_level_text(group->first.level));
         ts_json_text(json, "source", move->src >= 0 ? r->shapes[move->src].text : NULL);
         ts_json_text(json, "shape", r->shapes[move->dst].text);
         add_phrase(json, "changes", arena, NULL, move->changes);
-        ts_json_int(json, "count", group->count);
-        ts_json_int(json, "runs", group->runs);
-        ts_json_bool(json, "trips_unknown", group->trips_unknown);
+        ts_json_int(json, "count", group->first.count);
+        ts_json_int(json, "runs", group->first.runs);
+        ts_json_bool(json, "trips_unknown", group->first.trips_unknown);
         ts_json_int(json, "read_bytes", move->read_bytes);
         ts_json_int(json, "written_bytes", move->written_bytes);
         if (group->priced) {
             ts_json_int(json, "cycles", group->cycles);
             ts_json_real(json, "microseconds", group->microseconds, 6);
-            ts_json_bool(json, "at_most", group->level == TS_AUDIT_LEVEL_FUSED);
+            ts_json_bool(json, "at_most", group->first.level == TS_AUDIT_LEVEL_FUSED);
         } else {
             ts_json_text(json, "not_priced", group->why_not);
         }

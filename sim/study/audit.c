@@ -9,7 +9,7 @@
 #include "tilesim/base/number.h"
 #include "tilesim/layout/xla.h"
 
-enum { POOL_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
+enum { MOST_TEXT_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
 
 /* ---- What is not understood ---- */
 
@@ -34,11 +34,10 @@ void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_h
 /* ---- Shapes ---- */
 
 static const char *without_comments(ts_audit *a, ts_hlo_span text) {
-    char *out = ts_arena_alloc(a->arena, text.length + 1, 1);
+    char *out = ts_arena_alloc(a->texts, text.length + 1, 1);
     size_t length = 0;
     for (size_t i = 0; i < text.length; i++)
         if (text.text[i] != ' ') out[length++] = text.text[i];
-    a->pool_bytes += (int64_t)text.length;
     return out;
 }
 
@@ -69,23 +68,10 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
     audit_shape_size(a->scratch, ruled, &record->ruled);
     /* What the compiler calls unpadded is what the text said. */
     record->ruled.logical_bytes = ruled->unpadded_bytes;
-    record->rule_text = ts_arena_copy_text(a->arena, printed.bytes, printed.length);
+    record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
     record->ruled.text = record->rule_text;
     record->ruled.assumed = true;
     return true;
-}
-
-static int32_t new_record(ts_audit *a, uint64_t hash, const shape_record *record) {
-    if (a->shape_count == a->shape_capacity) {
-        int64_t capacity = a->shape_capacity ? 2 * a->shape_capacity : 256;
-        a->shapes =
-            ts_arena_grow(a->arena, a->shapes, (size_t)a->shape_count, (size_t)capacity, sizeof *a->shapes);
-        a->shape_capacity = capacity;
-    }
-    int32_t number = (int32_t)a->shape_count;
-    if (!audit_table_put(&a->shape_table, hash, number)) return AUDIT_NONE;
-    a->shapes[a->shape_count++] = *record;
-    return number;
 }
 
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
@@ -111,9 +97,8 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
         if (leaf == AUDIT_NONE) continue;
         if (*count == *capacity) {
             int32_t more = *capacity ? 2 * *capacity : 8;
-            *leaves = ts_arena_grow(a->arena, *leaves, (size_t)*count, (size_t)more, sizeof **leaves);
+            *leaves = ts_arena_grow(a->texts, *leaves, (size_t)*count, (size_t)more, sizeof **leaves);
             *capacity = more;
-            a->pool_bytes += more * 4;
         }
         (*leaves)[(*count)++] = leaf;
     }
@@ -123,8 +108,8 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
     uint64_t hash = audit_hash(text.text, text.length);
     int32_t known = audit_table_get(&a->shape_table, hash);
     if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
-    shape_record record = {0};
-    if (a->pool_bytes > POOL_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
+    shape_record record = {.hash = hash};
+    if (a->text_bytes > MOST_TEXT_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
         audit_note(a, 1, line, "shapes beyond those that are kept", text);
         return AUDIT_NONE;
     }
@@ -133,16 +118,16 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
         record.is_tuple = true;
         read_leaves(a, line, text, 0, &leaves, &record.leaf_count, &capacity);
         record.leaves = leaves;
-        return new_record(a, hash, &record);
+        return audit_new_shape(a, &record);
     }
     if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {
         record.is_tuple = true; /* of nothing */
-        return new_record(a, hash, &record);
+        return audit_new_shape(a, &record);
     }
     bool good = size_array(a, line, text, &record);
     ts_arena_reset(a->scratch);
     if (!good) return AUDIT_NONE;
-    return new_record(a, hash, &record);
+    return audit_new_shape(a, &record);
 }
 
 static bool takes_rule(const ts_audit *a) {
@@ -165,55 +150,21 @@ static int space_class(int space) {
                         : SPACE_OTHER;
 }
 
-static int by_waste(const void *x, const void *y) {
-    const ts_audit_buffer *a = x, *b = y;
-    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
-}
-
-static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span name) {
-    size_t length = name.length < TS_AUDIT_NAME_BYTES ? name.length : TS_AUDIT_NAME_BYTES - 1;
-    memcpy(out, name.text, length);
-    out[length] = '\0';
-}
-
-static void record_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name) {
-    if (a->buffers_dropped > 0 && buffer->waste_bytes <= a->least_waste) {
-        a->buffers_dropped++;
-        return;
-    }
-    if (a->buffer_count == TS_AUDIT_RECORDS) {
-        qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, by_waste);
-        a->buffer_count /= 2;
-        a->buffers_dropped += a->buffer_count;
-        a->least_waste = a->buffers[a->buffer_count - 1].waste_bytes;
-    }
-    if (a->buffer_count == a->buffer_capacity) {
-        int64_t capacity = a->buffer_capacity ? 2 * a->buffer_capacity : 256;
-        a->buffers = ts_arena_grow(a->arena, a->buffers, (size_t)a->buffer_count, (size_t)capacity,
-                                   sizeof *a->buffers);
-        a->buffer_capacity = capacity;
-    }
-    a->buffers[a->buffer_count] = *buffer;
-    copy_name(a->buffers[a->buffer_count++].name, name);
-}
-
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
     const shape_record *record = &a->shapes[shape];
-    space_sum *sums = a->current >= 0 ? a->computations[a->current].sums : a->outside;
-    space_sum *sum = &sums[space_class(record->linear.memory_space)];
+    space_sum *sum = &audit_sums(a, line)[space_class(record->linear.memory_space)];
     const ts_audit_shape *now = audit_shape_now(a, shape);
     sum->buffers++;
-    sum->logical += record->linear.logical_bytes;
-    sum->widened += record->linear.widened_bytes;
-    sum->linear += record->linear.padded_bytes;
-    sum->ruled += record->ruled.padded_bytes;
+    audit_add(&sum->logical, record->linear.logical_bytes);
+    audit_add(&sum->widened, record->linear.widened_bytes);
+    audit_add(&sum->linear, record->linear.padded_bytes);
+    audit_add(&sum->ruled, record->ruled.padded_bytes);
     ts_audit_buffer buffer = {.line = line,
                               .opcode = opcode,
                               .shape = shape,
                               .computation = a->current,
                               .waste_bytes = now->padded_bytes - now->logical_bytes};
-    record_buffer(a, &buffer, name);
+    audit_keep_buffer(a, &buffer, name);
 }
 
 /* The member that a start operation makes; the others exist already, or are flags. */
@@ -276,28 +227,13 @@ static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
     name = bare(name);
     uint64_t hash = audit_hash(name.text, name.length);
     int32_t known = audit_table_get(&a->computation_table, hash);
-    if (known >= 0) return known;
-    if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
-        audit_note(a, 1, line, "computations beyond those that are kept", name);
-        return AUDIT_NONE;
-    }
-    if (a->computation_count == a->computation_capacity) {
-        int32_t capacity = a->computation_capacity ? 2 * a->computation_capacity : 64;
-        a->computations = ts_arena_grow(a->arena, a->computations, (size_t)a->computation_count,
-                                        (size_t)capacity, sizeof *a->computations);
-        a->computation_capacity = capacity;
-    }
-    audit_table_put(&a->computation_table, hash, a->computation_count);
-    a->computations[a->computation_count] =
-        (computation_record){.parent = AUDIT_NONE, .trips = 1, .by_name = is_fused(name)};
-    return a->computation_count++;
+    return known >= 0 ? known : audit_new_computation(a, hash, line, name, is_fused(name));
 }
 
 static void call(ts_audit *a, int64_t line, ts_hlo_span name, ts_audit_level level, int64_t trips) {
     if (name.length == 0) return;
     int32_t callee = computation_named(a, line, name);
-    if (callee == AUDIT_NONE) return;
-    a->computations[callee].level = level;
+    a->computations[callee].level = (uint8_t)level;
     a->computations[callee].parent = a->current == callee ? AUDIT_NONE : a->current;
     a->computations[callee].trips = trips;
 }
@@ -370,7 +306,8 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
 static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
     ts_audit *a = self;
     ts_hlo_span value, shape;
-    audit_table_clear(&a->computation_table); /* another module may use the names again */
+    audit_forget_shapes(a);
+    audit_settle(a); /* another module may use the names again */
     const char *at = attributes.text, *end = at + attributes.length;
     if (a->module) return; /* of several, the first gives its name */
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);
@@ -392,8 +329,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
     a->current_fused = is_fused(bare(name)) && !entry;
-    if (a->current < 0 && a->current_fused) a->current = AUDIT_FUSED;
-    if (entry && a->current >= 0) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
+    if (entry) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
 }
 
 static void on_end(void *self) {
@@ -416,6 +352,7 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
 
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
     ts_audit *a = self;
+    audit_forget_shapes(a);
     ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
         char kind[80];
@@ -440,7 +377,10 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
 }
 
-static void on_message(void *self, int64_t line, ts_hlo_span text) { audit_message(self, line, text); }
+static void on_message(void *self, int64_t line, ts_hlo_span text) {
+    audit_forget_shapes(self);
+    audit_message(self, line, text);
+}
 
 ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     ts_audit *a = TS_NEW(arena, ts_audit);
@@ -450,6 +390,7 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->current = AUDIT_NONE;
     a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message};
     a->reader = ts_hlo_new(arena, &a->events);
+    audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);

@@ -8,7 +8,7 @@
 #include "tilesim/layout/xla.h"
 #include "tilesim/study/transfer.h"
 
-enum { MOST_DEPTH = 64, FINDINGS = 4096, BETTERS = 256 };
+enum { FINDINGS = 4096, BETTERS = 256 };
 
 const char *ts_audit_level_text(ts_audit_level level) {
     static const char *const texts[TS_AUDIT_LEVELS] = {"level unknown", "entry",   "loop or branch",
@@ -16,60 +16,27 @@ const char *ts_audit_level_text(ts_audit_level level) {
     return texts[level];
 }
 
-/* ---- Computations ---- */
-
-static ts_audit_level level_of(const ts_audit *a, int32_t computation) {
-    if (computation == AUDIT_FUSED) return TS_AUDIT_LEVEL_FUSED;
-    if (computation < 0) return TS_AUDIT_LEVEL_UNKNOWN;
-    const computation_record *c = &a->computations[computation];
-    return c->level == TS_AUDIT_LEVEL_UNKNOWN && c->by_name ? TS_AUDIT_LEVEL_FUSED : c->level;
-}
-
-/* How often it runs when the module does once. */
-static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
-    int64_t runs = 1;
-    for (int depth = 0; computation >= 0 && depth < MOST_DEPTH; depth++) {
-        const computation_record *c = &a->computations[computation];
-        if (c->trips == 0)
-            *unknown = true;
-        else if (!ts_mul(runs, c->trips, &runs))
-            return INT64_MAX;
-        computation = c->parent;
-    }
-    return runs;
-}
-
-static bool has_buffers(ts_audit_level level) {
-    return level != TS_AUDIT_LEVEL_FUSED && level != TS_AUDIT_LEVEL_APPLIED && level != TS_AUDIT_LEVEL_ASYNC;
-}
-
 /* ---- Sums ---- */
 
 static const int space_numbers[SPACE_CLASSES] = {0, 1, 3, 5, TS_AUDIT_SPACES - 1};
 
-static void add_sums(ts_audit_result *r, const space_sum *sums, bool ruled) {
+static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
         ts_audit_sum *to[2] = {&r->sum, &r->spaces[space_numbers[k]]};
         for (int i = 0; i < 2; i++) {
             to[i]->buffers += sums[k].buffers;
-            to[i]->logical_bytes += sums[k].logical;
-            to[i]->widened_bytes += sums[k].widened;
-            to[i]->padded_bytes += ruled ? sums[k].ruled : sums[k].linear;
+            audit_add(&to[i]->logical_bytes, sums[k].logical);
+            audit_add(&to[i]->widened_bytes, sums[k].widened);
+            audit_add(&to[i]->padded_bytes, ruled ? sums[k].ruled : sums[k].linear);
         }
     }
-}
-
-static void sum_up(const ts_audit *a, ts_audit_result *r, bool ruled) {
-    for (int32_t i = 0; i < a->computation_count; i++)
-        if (has_buffers(level_of(a, i))) add_sums(r, a->computations[i].sums, ruled);
-    add_sums(r, a->outside, ruled);
 }
 
 /* ---- Buffers ---- */
 
 static int buffers_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
-    if (a->shape != b->shape) return (a->shape > b->shape) - (a->shape < b->shape);
+    if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
     return (a->line > b->line) - (a->line < b->line);
 }
 
@@ -86,49 +53,27 @@ static int classes_by_waste(const void *x, const void *y) {
 }
 
 static void list_buffers(ts_audit *a, ts_audit_result *r) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < a->buffer_count; i++) {
-        ts_audit_buffer buffer = a->buffers[i];
-        if (!has_buffers(level_of(a, buffer.computation))) continue;
-        buffer.waste_bytes = r->shapes[buffer.shape].padded_bytes - r->shapes[buffer.shape].logical_bytes;
-        a->buffers[kept++] = buffer;
+    int64_t count = a->buffer_count;
+    ts_audit_class *classes = TS_NEW_ARRAY(a->arena, ts_audit_class, count + 1);
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, buffers_by_shape);
+    for (int64_t i = 0; i < count; i++) {
+        ts_audit_buffer *buffer = &a->buffers[i];
+        buffer->waste_bytes = r->shapes[buffer->shape].padded_bytes - r->shapes[buffer->shape].logical_bytes;
+        if (i == 0 || buffer->shape != buffer[-1].shape)
+            classes[r->class_count++] = (ts_audit_class){.shape = buffer->shape, .first = *buffer};
+        ts_audit_class *class = &classes[r->class_count - 1];
+        class->count += buffer->count;
+        audit_add(&class->waste_bytes, audit_times(buffer->count, buffer->waste_bytes));
     }
-    ts_audit_class *classes = TS_NEW_ARRAY(a->arena, ts_audit_class, kept + 1);
-    if (kept > 0) qsort(a->buffers, (size_t)kept, sizeof *a->buffers, buffers_by_shape);
-    for (int64_t i = 0; i < kept; i++) {
-        if (i == 0 || a->buffers[i].shape != a->buffers[i - 1].shape)
-            classes[r->class_count++] =
-                (ts_audit_class){.shape = a->buffers[i].shape, .first = a->buffers[i]};
-        classes[r->class_count - 1].count++;
-        classes[r->class_count - 1].waste_bytes += a->buffers[i].waste_bytes;
-    }
-    if (kept > 0) qsort(a->buffers, (size_t)kept, sizeof *a->buffers, buffers_by_waste);
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, buffers_by_waste);
     if (r->class_count > 0) qsort(classes, (size_t)r->class_count, sizeof *classes, classes_by_waste);
     r->buffers = a->buffers;
-    r->buffer_count = kept;
+    r->buffer_count = count;
     r->buffers_left_out = a->buffers_dropped;
     r->classes = classes;
 }
 
 /* ---- Moves ---- */
-
-static int groups_by_kind(const ts_audit *audit, const ts_audit_move *a, const ts_audit_move *b) {
-    ts_audit_level p = level_of(audit, a->computation), q = level_of(audit, b->computation);
-    if (a->opcode != b->opcode) return a->opcode < b->opcode ? -1 : 1;
-    if (a->src != b->src) return a->src < b->src ? -1 : 1;
-    if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
-    if (a->changes != b->changes) return a->changes < b->changes ? -1 : 1;
-    if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
-    int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);
-    if (turned != 0) return turned;
-    return p < q ? -1 : p > q;
-}
-
-static int moves_by_kind(const void *x, const void *y, void *audit) {
-    const ts_audit_move *a = x, *b = y;
-    int order = groups_by_kind(audit, a, b);
-    return order ? order : (a->line > b->line) - (a->line < b->line);
-}
 
 static int groups_by_bytes(const void *x, const void *y) {
     const ts_audit_group *a = x, *b = y;
@@ -151,33 +96,21 @@ static bool is_part_start(ts_hlo_opcode opcode) {
            opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
 }
 
-/* The moves that are alike, as the shapes turned out to be. Those of applied computations move single
- * elements. */
-static void group_moves(ts_audit *a, ts_audit_result *r, ts_audit_group *groups) {
-    int64_t kept = 0;
+/* The moves that are alike, with the bytes of the shapes as they turned out to be. */
+static ts_audit_group *group_moves(ts_audit *a, ts_audit_result *r) {
     for (int64_t i = 0; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
-        if (level_of(a, move->computation) == TS_AUDIT_LEVEL_APPLIED) continue;
-        if (ts_hlo_opcode_class(move->opcode) == TS_HLO_MOVES) {
-            bool part = move->src < 0 || (is_part_start(move->opcode));
-            move->written_bytes = r->shapes[move->dst].padded_bytes;
-            move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
-        }
-        a->moves[kept++] = *move;
+        if (ts_hlo_opcode_class(move->opcode) != TS_HLO_MOVES) continue;
+        bool part = move->src < 0 || (is_part_start(move->opcode));
+        move->written_bytes = r->shapes[move->dst].padded_bytes;
+        move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
     }
-    if (kept > 0) qsort_r(a->moves, (size_t)kept, sizeof *a->moves, moves_by_kind, a);
-    for (int64_t i = 0; i < kept; i++) {
-        const ts_audit_move *move = &a->moves[i];
-        if (i == 0 || groups_by_kind(a, move, &a->moves[i - 1]) != 0)
-            groups[r->group_count++] =
-                (ts_audit_group){.first = *move, .level = level_of(a, move->computation)};
-        ts_audit_group *group = &groups[r->group_count - 1];
-        group->count++;
-        group->runs += runs_of(a, move->computation, &group->trips_unknown);
-    }
-    r->moves = a->moves;
-    r->move_count = kept;
+    audit_merge_moves(a);
+    ts_audit_group *groups = TS_NEW_ARRAY(a->arena, ts_audit_group, a->move_count + 1);
+    for (int64_t i = 0; i < a->move_count; i++) groups[i].first = a->moves[i];
+    r->group_count = a->move_count;
     r->moves_left_out = a->moves_dropped;
+    return groups;
 }
 
 static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
@@ -198,7 +131,7 @@ static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *
  * tiles. */
 static bool is_free(const ts_audit_group *group) {
     const ts_audit_move *move = &group->first;
-    bool fused = group->level == TS_AUDIT_LEVEL_FUSED;
+    bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
     bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE | TS_AUDIT_PADDING)) != 0;
     switch (move->opcode) {
     case TS_HLO_OP_TRANSPOSE:
@@ -218,14 +151,14 @@ static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit
     const ts_audit_move *move = &group->first;
     int to = r->shapes[move->dst].memory_space;
     int from = move->src >= 0 ? r->shapes[move->src].memory_space : to;
-    if (group->level == TS_AUDIT_LEVEL_FUSED) from = to = 0; /* its spaces are not real */
+    if (group->first.level == TS_AUDIT_LEVEL_FUSED) from = to = 0; /* its spaces are not real */
     const struct audit_price *price =
         audit_prices_get(prices, from, to, move->read_bytes, move->written_bytes);
     group->priced = price->known;
     group->why_not = price->why_not;
     group->cycles = price->cycles;
     group->microseconds = ts_machine_microseconds(r->request->machine, price->cycles);
-    group->total_microseconds = group->microseconds * (double)group->runs;
+    group->total_microseconds = group->microseconds * (double)group->first.runs;
 }
 
 static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, ts_audit_group *groups,
@@ -236,17 +169,17 @@ static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, t
         find_changes(a, r, group);
         if (ts_hlo_opcode_class(group->first.opcode) == TS_HLO_COLLECTIVE) {
             group->why_not = "collectives are not modelled";
-            r->collectives += group->count;
-            r->collective_bytes += group->first.written_bytes * group->runs;
+            r->collectives += group->first.count;
+            audit_add(&r->collective_bytes, audit_times(group->first.written_bytes, group->first.runs));
         } else if (is_free(group)) {
             group->priced = true;
-            r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->count;
+            r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->first.count;
         } else if (prices->count < TS_AUDIT_PLANS) {
             price_group(prices, r, group);
         } else {
             group->why_not = "more different transfers than are priced";
         }
-        bool fused = group->level == TS_AUDIT_LEVEL_FUSED;
+        bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
         *(fused ? &r->fused_microseconds : &r->microseconds) += group->total_microseconds;
         if (progress) progress(self, i + 1, r->group_count);
     }
@@ -370,13 +303,14 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
         const struct audit_price *price = audit_prices_get(f->prices, src->memory_space, dst->memory_space,
                                                            move->read_bytes, move->read_bytes);
-        double left = ts_machine_microseconds(f->r->request->machine, price->cycles) * (double)group->runs;
+        double left =
+            ts_machine_microseconds(f->r->request->machine, price->cycles) * (double)group->first.runs;
         ts_audit_print_bytes(then, dst->padded_bytes);
         ts_text_add(fix, "the padding is the target's: %s for it; keep the source's layout %s", then,
                     layout_of(src->text));
         finding->microseconds_saved =
             price->known && left < group->total_microseconds ? group->total_microseconds - left : 0;
-        finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * group->count;
+        finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * group->first.count;
     } else if (!reorders && !(move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
         ts_text_add(
             fix,
@@ -384,17 +318,17 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
                 ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"
                 : "layouts are equal: the copy keeps a buffer that is written later; donate it, or write "
                   "to another");
-        finding->bytes_saved = dst->padded_bytes * group->count;
+        finding->bytes_saved = dst->padded_bytes * group->first.count;
     } else if (move->from_parameter && reorders) {
         ts_text_add(fix,
                     move->opcode == TS_HLO_OP_RESHAPE
                         ? "give the argument the shape %s where it is made, once"
                         : "give the argument the layout %s where it is made (jax.experimental.layout), once",
                     wanted(f, move));
-        finding->bytes_saved = dst->padded_bytes * group->count;
+        finding->bytes_saved = dst->padded_bytes * group->first.count;
     } else if (move->from_kernel && reorders) {
         ts_text_add(fix, "a kernel pins the source's layout: let it write %s", wanted(f, move));
-    } else if (reorders && group->level == TS_AUDIT_LEVEL_FUSED) {
+    } else if (reorders && group->first.level == TS_AUDIT_LEVEL_FUSED) {
         ts_text_add(fix, "produce the operand as %s: the fusion then needs no reordering", wanted(f, move));
         finding->at_most = true;
     } else if (reorders) {
@@ -481,6 +415,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     ts_hlo_finish(a->reader);
     audit_close_block(a);
     add_entry(a);
+    audit_settle(a);
     *r = (ts_audit_result){.request = a->request,
                            .text = ts_hlo_get_counts(a->reader),
                            .module = a->module,
@@ -500,10 +435,9 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
         r->assumed_tiles |= shapes[i].assumed;
     }
     r->shapes = shapes;
-    sum_up(a, r, ruled);
+    sum_up(a->settled, r, ruled);
     list_buffers(a, r);
-    ts_audit_group *groups = TS_NEW_ARRAY(a->arena, ts_audit_group, a->move_count + 1);
-    group_moves(a, r, groups);
+    ts_audit_group *groups = group_moves(a, r);
     audit_prices_init(&prices, a->arena, a->request->machine);
     price_moves(a, &prices, r, groups, progress, self);
     audit_find(a->arena, &prices, r);
@@ -519,5 +453,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
 }
 
 void ts_audit_free(ts_audit *a) {
-    if (a) ts_arena_free(a->scratch);
+    if (!a) return;
+    ts_arena_free(a->scratch);
+    ts_arena_free(a->texts);
 }

@@ -5,38 +5,6 @@
 #include "audit_state.h"
 #include "tilesim/layout/xla.h"
 
-static int by_bytes(const void *x, const void *y) {
-    const ts_audit_move *a = x, *b = y;
-    int64_t p = a->read_bytes + a->written_bytes, q = b->read_bytes + b->written_bytes;
-    if (p != q) return p < q ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
-}
-
-static void record_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name) {
-    int64_t bytes = move->read_bytes + move->written_bytes;
-    if (a->moves_dropped > 0 && bytes <= a->least_bytes) {
-        a->moves_dropped++;
-        return;
-    }
-    if (a->move_count == TS_AUDIT_RECORDS) {
-        qsort(a->moves, (size_t)a->move_count, sizeof *a->moves, by_bytes);
-        a->move_count /= 2;
-        a->moves_dropped += a->move_count;
-        const ts_audit_move *last = &a->moves[a->move_count - 1];
-        a->least_bytes = last->read_bytes + last->written_bytes;
-    }
-    if (a->move_count == a->move_capacity) {
-        int64_t capacity = a->move_capacity ? 2 * a->move_capacity : 256;
-        a->moves =
-            ts_arena_grow(a->arena, a->moves, (size_t)a->move_count, (size_t)capacity, sizeof *a->moves);
-        a->move_capacity = capacity;
-    }
-    ts_audit_move *kept = &a->moves[a->move_count++];
-    *kept = *move;
-    size_t length = name.length < TS_AUDIT_NAME_BYTES ? name.length : TS_AUDIT_NAME_BYTES - 1;
-    memcpy(kept->name, name.text, length);
-}
-
 /* An operand: its shape by its own text or by its name, with what else is known of the name. */
 static int32_t find_operand(ts_audit *a, int64_t line, ts_hlo_span operands, int number, int32_t *flags) {
     ts_hlo_span item;
@@ -146,12 +114,12 @@ static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opc
                           .dst = only_array(a, shape),
                           .computation = a->current};
     for (int32_t k = 0; k < record->leaf_count; k++)
-        move.written_bytes += audit_shape_now(a, record->leaves[k])->padded_bytes;
+        audit_add(&move.written_bytes, audit_shape_now(a, record->leaves[k])->padded_bytes);
     if (!record->is_tuple) move.written_bytes = audit_shape_now(a, shape)->padded_bytes;
     if (record->is_tuple && record->leaf_count > 0 && move.dst == AUDIT_NONE)
         move.dst = record->leaves[record->leaf_count - 1];
     if (move.dst == AUDIT_NONE) return;
-    record_move(a, &move, i->name);
+    audit_keep_move(a, &move, i->name);
 }
 
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
@@ -188,7 +156,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
         if (src != AUDIT_NONE &&
             audit_shape_now(a, src)->padded_bytes != audit_shape_now(a, dst)->padded_bytes)
             audit_note(a, 1, i->line, "a bitcast between different numbers of bytes", i->name);
-        record_move(a, &move, i->name); /* of no bytes */
+        audit_keep_move(a, &move, i->name); /* of no bytes */
         return;
     }
     /* The others are compared when all is read, once for all that are alike. */
@@ -197,5 +165,5 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     bool part = (is_started(opcode) && opcode != TS_HLO_OP_COPY_START) || src == AUDIT_NONE;
     move.written_bytes = audit_shape_now(a, dst)->padded_bytes;
     move.read_bytes = part ? move.written_bytes : audit_shape_now(a, src)->padded_bytes;
-    record_move(a, &move, i->name);
+    audit_keep_move(a, &move, i->name);
 }

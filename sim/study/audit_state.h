@@ -6,6 +6,7 @@
 
 /* A distinct text of a shape: an array, or a tuple of leaves. */
 typedef struct {
+    uint64_t hash;
     const char *text, *rule_text; /* of arrays; rule_text: with the rule's tiles, NULL when there are tiles */
     ts_audit_shape linear, ruled;
     const int32_t *leaves; /* of a tuple: NULL for an array */
@@ -21,11 +22,10 @@ typedef struct {
 } space_sum;
 
 typedef struct {
-    ts_audit_level level;
-    int32_t parent; /* -1 */
-    int64_t trips;  /* of the loop whose body it is; 1 otherwise; 0: the loop does not say */
-    bool by_name;   /* nothing said how it is called; its name says that it is fused */
-    space_sum sums[SPACE_CLASSES];
+    int64_t trips;        /* of the loop whose body it is; 1 otherwise; 0: the loop does not say */
+    int32_t parent, sums; /* -1: none */
+    uint8_t level;        /* ts_audit_level */
+    bool by_name;         /* its name says that it is fused; what calls it may say otherwise */
 } computation_record;
 
 /* An entry of an out-of-memory report. */
@@ -38,20 +38,27 @@ typedef struct {
 
 struct ts_audit {
     ts_arena *arena, *scratch;
+    ts_arena *texts; /* of shapes, and leaves of tuples: a new one each time that shapes are forgotten */
     const ts_audit_request *request;
     ts_hlo_reader *reader;
     ts_hlo_events events;
     audit_table shape_table, names, computation_table;
     shape_record *shapes;
-    int64_t shape_count, shape_capacity, pool_bytes;
-    computation_record *computations;
-    int32_t computation_count, computation_capacity, current; /* current: -1 outside */
-    space_sum outside[SPACE_CLASSES];
+    int64_t shape_count, shape_capacity, text_bytes;
+    int64_t forget_count,
+        forget_bytes; /* so many shapes, or bytes of `texts`, and those in no use are forgotten */
+    computation_record *computations; /* of this module */
+    int64_t computation_count, computation_capacity;
+    int32_t current;                  /* computation; -1: outside */
+    space_sum (*sums)[SPACE_CLASSES]; /* of the computations that have buffers */
+    int64_t sums_count, sums_capacity;
+    space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
     bool current_fused, any_tiles, has_entry, has_mlir;
     ts_audit_buffer *buffers;
     ts_audit_move *moves;
-    int64_t buffer_count, buffer_capacity, buffers_dropped, least_waste;
-    int64_t move_count, move_capacity, moves_dropped, least_bytes;
+    /* settled: so many at the beginning are of no computation that is known */
+    int64_t buffer_count, buffer_capacity, buffers_settled, buffers_dropped, least_waste;
+    int64_t move_count, move_capacity, moves_settled, moves_dropped, least_bytes;
     int64_t bitcasts, free_moves, collectives, collective_bytes, donated;
     ts_audit_kind kinds[TS_AUDIT_KINDS];
     int kind_count;
@@ -63,10 +70,17 @@ struct ts_audit {
     int report_count, report_capacity;
 };
 
-enum {
-    AUDIT_NONE = -1,
-    AUDIT_FUSED = -2 /* a computation that is not kept, whose name says that it is fused */
-};
+enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */ };
+
+/* Sums of what texts say: no larger than what an integer holds. */
+static inline void audit_add(int64_t *sum, int64_t more) {
+    if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+static inline int64_t audit_times(int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
 
 /* Counts so many under a kind; `kind` is copied. */
 void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt);
@@ -79,6 +93,25 @@ void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_close_block(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
+
+/* ---- What is kept, and bounded ---- */
+
+void audit_keep_init(ts_audit *a);
+void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name);
+void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name);
+/* In an order of their own; moves that differ in nothing but where they are become one. */
+void audit_merge_moves(ts_audit *a);
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name);
+/* Of the computation that the text is in. */
+space_sum *audit_sums(ts_audit *a, int64_t line);
+/* No further text says how the computations so far are called: their buffers and moves count as they are, and
+ * they are forgotten, but for the one that the text is in. */
+void audit_settle(ts_audit *a);
+/* AUDIT_NONE: there are too many. */
+int32_t audit_new_shape(ts_audit *a, const shape_record *record);
+/* Forgets shapes that nothing refers to, when there are many. Only between events: the others get new
+ * numbers. */
+void audit_forget_shapes(ts_audit *a);
 
 /* Does it start what another instruction waits for, and is its shape a tuple with the operands? The member
  * that it makes. */

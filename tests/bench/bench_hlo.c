@@ -1,7 +1,9 @@
-/* How fast HLO text is read: lines alone, and with the audit's tables, next to memcpy of the same bytes. */
+/* How fast HLO text is read: lines alone, and with the audit's tables, next to memcpy of the same bytes; and
+ * the memory that this takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "tilesim/base/file.h"
@@ -75,6 +77,9 @@ int main(void) {
     print("  memcpy", TEXT_BYTES, copy(text, length));
     print("  lines and their parts", TEXT_BYTES, read_lines(text, length));
     print("  audit, all but prices", TEXT_BYTES, audit(machine, text, length));
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    printf("%-32s %10.1f MB at most\n", "  memory", (double)used.ru_maxrss / 1e3);
     ts_arena_free(arena);
     return 0;
 }

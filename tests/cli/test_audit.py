@@ -1,8 +1,10 @@
 """tilesim audit: sizes that compilers reported, copies that were measured, every kind of text, and bad input."""
 import csv
 import io
+import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,13 +15,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import TOOL, expect, expect_json, main, run, test
 
+RELEASE = "asan" not in TOOL
 STEP = "tests/data/hlo/step.txt"
 
 
 def audit(text, *options):
     """The audit of a text on standard input, as JSON."""
-    import json
-
     code, out, err = run("audit", "-", "--json", *options, stdin=text)
     assert code == 0, err
     return json.loads(out)
@@ -302,6 +303,67 @@ def errors_of_slow_input(terminal):
         pass
     os.close(reads)
     return found
+
+
+def peak(path, *options):
+    """The most memory that the audit of a file takes, in MB, and what it says."""
+    with open(path + ".json", "w+") as out:
+        tool = subprocess.Popen([TOOL, "audit", path, "--json", *options], stdout=out)
+        status, used = os.wait4(tool.pid, 0)[1:]
+        assert status == 0
+        out.seek(0)
+        return used.ru_maxrss / 1e3, json.load(out)
+
+
+def unique(text, number):
+    """The text with names of its own, so that many make one module."""
+    return re.sub(r"%[a-z][\w.-]*", lambda name: f"{name[0]}.{number}", text)
+
+
+@test
+def long_text_in_bounded_memory():
+    """Many modules, and one of many computations: sums are those of one times their number, and four times the
+    text takes as much memory."""
+    text = Path(STEP).read_text()
+    one = expect_json(["audit", STEP])
+    body = text[text.index("%fused_computation.1"):].replace("ENTRY ", "")
+    head = text[:text.index("\n")] + "\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "long.txt"))
+        for modules in (True, False):
+            most = {}
+            for n in (6000, 24000) if RELEASE else (6000,):
+                with open(path, "w") as out:  # in pieces: what this process holds counts as the other's
+                    out.write("" if modules else head)
+                    for k in range(n if modules else n // 10):
+                        out.write(text if modules else unique(body, k))
+                most[n], result = peak(path)
+                assert result["not_understood"] == [], result["not_understood"]
+            if RELEASE:
+                assert max(most.values()) < 40 and most[24000] < most[6000] + 10, most
+            if modules:
+                moves = {m["first"]: m for m in result["moves"]}
+                assert result["all"] == {key: n * value for key, value in one["all"].items()}
+                assert abs(result["microseconds"] / one["microseconds"] / n - 1) < 1e-9
+                assert {m["first"]: m["runs"] for m in result["moves"]} == {m["first"]: n * m["runs"] for m in one["moves"]}
+
+
+@test
+def shapes_come_and_go():
+    """More shapes than are remembered at once: each is audited, and counts."""
+    def computation(k):
+        lines = [f"  %p.{i} = f32[{i + 1},{k + 1}]{{1,0:T(8,128)}} parameter({i})\n  %c.{i} = f32[{i + 1},{k + 1}]{{0,1:T(8,128)}} "
+                 f"copy(%p.{i})\n" for i in range(k, k + 40)]
+        return f"%body.{k} (p: f32[8]) -> f32[8] {{\n{''.join(lines)}}}\n"
+
+    result = audit("".join(computation(k) for k in range(1000)))
+    assert result["not_understood"] == [] and len(result["moves"]) == result["all"]["buffers"] == 40000
+    sizes = [(i + 1, k + 1) for k in range(1000) for i in range(k, k + 40)]
+    assert result["all"]["logical_bytes"] == sum(4 * a * b for a, b in sizes)
+    assert result["all"]["padded_bytes"] == sum(4 * -(-b // 8) * 8 * -(-a // 128) * 128 for a, b in sizes)
+    for m in result["moves"]:
+        dims = m["shape"][:m["shape"].index("{")]
+        assert m["source"] == dims + "{1,0:T(8,128)}" and m["shape"] == dims + "{0,1:T(8,128)}", m
 
 
 @test

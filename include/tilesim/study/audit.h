@@ -1,6 +1,7 @@
 /* What layouts cost in a module that was compiled for a TPU: padding of each buffer, and each instruction
- * that only moves data. Fed HLO text (host/hlo.h) in pieces; memory is bounded by the limits below, whatever
- * the text's length.
+ * that only moves data. Fed HLO text (host/hlo.h) in pieces. What is kept is bounded whatever the text's
+ * length: names of one computation, what calls the computations of one module, the shapes that these and the
+ * lists refer to, and the largest buffers and moves, those that are alike as one.
  *
  * Buffers are the results of the instructions of ENTRY, of loops and branches; those of fused computations
  * are none. Sums are over instructions, not what is live at once. */
@@ -13,13 +14,13 @@
 #include "tilesim/machine/machine.h"
 
 enum {
-    TS_AUDIT_SHAPES = 1 << 18, /* different ones that are known; further ones are counted, not audited */
-    TS_AUDIT_NAMES = 1 << 20,  /* of one computation, to find operands by */
-    TS_AUDIT_COMPUTATIONS = 1 << 19,
-    TS_AUDIT_RECORDS = 1 << 16, /* buffers, and moves, that are listed: the largest */
-    TS_AUDIT_PLANS = 1 << 10,   /* different transfers that are priced: the largest */
-    TS_AUDIT_KINDS = 64,        /* of what was not understood */
-    TS_AUDIT_NAME_BYTES = 56,   /* longer names are cut */
+    TS_AUDIT_SHAPES = 1 << 18,       /* that are referred to at once; further ones are counted, not audited */
+    TS_AUDIT_NAMES = 1 << 20,        /* of one computation, to find operands by */
+    TS_AUDIT_COMPUTATIONS = 1 << 19, /* of one module */
+    TS_AUDIT_RECORDS = 1 << 16,      /* buffers, and moves, that are listed: the largest */
+    TS_AUDIT_PLANS = 1 << 10,        /* different transfers that are priced: the largest */
+    TS_AUDIT_KINDS = 64,             /* of what was not understood */
+    TS_AUDIT_NAME_BYTES = 56,        /* longer names are cut */
     TS_AUDIT_SPACES = 16,
     TS_AUDIT_PERMUTED = 8,
 };
@@ -65,8 +66,9 @@ typedef struct {
     int64_t line;
     char name[TS_AUDIT_NAME_BYTES]; /* "": a shape in a message */
     ts_hlo_opcode opcode;
-    int32_t shape, computation; /* computation -1: outside any; -2: a fused one that is not kept */
-    int64_t waste_bytes;
+    int32_t shape, computation; /* computation -1: outside any, or of a module before */
+    int64_t waste_bytes;        /* of one */
+    int64_t count;              /* of those that are alike, where they are many */
 } ts_audit_buffer;
 
 /* What a move changes. */
@@ -88,14 +90,15 @@ typedef struct {
     int8_t permutation[TS_AUDIT_PERMUTED]; /* of a transpose of at most so many dims; -1 behind them */
     bool from_parameter, from_kernel;      /* the operand is a parameter, or a custom-call's */
     int64_t read_bytes, written_bytes;
+    ts_audit_level level;
+    int64_t count, runs; /* instructions that are alike, and how often they run: loops counted where their
+                            trips are known */
+    bool trips_unknown;  /* some are in a loop that does not say */
 } ts_audit_move;
 
 /* Moves that are alike: same opcode, shapes and level. */
 typedef struct {
     ts_audit_move first;
-    ts_audit_level level;
-    int64_t count, runs; /* instructions, and how often they run: loops counted where their trips are known */
-    bool trips_unknown;  /* some are in a loop that does not say */
     bool priced;
     const char *why_not;
     int64_t cycles; /* of one; of a fused one: at most */
@@ -146,11 +149,10 @@ typedef struct {
     int64_t shape_count, donated;
     const ts_audit_shape *shapes;
     ts_audit_sum sum, spaces[TS_AUDIT_SPACES]; /* of all, and by memory space */
-    int64_t class_count, group_count, buffer_count, move_count;
+    int64_t class_count, group_count, buffer_count;
     const ts_audit_class *classes; /* most waste first */
     const ts_audit_group *groups;  /* most time first; collectives among them, unpriced */
     const ts_audit_buffer *buffers;
-    const ts_audit_move *moves;
     int64_t buffers_left_out, moves_left_out; /* of the lists */
     int64_t bitcasts, free_moves, collectives, collective_bytes;
     double microseconds, fused_microseconds; /* of all moves, and of fused ones at most */
@@ -173,7 +175,7 @@ typedef void (*ts_audit_progress)(void *self, int64_t done, int64_t of);
 bool ts_audit_finish(ts_error *err, ts_audit *audit, ts_audit_progress progress, void *self,
                      ts_audit_result *result);
 
-void ts_audit_free(ts_audit *audit); /* the rest belongs to the arena, and results stay. NULL is fine */
+void ts_audit_free(ts_audit *audit); /* and what its results refer to. NULL is fine */
 
 const char *ts_audit_level_text(ts_audit_level level);
 /* As compilers print sizes: 6656B, 64.0K, 2.62G. Source: tsl numbers.cc HumanReadableNumBytes. */

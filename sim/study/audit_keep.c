@@ -1,0 +1,381 @@
+/* What an audit keeps while text comes, and how it stays bounded: buffers and moves that are alike become one
+ * and the smallest are dropped, computations are settled when their module ends, and shapes that nothing
+ * refers to are forgotten. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum {
+    MOST_DEPTH = 64,
+    /* Records that are left when those that are alike were merged, else half of them are dropped: so that
+     * sorting them costs little for each. */
+    MOST_MERGED = TS_AUDIT_RECORDS / 4 * 3,
+    FEW_SHAPES = 1 << 14,
+    FEW_TEXT_BYTES = 8 << 20,
+};
+
+static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span name) {
+    size_t length = name.length < TS_AUDIT_NAME_BYTES ? name.length : TS_AUDIT_NAME_BYTES - 1;
+    memcpy(out, name.text, length);
+    out[length] = '\0';
+}
+
+/* A longer array: what is not used of it costs nothing, and those before are a third of it in all. */
+static void *grown(ts_audit *a, const void *old, int64_t count, int64_t *capacity, int64_t most,
+                   size_t size) {
+    *capacity = *capacity == 0 ? 256 : 4 * *capacity;
+    if (*capacity > most) *capacity = most;
+    return ts_arena_grow(a->arena, old, (size_t)count, (size_t)*capacity, size);
+}
+
+/* ---- Buffers ---- */
+
+static int buffers_by_shape(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->computation != b->computation) return a->computation < b->computation ? -1 : 1;
+    if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int buffers_by_waste(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static void merge_buffers(ts_audit *a) {
+    int64_t kept = 0;
+    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, buffers_by_shape);
+    for (int64_t i = 0; i < a->buffer_count; i++) {
+        const ts_audit_buffer *now = &a->buffers[i], *last = &a->buffers[kept - 1];
+        if (kept > 0 && now->computation == last->computation && now->shape == last->shape)
+            a->buffers[kept - 1].count += now->count;
+        else
+            a->buffers[kept++] = *now;
+    }
+    a->buffer_count = kept;
+    a->buffers_settled = 0;
+}
+
+static void drop_buffers(ts_audit *a) {
+    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, buffers_by_waste);
+    int64_t kept = a->buffer_count / 2;
+    a->least_waste = a->buffers[kept - 1].waste_bytes;
+    for (int64_t i = kept; i < a->buffer_count; i++) a->buffers_dropped += a->buffers[i].count;
+    a->buffer_count = kept;
+    a->buffers_settled = 0;
+}
+
+void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name) {
+    if (a->buffers_dropped > 0 && buffer->waste_bytes <= a->least_waste) {
+        a->buffers_dropped++;
+        return;
+    }
+    if (a->buffer_count == TS_AUDIT_RECORDS) {
+        merge_buffers(a);
+        if (a->buffer_count > MOST_MERGED) drop_buffers(a);
+    }
+    if (a->buffer_count == a->buffer_capacity)
+        a->buffers =
+            grown(a, a->buffers, a->buffer_count, &a->buffer_capacity, TS_AUDIT_RECORDS, sizeof *a->buffers);
+    a->buffers[a->buffer_count] = *buffer;
+    a->buffers[a->buffer_count].count = 1;
+    copy_name(a->buffers[a->buffer_count++].name, name);
+}
+
+/* ---- Moves ---- */
+
+static int64_t bytes_of(const ts_audit_move *move) { return move->read_bytes + move->written_bytes; }
+
+static int moves_by_bytes(const void *x, const void *y) {
+    const ts_audit_move *a = x, *b = y;
+    if (bytes_of(a) != bytes_of(b)) return bytes_of(a) < bytes_of(b) ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
+    if (a->computation != b->computation) return a->computation < b->computation ? -1 : 1;
+    if (a->opcode != b->opcode) return a->opcode < b->opcode ? -1 : 1;
+    if (a->src != b->src) return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
+    if (a->changes != b->changes) return a->changes < b->changes ? -1 : 1;
+    if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
+    int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);
+    if (turned != 0) return turned;
+    return (a->level > b->level) - (a->level < b->level);
+}
+
+static int moves_by_kind(const void *x, const void *y) {
+    const ts_audit_move *a = x, *b = y;
+    int order = order_moves(a, b);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+void audit_merge_moves(ts_audit *a) {
+    int64_t kept = 0;
+    if (a->move_count > 0) qsort(a->moves, (size_t)a->move_count, sizeof *a->moves, moves_by_kind);
+    for (int64_t i = 0; i < a->move_count; i++) {
+        const ts_audit_move *now = &a->moves[i];
+        if (kept == 0 || order_moves(now, &a->moves[kept - 1]) != 0) {
+            a->moves[kept++] = *now;
+            continue;
+        }
+        ts_audit_move *into = &a->moves[kept - 1];
+        into->count += now->count;
+        audit_add(&into->runs, now->runs);
+        into->trips_unknown |= now->trips_unknown;
+    }
+    a->move_count = kept;
+    a->moves_settled = 0;
+}
+
+static void drop_moves(ts_audit *a) {
+    qsort(a->moves, (size_t)a->move_count, sizeof *a->moves, moves_by_bytes);
+    int64_t kept = a->move_count / 2;
+    a->least_bytes = bytes_of(&a->moves[kept - 1]);
+    for (int64_t i = kept; i < a->move_count; i++) a->moves_dropped += a->moves[i].count;
+    a->move_count = kept;
+    a->moves_settled = 0;
+}
+
+void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name) {
+    if (a->moves_dropped > 0 && bytes_of(move) <= a->least_bytes) {
+        a->moves_dropped++;
+        return;
+    }
+    if (a->move_count == TS_AUDIT_RECORDS) {
+        audit_merge_moves(a);
+        if (a->move_count > MOST_MERGED) drop_moves(a);
+    }
+    if (a->move_count == a->move_capacity)
+        a->moves = grown(a, a->moves, a->move_count, &a->move_capacity, TS_AUDIT_RECORDS, sizeof *a->moves);
+    ts_audit_move *kept = &a->moves[a->move_count++];
+    *kept = *move;
+    kept->count = kept->runs = 1;
+    copy_name(kept->name, name);
+}
+
+/* ---- Computations ---- */
+
+static ts_audit_level level_of(const computation_record *c) {
+    bool fused = c->level == TS_AUDIT_LEVEL_UNKNOWN && c->by_name;
+    return fused ? TS_AUDIT_LEVEL_FUSED : (ts_audit_level)c->level;
+}
+
+static bool has_buffers(ts_audit_level level) {
+    return level != TS_AUDIT_LEVEL_FUSED && level != TS_AUDIT_LEVEL_APPLIED && level != TS_AUDIT_LEVEL_ASYNC;
+}
+
+/* How often it runs when the module does once. */
+static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
+    int64_t runs = 1;
+    for (int depth = 0; computation >= 0 && depth < MOST_DEPTH; depth++) {
+        const computation_record *c = &a->computations[computation];
+        if (c->trips == 0)
+            *unknown = true;
+        else
+            runs = audit_times(runs, c->trips);
+        computation = c->parent;
+    }
+    return runs;
+}
+
+static void settle_sums(ts_audit *a) {
+    for (int32_t i = 0; i < a->computation_count; i++) {
+        const computation_record *c = &a->computations[i];
+        for (int k = 0; c->sums >= 0 && has_buffers(level_of(c)) && k < SPACE_CLASSES; k++) {
+            space_sum *to = &a->settled[k], *from = &a->sums[c->sums][k];
+            to->buffers += from->buffers;
+            audit_add(&to->logical, from->logical);
+            audit_add(&to->widened, from->widened);
+            audit_add(&to->linear, from->linear);
+            audit_add(&to->ruled, from->ruled);
+        }
+    }
+}
+
+static void settle_buffers(ts_audit *a) {
+    int64_t kept = a->buffers_settled;
+    for (int64_t i = kept; i < a->buffer_count; i++) {
+        ts_audit_buffer *buffer = &a->buffers[i];
+        if (buffer->computation >= 0 && !has_buffers(level_of(&a->computations[buffer->computation])))
+            continue;
+        buffer->computation = AUDIT_NONE;
+        a->buffers[kept++] = *buffer;
+    }
+    a->buffer_count = a->buffers_settled = kept;
+}
+
+/* Those of computations that are applied move single elements. */
+static void settle_moves(ts_audit *a) {
+    int64_t kept = a->moves_settled;
+    for (int64_t i = kept; i < a->move_count; i++) {
+        ts_audit_move *move = &a->moves[i];
+        if (move->computation >= 0) {
+            move->level = level_of(&a->computations[move->computation]);
+            move->runs = audit_times(move->runs, runs_of(a, move->computation, &move->trips_unknown));
+        }
+        if (move->level == TS_AUDIT_LEVEL_APPLIED) continue;
+        move->computation = AUDIT_NONE;
+        a->moves[kept++] = *move;
+    }
+    a->move_count = a->moves_settled = kept;
+}
+
+void audit_settle(ts_audit *a) {
+    settle_sums(a);
+    settle_buffers(a);
+    settle_moves(a);
+    computation_record now = {0};
+    if (a->current >= 0) now = a->computations[a->current];
+    a->computation_count = a->sums_count = 0;
+    audit_table_clear(&a->computation_table);
+    if (a->current < 0) return;
+    a->current = (int32_t)a->computation_count++;
+    a->computations[a->current] = (computation_record){
+        .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .level = now.level, .by_name = now.by_name};
+}
+
+int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name) {
+    if (a->computation_count == TS_AUDIT_COMPUTATIONS) {
+        audit_note(a, 1, line,
+                   "computations beyond those that are kept: how earlier ones are called is forgotten", name);
+        audit_settle(a);
+    }
+    if (a->computation_count == a->computation_capacity)
+        a->computations = grown(a, a->computations, a->computation_count, &a->computation_capacity,
+                                TS_AUDIT_COMPUTATIONS, sizeof *a->computations);
+    int32_t number = (int32_t)a->computation_count++;
+    audit_table_put(&a->computation_table, hash, number);
+    a->computations[number] =
+        (computation_record){.trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .by_name = by_name};
+    return number;
+}
+
+space_sum *audit_sums(ts_audit *a, int64_t line) {
+    if (a->current < 0) return a->settled;
+    int32_t *number = &a->computations[a->current].sums;
+    if (*number >= 0) return a->sums[*number];
+    if (a->sums_count == AUDIT_SUMS) {
+        audit_note(
+            a, 1, line,
+            "computations with buffers beyond those that are kept: how earlier ones are called is forgotten",
+            (ts_hlo_span){"", 0});
+        audit_settle(a);
+        number = &a->computations[a->current].sums;
+    }
+    if (a->sums_count == a->sums_capacity)
+        a->sums = grown(a, a->sums, a->sums_count, &a->sums_capacity, AUDIT_SUMS, sizeof *a->sums);
+    *number = (int32_t)a->sums_count++;
+    memset(a->sums[*number], 0, sizeof *a->sums);
+    return a->sums[*number];
+}
+
+/* ---- Shapes ---- */
+
+static void use(ts_audit *a, bool *used, int32_t shape) {
+    if (shape < 0 || used[shape]) return;
+    used[shape] = true;
+    for (int32_t i = 0; i < a->shapes[shape].leaf_count; i++) used[a->shapes[shape].leaves[i]] = true;
+}
+
+static void use_all(ts_audit *a, bool *used) {
+    for (int64_t i = 0; i < a->buffer_count; i++) use(a, used, a->buffers[i].shape);
+    for (int64_t i = 0; i < a->move_count; i++) {
+        use(a, used, a->moves[i].src);
+        use(a, used, a->moves[i].dst);
+    }
+    for (int i = 0; i < a->report_count; i++) use(a, used, a->reports[i].shape);
+    for (int64_t i = 0; i < a->entry_count; i++) use(a, used, a->entry_shapes[i]);
+    for (int64_t i = 0; i < a->names.capacity; i++) {
+        const struct audit_slot *slot = &a->names.slots[i];
+        if (slot->epoch == a->names.epoch) use(a, used, slot->value & NAME_SHAPE);
+    }
+}
+
+static const char *moved_text(ts_arena *to, const char *text) {
+    return text ? ts_arena_copy_text(to, text, strlen(text)) : NULL;
+}
+
+static void move_texts(ts_arena *to, shape_record *record, const int32_t *numbers) {
+    bool own = record->ruled.text == record->rule_text;
+    record->text = record->linear.text = moved_text(to, record->text);
+    record->rule_text = moved_text(to, record->rule_text);
+    record->ruled.text = own ? record->rule_text : record->text;
+    if (record->leaf_count == 0) return;
+    int32_t *leaves = TS_NEW_ARRAY(to, int32_t, record->leaf_count);
+    for (int32_t i = 0; i < record->leaf_count; i++) leaves[i] = numbers[record->leaves[i]];
+    record->leaves = leaves;
+}
+
+static int64_t bytes_kept(const shape_record *record) {
+    int64_t bytes = record->leaf_count * (int64_t)sizeof *record->leaves;
+    return bytes + (int64_t)(record->text ? strlen(record->text) : 0);
+}
+
+/* The shapes in use, in their order, with new numbers and their texts in a new arena. */
+static void keep_shapes(ts_audit *a, const bool *used, int32_t *numbers) {
+    ts_arena *texts = ts_arena_new();
+    int64_t kept = 0;
+    for (int64_t i = 0; i < a->shape_count; i++) numbers[i] = used[i] ? (int32_t)kept++ : AUDIT_NONE;
+    audit_table_clear(&a->shape_table);
+    a->text_bytes = kept = 0;
+    for (int64_t i = 0; i < a->shape_count; i++) {
+        if (!used[i]) continue;
+        shape_record *record = &a->shapes[kept];
+        *record = a->shapes[i];
+        move_texts(texts, record, numbers);
+        a->text_bytes += bytes_kept(record);
+        audit_table_put(&a->shape_table, record->hash, (int32_t)kept++);
+    }
+    a->shape_count = kept;
+    ts_arena_free(a->texts);
+    a->texts = texts;
+}
+
+static void renumber(ts_audit *a, const int32_t *numbers) {
+    for (int64_t i = 0; i < a->buffer_count; i++) a->buffers[i].shape = numbers[a->buffers[i].shape];
+    for (int64_t i = 0; i < a->move_count; i++) {
+        ts_audit_move *move = &a->moves[i];
+        move->dst = numbers[move->dst];
+        if (move->src >= 0) move->src = numbers[move->src];
+    }
+    for (int i = 0; i < a->report_count; i++) a->reports[i].shape = numbers[a->reports[i].shape];
+    for (int64_t i = 0; i < a->entry_count; i++) a->entry_shapes[i] = numbers[a->entry_shapes[i]];
+    for (int64_t i = 0; i < a->names.capacity; i++) {
+        struct audit_slot *slot = &a->names.slots[i];
+        if (slot->epoch == a->names.epoch)
+            slot->value = (slot->value & ~NAME_SHAPE) | numbers[slot->value & NAME_SHAPE];
+    }
+}
+
+void audit_forget_shapes(ts_audit *a) {
+    if (a->shape_count < a->forget_count && a->text_bytes < a->forget_bytes) return;
+    ts_arena *scratch = ts_arena_new();
+    bool *used = TS_NEW_ARRAY(scratch, bool, a->shape_count);
+    int32_t *numbers = TS_NEW_ARRAY(scratch, int32_t, a->shape_count);
+    use_all(a, used);
+    keep_shapes(a, used, numbers);
+    renumber(a, numbers);
+    ts_arena_free(scratch);
+    a->forget_count = a->shape_count < FEW_SHAPES / 2 ? FEW_SHAPES : 2 * a->shape_count;
+    a->forget_bytes = a->text_bytes < FEW_TEXT_BYTES / 2 ? FEW_TEXT_BYTES : 2 * a->text_bytes;
+}
+
+int32_t audit_new_shape(ts_audit *a, const shape_record *record) {
+    if (a->shape_count == a->shape_capacity)
+        a->shapes =
+            grown(a, a->shapes, a->shape_count, &a->shape_capacity, TS_AUDIT_SHAPES, sizeof *a->shapes);
+    int32_t number = (int32_t)a->shape_count;
+    if (!audit_table_put(&a->shape_table, record->hash, number)) return AUDIT_NONE;
+    a->text_bytes += bytes_kept(record);
+    a->shapes[a->shape_count++] = *record;
+    return number;
+}
+
+void audit_keep_init(ts_audit *a) {
+    a->texts = ts_arena_new();
+    a->forget_count = FEW_SHAPES;
+    a->forget_bytes = FEW_TEXT_BYTES;
+}
