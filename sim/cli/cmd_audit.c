@@ -132,15 +132,6 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     return good;
 }
 
-static bool writes_output(const cli_line *line) {
-    static const char *const names[] = {"csv", "svg", "html"};
-    for (int i = 0; i < 3; i++) {
-        const char *path = cli_value(line, names[i]);
-        if (path && strcmp(path, "-") == 0) return true;
-    }
-    return false;
-}
-
 static int report(ts_error *err, const cli_line *line, const ts_audit_result *result,
                   const ts_audit_view *view, double limit) {
     ts_text out;
@@ -151,7 +142,7 @@ static int report(ts_error *err, const cli_line *line, const ts_audit_result *re
     ts_text_init(&out, line->arena);
     if (cli_value(line, "json"))
         ts_report_audit_json(result, view, &out);
-    else if (!writes_output(line))
+    else if (cli_reports(line))
         ts_report_audit(result, view, &out);
     if (out.length > 0) cli_print(&out);
     if (limit == 0 || (double)result->sum.padded_bytes <= limit * (double)result->sum.logical_bytes) return 0;

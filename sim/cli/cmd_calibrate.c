@@ -75,9 +75,9 @@ int cmd_calibrate(int argc, char **argv) {
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json") != NULL)
         ts_report_calibration_json(&result, &out);
-    else
+    else if (cli_reports(&line))
         ts_report_calibration(&result, &out);
-    if (cli_value(&line, "output") != NULL && cli_value(&line, "json") == NULL)
+    if (cli_value(&line, "output") != NULL && cli_value(&line, "json") == NULL && cli_reports(&line))
         ts_text_add(&out, "\nsaved %s\n", cli_value(&line, "output"));
     return cli_end(&line, cli_print(&out));
 }

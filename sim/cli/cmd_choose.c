@@ -134,7 +134,7 @@ int cmd_choose(int argc, char **argv) {
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json"))
         ts_report_choose_json(&result, &view, &out);
-    else if (!cli_value(&line, "svg") || strcmp(cli_value(&line, "svg"), "-") != 0)
+    else if (cli_reports(&line))
         ts_report_choose(&result, &view, &out);
     if (out.length > 0) cli_print(&out);
     return cli_end(&line, 0);

@@ -102,6 +102,7 @@ static int print_matrix(const cli_line *line, const char *text) {
     if (!matrix) return cli_fail(&err);
     matrix->by_default = cli_value(line, "machine") == NULL;
     if (!save_svg(&err, line, matrix)) return cli_fail(&err);
+    if (!cli_reports(line)) return 0;
     ts_text_init(&out, line->arena);
     (cli_value(line, "json") ? ts_report_matrix_json : ts_report_matrix)(matrix, &out);
     return cli_print(&out);

@@ -257,7 +257,7 @@ int cmd_layout(int argc, char **argv) {
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json") != NULL)
         print_json(&q, &out);
-    else
+    else if (cli_reports(&line))
         print_text(&q, &out);
     int written = cli_print(&out);
     return cli_end(&line, written != 0 || q.is_equal ? written : 3);

@@ -76,7 +76,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     if (!write_svg(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);
-    else
+    else if (cli_reports(line))
         ts_report_validation(&validation, cli_value(line, "rows") != NULL, out);
     return true;
 }

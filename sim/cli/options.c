@@ -41,7 +41,7 @@ int cli_usage_error(const cli_line *line, const ts_error *err) {
 }
 
 int cli_print(const ts_text *text) {
-    fwrite(text->bytes, 1, text->length, stdout);
+    if (text->length > 0) fwrite(text->bytes, 1, text->length, stdout);
     return 0;
 }
 
@@ -131,13 +131,58 @@ static bool count_operands(cli_line *line) {
     return false;
 }
 
+/* ---- Standard output ---- */
+
+/* Does what is given write to standard output? A value is a file, or TENSOR=FILE. */
+static bool takes_stdout(const cli_option *option, const char *value) {
+    static const char *const writers[] = {"csv", "html", "svg", "trace", "output"};
+    const char *equals = strchr(value, '=');
+    if (strcmp(option->name, "json") == 0 || strcmp(option->name, "trace-text") == 0) return true;
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
+        if (strcmp(option->name, writers[i]) == 0) return strcmp(equals ? equals + 1 : value, "-") == 0;
+    return false;
+}
+
+/* The first that does, from number `from` on; NULL: none. */
+static const cli_option *find_stdout(const cli_line *line, int *from) {
+    while (*from < line->given_count) {
+        const struct cli_given *given = &line->given[(*from)++];
+        const cli_option *option = &line->command->options[given->option];
+        if (takes_stdout(option, given->value)) return option;
+    }
+    return NULL;
+}
+
+/* Of an option that is given twice the last value counts, unless each is a tensor's. */
+static bool check_stdout(cli_line *line) {
+    ts_error err = {0};
+    int at = 0;
+    const cli_option *first = find_stdout(line, &at), *other = find_stdout(line, &at);
+    bool repeats = first && first->argument && strchr(first->argument, '=');
+    while (other && other == first && !repeats) other = find_stdout(line, &at);
+    if (!other) return true;
+    ts_error_set(&err, TS_ERROR_USAGE,
+                 "--%s and --%s would both write to standard output, expected one of them", first->name,
+                 other->name);
+    line->exit_code = cli_usage_error(line, &err);
+    return false;
+}
+
+bool cli_reports(const cli_line *line) {
+    int at = 0;
+    const cli_option *found;
+    while ((found = find_stdout(line, &at)) != NULL)
+        if (found->argument) return false;
+    return true;
+}
+
 bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv) {
     *line = (cli_line){.command = command, .arena = ts_arena_new()};
     size_t letters = 0; /* an option takes at least one */
     for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
     line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
     line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
-    if (read_options(line, argc, argv) && count_operands(line)) return true;
+    if (read_options(line, argc, argv) && count_operands(line) && check_stdout(line)) return true;
     ts_arena_free(line->arena);
     line->arena = NULL;
     return false;

@@ -62,6 +62,9 @@ const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const c
 int cli_fail(const ts_error *err);
 /* The same for a wrong command line, with where to find help. */
 int cli_usage_error(const cli_line *line, const ts_error *err);
+/* Is standard output free for the report: does no option write a file to it, as "--svg -" does? cli_begin
+ * refuses lines with more than one such option, of which --json is one. */
+bool cli_reports(const cli_line *line);
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
 

@@ -51,4 +51,30 @@ def output_that_cannot_be_written():
     assert done.stderr == "tilesim: error: cannot write 'standard output': No space left on device\n", done
 
 
+@test
+def one_document_on_standard_output():
+    """Files named - and --json go to standard output; the report then does not, and two of them are refused."""
+    step, softmax = "tests/data/hlo/step.txt", "programs/softmax.tsim"
+    for words, first, second in ((["audit", step, "--json", "--csv", "-"], "json", "csv"),
+                                 (["audit", step, "--html", "-", "--svg=-"], "html", "svg"),
+                                 (["choose", "f32[8,128]", "--svg", "-", "--json"], "svg", "json"),
+                                 (["layout", "f32[8,128]", "--json", "--svg", "-"], "json", "svg"),
+                                 (["dma", "--matrix", "f32[8,128]", "--svg", "-", "--json"], "svg", "json"),
+                                 (["validate", "--svg", "-", "--json"], "svg", "json"),
+                                 (["calibrate", "tests/data/tpu_measured.csv", "-m", "tpu-v5e", "-o", "-", "--json"], "output", "json"),
+                                 (["run", softmax, "--trace", "-", "--json"], "trace", "json"),
+                                 (["run", softmax, "--trace-text", "--json"], "trace-text", "json"),
+                                 (["run", softmax, "-o", "x=-", "-o", "y=-"], "output", "output")):
+        expect(words, 2, "", f"tilesim {words[0]}: error: --{first} and --{second} would both write to standard output, "
+                             f"expected one of them\n`tilesim {words[0]} --help` shows how it is used\n")
+    for words, begins, ends in ((["audit", step, "--svg", "-"], "<svg ", "</svg>\n"), (["audit", step, "--html", "-"], "<!DOCTYPE", "</html>\n"),
+                                (["choose", "f32[8,128]", "--no-moves", "--svg", "-"], "<svg ", "</svg>\n"),
+                                (["layout", "f32[8,128]", "--svg", "-"], "<svg ", "</svg>\n"),
+                                (["layout", "f32[8,128]", "--json", "--json"], "{", "}\n"),
+                                (["dma", "--matrix", "f32[8,128]", "--svg", "-"], "<svg ", "</svg>\n"),
+                                (["run", softmax, "--trace", "-"], "{", "]}\n")):
+        out = expect(words)
+        assert out.startswith(begins) and out.endswith(ends), (words, out[:80], out[-80:])
+
+
 main()
