@@ -143,15 +143,16 @@ void ts_hbm_reset(ts_hbm *hbm) {
     hbm->is_awaited = false;
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
     hbm->round = hbm->round_walked = 0;
-    for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end = -1;
+    hbm->gap_at = 0;
+    for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_clear(hbm, &hbm->channels[i]);
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
 
 /* ---- Local cycles: int32 after hbm->base, which moves up now and then. ---- */
 
-static void lower(int32_t *value, int32_t shift) {
-    if (*value < FAR) *value = *value < DRAM_NEVER + shift ? DRAM_NEVER : *value - shift;
+static void lower(int32_t *value, int64_t shift) {
+    if (*value < FAR) *value = *value < DRAM_NEVER + shift ? DRAM_NEVER : (int32_t)(*value - shift);
 }
 
 static void queue_rebase(hbm_queue *q, int32_t shift) {
@@ -189,16 +190,38 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     lower(&ch->refresh_at, shift);
 }
 
-static void stream_rebase(ts_hbm_stream *st, int32_t shift) {
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The last thing of a stream that was done. */
+static int64_t stream_end(const ts_hbm_stream *st) {
+    return st->end < 0 ? st->end_cycle : later(st->end_cycle, st->hbm->base + st->end);
+}
+
+/* The same of all since reset, as far as it is known. */
+static int64_t end_cycle(const ts_hbm *hbm) {
+    int64_t end = hbm->end_cycle;
+    for (int i = 0; i < hbm->stream_count; i++) end = later(end, stream_end(hbm->streams[i]));
+    return end;
+}
+
+static void stream_rebase(ts_hbm_stream *st, int64_t shift) {
     for (int32_t i = 0; i < st->window; i++) lower(&st->accepted[i], shift);
     for (int32_t i = 0; i < st->in_flight; i++) {
         if (st->done[i] >= -1) /* the rest are channels */
-            st->done[i] = max32(st->done[i] - shift, -1);
+            st->done[i] = (int32_t)later(st->done[i] - shift, -1);
     }
     lower(&st->latest, shift);
     lower(&st->latest_done, shift);
     lower(&st->start, shift);
-    lower(&st->end, shift);
+    st->end_cycle = stream_end(st);
+    st->end = -1;
+}
+
+/* The base moves up by `shift`, and channels stay as they are: what streams know is that much longer ago. */
+static void move_base(ts_hbm *hbm, int64_t shift) {
+    for (int i = 0; i < hbm->stream_count; i++) stream_rebase(hbm->streams[i], shift);
+    hbm->base += shift;
+    hbm->gap_at = 0;
 }
 
 static void rebase(ts_hbm *hbm) {
@@ -209,11 +232,85 @@ static void rebase(ts_hbm *hbm) {
         for (int i = 0; i < hbm->channel_count; i += hbm->share)
             hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_rebase(hbm, &hbm->channels[i], least);
-    for (int i = 0; i < hbm->stream_count; i++) stream_rebase(hbm->streams[i], least);
-    hbm->base += least;
+    move_base(hbm, least);
+}
+
+/* ---- Gaps: nothing is queued, and each round of refreshes is like the one before. ---- */
+
+/* Ticks after which the same banks are refreshed again. */
+static int64_t refresh_round(const ts_hbm *hbm) {
+    const ts_hbm_config *c = &hbm->config;
+    if (c->refresh == TS_HBM_REFRESH_ALL_BANK) return (int64_t)c->timing.t_refi * c->ticks_per_ck;
+    return c->refresh == TS_HBM_REFRESH_NONE
+               ? c->ticks_per_ck
+               : (int64_t)c->timing.t_refi_pb * c->ticks_per_ck * hbm->spec->banks_of_pc;
+}
+
+static int64_t longest_rule(const ts_hbm *hbm) {
+    int64_t longest = 0;
+    for (int i = 0; i < hbm->spec->rule_count; i++) longest = later(longest, hbm->spec->rules[i].cycles + 2);
+    return longest * hbm->config.ticks_per_ck;
+}
+
+static bool is_idle(const ts_hbm *hbm, const hbm_channel *ch) {
+    int open = 0;
+    for (int pc = 0; pc < hbm->spec->pcs; pc++) open += ch->dram.open_banks[pc];
+    return ch->queue[0].count + ch->queue[1].count + ch->active_count + ch->waiting_count +
+                   ch->opening_count ==
+               0 &&
+           ch->page_at == FAR && (open == 0 || hbm->config.refresh == TS_HBM_REFRESH_NONE);
+}
+
+/* No channel has been stepped to, and no stream accepted, this local cycle or a later one. */
+static int32_t untouched_from(const ts_hbm *hbm) {
+    int32_t from = 0;
+    for (int i = 0; i < hbm->stream_count; i++)
+        from = max32(from, max32(hbm->streams[i]->latest, hbm->streams[i]->end) + 1);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share)
+        from = hbm->channels[i].next < FAR ? max32(from, hbm->channels[i].next) : from;
+    return from;
+}
+
+/* Walks all channels to `until`, and says whether a round from here ends as it begins. */
+static bool walk_round(ts_hbm *hbm, int32_t until, int32_t round) {
+    bool same = true;
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
+        hbm_channel *ch = &hbm->channels[i];
+        hbm->walk(hbm, ch, until - round);
+        int32_t refresh_at = ch->refresh_at, head = ch->refresh_head;
+        same &= is_idle(hbm, ch);
+        hbm->walk(hbm, ch, until);
+        same &= is_idle(hbm, ch) && ch->refresh_head == head &&
+                (refresh_at == FAR || ch->refresh_at == refresh_at + round);
+    }
+    return same;
+}
+
+/* Walks one more round, and counts it `times` more. */
+static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t times) {
+    ts_hbm_stats before = ch->stats;
+    const int64_t *old = (const int64_t *)&before;
+    int64_t *value = (int64_t *)&ch->stats;
+    hbm->walk(hbm, ch, until);
+    for (size_t i = 0; i < sizeof before / sizeof *old; i++) value[i] += times * (value[i] - old[i]);
+    for (int pc = 0; pc < hbm->spec->pcs && hbm->config.refresh == TS_HBM_REFRESH_NONE; pc++)
+        ch->passed[pc] += times * refresh_round(hbm);
+}
+
+/* Nothing is offered before `cycle`: three rounds after the last thing done nothing counts that went before,
+ * and those that follow are all the same. So channels stay where they are then, and time goes on. */
+static void pass_gap(ts_hbm *hbm, int64_t cycle) {
+    const int64_t round = refresh_round(hbm), from = untouched_from(hbm) + 4 * round + longest_rule(hbm),
+                  times = (cycle - hbm->base - from) / round - 2;
+    hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
+    if (times <= 0 || from + round >= REBASE_AT || !walk_round(hbm, (int32_t)from, (int32_t)round)) return;
+    for (int i = 0; i < hbm->channel_count; i += hbm->share)
+        repeat_round(hbm, &hbm->channels[i], (int32_t)(from + round), times);
+    move_base(hbm, times * round);
 }
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
+    if (__builtin_expect(cycle - hbm->base >= hbm->gap_at, 0)) pass_gap(hbm, cycle);
     while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
         for (int i = 0; i < hbm->channel_count; i += hbm->share)
             hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
@@ -223,16 +320,6 @@ static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
 }
 
 /* ---- Streams. ---- */
-
-/* The last thing done since reset, as far as it is known. */
-static int64_t end_cycle(const ts_hbm *hbm) {
-    int64_t end = hbm->end_cycle;
-    for (int i = 0; i < hbm->stream_count; i++)
-        end = hbm->streams[i]->end >= 0 && hbm->base + hbm->streams[i]->end > end
-                  ? hbm->base + hbm->streams[i]->end
-                  : end;
-    return end;
-}
 
 ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes,
                                  int64_t in_flight_bytes) {
@@ -259,6 +346,7 @@ void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->offer_at = st->accept_at = st->done_at = 0;
     st->latest = 0;
     st->latest_done = st->end = -1;
+    st->end_cycle = -1;
     st->unfinished = 0;
     for (int32_t i = 0; i < st->window; i++) st->accepted[i] = -1;
     for (int32_t i = 0; i < st->in_flight; i++) st->done[i] = -1;
@@ -328,7 +416,7 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
     hbm_piece *p = &hbm->block.pieces[count];
     const int32_t *accepted = st->accepted + st->offer_at, *last = st->accepted + st->window;
     if (end - r > most) end = r + most;
-    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < REBASE_AT; r++, p++) {
+    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
         int64_t burst = r->address >> shift;
         int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
         p->burst = burst;
@@ -417,7 +505,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     for (const ts_hbm_request *r = requests; r < end; r++) {
         if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
         if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
-        if (r->earliest - hbm->base >= REBASE_AT) { /* local cycles are about to change */
+        if (r->earliest - hbm->base >= hbm->gap_at) { /* local cycles may be about to change */
             accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
             to_local(hbm, r->earliest);
         }
@@ -454,7 +542,10 @@ int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, b
 
 int64_t ts_hbm_stream_latest(const ts_hbm_stream *st) { return st->hbm->base + st->latest; }
 
-int64_t ts_hbm_stream_done(const ts_hbm_stream *st) { return st->unfinished ? -1 : st->hbm->base + st->end; }
+int64_t ts_hbm_stream_done(const ts_hbm_stream *st) {
+    int64_t end = stream_end(st);
+    return st->unfinished ? -1 : end < 0 ? st->hbm->base - 1 : end;
+}
 
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     int32_t local = to_local(hbm, cycle);

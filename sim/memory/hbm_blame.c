@@ -90,6 +90,8 @@ void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int ban
     }
     charge(ch, pc, cause, arrival, &end);
     charge(ch, pc, TS_HBM_LIMITER_REQUESTS, ch->bus_until[pc], &end);
+    ch->stats.limiter_cycles[TS_HBM_LIMITER_REQUESTS] += ch->passed[pc];
+    ch->passed[pc] = 0;
 }
 
 void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks) {
@@ -115,7 +117,7 @@ void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64
                     : from;
         cycles[TS_HBM_LIMITER_LATENCY] += until > from ? until - from : 0;
         from = max32(from, until);
-        cycles[TS_HBM_LIMITER_IDLE] += end > from ? end - from : 0;
+        cycles[TS_HBM_LIMITER_IDLE] += (end > from ? end - from : 0) + ch->passed[pc];
         cycles[TS_HBM_LIMITER_DATA] -= from > end ? from - end : 0;
     }
 }

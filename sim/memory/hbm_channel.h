@@ -76,8 +76,9 @@ typedef struct {
     int active_count, opening_count;
     int32_t bus_until[DRAM_MAX_PCS];     /* the time of a pseudo channel is accounted for up to here */
     int32_t refresh_until[DRAM_MAX_PCS]; /* its refresh ends */
-    int64_t accepted[2];                 /* bursts, by direction */
-    ts_hbm_stats stats;                  /* without what is counted elsewhere */
+    int64_t passed[DRAM_MAX_PCS]; /* of its time, passed over without refreshes, and not accounted for */
+    int64_t accepted[2];          /* bursts, by direction */
+    ts_hbm_stats stats;           /* without what is counted elsewhere */
     hbm_queue queue[2];
     struct hbm_banks *banks; /* of the per bank scheduler, or NULL */
     ts_dram dram;
@@ -128,6 +129,7 @@ struct ts_hbm {
     int32_t round, round_walked; /* of the current ROUND of them: so far, to walked channels */
     int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
     int64_t base;      /* of local cycles */
+    int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
     int64_t end_cycle; /* of streams started anew since */
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
@@ -153,7 +155,8 @@ struct ts_hbm_stream {
     int32_t latest;                       /* acceptance so far */
     int32_t latest_done;                  /* of the bursts that have left the ring */
     int32_t start;
-    int32_t end; /* the last thing done; -1 */
+    int32_t end;       /* the last thing done since the base moved; -1 */
+    int64_t end_cycle; /* and before; -1 */
     int64_t unfinished;
 };
 

@@ -1,0 +1,91 @@
+/* Gaps between requests: passed over in no time, they cost what they cost when they are walked cycle by
+ * cycle. */
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+#include "tilesim/memory/hbm.h"
+
+enum { REQUESTS = 700 };
+
+typedef struct {
+    int64_t ends[3];
+    int64_t accounted;
+    ts_hbm_stats stats;
+} outcome;
+
+static void offer(ts_hbm_stream *stream, uint64_t *state, int64_t from) {
+    ts_hbm_request block[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        block[i] = (ts_hbm_request){(int64_t)(*state >> 44) * 64, from + i / 4, *state >> 33 & 1};
+    }
+    ts_hbm_stream_offer_all(stream, block, REQUESTS, 64);
+}
+
+/* Requests, a gap, and requests; `step`: the memory is run up to that many cycles at a time. */
+static outcome run(const ts_hbm_config *config, int64_t gap, int64_t step) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    outcome o = {0};
+    ts_hbm *hbm = ts_hbm_new(&err, arena, config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    uint64_t state = 1;
+    offer(stream, &state, 0);
+    ts_hbm_settle(hbm, 100000); /* all is done */
+    o.ends[0] = ts_hbm_stream_done(stream);
+    for (int64_t t = 100000; t < gap; t += step) ts_hbm_settle(hbm, t);
+    o.ends[1] = ts_hbm_stream_done(stream);
+    offer(stream, &state, gap);
+    o.ends[2] = ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &o.stats);
+    ts_arena_free(arena);
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) o.accounted += o.stats.limiter_cycles[i];
+    assert_int_equal(o.accounted, o.ends[2] * config->channels * config->pseudo_channels);
+    return o;
+}
+
+static ts_hbm_config variant(int scheduler, int page, int refresh, int ticks) {
+    ts_hbm_config config = hbm2;
+    config.scheduler = (ts_hbm_scheduler)scheduler;
+    config.page = (ts_hbm_page)page;
+    config.page_accesses = 3;
+    config.refresh = (ts_hbm_refresh)refresh;
+    config.timing.t_refi_pb = 244;
+    config.ticks_per_ck = ticks;
+    config.write_low_percent = 1; /* the per bank scheduler leaves fewer than that in the queue */
+    return config;
+}
+
+static void a_gap_is_passed_as_if_it_were_walked(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 3 * 2; i++) {
+        ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
+        outcome walked = run(&config, 250007, config.refresh == TS_HBM_REFRESH_NONE ? 5 : 777),
+                passed = run(&config, 250007, INT64_C(1) << 40);
+        assert_true(walked.ends[2] > 250007);
+        assert_memory_equal(&passed, &walked, sizeof walked);
+    }
+}
+
+static void a_long_gap_takes_no_time(void **state) {
+    (void)state;
+    const int64_t gap = INT64_C(1000000000000);
+    for (int refresh = TS_HBM_REFRESH_NONE; refresh <= TS_HBM_REFRESH_PER_BANK; refresh++) {
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, refresh, 1);
+        outcome o = run(&config, gap, INT64_C(1) << 60);
+        assert_int_equal(o.ends[1], o.ends[0]);
+        assert_in_range(o.ends[2], gap, gap + 10000);
+        int64_t pcs = config.channels * config.pseudo_channels;
+        int64_t every = refresh == TS_HBM_REFRESH_ALL_BANK ? config.timing.t_refi : config.timing.t_refi_pb;
+        if (refresh == TS_HBM_REFRESH_NONE) continue;
+        assert_in_range(o.stats.refreshes, gap / every * pcs, o.ends[2] / every * pcs);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
+        cmocka_unit_test(a_long_gap_takes_no_time),
+    };
+    return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
+}
