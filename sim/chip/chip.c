@@ -192,7 +192,7 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
 static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
     const ts_dma_machine *memory = &chip->config->memory;
     int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    int64_t every = ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_classify(f->plan)]);
+    int64_t every = ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_kind_done(memory->dma, f->plan)]);
     return cycle >= begun && (cycle - begun) % every == 0;
 }
 

@@ -49,7 +49,7 @@ static bool read_place(ts_error *err, const cli_line *line, const char *name, in
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
 }
 
-static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study) {
+static bool price(ts_error *err, const cli_line *line, ts_core_programs *known, ts_transfer_study *study) {
     ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
     ts_transfer_end src, dst;
@@ -59,8 +59,8 @@ static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study)
         return false;
     }
     const ts_machine *machine = cli_machine(err, line);
-    return machine &&
-           ts_transfer_price(err, line->arena, machine, &src, &dst, cli_value(line, "exact") != NULL, study);
+    return machine && ts_transfer_price(err, line->arena, machine, known, &src, &dst,
+                                        cli_value(line, "exact") != NULL, study);
 }
 
 static int print_price(const cli_line *line) {
@@ -68,10 +68,11 @@ static int print_price(const cli_line *line) {
     ts_transfer_study study;
     ts_transfer_others others[2];
     ts_text out;
+    ts_core_programs *known = ts_core_programs_new(line->arena);
     bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL;
-    if (!price(&err, line, &study) ||
-        (!alone && (!ts_transfer_try_others(&err, line->arena, &study, false, &others[0]) ||
-                    !ts_transfer_try_others(&err, line->arena, &study, true, &others[1])))) {
+    if (!price(&err, line, known, &study) ||
+        (!alone && (!ts_transfer_try_others(&err, line->arena, known, &study, false, &others[0]) ||
+                    !ts_transfer_try_others(&err, line->arena, known, &study, true, &others[1])))) {
         return cli_fail(&err);
     }
     study.by_default = cli_value(line, "machine") == NULL;

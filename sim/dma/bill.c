@@ -177,3 +177,29 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_d
     cost->limiter =
         cost->limit == TS_DMA_LIMIT_ENGINE ? kind_limits[cost->transfer.kind] : limits[cost->limit];
 }
+
+/* ---- A program of the core ---- */
+
+/* What a copy needs is the HBM's; what the core takes beyond that reorders; for the rest the core waits, and
+ * the HBM says why. */
+void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const char *core_limiter,
+                         ts_dma_cost *cost) {
+    const ts_dma_result *r = &cost->transfer;
+    int64_t left = cost->cycles, moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_PART_COUNT] = {0};
+    for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
+    cost->memory_cycles = ts_dma_peak_cycles(m, moved);
+    /* The first load, and the last store: nothing works beside them. */
+    cost->fixed_cycles = 2 * ts_clock_cycles(m->dma->issue_ps + m->dma->completion_ps, m->core_khz);
+    cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
+    weights[TS_DMA_PART_PADDING] = r->padding_bytes;
+    weights[TS_DMA_PART_WASTE] = r->waste_bytes;
+    weights[TS_DMA_PART_USEFUL] = larger(moved - r->padding_bytes - r->waste_bytes, 0);
+    share(cost, take(&left, cost->memory_cycles), weights);
+    cost->parts[TS_DMA_PART_REORDER] = take(&left, core_cycles - cost->memory_cycles - cost->fixed_cycles);
+    charge_waits(m, core_cycles, left, cost);
+    cost->engine_cycles = core_cycles;
+    cost->limit = find_limit(m, cost);
+    if (cost->limit == TS_DMA_LIMIT_ENGINE || cost->limit == TS_DMA_LIMIT_PARTITIONS)
+        cost->limit = TS_DMA_LIMIT_CORE;
+    cost->limiter = cost->limit == TS_DMA_LIMIT_CORE ? core_limiter : limits[cost->limit];
+}

@@ -14,6 +14,7 @@
  * to it;
  * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.
  * Waits for requests that the engine or the fixed cost explains do not count. */
+int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
 void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
 
 #endif

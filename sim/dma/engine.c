@@ -96,8 +96,8 @@ void ts_dma_reset(ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-/* A box with more loops than a descriptor holds takes one descriptor for each turn of those that are left out: of the loops
- * that step over whole words on both sides the shortest ones, then the outermost. */
+/* A box with more loops than a descriptor holds takes one descriptor for each turn of those that are left
+ * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
 static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
     bool out[TS_PLAN_MAX_LOOPS] = {false};
     int64_t total = 1;
@@ -173,16 +173,21 @@ static void append(ts_dma *dma, transfer *t) {
     dma->under_way++;
 }
 
+ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan) {
+    ts_dma_kind kind = ts_dma_classify(plan);
+    return config->bytes_per_cycle[kind] > 0 ? kind : TS_DMA_GATHER;
+}
+
 bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan) {
     ts_dma_kind kind = ts_dma_classify(plan);
-    return config->bytes_per_cycle[kind] > 0 ||
+    return config->bytes_per_cycle[ts_dma_kind_done(config, plan)] > 0 ||
            ts_error_set(err, TS_ERROR_UNMODELLED, "the DMA engine of this machine cannot do a %s",
                         ts_dma_kind_text(kind));
 }
 
 bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64_t cycle) {
     assert(ts_dma_can_start(dma));
-    ts_dma_kind kind = ts_dma_classify(what->plan);
+    ts_dma_kind kind = ts_dma_kind_done(dma->config, what->plan);
     if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
     if (!ts_dma_check_kind(err, dma->config, what->plan)) return false;
     transfer *t = take_record(dma);

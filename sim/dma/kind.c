@@ -3,9 +3,14 @@
 
 #include "tilesim/dma/dma.h"
 
-static const char *const kind_texts[TS_DMA_KIND_COUNT] = {
-    [TS_DMA_COPY] = "copy",           [TS_DMA_RETILE] = "retile",   [TS_DMA_INTERLEAVE] = "interleave",
-    [TS_DMA_TRANSPOSE] = "transpose", [TS_DMA_CONVERT] = "convert", [TS_DMA_GATHER] = "gather",
+static const char *const kind_texts[TS_DMA_KIND_COUNT + 1] = {
+    [TS_DMA_COPY] = "copy",
+    [TS_DMA_RETILE] = "retile",
+    [TS_DMA_INTERLEAVE] = "interleave",
+    [TS_DMA_TRANSPOSE] = "transpose",
+    [TS_DMA_CONVERT] = "convert",
+    [TS_DMA_GATHER] = "gather",
+    [TS_DMA_CORE_PROGRAM] = "core program",
 };
 
 const char *ts_dma_kind_text(ts_dma_kind kind) { return kind_texts[kind]; }
@@ -18,6 +23,18 @@ static int dense_loop(const ts_plan_box *box, bool dst, int element_bits) {
         if (llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits) == element_bits) return i;
     }
     return -1;
+}
+
+/* The loop that goes from word to word: the dense one, or of elements that share a word the next. */
+static int lane_loop(const ts_plan_box *box, bool dst, int element_bits) {
+    int dense = dense_loop(box, dst, element_bits), best = -1;
+    int64_t least = INT64_MAX;
+    if (dense < 0 || box->loops[dense].extent * element_bits > WORD_BITS) return dense;
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t step = llabs(dst ? box->loops[i].dst_bits : box->loops[i].src_bits);
+        if (step >= WORD_BITS && step < least) least = step, best = i;
+    }
+    return best;
 }
 
 /* Do the elements of a box keep their order, in whole words? */
@@ -66,7 +83,9 @@ ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     int src = dense_loop(&box, false, src_bits), dst = dense_loop(&box, true, dst_bits);
     if (box.loop_count <= 1 && plan->box_count == 1 && (src == dst || box.loop_count == 0))
         return TS_DMA_COPY;
-    if (src == dst) return keeps_order(plan) ? TS_DMA_COPY : TS_DMA_RETILE;
+    if (src == dst && keeps_order(plan)) return TS_DMA_COPY;
+    if (lane_loop(&box, false, src_bits) != lane_loop(&box, true, dst_bits)) return TS_DMA_TRANSPOSE;
+    if (src == dst) return TS_DMA_RETILE;
     bool src_word = src >= 0 && box.loops[src].extent * src_bits <= WORD_BITS;
     bool dst_word = dst >= 0 && box.loops[dst].extent * dst_bits <= WORD_BITS;
     return src_bits < WORD_BITS && (src_word || dst_word) ? TS_DMA_INTERLEAVE : TS_DMA_TRANSPOSE;

@@ -7,14 +7,14 @@
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
-/* A quarter of the channels behaves as all of them do within about 1 %; an eighth is up to 6 % off (transpositions on
- * TPU v5p), and so are less than four. */
+/* A quarter of the channels behaves as all of them do within about 1 %; an eighth is up to 6 % off
+ * (transpositions on TPU v5p), and so are less than four. */
 enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 };
 
 static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
 
 /* Core cycles that all channels together need for so many bytes when every data slot is used. */
-static int64_t peak_cycles(const ts_dma_machine *m, int64_t bytes) {
+int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
     int64_t units =
         (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
     __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
@@ -62,8 +62,9 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
 static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost) {
     cost->fixed_cycles = fixed_cycles(machine, &cost->transfer);
     cost->engine_cycles = cost->transfer.engine_cycles;
-    cost->memory_cycles = peak_cycles(machine, (transfer->src.in_hbm ? cost->transfer.src_bytes : 0) +
-                                                   (transfer->dst.in_hbm ? cost->transfer.dst_bytes : 0));
+    cost->memory_cycles =
+        ts_dma_peak_cycles(machine, (transfer->src.in_hbm ? cost->transfer.src_bytes : 0) +
+                                        (transfer->dst.in_hbm ? cost->transfer.dst_bytes : 0));
 }
 
 static bool is_large(const ts_plan *plan) {

@@ -40,7 +40,8 @@ typedef struct {
 static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
     int64_t ratio = matrix_ratio(m, from, to);
     if (g->count == 0 || ratio < g->least) g->least = ratio;
-    if (g->count == 0 || ratio > g->most) g->most = ratio, g->from = from, g->to = to;
+    if (g->count == 0 || ratio > g->most) g->most = ratio;
+    if (g->count == 0 || m->costs[from][to].cycles > m->costs[g->from][g->to].cycles) g->from = from, g->to = to;
     g->count++;
 }
 
@@ -138,6 +139,11 @@ static bool has_kind(const ts_transfer_matrix *m, ts_dma_kind kind) {
     return false;
 }
 
+/* Types are equal in a matrix: nothing converts, and c is copy. */
+static char kind_letter(ts_dma_kind kind) {
+    return kind == TS_DMA_CORE_PROGRAM ? 'p' : ts_dma_kind_text(kind)[0];
+}
+
 static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
     add_letters(out, m, "copies");
     for (int from = 0; from < m->list.count; from++) {
@@ -146,16 +152,17 @@ static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
             int64_t ratio = matrix_ratio(m, from, to);
             char text[32];
             snprintf(text, sizeof text, "%lld.%02lld %c", (long long)ratio / 100, (long long)ratio % 100,
-                     ts_dma_kind_text(m->costs[from][to].transfer.kind)[0]);
+                     kind_letter(m->costs[from][to].transfer.kind));
             ts_text_add(out, "%9s", m->costs[from][to].cycles ? text : "-");
         }
         ts_text_add(out, "\n");
     }
     ts_text_add(out, "              1.00 is %.3f us, a straight copy of A;",
                 ts_machine_microseconds(m->machine, m->copy_cycles));
-    for (int kind = 0, shown = 0; kind < TS_DMA_KIND_COUNT; kind++) {
+    for (int kind = 0, shown = 0; kind <= TS_DMA_CORE_PROGRAM; kind++) {
         const char *name = ts_dma_kind_text((ts_dma_kind)kind);
-        if (has_kind(m, (ts_dma_kind)kind)) ts_text_add(out, "%s %c %s", shown++ ? "," : "", name[0], name);
+        if (has_kind(m, (ts_dma_kind)kind))
+            ts_text_add(out, "%s %c %s", shown++ ? "," : "", kind_letter((ts_dma_kind)kind), name);
     }
     ts_text_add(out, "\n");
 }
@@ -171,7 +178,9 @@ void ts_report_matrix(const ts_transfer_matrix *m, ts_text *out) {
     add_heading(out, m);
     add_times(out, m);
     add_ratios(out, m);
-    if (has_gap(m)) ts_text_add(out, "              -: the engine cannot do it, or both do not fit\n");
+    if (has_gap(m))
+        ts_text_add(
+            out, "              -: neither the engine nor a shipped program can do it, or both do not fit\n");
     ts_text_add(out, "\nso            ");
     matrix_add_lesson(out, m, "              ");
 }

@@ -25,10 +25,23 @@ static void add_side(ts_text *out, const char *label, const ts_transfer_end *end
     ts_text_add(out, "  in %s at byte %s\n", memory->name, grouped(digits, end->at));
 }
 
+/* "The engine cannot .." */
+static const char *kind_verb(ts_dma_kind kind) {
+    return kind == TS_DMA_GATHER ? "gather element by element" : ts_dma_kind_text(kind);
+}
+
 static void add_plan(ts_text *out, const ts_transfer_study *s) {
     const ts_plan *plan = s->plan;
     char digits[32];
+    if (s->by.program) {
+        ts_text_add(out, "plan          core program: the engine cannot %s (%s is 0, %s)\n",
+                    kind_verb(s->by.kind), ts_dma_rate_field(s->by.kind), s->by.status);
+        ts_text_add(out, "              %s %s\n", s->by.program, s->by.parameters);
+        return;
+    }
+    ts_dma_kind kind = ts_dma_classify(plan);
     ts_text_add(out, "plan          %s", ts_dma_kind_text(s->cost.transfer.kind));
+    if (kind != s->cost.transfer.kind) ts_text_add(out, ", element by element");
     if (plan->gathers) {
         ts_text_add(out, ", element by element: %s\n", plan->why_gather);
         return;
@@ -36,6 +49,10 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, ": %s box%s, ", grouped(digits, plan->box_count), plan->box_count == 1 ? "" : "es");
     ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
+    if (kind != s->cost.transfer.kind)
+        ts_text_add(out,
+                    "              the engine cannot %s (%s is 0), and no shipped program does this one\n",
+                    kind_verb(kind), ts_dma_rate_field(kind));
 }
 
 /* "4 bits", "512 B", "4 KiB". */
@@ -146,7 +163,8 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     double moved = (double)(r->src_bytes + r->dst_bytes),
            bursts = (double)(cost->hbm.reads + cost->hbm.writes);
     char digits[32];
-    ts_text_add(out, "limiter       %s", cost->limiter);
+    ts_text_add(out, "limiter       %s%s", cost->limit == TS_DMA_LIMIT_CORE ? "the core: " : "",
+                cost->limiter);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
         ts_text_add(out, ": %d bytes a cycle", s->machine->dma.bytes_per_cycle[r->kind]);
     if (cost->limit == TS_DMA_LIMIT_WASTE)
@@ -277,6 +295,15 @@ static void add_json_others(ts_json *json, const char *key, const ts_transfer_ot
     ts_json_close(json);
 }
 
+static void add_json_program(ts_json *json, const ts_core_program *by) {
+    ts_json_object(json, "core_program");
+    ts_json_text(json, "program", by->program);
+    ts_json_text(json, "parameters", by->parameters);
+    ts_json_text(json, "engine_cannot", ts_dma_kind_text(by->kind));
+    ts_json_text(json, "status", by->status);
+    ts_json_close(json);
+}
+
 void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
                              ts_text *out) {
     const ts_dma_result *r = &study->cost.transfer;
@@ -295,6 +322,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
     ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
+    if (study->by.program) add_json_program(&json, &study->by);
     ts_json_object(&json, "parts");
     for (int i = 0; i < TS_DMA_PART_COUNT; i++)
         ts_json_int(&json, ts_dma_part_key((ts_dma_part)i), study->cost.parts[i]);

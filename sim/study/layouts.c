@@ -84,14 +84,14 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
 
 /* ---- Pricing them ---- */
 
-/* Where `needed` is false, an engine that cannot, and a tensor that does not fit, are no error: cost->cycles
+/* Where `needed` is false, what nobody can do, and a tensor that does not fit, are no error: cost->cycles
  * stays 0. */
-static bool try_one(ts_error *err, const ts_machine *machine, const ts_transfer_end *src,
-                    const ts_transfer_end *dst, bool needed, ts_dma_cost *cost) {
+static bool try_one(ts_error *err, const ts_machine *machine, ts_core_programs *known,
+                    const ts_transfer_end *src, const ts_transfer_end *dst, bool needed, ts_dma_cost *cost) {
     ts_arena *scratch = ts_arena_new();
     ts_transfer_study study;
     ts_error refused = {0};
-    bool priced = ts_transfer_price(&refused, scratch, machine, src, dst, false, &study);
+    bool priced = ts_transfer_price(&refused, scratch, machine, known, src, dst, false, &study);
     *cost = priced ? study.cost : (ts_dma_cost){0};
     ts_arena_free(scratch);
     if (priced) return true;
@@ -106,8 +106,8 @@ static int by_cycles(const void *a, const void *b) {
     return left->cycles < right->cycles ? -1 : left->cycles > right->cycles;
 }
 
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_study *study, bool dst,
-                            ts_transfer_others *others) {
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
+                            const ts_transfer_study *study, bool dst, ts_transfer_others *others) {
     ts_transfer_end src = study->src, to = study->dst, *end = dst ? &to : &src;
     const ts_shape *own = end->shape;
     ts_layout_list list;
@@ -119,7 +119,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_st
         ts_dma_cost cost;
         end->shape = list.shapes[i];
         if (strcmp(text_of(arena, own), text_of(arena, end->shape)) == 0) continue;
-        if (!try_one(err, study->machine, &src, &to, false, &cost)) return false;
+        if (!try_one(err, study->machine, known, &src, &to, false, &cost)) return false;
         if (cost.cycles > 0) others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles};
     }
     qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
@@ -130,12 +130,13 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
                                              const ts_shape *model) {
     ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
     m->machine = machine;
+    ts_core_programs *known = ts_core_programs_new(arena);
     if (!ts_layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
     for (int from = 0; from < m->list.count; from++) {
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            if (!try_one(err, machine, &src, &dst, from + to == 0, &m->costs[from][to])) return NULL;
+            if (!try_one(err, machine, known, &src, &dst, from + to == 0, &m->costs[from][to])) return NULL;
         }
     }
     m->copy_cycles = m->costs[0][0].cycles;

@@ -143,8 +143,9 @@ static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, 
     return study->plan != NULL;
 }
 
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
-                       const ts_transfer_end *dst, bool exact, ts_transfer_study *study) {
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
+                       const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
+                       ts_transfer_study *study) {
     bool squeezed;
     *study = (ts_transfer_study){.machine = machine, .src = *src, .dst = *dst, .dst_placed = dst->at >= 0};
     if (!same_sizes(err, arena, src, dst, &squeezed)) return false;
@@ -157,10 +158,9 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     if (!make_plan(err, arena, study, squeezed)) return false;
     const ts_space *a = ts_space_of_machine(err, arena, study->src_memory, false);
     const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);
-    ts_dma_machine memory = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_blame(err, &study->dst, 0);
-    return ts_dma_price(err, arena, &memory, study->plan, end_in(a, study->src_memory),
-                        end_in(b, study->dst_memory), exact, &study->cost);
+    return ts_plan_price(err, arena, machine, known, study->plan, end_in(a, study->src_memory),
+                         end_in(b, study->dst_memory), exact, &study->cost, &study->by);
 }
 
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/dma/price.h"
 #include "tilesim/layout/shape.h"
-#include "tilesim/machine/machine.h"
+#include "tilesim/study/core_program.h"
 
 enum { CHOICES = 4 };
 
@@ -21,16 +20,18 @@ static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
 }
 
 /* The core cycles of one transfer from HBM to HBM, or -1. */
-static int64_t price(ts_error *err, const ts_machine *machine, const char *src_text, const char *dst_text) {
+static int64_t price(ts_error *err, const ts_machine *machine, ts_core_programs *known, const char *src_text,
+                     const char *dst_text) {
     ts_arena *arena = ts_arena_new();
-    ts_dma_machine parts = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     ts_dma_end hbm = {.in_hbm = true};
     ts_dma_cost cost = {.cycles = -1};
+    ts_core_program by;
     const ts_shape *src = parse(err, arena, src_text), *dst = parse(err, arena, dst_text);
     if (src && dst) {
         ts_plan_side from = {.shape = src}, to = {.shape = dst, .base_bits = INT64_C(8) << 30}; /* at 1 GiB */
         const ts_plan *plan = ts_plan_new(err, arena, &from, &to, src->layout->rank, src->layout->dims);
-        if (!plan || !ts_dma_price(err, arena, &parts, plan, hbm, hbm, false, &cost)) cost.cycles = -1;
+        if (!plan || !ts_plan_price(err, arena, machine, known, plan, hbm, hbm, false, &cost, &by))
+            cost.cycles = -1;
     }
     ts_arena_free(arena);
     return cost.cycles;
@@ -40,10 +41,12 @@ int main(int argc, char **argv) {
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(&err, arena, argc > 1 ? argv[1] : TS_MACHINE_DEFAULT);
+    ts_core_programs *known = ts_core_programs_new(arena);
     int64_t least = INT64_MAX;
     const char *best = NULL;
     for (int i = 0; machine && err.kind == TS_ERROR_NONE && i < CHOICES; i++) {
-        int64_t in = price(&err, machine, before, between[i]), out = price(&err, machine, between[i], after);
+        int64_t in = price(&err, machine, known, before, between[i]),
+                out = price(&err, machine, known, between[i], after);
         printf("%-36s %9lld in, %9lld out\n", between[i], (long long)in, (long long)out);
         if (in + out < least) least = in + out, best = between[i];
     }

@@ -209,9 +209,15 @@ static void later_transfers_wait_for_a_queue(void **state) {
 static void an_engine_that_cannot_transpose_says_so(void **state) {
     fixture *f = *state;
     f->dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
+    f->dma.bytes_per_cycle[TS_DMA_GATHER] = 8;
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
     ts_dma_cost cost;
     const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
+    assert_true(
+        ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){0}, (ts_dma_end){0}, true, &cost));
+    assert_int_equal(cost.transfer.kind, TS_DMA_GATHER); /* element by element */
+    assert_int_equal(cost.engine_cycles, 64 * 64 * 4 / 8);
+    f->dma.bytes_per_cycle[TS_DMA_GATHER] = 0;
     assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = true},
                               (ts_dma_end){.in_hbm = true}, true, &cost));
     assert_int_equal(f->err.kind, TS_ERROR_UNMODELLED);
@@ -233,6 +239,10 @@ static void kinds_are_told_apart(void **state) {
         {"s8[64,256]{1,0:T(8,128)(4,1)}", "s8[64,256]{1,0}", TS_DMA_INTERLEAVE},
         {"f32[64,256]{1,0}", "f32[64,256]{0,1}", TS_DMA_TRANSPOSE},
         {"bf16[64,256]{1,0}", "bf16[64,256]{0,1}", TS_DMA_TRANSPOSE},
+        /* Words whose neighbours change, whatever they hold. */
+        {"bf16[64,256]{1,0}", "bf16[64,256]{0,1:T(8,128)(2,1)}", TS_DMA_TRANSPOSE},
+        {"bf16[64,256]{0,1:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(16,128)(2,1)}", TS_DMA_TRANSPOSE},
+        {"bf16[64,256]{1,0:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(16,128)(2,1)}", TS_DMA_RETILE},
         {"f32[64,256]{1,0}", "bf16[64,256]{1,0}", TS_DMA_CONVERT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -23,6 +23,7 @@ typedef enum {
     TS_DMA_LIMIT_PARTITIONS,
     TS_DMA_LIMIT_DESCRIPTORS,
     TS_DMA_LIMIT_FIXED,
+    TS_DMA_LIMIT_CORE, /* of a core program */
     TS_DMA_LIMIT_COUNT,
 } ts_dma_limit;
 

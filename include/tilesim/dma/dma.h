@@ -66,7 +66,9 @@ void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
 /* Some of what was left out was never charged, as its loops ended before it was measured: the time is of no use. */
 bool ts_dma_has_lost(const ts_dma *dma);
 
-/* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do. */
+/* As what the engine does a plan: where it cannot do the kind in a stream, it moves element by element, as a gather. */
+ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan);
+/* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do, nor gather. */
 bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan);
 ts_dma_kind ts_dma_classify(const ts_plan *plan);
 const char *ts_dma_kind_text(ts_dma_kind kind);

@@ -36,6 +36,11 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
                   ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
+/* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in transfer useful, src
+ * and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for itself core_cycles, most of them for
+ * what core_limiter says. */
+void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter, ts_dma_cost *cost);
+
 /* Prices of one machine, with the latest answers kept: a search asks for the same transfer again and again, and gets it in
  * microseconds. A transfer is the same when its boxes, their places and its ends are; one with many boxes, or that gathers,
  * is priced anew. The machine's figures are copied. */

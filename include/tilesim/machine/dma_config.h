@@ -12,7 +12,8 @@ typedef enum {
     TS_DMA_TRANSPOSE,  /* neighbours of the source are no neighbours in the destination */
     TS_DMA_CONVERT,    /* element types differ */
     TS_DMA_GATHER,     /* element by element */
-    TS_DMA_KIND_COUNT
+    TS_DMA_KIND_COUNT,
+    TS_DMA_CORE_PROGRAM = TS_DMA_KIND_COUNT /* none of the engine's: the core does it (study/core_program.h) */
 } ts_dma_kind;
 
 typedef struct {

@@ -30,8 +30,8 @@ typedef struct {
 
 /* The transfer of the study with one end in each other layout that TPUs use for its type. None is tried for
  * an end that lies on several axes. */
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_study *study, bool dst,
-                            ts_transfer_others *others);
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
+                            const ts_transfer_study *study, bool dst, ts_transfer_others *others);
 
 /* All pairs of layouts. */
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
     bool by_default; /* the user named no machine; set by the caller */
     ts_layout_list list;
     int64_t copy_cycles;                                 /* of a straight copy: the first layout to itself */
-    ts_dma_cost costs[TS_LAYOUTS_MOST][TS_LAYOUTS_MOST]; /* from, to; cycles 0: the engine cannot do it */
+    ts_dma_cost costs[TS_LAYOUTS_MOST][TS_LAYOUTS_MOST]; /* from, to; cycles 0: it cannot be done */
 } ts_transfer_matrix;
 
 ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,

@@ -4,6 +4,7 @@
 
 #include "tilesim/dma/price.h"
 #include "tilesim/machine/machine.h"
+#include "tilesim/study/core_program.h"
 
 enum { TS_TRANSFER_ANYWHERE = -1 };
 
@@ -35,15 +36,17 @@ typedef struct {
     const ts_machine_memory *src_memory, *dst_memory;
     const ts_plan *plan;
     ts_dma_cost cost;
+    ts_core_program by; /* where the engine cannot do it: what the core does instead */
 } ts_transfer_study;
 
 /* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the
  * source begins at 0; so does the destination, unless both share a memory: then it begins behind the source,
  * at the next place where the memory lets a tensor begin. The sizes of the two must agree; between slices,
  * dims of 1 do not count. Refused: different sizes, what does not fit, overlaps, impossible conversions.
- * exact: as ts_dma_price. */
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_transfer_end *src,
-                       const ts_transfer_end *dst, bool exact, ts_transfer_study *study);
+ * known, exact: as ts_plan_price. */
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
+                       const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
+                       ts_transfer_study *study);
 
 /* The plan between two ends whose tensors lie as the sides say; sizes as above. */
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,

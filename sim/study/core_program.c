@@ -1,0 +1,350 @@
+/* Pricing what the core does because the DMA engine cannot: a shipped program is chosen, run and billed. */
+#include "tilesim/study/core_program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/xla.h"
+#include "tilesim/run/run.h"
+
+/* ---- What is shipped ---- */
+
+enum { LINEAR, TILES, ANY };
+
+typedef struct {
+    ts_dma_kind kind;
+    int src_bits, dst_bits;
+    ts_dtype from, to;          /* TS_DTYPE_COUNT: any, bits are what matters */
+    const char *program, *type; /* type: its parameter TYPE; NULL: it has none */
+    bool turns; /* rows become columns, of a batch of matrices, also from or to VMEM; else there are only rows
+                 */
+    int x_tiles, y_tiles; /* ANY: it has the parameters X_TILES and Y_TILES */
+} shipped;
+
+static const shipped programs[] = {
+    {TS_DMA_TRANSPOSE, 32, 32, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "transpose.tsim", "f32", true, ANY, ANY},
+    {TS_DMA_TRANSPOSE, 16, 16, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "transpose.tsim", "bf16", true, ANY, ANY},
+    {TS_DMA_TRANSPOSE, 8, 8, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "transpose.tsim", "u8", true, ANY, ANY},
+    {TS_DMA_TRANSPOSE, 4, 4, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "transpose.tsim", "u4", true, ANY, ANY},
+    {TS_DMA_CONVERT, 32, 16, TS_DTYPE_F32, TS_DTYPE_BF16, "pack.tsim", NULL, false, ANY, TILES},
+    {TS_DMA_CONVERT, 16, 32, TS_DTYPE_BF16, TS_DTYPE_F32, "unpack.tsim", NULL, false, TILES, ANY},
+    {TS_DMA_RETILE, 32, 32, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "tile.tsim", NULL, false, LINEAR, TILES},
+    {TS_DMA_RETILE, 32, 32, TS_DTYPE_COUNT, TS_DTYPE_COUNT, "untile.tsim", NULL, false, TILES, LINEAR},
+};
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
+
+/* ---- A transfer as matrices ---- */
+
+typedef struct {
+    int64_t batch, rows, cols; /* of the source */
+    bool turned;               /* its columns are rows of the destination */
+    bool in_hbm[2];
+    int tiles[2]; /* LINEAR or TILES */
+} matrices;
+
+static const ts_xla_layout *fields_of(const ts_plan *plan, const ts_shape *shape) {
+    return shape->xla && shape->xla->rank == plan->rank ? shape->xla : NULL;
+}
+
+/* The dim whose neighbours are nearest, a word being one place: its elements lie in the lanes. -1: none. */
+static int lane_dim(const ts_plan *plan, const ts_shape *shape, const ts_layout *layout) {
+    int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first[TS_LAYOUT_MAX_AXES], at[TS_LAYOUT_MAX_AXES];
+    int64_t least = INT64_MAX, word = shape->element_bits < 32 ? 32 / shape->element_bits : 1;
+    const ts_xla_layout *fields = fields_of(plan, shape);
+    int best = -1;
+    for (int i = 0; fields && i < plan->rank; i++) {
+        int dim = fields->minor_to_major ? fields->minor_to_major[i] : plan->rank - 1 - i;
+        if (plan->sizes[dim] > 1) return dim;
+    }
+    ts_layout_forward(layout, index, first);
+    for (int i = 0; i < plan->rank; i++) {
+        if (plan->sizes[i] <= 1) continue;
+        index[i] = plan->sizes[i] > word ? word : plan->sizes[i] - 1;
+        ts_layout_forward(layout, index, at);
+        int64_t step = (at[0] < first[0] ? first[0] - at[0] : at[0] - first[0]) / index[i];
+        if (step < least) least = step, best = i;
+        index[i] = 0;
+    }
+    return best;
+}
+
+static bool find_matrices(const ts_plan *plan, ts_dma_end src, ts_dma_end dst, matrices *m) {
+    const ts_shape *sides[2] = {plan->src.shape, plan->dst.shape};
+    if (plan->gathers || plan->src_layout->axis_count > 1 || plan->dst_layout->axis_count > 1) return false;
+    int from = lane_dim(plan, sides[0], plan->src_layout), to = lane_dim(plan, sides[1], plan->dst_layout);
+    if (from < 0 || to < 0) return false;
+    *m = (matrices){.batch = 1,
+                    .rows = 1,
+                    .cols = plan->sizes[from],
+                    .turned = from != to,
+                    .in_hbm = {src.in_hbm, dst.in_hbm}};
+    for (int i = 0; i < plan->rank; i++) {
+        if (i != from) *(m->turned && i != to ? &m->batch : &m->rows) *= plan->sizes[i];
+    }
+    for (int i = 0; i < 2; i++) m->tiles[i] = sides[i]->xla && sides[i]->xla->tile_count > 0 ? TILES : LINEAR;
+    return true;
+}
+
+static bool fits(const shipped *p, const ts_plan *plan, ts_dma_kind kind, const matrices *m) {
+    const ts_shape *src = plan->src.shape, *dst = plan->dst.shape;
+    if (p->kind != kind || p->turns != m->turned) return false;
+    if (!p->turns && (!m->in_hbm[0] || !m->in_hbm[1])) return false;
+    if (src->element_bits != p->src_bits || dst->element_bits != p->dst_bits) return false;
+    if (p->from != TS_DTYPE_COUNT && (src->dtype != p->from || dst->dtype != p->to)) return false;
+    return (p->x_tiles == ANY || p->x_tiles == m->tiles[0]) &&
+           (p->y_tiles == ANY || p->y_tiles == m->tiles[1]);
+}
+
+static const char *const rate_fields[TS_DMA_KIND_COUNT] = {
+    [TS_DMA_COPY] = "dma.rate.copy",
+    [TS_DMA_RETILE] = "dma.rate.retile",
+    [TS_DMA_INTERLEAVE] = "dma.rate.interleave",
+    [TS_DMA_TRANSPOSE] = "dma.rate.transpose",
+    [TS_DMA_CONVERT] = "dma.rate.convert",
+    [TS_DMA_GATHER] = "dma.rate.gather",
+};
+const char *ts_dma_rate_field(ts_dma_kind kind) { return rate_fields[kind]; }
+
+static bool refuse(ts_error *err, const ts_machine *machine, ts_dma_kind kind) {
+    return ts_error_set(
+        err, TS_ERROR_UNMODELLED,
+        "the DMA engine of %s cannot do a %s (%s is 0), and no shipped program does this one: "
+        "transpose.tsim takes one axis and 4 to 32 bits; pack.tsim and unpack.tsim f32 and tiled bf16, "
+        "tile.tsim and untile.tsim 32 bits, from HBM to HBM",
+        machine->name, ts_dma_kind_text(kind), rate_fields[kind]);
+}
+
+/* ---- Runs ---- */
+
+/* What a run says, and what grows with its size. */
+typedef struct {
+    int64_t cycles, read_bytes, written_bytes, waste_bytes, padding_bytes, transfers;
+    int64_t stalls[TS_STALL_COUNT]; /* of all cores */
+    ts_hbm_stats hbm;
+} measures;
+
+typedef struct known_run {
+    const char *what;
+    measures measured;
+    int cores;
+    struct known_run *next;
+} known_run;
+
+struct ts_core_programs {
+    ts_arena *arena;
+    known_run *runs;
+};
+
+ts_core_programs *ts_core_programs_new(ts_arena *arena) {
+    ts_core_programs *known = TS_NEW(arena, ts_core_programs);
+    known->arena = arena;
+    return known;
+}
+
+enum { MOST_DEFINES = 10 };
+
+typedef struct {
+    ts_arena *arena;
+    const ts_machine *machine;
+    const char *path;
+    ts_define defines[MOST_DEFINES];
+    int count;
+} job;
+
+static void define(job *j, const char *name, int64_t value) {
+    char *text = ts_arena_alloc(j->arena, 24, 1);
+    snprintf(text, 24, "%lld", (long long)value);
+    int i = 0;
+    while (i < j->count && strcmp(j->defines[i].name, name) != 0) i++;
+    j->defines[i] = (ts_define){name, text};
+    j->count += i == j->count;
+}
+
+static const char *print_defines(const job *j, ts_arena *arena, const char *before) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "%s", before);
+    for (int i = 0; i < j->count; i++)
+        ts_text_add(&text, "%s-D %s=%s", text.length > 0 ? " " : "", j->defines[i].name, j->defines[i].value);
+    return text.bytes;
+}
+
+static void measure(const ts_run_result *result, measures *m) {
+    const ts_chip_counters *chip = &result->chip;
+    *m = (measures){.cycles = chip->cycles,
+                    .read_bytes = chip->hbm_read_bytes,
+                    .written_bytes = chip->hbm_written_bytes,
+                    .waste_bytes = chip->waste_bytes,
+                    .padding_bytes = chip->padding_bytes / 2, /* counted at both ends, of which HBM is one */
+                    .transfers = chip->transfers,
+                    .hbm = chip->hbm};
+    for (int core = 0; core < chip->core_count; core++)
+        for (int i = 0; i < TS_STALL_COUNT; i++) m->stalls[i] += chip->cores[core].stalls[i];
+}
+
+/* The error of a program that does not fit the machine is the user's: his shape asked for it. */
+static const known_run *run(ts_error *err, ts_core_programs *known, const job *j) {
+    ts_text what;
+    ts_text_init(&what, j->arena);
+    ts_text_add(&what, "%llx %s", (unsigned long long)j->machine->hash, j->path);
+    const char *name = print_defines(j, j->arena, what.bytes);
+    for (const known_run *r = known->runs; r; r = r->next)
+        if (strcmp(r->what, name) == 0) return r;
+    ts_arena *scratch = ts_arena_new();
+    ts_run_request request = {.program = j->path,
+                              .machine = j->machine,
+                              .defines = j->defines,
+                              .define_count = j->count,
+                              .time_only = true,
+                              .exact = true,
+                              .max_cycles = INT64_C(1) << 50};
+    ts_run_result result;
+    known_run *r = NULL;
+    if (ts_run(err, scratch, &request, &result)) {
+        r = TS_NEW(known->arena, known_run);
+        *r = (known_run){.what = ts_arena_copy_text(known->arena, name, strlen(name)),
+                         .cores = result.chip.core_count,
+                         .next = known->runs};
+        measure(&result, &r->measured);
+        known->runs = r;
+    }
+    ts_arena_free(scratch);
+    return r;
+}
+
+/* a, of `few`, and b, of twice as many, extended to `total`: in its stride each block takes the same. */
+static void extend(const measures *a, const measures *b, int64_t few, int64_t total, measures *out) {
+    const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;
+    int64_t *sum = (int64_t *)out;
+    for (size_t i = 0; i < sizeof *out / sizeof *sum; i++) {
+        int64_t value = y[i] + (int64_t)((__int128)(y[i] - x[i]) * (total - 2 * few) / few);
+        sum[i] = value > 0 ? value : 0;
+    }
+}
+
+/* ---- Sizes ---- */
+
+/* Elements of a run: 16 blocks of transpose.tsim, whose longest side is LONGEST. */
+enum { RUN_ELEMENTS = 4 << 20, LONGEST = 2048, EDGE = 128 };
+
+/* Which parameter is made smaller for the runs, and how much of it they take; a matrix that is itself too
+ * large stands for its batch. */
+static void find_part(const matrices *m, const char **name, int64_t *few, int64_t *total) {
+    int64_t cols = ts_round_up(m->cols, EDGE), rows = ts_round_up(m->rows, EDGE);
+    bool by_batch = rows <= RUN_ELEMENTS / cols, by_rows = cols <= RUN_ELEMENTS / LONGEST;
+    *name = by_batch ? "BATCH" : by_rows ? "ROWS" : "COLS";
+    *total = by_batch ? m->batch : m->batch * (by_rows ? m->rows : m->cols);
+    *few = by_batch  ? RUN_ELEMENTS / (rows * cols)
+           : by_rows ? RUN_ELEMENTS / cols / LONGEST * LONGEST
+                     : ts_round_up(RUN_ELEMENTS / rows, LONGEST);
+}
+
+static bool run_all(ts_error *err, ts_core_programs *known, job *j, const matrices *m, measures *out,
+                    int *cores) {
+    const char *name;
+    const known_run *a, *b;
+    int64_t few, total;
+    find_part(m, &name, &few, &total);
+    bool whole = total <= 3 * few;
+    if (!whole && m->batch > 1) define(j, "BATCH", 1);
+    if (!whole) define(j, name, few);
+    a = b = run(err, known, j);
+    if (a && !whole) define(j, name, 2 * few);
+    if (a && !whole) b = run(err, known, j);
+    if (!a || !b) return false;
+    *cores = b->cores;
+    *out = a->measured;
+    if (!whole) extend(&a->measured, &b->measured, few, total, out);
+    return true;
+}
+
+enum { ROW_BLOCK_WORDS = 1 << 18, MOST_BLOCK = 512, LEAST_BLOCK = 16 };
+
+static void set_defines(job *j, const shipped *p, const matrices *m) {
+    int64_t block = ROW_BLOCK_WORDS / ts_round_up(m->cols, EDGE) / LEAST_BLOCK * LEAST_BLOCK;
+    if (p->type) j->defines[j->count++] = (ts_define){"TYPE", p->type};
+    if (m->batch > 1) define(j, "BATCH", m->batch);
+    define(j, "ROWS", m->rows);
+    define(j, "COLS", m->cols);
+    if (p->x_tiles == ANY && m->tiles[0] == LINEAR) define(j, "X_TILES", 0);
+    if (p->y_tiles == ANY && m->tiles[1] == LINEAR) define(j, "Y_TILES", 0);
+    if (!m->in_hbm[0]) define(j, "X_VMEM", 1);
+    if (!m->in_hbm[1]) define(j, "Y_VMEM", 1);
+    if (!p->turns)
+        define(j, "BLOCK", block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block);
+}
+
+/* ---- The bill ---- */
+
+static int64_t bytes_of(int64_t elements, int bits) { return ts_ceil_div(elements * bits, 8); }
+
+static void make_bill(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, int cores,
+                      ts_dma_cost *cost) {
+    static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE, TS_STALL_BARRIER};
+    int64_t src = bytes_of(plan->elements, plan->src.shape->element_bits),
+            dst = bytes_of(plan->elements, plan->dst.shape->element_bits), waited = 0;
+    int most = -1;
+    *cost = (ts_dma_cost){.cycles = m->cycles, .hbm = m->hbm};
+    cost->transfer = (ts_dma_result){.kind = TS_DMA_CORE_PROGRAM,
+                                     .completed_cycle = m->cycles,
+                                     .useful_bytes = src > dst ? src : dst,
+                                     .src_bytes = m->read_bytes,
+                                     .dst_bytes = m->written_bytes,
+                                     .padding_bytes = m->padding_bytes,
+                                     .waste_bytes = m->waste_bytes,
+                                     .descriptors = m->transfers};
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waited += m->stalls[waits[i]];
+    for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
+        if (m->stalls[i] > 0 && (most < 0 || m->stalls[i] > m->stalls[most])) most = i;
+    ts_dma_bill_program(dma, m->cycles - waited / cores, most < 0 ? "bundles" : ts_stall_get(most)->meaning,
+                        cost);
+}
+
+static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
+    for (int i = 0; i < machine->leaf_count; i++) {
+        if (strcmp(machine->leaves[i].path, rate_fields[kind]) == 0)
+            return ts_field_status_text(ts_field_leaf_status(&machine->leaves[i]));
+    }
+    return ts_field_status_text(TS_STATUS_UNSTATED);
+}
+
+static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma_machine *dma,
+                          ts_core_programs *known, const shipped *p, const matrices *m, const ts_plan *plan,
+                          ts_dma_cost *cost, ts_core_program *by) {
+    ts_arena *scratch = ts_arena_new();
+    ts_text path, name;
+    ts_text_init(&path, scratch);
+    ts_text_init(&name, known->arena);
+    ts_text_add(&path, "tilesim:/%s", p->program);
+    ts_text_add(&name, "programs/%s", p->program);
+    job j = {.arena = scratch, .machine = machine, .path = path.bytes};
+    measures measured;
+    int cores;
+    set_defines(&j, p, m);
+    *by = (ts_core_program){.program = name.bytes,
+                            .parameters = print_defines(&j, known->arena, ""),
+                            .kind = p->kind,
+                            .status = status_of(machine, p->kind)};
+    bool good = run_all(err, known, &j, m, &measured, &cores);
+    if (good) make_bill(dma, plan, &measured, cores, cost);
+    ts_arena_free(scratch);
+    return good;
+}
+
+bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
+                   const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
+                   ts_core_program *by) {
+    ts_dma_machine dma = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
+    ts_dma_kind kind = ts_dma_classify(plan);
+    matrices m;
+    *by = (ts_core_program){0};
+    bool wanted = machine->dma.bytes_per_cycle[kind] == 0 && find_matrices(plan, src, dst, &m);
+    for (int i = 0; wanted && i < PROGRAMS; i++) {
+        if (fits(&programs[i], plan, kind, &m))
+            return price_program(err, machine, &dma, known, &programs[i], &m, plan, cost, by);
+    }
+    if (machine->dma.bytes_per_cycle[ts_dma_kind_done(&machine->dma, plan)] == 0)
+        return refuse(err, machine, kind);
+    return ts_dma_price(err, scratch, &dma, plan, src, dst, exact, cost);
+}

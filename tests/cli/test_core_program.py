@@ -1,0 +1,98 @@
+"""Transfers that the DMA engine cannot do cost what the shipped program takes that does them with the core."""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+NO_CONVERT = ("--set", "dma.rate.convert=0")
+NO_RETILE = ("--set", "dma.rate.retile=0")
+
+
+def price(src, dst, *options):
+    return expect_json(["dma", src, dst, "--alone", *options], schema="tilesim.dma")
+
+
+def cycles_of(bill, *options):
+    """The program that the bill names, with the parameters that it names, run as a user would."""
+    by = bill["core_program"]
+    words = ["run", by["program"], "--time-only", "--exact", *by["parameters"].split(), *options]
+    return expect_json(words, schema="tilesim.run")["cycles"]
+
+
+@test
+def the_price_is_that_of_the_program():
+    rows = [
+        ("f32[300,1030]{1,0:T(8,128)}", "f32[300,1030]{0,1:T(8,128)}", "transpose", []),
+        ("f32[300,1030]{1,0}", "f32[300,1030]{0,1:T(8,128)}", "transpose", []),
+        ("bf16[3,520,260]{2,1,0:T(8,128)(2,1)}", "bf16[3,520,260]{1,2,0}", "transpose", []),
+        ("s8[512,256]{1,0:T(8,128)(4,1)}", "s8[512,256]{0,1:T(8,128)(4,1)}", "transpose", []),
+        ("s4[512,256]{1,0:T(8,128)(8,1)E(4)}", "s4[512,256]{0,1:T(8,128)(8,1)E(4)}", "transpose", []),
+        ("f32[512,256]{1,0:T(8,128)}", "f32[512,256]{0,1:T(8,128)S(1)}", "transpose", []),
+        ("f32[600,512]{1,0}", "bf16[600,512]{1,0:T(8,128)(2,1)}", "convert", NO_CONVERT),
+        ("bf16[600,512]{1,0:T(8,128)(2,1)}", "f32[600,512]{1,0:T(8,128)}", "convert", NO_CONVERT),
+        ("f32[600,512]{1,0}", "f32[600,512]{1,0:T(8,128)}", "retile", NO_RETILE),
+        ("f32[600,512]{1,0:T(8,128)}", "f32[600,512]{1,0}", "retile", NO_RETILE),
+    ]
+    for machine in ("tpu-v4", "tpu-v5e", "tpu-v7x"):
+        for src, dst, cannot, options in rows:
+            bill = price(src, dst, "-m", machine, *options)
+            assert bill["kind"] == "core program" and bill["core_program"]["engine_cannot"] == cannot, (src, dst)
+            assert bill["cycles"] == cycles_of(bill, "-m", machine, *options), (src, dst, machine)
+            assert sum(bill["parts"].values()) == bill["cycles"]
+
+
+@test
+def large_ones_are_extended():
+    for src, dst, machine in (
+        ("f32[4096,4096]{1,0:T(8,128)}", "f32[4096,4096]{0,1:T(8,128)}", "tpu-v5e"),
+        ("f32[20,128,4000]{2,1,0:T(8,128)}", "f32[20,128,4000]{1,2,0:T(8,128)}", "tpu-v5p"),
+        ("bf16[600,40000]{1,0:T(8,128)(2,1)}", "bf16[600,40000]{0,1:T(8,128)(2,1)}", "tpu-v6e"),
+    ):
+        bill = price(src, dst, "-m", machine)
+        run_whole = cycles_of(bill, "-m", machine)
+        assert abs(bill["cycles"] / run_whole - 1) < 0.03, (src, machine, bill["cycles"], run_whole)
+        assert bill["moved_bytes"] >= 2 * bill["useful_bytes"] * 0.99
+
+
+# MaxText on v5p: relayout copies, (read + written) bytes / 2.37 TB/s.
+@test
+def measured_relayouts():
+    for layers in (6, 24, 28):
+        for a, b in (("2,1,0", "1,2,0"), ("1,2,0", "2,1,0")):
+            shape = f"f32[{layers},128,32000]"
+            bill = price(f"{shape}{{{a}:T(8,128)}}", f"{shape}{{{b}:T(8,128)}}", "-m", "tpu-v5p")
+            measured = 2 * 4 * layers * 128 * 32000 / 2.37e6
+            assert abs(bill["microseconds"] / measured - 1) < 0.15, (layers, bill["microseconds"], measured)
+
+
+@test
+def the_bill_says_who_does_it():
+    text = expect(["dma", "f32[512,256]{1,0}", "f32[512,256]{0,1}", "--alone"])
+    assert re.search(r"^plan          core program: the engine cannot transpose \(dma.rate.transpose is 0, derived\)\n"
+                     r" {14}programs/transpose.tsim -D TYPE=f32 -D ROWS=512 -D COLS=256 -D X_TILES=0 -D Y_TILES=0\n", text, re.M)
+    narrow = price("s8[2048,2048]{1,0:T(8,128)(4,1)}", "s8[2048,2048]{0,1:T(8,128)(4,1)}")
+    assert narrow["limiter"] == "unit busy: transpose of 128 x 128" and narrow["parts"]["reordering"] > narrow["cycles"] / 3
+
+
+@test
+def what_no_program_does():
+    odd = "f32[512,512] S[(64,8,32,16):(4096@m,16@m,128@m,1@m)]"
+    text = expect(["dma", "f64[64,64]{1,0}", "f64[64,64]{0,1}", "--alone"])
+    assert "\nplan          gather, element by element: 1 box, " in text
+    assert "\n              the engine cannot transpose (dma.rate.transpose is 0), and no shipped program does this one\n" in text
+    for src, dst, kind, options in (
+        ("f64[64,64]{1,0}", "f64[64,64]{0,1}", "transpose", ()),
+        ("f32[64,64]{1,0}", "s8[64,64]{1,0}", "convert", NO_CONVERT),
+        ("bf16[64,64]{1,0}", "bf16[64,64]{1,0:T(8,128)(2,1)}", "interleave", ("--set", "dma.rate.interleave=0")),
+    ):
+        code, out, err = run("dma", src, dst, *options, "--set", "dma.rate.gather=0")
+        assert code == 4 and out == "" and err == (
+            f"tilesim: not modelled: the DMA engine of tpu-v5e cannot do a {kind} (dma.rate.{kind} is 0), and no shipped "
+            "program does this one: transpose.tsim takes one axis and 4 to 32 bits; pack.tsim and unpack.tsim f32 and tiled "
+            "bf16, tile.tsim and untile.tsim 32 bits, from HBM to HBM\n"), (src, err)
+    assert price(odd, "f32[512,512]{1,0}")["cycles"] > 0  # any layout has a price
+
+
+main()
