@@ -1,5 +1,6 @@
 /* tilesim layout: explains a shape, draws it, and maps single elements to memory and back. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
@@ -152,9 +153,21 @@ static void print_found(const question *q, ts_text *out) {
     ts_text_add_char(out, '\n');
 }
 
+/* What two shapes of the same map may still differ in. */
+static void print_difference(const ts_shape *a, const ts_shape *b, const char *head, ts_text *out) {
+    if (a->element_bits != b->element_bits)
+        ts_text_add(out, "%selements of %d and of %d bits\n", head, a->element_bits, b->element_bits);
+    if (a->memory_space != b->memory_space)
+        ts_text_add(out, "%smemory spaces %d and %d\n", head, a->memory_space, b->memory_space);
+    if (a->element_bits == b->element_bits && a->storage_bytes != b->storage_bytes)
+        ts_text_add(out, "%s%" PRId64 " and %" PRId64 " bytes of storage: padding behind the last element\n",
+                    head, a->storage_bytes, b->storage_bytes);
+}
+
 static void print_comparison(const question *q, ts_text *out) {
     const ts_shape *sides[2] = {q->shape, q->other};
     ts_text_add(out, q->is_equal ? "equal: every element is at the same place in both\n" : "different at ");
+    if (q->is_equal) print_difference(q->shape, q->other, "but: ", out);
     if (!q->is_equal) print_index(q->shape->layout->rank, q->witness, out);
     for (int i = 0; i < 2; i++) {
         ts_text_add(out, i == 0 && !q->is_equal ? "\n  " : "  ");
@@ -219,6 +232,7 @@ static void print_json(const question *q, ts_text *out) {
         ts_text_init(&text, q->arena);
         ts_shape_print(q->translated, &text);
         ts_json_text(&json, "as", text.bytes);
+        ts_json_int(&json, "as_storage_bytes", q->translated->storage_bytes);
     }
     if (q->equal != NULL) {
         ts_json_bool(&json, "equal", q->is_equal);
@@ -228,6 +242,14 @@ static void print_json(const question *q, ts_text *out) {
             ts_json_ints(&json, "witness", rank, q->witness);
     }
     ts_json_end(&json);
+}
+
+/* A translation keeps the map, not padding behind the last element. */
+static void warn_of_storage(const question *q) {
+    ts_text text;
+    ts_text_init(&text, q->arena);
+    print_difference(q->shape, q->translated, "note: ", &text);
+    fputs(text.bytes, stderr);
 }
 
 static bool save_svg(ts_error *err, ts_arena *arena, const ts_shape *shape, const char *path) {
@@ -260,5 +282,6 @@ int cmd_layout(int argc, char **argv) {
     else if (cli_reports(&line))
         print_text(&q, &out);
     int written = cli_print(&out);
+    if (q.translated != NULL) warn_of_storage(&q);
     return cli_end(&line, written != 0 || q.is_equal ? written : 3);
 }

@@ -20,5 +20,7 @@ typedef struct {
 
 /* The notation that the text at the cursor begins, by its first words; NULL: none. */
 const ts_notation *ts_notation_find(const ts_cursor *cursor);
+/* What stands behind a layout that is not XLA's: E() where elements are not as wide as usual, and S(). */
+void ts_shape_print_fields(const ts_shape *shape, ts_text *out);
 
 #endif

@@ -30,9 +30,11 @@ static bool count_bytes(int64_t elements, int bits, int64_t *bytes) {
 
 static bool set_sizes(ts_error *err, const ts_notation_shape *read, ts_shape *shape) {
     int64_t places = read->places;
+    int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
+    int unpadded_bits = shape->element_bits < own_bits ? shape->element_bits : own_bits;
     if ((places > 0 || count_places(shape->layout, &places)) &&
         count_bytes(places, shape->element_bits, &shape->storage_bytes) &&
-        count_bytes(ts_layout_element_count(shape->layout), shape->element_bits, &shape->unpadded_bytes)) {
+        count_bytes(ts_layout_element_count(shape->layout), unpadded_bits, &shape->unpadded_bytes)) {
         shape->padded_elements = places;
         shape->bytes = shape->storage_bytes;
         return true;
@@ -40,20 +42,21 @@ static bool set_sizes(ts_error *err, const ts_notation_shape *read, ts_shape *sh
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's size does not fit in 64 bits");
 }
 
-/* "S(n)" behind a layout. */
-static bool read_memory_space(ts_error *err, ts_cursor *cursor, int *space) {
+/* "E(n)" or "S(n)" behind a layout, as XLA writes the bits of an element and a memory space; `value` stays
+ * where it is not there. */
+static bool read_field(ts_error *err, ts_cursor *cursor, const char *name, const char *what, int least,
+                       int *value) {
     int64_t number = 0;
     ts_cursor start = *cursor;
-    *space = 0;
-    if (!ts_cursor_take(cursor, "S") || !ts_cursor_take(cursor, "(")) {
+    if (!ts_cursor_take(cursor, name) || !ts_cursor_take(cursor, "(")) {
         *cursor = start;
         return true;
     }
-    if (!ts_cursor_integer(err, cursor, "a memory space", &number)) return false;
-    if (number < 0 || number > INT_MAX)
+    if (!ts_cursor_integer(err, cursor, what, &number)) return false;
+    if (number < least || number > INT_MAX)
         return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "found %" PRId64 ", expected a memory space of 0 to %d", number, INT_MAX);
-    *space = (int)number;
+                           "found %" PRId64 ", expected %s of %d to %d", number, what, least, INT_MAX);
+    *value = (int)number;
     return ts_cursor_expect(err, cursor, ")");
 }
 
@@ -70,7 +73,9 @@ static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const
     *shape = (ts_shape){.dtype = array->dtype, .element_bits = array->element_bits, .layout = read.layout};
     shape->notation = notation->name;
     shape->layout_text = read.text.bytes;
-    return read_memory_space(err, cursor, &shape->memory_space) && set_sizes(err, &read, shape);
+    return read_field(err, cursor, "E", "a number of bits", 1, &shape->element_bits) &&
+           read_field(err, cursor, "S", "a memory space", 0, &shape->memory_space) &&
+           set_sizes(err, &read, shape);
 }
 
 /* Errors without a place are about the layout as a whole. */
@@ -120,6 +125,12 @@ const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const cha
     return NULL;
 }
 
+void ts_shape_print_fields(const ts_shape *shape, ts_text *out) {
+    if (shape->element_bits != ts_dtype_get(shape->dtype)->stored_bits)
+        ts_text_add(out, " E(%d)", shape->element_bits);
+    if (shape->memory_space != 0) ts_text_add(out, " S(%d)", shape->memory_space);
+}
+
 void ts_shape_print(const ts_shape *shape, ts_text *out) {
     if (shape->xla != NULL) {
         ts_xla_print(shape, out);
@@ -129,7 +140,7 @@ void ts_shape_print(const ts_shape *shape, ts_text *out) {
     for (int i = 0; i < shape->layout->rank; i++)
         ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
     ts_text_add(out, "] %s", shape->layout_text);
-    if (shape->memory_space != 0) ts_text_add(out, " S(%d)", shape->memory_space);
+    ts_shape_print_fields(shape, out);
 }
 
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,

@@ -6,6 +6,7 @@
 
 #include "axe_private.h"
 #include "index_map_private.h"
+#include "notation.h"
 #include "tilesim/base/number.h"
 #include "tilesim/layout/cute_axe.h"
 #include "tilesim/layout/shape.h"
@@ -23,7 +24,7 @@ static const ts_shape *with_layout(ts_error *err, ts_arena *arena, const ts_shap
     for (int i = 0; i < shape->layout->rank; i++)
         ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
     ts_text_add(&text, "] %s", layout->bytes);
-    if (shape->memory_space != 0) ts_text_add(&text, " S(%d)", shape->memory_space);
+    ts_shape_print_fields(shape, &text);
     ts_source source = {"translation", text.bytes, text.length};
     return ts_shape_parse(err, arena, &source);
 }
@@ -83,10 +84,29 @@ typedef struct {
     const ts_index_expr *exprs[TS_LAYOUT_MAX_DIMS];
 } tracer;
 
+static bool is_zero(const ts_index_expr *expr) { return expr->kind == TS_INDEX_CONSTANT && expr->value == 0; }
+
 static const ts_index_expr *with(const tracer *t, ts_index_kind kind, const ts_index_expr *expr,
                                  int64_t value) {
-    bool idle = value == (kind == TS_INDEX_ADD ? 0 : 1);
+    bool idle = is_zero(expr) ? kind != TS_INDEX_ADD : value == (kind == TS_INDEX_ADD ? 0 : 1);
     return idle ? expr : ts_index_node(t->arena, kind, expr, ts_index_constant(t->arena, value));
+}
+
+/* `expr // value`; (e // 2) // 2 is e // 4. */
+static const ts_index_expr *quotient_of(const tracer *t, const ts_index_expr *expr, int64_t value) {
+    int64_t both;
+    if (expr->kind == TS_INDEX_DIVIDE && expr->b->kind == TS_INDEX_CONSTANT &&
+        ts_mul(expr->b->value, value, &both))
+        return with(t, TS_INDEX_DIVIDE, expr->a, both);
+    return with(t, TS_INDEX_DIVIDE, expr, value);
+}
+
+/* `expr % value`; (e % 8) % 4 is e % 4. */
+static const ts_index_expr *remainder_of(const tracer *t, const ts_index_expr *expr, int64_t value) {
+    if (is_zero(expr)) return expr;
+    if (expr->kind == TS_INDEX_MODULO && expr->b->kind == TS_INDEX_CONSTANT && expr->b->value % value == 0)
+        expr = expr->a;
+    return ts_index_node(t->arena, TS_INDEX_MODULO, expr, ts_index_constant(t->arena, value));
 }
 
 static void open_gap(tracer *t, int at) {
@@ -112,9 +132,8 @@ static void trace(tracer *t, const ts_stage *stage) {
         break;
     case TS_STAGE_SPLIT:
         open_gap(t, k);
-        t->exprs[k] = with(t, TS_INDEX_DIVIDE, t->exprs[k + 1], stage->value);
-        t->exprs[k + 1] = ts_index_node(t->arena, TS_INDEX_MODULO, t->exprs[k + 1],
-                                        ts_index_constant(t->arena, stage->value));
+        t->exprs[k] = quotient_of(t, t->exprs[k + 1], stage->value);
+        t->exprs[k + 1] = remainder_of(t, t->exprs[k + 1], stage->value);
         break;
     case TS_STAGE_INSERT:
         open_gap(t, k);
@@ -176,6 +195,7 @@ static bool is_compact(const part *parts, int count) {
 static const ts_index_expr *sum_of(const tracer *t, const part *parts, int count) {
     const ts_index_expr *sum = NULL;
     for (int i = 0; i < count; i++) {
+        if (is_zero(parts[i].expr)) continue;
         const ts_index_expr *term = with(t, TS_INDEX_MULTIPLY, parts[i].expr, parts[i].stride);
         sum = sum ? ts_index_node(t->arena, TS_INDEX_ADD, sum, term) : term;
     }

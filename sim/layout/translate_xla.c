@@ -115,12 +115,14 @@ static const ts_shape *check(search *s, const digits *list) {
     ts_xla_tile *tiles = TS_NEW_ARRAY(s->arena, ts_xla_tile, MAX_TILES);
     for (int i = 0; i < s->tile_count; i++)
         tiles[i] = s->tiles[s->tile_count - 1 - i]; /* the last was undone first */
+    int bits = s->shape->element_bits;
     ts_xla_layout fields = {.rank = layout->rank,
                             .dims = layout->dims,
                             .minor_to_major = minor_to_major(s->arena, list, layout->rank),
                             .layout_written = true,
                             .tile_count = s->tile_count,
                             .tiles = tiles,
+                            .element_bits = bits == ts_dtype_get(s->shape->dtype)->stored_bits ? 0 : bits,
                             .memory_space = s->shape->memory_space};
     const ts_shape *shape = ts_xla_shape(NULL, s->arena, s->shape->dtype, &fields);
     int64_t *witness = TS_NEW_ARRAY(s->arena, int64_t, layout->rank);

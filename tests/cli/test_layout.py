@@ -206,6 +206,17 @@ def inverse():
 
 
 @test
+def the_same_map_may_differ_in_bytes():
+    out = expect(["layout", "s4[9]{0:E(4)}", "--equal", "s4[9] S[9:1] S(1)"], out=None)
+    assert out.splitlines()[:3] == ["equal: every element is at the same place in both",
+                                    "but: elements of 4 and of 8 bits", "but: memory spaces 0 and 1"], out
+    expect(["layout", "f32[14] lambda i: [i//4, i%4]", "--as", "xla"], out="f32[14]{0}\n",
+           err="note: 64 and 56 bytes of storage: padding behind the last element\n")
+    expect(["layout", "f32[16] lambda i: [i//4, i%4]", "--as", "xla"], out="f32[16]{0}\n")
+    expect_json(["layout", "s4[9]{0:E(4)}", "--as", "axe"], **{"as": "s4[9] S[9:1] E(4)"}, as_storage_bytes=5)
+
+
+@test
 def json_keys():
     value = expect_json(["layout", "f32[3,5]{1,0:L(1)T(2,2)}".replace("L(1)", "")], schema="tilesim.layout",
                         canonical=FIGURE_1, offset=None, padded_elements=24, bytes=96, storage_bytes=96,

@@ -46,6 +46,10 @@ static void test_canonical(void **state) {
         {"s8[8,62,7,7] NCHW_VECT_C", "s8[8,62,7,7] NCHW4c"},
         {"f32[2,33,3,3] nChw16c S(1)", "f32[2,33,3,3] nChw16c S(1)"},
         {"f32[2,3,4] acb", "f32[2,3,4] acb"},
+        {"s4[9] S[9:1]E(4)", "s4[9] S[9:1] E(4)"},
+        {"pred[4,8] (4,8):(8,1) E ( 32 ) S ( 2 )", "pred[4,8] (4,8):(8,1) E(32) S(2)"},
+        {"f32[14] lambda i: i E(32)", "f32[14] lambda i: [i]"},
+        {"s4[8,62,7,7] NCHW4c E(4)", "s4[8,62,7,7] NCHW4c E(4)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -59,6 +63,7 @@ static void test_canonical(void **state) {
         assert_string_equal(print(arena, again), rows[i].canonical);
         assert_int_equal(shape->padded_elements, again->padded_elements);
         assert_int_equal(shape->memory_space, again->memory_space);
+        assert_int_equal(shape->element_bits, again->element_bits);
         ts_arena_free(arena);
     }
 }
@@ -151,6 +156,8 @@ static void test_errors(void **state) {
         {"f32[8] S[8:1] S(", 17, "found the end, expected a memory space"},
         {"f32[8] S[8:1] S(-1)", 17, "found -1, expected a memory space of 0 to 2147483647"},
         {"f32[8] S[8:1] S(1", 18, "found the end, expected ')'"},
+        {"f32[8] S[8:1] E(0)", 17, "found 0, expected a number of bits of 1 to 2147483647"},
+        {"f32[8] S[8:1] S(1) E(8)", 20, "found 'E', expected the end of the shape"},
         {"f32[8] S[8:1] S(1) x", 20, "found 'x', expected the end of the shape"},
         {"f32[8] lambda", 14, "found the end, expected the name of an index"},
         {"f32[8] lambda i", 16, "found the end, expected ',' or ':'"},
@@ -248,7 +255,7 @@ static void test_translations(void **state) {
         {"bf16[16,256]{1,0:T(8,128)(2,1)}", "xla", "bf16[16,256]{1,0:T(8,128)(2,1)}"},
         {"bf16[16,256]{1,0:T(8,128)(2,1)}", "axe", "bf16[16,256] S[(2,4,2,2,128):(2048,256,1,1024,2)]"},
         {"bf16[16,256]{1,0:T(8,128)(2,1)}", "tvm",
-         "bf16[16,256] lambda i, j: [i // 8, j // 128, i % 8 // 2, j % 128, i % 8 % 2]"},
+         "bf16[16,256] lambda i, j: [i // 8, j // 128, i % 8 // 2, j % 128, i % 2]"},
         {"bf16[16,256]{1,0:T(8,128)(2,1)}", "cute", "bf16[16,256] ((2,4,2),(128,2)):((1,256,2048),(2,1024))"},
         {"f32[20,300]{1,0:T(8,128)}", "xla", "f32[20,300]{1,0:T(8,128)}"},
         {"f32[20,300]{1,0:T(8,128)}", "axe",
@@ -329,13 +336,19 @@ static void test_translations(void **state) {
         {"u8[64,512]{1,0:T(8,128)(4,1)S(1)}", "xla", "u8[64,512]{1,0:T(8,128)(4,1)S(1)}"},
         {"u8[64,512]{1,0:T(8,128)(4,1)S(1)}", "axe", "u8[64,512] S[(8,2,4,4,128):(4096,512,1,1024,4)] S(1)"},
         {"u8[64,512]{1,0:T(8,128)(4,1)S(1)}", "tvm",
-         "u8[64,512] lambda i, j: [i // 8, j // 128, i % 8 // 4, j % 128, i % 8 % 4] S(1)"},
+         "u8[64,512] lambda i, j: [i // 8, j // 128, i % 8 // 4, j % 128, i % 4] S(1)"},
         {"u8[64,512]{1,0:T(8,128)(4,1)S(1)}", "cute",
          "u8[64,512] ((4,2,8),(128,4)):((1,512,4096),(4,1024)) S(1)"},
         {"f32[8,4] S[(2,2,8):(16,1,2)]", "xla", "f32[8,4]{0,1:T(2)(4,2,1)}"},
         {"f32[8,4] S[(2,2,8):(16,1,2)]", "axe", "f32[8,4] S[(2,2,8):(16,1,2)]"},
-        {"f32[8,4] S[(2,2,8):(16,1,2)]", "tvm", "f32[8,4] lambda i, j: [i // 2 // 2, i % 2, j, i // 2 % 2]"},
+        {"f32[8,4] S[(2,2,8):(16,1,2)]", "tvm", "f32[8,4] lambda i, j: [i // 4, i % 2, j, i // 2 % 2]"},
         {"f32[8,4] S[(2,2,8):(16,1,2)]", "cute", "f32[8,4] ((2,2,2),4):((8,1,16),2)"},
+        {"s4[4,8]{1,0:E(4)S(1)}", "axe", "s4[4,8] S[32:1] E(4) S(1)"},
+        {"s4[4,8] (4,8):(8,1) E(4)", "xla", "s4[4,8]{1,0:E(4)}"},
+        {"pred[4,8] (4,8):(8,1)", "xla", "pred[4,8]{1,0}"},
+        {"pred[4,8]{1,0:E(1)}", "cute", "pred[4,8] (4,8):(8,1) E(1)"},
+        {"s8[5,16]{0,1:T(3,2,4)}", "tvm",
+         "s8[5,16] lambda i, j: [j // 2 * 48 + i // 4 * 24 + j % 2 * 4 + i % 4]"},
         {"f32[4,4] S[16:-1] + 15", "xla",
          "this layout cannot be written as XLA: XLA's arrays begin at 0, this layout at 15"},
         {"f32[4,4] S[16:-1] + 15", "axe", "f32[4,4] S[16:-1] + 15"},

@@ -32,19 +32,23 @@ typedef struct ts_shape {
 /* A shape in any notation. The whole source must be one shape:
  *
  *   shape    = XLA's: TYPE "[" dims "]" ["{" .. "}"], or a tuple or buffer of such
- *            | TYPE "[" dims "]" layout ["S(" n ")"]      in memory space n, as XLA numbers them; 0 when not
- * given layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h) or a name (named.h)
+ *            | TYPE "[" dims "]" layout ["E(" bits ")"] ["S(" n ")"]      elements of so many bits, in memory
+ *              space n, as XLA numbers them
+ *   layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h) or a name (named.h)
  *
- * f32[3,5]{1,0:T(2,2)}   f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp
- * f32[16,64,64,128] lambda n,h,w,c: [n, c//4, h, w, c%4]   f32[8,8] ((2,4),8):((1,16),2)   s8[8,64,7,7]
- * NCHW4c S(1) */
+ * f32[3,5]{1,0:T(2,2)}
+ * f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp
+ * f32[16,64,64,128] lambda n,h,w,c: [n, c//4, h, w, c%4]
+ * s4[8,8] ((2,4),8):((1,16),2) E(4)
+ * s8[8,64,7,7] NCHW4c S(1) */
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source);
 /* The layout, or an error that says why there is none; `what` names the shape in it ("the source"). */
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
 /* The same map in another notation, "xla", "axe", "tvm" or "cute"; an error says what that notation lacks. */
-const ts_shape *ts_shape_translate(ts_error *err, ts_arena *arena, const ts_shape *shape, const char *notation);
+const ts_shape *ts_shape_translate(ts_error *err, ts_arena *arena, const ts_shape *shape,
+                                   const char *notation);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
                                    const int64_t *dims);
