@@ -8,24 +8,25 @@
 #include "state.h"
 
 typedef enum {
-    RULE_NONE,     /* the result is defined */
-    RULE_WORD,     /* a word is undefined where any bit of a source's is */
-    RULE_HALF,     /* the same for halves */
-    RULE_COPY,     /* the bits of the first source */
-    RULE_SAME,     /* the function itself, on shadows: a move */
-    RULE_FIELD,    /* the same; then whole words: a field, with its sign */
-    RULE_SHIFT,    /* the first shadow, shifted by the second value */
-    RULE_AND,      /* a defined 0 hides what is undefined */
-    RULE_OR,       /* a defined 1 does */
-    RULE_XOR,      /* bits of both */
-    RULE_SELECT,   /* of the source that the mask takes */
-    RULE_PACK,     /* the first source makes the low half, the second the high one, word by word */
-    RULE_PACK_8,   /* the same, half by half into bytes */
-    RULE_PACK_4,   /* the same, byte by byte into halves of bytes */
-    RULE_GATHER,   /* the function on the first shadow and the second value */
-    RULE_LANES,    /* a reduction over a row */
-    RULE_SUBLANES, /* and over a column */
-    RULE_CARRY,    /* a sum over a column: what is below the lowest undefined bit does not depend on it */
+    RULE_NONE,      /* the result is defined */
+    RULE_WORD,      /* a word is undefined where any bit of a source's is */
+    RULE_HALF,      /* the same for halves */
+    RULE_COPY,      /* the bits of the first source */
+    RULE_SAME,      /* the function itself, on shadows: a move */
+    RULE_FIELD,     /* the same; then whole words: a field, with its sign */
+    RULE_SHIFT,     /* the first shadow, shifted by the second value */
+    RULE_AND,       /* a defined 0 hides what is undefined */
+    RULE_OR,        /* a defined 1 does */
+    RULE_XOR,       /* bits of both */
+    RULE_SELECT,    /* of the source that the mask takes */
+    RULE_PACK,      /* the first source makes the low half, the second the high one, word by word */
+    RULE_PACK_ROWS, /* the same, of the rows of both */
+    RULE_PACK_8,    /* the same, half by half into bytes */
+    RULE_PACK_4,    /* the same, byte by byte into halves of bytes */
+    RULE_GATHER,    /* the function on the first shadow and the second value */
+    RULE_LANES,     /* a reduction over a row */
+    RULE_SUBLANES,  /* and over a column */
+    RULE_CARRY,     /* a sum over a column: what is below the lowest undefined bit does not depend on it */
     RULE_LOAD,
     RULE_STORE,
     RULE_SCALAR, /* a scalar result */
@@ -53,6 +54,7 @@ static const struct {
     {TS_OP_vunpack_lo_bf16, RULE_SAME},
     {TS_OP_vunpack_hi_bf16, RULE_SAME},
     {TS_OP_vpack_bf16, RULE_PACK},
+    {TS_OP_vpack_rows_bf16, RULE_PACK_ROWS},
     {TS_OP_vunpack_i16, RULE_FIELD},
     {TS_OP_vunpack_u16, RULE_FIELD},
     {TS_OP_vunpack_i8, RULE_FIELD},
@@ -181,6 +183,13 @@ static void apply(const core_op *op, uint32_t *d, const uint32_t *const *p) {
     case RULE_PACK:
         EACH_WORD d[i] = whole(a[i]) >> 16 | whole(b[i]) << 16;
         return;
+    case RULE_PACK_ROWS: { /* halves of ~0 are NaN */
+        uint32_t low[TS_VREG_WORDS], high[TS_VREG_WORDS];
+        EACH_WORD low[i] = whole(a[i]), high[i] = whole(b[i]);
+        op->vector(d, low, high, c, n);
+        EACH_WORD d[i] = halves(d[i]);
+        return;
+    }
     case RULE_PACK_8:
         EACH_WORD d[i] = squeezed(a[i], 8) | squeezed(b[i], 8) << 16;
         return;

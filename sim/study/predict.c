@@ -67,7 +67,6 @@ typedef struct {
     const char *program;
     ts_define defines[MAX_DEFINES];
     int count;
-    bool exact; /* every transfer is walked: where nothing but transfers take the time */
 } kernel;
 
 static void define(kernel *k, const char *name, int64_t value) {
@@ -122,7 +121,7 @@ static bool run(ts_error *err, const kernel *k, double *us) {
                               .defines = k->defines,
                               .define_count = k->count,
                               .time_only = true,
-                              .exact = k->exact,
+                              .exact = true, /* errors are those of the model alone */
                               .max_cycles = INT64_C(100000000000)};
     ts_run_result result;
     bool good = ts_run(err, scratch, &request, &result);
@@ -155,22 +154,32 @@ static bool run_blocks(ts_error *err, kernel *k, const char *name, int64_t unit,
 
 /* ---- Copies ---- */
 
-/* A matrix of f16 to CMEM, in the layout that XLA gives it; or bytes from one place in HBM to another. */
+enum { COPY_COLUMNS = 4096, COPY_ROWS = 256, COPY_BLOCKS = 6 }; /* blocks of 4 MiB */
+
+/* Inside HBM there is no way but through VMEM. */
+static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_predictions *known, int64_t bytes,
+                                const ts_machine *machine, double *us) {
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/copy.tsim"};
+    int64_t rows = ts_ceil_div(bytes, COPY_COLUMNS * 4), block = rows < COPY_ROWS ? rows : COPY_ROWS;
+    define(&k, "TILED", 0);
+    define(&k, "COLS", COPY_COLUMNS);
+    define(&k, "BLOCK", block);
+    if (!run_blocks(err, &k, "ROWS", block, rows, COPY_BLOCKS, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
+/* A matrix of f16 to CMEM, in the layout that XLA gives it: a transfer. */
 static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                          const ts_machine *machine, double *us) {
     char src[160], dst[176];
-    (void)known;
-    if (w->rank >= 2) {
-        int64_t rows = 1;
-        for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
-        snprintf(src, sizeof src, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
-                 (long long)w->dims[w->rank - 1]);
-        snprintf(dst, sizeof dst, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
-                 (long long)w->dims[w->rank - 1]);
-    } else {
-        snprintf(src, sizeof src, "f32[%lld,128]{1,0}", (long long)ts_ceil_div(w->dims[0], 512));
-        snprintf(dst, sizeof dst, "%s", src);
-    }
+    int64_t rows = 1;
+    if (w->rank < 2) return predict_copy_inside(err, arena, known, w->dims[0], machine, us);
+    for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
+    snprintf(src, sizeof src, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
+             (long long)w->dims[w->rank - 1]);
+    snprintf(dst, sizeof dst, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
+             (long long)w->dims[w->rank - 1]);
     ts_source texts[] = {{"the source", src, strlen(src)}, {"the destination", dst, strlen(dst)}};
     ts_transfer_end from, to;
     ts_transfer_study study;
@@ -190,8 +199,7 @@ enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
 static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine,
                          int64_t bytes, bool writes, double *us) {
-    kernel k = {
-        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim", .exact = true};
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
     define(&k, "COLS", PASS_COLUMNS);
     define(&k, "BLOCK", PASS_ROWS);
     define(&k, "IN", 1);
@@ -229,13 +237,23 @@ typedef struct {
     int64_t m, n, k;
 } extents;
 
+/* What one pass of matmul.tsim takes. */
+static extents pass_of(const ts_machine *machine) {
+    int64_t edge = machine->core.mxu.edge, split = edge > 128 && machine->core.mxu.units % 2 == 0 ? 2 : 1;
+    return (extents){128 + edge, edge * machine->core.mxu.units / split, edge * split};
+}
+
+static int64_t fit(int64_t block, int64_t extent, int64_t unit) {
+    extent = ts_round_up(extent, unit);
+    return block < extent ? ts_round_up(block, unit) : extent;
+}
+
 /* A block no larger than the product, in the units that matmul.tsim asks for. */
 static extents fit_block(extents b, const ts_work_product *p, const ts_machine *machine) {
-    int64_t edge = machine->core.mxu.edge, split = edge > 128 && machine->core.mxu.units % 2 == 0 ? 2 : 1;
-    int64_t m = ts_round_up(p->m, 128), n = ts_round_up(p->n, edge * machine->core.mxu.units / split);
-    int64_t k = ts_round_up(p->k, edge * split);
-    b = (extents){b.m < m ? b.m : m, b.n < n ? b.n : n, b.k < k ? b.k : k};
-    if (b.m < 128 + edge) b.m = 128 + edge;
+    extents pass = pass_of(machine);
+    bool one = p->m <= b.m && p->n <= pass.n && p->k <= pass.k; /* pass in all */
+    b = (extents){fit(b.m, p->m, 128), fit(b.n, p->n, pass.n), fit(b.k, p->k, pass.k)};
+    if (b.m < pass.m && !one) b.m = pass.m;
     return b;
 }
 
@@ -256,24 +274,26 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
     define(k, "BM", b.m);
     define(k, "BN", b.n);
     define(k, "BK", b.k);
-    if (strcmp(k->program, small_blocks) != 0) define(k, "TANH", tanh);
+    if (strcmp(k->program, small_blocks) != 0) {
+        define(k, "TANH", tanh);
+        define(k, "OUT", p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
+    }
     int64_t n =
         p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
     return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
 }
 
-/* A small product is one or two blocks: as a compiler does, take the best of some. */
+/* As a compiler does, take the best of some blocks: a small product is one or two, and in one step along K
+ * the rows of a stay for all columns. */
 static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int tanh, double *us) {
     extents first = fit_block(large_block(k->machine), p, k->machine);
+    bool large = (double)p->m * (double)p->n * (double)p->k > 0x1p34;
     double one;
     if (!run_product(err, k, p, first, tanh, us)) return false;
-    if ((double)p->m * (double)p->n * (double)p->k > 0x1p34) return true;
-    for (int i = 1; i < 4; i++) {
-        extents other = {first.m, i & 1 ? first.n / 2 : first.n, i & 2 ? 2 * first.k : first.k};
+    for (int i = large ? 2 : 1; i < 4; i += large ? 2 : 1) {
+        extents other = {first.m, i & 1 ? first.n / 2 : first.n,
+                         i & 2 ? (large ? p->k : 2 * first.k) : first.k};
         other = fit_block(other, p, k->machine);
-        int64_t tile =
-            fit_block((extents){1, 1 << 30, 1}, &(ts_work_product){.m = 1, .n = 1, .k = 1}, k->machine).n;
-        other.n = ts_round_up(other.n, tile);
         if (other.n == first.n && other.k == first.k) continue;
         ts_error full = {0}; /* of VMEM: then it is no choice */
         if (run_product(&full, k, p, other, tanh, &one) && one < *us) *us = one;
@@ -284,15 +304,16 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
 enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
 
 /* What the program does not show: f32 operands, of which it reads bf16, and thin ones, which it pads: then
- * the product is a pass over its operands, if that takes longer, or instead. */
+ * the product is passes over all that it moves, if that takes longer, or instead. */
 static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_work_product *p,
                              const ts_machine *machine, double *us) {
     bool thin = p->m <= THIN || p->n <= THIN;
-    double pass;
+    const ts_workload moved = {.read_bytes = p->in_bytes * (p->m * p->k + p->k * p->n * p->weights),
+                               .written_bytes = p->out_bytes * p->m * p->n};
+    double passes;
     if (!thin && p->in_bytes <= 2) return true;
-    if (!predict_pass(err, arena, known, machine, p->in_bytes * (p->m * p->k + p->k * p->n * p->weights), false, &pass))
-        return false;
-    if (thin || pass > *us) *us = pass;
+    if (!predict_passes(err, arena, known, &moved, machine, &passes)) return false;
+    if (thin || passes > *us) *us = passes;
     return true;
 }
 

@@ -237,7 +237,7 @@ def failed_check():
 @test
 def parameters_of_included_files_are_not_listed():
     head = expect(["run", "programs/copy.tsim"]).split("tensors")[0]
-    assert head.endswith("program    programs/copy.tsim ROWS=1024 COLS=512 BLOCK=128\n"), head
+    assert head.endswith("program    programs/copy.tsim ROWS=1024 COLS=512 BLOCK=128 TILED=1\n"), head
     assert "BK=128\n" in expect(["run", "programs/matmul.tsim", "-D", "BK=128"]).split("tensors")[0]
     assert expect_json(["run", "programs/copy.tsim"])["params"]["BLOCKS"] == 8
 

@@ -379,6 +379,22 @@ static void moves_words_to_their_places(void **state) {
     }
 }
 
+/* Row r of 16 has r * 128 + lane in the high half of its words, which is bf16. */
+static void packs_the_rows_of_two(void **state) {
+    (void)state;
+    static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
+    for (int t = 0; t < table_count; t++) {
+        for (int i = 0; i < 2 * TS_VREG_WORDS; i++) two[i] = (uint32_t)i << 16;
+        tables[t][TS_OP_vpack_rows_bf16](d, two, two + TS_VREG_WORDS, NULL, 0);
+        tables[t][TS_OP_vpack_rows_bf16](two, two, two + TS_VREG_WORDS, NULL, 0); /* in place */
+        assert_memory_equal(two, d, sizeof d);
+        for (int r = 0; r < 2 * TS_SUBLANES; r++) {
+            for (int lane = 0; lane < TS_LANES; lane++)
+                assert_int_equal(d[r / 2 * TS_LANES + lane] >> (r % 2 * 16) & 0xffff, r * TS_LANES + lane);
+        }
+    }
+}
+
 /* The sums in the stated order, written out: pairs half the width apart. */
 static float halve(const float *values, int count) {
     float part[TS_LANES];
@@ -535,6 +551,7 @@ int main(void) {
         cmocka_unit_test(gives_the_stated_bits_in_every_word),
         cmocka_unit_test(tables_agree),
         cmocka_unit_test(moves_words_to_their_places),
+        cmocka_unit_test(packs_the_rows_of_two),
         cmocka_unit_test(adds_in_the_stated_order),
         cmocka_unit_test(f32_reductions_pass_nan_and_order_zeros),
         cmocka_unit_test(bf16_sums_and_products_are_rounded_once),
