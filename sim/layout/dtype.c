@@ -1,6 +1,7 @@
 /* Element types: the table and its look-up. */
 #include "tilesim/layout/dtype.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tilesim/base/text.h"
@@ -22,7 +23,7 @@ static const ts_float_format f16 = {5, 10, 15, .has_infinity = true, .has_nan = 
 static const ts_float_format bf16 = {8, 7, 127, .has_infinity = true, .has_nan = true};
 
 static const ts_dtype_info dtypes[TS_DTYPE_COUNT] = {
-#define TS_DTYPE(id, name, value_bits, stored_bits, class, format) \
+#define TS_DTYPE(id, name, value_bits, stored_bits, class, format)                                           \
     [TS_DTYPE_##id] = {name, value_bits, stored_bits, TS_CLASS_##class, format},
 #include "tilesim/layout/dtypes.def"
 #undef TS_DTYPE
@@ -40,11 +41,36 @@ bool ts_dtype_find(const char *name, size_t length, ts_dtype *dtype) {
     return false;
 }
 
+/* The name here of a type as others write it (NumPy, C, MLIR), or NULL. */
+static const char *find_foreign(const char *word) {
+    static const struct {
+        const char *theirs, *ours;
+        bool whole; /* or how the name begins; the rest stays */
+    } names[] = {
+        {"bool", "pred", true},   {"i1", "pred", true},      {"half", "f16", true},
+        {"float", "f32", true},   {"double", "f64", true},   {"int", "s32", true},
+        {"f8", "f8e4m3fn", true}, {"fp8", "f8e4m3fn", true}, {"float8_", "f8", false},
+        {"float6_", "f6", false}, {"float4_", "f4", false},  {"bfloat", "bf", false},
+        {"float", "f", false},    {"fp", "f", false},        {"uint", "u", false},
+        {"int", "s", false},      {"i", "s", false},         {"complex", "c", false},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i].theirs);
+        char ours[32];
+        ts_dtype dtype;
+        if (strncmp(word, names[i].theirs, length) != 0 || (names[i].whole && word[length] != '\0')) continue;
+        int used = snprintf(ours, sizeof ours, "%s%s", names[i].ours, word + length);
+        if (ts_dtype_find(ours, (size_t)used, &dtype)) return dtypes[dtype].name;
+    }
+    return NULL;
+}
+
 const char *ts_dtype_nearest(const char *name, size_t length) {
     char word[32];
     if (length >= sizeof word) return NULL;
     for (size_t i = 0; i < length; i++)
         word[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20 : name[i]);
     word[length] = '\0';
-    return ts_text_nearest(word, &dtypes[0].name, TS_DTYPE_COUNT, sizeof dtypes[0]);
+    const char *foreign = find_foreign(word);
+    return foreign ? foreign : ts_text_nearest(word, &dtypes[0].name, TS_DTYPE_COUNT, sizeof dtypes[0]);
 }

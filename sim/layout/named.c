@@ -166,7 +166,8 @@ const ts_layout *ts_named_layout(ts_error *err, ts_arena *arena, const ts_named 
     ts_layout_builder b;
     int first[TS_NAMED_MAX_ITEMS], order[TS_NAMED_MAX_ITEMS], at = 0;
     if (rank != named->rank) {
-        ts_error_set(err, TS_ERROR_INPUT, "the name has %d dimensions, the array %d", named->rank, rank);
+        ts_error_set(err, TS_ERROR_INPUT, "the layout name has %d dimension%s, the array %d", named->rank,
+                     named->rank == 1 ? "" : "s", rank);
         return NULL;
     }
     ts_layout_begin(&b, err, arena, rank, dims);

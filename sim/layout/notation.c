@@ -69,10 +69,11 @@ static const ts_notation notations[] = {
 
 /* ---- Which one. A look at the first words is enough. ---- */
 
-/* "8:.." is CuTe's, "8 + S[..]" an offset of Axe's. */
+/* "8:.." and "8" are CuTe's, "8 + S[..]" and "8@x" offsets of Axe's. */
 static int by_number(ts_cursor at) {
     while (at.at < at.source->length && strchr("-_0123456789", at.source->text[at.at])) at.at++;
-    return ts_cursor_peek(&at) == ':' ? CUTE : AXE;
+    int next = ts_cursor_peek(&at);
+    return next == '+' || next == '@' ? AXE : CUTE;
 }
 
 /* "(8 4 / ..)" is a matrix of Axe's, "(8,4):.." CuTe's. */
@@ -101,7 +102,8 @@ static bool is_name(ts_cursor at, const char *name, size_t length) {
 
 static int by_word(ts_cursor at) {
     static const char *const lists[] = {"S", "R", "O", NULL}, *const swizzles[] = {"SW", NULL},
-                             *const lambda[] = {"lambda", NULL}, *const s[] = {"S", NULL};
+                             *const lambda[] = {"lambda", NULL}, *const s[] = {"S", NULL},
+                             *const tiles[] = {"T", NULL};
     const char *name;
     size_t length;
     ts_cursor start = at;
@@ -112,6 +114,7 @@ static int by_word(ts_cursor at) {
     if ((next == '[' && is_one_of(name, length, lists)) || (next == '(' && is_one_of(name, length, swizzles)))
         return AXE;
     if (next == '+') return AXE;
+    if (next == '(' && is_one_of(name, length, tiles)) return -1; /* XLA's, without its braces */
     return is_name(start, name, length) ? NAME : -1;
 }
 

@@ -105,10 +105,11 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
     const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(&cursor) : NULL;
     if (notation != NULL) shape = read_shape(err, arena, &cursor, notation, shape);
     if (shape == NULL || ts_cursor_at_end(&cursor)) return shape;
+    int next = ts_cursor_peek(&cursor);
     ts_cursor_unexpected(err, &cursor,
-                         ts_cursor_peek(&cursor) == '{'
-                             ? "the end of the shape; a layout is '{' and a number or ':'"
-                             : "the end of the shape");
+                         next == '{' || next == 'T' ? "the end of the shape; a layout is '{' and a number or "
+                                                      "':', as in {1,0:T(8,128)}"
+                                                    : "the end of the shape");
     return NULL;
 }
 

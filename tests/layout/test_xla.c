@@ -108,9 +108,15 @@ static void refuses_exactly(void **state) {
         {"f32[<=9223372036854775808]", 7, "9223372036854775808 does not fit in 64 bits"},
         {"f32[2305843009213693952]", 5, "the array up to here has more than 2^63 - 1 elements or bytes"},
         {"s8[3037000500,3037000500]", 15, "the array up to here has more than 2^63 - 1 elements or bytes"},
-        {"f32[8]{}", 7, "found '{', expected the end of the shape; a layout is '{' and a number or ':'"},
-        {"f32[8]{foo}", 7, "found '{', expected the end of the shape; a layout is '{' and a number or ':'"},
-        {"f32[8]{1e0}", 7, "found '{', expected the end of the shape; a layout is '{' and a number or ':'"},
+        {"f32[8]{}", 7,
+         "found '{', expected the end of the shape; a layout is '{' and a number or ':', as in "
+         "{1,0:T(8,128)}"},
+        {"f32[8]{foo}", 7,
+         "found '{', expected the end of the shape; a layout is '{' and a number or ':', as in "
+         "{1,0:T(8,128)}"},
+        {"f32[8]{1e0}", 7,
+         "found '{', expected the end of the shape; a layout is '{' and a number or ':', as in "
+         "{1,0:T(8,128)}"},
         {"f32[8] f32[8]", 8, "found 'f32', expected the end of the shape"},
         {"f32[8]]", 7, "found ']', expected the end of the shape"},
         {"f32[8]{1}", 8, "found 1, but the array has 1 dimension, counted from 0"},
