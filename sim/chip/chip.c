@@ -160,7 +160,8 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
                  dst = side_of(chip, &what->destination, dst_begin);
     ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
                              .dst = end_of(by, what, &what->destination),
-                             .tag = (int64_t)(intptr_t)f};
+                             .tag = (int64_t)(intptr_t)f,
+                             .priority = what->priority};
     ts_arena *arena = ts_arena_new();
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
     if (!moved.plan) ts_arena_free(arena);
@@ -192,7 +193,8 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
 static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
     const ts_dma_machine *memory = &chip->config->memory;
     int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    int64_t every = ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_kind_done(memory->dma, f->plan)]);
+    int64_t every =
+        ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_kind_done(memory->dma, f->plan)]);
     return cycle >= begun && (cycle - begun) % every == 0;
 }
 

@@ -142,6 +142,7 @@ static void hash_shape(traffic *t, const ts_dma_transfer *what, int layouts, uin
     const ts_plan *plan = what->plan;
     int64_t access_bits = (int64_t)t->machine->dma->access_bytes * 8;
     hash[0] = hash[1] = (uint64_t)layouts;
+    mix(hash, what->priority);
     mix(hash, plan->box_count);
     mix(hash, plan->gathers);
     mix(hash, plan->box_count > SHAPE_BOXES ? ++t->serial : 0);
@@ -246,7 +247,7 @@ static void walk(traffic *t, episode *e) {
             take(t, e);
             now = done > now ? done : now;
         }
-        ts_dma_transfer what = {r->what.plan, r->what.src, r->what.dst, i};
+        ts_dma_transfer what = {r->what.plan, r->what.src, r->what.dst, i, r->what.priority};
         what.src.space = what.dst.space = NULL;
         bool started = ts_dma_start(NULL, t->quiet, &what, now);
         assert(started);
@@ -356,7 +357,7 @@ bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int l
         return true;
     }
     t->walked_bytes += planned_bytes(what);
-    ts_dma_transfer inner = {what->plan, what->src, what->dst, (int64_t)(intptr_t)r};
+    ts_dma_transfer inner = {what->plan, what->src, what->dst, (int64_t)(intptr_t)r, what->priority};
     inner.src.space = inner.dst.space = NULL; /* bytes move here */
     return ts_dma_start(err, t->walked, &inner, cycle);
 }

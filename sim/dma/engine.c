@@ -21,6 +21,7 @@ typedef struct transfer {
     int64_t ready_cycle;   /* of the block being offered */
     int64_t done_cycle;    /* -1 while not known */
     int64_t rate;          /* bytes a cycle through the engine */
+    int64_t turn;          /* when its latest block began */
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     steady_state steady;
@@ -39,6 +40,7 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
+    int64_t turn;        /* blocks begun */
     steady_state steady; /* of a new transfer */
     bool any_skipped, lost;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
@@ -92,6 +94,46 @@ void ts_dma_reset(ts_dma *dma) {
     assert(dma->under_way == 0);
     dma->port_busy = dma->settled_tick = 0;
     if (dma->hbm) ts_hbm_reset(dma->hbm);
+}
+
+/* ---- Who goes first ---- */
+
+typedef struct {
+    bool in_turns; /* of several that can go on at once, the one that has waited longest; else the oldest */
+    bool holds_younger, holds_less_urgent; /* until it has made all its requests */
+} policy;
+
+static const policy policies[] = {
+    [TS_DMA_FIRST_READY] = {0},
+    [TS_DMA_ROUND_ROBIN] = {.in_turns = true},
+    [TS_DMA_IN_ORDER] = {.holds_younger = true},
+    [TS_DMA_BY_PRIORITY] = {.holds_less_urgent = true},
+};
+
+/* Does a transfer that has requests to make by `cycle` go before t? */
+static bool is_held(const ts_dma *dma, const transfer *t, int64_t cycle) {
+    const policy *by = &policies[dma->config->arbitration];
+    bool younger = false;
+    if (!by->holds_younger && !by->holds_less_urgent) return false;
+    for (const transfer *u = dma->first; u; u = u->next) {
+        if (u == t) younger = true;
+        bool before =
+            (by->holds_younger && !younger) || (by->holds_less_urgent && u->what.priority < t->what.priority);
+        if (before && u != t && u->started && !u->offered && u->ready_cycle <= cycle) return true;
+    }
+    return false;
+}
+
+/* The transfer that gets a free queue, or NULL. */
+static transfer *next_in_queue(const ts_dma *dma) {
+    transfer *best = NULL;
+    for (transfer *t = dma->first; t; t = t->next) {
+        if (t->started) continue;
+        if (!best ||
+            (policies[dma->config->arbitration].holds_less_urgent && t->what.priority < best->what.priority))
+            best = t;
+    }
+    return best;
 }
 
 /* ---- Starting ---- */
@@ -215,8 +257,8 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Lets waiting transfers into free queues. `cycle`: when the last queue became free. */
 static void fill_queues(ts_dma *dma, int64_t cycle) {
     int busy = 0;
-    for (transfer *t = dma->first; t && busy < dma->config->queues; t = t->next, busy++) {
-        if (t->started) continue;
+    for (const transfer *t = dma->first; t; t = t->next) busy += t->started;
+    for (transfer *t; busy < dma->config->queues && (t = next_in_queue(dma)) != NULL; busy++) {
         t->started = true;
         t->result.started_cycle = later(t->result.issued_cycle, cycle);
         t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
@@ -237,6 +279,7 @@ static void begin_block(ts_dma *dma, transfer *t) {
         return;
     }
     t->access_at = 0;
+    t->turn = ++dma->turn;
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
     int64_t parts = ts_ceil_div(bytes * PARTS, t->rate);
@@ -288,10 +331,12 @@ static transfer *earliest_done(ts_dma *dma) {
 
 static transfer *next_to_act_by(const ts_dma *dma, int64_t tick, int64_t *cycle) {
     transfer *best = NULL;
+    bool in_turns = policies[dma->config->arbitration].in_turns;
     *cycle = INT64_MAX;
     for (transfer *t = dma->first; t; t = t->next) {
         int64_t when = next_action(dma, t, tick);
-        if (when < *cycle) {
+        bool turn = in_turns && best && when == *cycle && t->turn < best->turn;
+        if ((when < *cycle || turn) && !is_held(dma, t, when)) {
             *cycle = when;
             best = t;
         }

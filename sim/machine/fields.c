@@ -24,6 +24,7 @@
 /* In the order of the enums. */
 static const char *const schedulers[] = {"row_hit", "frfcfs", "per_bank", NULL};
 static const char *const pages[] = {"open", "closed", NULL};
+static const char *const arbitrations[] = {"first_ready", "round_robin", "in_order", "priority", NULL};
 static const char *const winners[] = {"core", "dma", NULL};
 static const char *const refreshes[] = {"none", "all_bank", "per_bank", NULL};
 
@@ -167,6 +168,7 @@ static const ts_field rows[] = {
     INTEGER("dma.queues", dma.queues, 1, 1 << 10, "transfers", "worked on at once; later ones wait in order"),
     INTEGER("dma.descriptors", dma.descriptors, 1, 1 << 16, "descriptors",
             "started and not complete; one more stalls"),
+    CHOICE("dma.arbitration", dma.arbitration, arbitrations, "which of several transfers goes on"),
     INTEGER("dma.loop_dims", dma.loop_dims, 1, 16, "loops", "of a descriptor; a box with more takes several"),
     TIME("dma.issue", dma.issue_ps, "from issue to the first request"),
     TIME("dma.descriptor", dma.descriptor_ps, "for each further descriptor of a transfer"),

@@ -130,6 +130,7 @@ static void print_transfer(printer *p, const ts_transfer *transfer) {
     print_slice(p, &transfer->source);
     ts_text_add(p->out, ", ");
     print_semaphore(p, &transfer->semaphore);
+    if (transfer->priority > 0) ts_text_add(p->out, " priority=%d", transfer->priority);
 }
 
 static void print_term(ts_text *out, const ts_address_term *term) {

@@ -192,14 +192,27 @@ bool add_transfer(assembler *as, const token *place, ts_transfer *new, ts_operan
     return true;
 }
 
-/* DESTINATION <- SOURCE, SEMAPHORE */
+/* " priority=1" */
+static bool parse_priority(assembler *as, const token **at, int *priority) {
+    int64_t value = 0;
+    if (token_is_name(*at, "priority")) {
+        ++*at;
+        if (!expect_mark(as, at, '=', "'='") ||
+            !expr_integer(as->err, as->names, at, "the priority", 0, TS_TRANSFER_PRIORITY_MOST, &value))
+            return false;
+    }
+    *priority = (int)value;
+    return true;
+}
+
+/* DESTINATION <- SOURCE, SEMAPHORE [priority=N] */
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     ts_transfer new = {.source_text = (*at)->source, .line = (*at)->line, .column = (*at)->column};
     const token *place = *at;
     ts_operand semaphore;
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||
         !parse_slice(as, at, &new.source) || !expect_mark(as, at, ',', "',' and a semaphore") ||
-        !assemble_semaphore(as, at, &semaphore)) {
+        !assemble_semaphore(as, at, &semaphore) || !parse_priority(as, at, &new.priority)) {
         return false;
     }
     new.semaphore = semaphore.as.semaphore;

@@ -191,6 +191,63 @@ static void transfers_share_the_memory(void **state) {
     assert_int_equal(ts_dma_under_way(dma), 0);
 }
 
+/* A transfer of 4 MiB, and 2000 cycles later one of 16 KiB: when both are done. */
+static void run_beside(fixture *f, int arbitration, int priority_of_large, int64_t rate, int64_t done[2]) {
+    const ts_plan *large = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0}", 0, NULL, NULL),
+                  *small = plan_of(f, "f32[4,1024]{1,0}", "f32[4,1024]{1,0}", 0, NULL, NULL);
+    f->dma.arbitration = arbitration;
+    f->dma.bytes_per_cycle[TS_DMA_COPY] = (int32_t)rate;
+    ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
+    ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
+    ts_dma_transfer a = {.plan = large, .src.in_hbm = true, .tag = 0, .priority = priority_of_large},
+                    b = {.plan = small, .src.in_hbm = true, .tag = 1};
+    assert_true(ts_dma_start(&f->err, dma, &a, 0));
+    assert_int_equal(ts_dma_next(dma, 2000), INT64_MAX);
+    assert_true(ts_dma_start(&f->err, dma, &b, 2000));
+    for (int i = 0; i < 2; i++) {
+        ts_dma_result result;
+        ts_dma_next(dma, INT64_MAX);
+        assert_true(ts_dma_complete(&f->err, dma, &result));
+        done[result.tag] = result.completed_cycle;
+    }
+}
+
+/* Which of the two goes on is the machine's policy; together they never take less than the memory, or the
+ * engine, needs. */
+static void policies_arbitrate(void **state) {
+    fixture *f = *state;
+    enum { FAST = 4096, SLOW = 128 }; /* the memory is the narrow part, or the engine */
+    int64_t alone =
+        price(f, plan_of(f, "f32[4,1024]{1,0}", "f32[4,1024]{1,0}", 0, NULL, NULL), true, false).cycles;
+    int64_t bytes = (4 << 20) + (16 << 10);
+    const struct {
+        int arbitration, priority_of_large;
+        int64_t rate, most,
+            least; /* of the small one, in times that it takes alone; less: it waits for the large one */
+    } rows[] = {
+        {TS_DMA_FIRST_READY, 0, FAST, 5, 2}, {TS_DMA_FIRST_READY, 0, SLOW, 0, 0},
+        {TS_DMA_ROUND_ROBIN, 0, FAST, 5, 2}, {TS_DMA_ROUND_ROBIN, 0, SLOW, 3, 1},
+        {TS_DMA_IN_ORDER, 0, FAST, 0, 0},    {TS_DMA_IN_ORDER, 0, SLOW, 0, 0},
+        {TS_DMA_BY_PRIORITY, 0, FAST, 5, 2}, {TS_DMA_BY_PRIORITY, 1, FAST, 5, 1},
+        {TS_DMA_BY_PRIORITY, 1, SLOW, 2, 1}, {TS_DMA_IN_ORDER, 1, FAST, 0, 0},
+        {TS_DMA_FIRST_READY, 1, SLOW, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t done[2], last;
+        run_beside(f, rows[i].arbitration, rows[i].priority_of_large, rows[i].rate, done);
+        last = done[0] > done[1] ? done[0] : done[1];
+        print_message("%zu: large %lld, small %lld after %lld, alone %lld\n", i, (long long)done[0],
+                      (long long)done[1], (long long)(done[1] - 2000), (long long)alone);
+        assert_true(last >= bytes / HBM2_BYTES_PER_NS && last >= bytes / rows[i].rate);
+        if (rows[i].most == 0) {
+            assert_true(done[1] > done[0] - 1000);
+            continue;
+        }
+        assert_in_range(done[1] - 2000, rows[i].least * alone, rows[i].most * alone);
+        assert_true(done[0] > 2 * done[1]);
+    }
+}
+
 static void later_transfers_wait_for_a_queue(void **state) {
     fixture *f = *state;
     f->dma.queues = 1;
@@ -261,6 +318,7 @@ int main(void) {
         CASE(bytes_are_accounted),
         CASE(half_words_beside_valid_rows_are_read_first),
         CASE(transfers_share_the_memory),
+        CASE(policies_arbitrate),
         CASE(later_transfers_wait_for_a_queue),
         CASE(an_engine_that_cannot_transpose_says_so),
         CASE(kinds_are_told_apart),

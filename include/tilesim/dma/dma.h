@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
     const ts_plan *plan;
     ts_dma_end src, dst;
-    int64_t tag; /* the caller's; comes back at completion */
+    int64_t tag;  /* the caller's; comes back at completion */
+    int priority; /* 0 goes first; where the machine arbitrates by priority */
 } ts_dma_transfer;
 
 typedef struct {

@@ -16,9 +16,18 @@ typedef enum {
     TS_DMA_CORE_PROGRAM = TS_DMA_KIND_COUNT /* none of the engine's: the core does it (study/core_program.h) */
 } ts_dma_kind;
 
+/* Which of several transfers goes on, when more than one could. */
+typedef enum {
+    TS_DMA_FIRST_READY, /* the one that can go on first; of several the oldest */
+    TS_DMA_ROUND_ROBIN, /* the same, but of several the one that has waited longest: in turns, block by block */
+    TS_DMA_IN_ORDER,    /* the oldest, until it has made all its requests */
+    TS_DMA_BY_PRIORITY, /* the most urgent, until it has made all its requests; equal ones as the first */
+} ts_dma_arbitration;
+
 typedef struct {
     int32_t queues;            /* transfers that are worked on at once; later ones wait in order of issue */
     int32_t descriptors;       /* accepted and not yet complete; one more stalls the core that issues it */
+    int32_t arbitration;       /* ts_dma_arbitration */
     int32_t loop_dims;         /* loops a descriptor holds; a box with more takes several, one after the other */
     int64_t issue_ps;          /* from issue to the first request */
     int64_t descriptor_ps;     /* for each further descriptor of the same transfer */
