@@ -1,11 +1,15 @@
 /* Running a kernel over its loops, with the scratch for elements that change on their way. */
 #include "job.h"
 
+#include <string.h>
+
 /* Tiles that are made in a scratch together: of two loops around them; the steps of the source are bits. */
 typedef struct {
     ts_kernel_loop groups, tiles;
     int64_t src_bits; /* of the first */
 } batch;
+
+enum { LINE_OF_MEMORY = 64 };
 
 static int64_t group_bytes(const ts_job *j, const batch *b) {
     return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
@@ -24,7 +28,8 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
                                 .step = b->tiles.src_step / 8,
                                 .count = line_bytes / (ts_mover_width(&m->dst) / 8),
                                 .lines = j->narrow.lines,
-                                .line = at};
+                                .line = at,
+                                .have = j->tile.masks ? j->have : NULL};
         m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
         return;
     }
@@ -59,6 +64,7 @@ static void move_batch(ts_job *j, const batch *b, uint8_t *dst) {
         convert_tiles(j, b, scratch);
     else
         load_tiles(j, b, scratch);
+    j->tile.loops[0] = (ts_kernel_loop){1, 0, 0};
     j->tile.loops[1] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
     j->tile.loops[2] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
     j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
@@ -119,9 +125,11 @@ static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
     const ts_mover *m = j->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
     uint8_t *dst = m->dst.bytes + dst_bits / 8;
+    j->tile.streams = j->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
     if (j->tile_function && j->fills) {
         fill_and_move(j, src_bits, dst);
     } else if (j->tile_function) {
+        memcpy(j->tile.loops, j->inner, sizeof j->inner);
         j->tile_function(&j->tile, dst, src);
     } else if (!m->same) {
         fill_runs(j, src, dst);
@@ -130,20 +138,39 @@ static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
     }
 }
 
-void ts_job_run(ts_job *j, int64_t src, int64_t dst) {
-    int64_t at[TS_PLAN_MAX_LOOPS + 2] = {0};
-    for (;;) {
-        run_kernel(j, src, dst);
-        int i = j->outer_count - 1;
-        for (; i >= 0; i--) {
-            const ts_plan_loop *loop = &j->outer[i];
-            src += loop->src_bits;
-            dst += loop->dst_bits;
-            if (++at[i] < loop->extent) break;
-            src -= loop->src_bits * loop->extent;
-            dst -= loop->dst_bits * loop->extent;
-            at[i] = 0;
+static int64_t pieces_of(const ts_job_loop *loop) {
+    return (loop->count + loop->most - 1) / loop->most + loop->has_tail;
+}
+
+/* Steps of a piece, and where it begins. */
+static int64_t enter_piece(const ts_job_loop *loop, int64_t piece, int64_t *src, int64_t *dst) {
+    int64_t first = piece * loop->most, left = loop->count - first;
+    *src = left > 0 ? first * loop->src_bits : loop->tail_src_bits;
+    *dst = left > 0 ? first * loop->dst_bits : loop->tail_dst_bits;
+    return left <= 0 ? 1 : left < loop->most ? left : loop->most;
+}
+
+/* Piece after piece: those of the last loop turn fastest. src[i] is where loop i is entered. */
+void ts_job_run(ts_job *j, int64_t src_bits, int64_t dst_bits) {
+    int64_t at[TS_PLAN_MAX_LOOPS + 1] = {0}, src[TS_PLAN_MAX_LOOPS + 2] = {src_bits},
+                                   dst[TS_PLAN_MAX_LOOPS + 2] = {dst_bits};
+    int slot[TS_PLAN_MAX_LOOPS + 1], unit = j->fills ? 1 : 8;
+    memset(slot, -1, sizeof slot);
+    for (int k = 0; k < TS_TILE_LOOPS; k++) {
+        int loop = j->inner_loop[k];
+        j->inner[k] = (ts_kernel_loop){1, 0, 0};
+        if (loop < 0) continue;
+        slot[loop] = k;
+        j->inner[k] = (ts_kernel_loop){1, j->loops[loop].src_bits / unit, j->loops[loop].dst_bits / unit};
+    }
+    for (int i = 0; i >= 0;) {
+        for (; i < j->loop_count; i++) {
+            int64_t src_step, dst_step, count = enter_piece(&j->loops[i], at[i], &src_step, &dst_step);
+            if (slot[i] >= 0) j->inner[slot[i]].count = count;
+            src[i + 1] = src[i] + src_step;
+            dst[i + 1] = dst[i] + dst_step;
         }
-        if (i < 0) return;
+        run_kernel(j, src[i], dst[i]);
+        for (i--; i >= 0 && ++at[i] == pieces_of(&j->loops[i]); i--) at[i] = 0;
     }
 }

@@ -1,12 +1,11 @@
-/* Choosing a kernel for a box: which loops a tile or a run takes, and in which order the others turn around
- * it. */
+/* Choosing a kernel for a box: which loops a tile or a run takes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128, PEELED_BYTES = 64 << 10 };
+enum { PEELED_BYTES = 64 << 10, LEAST_USEFUL = 16 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -22,7 +21,9 @@ static ts_load load_of(const ts_mover *m) {
  */
 static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count, int *bits) {
     uint64_t taken[TS_PLAN_MAX_LOOPS] = {0};
-    for (int i = 0; i < count; i++) taken[digits[i].loop] |= UINT64_C(1) << digits[i].bit;
+    for (int i = 0; i < count; i++) {
+        if (digits[i].loop >= 0) taken[digits[i].loop] |= UINT64_C(1) << digits[i].bit;
+    }
     for (int i = 0; i < box->loop_count; i++) {
         if ((taken[i] & (taken[i] + 1)) != 0) return false;
         bits[i] = __builtin_popcountll(taken[i]);
@@ -30,22 +31,35 @@ static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count
     return true;
 }
 
-static void set_outer(ts_job *j, const ts_plan_box *box, const int *bits) {
-    j->outer_count = 0;
+/* What tiles leave of a loop; those that take more digits than it has leave nothing. */
+static int64_t rest_of(const ts_plan_loop *loop, int bits) {
+    return loop->extent >> bits == 0 ? 0 : loop->extent & ((INT64_C(1) << bits) - 1);
+}
+
+static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {
+    bool again = j->m->src.element_bits >= 8 && j->m->dst.element_bits >= 8;
+    j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
-        int64_t times = INT64_C(1) << bits[i];
-        loop = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
-        if (loop.extent > 1) j->outer[j->outer_count++] = loop;
+        int64_t times = INT64_C(1) << bits[i], last = loop.extent - times;
+        bool has_tail = again && rest_of(&loop, bits[i]) > 0;
+        if (loop.extent / times < 2 && !has_tail) continue;
+        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent / times,
+                                                  .src_bits = loop.src_bits * times,
+                                                  .dst_bits = loop.dst_bits * times,
+                                                  .most = 1,
+                                                  .has_tail = has_tail,
+                                                  .tail_src_bits = loop.src_bits * last,
+                                                  .tail_dst_bits = loop.dst_bits * last};
     }
 }
 
 /* Does everything around the kernel step by multiples of these? */
 static bool steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
-    for (int i = 0; i < j->outer_count; i++) {
-        src |= j->outer[i].src_bits;
-        dst |= j->outer[i].dst_bits;
+    for (int i = 0; i < j->loop_count; i++) {
+        src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
+        dst |= j->loops[i].dst_bits | j->loops[i].tail_dst_bits;
     }
     return src % src_bits == 0 && dst % dst_bits == 0;
 }
@@ -90,6 +104,66 @@ static int find_parts(ts_job *j, const ts_plan_box *box, const ts_digit *src, in
     return count;
 }
 
+/* How lines with gaps in their padded form are arranged. */
+static void set_orders(ts_tile *tile, const ts_plan_box *box, int unit, int count, const ts_digit *src,
+                       const ts_digit *dst, int *src_elements, int *dst_elements) {
+    uint8_t at[TS_LINE_BYTES], from[TS_LINE_BYTES] = {0};
+    *src_elements = ts_lines_order(box, src, count, at);
+    bool gaps = at[*src_elements - 1] != *src_elements - 1;
+    for (int i = 0; gaps && i < *src_elements; i++) {
+        for (int k = 0; k < unit; k++) from[at[i] * unit + k] = (uint8_t)(i * unit + k);
+    }
+    for (int p = 0; gaps && p < tile->line_bytes; p++) {
+        tile->order[p] = from[tile->orders ? tile->order[p] : p];
+    }
+    tile->orders = tile->orders || gaps;
+    *dst_elements = ts_lines_order(box, dst, count, at);
+    tile->packs = at[*dst_elements - 1] != *dst_elements - 1;
+    for (int i = 0; tile->packs && i < *dst_elements * unit; i++) {
+        tile->pack[i] = (uint8_t)(at[i / unit] * unit + i % unit);
+    }
+}
+
+/* Tiles of lines that are not whole, if enough of them is there. */
+static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
+    const ts_mover *m = j->m;
+    ts_tile *tile = &j->tile;
+    int width = m->dst.element_bits, unit = width / 8,
+        count = log2_of(kernels->line_bytes / (unit ? unit : 1));
+    int src_elements, dst_elements;
+    int64_t useful = 1;
+    ts_digit digits[2 * TS_TILE_STAGES], *dst = digits + count, enters[TS_TILE_STAGES],
+                                         leaves[TS_TILE_STAGES];
+    if (!kernels->masked || m->src.element_bits < 8 || width < 8 || count < 1) return false;
+    ts_lines_find(box, false, m->src.element_bits, count, digits);
+    ts_lines_find(box, true, width, count, dst);
+    if (!count_bits(box, digits, 2 * count, bits)) return false;
+    ts_network_make(tile, kernels->line_bytes, log2_of(unit), count, digits, dst, enters, leaves);
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t times = INT64_C(1) << bits[i];
+        useful *= times < box->loops[i].extent ? times : box->loops[i].extent;
+    }
+    if (useful * LEAST_USEFUL < (int64_t)1 << (tile->stages + count)) return false;
+    set_orders(tile, box, unit, count, digits, dst, &src_elements, &dst_elements);
+    j->kernels = kernels;
+    j->joins = false;
+    j->fills = !m->same;
+    j->narrow.lines = 1 << tile->stages;
+    set_lines(j, enters, leaves);
+    ts_lines_measure(box, digits, count, enters, tile->stages, src_elements, j->have);
+    ts_lines_measure(box, dst, count, leaves, tile->stages, dst_elements, tile->dst_bytes);
+    for (int i = 0; i < 1 << tile->stages; i++) {
+        tile->src_bytes[i] = (uint8_t)(j->have[i] * unit);
+        tile->dst_bytes[i] = (uint8_t)(tile->dst_bytes[i] * unit);
+        if (j->have[i] == 0) tile->src_line[i] = 0;
+        if (tile->dst_bytes[i] == 0) tile->dst_line[i] = 0;
+    }
+    set_loops(j, box, bits);
+    tile->masks = true;
+    j->tile_function = kernels->masked[tile->stages];
+    return true;
+}
+
 static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
     const ts_mover *m = j->m;
     ts_load how = load_of(m);
@@ -105,6 +179,7 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
     }
     ts_network_make(tile, kernels->line_bytes, unit_log2, count, digits, dst, enters, leaves);
     if ((tile->orders || tile->swaps) && !kernels->orders) return false;
+    tile->masks = false;
     j->kernels = kernels;
     j->narrow.lines = 1 << tile->stages;
     j->narrow.truth = m->dst.dtype == TS_DTYPE_PRED;
@@ -113,7 +188,7 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
     j->joins = j->narrow.dst_width * j->narrow.parts < 8;
     j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
     set_lines(j, enters, leaves);
-    set_outer(j, box, bits);
+    set_loops(j, box, bits);
     int64_t places = 0;
     for (int i = 0; i < tile->stages; i++) places |= leaves[i].dst;
     if (places % 8 != 0 || !steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
@@ -140,7 +215,7 @@ static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, in
     ts_plan_box others = *box;
     others.loops[run].extent = 1;
     memset(bits, 0, TS_PLAN_MAX_LOOPS * sizeof *bits);
-    set_outer(j, &others, bits);
+    set_loops(j, &others, bits);
     j->tile_function = NULL;
     j->fills = false;
     return steps_by(j, box, 8, 8);
@@ -150,93 +225,23 @@ static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, in
 static void split_run(ts_job *j) {
     int64_t most = TS_SCRATCH_BYTES / 2 / (j->m->dst.element_bits / 8), rest = j->run_elements % most;
     if (j->run_elements <= most || rest != 0) return;
-    j->outer[j->outer_count++] =
-        (ts_plan_loop){j->run_elements / most, most * j->m->src.element_bits, most * j->m->dst.element_bits};
+    j->loops[j->loop_count++] = (ts_job_loop){.count = j->run_elements / most,
+                                              .src_bits = most * j->m->src.element_bits,
+                                              .dst_bits = most * j->m->dst.element_bits,
+                                              .most = 1};
     j->run_elements = most;
     j->run_bytes = most * j->m->dst.element_bits / 8;
 }
 
-/* ---- The order of the loops ---- */
-
-static int by_source(const void *left, const void *right) {
-    int64_t a = llabs(((const ts_plan_loop *)left)->src_bits),
-            b = llabs(((const ts_plan_loop *)right)->src_bits);
-    return a > b ? -1 : a < b;
-}
-
-/* Makes a part of the loop that continues a line of one side the innermost. */
-static bool split_inner(ts_job *j, bool dst, int64_t step, int64_t most) {
-    if (most < 2) return false;
-    for (int i = 0; i < j->outer_count; i++) {
-        ts_plan_loop loop = j->outer[i];
-        int64_t factor = loop.extent & -loop.extent;
-        if ((dst ? loop.dst_bits : loop.src_bits) != step || factor < 2) continue;
-        if (factor > most) factor = most;
-        j->outer[i] = (ts_plan_loop){loop.extent / factor, loop.src_bits * factor, loop.dst_bits * factor};
-        j->outer[j->outer_count++] = (ts_plan_loop){factor, loop.src_bits, loop.dst_bits};
-        return true;
-    }
-    return false;
-}
-
-/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
- */
-static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
-    const ts_tile *tile = &j->tile;
-    intptr_t first = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
-    if (first % LINE_OF_MEMORY != 0 || j->joins) return false;
-    for (int i = 0; i < tile->stages; i++) {
-        if (tile->dst_line[1 << i] % tile->line_bytes != 0) return false;
-        continues = continues || tile->dst_line[1 << i] == tile->line_bytes;
-    }
-    for (int i = 0; i < j->outer_count; i++) {
-        if (j->outer[i].dst_bits % (8 * tile->line_bytes) != 0) return false;
-    }
-    return continues || tile->line_bytes == LINE_OF_MEMORY;
-}
-
-/* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
- * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
- * those of the source. */
-static void order_loops(ts_job *j, const ts_plan_box *box) {
-    const ts_mover *m = j->m;
-    ts_tile *tile = &j->tile;
-    bool continues = false, is_short = tile->line_bytes < LINE_OF_MEMORY;
-    if (m->streams) qsort(j->outer, (size_t)j->outer_count, sizeof j->outer[0], by_source);
-    if (!j->tile_function) return;
-    int64_t lines = 1 << tile->stages, line_bits = 8 * tile->line_bytes, together = lines < 8 ? 8 / lines : 1;
-    int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
-    if (is_short && lines > 1)
-        split_inner(j, false, line_bits / ts_mover_width(&m->dst) * ts_mover_width(&m->src), 2 * together);
-    if ((is_short || m->streams) && lines > 1) continues = split_inner(j, true, line_bits, band);
-    tile->streams = m->streams && can_stream(j, box, continues);
-    tile->ahead_bytes = m->streams ? AHEAD_BYTES : 0;
-    j->narrow.ahead_bytes = tile->ahead_bytes;
-}
-
-static void enter_kernel(ts_job *j) {
-    int inside = j->tile_function && !j->fills ? TS_TILE_LOOPS : 2;
-    for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner[i] = (ts_kernel_loop){1, 0, 0};
-    for (int i = inside - 1; i >= 0 && j->outer_count > 0; i--) {
-        ts_plan_loop loop = j->outer[--j->outer_count];
-        j->inner[i] = (ts_kernel_loop){loop.extent, loop.src_bits, loop.dst_bits};
-        if (!j->fills) j->inner[i] = (ts_kernel_loop){loop.extent, loop.src_bits / 8, loop.dst_bits / 8};
-    }
-    memcpy(j->tile.loops, j->inner, sizeof j->inner);
-    if (j->fills) j->tile.loops[0] = (ts_kernel_loop){1, 0, 0};
-}
-
 /* ---- A box ---- */
 
-/* Moves what a tile leaves of each loop: as the end of another tile, which moves some elements again, where
- * elements are whole bytes. */
+/* Moves what tiles of narrow elements leave of each loop. */
 static void move_rests(const ts_mover *m, ts_plan_box box, const int *bits) {
-    bool again = m->src.element_bits >= 8 && m->dst.element_bits >= 8;
     for (int i = 0; i < box.loop_count; i++) {
-        int64_t tile = INT64_C(1) << bits[i], rest = box.loops[i].extent & (tile - 1);
+        int64_t rest = rest_of(&box.loops[i], bits[i]);
         if (rest == 0) continue;
         ts_plan_box edge = box;
-        edge.loops[i].extent = again ? tile : rest;
+        edge.loops[i].extent = rest;
         edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
         edge.dst_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].dst_bits;
         ts_move_box(m, &edge);
@@ -264,7 +269,9 @@ static bool match(ts_job *j, const ts_plan_box *box, int *bits) {
         return true;
     }
     for (int i = 0; m->kernels->tiles[i]; i++) {
-        if (match_tile(j, box, m->kernels->tiles[i], bits)) return true;
+        if (match_tile(j, box, m->kernels->tiles[i], bits) ||
+            match_masked(j, box, m->kernels->tiles[i], bits))
+            return true;
     }
     return match_run(j, box, 0, bits);
 }
@@ -309,7 +316,7 @@ static int find_peel(const ts_mover *m, const ts_plan_box *box, const int *bits)
     int64_t bytes = m->dst.element_bits / 8;
     for (int i = 0; i < box->loop_count; i++) {
         bytes *= box->loops[i].extent;
-        leaves = leaves || (box->loops[i].extent & ((INT64_C(1) << bits[i]) - 1)) != 0;
+        leaves = leaves || rest_of(&box->loops[i], bits[i]) != 0;
     }
     for (int i = 0; leaves && m->streams && i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
@@ -349,13 +356,14 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         ts_move_elements(m, box);
         return;
     }
-    int outside = j.tile_function ? find_peel(m, box, bits) : -1;
+    bool leaves = j.tile_function && (m->src.element_bits < 8 || m->dst.element_bits < 8);
+    int outside = leaves ? find_peel(m, box, bits) : -1;
     if (outside >= 0) {
         peel(m, *box, outside);
         return;
     }
-    order_loops(&j, box);
-    enter_kernel(&j);
+    ts_job_order(&j, box);
+    if (m->streams && j.tile_function && !j.streams && !leaves && !j.joins && ts_stage_move(m, box)) return;
     ts_job_run(&j, box->src_bits, box->dst_bits);
-    if (j.tile_function) move_rests(m, *box, bits);
+    if (leaves) move_rests(m, *box, bits);
 }

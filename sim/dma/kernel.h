@@ -38,6 +38,10 @@ typedef struct {
      * bytes in the middle change places, then both lanes are arranged again. */
     bool orders, swaps, orders_again;
     uint8_t order[TS_LINE_BYTES], order_again[16];
+    /* Lines that are not whole in memory: so many bytes of each are there. In memory they have no gaps; byte
+     * i of a line of the destination is then byte pack[i] of the tile's. */
+    bool masks, packs;
+    uint8_t pack[TS_LINE_BYTES], src_bytes[TS_TILE_LINES], dst_bytes[TS_TILE_LINES];
     int64_t src_line[TS_TILE_LINES], dst_line[TS_TILE_LINES]; /* bytes */
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
@@ -107,6 +111,7 @@ typedef struct {
     int64_t groups, group_step, tiles, step, count;
     int lines;
     const int64_t *line;
+    const uint8_t *have; /* elements of each line; NULL: count */
 } ts_convert_lines;
 typedef void ts_convert_function(const ts_conversion *c, uint8_t *dst, const uint8_t *src,
                                  const ts_convert_lines *lines);
@@ -120,6 +125,7 @@ typedef struct {
     bool orders;                                              /* it can arrange lines */
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
+    ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

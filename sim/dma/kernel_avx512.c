@@ -7,7 +7,7 @@
 #endif
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")))
 typedef __m512i wide;
 #define WIDE_LOAD(p)      _mm512_loadu_si512(p)
 #define WIDE_STORE(p, v)  _mm512_storeu_si512(p, v)
@@ -98,6 +98,11 @@ INLINE void prefetch(ts_load how, const uint8_t *p) {
     if (how == TS_LOAD_BF16_FROM_F32) __builtin_prefetch(p + 64, 0, 2);
 }
 
+INLINE wide load_line(ts_load how, bool masked, const ts_tile *tile, int line, const uint8_t *p) {
+    if (!masked) return load(how, p);
+    return _mm512_maskz_loadu_epi8(_bzhi_u64(UINT64_MAX, tile->src_bytes[line]), p);
+}
+
 INLINE void store(uint8_t *p, bool streams, wide v) {
     if (streams)
         WIDE_STREAM(p, v);
@@ -105,47 +110,55 @@ INLINE void store(uint8_t *p, bool streams, wide v) {
         WIDE_STORE(p, v);
 }
 
+INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
+    wide from = WIDE_LOAD(order);
+    UNROLL for (int i = 0; i < lines; i++) v[i] = _mm512_permutexvar_epi8(from, v[i]);
+}
+
+INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line, uint8_t *p, wide v) {
+    if (masked)
+        _mm512_mask_storeu_epi8(p, _bzhi_u64(UINT64_MAX, tile->dst_bytes[line]), v);
+    else
+        store(p, streams, v);
+}
+
 /* ---- Tiles ---- */
 
 /* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
-INLINE void move_some(ts_load how, int stages, int tiles, const ts_tile *tile, wide index[][2], uint8_t *dst,
-                      const uint8_t *src) {
+INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_tile *tile, wide index[][2],
+                      uint8_t *dst, const uint8_t *src) {
     const int lines = 1 << stages, all = tiles * lines;
     const int64_t src_step = tile->loops[2].src_step, dst_step = tile->loops[2].dst_step,
                   ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
     wide v[16];
     UNROLL for (int i = 0; i < all; i++) v[i] =
-        load(how, src + i / lines * src_step + tile->src_line[i % lines]);
+        load_line(how, masked, tile, i % lines, src + i / lines * src_step + tile->src_line[i % lines]);
     if (ahead) {
         UNROLL for (int i = 0; i < all; i++) {
             prefetch(how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
         }
     }
-    if (tile->orders) {
-        wide order = WIDE_LOAD(tile->order);
-        UNROLL for (int i = 0; i < all; i++) v[i] = _mm512_permutexvar_epi8(order, v[i]);
-    }
+    if (tile->orders) arrange_all(tile->order, all, v);
     network(stages, all, index, v);
-    UNROLL for (int i = 0; i < all; i++)
-        store(dst + i / lines * dst_step + tile->dst_line[i % lines], streams, v[i]);
+    if (masked && tile->packs) arrange_all(tile->pack, all, v);
+    UNROLL for (int i = 0; i < all; i++) store_line(
+        masked, streams, tile, i % lines, dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
 }
 
 /* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
-INLINE void move_large_tile(ts_load how, int stages, const ts_tile *tile, wide index[][2], uint8_t *dst,
-                            const uint8_t *src) {
+INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile *tile, wide index[][2],
+                            uint8_t *dst, const uint8_t *src) {
     const int rest = stages - 3;
-    wide copy[TS_TILE_LINES], order = WIDE_LOAD(tile->order);
+    wide copy[TS_TILE_LINES];
     for (int group = 0; group < 1 << rest; group++) {
         wide v[8];
         const int64_t *at = tile->src_line + 8 * group;
-        UNROLL for (int i = 0; i < 8; i++) v[i] = load(how, src + at[i]);
+        UNROLL for (int i = 0; i < 8; i++) v[i] = load_line(how, masked, tile, 8 * group + i, src + at[i]);
         if (tile->ahead_bytes) {
             UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
         }
-        if (tile->orders) {
-            UNROLL for (int i = 0; i < 8; i++) v[i] = _mm512_permutexvar_epi8(order, v[i]);
-        }
+        if (tile->orders) arrange_all(tile->order, 8, v);
         network(3, 8, index, v);
         UNROLL for (int i = 0; i < 8; i++) copy[8 * group + i] = v[i];
     }
@@ -154,11 +167,14 @@ INLINE void move_large_tile(ts_load how, int stages, const ts_tile *tile, wide i
         UNROLL for (int i = 0; i < 1 << rest; i++) v[i] = copy[8 * i + group];
         network(rest, 1 << rest, index + 3, v);
         const int64_t *at = tile->dst_line + group;
-        UNROLL for (int i = 0; i < 1 << rest; i++) store(dst + at[8 * i], tile->streams, v[i]);
+        if (masked && tile->packs) arrange_all(tile->pack, 1 << rest, v);
+        UNROLL for (int i = 0; i < 1 << rest; i++)
+            store_line(masked, tile->streams, tile, 8 * i + group, dst + at[8 * i], v[i]);
     }
 }
 
-INLINE void move_tiles(ts_load how, int stages, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+INLINE void move_tiles(ts_load how, bool masked, int stages, const ts_tile *tile, uint8_t *dst,
+                       const uint8_t *src) {
     const int some = stages < 3 ? 8 >> stages : 1;
     const ts_kernel_loop outer = tile->loops[0], middle = tile->loops[1], inner = tile->loops[2];
     int granules = tile->granules;
@@ -170,14 +186,15 @@ INLINE void move_tiles(ts_load how, int stages, const ts_tile *tile, uint8_t *ds
             const uint8_t *from = src + i * outer.src_step + j * middle.src_step;
             int64_t k = 0;
             for (; k + some <= inner.count && stages <= 4; k += some) {
-                move_some(how, stages, some, tile, index, to + k * inner.dst_step, from + k * inner.src_step);
+                move_some(how, masked, stages, some, tile, index, to + k * inner.dst_step,
+                          from + k * inner.src_step);
             }
             for (; k < inner.count; k++) {
                 if (stages <= 4)
-                    move_some(how, stages, 1, tile, index, to + k * inner.dst_step,
+                    move_some(how, masked, stages, 1, tile, index, to + k * inner.dst_step,
                               from + k * inner.src_step);
                 else
-                    move_large_tile(how, stages, tile, index, to + k * inner.dst_step,
+                    move_large_tile(how, masked, stages, tile, index, to + k * inner.dst_step,
                                     from + k * inner.src_step);
             }
         }
@@ -186,7 +203,7 @@ INLINE void move_tiles(ts_load how, int stages, const ts_tile *tile, uint8_t *ds
 
 #define TILES(how, stages)                                                                                   \
     TARGET static void tiles_##how##_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {       \
-        move_tiles(how, stages, tile, dst, src);                                                             \
+        move_tiles(how, false, stages, tile, dst, src);                                                      \
     }
 #define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
 EACH_5(TILES, TS_LOAD_SAME)
@@ -201,6 +218,16 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
     EACH_5(ENTRY, TS_LOAD_SAME) ENTRY(TS_LOAD_SAME, 5) ENTRY(TS_LOAD_SAME, 6)
         EACH_5(ENTRY, TS_LOAD_BF16_FROM_F32) ENTRY(TS_LOAD_BF16_FROM_F32, 5)
             EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16)};
+
+#define MASKED(how, stages)                                                                                  \
+    TARGET static void masked_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {              \
+        move_tiles(how, true, stages, tile, dst, src);                                                       \
+    }
+EACH_5(MASKED, TS_LOAD_SAME)
+MASKED(TS_LOAD_SAME, 5)
+MASKED(TS_LOAD_SAME, 6)
+static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1, masked_2, masked_3,
+                                                             masked_4, masked_5, masked_6};
 
 /* ---- Elements narrower than a byte ---- */
 
@@ -260,6 +287,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .line_bytes = 64,
     .orders = true,
     .by_stages = by_stages,
+    .masked = masked,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

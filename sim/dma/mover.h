@@ -25,6 +25,8 @@ typedef struct {
     bool same; /* the same type in the same width: bits are copied */
     const ts_kernels *kernels;
     bool streams;
+    bool staged;                  /* from the scratch of another move */
+    int64_t ahead_bytes;          /* where what is read next lies, when nothing streams; 0: not known */
     ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
     ts_conversion conversion;
     uint8_t table[2][256]; /* conversion.table */
@@ -41,6 +43,9 @@ void ts_move_gather(const ts_mover *m, const ts_plan *plan);
 void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
 /* The same by the kernels that the box's loops allow. */
 void ts_move_box(const ts_mover *m, const ts_plan_box *box);
+
+/* The same by way of a scratch, where that makes longer runs in the destination; false where it does not. */
+bool ts_stage_move(const ts_mover *m, const ts_plan_box *box);
 
 /* What converts between two types that have values; false where there is no kernel for them. */
 bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);
@@ -72,5 +77,17 @@ bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count,
  * number, leaves[j] of a destination line's. */
 void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
                      const ts_digit *dst, ts_digit *enters, ts_digit *leaves);
+
+/* ---- Lines that are not whole (lines.c) ---- */
+
+/* `count` digits of a line of one side whose elements have no gaps in memory: of loops of any extent, each
+ * padded to a power of two, then of no loop (-1, -2, ..). */
+void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits);
+/* Which position of the padded line each of the elements of a whole line has, in the order of memory; how
+ * many. */
+int ts_lines_order(const ts_plan_box *box, const ts_digit *digits, int count, uint8_t *positions);
+/* How many elements each of the lines numbered by these digits has, of so many in a whole one. */
+void ts_lines_measure(const ts_plan_box *box, const ts_digit *line, int count, const ts_digit *numbers,
+                      int stages, int elements, uint8_t *have);
 
 #endif

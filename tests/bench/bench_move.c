@@ -68,10 +68,11 @@ static const pair pairs[] = {
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
-static bool measure(ts_arena *arena, const char *src, const char *dst, ts_bench_result *result) {
+static bool measure(ts_arena *arena, const char *src, const char *dst, double seconds,
+                    ts_bench_result *result) {
     ts_error err = {0};
     ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
-    ts_bench bench = {.how = {.kernels = ts_kernels_best()}, .seconds = 0.5};
+    ts_bench bench = {.how = {.kernels = ts_kernels_best()}, .seconds = seconds};
     if (ts_transfer_end_parse(&err, arena, &from, &bench.src) &&
         ts_transfer_end_parse(&err, arena, &to, &bench.dst) && ts_bench_run(&err, arena, &bench, result))
         return true;
@@ -114,7 +115,7 @@ static bool print_table(int size) {
     for (int i = 0; i < PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result r;
-        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], &r)) return false;
+        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], 0.5, &r)) return false;
         printf("%-30s %8.1f %8.1f %8.2f %7.2f", pairs[i].name, (double)r.bytes / r.move_seconds / 1e9,
                (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds,
                pairs[i].goal[size]);
@@ -128,8 +129,93 @@ static bool print_table(int size) {
     return true;
 }
 
-int main(void) {
+/* ---- Random regular pairs: odd sizes, permuted, tiled or not on either side ---- */
+
+enum { RANDOM_PAIRS = 40, MOST_DIMS = 4, SHOWN = 5, TEXT = 96 };
+
+typedef struct {
+    char src[TEXT], dst[TEXT];
+    double ratio;
+} random_pair;
+
+static uint32_t below(uint32_t n) {
+    static uint64_t state = 20251121;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % n;
+}
+
+/* Half of the dims are short; the last takes what is left of the elements. */
+static void random_dims(int64_t elements, int rank, int64_t *dims) {
+    int last = (int)below((uint32_t)rank);
+    for (int i = 0; i < rank; i++) {
+        int64_t most = below(2) ? 33 : 1200;
+        if (i != last) dims[i] = 2 + below((uint32_t)most);
+        while (i != last && dims[i] > elements / 2) dims[i] = (dims[i] + 1) / 2;
+        if (i != last) elements /= dims[i];
+    }
+    dims[last] = elements < 1 ? 1 : elements;
+}
+
+static void random_layout_text(char *text, const char *type, int width, int rank, const int64_t *dims) {
+    static const char *const tiles[3][4] = {{"T(8,128)(4,1)", "T(8,128)", "T(32,128)(4,1)", "T(4,128)(4,1)"},
+                                            {"T(8,128)(2,1)", "T(8,128)", "T(16,128)(2,1)", "T(2,128)(2,1)"},
+                                            {"T(8,128)", "T(2,128)", "T(4,128)", "T(1024)"}};
+    int order[MOST_DIMS], used = sprintf(text, "%s[", type);
+    for (int i = 0; i < rank; i++) {
+        int k = (int)below((uint32_t)i + 1);
+        order[i] = order[k];
+        order[k] = i;
+        used += sprintf(text + used, "%s%d", i ? "," : "", (int)dims[i]);
+    }
+    for (int i = 0; i < rank; i++) used += sprintf(text + used, "%s%d", i ? "," : "]{", order[i]);
+    bool tiled = below(2) && dims[order[0]] >= 64 && dims[order[1]] >= 4; /* or most is padding */
+    sprintf(text + used, "%s%s}", tiled ? ":" : "", tiled ? tiles[width / 2][below(4)] : "");
+}
+
+static void random_pair_make(int64_t bytes, random_pair *made) {
+    static const struct {
+        const char *name;
+        int width;
+    } types[] = {{"f32", 4}, {"bf16", 2}, {"s8", 1}, {"s32", 4}, {"f16", 2}, {"u8", 1}};
+    int64_t dims[MOST_DIMS];
+    int type = (int)below(6), rank = 2 + (int)below(MOST_DIMS - 1);
+    random_dims(bytes / types[type].width, rank, dims);
+    do {
+        random_layout_text(made->src, types[type].name, types[type].width, rank, dims);
+        random_layout_text(made->dst, types[type].name, types[type].width, rank, dims);
+    } while (strcmp(made->src, made->dst) == 0);
+}
+
+static int by_ratio(const void *left, const void *right) {
+    double a = ((const random_pair *)left)->ratio, b = ((const random_pair *)right)->ratio;
+    return a < b ? -1 : a > b;
+}
+
+static bool print_random(int size, int shown) {
+    random_pair all[RANDOM_PAIRS];
+    for (int i = 0; i < RANDOM_PAIRS; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_bench_result r;
+        random_pair_make(size == LARGE ? 64 << 20 : 128 << 10, &all[i]);
+        if (!measure(arena, all[i].src, all[i].dst, 0.1, &r)) return false;
+        all[i].ratio = r.memcpy_seconds / r.move_seconds;
+        ts_arena_free(arena);
+    }
+    qsort(all, RANDOM_PAIRS, sizeof all[0], by_ratio);
+    printf("%d random pairs of %s: least %.2f, a tenth below %.2f, median %.2f; the slowest:\n", RANDOM_PAIRS,
+           size == LARGE ? "64 MiB" : "128 KiB", all[0].ratio, all[RANDOM_PAIRS / 10].ratio,
+           all[RANDOM_PAIRS / 2].ratio);
+    for (int i = 0; i < shown; i++) printf("%7.2f  %s -> %s\n", all[i].ratio, all[i].src, all[i].dst);
+    return true;
+}
+
+int main(int argc, char **argv) {
     printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
            "caches)\n");
-    return print_table(LARGE) && print_table(SMALL) ? 0 : 1;
+    bool all = argc < 2 || strcmp(argv[1], "random") != 0; /* or these alone */
+    return (!all || (print_table(LARGE) && print_table(SMALL))) &&
+                   print_random(LARGE, all ? SHOWN : RANDOM_PAIRS) &&
+                   print_random(SMALL, all ? SHOWN : RANDOM_PAIRS)
+               ? 0
+               : 1;
 }

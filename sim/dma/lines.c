@@ -1,0 +1,73 @@
+/* Lines of a tile from loops of any extent: each loop takes as many digits as the next power of two needs,
+ * and what is not in memory is masked. */
+#include <assert.h>
+
+#include "mover.h"
+
+static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
+
+/* Digits that a loop needs, and not more than `most`. */
+static int digits_of(int64_t extent, int most) {
+    int bits = extent > 1 ? 64 - __builtin_clzll((uint64_t)extent - 1) : 0;
+    return bits < most ? bits : most;
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits) {
+    int64_t stride = width;
+    int i = 0;
+    for (int n = 0; n < box->loop_count && i < count; n++) {
+        const ts_plan_loop *loop = &box->loops[n];
+        if (step_of(loop, dst) != stride || loop->extent < 2) continue;
+        int bits = digits_of(loop->extent, count - i);
+        for (int k = 0; k < bits; k++, i++) {
+            digits[i] = (ts_digit){n, k, loop->src_bits << k, loop->dst_bits << k};
+        }
+        stride *= smaller(loop->extent, INT64_C(1) << bits);
+        n = -1; /* from the first loop again */
+    }
+    for (int none = -1; i < count; none--) digits[i++] = (ts_digit){.loop = none};
+}
+
+int ts_lines_order(const ts_plan_box *box, const ts_digit *digits, int count, uint8_t *positions) {
+    int used = 1;
+    positions[0] = 0;
+    for (int i = 0, next; i < count && digits[i].loop >= 0; i = next) {
+        for (next = i; next < count && digits[next].loop == digits[i].loop;) next++;
+        int64_t values = smaller(box->loops[digits[i].loop].extent, INT64_C(1) << (next - i));
+        for (int v = 1; v < values; v++) {
+            for (int k = 0; k < used; k++) positions[v * used + k] = (uint8_t)(positions[k] + (v << i));
+        }
+        used *= (int)values;
+    }
+    return used;
+}
+
+/* How many elements a line has whose number holds `value` of a loop: the line's own digits of it, if any, are
+ * `count` low ones, each value with `each` elements. */
+static int elements_at(int64_t extent, int64_t value, int count, int each, int all) {
+    if (value >= extent) return 0;
+    return count > 0 ? (int)smaller(extent - value, INT64_C(1) << count) * each : all;
+}
+
+void ts_lines_measure(const ts_plan_box *box, const ts_digit *line, int count, const ts_digit *numbers,
+                      int stages, int elements, uint8_t *have) {
+    int64_t value[TS_TILE_LINES];
+    for (int i = 0; i < 1 << stages; i++) have[i] = (uint8_t)elements;
+    for (int first = 0; first < stages; first++) {
+        int loop = numbers[first].loop, inside = 0, before = 0;
+        int64_t extent = loop < 0 ? 1 : box->loops[loop].extent;
+        for (int k = 0; k < first; k++) before += numbers[k].loop == loop;
+        for (int k = 0; k < count; k++) inside += line[k].loop == loop;
+        if (before > 0) continue;
+        int each = inside > 0 ? elements / (int)smaller(extent, INT64_C(1) << inside) : 0;
+        value[0] = 0;
+        for (int i = 1; i < 1 << stages; i++) {
+            const ts_digit *digit = &numbers[__builtin_ctz((unsigned)i)];
+            value[i] = value[i & (i - 1)] + (digit->loop == loop ? INT64_C(1) << digit->bit : 0);
+            int most = elements_at(extent, value[i], inside, each, elements);
+            if (most < have[i]) have[i] = (uint8_t)most;
+        }
+    }
+}

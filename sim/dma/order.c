@@ -1,0 +1,74 @@
+/* In which order the loops around a kernel turn, and which of them the kernel turns itself. */
+#include <stdlib.h>
+
+#include "job.h"
+
+enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128 };
+
+static int by_source(const void *left, const void *right) {
+    int64_t a = llabs(((const ts_job_loop *)left)->src_bits),
+            b = llabs(((const ts_job_loop *)right)->src_bits);
+    return a > b ? -1 : a < b;
+}
+
+/* The loop whose steps are `step` bits on one side; -1. */
+static int loop_of_step(const ts_job *j, bool dst, int64_t step) {
+    for (int i = 0; i < j->loop_count; i++) {
+        if ((dst ? j->loops[i].dst_bits : j->loops[i].src_bits) == step) return i;
+    }
+    return -1;
+}
+
+/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
+ */
+static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
+    const ts_tile *tile = &j->tile;
+    intptr_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
+    if (j->joins || tile->masks) return false;
+    for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
+    if (all % LINE_OF_MEMORY != 0) return false;
+    for (int i = 0; i < tile->stages; i++) {
+        if (tile->dst_line[1 << i] % tile->line_bytes != 0) return false;
+        continues = continues || tile->dst_line[1 << i] == tile->line_bytes;
+    }
+    return continues || tile->line_bytes == LINE_OF_MEMORY;
+}
+
+/* The kernel turns `loop` too, outside of those it has: up to `most` steps at once. */
+static bool give(ts_job *j, int *slot, int loop, int64_t most) {
+    if (loop < 0 || *slot < 0 || most < 2) return false;
+    for (int i = *slot + 1; i < TS_TILE_LOOPS; i++) {
+        if (j->inner_loop[i] == loop) return false;
+    }
+    j->loops[loop].most = j->loops[loop].count < most ? j->loops[loop].count : most;
+    j->inner_loop[(*slot)--] = loop;
+    return true;
+}
+
+/* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
+ * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
+ * those of the source. */
+void ts_job_order(ts_job *j, const ts_plan_box *box) {
+    const ts_mover *m = j->m;
+    ts_tile *tile = &j->tile;
+    bool continues = false, is_short = j->tile_function && tile->line_bytes < LINE_OF_MEMORY;
+    int slot = TS_TILE_LOOPS - 1;
+    if (!j->tile_function || j->fills) slot = 1;
+    for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
+    if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);
+    int64_t lines = j->tile_function ? 1 << tile->stages : 1, line_bits = 8 * tile->line_bytes;
+    int64_t together = lines < 8 ? 8 / lines : 1;
+    if ((is_short || m->streams) && lines > 1) {
+        int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
+        continues = give(j, &slot, loop_of_step(j, true, line_bits), band);
+    }
+    j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
+    if (is_short && lines > 1) {
+        int64_t src_bits =
+            line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_mover_width(&m->src);
+        give(j, &slot, loop_of_step(j, false, src_bits), 2 * together);
+    }
+    for (int i = j->loop_count - 1; i >= 0; i--) give(j, &slot, i, INT64_MAX);
+    tile->ahead_bytes = m->streams ? AHEAD_BYTES : m->ahead_bytes;
+    j->narrow.ahead_bytes = tile->ahead_bytes;
+}
