@@ -27,14 +27,6 @@ static const cli_command command_bench = {
     .options = options,
 };
 
-static bool read_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {
-    const char *text = cli_value(line, name);
-    if (!text) return true;
-    if (!ts_text_to_int(err, name, text, value)) return false;
-    if (*value >= 1 && *value <= most) return true;
-    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
-}
-
 static bool read_kernels(ts_error *err, const cli_line *line, ts_bench_report *report) {
     const char *text = cli_value(line, "kernels");
     const char *names[TS_KERNELS_COUNT + 1];
@@ -69,8 +61,8 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
     ts_bench *bench = &report->bench;
     int64_t threads = 1, milliseconds = 1000;
-    if (!read_number(err, line, "jobs", 64, &threads) ||
-        !read_number(err, line, "milliseconds", 1000000, &milliseconds) || !read_kernels(err, line, report) ||
+    if (!cli_number(err, line, "jobs", 64, &threads) ||
+        !cli_number(err, line, "milliseconds", 1000000, &milliseconds) || !read_kernels(err, line, report) ||
         !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
         !ts_transfer_end_parse(err, line->arena, &to, &bench->dst)) {

@@ -9,6 +9,7 @@
 static const cli_option options[] = {
     {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},
     {"from", '\0', "SHAPE", "IN is the buffer of this shape, byte for byte"},
+    {"jobs", 'j', "N", "move with so many threads; 1 when not given"},
 };
 
 static const cli_command command_convert = {
@@ -41,14 +42,15 @@ static bool read_shape(ts_error *err, const cli_line *line, const char *option, 
     return *shape != NULL;
 }
 
-static bool load(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to,
+static bool load(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to, int threads,
                  ts_host_array *array) {
     const char *path = line->operands[0];
     if (from) {
         char *bytes;
         size_t length;
         return ts_file_read(err, line->arena, path, TS_HOST_LIMIT_BYTES, &bytes, &length) &&
-               ts_host_unpack(err, line->arena, (const uint8_t *)bytes, (int64_t)length, from, array);
+               ts_host_unpack(err, line->arena, (const uint8_t *)bytes, (int64_t)length, from, threads,
+                              array);
     }
     ts_host_expect expect = {0};
     if (to && to->layout) {
@@ -61,7 +63,8 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
     return ts_host_load(err, line->arena, path, &expect, array);
 }
 
-static bool save(ts_error *err, const cli_line *line, const ts_shape *to, const ts_host_array *array) {
+static bool save(ts_error *err, const cli_line *line, const ts_shape *to, int threads,
+                 const ts_host_array *array) {
     const char *path = line->operands[1];
     if (!to) return ts_host_save(err, line->arena, path, array);
     if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
@@ -70,7 +73,7 @@ static bool save(ts_error *err, const cli_line *line, const ts_shape *to, const 
     }
     uint8_t *bytes;
     int64_t length;
-    return ts_host_pack(err, line->arena, array, to, &bytes, &length) &&
+    return ts_host_pack(err, line->arena, array, to, threads, &bytes, &length) &&
            ts_file_save(err, line->arena, path, bytes, (size_t)length);
 }
 
@@ -80,7 +83,9 @@ int cmd_convert(int argc, char **argv) {
     const ts_shape *from, *to;
     ts_host_array array;
     if (!cli_begin(&line, &command_convert, argc, argv)) return line.exit_code;
-    bool done = read_shape(&err, &line, "from", &from) && read_shape(&err, &line, "to", &to) &&
-                load(&err, &line, from, to, &array) && save(&err, &line, to, &array);
+    int64_t threads = 1;
+    bool done = cli_number(&err, &line, "jobs", 64, &threads) && read_shape(&err, &line, "from", &from) &&
+                read_shape(&err, &line, "to", &to) && load(&err, &line, from, to, (int)threads, &array) &&
+                save(&err, &line, to, (int)threads, &array);
     return cli_end(&line, done ? 0 : cli_fail(&err));
 }

@@ -212,6 +212,14 @@ static const char *argument_of(const cli_command *command, const char *name) {
     return "NAME=VALUE";
 }
 
+bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {
+    const char *text = cli_value(line, name);
+    if (!text) return true;
+    if (!ts_text_to_int(err, name, text, value)) return false;
+    if (*value >= 1 && *value <= most) return true;
+    return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+}
+
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count) {
     *count = cli_count(line, name);
     ts_define *list = TS_NEW_ARRAY(line->arena, ts_define, *count + 1);

@@ -118,17 +118,31 @@ static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t 
     }
 }
 
-void ts_move_gather(const ts_mover *m, const ts_plan *plan) {
+typedef struct {
+    const ts_mover *m;
+    const ts_plan *plan;
+} gathering;
+
+static void gather_share(const void *context, int share, int threads) {
+    const ts_plan *plan = ((const gathering *)context)->plan;
+    int64_t first = plan->box_count / threads * share, end = plan->box_count / threads * (share + 1);
+    if (share == threads - 1) end = plan->box_count;
+    int64_t most = end - first < GATHER_ELEMENTS ? end - first : GATHER_ELEMENTS;
     ts_arena *scratch = ts_arena_new();
-    int64_t most = plan->box_count < GATHER_ELEMENTS ? plan->box_count : GATHER_ELEMENTS;
     int64_t *from = TS_NEW_ARRAY(scratch, int64_t, most), *to = TS_NEW_ARRAY(scratch, int64_t, most);
     const int64_t bits[2] = {plan->src.base_bits | plan->src.axis_bits[0],
                              plan->dst.base_bits | plan->dst.axis_bits[0]};
-    for (int64_t first = 0; first < plan->box_count; first += most) {
-        int64_t count = plan->box_count - first < most ? plan->box_count - first : most;
+    for (; first < end; first += most) {
+        int64_t count = end - first < most ? end - first : most;
         find_bits(&plan->src, plan->src_layout, first, count, from);
         find_bits(&plan->dst, plan->dst_layout, first, count, to);
-        copy_elements(m, from, to, count, bits);
+        copy_elements(((const gathering *)context)->m, from, to, count, bits);
     }
     ts_arena_free(scratch);
+}
+
+void ts_move_gather(const ts_mover *m, const ts_plan *plan, int threads) {
+    bool shared =
+        m->dst.element_bits % 8 == 0 && plan->dst.base_bits % 8 == 0 && plan->dst.axis_bits[0] % 8 == 0;
+    ts_share_among(shared ? threads : 1, gather_share, &(gathering){m, plan});
 }

@@ -132,7 +132,7 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
     m.streams = ts_dma_move_streams(plan, options);
     ts_mover_set_conversion(&m);
     if (m.kernels && ts_gather_possible(plan))
-        ts_move_gather(&m, plan);
+        ts_move_gather(&m, plan, options->threads);
     else
         ts_move_boxes(&m, plan, m.kernels ? options->threads : 1);
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);

@@ -37,7 +37,11 @@ void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
 /* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
  */
 bool ts_gather_possible(const ts_plan *plan);
-void ts_move_gather(const ts_mover *m, const ts_plan *plan);
+void ts_move_gather(const ts_mover *m, const ts_plan *plan, int threads);
+
+/* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
+typedef void ts_share_part(const void *context, int share, int threads);
+void ts_share_among(int threads, ts_share_part *part, const void *context);
 
 /* The definition: element by element. */
 void ts_move_elements(const ts_mover *m, const ts_plan_box *box);

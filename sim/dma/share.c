@@ -1,4 +1,4 @@
-/* The boxes of a plan, moved by several threads: no byte of the destination has two writers. */
+/* A move by several threads: no byte of the destination has two writers. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -10,12 +10,45 @@ enum {
     SHARE_STEP = 128, /* a multiple of what a kernel takes of a loop at once */
 };
 
+/* ---- Threads ---- */
+
 typedef struct {
-    const ts_mover *m;
-    const ts_plan *plan;
+    ts_share_part *part;
+    const void *context;
     int share, threads;
     pthread_t thread;
     bool started;
+} worker;
+
+static void *begin_worker(void *context) {
+    const worker *w = context;
+    w->part(w->context, w->share, w->threads);
+    return NULL;
+}
+
+/* The caller is the first thread, and does what a thread that cannot be started leaves. */
+void ts_share_among(int threads, ts_share_part *part, const void *context) {
+    worker workers[MOST_THREADS];
+    if (threads < 1) threads = 1;
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    for (int i = 0; i < threads; i++) {
+        worker *w = &workers[i];
+        *w = (worker){.part = part, .context = context, .share = i, .threads = threads};
+        w->started = i > 0 && pthread_create(&w->thread, NULL, begin_worker, w) == 0;
+    }
+    for (int i = 0; i < threads; i++) {
+        if (!workers[i].started) begin_worker(&workers[i]);
+    }
+    for (int i = 1; i < threads; i++) {
+        if (workers[i].started) pthread_join(workers[i].thread, NULL);
+    }
+}
+
+/* ---- Boxes ---- */
+
+typedef struct {
+    const ts_mover *m;
+    const ts_plan *plan;
 } work;
 
 /* Do no two elements of the box, one inside a range of its loops and one outside, share a byte? */
@@ -33,50 +66,35 @@ static bool owns_bytes(const ts_mover *m, const ts_plan_box *box) {
 
 /* Leaves of the box a share of its outermost loop; false when that is nothing. What cannot be shared is the
  * first's. */
-static bool take_share(const work *w, ts_plan_box *box) {
+static bool take_share(const ts_mover *m, ts_plan_box *box, int share, int threads) {
     ts_plan_loop *loop = box->loops, *end = box->loops + box->loop_count;
-    while (loop < end && loop->extent < w->threads) loop++;
-    if (loop == end || llabs(loop->dst_bits) < 8 || !owns_bytes(w->m, box)) return w->share == 0;
-    int64_t step = loop->extent < (int64_t)w->threads * SHARE_STEP ? 1 : SHARE_STEP,
-            steps = loop->extent / step;
-    int64_t first = steps * w->share / w->threads * step, last = steps * (w->share + 1) / w->threads * step;
-    if (w->share == w->threads - 1) last = loop->extent;
+    while (loop < end && loop->extent < threads) loop++;
+    if (loop == end || llabs(loop->dst_bits) < 8 || !owns_bytes(m, box)) return share == 0;
+    int64_t step = loop->extent < (int64_t)threads * SHARE_STEP ? 1 : SHARE_STEP, steps = loop->extent / step;
+    int64_t first = steps * share / threads * step, last = steps * (share + 1) / threads * step;
+    if (share == threads - 1) last = loop->extent;
     box->src_bits += first * loop->src_bits;
     box->dst_bits += first * loop->dst_bits;
     loop->extent = last - first;
     return true;
 }
 
-static void *move_share(void *context) {
+static void move_share(const void *context, int share, int threads) {
     const work *w = context;
-    bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * w->threads && w->m->dst.element_bits % 8 == 0;
+    bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
     for (int64_t i = 0; i < w->plan->box_count; i++) {
         ts_plan_box box;
-        if (whole && i % w->threads != w->share) continue;
+        if (whole && i % threads != share) continue;
         ts_plan_get_box(w->plan, i, &box);
-        if (!whole && w->threads > 1 && !take_share(w, &box)) continue;
+        if (!whole && threads > 1 && !take_share(w->m, &box, share, threads)) continue;
         if (w->m->kernels)
             ts_move_box(w->m, &box);
         else
             ts_move_elements(w->m, &box);
     }
     if (w->m->streams) w->m->kernels->stream_end();
-    return NULL;
 }
 
-/* The caller is the first thread, and does what a thread that cannot be started leaves. */
 void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads) {
-    work works[MOST_THREADS];
-    if (threads < 1) threads = 1;
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
-    for (int i = 0; i < threads; i++) works[i] = (work){.m = m, .plan = plan, .share = i, .threads = threads};
-    for (int i = 1; i < threads; i++) {
-        works[i].started = pthread_create(&works[i].thread, NULL, move_share, &works[i]) == 0;
-    }
-    for (int i = 0; i < threads; i++) {
-        if (!works[i].started) move_share(&works[i]);
-    }
-    for (int i = 1; i < threads; i++) {
-        if (works[i].started) pthread_join(works[i].thread, NULL);
-    }
+    ts_share_among(threads, move_share, &(work){m, plan});
 }

@@ -28,7 +28,8 @@ static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout
 
 /* Moves between the array and the tensor, in either direction. */
 static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                 ts_space *space, int64_t base_bytes, bool store) {
+                 ts_space *space, int64_t base_bytes, bool store, int threads) {
+    const ts_move_options how = {.kernels = ts_kernels_best(), .threads = threads};
     int64_t axis_bits[TS_LAYOUT_MAX_AXES];
     const ts_shape *flat = ts_shape_row_major(err, scratch, array->dtype, array->rank, array->dims);
     if (!flat || !ts_space_place(err, space, shape, base_bytes, axis_bits)) return false;
@@ -36,20 +37,31 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
     ts_plan_side tensor = {shape, NULL, axis_bits, base_bytes * 8}, rows = {flat, NULL, NULL, 0};
     const ts_plan *plan = store ? ts_plan_new(err, scratch, &rows, &tensor, array->rank, array->dims)
                                 : ts_plan_new(err, scratch, &tensor, &rows, array->rank, array->dims);
-    return plan && (store ? ts_dma_move(err, plan, file, space) : ts_dma_move(err, plan, space, file));
+    return plan && ts_dma_move_with(err, plan, store ? file : space, store ? space : file, &how);
+}
+
+static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
+                       ts_space *space, int64_t base_bytes, int threads) {
+    if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
+    return same_dims(err, array, shape->layout) &&
+           move(err, scratch, array, shape, space, base_bytes, true, threads);
 }
 
 bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
                    ts_space *space, int64_t base_bytes) {
+    return store_with(err, scratch, array, shape, space, base_bytes, 1);
+}
+
+static bool fetch_with(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space,
+                       int64_t base_bytes, ts_host_array *array, int threads) {
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return same_dims(err, array, shape->layout) && move(err, scratch, array, shape, space, base_bytes, true);
+    return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, array) &&
+           move(err, arena, array, shape, space, base_bytes, false, threads);
 }
 
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
                    ts_host_array *array) {
-    if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, array) &&
-           move(err, arena, array, shape, space, base_bytes, false);
+    return fetch_with(err, arena, shape, space, base_bytes, array, 1);
 }
 
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) {
@@ -63,14 +75,15 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) 
 }
 
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
-                  uint8_t **bytes, int64_t *length) {
+                  int threads, uint8_t **bytes, int64_t *length) {
     if (!ts_host_buffer_bytes(err, shape, length)) return false;
     *bytes = TS_NEW_ARRAY(arena, uint8_t, *length);
-    return ts_host_store(err, arena, array, shape, ts_space_wrap(arena, "the buffer", *bytes, *length), 0);
+    return store_with(err, arena, array, shape, ts_space_wrap(arena, "the buffer", *bytes, *length), 0,
+                      threads);
 }
 
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length,
-                    const ts_shape *shape, ts_host_array *array) {
+                    const ts_shape *shape, int threads, ts_host_array *array) {
     int64_t needed = 0;
     if (!ts_host_buffer_bytes(err, shape, &needed)) return false;
     if (length != needed) {
@@ -78,5 +91,5 @@ bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_
                             (long long)length, (long long)needed);
     }
     uint8_t *copy = ts_arena_grow(arena, bytes, (size_t)length, (size_t)length, 1);
-    return ts_host_fetch(err, arena, shape, ts_space_wrap(arena, "the buffer", copy, length), 0, array);
+    return fetch_with(err, arena, shape, ts_space_wrap(arena, "the buffer", copy, length), 0, array, threads);
 }

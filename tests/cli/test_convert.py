@@ -46,6 +46,20 @@ def tile_offset(row, column, tile_rows, columns):
 
 
 @folder
+def threads_change_nothing(path):
+    for shape in ("bf16[1000,784]{1,0:T(8,128)(2,1)}", "s4[1000,784]{0,1:T(8,128)(8,1)E(4)}",
+                  "f32[1000,784]{1,0:T(8,128)(*,3)}", "s4[1000,784]{1,0:T(8,128)(*,5)E(4)}"):  # two gather
+        made = set()
+        for jobs in ("1", "2", "5"):
+            expect(["convert", DIGITS, path / "x.bin", "--to", shape, "-j", jobs], out="")
+            expect(["convert", path / "x.bin", path / "x.npy", "--from", shape, "--jobs", jobs], out="")
+            made.add((path / "x.bin").read_bytes() + (path / "x.npy").read_bytes())
+        assert len(made) == 1, shape
+    code, _, error = run("convert", DIGITS, path / "x.bin", "--to", "f32[1000,784]{1,0}", "-j", "65")
+    assert code == 1 and "--jobs is 65, expected 1 to 64" in error, error
+
+
+@folder
 def f32_tiles(path):
     buffer, (kind, shape, back) = round_trip(path, "f32[1000,784]{1,0:T(8,128)}")
     assert len(buffer) == 1000 * 896 * 4 and (kind, shape) == ("<f4", (ROWS, COLUMNS))

@@ -17,9 +17,10 @@ bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_spa
 /* The buffer of a layout on one memory axis: offset 0 first, padding zero; large enough for what its compiler reports
  * and for every element. */
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes);
-bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape, uint8_t **bytes,
-                  int64_t *length);
+/* By so many threads; 0 and 1: the caller alone. */
+bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape, int threads,
+                  uint8_t **bytes, int64_t *length);
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length, const ts_shape *shape,
-                    ts_host_array *array);
+                    int threads, ts_host_array *array);
 
 #endif
