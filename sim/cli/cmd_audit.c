@@ -13,8 +13,8 @@ static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"untiled", 0, "auto|linear|rule",
-     "what arrays without tiles are: linear, or tiled by the compiler's\n"
-     "                             published rule; auto: linear where the text has tiles at all"},
+     "what arrays without tiles are: linear, or tiled by the compiler's "
+     "published rule; auto: linear where the text has tiles at all"},
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},
     {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},
@@ -30,14 +30,14 @@ static const cli_command usage = {
     .operands_least = 1,
     .operands_most = 1,
     .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
-             "messages (- is\n"
+             "messages (- is "
              "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "
-             "Says what tiles\n"
+             "Says what tiles "
              "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
-             "transfers between\n"
+             "transfers between "
              "memories. Files named - are standard output.\n",
     .example = "    tilesim audit tests/data/hlo/step.txt -m tpu-v6e\n"
-               "    tilesim audit - -m tpu-v4 --fail-over 1.5x < module.txt\n",
+               "    tilesim audit - -m tpu-v4 --fail-over 1.5x < tests/data/hlo/step.txt\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

@@ -21,11 +21,11 @@ static const cli_command usage = {
     .operands_least = 1,
     .operands_most = 1,
     .about = "Fits figures of a machine to measurements, in the formats of tilesim validate --data, and "
-             "prints them, and\n"
+             "prints them, and "
              "the errors of each row, before and after. A figure that the rows do not determine is not "
-             "fitted, and an\n"
+             "fitted, and an "
              "error when --fit asks for it.\n",
-    .example = "    tilesim calibrate mine.csv -m tpu-v4 --fit chip.launch --fit dma.issue -o mine.yaml\n",
+    .example = "    tilesim calibrate tests/data/calibrate.csv -m tpu-v4 --fit chip.launch -o mine.yaml\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

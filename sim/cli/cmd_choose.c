@@ -12,8 +12,8 @@ static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"use", 0, "USES",
-     "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass),\n"
-     "                             with commas between; dma:hbm>vmem when not given"},
+     "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass), "
+     "with commas between; dma:hbm>vmem when not given"},
     {"tensor", 0, "NAME", "of a program: which of its tensors"},
     {"define", 'D', "NAME=VALUE", "of a program: a parameter's value; may be repeated"},
     {"combine", 0, NULL, "also tiles with '*', of dims taken together, which compilers do not make yet"},
@@ -31,11 +31,11 @@ static const cli_command usage = {
     .operands_least = 1,
     .operands_most = 1,
     .about = "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
-             "machine's generation.\n"
+             "machine's generation. "
              "A program is run with each of them for its tensor in hbm; of a shape, each stated use is: "
-             "transfers on the DMA\n"
+             "transfers on the DMA "
              "engine and the HBM, sums and passes on the core; the two overlap, so the slower is the time. "
-             "The compiler's\n"
+             "The compiler's "
              "published rule and the layout that is there now are marked.\n",
     .example = "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
                "    tilesim choose programs/softmax.tsim --tensor x\n",

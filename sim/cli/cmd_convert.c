@@ -18,12 +18,12 @@ static const cli_command command_convert = {
     .operands_least = 2,
     .operands_most = 2,
     .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
-             "define.\n"
-             "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage.\n"
+             "define. "
+             "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "
              "Values are converted where the types differ.\n",
-    .example = "    tilesim convert tests/data/digits_1000_u8.npy digits.bin --to "
+    .example = "    tilesim convert tests/data/digits_1000_u8.npy d.bin --to "
                "'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
-               "    tilesim convert digits.bin digits.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n",
+               "    tilesim convert d.bin d.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

@@ -9,8 +9,8 @@
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"window", 0, "BYTES",
-     "look-ahead past the oldest request not yet accepted: bytes, 0 (in order)\n"
-     "                             or unlimited; the machine's dma.lookahead when not given"},
+     "look-ahead past the oldest request not yet accepted: bytes, 0 (in order) "
+     "or unlimited; the machine's dma.lookahead when not given"},
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
     {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     {"exact", 0, NULL, "walk every burst, skip no steady state"},
@@ -30,7 +30,7 @@ static const cli_command usage = {
         "    LD 0x1f40     R 0x1f40     of Ramulator; also ST, W, and decimal addresses\n"
         "    0x1f40 READ 120            of DRAMsim3: not before cycle 120; also WRITE, and no cycle\n"
         "Cycles are those of the HBM's command clock (of HBM3: half cycles), from the first offer to the "
-        "last\n"
+        "last "
         "data, or the last write command.\n",
     .example = "    tilesim hbm c_copy4k -m hbm2-reference --map H --window 65536\n"
                "    tilesim hbm a_seq_rd -m hbm2-reference --set hbm.channels=1 --set "

@@ -31,7 +31,7 @@ static const cli_command command_run = {
     .operands_most = 1,
     .about =
         "Runs a program on a machine: computes its outputs, compares them with the program's checks, and "
-        "says\n"
+        "says "
         "where the cycles went. Exit code 3: a check failed, or the program broke a rule of the machine.\n",
     .example = "    tilesim run programs/softmax.tsim -m tpu-v5e -D ROWS=100 -o y=y.npy\n",
     .option_count = sizeof options / sizeof options[0],

@@ -23,9 +23,11 @@ static const cli_command usage = {
     .operands_least = 0,
     .operands_most = 1,
     .about = "Runs what was measured on TPUs, and prints the errors by group, as docs/accuracy.md has them. "
-             "Takes about\n"
-             "a minute. hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
-    .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data mine.csv --rows\n",
+             "Takes about "
+             "a minute.\n"
+             "hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
+    .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data "
+               "tests/data/calibrate.csv --rows\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

@@ -8,17 +8,49 @@
 
 enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
 
+enum { HELP_COLUMNS = 100, OPTION_COLUMNS = 29 };
+
+/* One line in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
+static void print_line(const char *line, const char *end, int indent) {
+    int column = indent;
+    while (line < end) {
+        int word = (int)strcspn(line, " \n");
+        if (column > indent && column + 1 + word > HELP_COLUMNS) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", word, line);
+        line += word + (line[word] == ' ');
+    }
+    printf("\n");
+}
+
+/* Lines that begin with a space stay as they are. */
+static void print_wrapped(const char *text, int indent) {
+    while (*text) {
+        const char *end = text + strcspn(text, "\n");
+        if (*text == ' ')
+            printf("%.*s\n", (int)(end - text), text);
+        else
+            print_line(text, end, indent);
+        text = end + (*end == '\n');
+    }
+}
+
 static void print_option(const cli_option *option) {
     char left[64], letter[8] = "    ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
-    printf("  %-26s %s\n", left, option->meaning);
+    printf("  %-26s ", left);
+    print_wrapped(option->meaning, OPTION_COLUMNS);
 }
 
 static void print_help(const cli_command *command) {
     static const cli_option help = {"help", 'h', NULL, "print this"};
-    printf("usage: tilesim %s [OPTION...] %s\n%s\n", command->name, command->operands, command->about);
+    printf("usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
+    print_wrapped(command->about, 0);
+    printf("\n");
     for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
     print_option(&help);
     printf("\nexample:\n%s", command->example);

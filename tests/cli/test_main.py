@@ -33,6 +33,7 @@ def each_command_has_help_with_an_example():
         text = expect([name, "--help"])
         assert f"tilesim {name} " in text, text
         assert "xample" in text, text
+        assert max(map(len, text.splitlines())) <= 100, text
 
 
 @test
