@@ -162,11 +162,10 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
                              .dst = end_of(by, what, &what->destination),
                              .tag = (int64_t)(intptr_t)f,
                              .priority = what->priority};
-    ts_arena *arena = ts_arena_new();
+    ts_arena *arena = traffic_arena(chip->traffic);
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
-    if (!moved.plan) ts_arena_free(arena);
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
-    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, arena, cycle)) {
+    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, cycle)) {
         give_back(chip, f);
         return transfer_fault(err, cycle, what);
     }

@@ -13,87 +13,79 @@ typedef struct shape {
     uint64_t hash[2];
 } shape;
 
-typedef struct {
-    const shape *shape;
-    int64_t ago; /* cycles since it was issued */
-} member;
-
-/* A situation, in order of issue, the last being the transfer that starts; and what comes of it when no other
- * starts. */
-typedef struct episode {
-    struct episode *next;
-    uint64_t hash;
-    int count, phase;
-    int64_t origin; /* the cycle after a refresh at which its first is issued */
-    member *members;
-    int64_t *started_in, *done_in; /* cycles from the start of the last; negative: before it */
-    ts_dma_result *results;
-    int64_t hbm_bytes; /* of all members */
-    ts_hbm_stats hbm;
-} episode;
+/* What has happened in a spell, the latest first; and what came next whenever it had. */
+typedef struct step {
+    struct step *sibling; /* another start after the same */
+    struct step *starts;  /* of transfers, before any other is complete */
+    struct step *done;    /* the next completion when none starts before it; NULL: not known */
+    int64_t after;        /* cycles since the step before; of the first: the phase */
+    int64_t quiet;        /* cycles after it in which no transfer is complete: the last of `starts` */
+    const shape *shape;   /* of a start; NULL: a completion */
+    int member;           /* of a completion: which transfer of the spell */
+    ts_dma_result result;
+    ts_hbm_stats *hbm; /* of the whole spell, when it ends here */
+    bool ends;         /* of the first: a spell has come to its end in as many steps as are kept */
+} step;
 
 typedef struct record {
     struct record *next; /* in order of issue */
-    shape *shape;
-    ts_arena *arena; /* of its plan */
+    ts_arena *arena;     /* of its plan */
     ts_dma_transfer what;
-    int64_t issued, started, done; /* done INT64_MAX: not known yet */
-    const episode *episode;        /* NULL: it was walked */
-    int member;                    /* of the episode */
+    int member;           /* of the spell */
+    int64_t issued, done; /* done INT64_MAX: not known yet */
+    ts_dma_result result;
     bool over;
 } record;
 
 enum { BUCKETS = 1 << 10, SHAPE_BOXES = 1 << 10 };
-enum { PHASES = 16 };            /* parts of the time between two refreshes, at most */
-enum { KEPT = 8, WINDOW = 256 }; /* completed transfers that may belong to a situation; all that may */
-enum { KEPT_CYCLES = 4096 };     /* so long after their completion */
+enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
+enum { STEPS = 64 };  /* of a spell that are kept */
+enum { REST = 1024 }; /* cycles after which the memory no longer knows what was before */
+enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 }; /* as for prices (sim/dma/price.c) */
 
 struct traffic {
     ts_arena *arena;
     const ts_dma_machine *machine;
-    ts_dma *walked;
+    ts_dma *engine;
     ts_hbm *hbm;
-    bool exact, recalls;
+    bool exact;
+    bool recalls; /* this spell is recalled so far: the engine knows nothing of it */
     int64_t walked_bytes, serial;
-    record *first, *free; /* first: those under way, and those that overlap with them */
-    int64_t latest;       /* the cycle of the last start */
-    int64_t
-        due; /* the cycle in which transfers that have just started begin to matter; INT64_MAX: none have */
+    int64_t least;        /* the engine has been here */
+    record *first, *free; /* first: of the spell, while its steps are kept; else those under way */
+    record *next;         /* for the next start */
     int under_way;
+    step *root;     /* the first of the spell */
+    step *at;       /* the latest; NULL: they are no longer kept */
+    int steps;      /* of the spell */
+    int64_t latest; /* the cycle of the last start or completion */
     shape *shapes[BUCKETS];
-    episode *episodes[BUCKETS];
+    step *spells[BUCKETS];  /* by the first start */
     int64_t interval;       /* of refreshes of all banks; 0: none */
     int64_t interval_bytes; /* that the HBM moves in it at its peak */
-    ts_dma *quiet;          /* the engine on which new situations are walked */
-    ts_hbm *quiet_hbm;
-    member window[WINDOW];
-    ts_hbm_stats recalled_hbm;
+    ts_hbm_stats stats;     /* at the beginning of the spell, if it is walked */
+    ts_hbm_stats past;      /* of what was recalled */
     int64_t recalled;
 };
 
 static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
 
-static bool make_quiet(ts_error *err, traffic *t) {
+static void learn_refresh(traffic *t) {
     const ts_hbm_config *hbm = t->machine->hbm;
-    int64_t khz = tick_khz(hbm);
-    if (hbm->refresh == TS_HBM_REFRESH_ALL_BANK) {
-        int64_t ticks = (int64_t)hbm->timing.t_refi * hbm->ticks_per_ck;
-        t->interval = ts_clock_convert(ticks, khz, t->machine->core_khz);
-        t->interval_bytes = (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->burst_bytes * hbm->stacks *
-                            hbm->channels * hbm->pseudo_channels;
-    }
-    t->quiet_hbm = ts_hbm_new(err, t->arena, hbm);
-    if (!t->quiet_hbm) return false;
-    t->quiet = ts_dma_new(t->arena, t->machine->dma, t->quiet_hbm, t->machine->core_khz, khz);
-    return true;
+    if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return;
+    int64_t ticks = (int64_t)hbm->timing.t_refi * hbm->ticks_per_ck;
+    t->interval = ts_clock_convert(ticks, tick_khz(hbm), t->machine->core_khz);
+    t->interval_bytes = (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->burst_bytes * hbm->stacks *
+                        hbm->channels * hbm->pseudo_channels;
 }
 
-/* Into how many parts the interval of refreshes is divided for a situation that moves so many bytes: where
- * the first refresh falls matters the less, the more of them there are. */
-static int count_phases(const traffic *t, int64_t bytes) {
-    int phases = t->interval > 0 ? PHASES : 1;
-    while (phases > 1 && phases * bytes > PHASES / 2 * t->interval_bytes) phases /= 2;
-    return phases;
+/* As few channels as get their share of every access. */
+static ts_hbm *make_hbm(ts_error *err, const traffic *t) {
+    int share = t->exact ? 1 : ts_hbm_share(t->machine->hbm, WALKED_CHANNELS);
+    for (share = share < MOST_SHARE ? share : MOST_SHARE;; share /= 2) {
+        ts_hbm *hbm = ts_hbm_new_part(err, t->arena, t->machine->hbm, share);
+        if (!hbm || share == 1 || ts_hbm_part_is_even(hbm, t->machine->dma->access_bytes)) return hbm;
+    }
 }
 
 traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, bool exact) {
@@ -101,17 +93,22 @@ traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machi
     t->arena = arena;
     t->machine = machine;
     t->exact = exact;
-    t->due = INT64_MAX;
-    t->hbm = ts_hbm_new(err, arena, machine->hbm);
+    learn_refresh(t);
+    t->hbm = make_hbm(err, t);
     if (!t->hbm) return NULL;
-    t->walked = ts_dma_new(arena, machine->dma, t->hbm, machine->core_khz, tick_khz(machine->hbm));
+    t->engine = ts_dma_new(arena, machine->dma, t->hbm, machine->core_khz, tick_khz(machine->hbm));
     return t;
 }
 
+static void free_arenas(const record *r) {
+    for (; r; r = r->next) ts_arena_free(r->arena);
+}
+
 void traffic_free(traffic *t) {
-    for (record *r = t->first; r; r = r->next) ts_arena_free(r->arena);
-    ts_dma_free(t->walked);
-    ts_dma_free(t->quiet);
+    free_arenas(t->first);
+    free_arenas(t->next);
+    free_arenas(t->free);
+    ts_dma_free(t->engine);
 }
 
 bool traffic_can_start(const traffic *t) { return t->under_way < t->machine->dma->descriptors; }
@@ -158,9 +155,9 @@ static void hash_shape(traffic *t, const ts_dma_transfer *what, int layouts, uin
     }
 }
 
-static shape *find_shape(traffic *t, record *r, int layouts) {
+static const shape *find_shape(traffic *t, const ts_dma_transfer *what, int layouts) {
     uint64_t hash[2];
-    hash_shape(t, &r->what, layouts, hash);
+    hash_shape(t, what, layouts, hash);
     shape **at = &t->shapes[hash[0] % BUCKETS];
     for (shape *s = *at; s; s = s->next) {
         if (memcmp(s->hash, hash, sizeof hash) == 0) return s;
@@ -170,30 +167,118 @@ static shape *find_shape(traffic *t, record *r, int layouts) {
     return *at = made;
 }
 
-/* ---- Situations ---- */
-/* What is over and does not overlap with anything under way no longer matters, but for the last few: their
- * writes may still be queued. */
+/* ---- Records ---- */
+
+static record *append(traffic *t, const ts_dma_transfer *what, int64_t cycle) {
+    record *r = t->next, **end = &t->first;
+    int member = 0;
+    t->next = NULL;
+    for (; *end; end = &(*end)->next) member = (*end)->member + 1;
+    *r = (record){.what = *what, .arena = r->arena, .member = member, .issued = cycle, .done = INT64_MAX};
+    *end = r;
+    t->under_way++;
+    return r;
+}
+
+/* Those that are over are kept as long as the spell might have to be walked after all. */
 static void forget(traffic *t) {
-    record **at = &t->first;
-    int64_t earliest = INT64_MAX;
-    int count = 0;
-    for (record *r = t->first; r; r = r->next) {
-        if (!r->over && r->issued < earliest) earliest = r->issued;
-        count++;
-    }
-    while (*at) {
+    if (t->at && t->under_way > 0) return;
+    for (record **at = &t->first; *at;) {
         record *r = *at;
-        bool old = count > t->under_way + KEPT || r->done < earliest - KEPT_CYCLES;
-        if (r->over && old && (r->done <= earliest || count > WINDOW / 2)) {
-            *at = r->next;
-            ts_arena_free(r->arena);
-            *r = (record){.next = t->free};
-            t->free = r;
-            count--;
-        } else {
+        if (!r->over) {
             at = &r->next;
+            continue;
         }
+        *at = r->next;
+        *r = (record){.next = t->free, .arena = r->arena};
+        t->free = r;
     }
+}
+
+/* Of those whose end is known. */
+static record *earliest(const traffic *t) {
+    record *best = NULL;
+    for (record *r = t->first; r; r = r->next) {
+        if (!r->over && r->done != INT64_MAX && (!best || r->done < best->done)) best = r;
+    }
+    return best;
+}
+
+/* Every member is an int64; the largest latency and the last cycle are not sums. */
+static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
+    int64_t largest = sum->read_latency_max, end = sum->end_cycle, *to = (int64_t *)sum;
+    const int64_t *from = (const int64_t *)stats;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i] * times;
+    sum->read_latency_max = largest > stats->read_latency_max ? largest : stats->read_latency_max;
+    sum->end_cycle = end;
+}
+
+/* ---- Walking ---- */
+
+/* Takes off what the engine has completed. It ends at `least` at the earliest; if it was recalled to have
+ * ended, that stands. */
+static void take(traffic *t, int64_t least) {
+    ts_dma_result result;
+    bool complete = ts_dma_complete(NULL, t->engine, &result);
+    assert(complete);
+    record *r = (record *)(intptr_t)result.tag;
+    if (r->over) return;
+    r->result = result;
+    r->done = result.completed_cycle > least ? result.completed_cycle : least;
+}
+
+/* What was recalled to have ended earlier than it does. */
+static void let_end(traffic *t) {
+    t->least = ts_dma_next(t->engine, INT64_MAX);
+    take(t, t->least);
+}
+
+static void walk(traffic *t, const record *r) {
+    while (!ts_dma_can_start(t->engine)) let_end(t);
+    ts_dma_transfer what = r->what;
+    what.tag = (int64_t)(intptr_t)r;
+    what.src.space = what.dst.space = NULL; /* bytes move here */
+    bool started = ts_dma_start(NULL, t->engine, &what, r->issued > t->least ? r->issued : t->least);
+    assert(started);
+}
+
+/* The engine, which is idle, is given what has been started before `now`. */
+static void catch_up(traffic *t, int64_t now) {
+    t->recalls = false;
+    ts_hbm_read_stats(t->hbm, &t->stats);
+    for (record *r = t->first; r; r = r->next) {
+        while (ts_dma_next(t->engine, r->issued) != INT64_MAX) take(t, now);
+        walk(t, r);
+    }
+}
+
+/* ---- Spells ---- */
+/* From a start with nothing under way until nothing is under way again. */
+
+/* Into how many parts the interval of refreshes is divided for a spell that begins with so many bytes: where
+ * the first refresh falls matters the less, the more of them there are. */
+static int64_t phase_of(const traffic *t, int64_t bytes, int64_t cycle) {
+    int phases = t->interval > 0 ? PHASES : 1;
+    while (phases > 1 && phases * bytes > PHASES / 2 * t->interval_bytes) phases /= 2;
+    return phases > 1 ? cycle % t->interval * phases / t->interval * PHASES + phases : 0;
+}
+
+static step *make_step(traffic *t, step what) {
+    if (t->steps++ >= STEPS) return NULL;
+    step *made = TS_NEW(t->arena, step);
+    *made = what;
+    return made;
+}
+
+/* The transfer starts `after` the step before, whose `starts` these are; *known: it has been seen. */
+static step *find_start(traffic *t, step **starts, const shape *of, int64_t after, bool *known) {
+    for (step *s = *starts; s; s = s->sibling) {
+        *known = s->shape == of && s->after == after;
+        if (*known) return s;
+    }
+    *known = false;
+    step *made = make_step(t, (step){.sibling = *starts, .after = after, .shape = of});
+    return made ? *starts = made : NULL;
 }
 
 static int64_t planned_bytes(const ts_dma_transfer *what) {
@@ -203,230 +288,131 @@ static int64_t planned_bytes(const ts_dma_transfer *what) {
     return plan->moved_elements * bits / 8;
 }
 
-static int look_around(traffic *t, int64_t now, uint64_t *hash, int64_t *bytes) {
-    int count = 0;
-    uint64_t both[2] = {0};
-    *bytes = 0;
-    for (record *r = t->first; r; r = r->next) {
-        *bytes += planned_bytes(&r->what);
-        assert(count < WINDOW);
-        int64_t ago = now - r->issued;
-        t->window[count++] = (member){r->shape, ago};
-        mix(both, (int64_t)r->shape->hash[1]);
-        mix(both, ago);
+/* The first start of a spell. */
+static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
+    t->at = NULL;
+    t->recalls = false;
+    t->steps = 0;
+    if (t->exact || t->walked_bytes < TRAFFIC_WALKED_BYTES || cycle - t->latest < REST) return;
+    const shape *of = find_shape(t, what, layouts);
+    int64_t phase = phase_of(t, planned_bytes(what), cycle);
+    bool known;
+    t->root = find_start(t, &t->spells[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
+    t->at = t->root;
+    t->recalls = known && t->root->ends;
+    if (!t->recalls) ts_hbm_read_stats(t->hbm, &t->stats);
+}
+
+/* Another one. What starts when another has ended is not kept: such streams settle into rhythms of their own,
+ * and how they do is up to a cycle. */
+static void go_on(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
+    if (!t->at) return;
+    int64_t after = cycle - t->latest;
+    step *last = t->at;
+    bool known = false;
+    t->at = last->shape ? find_start(t, &last->starts, find_shape(t, what, layouts), after, &known) : NULL;
+    if (t->at && after > last->quiet) last->quiet = after;
+    if (t->recalls && !known) catch_up(t, cycle);
+}
+
+static void note_done(traffic *t, const record *r) {
+    if (!t->at) return;
+    step now = {.after = r->done - t->latest, .member = r->member, .result = r->result};
+    if (!t->at->done) t->at->done = make_step(t, now);
+    t->at = t->at->done;
+    if (t->at && (t->at->after != now.after || t->at->member != now.member)) t->at = NULL;
+}
+
+/* The statistics of a spell that has been walked are kept with its last step. */
+static void end(traffic *t) {
+    while (ts_dma_under_way(t->engine) > 0) let_end(t);
+    if (!t->at) return;
+    t->root->ends = true;
+    if (!t->recalls && !t->at->hbm) {
+        t->at->hbm = TS_NEW(t->arena, ts_hbm_stats);
+        ts_hbm_read_stats(t->hbm, t->at->hbm);
+        add_stats(t->at->hbm, &t->stats, -1);
     }
-    *hash = both[0];
-    return count;
-}
-
-static int64_t moved_bytes(const ts_dma_transfer *what, const ts_dma_result *result) {
-    return (what->src.in_hbm ? result->src_bytes : 0) + (what->dst.in_hbm ? result->dst_bytes : 0);
-}
-
-static void take(traffic *t, episode *e) {
-    ts_dma_result r;
-    bool complete = ts_dma_complete(NULL, t->quiet, &r);
-    assert(complete);
-    int64_t now = e->origin + e->members[0].ago;
-    e->results[r.tag] = r;
-    e->started_in[r.tag] = r.started_cycle - now;
-    e->done_in[r.tag] = r.completed_cycle - now;
-}
-
-/* Walks a situation from rest, at cycle 0 of its own. */
-static void walk(traffic *t, episode *e) {
-    int64_t now = e->origin;
-    ts_dma_reset(t->quiet);
-    const record *r = t->first;
-    for (int i = 0; i < e->count; i++, r = r->next) {
-        int64_t start = e->origin + e->members[0].ago - e->members[i].ago, done;
-        now = start > now ? start : now;
-        while (ts_dma_next(t->quiet, now) != INT64_MAX) take(t, e);
-        while (!ts_dma_can_start(t->quiet)) {
-            done = ts_dma_next(t->quiet, INT64_MAX);
-            take(t, e);
-            now = done > now ? done : now;
-        }
-        ts_dma_transfer what = {r->what.plan, r->what.src, r->what.dst, i, r->what.priority};
-        what.src.space = what.dst.space = NULL;
-        bool started = ts_dma_start(NULL, t->quiet, &what, now);
-        assert(started);
-    }
-    while (ts_dma_under_way(t->quiet) > 0) {
-        ts_dma_next(t->quiet, INT64_MAX);
-        take(t, e);
-    }
-    int i = 0;
-    for (const record *m = t->first; m; m = m->next) e->hbm_bytes += moved_bytes(&m->what, &e->results[i++]);
-    ts_hbm_drain(t->quiet_hbm);
-    ts_hbm_read_stats(t->quiet_hbm, &e->hbm);
-}
-
-static const episode *find_episode(traffic *t, int64_t now) {
-    uint64_t hash;
-    int64_t bytes, before = t->first->issued;
-    int count = look_around(t, now, &hash, &bytes), phases = count_phases(t, bytes);
-    int phase = phases > 1 ? (int)(before % t->interval * phases / t->interval) : 0;
-    episode **at = &t->episodes[hash % BUCKETS];
-    for (episode *e = *at; e; e = e->next) {
-        bool same = e->hash == hash && e->count == count && e->phase == phase;
-        if (same && memcmp(e->members, t->window, (size_t)count * sizeof(member)) == 0) return e;
-    }
-    episode *e = TS_NEW(t->arena, episode);
-    *e = (episode){.next = *at, .hash = hash, .count = count, .phase = phase};
-    e->origin = (2 * phase + 1) * t->interval / (2 * phases);
-    e->members = TS_NEW_ARRAY(t->arena, member, count);
-    e->started_in = TS_NEW_ARRAY(t->arena, int64_t, count);
-    e->done_in = TS_NEW_ARRAY(t->arena, int64_t, count);
-    e->results = TS_NEW_ARRAY(t->arena, ts_dma_result, count);
-    memcpy(e->members, t->window, (size_t)count * sizeof(member));
-    walk(t, e);
-    return *at = e;
-}
-
-/* What is under way ends as in the situation that the latest starts have made, but not before they mattered.
- */
-static void recall(traffic *t) {
-    const episode *e = find_episode(t, t->latest);
-    int i = 0;
-    for (record *r = t->first; r; r = r->next, i++) {
-        if (r->over) continue;
-        int64_t done = t->latest + e->done_in[i], started = t->latest + e->started_in[i];
-        r->started = started > r->issued ? started : r->issued;
-        r->done = done > t->due ? done : t->due;
-        r->episode = e;
-        r->member = i;
-    }
-    t->due = INT64_MAX;
-}
-
-/* A transfer that starts changes nothing before its issue cost has run; several that start within it are
- * taken together. */
-static void expect(traffic *t, int64_t cycle) {
-    int64_t due = cycle + ts_clock_cycles(t->machine->dma->issue_ps, t->machine->core_khz);
-    t->due = due < t->due ? due : t->due;
-    t->latest = cycle;
-}
-
-/* Those under way are recalled from now on. */
-static bool stop_walking(ts_error *err, traffic *t) {
-    ts_dma_result ignored;
-    t->recalls = true;
-    while (ts_dma_under_way(t->walked) > 0) {
-        ts_dma_next(t->walked, INT64_MAX);
-        ts_dma_complete(NULL, t->walked, &ignored);
-    }
-    return make_quiet(err, t);
+    if (t->recalls) add_stats(&t->past, t->at->hbm, 1);
 }
 
 /* ---- Starting and completing ---- */
 
-static record *append(traffic *t, const ts_dma_transfer *what, int layouts, ts_arena *arena, int64_t cycle) {
-    record *r = t->free;
-    if (r)
-        t->free = r->next;
-    else
-        r = TS_NEW(t->arena, record);
-    *r = (record){.what = *what, .arena = arena, .issued = cycle, .done = INT64_MAX};
-    r->shape = find_shape(t, r, layouts);
-    record **end = &t->first;
-    while (*end) end = &(*end)->next;
-    *end = r;
-    t->under_way++;
-    return r;
-}
-
-static bool can_start(ts_error *err, traffic *t, const ts_dma_transfer *what) {
+static bool can_start(ts_error *err, const traffic *t, const ts_dma_transfer *what) {
     bool moves = what->src.space != NULL;
     if (moves && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
-    if (!ts_dma_check_kind(err, t->machine->dma, what->plan)) return false;
-    return t->exact || t->recalls || t->walked_bytes < TRAFFIC_WALKED_BYTES || stop_walking(err, t);
+    return ts_dma_check_kind(err, t->machine->dma, what->plan);
 }
 
-bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int layouts, ts_arena *arena,
-                   int64_t cycle) {
-    if (!can_start(err, t, what)) {
-        ts_arena_free(arena);
-        return false;
+ts_arena *traffic_arena(traffic *t) {
+    if (!t->next) {
+        t->next = t->free ? t->free : TS_NEW(t->arena, record);
+        if (t->free) t->free = t->next->next;
+        if (!t->next->arena) t->next->arena = ts_arena_new();
+        t->next->next = NULL;
     }
-    if (t->recalls && t->due <= cycle) recall(t);
-    record *r = append(t, what, layouts, arena, cycle);
-    forget(t);
-    if (t->recalls) {
-        expect(t, cycle);
-        return true;
-    }
+    ts_arena_reset(t->next->arena);
+    return t->next->arena;
+}
+
+bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
+    if (!can_start(err, t, what)) return false;
+    (t->under_way == 0 ? begin : go_on)(t, what, layouts, cycle);
+    record *r = append(t, what, cycle);
+    t->latest = cycle;
+    if (t->recalls) return true;
     t->walked_bytes += planned_bytes(what);
-    ts_dma_transfer inner = {what->plan, what->src, what->dst, (int64_t)(intptr_t)r, what->priority};
-    inner.src.space = inner.dst.space = NULL; /* bytes move here */
-    return ts_dma_start(err, t->walked, &inner, cycle);
-}
-
-static record *earliest(const traffic *t) {
-    record *best = NULL;
-    for (record *r = t->first; r; r = r->next) {
-        if (!r->over && (!best || r->done < best->done)) best = r;
-    }
-    return best;
+    walk(t, r);
+    return true;
 }
 
 int64_t traffic_next(traffic *t, int64_t limit) {
-    if (!t->recalls) return ts_dma_next(t->walked, limit);
-    const record *r = earliest(t);
-    if (t->due <= limit && r && t->due <= r->done) {
-        recall(t);
-        r = earliest(t);
+    if (t->under_way == 0) return INT64_MAX;
+    if (t->recalls) {
+        int64_t quiet = traffic_quiet_until(t, limit);
+        if (limit <= quiet || t->at->done) return t->at->done && quiet <= limit ? quiet : INT64_MAX;
+        catch_up(t, quiet);
     }
+    while (!earliest(t) && ts_dma_next(t->engine, limit) != INT64_MAX) take(t, 0);
+    const record *r = earliest(t);
     return r && r->done <= limit ? r->done : INT64_MAX;
 }
 
 int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
-    if (!t->recalls) return ts_dma_quiet_until(t->walked, limit);
+    if (t->under_way == 0) return INT64_MAX;
+    if (t->recalls) return t->latest + (t->at->done ? t->at->done->after : t->at->quiet);
     const record *r = earliest(t);
-    return r && r->done < t->due ? r->done : t->due;
+    return r ? r->done : ts_dma_quiet_until(t->engine, limit);
 }
 
-/* Every member is an int64; the largest latency and the last cycle are not sums. */
-static void add_share(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t part, int64_t whole) {
-    int64_t largest = sum->read_latency_max, end = sum->end_cycle, *to = (int64_t *)sum;
-    const int64_t *from = (const int64_t *)stats;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += (int64_t)((__int128)from[i] * part / whole);
-    sum->read_latency_max = largest > stats->read_latency_max ? largest : stats->read_latency_max;
-    sum->end_cycle = end;
-}
-
-static record *take_recalled(traffic *t, ts_dma_result *result) {
-    record *r = earliest(t);
-    *result = r->episode->results[r->member];
-    result->issued_cycle = r->issued;
-    result->started_cycle = r->started;
-    result->completed_cycle = r->done;
-    int64_t bytes = moved_bytes(&r->what, result);
-    if (bytes > 0) add_share(&t->recalled_hbm, &r->episode->hbm, bytes, r->episode->hbm_bytes);
+static record *take_recalled(traffic *t) {
+    const step *done = t->at->done;
+    record *r = t->first;
+    while (r->member != done->member) r = r->next;
+    r->done = t->latest + done->after;
+    r->result = done->result;
+    r->result.started_cycle += r->issued - r->result.issued_cycle;
     t->recalled++;
-    return r;
-}
-
-static record *take_walked(ts_error *err, traffic *t, ts_dma_result *result) {
-    bool complete = ts_dma_complete(err, t->walked, result);
-    assert(complete);
-    record *r = (record *)(intptr_t)result->tag;
-    r->done = result->completed_cycle;
+    t->at = t->at->done;
     return r;
 }
 
 bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
-    record *r = t->recalls ? take_recalled(t, result) : take_walked(err, t, result);
+    record *r = t->recalls ? take_recalled(t) : earliest(t);
+    if (!t->recalls) note_done(t, r);
+    *result = r->result;
     result->tag = r->what.tag;
-    r->over = true;
-    t->under_way--;
+    result->issued_cycle = r->issued;
+    result->completed_cycle = t->latest = r->done;
     bool moved = !r->what.src.space || ts_dma_move(err, r->what.plan, r->what.src.space, r->what.dst.space);
+    r->over = true;
+    if (--t->under_way == 0) end(t);
+    forget(t);
     return moved;
 }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     ts_hbm_read_stats(t->hbm, hbm);
-    add_share(hbm, &t->recalled_hbm, 1, 1);
+    add_stats(hbm, &t->past, 1);
     *recalled = t->recalled;
 }

@@ -1,17 +1,21 @@
-/* The transfers under way. The first of a run are walked, access by access, in one engine (dma/dma.h). A run
- * that has walked TRAFFIC_WALKED_BYTES recalls: what happens when a transfer starts depends on its shape, on
- * those of the transfers under way, overlapping with them or just completed, on how long ago each was issued,
- * and on the time since the last refresh. A situation that comes up for the first time is walked on an engine
- * and an HBM at rest; what came of it is kept, and is what happens whenever the situation comes up again.
+/* The transfers under way, in one engine (dma/dma.h), which is walked access by access on a part of the
+ * memory's channels (ts_hbm_new_part); on all of them if exact, and from when on the part does not get its
+ * share.
  *
- * Left out: into which rows and banks the addresses fall (the first time stands for all), what was under way
- * before, and the time since the last refresh beyond a 16th of the interval. */
+ * A run that has walked TRAFFIC_WALKED_BYTES recalls. A spell lasts from a start with nothing under way until
+ * nothing is under way again. What happens in it depends on the shapes of its transfers, on when each starts,
+ * and on the time since the last refresh, which is compared to a 16th of the interval. A spell is walked, and
+ * its steps are kept; one that begins alike is recalled, step by step, for as long as the core does the same.
+ * When it does not, the engine is given what has been started, and walks the rest.
+ *
+ * Left out: into which rows and banks the addresses fall (the first time stands for all), what the memory was
+ * left with by the spell before, and the time since the last refresh beyond a 16th of the interval. */
 #ifndef SIM_CHIP_TRAFFIC_H
 #define SIM_CHIP_TRAFFIC_H
 
 #include "tilesim/dma/price.h"
 
-enum { TRAFFIC_WALKED_BYTES = 32 << 20 };
+enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 
 typedef struct traffic traffic;
 
@@ -20,10 +24,10 @@ traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machi
 void traffic_free(traffic *traffic);
 
 bool traffic_can_start(const traffic *traffic);
-/* As ts_dma_start. `layouts` tells pairs of layouts apart. Takes over `arena`, which holds the plan, also
- * when it fails. */
-bool traffic_start(ts_error *err, traffic *traffic, const ts_dma_transfer *what, int layouts, ts_arena *arena,
-                   int64_t cycle);
+/* For the plan of the next transfer that starts; it is gone when that is complete. */
+ts_arena *traffic_arena(traffic *traffic);
+/* As ts_dma_start; the plan is in traffic_arena. `layouts` tells pairs of layouts apart. */
+bool traffic_start(ts_error *err, traffic *traffic, const ts_dma_transfer *what, int layouts, int64_t cycle);
 int64_t traffic_next(traffic *traffic, int64_t limit); /* as ts_dma_next */
 int64_t traffic_quiet_until(const traffic *traffic, int64_t limit);
 bool traffic_complete(ts_error *err, traffic *traffic, ts_dma_result *result);

@@ -12,7 +12,7 @@ typedef struct transfer {
     struct transfer *next;
     ts_dma_transfer what;
     ts_dma_result result;
-    ts_arena *arena; /* of the walk; freed at completion */
+    ts_arena *arena; /* of the walk */
     ts_walk *walk;
     ts_hbm_stream *stream; /* NULL: the HBM is not touched */
     const ts_walk_access *accesses;
@@ -70,6 +70,7 @@ ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, in
 
 void ts_dma_free(ts_dma *dma) {
     for (transfer *t = dma ? dma->first : NULL; t; t = t->next) ts_arena_free(t->arena);
+    for (transfer *t = dma ? dma->free : NULL; t; t = t->next) ts_arena_free(t->arena);
 }
 
 void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks) {
@@ -197,6 +198,12 @@ static int64_t rate_of(const ts_dma *dma, const ts_dma_transfer *what, ts_dma_ki
     return rate;
 }
 
+static void settle(ts_dma *dma, int64_t tick) {
+    if (tick <= dma->settled_tick || !dma->hbm) return;
+    dma->settled_tick = tick;
+    ts_hbm_settle(dma->hbm, tick);
+}
+
 static transfer *take_record(ts_dma *dma) {
     transfer *t = dma->free;
     if (t)
@@ -204,7 +211,9 @@ static transfer *take_record(ts_dma *dma) {
     else
         t = TS_NEW(dma->arena, transfer);
     ts_hbm_stream *stream = t->stream;
-    *t = (transfer){.stream = stream, .done_cycle = -1, .steady = dma->steady};
+    ts_arena *arena = t->arena ? t->arena : ts_arena_new();
+    ts_arena_reset(arena);
+    *t = (transfer){.stream = stream, .arena = arena, .done_cycle = -1, .steady = dma->steady};
     return t;
 }
 
@@ -232,6 +241,7 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     ts_dma_kind kind = ts_dma_kind_done(dma->config, what->plan);
     if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
     if (!ts_dma_check_kind(err, dma->config, what->plan)) return false;
+    if (dma->under_way == 0) settle(dma, to_tick(dma, cycle));
     transfer *t = take_record(dma);
     bool hbm = what->src.in_hbm || what->dst.in_hbm;
     assert(!hbm || dma->hbm);
@@ -241,7 +251,6 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     }
     t->what = *what;
     t->rate = rate_of(dma, what, kind);
-    t->arena = ts_arena_new();
     t->walk = ts_walk_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
                           what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
     t->result = (ts_dma_result){.tag = what->tag, .issued_cycle = cycle, .kind = kind};
@@ -350,12 +359,6 @@ static transfer *next_to_act(const ts_dma *dma, int64_t limit, int64_t *cycle) {
     int64_t until = *cycle < limit ? *cycle : limit;
     if (dma->config->in_flight_bytes < 0 || !dma->hbm) return best;
     return next_to_act_by(dma, until == INT64_MAX ? INT64_MAX : to_tick(dma, until), cycle);
-}
-
-static void settle(ts_dma *dma, int64_t tick) {
-    if (tick <= dma->settled_tick || !dma->hbm) return;
-    dma->settled_tick = tick;
-    ts_hbm_settle(dma->hbm, tick);
 }
 
 /* Is some transfer only waiting for its last data? Then nobody may run ahead of the memory: its end may start
@@ -488,7 +491,6 @@ bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result) {
     *result = t->result;
     bool moved = !t->what.src.space || ts_dma_move(err, t->what.plan, t->what.src.space, t->what.dst.space);
     unlink_transfer(dma, t);
-    ts_arena_free(t->arena);
     fill_queues(dma, t->done_cycle);
     return moved;
 }

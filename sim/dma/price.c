@@ -56,6 +56,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
     cost->skipped = cost->skipped || share > 1;
     *good = ts_hbm_part_is_fair(hbm) && !ts_dma_has_lost(dma);
+    ts_dma_free(dma);
     return true;
 }
 

@@ -601,6 +601,14 @@ bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
     return hbm->excess <= all / 8 + 2 * ROUND;
 }
 
+bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
+    int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
+    if (hbm->map->turns != 0 && bursts > (int64_t)1 << hbm->map->turn_shift) return false;
+    for (int64_t i = 0; i < bursts; i++)
+        walked += (channel_of(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
+    return walked * hbm->share == bursts;
+}
+
 int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }
 
 /* ---- Limiters. ---- */

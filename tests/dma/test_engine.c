@@ -189,6 +189,7 @@ static void transfers_share_the_memory(void **state) {
     assert_true(result[1].completed_cycle >= result[0].completed_cycle);
     assert_true(result[1].completed_cycle >= 2 * (4 << 20) / HBM2_BYTES_PER_NS);
     assert_int_equal(ts_dma_under_way(dma), 0);
+    ts_dma_free(dma);
 }
 
 /* A transfer of 4 MiB, and 2000 cycles later one of 16 KiB: when both are done. */
@@ -261,6 +262,7 @@ static void later_transfers_wait_for_a_queue(void **state) {
         assert_true(ts_dma_complete(&f->err, dma, &result));
     }
     assert_int_equal(ts_dma_next(dma, INT64_MAX), INT64_MAX);
+    ts_dma_free(dma);
 }
 
 static void an_engine_that_cannot_transpose_says_so(void **state) {

@@ -42,7 +42,7 @@ typedef struct ts_dma ts_dma;
 
 /* hbm may be NULL when no transfer touches HBM. core_khz: of the cycles; hbm_tick_khz: of the HBM model's. */
 ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz, int64_t hbm_tick_khz);
-void ts_dma_free(ts_dma *dma); /* what transfers still under way keep; the rest belongs to the arena. NULL is fine */
+void ts_dma_free(ts_dma *dma); /* what transfers keep; the rest belongs to the arena. NULL is fine */
 bool ts_dma_can_start(const ts_dma *dma); /* fewer than `descriptors` under way */
 /* cycle: not before any cycle given before. Refused: overlaps and addresses (ts_dma_check), a kind that the engine
  * cannot do (TS_ERROR_UNMODELLED). */

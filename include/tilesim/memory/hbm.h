@@ -31,6 +31,9 @@ int ts_hbm_share(const ts_hbm_config *config, int least);
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand for the
  * rest. */
 bool ts_hbm_part_is_fair(const ts_hbm *hbm);
+/* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)? The map being
+ * linear, those at address 0 tell for all. If every request is so, the part does what the whole would, nearly to the tick. */
+bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 
