@@ -7,6 +7,7 @@
 
 #include "hbm_banks.h"
 #include "hbm_channel.h"
+#include "hbm_leaders.h"
 #include "hbm_walkers.h"
 #include "tilesim/base/number.h"
 
@@ -116,6 +117,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
         hbm->config.channels *= config->pseudo_channels;
         hbm->config.pseudo_channels = 1;
     }
+    hbm->pair = hbm->map->table[0][1];
     hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0 &&
                      (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
     hbm->spec = dram_spec_new(arena, &hbm->config);
@@ -129,6 +131,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
     hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
+    hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
         queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
@@ -138,6 +141,11 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     return hbm;
 }
 
+static void clear_all(ts_hbm *hbm) {
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_clear(hbm, &hbm->channels[i]);
+    hbm_lead_all(hbm, !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK);
+}
+
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
     hbm->is_awaited = false;
@@ -145,7 +153,7 @@ void ts_hbm_reset(ts_hbm *hbm) {
     hbm->round = hbm->round_walked = 0;
     hbm->gap_at = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_clear(hbm, &hbm->channels[i]);
+    clear_all(hbm);
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
 
@@ -226,12 +234,11 @@ static void move_base(ts_hbm *hbm, int64_t shift) {
 
 static void rebase(ts_hbm *hbm) {
     int32_t least = INT32_MAX;
-    for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        least = hbm->channels[i].next < least ? hbm->channels[i].next : least;
+    for (int i = 0; i < hbm->walked_count; i++)
+        least = hbm->walked[i]->next < least ? hbm->walked[i]->next : least;
     if (least < REBASE_AT / 2) /* a channel stands far behind: it has nothing to do but refresh */
-        for (int i = 0; i < hbm->channel_count; i += hbm->share)
-            hbm->walk(hbm, &hbm->channels[i], least = REBASE_AT / 2);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_rebase(hbm, &hbm->channels[i], least);
+        for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], least = REBASE_AT / 2);
+    for (int i = 0; i < hbm->walked_count; i++) channel_rebase(hbm, hbm->walked[i], least);
     move_base(hbm, least);
 }
 
@@ -266,16 +273,16 @@ static int32_t untouched_from(const ts_hbm *hbm) {
     int32_t from = 0;
     for (int i = 0; i < hbm->stream_count; i++)
         from = max32(from, max32(hbm->streams[i]->latest, hbm->streams[i]->end) + 1);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        from = hbm->channels[i].next < FAR ? max32(from, hbm->channels[i].next) : from;
+    for (int i = 0; i < hbm->walked_count; i++)
+        from = hbm->walked[i]->next < FAR ? max32(from, hbm->walked[i]->next) : from;
     return from;
 }
 
 /* Walks all channels to `until`, and says whether a round from here ends as it begins. */
 static bool walk_round(ts_hbm *hbm, int32_t until, int32_t round) {
     bool same = true;
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = &hbm->channels[i];
+    for (int i = 0; i < hbm->walked_count; i++) {
+        hbm_channel *ch = hbm->walked[i];
         hbm->walk(hbm, ch, until - round);
         int32_t refresh_at = ch->refresh_at, head = ch->refresh_head;
         same &= is_idle(hbm, ch);
@@ -304,16 +311,15 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
                   times = (cycle - hbm->base - from) / round - 2;
     hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
     if (times <= 0 || from + round >= REBASE_AT || !walk_round(hbm, (int32_t)from, (int32_t)round)) return;
-    for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        repeat_round(hbm, &hbm->channels[i], (int32_t)(from + round), times);
+    for (int i = 0; i < hbm->walked_count; i++)
+        repeat_round(hbm, hbm->walked[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);
 }
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
     if (__builtin_expect(cycle - hbm->base >= hbm->gap_at, 0)) pass_gap(hbm, cycle);
     while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
-        for (int i = 0; i < hbm->channel_count; i += hbm->share)
-            hbm->walk(hbm, &hbm->channels[i], REBASE_AT / 2);
+        for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], REBASE_AT / 2);
         rebase(hbm);
     }
     return cycle < hbm->base ? 0 : (int32_t)(cycle - hbm->base);
@@ -336,6 +342,10 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     st->window += st->window == 0 && lookahead_bytes >= burst;
     if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
     if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
+    if (st->in_flight > 0 && !hbm->is_limited) {
+        hbm->is_limited = true;
+        clear_all(hbm);
+    }
     ts_hbm_stream_start(st, 0);
     return st;
 }
@@ -360,7 +370,7 @@ bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
     await(st->hbm);
     int32_t *oldest = &st->done[st->done_at];
     while (*oldest < -1) {
-        hbm_channel *ch = &st->hbm->channels[-2 - *oldest];
+        hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].leader];
         if (ch->next > limit) return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
         st->hbm->walk(st->hbm, ch, ch->next);
@@ -380,9 +390,10 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
 
 /* ---- Offers. ---- */
 
+static const uint64_t CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1)
+                                     << (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS);
 static inline int channel_of(uint64_t place) {
-    return (int)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS) &
-                 ((1 << TS_ADDRESS_CHANNEL_BITS) - 1));
+    return (int)((place & CHANNEL_BITS) >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS));
 }
 
 static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
@@ -390,11 +401,14 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
 }
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, int64_t burst, uint64_t place, bool is_write,
-                      bool is_pair, int32_t from) {
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_write, bool is_pair,
+                      int32_t from) {
     hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
-    *p = (hbm_piece){
-        .burst = burst, .place = place, .at = {from, from}, .is_write = is_write, .is_pair = is_pair};
+    *p = (hbm_piece){.place = place & ~CHANNEL_BITS,
+                     .at = {from, from},
+                     .channel = (uint16_t)channel_of(place),
+                     .is_write = is_write,
+                     .is_pair = is_pair};
     hbm->block_first[channel_of(place) + 2]++;
     hbm->block.bursts += 1 + is_pair;
     for (int half = 0; half <= is_pair; half++) {
@@ -419,15 +433,16 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
     for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
         int64_t burst = r->address >> shift;
         int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
-        p->burst = burst;
-        p->place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        p->place = place & ~CHANNEL_BITS;
+        p->channel = (uint16_t)channel_of(place);
         p->at[0] = max32(from, *accepted + 1);
         if (++accepted >= last) accepted = st->accepted;
         p->at[1] = max32(from, *accepted + 1);
         if (++accepted >= last) accepted = st->accepted;
         p->is_write = r->is_write;
         p->is_pair = true;
-        hbm->block_first[channel_of(p->place) + 2]++;
+        hbm->block_first[p->channel + 2]++;
     }
     st->offer_at = (int32_t)(accepted - st->accepted);
     hbm->block.count = (int)(p - hbm->block.pieces);
@@ -457,12 +472,14 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     int32_t *first = hbm->block_first;
     hbm_piece *last = &b->pieces[b->count - 1];
     for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
-    for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[channel_of(p->place) + 1]++] = p;
+    for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[p->channel + 1]++] = p;
     st->unfinished += b->bursts;
-    for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        if (first[c + 1] > first[c])
-            hbm->run(hbm, st, &hbm->channels[c], b->order + first[c], first[c + 1] - first[c]);
+    hbm_regroup(hbm);
+    for (int i = 0; i < hbm->walked_count; i++) {
+        int c = hbm->walked[i]->leader, count = first[c + 1] - first[c];
+        if (count > 0) hbm->run(hbm, st, hbm->walked[i], b->order + first[c], count);
     }
+    hbm_follow(hbm);
     note_accepted(st, b);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
     b->count = b->bursts = 0;
@@ -475,10 +492,12 @@ static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
     return at;
 }
 
-/* A block has at most so many bursts: no acceptance in it may matter to another of it. */
-static int block_limit(const ts_hbm_stream *st) {
+/* A block has at most so many bursts: no acceptance in it may matter to another of it. Followers stay with
+ * their leaders for longer when their last acceptance is compared with what follows more often. */
+static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
+    int most = hbm->walked_count * hbm->share < hbm->channel_count ? BLOCK / 2 : BLOCK;
     if (st->window == 0) return 1;
-    return st->window < 0 || st->window > BLOCK ? BLOCK : st->window;
+    return st->window < 0 || st->window > most ? most : st->window;
 }
 
 /* Bursts of a channel that is walked, or not. In each round of bursts, the walked ones should get their
@@ -497,7 +516,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     ts_hbm *hbm = st->hbm;
     hbm_block *b = &hbm->block;
     const ts_hbm_request *end = requests + count;
-    const int shift = hbm->map->offset_bits, limit = block_limit(st);
+    const int shift = hbm->map->offset_bits, limit = block_limit(hbm, st);
     const bool pairs = hbm->has_pairs && limit > 1;
     const bool is_plain =
         pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
@@ -526,7 +545,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
             if (hbm->share > 1) count_share(hbm, true, r->is_write, 1 + is_pair);
-            add_piece(hbm, st, burst, place, r->is_write, is_pair, least);
+            add_piece(hbm, st, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
         }
@@ -550,13 +569,13 @@ int64_t ts_hbm_stream_done(const ts_hbm_stream *st) {
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     int32_t local = to_local(hbm, cycle);
     await(hbm);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) hbm->walk(hbm, &hbm->channels[i], local);
+    for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], local);
 }
 
 int64_t ts_hbm_drain(ts_hbm *hbm) {
     await(hbm);
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        hbm_channel *ch = &hbm->channels[i];
+    for (int i = 0; i < hbm->walked_count; i++) {
+        hbm_channel *ch = hbm->walked[i];
         while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
     }
     return end_cycle(hbm);
@@ -592,7 +611,8 @@ static void extend(const ts_hbm *hbm, ts_hbm_stats *out) {
 
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = end_cycle(hbm)};
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) add_channel(hbm, &hbm->channels[i], out);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share)
+        add_channel(hbm, &hbm->channels[hbm->channels[i].leader], out);
     if (hbm->share > 1) extend(hbm, out);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct {
-    int64_t burst;
+    uint64_t burst; /* its place */
     int32_t row, arrival, ticket;
     uint8_t bank, stream, is_write;
 } entry;
@@ -47,7 +47,7 @@ static void set_draining(const ts_hbm *hbm, struct hbm_banks *b) {
         b->draining = writes;
 }
 
-static bool holds(const list *l, int64_t burst, bool is_write) {
+static bool holds(const list *l, uint64_t burst, bool is_write) {
     for (int i = 0; i < l->count; i++) {
         if (l->entries[i].burst == burst && l->entries[i].is_write == is_write) return true;
     }
@@ -55,7 +55,7 @@ static bool holds(const list *l, int64_t burst, bool is_write) {
 }
 
 /* Whether a read, or a write, of the burst is yet to be served. */
-static bool is_pending(const struct hbm_banks *b, int64_t burst, int bank, bool is_write) {
+static bool is_pending(const struct hbm_banks *b, uint64_t burst, int bank, bool is_write) {
     return holds(&b->of[bank], burst, is_write) || holds(&b->waiting[is_write], burst, is_write);
 }
 
@@ -290,7 +290,7 @@ void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *c
         hbm_piece *p = pieces[i];
         ts_address_place place = ts_address_map_unpack(p->place);
         for (int half = 0; half <= p->is_pair; half++) {
-            entry e = {.burst = p->burst + half,
+            entry e = {.burst = p->place ^ (half ? hbm->pair : 0),
                        .row = (int32_t)place.row,
                        .ticket = p->ticket[half],
                        .bank = (uint8_t)place.bank,

@@ -20,7 +20,7 @@ enum {
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    int64_t burst; /* the first one's address, in bursts */
+    uint64_t place; /* the first one's in the channel (hbm_piece) */
     int32_t row, key;
     int32_t arrival[2];
     uint16_t next, previous; /* of the same bank, by age */
@@ -58,7 +58,10 @@ typedef struct {
 } hbm_queue;
 
 typedef struct {
-    int32_t next; /* the next cycle at which something can happen */
+    int leader;      /* the channel that is walked for this one */
+    int followers;   /* for how many more than itself it is walked */
+    int parted_from; /* its last leader before */
+    int32_t next;    /* the next cycle at which something can happen */
     int32_t last_accept;
     int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
                          * there can be, and 0 while something waits */
@@ -106,10 +109,10 @@ typedef struct {
 enum { BLOCK = 1024 };
 enum { ROUND = 2048 }; /* bursts: about a window of lookahead */
 typedef struct {
-    int64_t burst;     /* the first */
-    uint64_t place;    /* ts_address_map_pack */
+    uint64_t place;    /* of the first burst: ts_address_map_pack without the channel */
     int32_t at[2];     /* in: offered from this cycle on; out: accepted */
     int32_t ticket[2]; /* of a stream with a ring of what is not yet done: the place in it */
+    uint16_t channel;
     bool is_write, is_pair;
 } hbm_piece;
 typedef struct {
@@ -124,6 +127,9 @@ struct ts_hbm {
     dram_spec *spec;
     hbm_channel *channels;
     int channel_count;
+    hbm_channel **walked; /* those that are their own leaders */
+    int walked_count;
+    uint64_t pair;               /* the place of a pair's second burst, XOR that of the first */
     int share;                   /* channels whose number it divides are walked */
     int64_t offered[2];          /* bursts to all channels, by direction, while not all are walked */
     int32_t round, round_walked; /* of the current ROUND of them: so far, to walked channels */
@@ -140,6 +146,7 @@ struct ts_hbm {
     void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
     hbm_block block;
     int32_t *block_first; /* by channel, and two more: where its pieces begin in block.order */
+    bool is_limited;      /* a stream has a ring of what is not yet done */
     bool is_awaited;      /* somebody has waited for something to be done */
     bool has_pairs;       /* an even burst and the next are in one row */
 };

@@ -160,8 +160,8 @@ static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row,
 
 /* ---- Taking bursts out of the queues. ---- */
 
-ALWAYS static inline unsigned filter_place(int64_t burst) {
-    return (unsigned)((uint64_t)burst * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
+ALWAYS static inline unsigned filter_place(uint64_t place) {
+    return (unsigned)(place * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
 }
 
 ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
@@ -174,18 +174,20 @@ ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
 }
 
 /* Burst `i` of a request leaves its queue. Its bank's hit and miss are set by the caller. */
-ALWAYS static inline void take_burst(hbm_channel *ch, int direction, uint16_t slot, int i) {
+ALWAYS static inline void take_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                     int i) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     q->count--;
     s->at = (uint8_t)(i + 1);
-    if (direction == DRAM_WRITE) ch->filter[filter_place(s->burst + i)]--;
+    if (direction == DRAM_WRITE) ch->filter[filter_place(s->place ^ (i ? hbm->pair : 0))]--;
     if (s->at == s->end) unlink_slot(q, slot);
 }
 
-ALWAYS static inline void finish(const ts_hbm *hbm, int stream, const int32_t *ticket, int32_t cycle) {
+ALWAYS static inline void finish(const ts_hbm *hbm, const hbm_channel *ch, int stream, const int32_t *ticket,
+                                 int32_t cycle) {
     ts_hbm_stream *st = hbm->streams[stream];
-    st->unfinished--;
+    st->unfinished -= 1 + ch->followers;
     st->end = max32(st->end, cycle);
     if (__builtin_expect(st->in_flight > 0, 0)) st->done[*ticket] = cycle;
 }
@@ -195,7 +197,7 @@ ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int st
     int32_t latency = cycle - arrival;
     ch->stats.read_latency_sum += latency;
     if (__builtin_expect(latency > ch->stats.read_latency_max, 0)) ch->stats.read_latency_max = latency;
-    finish(hbm, stream, ticket, cycle);
+    finish(hbm, ch, stream, ticket, cycle);
 }
 
 /* Closed page: a column command of a row that has had enough of them closes it; else the row may be closed as
@@ -232,7 +234,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int directio
     if (direction == DRAM_READ)
         finish_read(hbm, ch, stream, ticket, arrival, t + hbm->read_latency);
     else
-        finish(hbm, stream, ticket, t);
+        finish(hbm, ch, stream, ticket, t);
     return closed;
 }
 
@@ -248,7 +250,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     int32_t row = s->row;
     bool closed =
         serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
-    take_burst(ch, direction, slot, i);
+    take_burst(hbm, ch, direction, slot, i);
     if (closed) {
         set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
         after_close(hbm, ch, bank);
@@ -327,7 +329,7 @@ static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
                                  q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
                                  s->stream, (uint8_t)direction});
-    take_burst(ch, direction, slot, i);
+    take_burst(hbm, ch, direction, slot, i);
     after_act(hbm, ch, bank, s->row, t);
 }
 
@@ -564,10 +566,10 @@ static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
 }
 
 /* A burst more in a queue: whether that turns the direction is seen when it is looked at. */
-ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, int64_t burst) {
+ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint64_t place) {
     int32_t count = ++ch->queue[direction].count;
     if (direction == DRAM_WRITE) {
-        ch->filter[filter_place(burst)]++;
+        ch->filter[filter_place(place)]++;
         if (!ch->is_writing && count > hbm->write_high) ch->calm_until = 0;
     } else if (ch->is_writing && ch->queue[DRAM_WRITE].count < hbm->write_low) {
         ch->calm_until = 0;
@@ -601,10 +603,10 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
 
 /* The second burst of a request. */
 ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
-                               int64_t burst, int32_t ticket, int32_t at) {
+                               uint64_t place, int32_t ticket, int32_t at) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    count_burst(hbm, ch, direction, burst);
+    count_burst(hbm, ch, direction, place);
     s->end = 2;
     s->arrival[1] = at;
     if (st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
@@ -612,15 +614,15 @@ ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_
 }
 
 ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
-                                  int64_t burst, uint64_t place, int32_t ticket, int32_t at, const shape sh) {
+                                  uint64_t place, int32_t ticket, int32_t at, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     int bank = place_bank(place);
-    count_burst(hbm, ch, direction, burst);
+    count_burst(hbm, ch, direction, place);
     if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
-    s->burst = burst;
+    s->place = place;
     s->row = (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
@@ -634,18 +636,19 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     append_slot(hbm, ch, direction, bank, slot, at, sh);
 }
 
-static bool find_write(const hbm_channel *ch, int64_t burst, int bank) {
+static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    for (uint16_t s = first_of(q, bank); !is_end(q, s); s = q->slots[s].next) {
-        int64_t i = burst - q->slots[s].burst;
-        if (i >= q->slots[s].at && i < q->slots[s].end) return true;
+    for (uint16_t s = first_of(q, place_bank(place)); !is_end(q, s); s = q->slots[s].next) {
+        for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++) {
+            if (place == (q->slots[s].place ^ (i ? hbm->pair : 0))) return true;
+        }
     }
     return false;
 }
 
 /* Whether a write of the burst is queued (not: active). */
-ALWAYS static inline bool is_write_queued(const hbm_channel *ch, int64_t burst, int bank) {
-    return __builtin_expect(ch->filter[filter_place(burst)] != 0, 0) && find_write(ch, burst, bank);
+ALWAYS static inline bool is_write_queued(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
+    return __builtin_expect(ch->filter[filter_place(place)] != 0, 0) && find_write(hbm, ch, place);
 }
 
 /* A read of a burst whose write is queued is answered in the next cycle; a write of one is merged into it. */
@@ -657,7 +660,7 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
         finish_read(hbm, ch, stream, &ticket, at, at + 1);
     } else {
         ch->stats.coalesced++;
-        finish(hbm, stream, &ticket, at);
+        finish(hbm, ch, stream, &ticket, at);
     }
 }
 
@@ -665,9 +668,9 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, const hbm_piece *piece,
                                    int half, int32_t at, int direction, stepper *full, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
+    uint64_t place = piece->place ^ (half ? hbm->pair : 0);
     while (ch->next <= at) ch->next = step(hbm, ch, ch->next, full, sh);
-    if (ch->queue[DRAM_WRITE].count != 0 &&
-        is_write_queued(ch, piece->burst + half, place_bank(piece->place))) {
+    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(hbm, ch, place)) {
         answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
         return at;
     }
@@ -676,9 +679,9 @@ ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *
         ch->next = step(hbm, ch, at, full, sh);
     }
     if (half && q->newest != NO_SLOT)
-        join(hbm, ch, st, direction, piece->burst + 1, piece->ticket[1], at);
+        join(hbm, ch, st, direction, place, piece->ticket[1], at);
     else
-        enqueue(hbm, ch, st, direction, piece->burst + half, piece->place, piece->ticket[half], at, sh);
+        enqueue(hbm, ch, st, direction, place, piece->ticket[half], at, sh);
     ch->next = min32(ch->next, at + 1);
     return at;
 }
