@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tilesim/base/number.h"
@@ -66,13 +67,24 @@ static void merge(walk *w, const ts_stage *stage, int rank) {
     w->group[k] = group;
 }
 
+/* `whole op value`; a / 2 / 4 is a / 8, and a % 8 % 4 is a % 4. */
+static const char *apply(walk *w, const char *whole, char op, int64_t value) {
+    const char *last = strrchr(whole, ' ');
+    if (last && last[-1] == op) {
+        int64_t before = strtoll(last, NULL, 10), both = value;
+        if (op == '%' ? before % value == 0 : ts_mul(before, value, &both))
+            return formula(w, "%.*s %c %" PRId64, (int)(last - 2 - whole), whole, op, both);
+    }
+    return formula(w, "%s %c %" PRId64, whole, op, value);
+}
+
 static void split(walk *w, const ts_stage *stage) {
     int k = stage->dim;
     const char *whole = w->formula[k];
     open_gap(w, k);
     bool counts = stage->extent > 1, within = stage->value > 1;
-    w->formula[k] = !counts ? "0" : within ? formula(w, "%s / %" PRId64, whole, stage->value) : whole;
-    w->formula[k + 1] = !within ? "0" : counts ? formula(w, "%s %% %" PRId64, whole, stage->value) : whole;
+    w->formula[k] = !counts ? "0" : within ? apply(w, whole, '/', stage->value) : whole;
+    w->formula[k + 1] = !within ? "0" : counts ? apply(w, whole, '%', stage->value) : whole;
 }
 
 static void insert(walk *w, int k) {

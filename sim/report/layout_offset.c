@@ -159,6 +159,15 @@ static void add_bytes_of(const ts_shape *shape, int64_t offset, ts_text *out) {
     }
 }
 
+/* Is an element at one place of one memory, not before its beginning? */
+static bool is_memory(const ts_layout *layout) {
+    int64_t low, high;
+    if (layout->axis_count != 1 || layout->replica_count > 0 || strcmp(layout->axes[0].name, "m") != 0)
+        return false;
+    ts_layout_axis_range(layout, 0, &low, &high);
+    return low >= 0;
+}
+
 void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out) {
     const ts_xla_layout *f = shape->xla;
     int64_t sizes[TS_LAYOUT_MAX_DIMS], offset;
@@ -166,6 +175,9 @@ void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out)
     int kept = 0;
     if (f == NULL) {
         ts_report_point(shape->layout, index, out);
+        if (!is_memory(shape->layout)) return;
+        ts_layout_forward(shape->layout, index, &offset);
+        add_bytes_of(shape, offset, out);
         return;
     }
     for (int i = 0; i < p.count; i++) {

@@ -196,6 +196,30 @@ f32[] at ()
 
 
 @test
+def divisions_of_divisions_are_one():
+    value = expect_json(["layout", "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)(2,3,2,3)}"])
+    merged, minor = "((d0 * 7 + d1) * 8 + d2)", "(d3 * 10 + d4)"
+    assert [d["value"] for d in value["digits"] if d["extent"] > 1] == [
+        f"{merged} / 4", f"{minor} / 9", f"{merged} / 2 % 2", f"{minor} / 3 % 3", f"{merged} % 2", f"{minor} % 3"]
+    value = expect_json(["layout", "u8[64,512]{1,0:T(8,128)(4,1)}"])
+    assert value["digits"][4]["value"] == "d0 % 4", value
+
+
+@test
+def bytes_of_other_notations():
+    expect(["layout", "f32[14] lambda i: [i//4, i%4]", "--at", "13"], out="""\
+f32[14] lambda i: [i // 4, i % 4] at (13)
+
+  m = 0 + 3 * 4 + 1 * 1 = 13
+  at {m=13}
+
+  bytes 52 to 55
+""")
+    for shape in ("f32[4] S[4:1@lane]", "f32[4] S[4:-1]", "f32[4] S[4:1] + R[2:8]"):
+        assert "bytes" not in expect(["layout", shape, "--at", "3"], out=None), shape
+
+
+@test
 def inverse():
     expect(["layout", FIGURE_1, "--inverse", "17"], out="f32[3,5]{1,0:T(2,2)} at 17 holds (2,3)\n")
     expect(["layout", FIGURE_1, "--inverse", "m=17"], out="f32[3,5]{1,0:T(2,2)} at m=17 holds (2,3)\n")
