@@ -37,7 +37,8 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
         int64_t from =
             b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
         for (int i = 0; i < j->narrow.lines; i++, lines += line_bytes) {
-            ts_fill_line(m, from + j->line_bits[i], lines, line_bytes);
+            int bytes = j->tile.masks ? j->have[i] * ts_mover_width(&m->dst) / 8 : line_bytes;
+            ts_fill_line(m, from + j->line_bits[i], lines, bytes);
         }
     }
 }

@@ -22,7 +22,8 @@ void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_di
         if (step_of(loop, dst) != stride || loop->extent < 2) continue;
         int bits = digits_of(loop->extent, count - i);
         for (int k = 0; k < bits; k++, i++) {
-            digits[i] = (ts_digit){n, k, loop->src_bits << k, loop->dst_bits << k};
+            digits[i] =
+                (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
         stride *= smaller(loop->extent, INT64_C(1) << bits);
         n = -1; /* from the first loop again */

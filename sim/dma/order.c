@@ -56,7 +56,8 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     if (!j->tile_function || j->fills) slot = 1;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);
-    int64_t lines = j->tile_function ? 1 << tile->stages : 1, line_bits = 8 * tile->line_bytes;
+    int64_t lines = j->tile_function ? 1 << tile->stages : 1;
+    int64_t line_bits = j->tile_function ? 8 * tile->line_bytes : 0; /* a run has no tile */
     int64_t together = lines < 8 ? 8 / lines : 1;
     if ((is_short || m->streams) && lines > 1) {
         int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
