@@ -187,7 +187,8 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, 
         !ts_transfer_end_parse(err, arena, &texts[1], &to))
         return false;
     from.at = to.at = TS_TRANSFER_ANYWHERE;
-    if (!ts_transfer_price(err, arena, machine, ts_core_programs_new(arena), &from, &to, false, &study)) return false;
+    if (!ts_transfer_price(err, arena, machine, ts_core_programs_new(arena), &from, &to, false, &study))
+        return false;
     *us = ts_machine_microseconds(machine, study.cost.cycles) +
           (w->launched ? microseconds(machine->chip.launch_ps) : 0);
     return true;
@@ -394,11 +395,14 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
 
 /* ---- Attention ---- */
 
-/* Heads are alike; the block of rows is as large as the units' queues let it be. */
+/* Heads are alike, whether they share keys or not: these are few bytes. The block of rows is as large as the
+ * units' queues let it be. */
 static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                               const ts_machine *machine, double *us) {
-    kernel k = {
-        .arena = arena, .known = known, .machine = machine, .program = "tilesim:/flash_attention.tsim"};
+    kernel k = {.arena = arena,
+                .known = known,
+                .machine = under_load(arena, machine),
+                .program = "tilesim:/flash_attention.tsim"};
     int64_t rows = machine->core.mxu.result_vregs * 8 / (machine->core.mxu.edge / 128);
     int64_t length = ts_round_up(w->length, 16);
     define(&k, "SEQ", w->length);

@@ -1,5 +1,6 @@
 """tilesim validate: docs/accuracy.md is what it writes; its JSON; bad input."""
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -86,6 +87,56 @@ def another_table():
         assert mine["rows"][0]["simulated_us"] > rows["copy"]["simulated_us"] + 0.5
         other = json.loads(expect(["validate", "--data", str(table), "--json", "-m", "tpu-v6e"]))
         assert {row["reason"] for row in other["rows"][:2]} == {"it is of another chip than the machine"}
+
+
+ATTENTION = {
+    "csv": """id,chip,workload description,parameters,measured value,unit
+a,v6e,JAXBench 1p_Flash_Attention Pallas bf16,"batch: 1, seq_len: 2048, num_heads: 8, head_dim: 128, out=[1, 8, 2048, 128]",1,ms
+b,v6e,JAXBench 2p_GQA_Attention optimized,"batch: 1, seq_len: 2048, num_query_heads: 8, num_kv_heads: 1, head_dim: 128",1,ms
+c,v6e,JAXBench 6p_Paged_Attention Pallas bf16,"batch: 1, num_q_heads: 8, head_dim: 128",1,ms
+d,v6e,JAXBench 1p_Flash_Attention XLA bf16,"batch: 1, seq_len: 2048, num_heads: 8, head_dim: 128",1,ms
+""",
+    "tsv": """id\tgroup\tmeasured_us\tworkload
+a\tflash-v6e\t1000\t{"B": 1, "D": 128, "H": 8, "S": 2048}
+b\tflash-v6e\t1000\t{"B": 2, "D": 128, "H": 4, "Hkv": 1, "S": 2048}
+c\tattention-v6e\t1000\t{"B": 1, "D": 128, "H": 8, "S": 2048}
+d\tflash-v6e\t1000\t{"B": 1, "D": 128, "H": 8, "S": 2048, "Skv": 4096}
+""",
+}
+
+
+@test
+def attention_in_one_kernel():
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix, text in ATTENTION.items():
+            table = Path(folder, f"t.{suffix}")
+            table.write_text(text)
+            rows = json.loads(expect(["validate", "--data", str(table), "--json"]))["rows"]
+            assert [row["simulated_us"] is None for row in rows] == [False, False, True, True], rows
+            assert rows[0]["simulated_us"] == rows[1]["simulated_us"] > 4 * rows[0]["roofline_us"] - 4, rows
+            assert {row["group"] for row in rows[:2]} == {"flash-v6e"}, rows
+
+
+def fitted(chip):
+    """The figures of a chip's file that its comments call fitted."""
+    path, figures = [], []
+    for line in (ROOT / f"configs/tpu-{chip}.yaml").read_text().splitlines():
+        if re.match(r" *[a-z_]+:", line):
+            indent = (len(line) - len(line.lstrip())) // 4
+            path[indent:] = [line.split(":")[0].strip()]
+        if "# derived (fit" in line:
+            figures.append(".".join(path))
+    return sorted(figures)
+
+
+@test
+def fitted_figures_are_few_and_told():
+    chips = [line.split(",")[1].split()[0] for line in (ROOT / "tests/data/tpu_measured.csv").read_text().splitlines()[1:]]
+    told = re.findall(r"^\| (v\w+) \| (`[^|]*`) \| [^|]* \| (\d+) \|$", (ROOT / "docs/timing.md").read_text(), re.M)
+    assert {chip for chip, _, _ in told} == {c.stem[4:] for c in (ROOT / "configs").glob("tpu-*.yaml") if fitted(c.stem[4:])}
+    for chip, figures, rows in told:
+        assert re.findall("`([^`]*)`", figures) == fitted(chip), chip
+        assert int(rows) == chips.count(chip) > 10 * len(fitted(chip)), chip
 
 
 main()
