@@ -70,8 +70,6 @@ static bool read_program(ts_error *err, const cli_line *line, ts_choose_request 
     r->tensor = cli_value(line, "tensor");
     if (cli_value(line, "use"))
         return ts_error_set(err, TS_ERROR_USAGE, "--use is of a shape: a program says itself what it does");
-    if (!r->tensor)
-        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected --tensor NAME", r->program);
     return cli_pairs(err, line, "define", &r->defines, &r->define_count);
 }
 
