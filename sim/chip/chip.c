@@ -459,8 +459,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
         if (!make_spaces(err, chip, &chip->cores[i])) return false;
     }
     if (!place_tensors(err, chip)) return false;
-    chip->traffic = traffic_new(err, chip->arena, &chip->config->memory, chip->config->exact);
-    bool good = chip->traffic != NULL;
+    chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
+    bool good = true;
     for (int i = 0; i < chip->core_count && good; i++) good = make_core(err, chip, &chip->cores[i]);
     return good;
 }

@@ -88,16 +88,23 @@ static ts_hbm *make_hbm(ts_error *err, const traffic *t) {
     }
 }
 
-traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, bool exact) {
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact) {
     traffic *t = TS_NEW(arena, traffic);
     t->arena = arena;
     t->machine = machine;
     t->exact = exact;
     learn_refresh(t);
-    t->hbm = make_hbm(err, t);
-    if (!t->hbm) return NULL;
-    t->engine = ts_dma_new(arena, machine->dma, t->hbm, machine->core_khz, tick_khz(machine->hbm));
     return t;
+}
+
+/* Made for the first transfer: many programs have none. */
+static bool make_engine(ts_error *err, traffic *t) {
+    if (t->engine) return true;
+    t->hbm = make_hbm(err, t);
+    if (!t->hbm) return false;
+    t->engine =
+        ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, tick_khz(t->machine->hbm));
+    return true;
 }
 
 static void free_arenas(const record *r) {
@@ -356,7 +363,7 @@ ts_arena *traffic_arena(traffic *t) {
 }
 
 bool traffic_start(ts_error *err, traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
-    if (!can_start(err, t, what)) return false;
+    if (!make_engine(err, t) || !can_start(err, t, what)) return false;
     (t->under_way == 0 ? begin : go_on)(t, what, layouts, cycle);
     record *r = append(t, what, cycle);
     t->latest = cycle;
@@ -412,7 +419,8 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
 }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
-    ts_hbm_read_stats(t->hbm, hbm);
+    *hbm = (ts_hbm_stats){0};
+    if (t->hbm) ts_hbm_read_stats(t->hbm, hbm);
     add_stats(hbm, &t->past, 1);
     *recalled = t->recalled;
 }

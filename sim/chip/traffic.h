@@ -20,7 +20,7 @@ enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 typedef struct traffic traffic;
 
 /* exact: walk everything. */
-traffic *traffic_new(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, bool exact);
+traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
 void traffic_free(traffic *traffic);
 
 bool traffic_can_start(const traffic *traffic);

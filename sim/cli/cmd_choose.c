@@ -32,7 +32,9 @@ static const cli_command usage = {
     .operands_most = 1,
     .about = "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
              "machine's generation. "
-             "A program is run with each of them for its tensor in hbm; of a shape, each stated use is: "
+             "A program is run with each of them for its tensor, which lies in hbm or is only transferred; "
+             "of a shape, each "
+             "stated use is: "
              "transfers on the DMA "
              "engine and the HBM, sums and passes on the core; the two overlap, so the slower is the time. "
              "The compiler's "
@@ -68,8 +70,6 @@ static bool read_program(ts_error *err, const cli_line *line, ts_choose_request 
     r->tensor = cli_value(line, "tensor");
     if (cli_value(line, "use"))
         return ts_error_set(err, TS_ERROR_USAGE, "--use is of a shape: a program says itself what it does");
-    if (!r->tensor)
-        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected --tensor NAME", r->program);
     return cli_pairs(err, line, "define", &r->defines, &r->define_count);
 }
 

@@ -1,5 +1,6 @@
 /* The binary: finds the command and runs it. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     ts_arena_set_oom(out_of_memory);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
     int code = dispatch(argc, argv);
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written) fprintf(stderr, "tilesim: error: cannot write 'standard output': %s\n", strerror(errno));

@@ -1,7 +1,8 @@
 /* What a use of a tensor costs the core: kernels of it, in the assembly that programs are in, run on the
- * model of the core with a few vregs and with some more, and extended by the loops that this shows. Where the
- * summed dim lies decides which kernel: vregs are added to vregs as long as possible, then one vreg's
- * sublanes or lanes are. */
+ * model of the core with as many vregs as the tensor has. One that takes more than half of VMEM comes in
+ * blocks of that size: then a block is run, and the time extended. Where the summed dim lies decides which
+ * kernel: vregs are added to vregs as long as possible, then one vreg's sublanes or lanes are. */
+#include <stdio.h>
 #include <string.h>
 
 #include "choose_private.h"
@@ -10,7 +11,7 @@
 #include "tilesim/layout/xla.h"
 #include "tilesim/run/run.h"
 
-enum { VREG_BYTES = 4096, SUBLANES = 8, ACCUMULATORS = 8, FEW = 2, MORE = 6, SHORT = 4, LONG = 12 };
+enum { VREG_BYTES = 4096, SUBLANES = 8, ACCUMULATORS = 8 };
 
 /* How values of a type are taken out of words, and added. */
 typedef struct {
@@ -86,23 +87,35 @@ static void add_end_of_group(ts_text *out, const arithmetic *a, choose_kernel ke
     if (lane || sublane) ts_text_add(out, "        vst xb.words[out], v30\n");
 }
 
-static void write_sum(ts_text *out, const arithmetic *a, choose_kernel kernel, int packing, int outputs) {
-    ts_text_add(out, ".loop out = 0, GROUPS * %d * 1024 * VREGS, %d * 1024 * VREGS\n", outputs, outputs);
+/* Groups of `outputs` sums, each of `added` vregs that lie one behind the other, from a vreg on. Few sums
+ * come in `split` parts each, with accumulators of their own, which are added at the end. */
+static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_run *what, int outputs,
+                       int split, int64_t first, int64_t groups) {
+    int packing = what->packing, parts = outputs * split;
+    long long each = 1024 * (long long)ts_ceil_div(what->added, split), begin = 1024 * (long long)first;
+    char plane[32];
+    snprintf(plane, sizeof plane, "%lld", each);
+    ts_text_add(out, ".loop out = %lld, %lld, %lld\n", begin, begin + groups * parts * each, parts * each);
     for (int i = 0; i < ACCUMULATORS; i++) ts_text_add(out, "        vmov v%d, 0\n", i);
-    ts_text_add(out, "        sadd end, out, 1024 * VREGS\n.loop from = out, end, 1024\n");
-    add_additions(out, a, packing, outputs, "1024 * VREGS");
+    ts_text_add(out, "        sadd end, out, %lld\n.loop from = out, end, 1024\n", each);
+    add_additions(out, a, packing, parts, plane);
     ts_text_add(out, ".end\n");
-    add_end_of_group(out, a, kernel, packing, outputs);
+    for (int i = outputs * packing; i < parts * packing; i++)
+        ts_text_add(out, "        %s v%d, v%d, v%d\n", a->add, i % (outputs * packing),
+                    i % (outputs * packing), i);
+    add_end_of_group(out, a, what->kernel, packing, outputs);
     ts_text_add(out, ".end\n");
 }
 
 /* Each vreg is read, one operation is done with its values, and it is written. */
-static void write_stream(ts_text *out, const arithmetic *a, int packing, int outputs, bool native) {
+static void write_pass(ts_text *out, const arithmetic *a, int packing, int outputs, int64_t first,
+                       int64_t groups, bool native) {
     bool unpacks = packing == 2 && strcmp(a->unpack, "bf16") == 0 && !native;
     const char *whole = packing == 1                                               ? a->add
                         : native && packing == 2 && strcmp(a->unpack, "bf16") == 0 ? "vadd.bf16"
                                                                                    : "vadd.i32";
-    ts_text_add(out, ".loop from = 0, GROUPS * %d * 1024 * VREGS, %d * 1024\n", outputs, outputs);
+    ts_text_add(out, ".loop from = %lld * 1024, %lld * 1024, %d * 1024\n", (long long)first,
+                (long long)(first + groups * outputs), outputs);
     for (int k = 0; k < outputs; k++)
         ts_text_add(out, "        vld v%d, xb.words[from + 1024 * %d]\n", 8 + k, k);
     for (int k = 0; k < outputs; k++) {
@@ -122,33 +135,42 @@ static void write_stream(ts_text *out, const arithmetic *a, int packing, int out
     ts_text_add(out, ".end\n");
 }
 
-static void write_kernel(ts_text *out, const arithmetic *a, choose_kernel kernel, int packing, int outputs,
-                         bool native) {
+static int outputs_of(choose_kernel kernel, int packing) {
+    bool passes = kernel == CHOOSE_STREAM && packing > 2;
+    return passes ? ACCUMULATORS : ACCUMULATORS / (packing > 8 ? 8 : packing);
+}
+
+/* Whole groups in a loop, then what is left. */
+static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what, bool native) {
+    int outputs = outputs_of(what->kernel, what->packing);
+    int64_t groups = what->sums / outputs;
     ts_text_add(out,
-                ".param GROUPS = 2\n.param VREGS = 4\n"
-                ".tensor xb vmem f32[GROUPS * %d * 8 * VREGS,128]{1,0:T(8,128)}\n"
+                ".tensor xb vmem f32[%lld * 8,128]{1,0:T(8,128)}\n"
                 ".reg out = s0\n.reg from = s1\n.reg end = s2\n.pack auto\n        mall m0\n",
-                outputs);
-    if (kernel == CHOOSE_STREAM)
-        write_stream(out, a, packing, outputs, native);
-    else
-        write_sum(out, a, kernel, packing, outputs);
+                (long long)(what->sums * what->added + 2 * ACCUMULATORS));
+    for (int tail = 0; tail < 2; tail++) {
+        int64_t first = tail ? groups * outputs : 0;
+        int each = tail ? (int)(what->sums - first) : outputs;
+        if (tail ? each == 0 : groups == 0) continue;
+        if (what->kernel == CHOOSE_STREAM)
+            write_pass(out, a, what->packing, each, first, tail ? 1 : groups, native);
+        else
+            write_sums(out, a, what, each, outputs / each, first * what->added, tail ? 1 : groups);
+    }
 }
 
 /* ---- Running them ---- */
 
-static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, const char *groups,
-                const char *vregs, int64_t *cycles) {
+static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, int64_t *cycles) {
     ts_arena *arena = ts_arena_new();
     ts_source source = {"kernel", text->bytes, text->length};
-    ts_define defines[] = {{"GROUPS", groups}, {"VREGS", vregs}};
     ts_target target;
     ts_chip_config config;
     ts_chip_counters counters;
     ts_run_target(machine, &target);
     ts_chip_configure(machine, &config);
     config.time_only = true;
-    const ts_program *program = ts_program_parse(err, arena, &source, &target, defines, 2);
+    const ts_program *program = ts_program_parse(err, arena, &source, &target, NULL, 0);
     ts_chip *chip = program ? ts_chip_new(err, arena, &config, &program->code, NULL) : NULL;
     bool good = chip && ts_chip_run(err, chip, INT64_C(1) << 60);
     if (good) ts_chip_count(chip, &counters);
@@ -158,30 +180,29 @@ static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, c
     return good;
 }
 
-static bool measure(ts_error *err, choose_core *core, const ts_shape *shape, choose_kernel kernel) {
-    choose_rate *rate = &core->rates[kernel];
+/* The cycles of a kernel, run unless it was before. */
+static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *what) {
+    for (int i = 0; i < core->run_count; i++) {
+        const choose_kernel_run *known = &core->runs[i];
+        if (known->kernel != what->kernel || known->packing != what->packing || known->sums != what->sums ||
+            known->added != what->added)
+            continue;
+        what->cycles = known->cycles;
+        return true;
+    }
     const arithmetic *a = arithmetic_of(err, core->dtype);
-    int packing = packing_of(shape);
-    if (rate->known || !a) return a != NULL;
-    rate->outputs =
-        kernel == CHOOSE_STREAM && packing > 2 ? ACCUMULATORS : ACCUMULATORS / (packing > 8 ? 8 : packing);
-    ts_arena *arena = ts_arena_new();
+    if (!a) return false;
     ts_text text;
-    int64_t few_short, more_short, few_long, more_long;
-    ts_text_init(&text, arena);
-    write_kernel(&text, a, kernel, packing, rate->outputs, core->machine->core.limits.bf16);
-    bool good = run(err, core->machine, &text, "2", "4", &few_short) &&
-                run(err, core->machine, &text, "6", "4", &more_short) &&
-                run(err, core->machine, &text, "2", "12", &few_long) &&
-                run(err, core->machine, &text, "6", "12", &more_long);
-    ts_arena_free(arena);
-    if (!good) return false;
-    double at_short = (double)(more_short - few_short) / (MORE - FEW),
-           at_long = (double)(more_long - few_long) / (MORE - FEW);
-    rate->per_vreg = (at_long - at_short) / (LONG - SHORT);
-    rate->each = at_short - SHORT * rate->per_vreg;
-    rate->base = (double)few_short - FEW * at_short;
-    rate->known = true;
+    ts_text_init(&text, core->arena);
+    write_kernel(&text, a, what, core->machine->core.limits.bf16);
+    if (!run(err, core->machine, &text, &what->cycles)) return false;
+    if (core->run_count == core->run_capacity) {
+        int capacity = core->run_capacity ? 2 * core->run_capacity : 64;
+        core->runs = ts_arena_grow(core->arena, core->runs, (size_t)core->run_count, (size_t)capacity,
+                                   sizeof *core->runs);
+        core->run_capacity = capacity;
+    }
+    core->runs[core->run_count++] = *what;
     return true;
 }
 
@@ -227,19 +248,41 @@ static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: s
                                                      "core: lane sums", "core: lane and sublane sums",
                                                      "core: one pass"};
 
+/* What kernels are run on at once: the other half of VMEM fills meanwhile. */
+static int64_t block_vregs(const ts_machine *machine) {
+    int64_t bytes = 0;
+    for (int i = 0; i < machine->memory_count; i++)
+        if (strcmp(machine->memories[i].name, "vmem") == 0) bytes = machine->memories[i].capacity_bytes;
+    return bytes / 2 > VREG_BYTES ? bytes / 2 / VREG_BYTES : 1;
+}
+
+/* Whole groups of as long sums as there are, if one fits; else a group of shorter sums. */
+static void fit_block(choose_kernel_run *what, int64_t most) {
+    int64_t group = outputs_of(what->kernel, what->packing);
+    if (what->sums < group) group = what->sums;
+    if (what->added > most / group) what->added = most / group < 1 ? 1 : most / group;
+    int64_t groups = most / (group * what->added);
+    if (what->sums > groups * group) what->sums = (groups < 1 ? 1 : groups) * group;
+}
+
 bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
                         int64_t *cycles, const char **limiter) {
-    int64_t added = 1, vregs = ts_ceil_div(shape->bytes, VREG_BYTES);
-    choose_kernel kernel = CHOOSE_STREAM;
-    if (use->kind == TS_USE_REDUCE) kernel = kernel_of(shape, use->dim, &added);
-    if (!measure(err, core, shape, kernel)) return false;
-    const choose_rate *rate = &core->rates[kernel];
-    if (added < 1) added = 1;
-    /* Of the last group, only as much as there is. */
-    double groups = (double)vregs / (double)added / rate->outputs;
-    double each = rate->each + rate->per_vreg * (double)added;
-    *cycles = (int64_t)(rate->base + groups * each + 0.5);
-    *limiter = limiters[kernel];
+    int64_t vregs = ts_ceil_div(shape->bytes, VREG_BYTES);
+    choose_kernel_run what = {.kernel = CHOOSE_STREAM, .packing = packing_of(shape), .added = 1};
+    if (use->kind == TS_USE_REDUCE) what.kernel = kernel_of(shape, use->dim, &what.added);
+    if (what.added > vregs) what.added = vregs;
+    if (what.added < 1) what.added = 1;
+    what.sums = ts_ceil_div(vregs, what.added);
+    int64_t all = what.sums;
+    fit_block(&what, block_vregs(core->machine));
+    if (!find_cycles(err, core, &what)) return false;
+    int64_t done = what.sums * what.added;
+    *cycles = what.cycles;
+    if (what.sums < all || done < vregs) {
+        *cycles = (int64_t)((__int128)what.cycles * vregs / done);
+        core->extended_bytes = block_vregs(core->machine) * VREG_BYTES;
+    }
+    *limiter = limiters[what.kernel];
     return true;
 }
 

@@ -1,4 +1,6 @@
 """tilesim choose: rankings that agree with published guidance, bounds that lose nothing, and bad input."""
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -131,6 +133,41 @@ def a_programs_tensor():
     assert small["logical_bytes"] == 64 * 1000 * 4 and small["machine"] == "tpu-v4"
 
 
+def line_of(path, text):
+    """The first instruction with that text."""
+    lines = Path(path).read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if text in line and line.strip().startswith(("v", "s")))
+
+
+@test
+def a_tensor_that_is_only_transferred():
+    """In VMEM too, where no instruction addresses its words: as it is it takes what `run` says; what does not fit is left out."""
+    program = "programs/copy.tsim"
+    result = rank(program, "--tensor", "xb", "--exhaustive")
+    turned = "{2,1,0:T(4,128)}"
+    text, count = re.subn(r"(?m)^(\.tensor xb vmem f32\[\d,BLOCK,COLS\])\S+", r"\g<1>" + turned, Path(program).read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree("programs", folder, dirs_exist_ok=True)
+        path = Path(folder, "copy.tsim")
+        path.write_text(text)
+        assert count == 1 and layouts(result)[turned]["cycles"] == expect_json(["run", path, "--time-only"])["cycles"]
+    assert result["unfit"] == 0
+    small = rank(program, "--tensor", "xb", "--set", "memories.vmem.capacity=16 MiB")
+    assert small["unfit"] > 0 and small["priced"] + small["cut"] + small["unfit"] == small["layouts"]
+    assert all(c["bytes"] <= 16 << 20 for c in small["candidates"])
+
+
+@test
+def kernels_run_on_all_of_a_tensor():
+    """Up to half of VMEM; more is extended from a block, and said."""
+    one, two = (rank(f"f32[{n},1024]", "--use", "stream", "-m", "tpu-v5e") for n in (16384, 32768))
+    assert one["extended_above_bytes"] == 0 and two["extended_above_bytes"] == 64 << 20
+    assert abs(two["candidates"][0]["cycles"] / one["candidates"][0]["cycles"] - 2) < 1e-3
+    assert "half of vmem: of one block, extended to all" in expect(["choose", "f32[32768,1024]", "--no-moves", "--use", "stream"])
+    few = [rank(f"f32[{n},1024]", "--use", "reduce:0", "-m", "tpu-v5e")["candidates"][0]["cycles"] for n in (64, 128, 256)]
+    assert few[0] < few[1] < few[2] < 2 * few[1]
+
+
 @test
 def assumed_figures_are_moved():
     result = expect_json(["choose", "f32[64,1,256]", "--use", "dma:hbm>vmem"])
@@ -167,10 +204,12 @@ def bad_lines():
         (["f32[8,128]", "--use", "dma:hbm>vmen"], 2, "--use:1:9: error: tpu-v5e has no memory 'vmen'; did you mean "
                                                      "'vmem'?\ndma:hbm>vmen\n        ^\n" + hint),
         (["f32[8,128]", "--tensor", "x"], 2, "tilesim choose: error: --tensor is of a program, expected PROGRAM.tsim\n" + hint),
-        ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected --tensor NAME\n" + hint),
+        ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected --tensor x or y\n" + hint),
+        (["programs/copy.tsim"], 2, "tilesim choose: error: which tensor of programs/copy.tsim? expected --tensor x, y or xb\n" + hint),
         ([SOFTMAX, "--tensor", "z"], 1, f"tilesim: error: {SOFTMAX} has no tensor 'z'\n"),
-        ([SOFTMAX, "--tensor", "xb"], 4, "tilesim: not modelled: xb lies in vmem, where the program's own loads depend on "
-                                         "its layout, expected a tensor in hbm\n"),
+        ([SOFTMAX, "--tensor", "xb"], 2, f"tilesim choose: error: xb lies in vmem, and line {line_of(SOFTMAX, 'xb[')} of {SOFTMAX} "
+                                         "addresses its words: with another layout it would be another program, expected "
+                                         "--tensor x or y\n" + hint),
         (["f8e5m2[64,64]", "--use", "stream"], 4, "tilesim: not modelled: the vector unit has no arithmetic for f8e5m2: "
                                                   "only transfers can be priced\n"),
     ):

@@ -1,8 +1,9 @@
 /* Which layout a tensor should have: every legal one, priced by running the model.
  *
- * A tensor of a program: the program is run with each. A shape with a stated use: its transfers are priced by
- * the DMA engine and the HBM (dma/price.h), and what the core does with it by running kernels of it on the
- * core. Transfers and core overlap, as double buffering has it: the time is that of the slower. */
+ * A tensor of a program: the program is run with each. It lies in HBM, or no instruction addresses its words:
+ * else another layout would be another program. A shape with a stated use: its transfers are priced by the
+ * DMA engine and the HBM (dma/price.h), and what the core does with it by running kernels of it on the core.
+ * Transfers and core overlap, as double buffering has it: the time is that of the slower. */
 #ifndef TILESIM_STUDY_CHOOSE_H
 #define TILESIM_STUDY_CHOOSE_H
 
@@ -41,7 +42,7 @@ typedef struct {
     const ts_choose_use *uses;
     int use_count;
     /* .. or a program's tensor. */
-    const char *program, *tensor;
+    const char *program, *tensor; /* tensor NULL: an error says which there are */
     const ts_define *defines;
     int define_count;
     bool combine;      /* also tiles with '*', which no compiler makes yet */
@@ -75,6 +76,9 @@ typedef struct {
     const ts_choose_request *request;
     const ts_shape *tensor; /* as it is, or was given */
     int64_t enumerated, priced, cut;
+    int64_t unfit;          /* layouts with which the tensor does not fit in its memory */
+    int64_t extended_bytes; /* larger tensors are computed with in blocks of so many bytes: one was run; 0:
+                               none */
     int candidate_count;
     const ts_candidate *candidates; /* the best first; those that were cut last, by their bounds */
     int flip_count, fields_moved;   /* fields_moved: with both values that their ranges allow */

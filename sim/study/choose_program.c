@@ -1,0 +1,132 @@
+/* A program with one of its tensors in another layout. */
+#include <string.h>
+
+#include "choose_private.h"
+#include "tilesim/base/number.h"
+#include "tilesim/run/run.h"
+
+#define LONGEST (INT64_C(1) << 60) /* cycles; what a run without a limit may take */
+enum { ALIGN_BYTES = 4096 };
+
+/* ---- Which tensors ---- */
+
+static bool addresses(const ts_instruction *instruction, int tensor) {
+    for (int i = 0; i < instruction->operand_count; i++) {
+        const ts_operand *operand = &instruction->operands[i];
+        if (operand->kind != TS_OPERAND_ADDRESS) continue;
+        if (operand->as.address->tensor == tensor || operand->as.address->tensor < 0) return true;
+    }
+    return false;
+}
+
+/* The instruction whose address was made for the tensor's layout, or for words wherever they are; NULL: none,
+ * only transfers say where the tensor's elements lie. */
+static const ts_instruction *find_address(const ts_code *code, int tensor) {
+    for (int i = 0; i < code->bundle_count && code->tensors[tensor].space != TS_SPACE_HBM; i++)
+        for (int k = 0; k < code->bundles[i].count; k++)
+            if (addresses(&code->bundles[i].instructions[k], tensor))
+                return &code->bundles[i].instructions[k];
+    return NULL;
+}
+
+/* "x, y or zb" */
+static const char *list_choosable(ts_arena *arena, const ts_code *code) {
+    ts_text text;
+    int last = -1, listed = 0;
+    ts_text_init(&text, arena);
+    for (int i = 0; i < code->tensor_count; i++)
+        if (!find_address(code, i)) last = i;
+    for (int i = 0; i <= last; i++)
+        if (!find_address(code, i))
+            ts_text_add(&text, "%s%s", listed++ == 0 ? "" : i == last ? " or " : ", ", code->tensors[i].name);
+    return listed > 0 ? text.bytes : "a program with tensors in hbm";
+}
+
+static bool find_tensor(ts_error *err, ts_arena *arena, choose_pricer *p) {
+    const ts_choose_request *r = p->request;
+    const ts_code *code = &p->program->code;
+    if (!r->tensor)
+        return ts_error_set(err, TS_ERROR_USAGE, "which tensor of %s? expected --tensor %s", r->program,
+                            list_choosable(arena, code));
+    for (p->tensor = 0; p->tensor < code->tensor_count; p->tensor++)
+        if (strcmp(code->tensors[p->tensor].name, r->tensor) == 0) break;
+    if (p->tensor == code->tensor_count) {
+        ts_error_set(err, TS_ERROR_INPUT, "%s has no tensor '%s'", r->program, r->tensor);
+        return ts_error_hint(err, code->tensor_count
+                                      ? ts_text_nearest(r->tensor, &code->tensors[0].name,
+                                                        (size_t)code->tensor_count, sizeof code->tensors[0])
+                                      : NULL);
+    }
+    const ts_instruction *at = find_address(code, p->tensor);
+    if (!at) return true;
+    return ts_error_set(
+        err, TS_ERROR_USAGE,
+        "%s lies in %s, and line %d of %s addresses its words: with another layout it would be "
+        "another program, expected --tensor %s",
+        r->tensor, ts_space_text(code->tensors[p->tensor].space), at->line, r->program,
+        list_choosable(arena, code));
+}
+
+bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p) {
+    ts_target target;
+    const ts_choose_request *r = p->request;
+    ts_run_target(p->machine, &target);
+    p->program = ts_program_load(err, arena, r->program, &target, r->defines, r->define_count);
+    return p->program && find_tensor(err, arena, p);
+}
+
+/* ---- Running it ---- */
+
+static int64_t bytes_of(const ts_shape *shape) {
+    return shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
+}
+
+/* In its place if it fits there, else behind all that is in its memory. */
+static int64_t place_of(const choose_pricer *p, const ts_shape *shape) {
+    const ts_code *code = &p->program->code;
+    const ts_tensor *own = &code->tensors[p->tensor];
+    int64_t end = 0;
+    if (bytes_of(shape) <= own->bytes) return own->base_bytes;
+    for (int i = 0; i < code->tensor_count; i++) {
+        const ts_tensor *t = &code->tensors[i];
+        if (t->space == own->space && t->base_bytes + t->bytes > end) end = t->base_bytes + t->bytes;
+    }
+    return ts_round_up(end, ALIGN_BYTES);
+}
+
+bool choose_fits(const choose_pricer *p, const ts_shape *shape) {
+    ts_target target;
+    int64_t end;
+    ts_run_target(p->machine, &target);
+    return ts_add(place_of(p, shape), bytes_of(shape), &end) &&
+           end <= target.space_bytes[p->program->code.tensors[p->tensor].space];
+}
+
+bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, int64_t limit,
+                        int64_t *cycles, bool *cut) {
+    ts_arena *arena = p->scratch;
+    ts_program copy = *p->program;
+    ts_tensor *tensors = TS_NEW_ARRAY(arena, ts_tensor, copy.code.tensor_count);
+    memcpy(tensors, copy.code.tensors, (size_t)copy.code.tensor_count * sizeof *tensors);
+    ts_tensor *tensor = &tensors[p->tensor];
+    tensor->base_bytes = place_of(p, shape);
+    tensor->shape = shape;
+    tensor->bytes = bytes_of(shape);
+    copy.code.tensors = tensors;
+    ts_run_request request = {.program = p->request->program,
+                              .built = &copy,
+                              .machine = p->machine,
+                              .time_only = true,
+                              .defines = p->request->defines,
+                              .define_count = p->request->define_count,
+                              .max_cycles = limit < LONGEST ? limit : LONGEST};
+    ts_run_result result;
+    ts_error own = {0};
+    bool good = ts_run(&own, arena, &request, &result);
+    *cut = !good && own.kind == TS_ERROR_FAULT && limit != INT64_MAX && own.cycle >= limit;
+    if (good) *cycles = result.chip.cycles;
+    if (*cut) *cycles = limit;
+    if (!good && !*cut) *err = own;
+    ts_arena_reset(arena);
+    return good || *cut;
+}
