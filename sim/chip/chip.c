@@ -223,9 +223,12 @@ static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer 
     c->padding_bytes += r->padding_bytes;
     c->waste_bytes += r->waste_bytes;
     c->rmw_lines += r->rmw_lines;
-    if (chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM) c->hbm_read_bytes += r->src_bytes;
-    if (chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM)
-        c->hbm_written_bytes += r->dst_bytes;
+    int64_t read = chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM ? r->src_bytes : 0;
+    int64_t written = chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM ? r->dst_bytes : 0;
+    c->hbm_read_bytes += read;
+    c->hbm_written_bytes += written;
+    c->transfer_cycles += r->completed_cycle - r->issued_cycle;
+    c->least_transfer_cycles += ts_dma_least_cycles(&chip->config->memory, r, read + written);
 }
 
 /* ---- The sanitizer ---- */

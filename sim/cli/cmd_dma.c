@@ -6,6 +6,7 @@
 #include "tilesim/base/file.h"
 #include "tilesim/report/dma_matrix.h"
 #include "tilesim/report/transfer.h"
+#include "tilesim/report/transfer_mix.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
@@ -15,6 +16,7 @@ static const cli_option options[] = {
     {"src-at", '\0', "BYTE", "where the source begins; 0 when not given"},
     {"dst-at", '\0', "BYTE", "where the destination begins; 0, or behind the source"},
     {"exact", '\0', NULL, "walk every access, also where the time repeats"},
+    {"with", '\0', "'SRC -> DST'", "another transfer at the same time; may be repeated"},
     {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
     {"svg", '\0', "FILE", "with --matrix: also a heat map"},
     {"json", '\0', NULL, "the same as JSON"},
@@ -35,6 +37,8 @@ static const cli_command command_dma = {
         "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n"
         "    tilesim dma 'bf16[4096,4096]{1,0:T(8,128)(2,1)}[8:16]' 'bf16[8,4096]{1,0:T(8,128)(2,1)S(1)}'\n"
         "    tilesim dma 's8[8,64,56,56]' 's8[8,64,56,56] NCHW4c' --explain\n"
+        "    tilesim dma 'f32[4096,512]' 'f32[4096,512]{1,0:S(1)}' --with 'f32[4096,512]{1,0:S(1)} -> "
+        "f32[4096,512]'\n"
         "    tilesim dma --matrix 'bf16[4096,4096]' -m tpu-v6e --svg matrix.svg\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -49,17 +53,18 @@ static bool read_place(ts_error *err, const cli_line *line, const char *name, in
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
 }
 
-static bool price(ts_error *err, const cli_line *line, ts_core_programs *known, ts_transfer_study *study) {
+static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[2]) {
     ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
-    ts_transfer_end src, dst;
-    if (!ts_transfer_end_parse(err, line->arena, &from, &src) ||
-        !ts_transfer_end_parse(err, line->arena, &to, &dst) || !read_place(err, line, "src-at", &src.at) ||
-        !read_place(err, line, "dst-at", &dst.at)) {
-        return false;
-    }
-    const ts_machine *machine = cli_machine(err, line);
-    return machine && ts_transfer_price(err, line->arena, machine, known, &src, &dst,
+    return ts_transfer_end_parse(err, line->arena, &from, &ends[0]) &&
+           ts_transfer_end_parse(err, line->arena, &to, &ends[1]) &&
+           read_place(err, line, "src-at", &ends[0].at) && read_place(err, line, "dst-at", &ends[1].at);
+}
+
+static bool price(ts_error *err, const cli_line *line, ts_core_programs *known, ts_transfer_study *study) {
+    ts_transfer_end ends[2];
+    const ts_machine *machine = read_ends(err, line, ends) ? cli_machine(err, line) : NULL;
+    return machine && ts_transfer_price(err, line->arena, machine, known, &ends[0], &ends[1],
                                         cli_value(line, "exact") != NULL, study);
 }
 
@@ -79,6 +84,39 @@ static int print_price(const cli_line *line) {
     ts_text_init(&out, line->arena);
     (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, alone ? NULL : others,
                                                                              explain, &out);
+    return cli_print(&out);
+}
+
+/* ---- Several at once ---- */
+
+/* "SRC -> DST" */
+static bool read_pair(ts_error *err, const cli_line *line, const char *text, ts_transfer_end ends[2]) {
+    const char *arrow = strstr(text, "->");
+    if (!arrow) return ts_error_set(err, TS_ERROR_USAGE, "--with is '%s', expected 'SRC -> DST'", text);
+    ts_source from = {"source of --with", text, (size_t)(arrow - text)},
+              to = {"destination of --with", arrow + 2, strlen(arrow + 2)};
+    while (to.length > 0 && *to.text == ' ') to.text++, to.length--;
+    return ts_transfer_end_parse(err, line->arena, &from, &ends[0]) &&
+           ts_transfer_end_parse(err, line->arena, &to, &ends[1]);
+}
+
+static int print_mix(const cli_line *line) {
+    ts_error err = {0};
+    ts_transfer_mix mix;
+    ts_text out;
+    int count = 1 + cli_count(line, "with");
+    ts_transfer_end(*ends)[2] = (ts_transfer_end(*)[2])TS_NEW_ARRAY(line->arena, ts_transfer_end, 2 * count);
+    bool good = read_ends(&err, line, ends[0]);
+    for (int i = 1; i < count && good; i++)
+        good = read_pair(&err, line, cli_value_at(line, "with", i - 1), ends[i]);
+    const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
+    if (!machine || !ts_transfer_price_together(&err, line->arena, machine, ts_core_programs_new(line->arena),
+                                                ends, count, cli_value(line, "exact") != NULL, &mix)) {
+        return cli_fail(&err);
+    }
+    mix.by_default = cli_value(line, "machine") == NULL;
+    ts_text_init(&out, line->arena);
+    (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);
 }
 
@@ -111,11 +149,17 @@ static int print_matrix(const cli_line *line, const char *text) {
 
 /* --matrix takes no operands, and only some of the options. */
 static bool check_line(ts_error *err, const cli_line *line) {
-    static const char *const not_with_matrix[] = {"explain", "alone", "src-at", "dst-at", "exact"};
+    static const struct {
+        const char *option, *not_with;
+    } apart[] = {
+        {"matrix", "explain"}, {"matrix", "alone"}, {"matrix", "src-at"}, {"matrix", "dst-at"},
+        {"matrix", "exact"},   {"matrix", "with"},  {"with", "explain"},  {"with", "alone"},
+    };
     bool matrix = cli_value(line, "matrix") != NULL;
-    for (size_t i = 0; matrix && i < sizeof not_with_matrix / sizeof not_with_matrix[0]; i++) {
-        if (cli_value(line, not_with_matrix[i]))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --matrix", not_with_matrix[i]);
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+        if (cli_value(line, apart[i].option) && cli_value(line, apart[i].not_with))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --%s", apart[i].not_with,
+                                apart[i].option);
     }
     if (matrix && line->operand_count > 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--matrix takes no operands, found '%s'", line->operands[0]);
@@ -132,5 +176,8 @@ int cmd_dma(int argc, char **argv) {
     if (!cli_begin(&line, &command_dma, argc, argv)) return line.exit_code;
     if (!check_line(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
     const char *matrix = cli_value(&line, "matrix");
-    return cli_end(&line, matrix ? print_matrix(&line, matrix) : print_price(&line));
+    bool several = cli_value(&line, "with") != NULL;
+    return cli_end(&line, matrix    ? print_matrix(&line, matrix)
+                          : several ? print_mix(&line)
+                                    : print_price(&line));
 }

@@ -28,6 +28,11 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return ts_clock_cycles(ps, m->core_khz);
 }
 
+int64_t ts_dma_least_cycles(const ts_dma_machine *m, const ts_dma_result *transfer, int64_t hbm_bytes) {
+    int64_t memory = ts_dma_peak_cycles(m, hbm_bytes);
+    return fixed_cycles(m, transfer) + (transfer->engine_cycles > memory ? transfer->engine_cycles : memory);
+}
+
 /* How long a refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the
  * refresh itself, and the first row is opened and read again (tRCD, tCL). In ticks. Those of single banks are
  * part of the rhythm. */

@@ -152,7 +152,8 @@ static void add_core(ts_text *out, const ts_core_counters *core) {
     add_cycle_row(out, "core", "a bundle issued", core->bundles, core->cycles);
     for (int i = 0; i < TS_STALL_COUNT; i++) {
         if (core->stalls[i] > 0) {
-            add_cycle_row(out, ts_report_stall_unit(i), ts_stall_get(i)->meaning, core->stalls[i], core->cycles);
+            add_cycle_row(out, ts_report_stall_unit(i), ts_stall_get(i)->meaning, core->stalls[i],
+                          core->cycles);
         }
     }
     add_cycle_row(out, "", "total", core->cycles, core->cycles);
@@ -198,8 +199,15 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
                 ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
                 share(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
+    if (v[TS_COUNTER_LEAST_TRANSFER_CYCLES] > 0) {
+        ts_text_add(
+            out,
+            "           each took %.2f times what it takes alone at the peak of HBM and engine, on average\n",
+            (double)v[TS_COUNTER_TRANSFER_CYCLES] / (double)v[TS_COUNTER_LEAST_TRANSFER_CYCLES]);
+    }
     if (v[TS_COUNTER_RECALLED_TRANSFERS] > 0) {
-        ts_text_add(out, "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
+        ts_text_add(out,
+                    "           of them %s recalled from like ones, not walked (--exact walks them all)\n",
                     ts_text_group_digits(a, v[TS_COUNTER_RECALLED_TRANSFERS]));
     }
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",

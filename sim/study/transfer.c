@@ -170,3 +170,52 @@ const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfe
                ? plan_between(err, arena, src, from, dst, to, squeezed)
                : NULL;
 }
+
+/* ---- Several at once ---- */
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Prices one that begins, in HBM, at *next or behind; moves *next behind it. */
+static bool price_behind(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
+                         ts_transfer_end ends[2], bool exact, int64_t *next, ts_transfer_study *study) {
+    for (int i = 0; i < 2; i++) {
+        const ts_machine_memory *memory = memory_of(err, machine, &ends[i]);
+        if (!memory) return false;
+        bool first_in_hbm = strcmp(memory->name, "hbm") == 0 && (i == 0 || ends[0].shape->memory_space != 0);
+        if (ends[i].at < 0 && first_in_hbm) ends[i].at = *next;
+    }
+    if (!ts_transfer_price(err, arena, machine, known, &ends[0], &ends[1], exact, study)) return false;
+    if (study->by.program) {
+        ts_error_set(err, TS_ERROR_UNMODELLED,
+                     "%s does this one, and only the engine's transfers can be mixed", study->by.program);
+        return ts_transfer_end_blame(err, &study->dst, 0);
+    }
+    const ts_transfer_end *placed[2] = {&study->src, &study->dst};
+    const ts_machine_memory *memories[2] = {study->src_memory, study->dst_memory};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(memories[i]->name, "hbm") == 0)
+            *next = later(*next, end_of(arena, placed[i], memories[i]));
+    return true;
+}
+
+bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
+                                ts_transfer_mix *mix) {
+    ts_dma_transfer *transfers = TS_NEW_ARRAY(arena, ts_dma_transfer, count);
+    ts_dma_result *results = TS_NEW_ARRAY(arena, ts_dma_result, count);
+    int64_t next = 0;
+    *mix = (ts_transfer_mix){.machine = machine, .count = count, .results = results};
+    mix->alone = TS_NEW_ARRAY(arena, ts_transfer_study, count);
+    for (int i = 0; i < count; i++) {
+        ts_transfer_study *study = &mix->alone[i];
+        if (!price_behind(err, arena, machine, known, ends[i], exact, &next, study)) return false;
+        const ts_space *src = ts_space_of_machine(err, arena, study->src_memory, false),
+                       *dst = ts_space_of_machine(err, arena, study->dst_memory, false);
+        transfers[i] = (ts_dma_transfer){.plan = study->plan,
+                                         .src = end_in(src, study->src_memory),
+                                         .dst = end_in(dst, study->dst_memory)};
+        mix->one_after_other += study->cost.cycles;
+    }
+    ts_dma_machine dma = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
+    return ts_dma_price_together(err, arena, &dma, transfers, count, exact, results, &mix->mix);
+}

@@ -1,11 +1,13 @@
-"""Several transfers at once: who goes first."""
+"""Several transfers at once: who goes first, and what mixing costs."""
+import csv
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, run, test
+from cli import expect, expect_json, main, run, test
 
 PROGRAM = """\
 .tensor x hbm  f32[4096,1024]{1,0:T(8,128)} in zeros
@@ -55,6 +57,79 @@ def a_priority_is_printed_and_checked():
         code, out, err = run("run", path)
         assert code == 1 and err == (f"{path}:5:40: error: the priority is 16, expected 0 to 15\n"
                                      "        dma     a <- x, large priority=16\n" + " " * 39 + "^\n"), err
+
+
+def reference(pattern, address_map):
+    """Of the simulators: the pattern's time over that of its reads and its writes as streams of their own."""
+    rows = list(csv.DictReader(open("tests/data/hbm_reference.csv")))
+    runs = {}
+    for row in rows:
+        if row["map"] == address_map and row["frontend"] == "win1024" and re.fullmatch("hbm2_8ch(_q256)?_[AH]_win1024|hbm2m_16pc_.*",
+                                                                                     row["config"]):
+            runs.setdefault(row["config"], {})[row["pattern"]] = int(row["cycles"])
+    reads = {"c_copy4k": "a_seq_rd", "l_relayout": "g_tile_f32"}[pattern]
+    return [2 * run[pattern] / (run[reads] + run["b_seq_wr"]) for run in runs.values()]
+
+
+@test
+def mixing_is_as_slow_as_in_other_simulators():
+    src, tiles = "f32[512,4096]{1,0}", "f32[512,4096]{1,0:T(8,128)}"
+    for pattern, in_vmem, out in (("c_copy4k", src.replace("}", ":S(1)}"), src), ("l_relayout", tiles.replace("}", "S(1)}"), tiles)):
+        for address_map in ("A", "H"):
+            mix = expect_json(["dma", src, in_vmem, "--with", f"{in_vmem} -> {out}", "-m", "hbm2-reference", "--exact",
+                               "--set", f"hbm.address_map={address_map}"], schema="tilesim.dma_mix")
+            slower, theirs = mix["cycles"] / mix["one_after_other_cycles"], reference(pattern, address_map)
+            assert len(theirs) >= 2
+            assert 0.95 * min(theirs) <= slower <= 1.05 * max(theirs), (pattern, address_map, slower, theirs)
+            assert mix["memory_cycles"] <= mix["cycles"] == max(t["together_cycles"] for t in mix["transfers"])
+            assert all(t["slowdown"] > 1 for t in mix["transfers"])
+
+
+@test
+def parts_of_the_memory_stand_for_all_of_it():
+    words = ["dma", "f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}", "--with", "f32[2048,1024] -> f32[2048,1024]"]
+    part, whole = expect_json(words), expect_json([*words, "--exact"])
+    assert abs(part["cycles"] / whole["cycles"] - 1) < 0.03, (part["cycles"], whole["cycles"])
+    assert part["moved_bytes"] == whole["moved_bytes"] == 4 * 2048 * 1024 * 4
+
+
+@test
+def more_than_the_engine_holds():
+    pair = "f32[256,128] -> f32[256,128]"
+    words = ["dma", *pair.split(" -> "), *(["--with", pair] * 9), "--set", "dma.descriptors=3", "--set", "dma.queues=2"]
+    mix = expect_json(words)
+    done = [t["together_cycles"] for t in mix["transfers"]]
+    assert len(done) == 10 and done == sorted(done) and mix["memory_cycles"] <= mix["cycles"] == done[-1]
+    text = expect(words)
+    assert all(len(line) <= 100 for line in text.splitlines()) and len(re.findall("^ +10 ", text, re.M)) == 2, text
+
+
+@test
+def a_run_says_how_much_longer_transfers_took():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "p.tsim")
+        path.write_text(PROGRAM.replace("LARGE", ""))
+        result = expect_json(["run", path, "--time-only"])
+        assert result["transfer_cycles"] > result["least_transfer_cycles"] > 16 << 20 >> 10
+        text = expect(["run", path, "--time-only"])
+        slower = result["transfer_cycles"] / result["least_transfer_cycles"]
+        assert f"\n           each took {slower:.2f} times what it takes alone at the peak" in text
+
+
+@test
+def bad_mixes():
+    rows = [
+        (["--with", "f32[8]"], 2, "tilesim: error: --with is 'f32[8]', expected 'SRC -> DST'\n"),
+        (["--with", "f32[8] -> f32[9]"], 1, "destination of --with:1:4: error: the destination takes [9] and the source gives [8]\n"
+                                            "f32[9]\n   ^\n"),
+        (["--with", "f32[8,128]{1,0} -> f32[8,128]{0,1}"], 4,
+         "destination of --with:1:1: not modelled: programs/transpose.tsim does this one, and only the engine's transfers can "
+         "be mixed\nf32[8,128]{0,1}\n^\n"),
+        (["--with", "f32[8] -> f32[8]", "--alone"], 2, None),
+    ]
+    for words, code, err in rows:
+        found, out, text = run("dma", "f32[8]", "f32[8]", *words)
+        assert found == code and out == "" and (err is None or text.startswith(err)), (words, found, text)
 
 
 main()

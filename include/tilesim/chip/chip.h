@@ -45,6 +45,8 @@ typedef struct {
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
     int64_t hbm_read_bytes, hbm_written_bytes; /* lines moved */
     int64_t dma_busy_cycles;                   /* with at least one transfer under way */
+    int64_t transfer_cycles,
+        least_transfer_cycles; /* of all, from issue to completion; what ts_dma_least_cycles says */
 } ts_chip_counters;
 
 typedef struct ts_chip ts_chip;

@@ -36,6 +36,25 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
                   ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
+/* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its data at the engine's
+ * rate or its bytes at the HBM's peak, whichever is slower. */
+int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *transfer, int64_t hbm_bytes);
+
+/* Several transfers that start at once. */
+typedef struct {
+    int64_t cycles;        /* until the last is done */
+    int64_t memory_cycles; /* the floor: the lines of all at the HBM's peak */
+    int64_t engine_cycles; /* all data at the engine's rates */
+    int64_t moved_bytes;   /* to and from HBM */
+    ts_hbm_stats hbm;
+} ts_dma_mix;
+
+/* results[i] is of transfers[i]; tags and spaces are not used. Every access is walked, unless `exact` on a part of the
+ * channels. */
+bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
+                           const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
+                           ts_dma_mix *mix);
+
 /* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in transfer useful, src
  * and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for itself core_cycles, most of them for
  * what core_limiter says. */

@@ -48,6 +48,23 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
                        const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
                        ts_transfer_study *study);
 
+/* Several transfers at once. */
+typedef struct {
+    const ts_machine *machine;
+    bool by_default; /* set by the caller */
+    int count;
+    ts_transfer_study *alone;     /* [count] each one by itself */
+    const ts_dma_result *results; /* [count] of each, together */
+    int64_t one_after_other;      /* cycles */
+    ts_dma_mix mix;
+} ts_transfer_mix;
+
+/* ends: source and destination of each. Where HBM tensors are not placed, each begins behind those before. Refused: what
+ * the engine cannot do by itself. */
+bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
+                                ts_transfer_mix *mix);
+
 /* The plan between two ends whose tensors lie as the sides say; sizes as above. */
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
                                 const ts_transfer_end *dst, ts_plan_side to);

@@ -1,0 +1,71 @@
+/* Several transfers at once: the engine and the HBM of dma.h, from rest until all are done. */
+#include <assert.h>
+
+#include "bill.h"
+#include "tilesim/dma/price.h"
+
+enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 }; /* as of one transfer: sim/dma/price.c */
+
+static int64_t bytes_moved(const ts_dma_transfer *transfers, const ts_dma_result *results, int count) {
+    int64_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += (transfers[i].src.in_hbm ? results[i].src_bytes : 0) +
+                 (transfers[i].dst.in_hbm ? results[i].dst_bytes : 0);
+    return bytes;
+}
+
+static void complete(ts_dma *dma, ts_dma_result *results) {
+    ts_dma_result result;
+    ts_dma_next(dma, INT64_MAX);
+    bool done = ts_dma_complete(NULL, dma, &result);
+    assert(done);
+    results[result.tag] = result;
+}
+
+/* Walks them on a part of the channels; what the engine does not hold yet starts as others end. */
+static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
+                const ts_dma_transfer *transfers, int count, int share, bool *good, ts_dma_result *results,
+                ts_dma_mix *mix) {
+    int64_t now = 0;
+    ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
+    if (!hbm) return false;
+    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz,
+                             machine->hbm->clock_khz * machine->hbm->ticks_per_ck);
+    for (int i = 0; i < count; i++) {
+        ts_dma_transfer transfer = transfers[i];
+        transfer.tag = i;
+        transfer.src.space = transfer.dst.space = NULL;
+        if (!ts_dma_can_start(dma)) {
+            now = ts_dma_next(dma, INT64_MAX);
+            complete(dma, results);
+        }
+        if (!ts_dma_start(err, dma, &transfer, now)) {
+            ts_dma_free(dma);
+            return false;
+        }
+    }
+    while (ts_dma_under_way(dma) > 0) complete(dma, results);
+    ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &mix->hbm);
+    *good = ts_hbm_part_is_fair(hbm);
+    return true;
+}
+
+bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
+                           const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
+                           ts_dma_mix *mix) {
+    int share = exact ? 1 : ts_hbm_share(machine->hbm, WALKED_CHANNELS);
+    bool good = false;
+    *mix = (ts_dma_mix){0};
+    for (share = share > MOST_SHARE ? MOST_SHARE : share; !good && share > 0; share /= 2) {
+        if (!run(err, scratch, machine, transfers, count, share, &good, results, mix)) return false;
+        good = good || share == 1;
+    }
+    for (int i = 0; i < count; i++) {
+        if (results[i].completed_cycle > mix->cycles) mix->cycles = results[i].completed_cycle;
+        mix->engine_cycles += results[i].engine_cycles;
+    }
+    mix->moved_bytes = bytes_moved(transfers, results, count);
+    mix->memory_cycles = ts_dma_peak_cycles(machine, mix->moved_bytes);
+    return true;
+}

@@ -1,0 +1,109 @@
+/* What mixing transfers costs. */
+#include "tilesim/report/transfer_mix.h"
+
+#include <stdio.h>
+
+static double us_of(const ts_transfer_mix *m, int64_t cycles) {
+    return ts_machine_microseconds(m->machine, cycles);
+}
+
+static double ratio(int64_t a, int64_t b) { return b > 0 ? (double)a / (double)b : 0; }
+
+static double gb_per_second(const ts_transfer_mix *m, int transfer, int64_t cycles) {
+    double us = us_of(m, cycles);
+    return us > 0 ? (double)m->alone[transfer].cost.transfer.useful_bytes / us / 1000.0 : 0;
+}
+
+static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
+    char digits[32];
+    for (int i = 0; i < m->count; i++) {
+        const ts_transfer_study *s = &m->alone[i];
+        const ts_transfer_end *ends[2] = {&s->src, &s->dst};
+        for (int side = 0; side < 2; side++) {
+            if (side == 0) ts_text_add(out, "%-13s %2d ", i == 0 ? "transfers" : "", i + 1);
+            if (side == 1) ts_text_add(out, "%17sto ", "");
+            ts_transfer_end_print(ends[side], out);
+            ts_text_add(out, "  in %s at byte %s\n", (side ? s->dst_memory : s->src_memory)->name,
+                        ts_text_group_digits(digits, ends[side]->at));
+        }
+    }
+}
+
+static void add_times(ts_text *out, const ts_transfer_mix *m) {
+    ts_text_add(out, "\n%17s%12s%15s%12s%16s%16s\n", "", "alone us", "together us", "slowdown", "alone GB/s",
+                "together GB/s");
+    for (int i = 0; i < m->count; i++) {
+        int64_t alone = m->alone[i].cost.cycles, together = m->results[i].completed_cycle;
+        ts_text_add(out, "%16d %12.3f%15.3f%11.2fx%16.1f%16.1f\n", i + 1, us_of(m, alone), us_of(m, together),
+                    ratio(together, alone), gb_per_second(m, i, alone), gb_per_second(m, i, together));
+    }
+}
+
+enum { LIMITERS_SHOWN = 5 };
+
+/* The largest shares of the time of all pseudo channels, up to the last data. */
+static void add_limiters(ts_text *out, const ts_hbm_stats *hbm) {
+    int64_t left[TS_HBM_LIMITER_COUNT], total = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += left[i] = hbm->limiter_cycles[i];
+    for (int shown = 0; shown < LIMITERS_SHOWN && total > 0; shown++) {
+        int most = 0;
+        for (int i = 1; i < TS_HBM_LIMITER_COUNT; i++) most = left[i] > left[most] ? i : most;
+        if (left[most] * 100 < total) break;
+        ts_text_add(out, "%s%.1f %% %s", shown > 0 ? ", " : "HBM           of its time ",
+                    100.0 * (double)left[most] / (double)total, ts_hbm_limiter_name((ts_hbm_limiter)most));
+        left[most] = 0;
+    }
+    ts_text_add(out, "\n");
+}
+
+void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
+    char bytes[32];
+    ts_text_add(out, "machine       %s (%s)%s\n", m->machine->name, m->machine->title,
+                m->by_default ? ", the default" : "");
+    add_transfers(out, m);
+    add_times(out, m);
+    ts_text_add(out, "\ntogether      %.3f us, %.2f times one after the other (%.3f us)\n",
+                us_of(m, m->mix.cycles), ratio(m->mix.cycles, m->one_after_other),
+                us_of(m, m->one_after_other));
+    ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
+                us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.moved_bytes),
+                ratio(m->mix.cycles, m->mix.memory_cycles));
+    ts_text_add(out, "engine        %.3f us, at its rates\n", us_of(m, m->mix.engine_cycles));
+    if (m->mix.moved_bytes > 0) add_limiters(out, &m->mix.hbm);
+}
+
+static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts_arena *arena) {
+    const ts_transfer_study *s = &m->alone[i];
+    ts_text text[2];
+    for (int side = 0; side < 2; side++) {
+        ts_text_init(&text[side], arena);
+        ts_transfer_end_print(side ? &s->dst : &s->src, &text[side]);
+    }
+    ts_json_object(json, NULL);
+    ts_json_text(json, "source", text[0].bytes);
+    ts_json_text(json, "destination", text[1].bytes);
+    ts_json_int(json, "useful_bytes", s->cost.transfer.useful_bytes);
+    ts_json_int(json, "alone_cycles", s->cost.cycles);
+    ts_json_int(json, "together_cycles", m->results[i].completed_cycle);
+    ts_json_real(json, "slowdown", ratio(m->results[i].completed_cycle, s->cost.cycles), 4);
+    ts_json_close(json);
+}
+
+void ts_report_transfer_mix_json(const ts_transfer_mix *m, ts_text *out) {
+    char hash[20];
+    ts_json json;
+    ts_json_begin(&json, out, "dma_mix");
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->machine->hash);
+    ts_json_text(&json, "machine", m->machine->name);
+    ts_json_text(&json, "machine_hash", hash);
+    ts_json_int(&json, "cycles", m->mix.cycles);
+    ts_json_real(&json, "microseconds", us_of(m, m->mix.cycles), 6);
+    ts_json_int(&json, "one_after_other_cycles", m->one_after_other);
+    ts_json_int(&json, "memory_cycles", m->mix.memory_cycles);
+    ts_json_int(&json, "engine_cycles", m->mix.engine_cycles);
+    ts_json_int(&json, "moved_bytes", m->mix.moved_bytes);
+    ts_json_array(&json, "transfers");
+    for (int i = 0; i < m->count; i++) add_json_transfer(&json, m, i, out->arena);
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
