@@ -37,8 +37,7 @@ static const cli_command command_dma = {
         "    tilesim dma 'f32[4096,4096]{1,0}' 'bf16[4096,4096]{1,0:T(8,128)(2,1)}' -m tpu-v5e\n"
         "    tilesim dma 'bf16[4096,4096]{1,0:T(8,128)(2,1)}[8:16]' 'bf16[8,4096]{1,0:T(8,128)(2,1)S(1)}'\n"
         "    tilesim dma 's8[8,64,56,56]' 's8[8,64,56,56] NCHW4c' --explain\n"
-        "    tilesim dma 'f32[4096,512]' 'f32[4096,512]{1,0:S(1)}' --with 'f32[4096,512]{1,0:S(1)} -> "
-        "f32[4096,512]'\n"
+        "    tilesim dma 'f32[1024,512]' 'f32[1024,512]{1,0:S(1)}' --with 's8[512]{0:S(1)} -> s8[512]'\n"
         "    tilesim dma --matrix 'bf16[4096,4096]' -m tpu-v6e --svg matrix.svg\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,

@@ -45,6 +45,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
         }
     }
     while (ts_dma_under_way(dma) > 0) complete(dma, results);
+    ts_dma_free(dma);
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
     *good = ts_hbm_part_is_fair(hbm);

@@ -211,6 +211,7 @@ static void run_beside(fixture *f, int arbitration, int priority_of_large, int64
         assert_true(ts_dma_complete(&f->err, dma, &result));
         done[result.tag] = result.completed_cycle;
     }
+    ts_dma_free(dma);
 }
 
 /* Which of the two goes on is the machine's policy; together they never take less than the memory, or the
