@@ -5,7 +5,7 @@
 #include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum { PEELED_BYTES = 64 << 10, LEAST_USEFUL = 16 };
+enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 16 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -125,7 +125,8 @@ static void set_orders(ts_tile *tile, const ts_plan_box *box, int unit, int coun
 }
 
 /* Tiles of lines that are not whole, if enough of them is there. */
-static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
+static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
+                         int *bits) {
     const ts_mover *m = j->m;
     ts_tile *tile = &j->tile;
     int width = m->dst.element_bits, unit = width / 8,
@@ -143,7 +144,7 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
         int64_t times = INT64_C(1) << bits[i];
         useful *= times < box->loops[i].extent ? times : box->loops[i].extent;
     }
-    if (useful * LEAST_USEFUL < (int64_t)1 << (tile->stages + count)) return false;
+    if (useful * least <= (int64_t)1 << (tile->stages + count)) return false;
     set_orders(tile, box, unit, count, digits, dst, &src_elements, &dst_elements);
     j->kernels = kernels;
     j->joins = false;
@@ -268,9 +269,11 @@ static bool match(ts_job *j, const ts_plan_box *box, int *bits) {
         if (converts) split_run(j);
         return true;
     }
+    /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {
-        if (match_tile(j, box, m->kernels->tiles[i], bits) ||
-            match_masked(j, box, m->kernels->tiles[i], bits))
+        const ts_tile_kernels *kernels = m->kernels->tiles[i];
+        if (match_tile(j, box, kernels, bits) || match_masked(j, box, kernels, MOSTLY, bits)) return true;
+        if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, bits))
             return true;
     }
     return match_run(j, box, 0, bits);

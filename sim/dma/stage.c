@@ -121,7 +121,9 @@ bool ts_stage_move(const ts_mover *m, const ts_plan_box *given) {
             order[k] = order[k - 1];
         order[k] = loop;
     }
-    const int inner = order[count - 1];
+    int inner = count - 1;
+    while (inner > 0 && cover[order[inner]] == box.loops[order[inner]].extent) inner--;
+    int64_t ahead = cover[order[inner]] * box.loops[order[inner]].src_bits / 8;
     for (;;) {
         ts_plan_box block = box;
         for (int i = 0; i < count; i++) {
@@ -130,7 +132,7 @@ bool ts_stage_move(const ts_mover *m, const ts_plan_box *given) {
             block.src_bits += at[i] * box.loops[i].src_bits;
             block.dst_bits += at[i] * box.loops[i].dst_bits;
         }
-        move_block(m, &block, cover[inner] * box.loops[inner].src_bits / 8);
+        move_block(m, &block, ahead);
         int k = count - 1;
         for (; k >= 0; k--) {
             int i = order[k];
