@@ -14,7 +14,10 @@ typedef enum { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SYNC, EFFECT_STATE
 
 typedef struct {
     const item *it;
-    ts_register_use use;
+    const ts_register *reads;
+    int read_count;
+    bool writes;
+    ts_register written;
     effect effect;
     ts_space_kind space;       /* of a load or store */
     const ts_address *address; /* of the same */
@@ -78,7 +81,14 @@ static void fill_node(region *r, node *n, const item *it) {
     *n = (node){.it = it, .slot = (int)info->slot, .effect = effect_of(&it->code, info), .cycle = -1};
     n->latency = core->latency_cycles[info->latency] > 0 ? core->latency_cycles[info->latency] : 1;
     n->unit = ts_core_use_of(core, &it->code);
-    ts_instruction_registers(&code, &it->code, &n->use);
+    ts_register_use use;
+    ts_instruction_registers(&code, &it->code, &use);
+    ts_register *reads = TS_NEW_ARRAY(r->scratch, ts_register, use.read_count);
+    memcpy(reads, use.reads, (size_t)use.read_count * sizeof reads[0]);
+    n->reads = reads;
+    n->read_count = use.read_count;
+    n->writes = use.writes;
+    n->written = use.written;
     for (int i = 0; i < it->code.operand_count; i++) {
         if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
             n->address = it->code.operands[i].as.address;
@@ -88,8 +98,8 @@ static void fill_node(region *r, node *n, const item *it) {
 }
 
 static bool reads(const node *n, ts_register reg) {
-    for (int i = 0; i < n->use.read_count; i++) {
-        if (n->use.reads[i].kind == reg.kind && n->use.reads[i].reg == reg.reg) {
+    for (int i = 0; i < n->read_count; i++) {
+        if (n->reads[i].kind == reg.kind && n->reads[i].reg == reg.reg) {
             return true;
         }
     }
@@ -154,15 +164,15 @@ static void add_edge(region *r, int from, int to, bool together, int64_t latency
 static void connect(region *r, int from, int to) {
     const node *a = &r->nodes[from], *b = &r->nodes[to];
     bool together;
-    if (a->use.writes && reads(b, a->use.written)) {
+    if (a->writes && reads(b, a->written)) {
         add_edge(r, from, to, false, a->latency);
-    } else if (a->use.writes && b->use.writes && same_register(a->use.written, b->use.written)) {
+    } else if (a->writes && b->writes && same_register(a->written, b->written)) {
         add_edge(r, from, to, false, 1);
     } else if (ordered(r, from, to, &together)) {
         bool seen =
             a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */
         add_edge(r, from, to, together, together ? 0 : seen ? a->latency : 1);
-    } else if (b->use.writes && reads(a, b->use.written)) {
+    } else if (b->writes && reads(a, b->written)) {
         add_edge(r, from, to, true, 0);
     }
 }
