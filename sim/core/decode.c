@@ -1,6 +1,7 @@
 /* The program in the form that runs: operands as pointers, the instructions of a bundle with reads before
  * writes. */
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "state.h"
@@ -32,8 +33,8 @@ typedef struct {
     ts_error *err;
     ts_arena *arena;
     ts_core *core;
-    member *members; /* of the bundle being decoded; room for as many as the machine has slots */
-    core_op *tail;   /* of the same */
+    member *members;     /* of the bundle being decoded; room for as many as the machine has slots */
+    core_op *ops, *tail; /* of the same */
     ts_vector_function *const *vectors;
     uint32_t **fills; /* constant vregs made so far */
     int fill_count, fill_capacity;
@@ -190,10 +191,10 @@ static bool decode_op(decoder *dec, const ts_instruction *instruction, core_op *
 /* What an op reads and writes; memories and semaphores count as one place each. */
 struct member {
     core_op op;
-    ts_register_use use;
     unsigned reads_place, writes_place; /* bits */
-    uint64_t queues; /* bits: ops that share one keep the order in which they are written */
-    bool done, late; /* late: the result is kept aside until all have read */
+    uint64_t queues;     /* bits: ops that share one keep the order in which they are written */
+    bool done, late;     /* late: the result is kept aside until all have read */
+    ts_register_use use; /* the last, as it is long and fills itself */
 };
 
 enum { PLACE_VMEM = 1, PLACE_SMEM = 2, PLACE_SEMAPHORE = 4 };
@@ -337,7 +338,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     }
     for (int i = 0; i < source->count; i++) {
         member *m = &dec->members[i];
-        memset(m, 0, sizeof(*m));
+        memset(m, 0, offsetof(member, use));
         ts_instruction_registers(code, &source->instructions[i], &m->use);
         if (!decode_op(dec, &source->instructions[i], &m->op)) {
             return false;
@@ -353,8 +354,9 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) {
         return false;
     }
-    core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, source->count * 3);
-    bundle->op_count = order(dec, dec->members, source->count, ops);
+    bundle->op_count = order(dec, dec->members, source->count, dec->ops);
+    core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, bundle->op_count);
+    memcpy(ops, dec->ops, (size_t)bundle->op_count * sizeof(ops[0]));
     bundle->ops = ops;
     if (dec->core->poison) {
         core_poison_decode(dec->arena, dec->core, ops, bundle->op_count);
@@ -414,6 +416,7 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     }
     dec.members = TS_NEW_ARRAY(arena, member, slots);
     dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
+    dec.ops = TS_NEW_ARRAY(arena, core_op, 3 * slots);
     new_registers(arena, core);
     core_units_new(arena, core);
     new_stores(arena, core);

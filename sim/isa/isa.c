@@ -10,6 +10,11 @@ static const ts_named families[] = {
 #include "tilesim/isa/opcodes.def"
 };
 
+static const unsigned char mnemonic_lengths[] = {
+#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) sizeof(mnemonic) - 1,
+#include "tilesim/isa/opcodes.def"
+};
+
 /* A write mask goes with a vreg destination, and with an address that a vector store writes. */
 #define MASKS(slot, operands) ((operands)[0] == 'V' || TS_SLOT_##slot == TS_SLOT_VST)
 
@@ -81,7 +86,7 @@ const char *ts_operand_kind_text(ts_operand_kind kind) { return kind_texts[kind]
 
 bool ts_opcode_find(const char *mnemonic, size_t length, ts_opcode *opcode) {
     for (int i = 0; i < TS_OP_COUNT; i++) {
-        if (strlen(opcodes[i].mnemonic) == length && memcmp(opcodes[i].mnemonic, mnemonic, length) == 0) {
+        if (mnemonic_lengths[i] == length && memcmp(opcodes[i].mnemonic, mnemonic, length) == 0) {
             *opcode = (ts_opcode)i;
             return true;
         }

@@ -132,23 +132,26 @@ static const argument *find_argument(const macro *called, const token *at, const
 /* The words of buffer.words or mxu.push.type that are parameters, too, where their arguments are names. */
 static token substitute_parts(assembler *as, const macro *called, const argument *arguments,
                               const token *name) {
-    ts_text text;
-    bool changed = false;
-    ts_text_init(&text, as->arena);
+    ts_text text = {0};
+    size_t kept = 0; /* bytes of the name that are in the text */
     for (size_t begin = 0, end; begin <= name->length; begin = end + 1) {
         const char *dot = memchr(name->text + begin, '.', name->length - begin);
         end = dot != NULL ? (size_t)(dot - name->text) : name->length;
         const argument *arg = find_word(called, name->text + begin, end - begin, arguments);
-        bool fits = arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME;
-        int length = (int)(fits ? arg->begin->length : end - begin);
-        ts_text_add(&text, "%s%.*s", begin > 0 ? "." : "", length,
-                    fits ? arg->begin->text : name->text + begin);
-        changed = changed || fits;
+        if (arg != NULL && arg->end - arg->begin == 1 && arg->begin->kind == TOKEN_NAME) {
+            if (text.bytes == NULL) {
+                ts_text_init(&text, as->arena);
+            }
+            ts_text_add_bytes(&text, name->text + kept, begin - kept);
+            ts_text_add_bytes(&text, arg->begin->text, arg->begin->length);
+            kept = end;
+        }
     }
     token out = *name;
-    if (changed) {
+    if (text.bytes != NULL) {
+        ts_text_add_bytes(&text, name->text + kept, name->length - kept);
         out.text = text.bytes;
-        out.length = strlen(text.bytes);
+        out.length = text.length;
     }
     return out;
 }

@@ -18,6 +18,7 @@ typedef struct {
     int read_count;
     bool writes;
     ts_register written;
+    uint64_t read_bits, written_bits; /* registers modulo 64: most pairs of nodes are seen not to meet */
     effect effect;
     ts_space_kind space;       /* of a load or store */
     const ts_address *address; /* of the same */
@@ -27,7 +28,6 @@ typedef struct {
     int64_t height; /* cycles from its issue to the end of the region, at least */
     int64_t ready;  /* the first cycle in which what it reads is there */
     int waits_for;  /* instructions before it that are not placed */
-    int64_t cycle;  /* where it is placed; -1: nowhere yet */
 } node;
 
 typedef struct {
@@ -43,6 +43,8 @@ typedef struct {
     node *nodes;
     LIST(edge) edges; /* in the order of `from` */
     int *first_edge;  /* [count + 1] */
+    int *open;        /* those that wait for none, and are not placed */
+    int open_count;
 } region;
 
 /* ---- What depends on what ---- */
@@ -74,11 +76,13 @@ static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) 
     }
 }
 
+static uint64_t register_bit(ts_register r) { return (uint64_t)1 << ((unsigned)r.reg * 3 + r.kind) % 64; }
+
 static void fill_node(region *r, node *n, const item *it) {
     const ts_opcode_info *info = ts_opcode_get(it->code.opcode);
     const ts_core_config *core = &r->as->target->core;
     ts_code code = {.transfers = r->as->transfers.items};
-    *n = (node){.it = it, .slot = (int)info->slot, .effect = effect_of(&it->code, info), .cycle = -1};
+    *n = (node){.it = it, .slot = (int)info->slot, .effect = effect_of(&it->code, info)};
     n->latency = core->latency_cycles[info->latency] > 0 ? core->latency_cycles[info->latency] : 1;
     n->unit = ts_core_use_of(core, &it->code);
     ts_register_use use;
@@ -89,6 +93,10 @@ static void fill_node(region *r, node *n, const item *it) {
     n->read_count = use.read_count;
     n->writes = use.writes;
     n->written = use.written;
+    for (int i = 0; i < use.read_count; i++) {
+        n->read_bits |= register_bit(reads[i]);
+    }
+    n->written_bits = use.writes ? register_bit(use.written) : 0;
     for (int i = 0; i < it->code.operand_count; i++) {
         if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
             n->address = it->code.operands[i].as.address;
@@ -164,6 +172,11 @@ static void add_edge(region *r, int from, int to, bool together, int64_t latency
 static void connect(region *r, int from, int to) {
     const node *a = &r->nodes[from], *b = &r->nodes[to];
     bool together;
+    bool meet = (a->written_bits & (b->read_bits | b->written_bits)) | (a->read_bits & b->written_bits);
+    if (!meet && (a->effect == EFFECT_NONE || b->effect == EFFECT_NONE) && a->effect != EFFECT_CONTROL &&
+        b->effect != EFFECT_CONTROL) {
+        return;
+    }
     if (a->writes && reads(b, a->written)) {
         add_edge(r, from, to, false, a->latency);
     } else if (a->writes && b->writes && same_register(a->written, b->written)) {
@@ -215,17 +228,17 @@ static bool find_unit(const region *r, const issue *now, const node *n, int64_t 
 
 /* The instruction with the longest way to the end, of those that can issue now; the earlier of equals. */
 static int choose(const region *r, const issue *now, int64_t cycle) {
-    int best = -1;
-    for (int i = 0; i < r->count; i++) {
-        const node *n = &r->nodes[i];
+    const node *best = NULL;
+    for (int i = 0; i < r->open_count; i++) {
+        const node *n = &r->nodes[r->open[i]];
+        bool first = best == NULL || n->height > best->height || (n->height == best->height && n < best);
         int unit;
-        bool can = n->cycle < 0 && n->waits_for == 0 && n->ready <= cycle &&
-                   !(now->waits && n->it->code.opcode == TS_OP_wait) && find_unit(r, now, n, cycle, &unit);
-        if (can && (best < 0 || n->height > r->nodes[best].height)) {
-            best = i;
+        if (first && n->ready <= cycle && !(now->waits && n->it->code.opcode == TS_OP_wait) &&
+            find_unit(r, now, n, cycle, &unit)) {
+            best = n;
         }
     }
-    return best;
+    return best == NULL ? -1 : (int)(best - r->nodes);
 }
 
 static void release(region *r, int placed, int64_t cycle) {
@@ -234,7 +247,14 @@ static void release(region *r, int placed, int64_t cycle) {
         node *n = &r->nodes[e->to];
         int64_t earliest = cycle + (e->together ? 0 : e->latency);
         n->ready = earliest > n->ready ? earliest : n->ready;
-        n->waits_for--;
+        if (--n->waits_for == 0) {
+            r->open[r->open_count++] = e->to;
+        }
+    }
+    for (int i = 0; i < r->open_count; i++) {
+        if (r->open[i] == placed) {
+            r->open[i] = r->open[--r->open_count];
+        }
     }
 }
 
@@ -243,7 +263,6 @@ static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
     int unit;
     bool found = find_unit(r, now, n, cycle, &unit);
     assert(found);
-    n->cycle = cycle;
     now->used[n->slot]++;
     if (unit >= 0) {
         now->unit_free[unit] = cycle + n->unit.cycles;
@@ -260,6 +279,9 @@ static bool schedule(region *r, item *out) {
     for (int i = 0; i < r->count; i++) {
         if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) {
             return false;
+        }
+        if (r->nodes[i].waits_for == 0) {
+            r->open[r->open_count++] = i;
         }
     }
     for (int64_t cycle = 0; placed < r->count; cycle++) {
@@ -282,6 +304,7 @@ static void pack_piece(assembler *as, item *items, int count) {
         fill_node(&r, &r.nodes[i], &items[i]);
     }
     find_edges(&r);
+    r.open = TS_NEW_ARRAY(r.scratch, int, count);
     item *out = TS_NEW_ARRAY(r.scratch, item, count);
     if (schedule(&r, out)) {
         memcpy(items, out, (size_t)count * sizeof(item));

@@ -23,8 +23,8 @@ static size_t bucket_of(const char *name, size_t length) {
     return hash % SCOPE_BUCKETS;
 }
 
-static symbol *find_here(const scope *names, const char *name, size_t length) {
-    for (symbol *at = names->buckets[bucket_of(name, length)]; at != NULL; at = at->next) {
+static symbol *find_here(const scope *names, size_t bucket, const char *name, size_t length) {
+    for (symbol *at = names->buckets[bucket]; at != NULL; at = at->next) {
         if (at->length == length && memcmp(at->name, name, length) == 0) {
             return at;
         }
@@ -33,8 +33,9 @@ static symbol *find_here(const scope *names, const char *name, size_t length) {
 }
 
 const symbol *scope_find(const scope *names, const char *name, size_t length) {
+    size_t bucket = bucket_of(name, length);
     for (; names != NULL; names = names->parent) {
-        const symbol *found = find_here(names, name, length);
+        const symbol *found = find_here(names, bucket, name, length);
         if (found != NULL) {
             return found;
         }
@@ -95,7 +96,7 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
                     name->text);
         return NULL;
     }
-    const symbol *old = find_here(names, name->text, name->length);
+    const symbol *old = find_here(names, bucket_of(name->text, name->length), name->text, name->length);
     if (old != NULL) {
         taken(err, name, old);
         return NULL;

@@ -39,7 +39,7 @@ typedef struct symbol {
     struct symbol *next;
 } symbol;
 
-enum { SCOPE_BUCKETS = 64 };
+enum { SCOPE_BUCKETS = 16 };
 typedef struct scope {
     ts_arena *arena;
     const struct scope *parent;

@@ -57,6 +57,17 @@ def every_variant():
 
 
 @test
+def products_of_any_size():
+    """Between one block and the next, where a tile takes longer to latch than the rows of a block to pass; and long sums."""
+    for machine in "tpu-v6e", "tpu-v7x":
+        for rows in 300, 500, 520:
+            expect(["run", "programs/matmul_f32.tsim", "-D", f"M={rows}", "-D", "N=70", "-m", machine], out=None)
+    for program, columns in ("matmul_f32", 3000), ("matmul", 40000), ("batched_matmul", 10000):
+        sizes_of = {"M": 20, "N": 90, "K": columns, **({"BATCH": 1} if program == "batched_matmul" else {})}
+        expect(["run", f"programs/{program}.tsim", *(x for k, v in sizes_of.items() for x in ("-D", f"{k}={v}"))], out=None)
+
+
+@test
 def rows_of_a_table_cost_their_pieces():
     tiled, plain = (expect_json(["run", "programs/embedding.tsim", "-D", f"TILED={tiled}"])["cycles"]
                     for tiled in (1, 0))
