@@ -144,7 +144,7 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
         int64_t times = INT64_C(1) << bits[i];
         useful *= times < box->loops[i].extent ? times : box->loops[i].extent;
     }
-    if (useful * least <= (int64_t)1 << (tile->stages + count)) return false;
+    if (useful * least < (int64_t)1 << (tile->stages + count)) return false;
     set_orders(tile, box, unit, count, digits, dst, &src_elements, &dst_elements);
     j->kernels = kernels;
     j->joins = false;

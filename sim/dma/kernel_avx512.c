@@ -116,9 +116,9 @@ INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
 }
 
 INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line, uint8_t *p, wide v) {
-    if (masked)
+    if (masked && !streams)
         _mm512_mask_storeu_epi8(p, _bzhi_u64(UINT64_MAX, tile->dst_bytes[line]), v);
-    else
+    else if (!masked || tile->dst_bytes[line] > 0)
         store(p, streams, v);
 }
 

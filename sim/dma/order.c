@@ -24,7 +24,10 @@ static int loop_of_step(const ts_job *j, bool dst, int64_t step) {
 static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
     const ts_tile *tile = &j->tile;
     intptr_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
-    if (j->joins || tile->masks) return false;
+    if (j->joins) return false;
+    for (int i = 0; tile->masks && i < 1 << tile->stages; i++) {
+        if (tile->dst_bytes[i] % tile->line_bytes != 0) return false;
+    }
     for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
     if (all % LINE_OF_MEMORY != 0) return false;
     for (int i = 0; i < tile->stages; i++) {
@@ -52,7 +55,7 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     const ts_mover *m = j->m;
     ts_tile *tile = &j->tile;
     bool continues = false, is_short = j->tile_function && tile->line_bytes < LINE_OF_MEMORY;
-    int slot = TS_TILE_LOOPS - 1;
+    int slot = TS_TILE_LOOPS - 1, outermost = -1; /* what turns within the bands of a loop: those behind it */
     if (!j->tile_function || j->fills) slot = 1;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);
@@ -61,7 +64,10 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     int64_t together = lines < 8 ? 8 / lines : 1;
     if ((is_short || m->streams) && lines > 1) {
         int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
-        continues = give(j, &slot, loop_of_step(j, true, line_bits), band);
+        int loop = loop_of_step(j, true, line_bits);
+        bool last = m->streams && loop == j->loop_count - 1; /* its steps are the shortest in the source */
+        continues = give(j, &slot, loop, last ? INT64_MAX : band);
+        if (continues && m->streams && j->loops[loop].count > j->loops[loop].most) outermost = loop;
     }
     j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
     if (is_short && lines > 1) {
@@ -69,7 +75,7 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
             line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_mover_width(&m->src);
         give(j, &slot, loop_of_step(j, false, src_bits), 2 * together);
     }
-    for (int i = j->loop_count - 1; i >= 0; i--) give(j, &slot, i, INT64_MAX);
+    for (int i = j->loop_count - 1; i > outermost; i--) give(j, &slot, i, INT64_MAX);
     tile->ahead_bytes = m->streams ? AHEAD_BYTES : m->ahead_bytes;
     j->narrow.ahead_bytes = tile->ahead_bytes;
 }
