@@ -134,10 +134,9 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
     char a[32];
     const ts_audit_move *move = &group->first;
     ts_text_add(out, "        %10s ", grouped(a, group->first.count));
+    const char *mark = group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : group->scaled ? "~" : " ";
     if (group->priced)
-        ts_text_add(out, "%s%10.3f %s%11.3f", group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
-                    group->microseconds, group->first.level == TS_AUDIT_LEVEL_FUSED ? "<" : " ",
-                    group->total_microseconds);
+        ts_text_add(out, "%s%10.3f %s%11.3f", mark, group->microseconds, mark, group->total_microseconds);
     else
         ts_text_add(out, " %10s  %11s", "-", "-");
     ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode),
@@ -146,6 +145,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
         ts_report_audit_changes(move->changes, out);
     else
         ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
+    if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
     if (group->first.runs != group->first.count)
         ts_text_add(out, ", runs %s times", grouped(a, group->first.runs));
     if (group->first.trips_unknown) ts_text_add(out, ", in a loop of unknown length");
@@ -178,6 +178,11 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
     ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
                 r->microseconds, r->fused_microseconds, grouped(a, r->bitcasts));
     ts_text_add(out, ", %s others\n", grouped(a, r->free_moves));
+    if (r->scaled_moves > 0)
+        ts_text_add(out,
+                    "           %s layouts are priced by their plans, the largest; %s smaller moves as the "
+                    "nearest of their kind (~)\n",
+                    grouped(a, r->plans_priced), grouped(b, r->scaled_moves));
     if (r->collectives > 0)
         ts_text_add(out, "not modelled: %s collectives, %s bytes\n", grouped(a, r->collectives),
                     grouped(b, r->collective_bytes));
@@ -201,7 +206,11 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
         add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
     ts_audit_print_bytes(bytes, f->bytes_saved > 0 ? f->bytes_saved : 0);
-    ts_text_add(out, "\n     fix: %s\n     saves %s%.3f us%s", f->fix, f->at_most ? "at most " : "",
+    bool about = f->is_move && r->groups[f->index].scaled;
+    ts_text_add(out, "\n     fix: %s\n     saves %s%.3f us%s", f->fix,
+                f->at_most ? "at most "
+                : about    ? "about "
+                           : "",
                 f->microseconds_saved, f->is_move ? "" : " each time they are read");
     if (f->bytes_saved > 0) ts_text_add(out, ", %s", bytes);
     ts_text_add(out, "\n");

@@ -75,6 +75,8 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
             ts_json_int(json, "cycles", group->cycles);
             ts_json_real(json, "microseconds", group->microseconds, 6);
             ts_json_bool(json, "at_most", group->first.level == TS_AUDIT_LEVEL_FUSED);
+            ts_json_text(json, "by", group->by);
+            ts_json_bool(json, "scaled", group->scaled);
         } else {
             ts_json_text(json, "not_priced", group->why_not);
         }

@@ -75,10 +75,14 @@ static void list_buffers(ts_audit *a, ts_audit_result *r) {
 
 /* ---- Moves ---- */
 
+/* Of all runs. */
+static int64_t traffic_of(const ts_audit_group *group) {
+    return audit_times(group->first.read_bytes + group->first.written_bytes, group->first.runs);
+}
+
 static int groups_by_bytes(const void *x, const void *y) {
     const ts_audit_group *a = x, *b = y;
-    int64_t p = a->first.read_bytes + a->first.written_bytes,
-            q = b->first.read_bytes + b->first.written_bytes;
+    int64_t p = traffic_of(a), q = traffic_of(b);
     if (p != q) return p < q ? 1 : -1;
     return (a->first.line > b->first.line) - (a->first.line < b->first.line);
 }
@@ -152,12 +156,22 @@ static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit
     int to = r->shapes[move->dst].memory_space;
     int from = move->src >= 0 ? r->shapes[move->src].memory_space : to;
     if (group->first.level == TS_AUDIT_LEVEL_FUSED) from = to = 0; /* its spaces are not real */
-    const struct audit_price *price =
-        audit_prices_get(prices, from, to, move->read_bytes, move->written_bytes);
-    group->priced = price->known;
-    group->why_not = price->why_not;
-    group->cycles = price->cycles;
-    group->microseconds = ts_machine_microseconds(r->request->machine, price->cycles);
+    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE && move->permutation[0] >= 0;
+    audit_wanted wanted = {.src = move->src >= 0 ? r->shapes[move->src].text : NULL,
+                           .dst = r->shapes[move->dst].text,
+                           .from = from,
+                           .to = to,
+                           .permutation = turns ? move->permutation : NULL,
+                           .changes = move->changes,
+                           .read_bytes = move->read_bytes,
+                           .written_bytes = move->written_bytes};
+    audit_price price = audit_prices_move(prices, &wanted);
+    group->priced = price.known;
+    group->why_not = price.why_not;
+    group->by = price.by;
+    group->scaled = price.scaled;
+    group->cycles = price.cycles;
+    group->microseconds = ts_machine_microseconds(r->request->machine, price.cycles);
     group->total_microseconds = group->microseconds * (double)group->first.runs;
 }
 
@@ -174,18 +188,17 @@ static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, t
         } else if (is_free(group)) {
             group->priced = true;
             r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->first.count;
-        } else if (prices->count < TS_AUDIT_PLANS) {
-            price_group(prices, r, group);
         } else {
-            group->why_not = "more different transfers than are priced";
+            price_group(prices, r, group);
         }
+        r->scaled_moves += group->scaled ? group->first.count : 0;
         bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
         *(fused ? &r->fused_microseconds : &r->microseconds) += group->total_microseconds;
         if (progress) progress(self, i + 1, r->group_count);
     }
     qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_time);
     r->groups = groups;
-    r->plans_priced = prices->count;
+    r->plans_priced = prices->exact_count;
 }
 
 /* ---- Findings ---- */
@@ -204,8 +217,8 @@ static ts_text say(finder *f) {
 }
 
 static double read_microseconds(finder *f, int space, int64_t bytes) {
-    const struct audit_price *price = audit_prices_get(f->prices, space, space == 0 ? 1 : 0, bytes, bytes);
-    return price->known ? ts_machine_microseconds(f->r->request->machine, price->cycles) : 0;
+    audit_price price = audit_prices_line(f->prices, space, space == 0 ? 1 : 0, bytes, bytes);
+    return price.known ? ts_machine_microseconds(f->r->request->machine, price.cycles) : 0;
 }
 
 /* Do two shapes' layouts list the dims alike? */
@@ -301,15 +314,15 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
     finding->microseconds_saved = group->total_microseconds;
     bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0;
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
-        const struct audit_price *price = audit_prices_get(f->prices, src->memory_space, dst->memory_space,
-                                                           move->read_bytes, move->read_bytes);
+        audit_price price = audit_prices_line(f->prices, src->memory_space, dst->memory_space,
+                                              move->read_bytes, move->read_bytes);
         double left =
-            ts_machine_microseconds(f->r->request->machine, price->cycles) * (double)group->first.runs;
+            ts_machine_microseconds(f->r->request->machine, price.cycles) * (double)group->first.runs;
         ts_audit_print_bytes(then, dst->padded_bytes);
         ts_text_add(fix, "the padding is the target's: %s for it; keep the source's layout %s", then,
                     layout_of(src->text));
         finding->microseconds_saved =
-            price->known && left < group->total_microseconds ? group->total_microseconds - left : 0;
+            price.known && left < group->total_microseconds ? group->total_microseconds - left : 0;
         finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * group->first.count;
     } else if (!reorders && !(move->changes & (TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
         ts_text_add(
@@ -438,7 +451,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     sum_up(a->settled, r, ruled);
     list_buffers(a, r);
     ts_audit_group *groups = group_moves(a, r);
-    audit_prices_init(&prices, a->arena, a->request->machine);
+    audit_prices_init(&prices, a->arena, a->request);
     price_moves(a, &prices, r, groups, progress, self);
     audit_find(a->arena, &prices, r);
     for (int i = 0; i < r->report_count; i++) {

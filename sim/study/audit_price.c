@@ -1,14 +1,9 @@
-/* What moves of an audit cost. A compiler's copy reads its source once and writes its destination once, in
- * whole tiles, and reorders in VMEM while the next tiles arrive: measured relayouts run as fast as copies of
- * as many bytes (TPU v5p, f32[128,32000] between {1,0} and {0,1}: 86 % of the HBM's peak). So a move is
- * priced as a transfer in order, with the bytes that it reads and writes; what the DMA engine would take to
- * reorder by itself is `tilesim dma`'s to say. */
+/* What traffic costs that keeps its order: so many bytes read and written, in one transfer. Prices are made
+ * at powers of two, and those between are interpolated, so that a module of many sizes needs few. */
 #include <string.h>
 
 #include "audit_private.h"
 #include "tilesim/base/number.h"
-#include "tilesim/dma/price.h"
-#include "tilesim/study/transfer.h"
 
 enum {
     LINE_ELEMENTS = 1024, /* of what is priced: f32[n]{0:T(1024)} */
@@ -17,10 +12,16 @@ enum {
      * not follow each other through the same banks; where buffers really lie, only the allocator knows. */
     APART_BYTES = 512 << 10,
     ALIGN_BYTES = 16 << 20,
+    LEAST_BYTES = LINE_ELEMENTS * WORD,
 };
+static const int64_t most_bytes = INT64_C(1) << 50;
 
-void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_machine *machine) {
-    *prices = (audit_prices){.arena = arena, .scratch = ts_arena_new(), .machine = machine};
+void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_request *request) {
+    *prices = (audit_prices){.arena = arena,
+                             .scratch = ts_arena_new(),
+                             .request = request,
+                             .machine = request->machine,
+                             .programs = ts_core_programs_new(arena)};
 }
 
 static const ts_machine_memory *memory_of(const ts_machine *machine, int space) {
@@ -29,62 +30,60 @@ static const ts_machine_memory *memory_of(const ts_machine *machine, int space) 
     return NULL;
 }
 
-static bool is_hbm(const ts_machine *machine, int space) {
+bool audit_is_hbm(const ts_machine *machine, int space) {
     const ts_machine_memory *memory = memory_of(machine, space);
     return memory && strcmp(memory->name, "hbm") == 0;
 }
 
-/* A transfer in order of `bytes`; the sides lie one behind the other where they share a memory. */
-static bool price_line(audit_prices *p, struct audit_price *price) {
-    ts_arena *arena = p->scratch;
-    int64_t elements = ts_round_up(ts_ceil_div(price->key_bytes, WORD), LINE_ELEMENTS);
+int64_t audit_place(int64_t bytes) { return ts_round_up(bytes, ALIGN_BYTES) + APART_BYTES; }
+
+/* A transfer in order of `bytes`; the sides lie one behind the other where they share a memory. -1: not
+ * modelled. */
+static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
+    int64_t elements = ts_round_up(ts_ceil_div(bytes, WORD), LINE_ELEMENTS);
+    ts_arena *arena = ts_arena_new(); /* the scratch is a caller's */
     const ts_shape *shape = ts_shape_row_major(NULL, arena, TS_DTYPE_F32, 1, &elements);
-    if (!shape) return false;
-    bool from_hbm = is_hbm(p->machine, price->src_space), to_hbm = is_hbm(p->machine, price->dst_space);
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
-    if (price->src_space == price->dst_space)
-        dst.base_bits = (ts_round_up(elements * WORD, ALIGN_BYTES) + APART_BYTES) * 8;
-    const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 1, &elements);
+    if (from == to) dst.base_bits = audit_place(elements * WORD) * 8;
+    const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
     ts_dma_machine machine = {&p->machine->dma, &p->machine->hbm, p->machine->chip.sustained_khz};
     ts_dma_cost cost;
-    if (!plan || !ts_dma_price(NULL, arena, &machine, plan, (ts_dma_end){.in_hbm = from_hbm},
-                               (ts_dma_end){.in_hbm = to_hbm}, false, &cost))
-        return false;
-    price->cycles = cost.cycles;
-    return true;
+    bool good = plan && ts_dma_price(NULL, arena, &machine, plan,
+                                     (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, from)},
+                                     (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, to)}, false, &cost);
+    ts_arena_free(arena);
+    return good ? cost.cycles : -1;
+}
+
+/* Of a power of two. */
+static int64_t point(audit_prices *p, int from, int to, int64_t bytes) {
+    for (int i = 0; i < p->point_count; i++) {
+        const struct audit_point *known = &p->points[i];
+        if (known->bytes == bytes && known->from == from && known->to == to) return known->cycles;
+    }
+    int64_t cycles = price_line(p, from, to, bytes);
+    if (p->point_count < AUDIT_POINTS)
+        p->points[p->point_count++] = (struct audit_point){bytes, cycles, from, to};
+    return cycles;
 }
 
 /* Traffic that loads the HBM alike: reads and writes there are one stream, half each. */
-static int64_t key_of(const audit_prices *p, int src_space, int dst_space, int64_t read, int64_t written) {
-    bool from_hbm = is_hbm(p->machine, src_space), to_hbm = is_hbm(p->machine, dst_space);
+static int64_t key_of(const audit_prices *p, int from, int to, int64_t read, int64_t written) {
+    bool from_hbm = audit_is_hbm(p->machine, from), to_hbm = audit_is_hbm(p->machine, to);
     if (from_hbm && to_hbm) return read / 2 + written / 2 + (read % 2 + written % 2) / 2;
     if (from_hbm) return read;
     return to_hbm ? written : read > written ? read : written;
 }
 
-const struct audit_price *audit_prices_get(audit_prices *p, int src_space, int dst_space, int64_t read,
-                                           int64_t written) {
-    int64_t key = key_of(p, src_space, dst_space, read, written);
-    for (int i = 0; i < p->count; i++) {
-        struct audit_price *known = &p->prices[i];
-        if (known->key_bytes == key && known->src_space == src_space && known->dst_space == dst_space)
-            return known;
-    }
-    if (p->count == p->capacity) {
-        int capacity = p->capacity ? 2 * p->capacity : 64;
-        p->prices = ts_arena_grow(p->arena, p->prices, (size_t)p->count, (size_t)capacity, sizeof *p->prices);
-        p->capacity = capacity;
-    }
-    struct audit_price *price = &p->prices[p->count++];
-    *price = (struct audit_price){.key_bytes = key, .src_space = src_space, .dst_space = dst_space};
-    if (!memory_of(p->machine, src_space) || !memory_of(p->machine, dst_space)) {
-        price->why_not = "the machine has no such memory space";
-    } else if (key == 0) {
-        price->known = true;
-    } else {
-        price->known = price_line(p, price);
-        if (!price->known) price->why_not = "the transfer is not modelled";
-        ts_arena_reset(p->scratch);
-    }
-    return price;
+audit_price audit_prices_line(audit_prices *p, int from, int to, int64_t read, int64_t written) {
+    int64_t key = key_of(p, from, to, read, written), low = LEAST_BYTES, high = LEAST_BYTES;
+    if (!memory_of(p->machine, from) || !memory_of(p->machine, to))
+        return (audit_price){.why_not = "the machine has no such memory space"};
+    if (key == 0) return (audit_price){.known = true};
+    while (high < key && high < most_bytes) low = high, high *= 2;
+    int64_t a = key <= most_bytes ? point(p, from, to, low) : -1, b = a;
+    if (a >= 0 && high > low) b = point(p, from, to, high);
+    if (a < 0 || b < 0) return (audit_price){.why_not = "the transfer is not modelled"};
+    if (high > low) a += (int64_t)((__int128)(b - a) * (key - low) / (high - low));
+    return (audit_price){.known = true, .cycles = a};
 }

@@ -3,6 +3,7 @@
 #define SIM_STUDY_AUDIT_PRIVATE_H
 
 #include "tilesim/study/audit.h"
+#include "tilesim/study/core_program.h"
 
 /* A table of texts, or of their hashes, to numbers; it grows up to a limit. */
 typedef struct {
@@ -41,21 +42,55 @@ typedef struct {
 void audit_find_better(ts_arena *arena, const ts_audit_request *request, const char *text,
                        audit_better *order, audit_better *fold);
 
-/* Prices by traffic: `read` bytes out of one space, `written` into another, in whole lines, in order. */
+/* ---- Prices ---- */
+
+enum {
+    AUDIT_POINTS = 1024, /* powers of two, for each pair of memories */
+    AUDIT_EXACT = 32,    /* layouts between which a move is priced by its plan */
+};
+
+typedef struct {
+    bool known;
+    bool scaled; /* not of its own plan: as the nearest of its kind */
+    int64_t cycles;
+    const char *by;      /* a program of the core, or passes; NULL: the DMA engine */
+    const char *why_not; /* it is not known */
+} audit_price;
+
 typedef struct {
     ts_arena *arena, *scratch;
+    const ts_audit_request *request;
     const ts_machine *machine;
-    struct audit_price {
-        int64_t key_bytes, cycles;
-        int src_space, dst_space;
-        bool known;
-        const char *why_not;
-    } * prices;
-    int count, capacity;
+    ts_core_programs *programs;
+    int point_count, exact_count;
+    struct audit_point {
+        int64_t bytes, cycles;
+        int from, to;
+    } points[AUDIT_POINTS];
+    struct audit_exact {
+        uint64_t key, kind, orders;         /* of the two shapes; of what is alike; of the dims */
+        int64_t bytes, line_cycles, cycles; /* cycles -1: no plan, or none that anyone can do */
+        const char *by;
+    } exact[AUDIT_EXACT];
 } audit_prices;
-void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_machine *machine);
-const struct audit_price *audit_prices_get(audit_prices *prices, int src_space, int dst_space, int64_t read,
-                                           int64_t written);
+void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_request *request);
+
+/* `read` bytes out of one memory space, `written` into another, in order. */
+audit_price audit_prices_line(audit_prices *prices, int from, int to, int64_t read, int64_t written);
+
+typedef struct {
+    const char *src, *dst;     /* shapes; src NULL: not known */
+    int from, to;              /* memory spaces, which need not be the shapes' */
+    const int8_t *permutation; /* of a transpose; NULL otherwise */
+    unsigned changes;
+    int64_t read_bytes, written_bytes;
+} audit_wanted;
+/* Where order, tiles or type change between the same dims, by the plan; else in order. */
+audit_price audit_prices_move(audit_prices *prices, const audit_wanted *wanted);
+
+bool audit_is_hbm(const ts_machine *machine, int space);
+/* Where the other side of a transfer lies that shares the memory with one of so many bytes. */
+int64_t audit_place(int64_t bytes);
 
 /* Finds the few things worth doing; fills findings of the result. */
 void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *result);

@@ -127,7 +127,9 @@ def measured_copies():
         for a, b in (("2,1,0", "1,2,0"), ("1,2,0", "2,1,0")):
             shape = f"f32[{layers},128,32000]"
             text = f"%a = {shape}{{{a}:T(8,128)}} parameter(0)\n%c = {shape}{{{b}:T(8,128)}} copy(%a)\n"
-            near(audit(text, "-m", "tpu-v5p"), 2 * 4 * layers * 128 * 32000 / 2.37e6)
+            result = audit(text, "-m", "tpu-v5p")
+            near(result, 2 * 4 * layers * 128 * 32000 / 2.37e6)
+            assert result["moves"][0]["by"] == "programs/transpose.tsim"
     shape = "bf16[4688,128,1,2,128]{4,3,2,1,0:T(2,128)(2,1)}"
     near(audit(f"%a = {shape} parameter(0)\n%c = {shape} copy(%a)\n", "-m", "tpu-v6e"), 424)
 
@@ -135,6 +137,44 @@ def measured_copies():
 def near(result, microseconds):
     move = result["moves"][0]
     assert abs(move["microseconds"] / microseconds - 1) < 0.25, (move, microseconds)
+
+
+@test
+def relayouts_are_priced_by_their_plans():
+    """As `tilesim dma` prices what the engine, or the program that the core runs instead, does."""
+    for machine, source, target, by in (
+            ("tpu-v5e", "f32[2048,1536]{1,0:T(8,128)}", "f32[2048,1536]{0,1:T(8,128)}", "programs/transpose.tsim"),
+            ("tpu-v4", "f32[1024,4,2048]{2,1,0:T(4,128)}", "f32[1024,4,2048]{2,0,1:T(8,128)}", None),
+            ("tpu-v6e", "f32[2048,1536]{1,0:T(8,128)}", "bf16[2048,1536]{1,0:T(8,128)(2,1)}", "programs/pack.tsim")):
+        move = audit(f"%a = {source} parameter(0)\n%c = {target} copy(%a)\n", "-m", machine)["moves"][0]
+        options = ["--set", "dma.rate.convert=0"] if by == "programs/pack.tsim" else []
+        cost = expect_json(["dma", source, target, "-m", machine, *options])
+        assert move["by"] == by and not move["scaled"]
+        assert abs(move["cycles"] / cost["cycles"] - 1) < 0.03, (move, cost["cycles"])
+    # What changes order and type is never faster than its bytes, nor slower than twice.
+    source, target = "f32[4096,4096]{1,0:T(8,128)}", "bf16[4096,4096]{0,1:T(8,128)(2,1)}"
+    both = audit(f"%a = {source} parameter(0)\n%c = {target} copy(%a)\n", "-m", "tpu-v5p")["moves"][0]
+    assert both["by"] == "two passes: type, then order" and 6 * 4096**2 / 2.765e6 < both["microseconds"] < 18 * 4096**2 / 2.0e6
+    # Tiles of a single lane come and go whole: 128 times the bytes.
+    thin = audit("%a = f32[1,728,2048]{0,1,2:T(8,128)} parameter(0)\n%c = f32[1,728,2048]{2,1,0:T(8,128)} copy(%a)\n", "-m", "tpu-v5e")
+    assert thin["moves"][0]["microseconds"] > 728 * 2048 * 512 / 819e3
+
+
+@test
+def many_sizes_are_priced_in_seconds():
+    """The largest by their plans; the others as the nearest of their kind, which the report says."""
+    text = "".join(f"%p.{k} = f32[{512 + 7 * k},{1024 + 5 * k}]{{1,0:T(8,128)}} parameter({k})\n%c.{k} = f32[{512 + 7 * k},{1024 + 5 * k}]"
+                   f"{{0,1:T(8,128)}} copy(%p.{k})\n" for k in range(600))
+    start = time.process_time() + sum(os.times()[2:4])
+    result = audit(text, "-m", "tpu-v5e")
+    assert time.process_time() + sum(os.times()[2:4]) - start < (20 if RELEASE else 200)
+    moves = result["moves"]
+    assert [m["scaled"] for m in moves].count(False) == 12 and all(m["by"] == "programs/transpose.tsim" for m in moves)
+    assert all(not m["scaled"] for m in moves[:12]) and moves == sorted(moves, key=lambda m: -m["microseconds"])
+    half = next(m for m in moves if m["first"] == "c.300")
+    alone = audit("".join(line + "\n" for line in text.splitlines() if ".300 " in line), "-m", "tpu-v5e")["moves"][0]
+    assert half["scaled"] and not alone["scaled"] and abs(half["cycles"] / alone["cycles"] - 1) < 0.2
+    assert "588 smaller moves as the nearest of their kind (~)" in run("audit", "-", "-m", "tpu-v5e", stdin=text)[1]
 
 
 @test
@@ -340,7 +380,7 @@ def long_text_in_bounded_memory():
                 most[n], result = peak(path)
                 assert result["not_understood"] == [], result["not_understood"]
             if RELEASE:
-                assert max(most.values()) < 40 and most[24000] < most[6000] + 10, most
+                assert max(most.values()) < 64 and most[24000] < most[6000] + 24, most
             if modules:
                 moves = {m["first"]: m for m in result["moves"]}
                 assert result["all"] == {key: n * value for key, value in one["all"].items()}

@@ -18,7 +18,6 @@ enum {
     TS_AUDIT_NAMES = 1 << 20,        /* of one computation, to find operands by */
     TS_AUDIT_COMPUTATIONS = 1 << 19, /* of one module */
     TS_AUDIT_RECORDS = 1 << 16,      /* buffers, and moves, that are listed: the largest */
-    TS_AUDIT_PLANS = 1 << 10,        /* different transfers that are priced: the largest */
     TS_AUDIT_KINDS = 64,             /* of what was not understood */
     TS_AUDIT_NAME_BYTES = 56,        /* longer names are cut */
     TS_AUDIT_SPACES = 16,
@@ -100,6 +99,8 @@ typedef struct {
 typedef struct {
     ts_audit_move first;
     bool priced;
+    bool scaled;    /* its own plan was not: as much slower than in order as the nearest of its kind */
+    const char *by; /* who does it: a program of the core, or two passes; NULL: the DMA engine */
     const char *why_not;
     int64_t cycles; /* of one; of a fused one: at most */
     double microseconds, total_microseconds;
@@ -163,7 +164,7 @@ typedef struct {
     const ts_audit_kind *kinds;
     int report_count, reports_agreeing, reports_compared;
     const ts_audit_report *reports;
-    int64_t plans_priced;
+    int64_t plans_priced, scaled_moves;
 } ts_audit_result;
 
 typedef struct ts_audit ts_audit;
