@@ -12,8 +12,8 @@
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
-    {"untiled", 0, "auto|linear|rule",
-     "what arrays without tiles are: linear, or tiled by the compiler's "
+    {"untiled", 0, "HOW",
+     "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
      "published rule; auto: linear where the text has tiles at all"},
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},

@@ -57,6 +57,8 @@ static bool read_shape(ts_error *err, const cli_line *line, ts_choose_request *r
     const char *uses = cli_value(line, "use");
     if (cli_value(line, "tensor"))
         return ts_error_set(err, TS_ERROR_USAGE, "--tensor is of a program, expected PROGRAM.tsim");
+    if (cli_value(line, "define"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--define is of a program, expected PROGRAM.tsim");
     r->shape = ts_shape_parse(err, line->arena, &source);
     if (!r->shape || !ts_shape_layout(err, r->shape, "the tensor")) return false;
     if (!uses) uses = "dma:hbm>vmem";

@@ -37,7 +37,7 @@ static bool read_shape(ts_error *err, const cli_line *line, const char *option, 
     const char *text = cli_value(line, option);
     *shape = NULL;
     if (!text) return true;
-    ts_source source = {option, text, strlen(text)};
+    ts_source source = {cli_option_text(line, option), text, strlen(text)};
     *shape = ts_shape_parse(err, line->arena, &source);
     return *shape != NULL;
 }
@@ -49,7 +49,7 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
         char *bytes;
         size_t length;
         return ts_file_read(err, line->arena, path, TS_HOST_LIMIT_BYTES, &bytes, &length) &&
-               ts_host_unpack(err, line->arena, (const uint8_t *)bytes, (int64_t)length, from, threads,
+               ts_host_unpack(err, line->arena, path, (const uint8_t *)bytes, (int64_t)length, from, threads,
                               array);
     }
     ts_host_expect expect = {0};

@@ -1,6 +1,7 @@
 /* tilesim debug: a program, step by step; commands come from standard input, so that a script can give them.
  */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "tilesim/report/debug.h"
 #include "tilesim/study/transfer.h"
 
-enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20 };
+enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20, NEXT_LINES = 200 };
 
 typedef struct {
     ts_session *session;
@@ -80,6 +81,19 @@ static bool do_until(ts_error *err, debugger *d) {
 
 /* ---- Breakpoints: LINE, or FILE:LINE ---- */
 
+/* Says which of the next lines has an instruction. */
+static bool no_line(ts_error *err, const debugger *d, const char *text, ts_breakpoint at) {
+    int line = at.line++, most = line < INT_MAX - NEXT_LINES ? line + NEXT_LINES : INT_MAX - 1;
+    while (at.line <= most && !ts_session_has_line(d->session, &at)) {
+        at.line++;
+    }
+    if (at.line > most) {
+        return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
+    }
+    return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s', the next one from line %d",
+                        text, at.line);
+}
+
 static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
     const char *colon = strrchr(text, ':');
     char *end;
@@ -91,8 +105,7 @@ static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoi
     if (*end != '\0' || line <= 0 || line > 1000000000) {
         return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line or FILE:LINE", text);
     }
-    return ts_session_has_line(d->session, at) ||
-           ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from '%s'", text);
+    return ts_session_has_line(d->session, at) || no_line(err, d, text, *at);
 }
 
 static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
@@ -376,10 +389,26 @@ static void prompt(void) {
     }
 }
 
+/* Is that all of the line? If not, reads what is left of it. */
+static bool skip_rest(const char *text) {
+    if (strlen(text) < LINE_BYTES - 1 || strchr(text, '\n') != NULL) {
+        return true;
+    }
+    int c;
+    while ((c = getchar()) != EOF && c != '\n') {
+    }
+    return false;
+}
+
 static void read_commands(debugger *d) {
     char text[LINE_BYTES];
     prompt();
     for (int i = 1; !d->quits && fgets(text, sizeof text, stdin) != NULL; i++) {
+        if (!skip_rest(text)) {
+            fprintf(stderr, "command %d:1:%d: error: the line is longer, expected at most %d bytes\n", i,
+                    LINE_BYTES, LINE_BYTES - 1);
+            continue;
+        }
         text[strcspn(text, "\r\n")] = '\0';
         obey(d, text, i);
         if (!d->quits) {
@@ -426,7 +455,7 @@ static const cli_command command_debug = {
         "Steps through a program on a machine. Commands come from standard input, one a line; `help` lists\n"
         "them. Exit code 3: the program broke a rule of the machine.\n",
     .example =
-        "    printf 'break 66\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
+        "    printf 'break 67\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

@@ -47,7 +47,7 @@ static bool read_place(ts_error *err, const cli_line *line, const char *name, in
     const char *text = cli_value(line, name);
     *at = TS_TRANSFER_ANYWHERE;
     if (!text) return true;
-    if (!ts_text_to_int(err, name, text, at)) return false;
+    if (!ts_text_to_int(err, cli_option_text(line, name), text, at)) return false;
     if (*at >= 0) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 0 or more", name, text);
 }

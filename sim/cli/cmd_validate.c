@@ -33,7 +33,12 @@ static const cli_command usage = {
 };
 
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
+    static const char *const others[] = {"data", "machine", "set", "rows", "svg"};
     ts_hbm_accuracy accuracy;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (cli_value(line, others[i]) != NULL)
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
+    }
     if (!ts_hbm_accuracy_measure(err, line->arena, &accuracy)) return false;
     (cli_value(line, "json") != NULL ? ts_report_hbm_accuracy_json : ts_report_hbm_accuracy)(&accuracy, out);
     return true;

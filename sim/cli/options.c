@@ -244,10 +244,17 @@ static const char *argument_of(const cli_command *command, const char *name) {
     return "NAME=VALUE";
 }
 
+const char *cli_option_text(const cli_line *line, const char *name) {
+    ts_text text;
+    ts_text_init(&text, line->arena);
+    ts_text_add(&text, "--%s", name);
+    return text.bytes;
+}
+
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value) {
     const char *text = cli_value(line, name);
     if (!text) return true;
-    if (!ts_text_to_int(err, name, text, value)) return false;
+    if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= 1 && *value <= most) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
 }

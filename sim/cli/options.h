@@ -49,6 +49,8 @@ const char *cli_value(const cli_line *line, const char *name);
 /* Value number `i` (from 0) given to an option that may be repeated, or NULL. */
 const char *cli_value_at(const cli_line *line, const char *name, int i);
 int cli_count(const cli_line *line, const char *name);
+/* "--name", as errors in its value call it. */
+const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, 1 to `most`; *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
 /* The values "NAME=VALUE" of an option that may be repeated. */

@@ -92,7 +92,8 @@ static bool load_raw(ts_error *err, const ts_source *file, const ts_host_expect 
                      ts_host_array *array) {
     if (!expect || !expect->has_dtype)
         return ts_error_set(err, TS_ERROR_INPUT,
-                            "%s: a raw file does not say its element type or dims: state them", file->name);
+                            "%s: a raw file does not say its element type or dims: state them with --from",
+                            file->name);
     const ts_dtype_info *type = ts_dtype_get(expect->dtype);
     if (type->stored_bits == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "%s: %s has no data", file->name, type->name);
@@ -100,8 +101,8 @@ static bool load_raw(ts_error *err, const ts_source *file, const ts_host_expect 
     *array =
         (ts_host_array){.dtype = expect->dtype, .rank = 1, .dims = {(int64_t)(file->length / element_bytes)}};
     if (!expect->has_dims && file->length % element_bytes != 0)
-        return ts_error_set(err, TS_ERROR_INPUT, "%s: %zu bytes, expected a multiple of %zu for %s", file->name,
-                            file->length, element_bytes, type->name);
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %zu bytes, expected a multiple of %zu for %s",
+                            file->name, file->length, element_bytes, type->name);
     if (expect->has_dims) {
         array->rank = expect->rank;
         memcpy(array->dims, expect->dims, (size_t)expect->rank * sizeof *expect->dims);

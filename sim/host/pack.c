@@ -82,12 +82,12 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
                       threads);
 }
 
-bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length,
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const char *name, const uint8_t *bytes, int64_t length,
                     const ts_shape *shape, int threads, ts_host_array *array) {
     int64_t needed = 0;
     if (!ts_host_buffer_bytes(err, shape, &needed)) return false;
     if (length != needed) {
-        return ts_error_set(err, TS_ERROR_INPUT, "the buffer has %lld bytes, expected %lld",
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape", name,
                             (long long)length, (long long)needed);
     }
     uint8_t *copy = ts_arena_grow(arena, bytes, (size_t)length, (size_t)length, 1);

@@ -445,6 +445,11 @@ static bool check_defines(assembler *as) {
         if (as->define_used[i]) {
             continue;
         }
+        for (int k = 0; k < i; k++) {
+            if (strcmp(as->defines[k].name, as->defines[i].name) == 0) {
+                return ts_error_set(as->err, TS_ERROR_USAGE, "-D %s is given twice", as->defines[i].name);
+            }
+        }
         ts_error_set(as->err, TS_ERROR_USAGE, "-D %s: the program has no such parameter",
                      as->defines[i].name);
         size_t count = (size_t)as->params.count;

@@ -3,13 +3,14 @@
 
 #include "tilesim/study/transfer.h"
 
-/* Where the slice begins: the last [..] that is no part of the shape. That of a type or of an Axe layout
- * follows a name without a space, that of an index map a colon. */
+/* Where the slice begins: the last [..], or [.. that does not end, that is no part of the shape. That of a
+ * type or of an Axe layout follows a name without a space, that of an index map a colon. */
 static size_t find_slice(const ts_source *text) {
     size_t end = text->length, open;
     while (end > 0 && strchr(" \t\r\n", text->text[end - 1])) end--;
-    if (end == 0 || text->text[end - 1] != ']') return text->length;
+    if (end == 0) return text->length;
     for (open = end - 1; open > 0 && text->text[open] != '['; open--) {
+        if (text->text[open] == ']' && open + 1 < end) return text->length;
     }
     size_t before = open;
     while (before > 0 && strchr(" \t\r\n", text->text[before - 1])) before--;

@@ -204,6 +204,7 @@ def bad_lines():
         (["f32[8,128]", "--use", "dma:hbm>vmen"], 2, "--use:1:9: error: tpu-v5e has no memory 'vmen'; did you mean "
                                                      "'vmem'?\ndma:hbm>vmen\n        ^\n" + hint),
         (["f32[8,128]", "--tensor", "x"], 2, "tilesim choose: error: --tensor is of a program, expected PROGRAM.tsim\n" + hint),
+        (["f32[8,128]", "-D", "A=1"], 2, "tilesim choose: error: --define is of a program, expected PROGRAM.tsim\n" + hint),
         ([SOFTMAX], 2, f"tilesim choose: error: which tensor of {SOFTMAX}? expected --tensor x or y\n" + hint),
         (["programs/copy.tsim"], 2, "tilesim choose: error: which tensor of programs/copy.tsim? expected --tensor x, y or xb\n" + hint),
         ([SOFTMAX, "--tensor", "z"], 1, f"tilesim: error: {SOFTMAX} has no tensor 'z'\n"),

@@ -106,9 +106,9 @@ def bad_input_leaves_nothing_behind(path):
         (["convert", DIGITS, path / "o.npy", "--to", "f32[1000,784]{1,0}"],
          f"tilesim: error: '{path}/o.npy' cannot hold the buffer of a layout, expected a name such as .bin\n"),
         (["convert", path / "short.bin", path / "o.npy", "--from", "f32[2]{0}"],
-         "tilesim: error: the buffer has 3 bytes, expected 8\n"),
+         f"tilesim: error: {path}/short.bin: 3 bytes, expected the 8 of the shape\n"),
         (["convert", DIGITS, path / "o.bin", "--to", "f32[1000,784]{1,0:T(8,12x)}"],
-         "to:1:23: error: found '12x', expected a tile size or '*'\n"
+         "--to:1:23: error: found '12x', expected a tile size or '*'\n"
          "f32[1000,784]{1,0:T(8,12x)}\n                      ^\n"),
     ]
     for words, message in rows:

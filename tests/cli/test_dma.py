@@ -191,6 +191,8 @@ def bad_input():
          "the tensor takes 268435456 bytes at byte 0 of vmem, which has 134217728 bytes"),
         ("f32[1024]{0}", "f32[1024]{0}", "--dst-at 4095", "destination", 1,
          "the source (bytes 0 to 4095) and the destination (4095 to 8190) overlap"),
+        ("f32[4,4]{1,0}[0:2", "f32[2,4]", "", "source", 18, "found the end, expected ',' or ']'"),
+        ("f32[4,4][", "f32[2,4]", "", "source", 10, "found the end, expected an index or a range"),
         ("f32[4,4]{1,0}[0:5]", "f32[4,4]{1,0}", "", "source", 15, "the slice 0:5 is outside dim 0, which has 4"),
         ("f32[4,4]{1,0}[0, 4]", "f32[4,4]{1,0}", "", "source", 18, "index 4 is outside dim 1, which has 4"),
         ("f32[4,4]{1,0}[-1]", "f32[4,4]{1,0}", "", "source", 15, "index -1 is outside dim 0, which has 4"),

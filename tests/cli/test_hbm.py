@@ -136,7 +136,7 @@ def bad_input():
     path = trace(["LD 0x40", "LOAD 0x80"])
     expect(["hbm", path], 1, "", f"{path}:2:1: error: found 'LOAD', expected LD, ST, R, W, READ or WRITE\n"
                                  "LOAD 0x80\n^\n")
-    expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern, or the path of a trace (with a "
+    expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern (--list names them), or the path of a trace (with a "
                                     "'.' or '/'); did you mean 'a_seq_rd'?\n")
     expect(["hbm", "no/such"], 1, "", "tilesim: error: cannot open 'no/such': No such file or directory\n")
     help_ = "`tilesim hbm --help` shows how it is used\n"

@@ -1,7 +1,9 @@
 """tilesim itself: help, version, unknown commands, output that cannot be written."""
+import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -34,6 +36,37 @@ def each_command_has_help_with_an_example():
         assert f"tilesim {name} " in text, text
         assert "xample" in text, text
         assert max(map(len, text.splitlines())) <= 100, text
+
+
+@test
+def examples_of_help_run():
+    """But those of bench and validate, which take long."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("programs", "tests", "configs"):
+            os.symlink(ROOT / name, Path(folder) / name)
+        os.symlink(Path(TOOL).resolve(), Path(folder) / "tilesim")
+        places = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+        count = 0
+        for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+            text = expect([name, "--help"])
+            for line in text[text.index("\nexample:\n") + 10:].splitlines():
+                if re.search("tilesim (bench|validate --svg)", line):
+                    continue
+                done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=folder, env=places,
+                                      capture_output=True, text=True)
+                assert done.returncode == 0 and done.stderr == "", (line, done.stderr)
+                count += 1
+        assert count > 15, count
+
+
+@test
+def values_of_options():
+    for words, message in (
+            (["convert", "a", "b", "-j", "x"], "--jobs:1:1: error: found 'x', expected an integer\nx\n^\n"),
+            (["dma", "f32[8]", "f32[8]", "--src-at", ""], "--src-at:1:1: error: found nothing, expected an integer\n\n^\n"),
+            (["validate", "hbm", "--svg", "x"], "tilesim validate: error: --svg does not go with hbm\n"
+                                                "`tilesim validate --help` shows how it is used\n")):
+        expect(words, 2, "", message)
 
 
 @test

@@ -377,6 +377,7 @@ def bad_command_lines():
     assert code == 2 and out == "", err
     for words, error in [
             (["-D", "ROWS"], "--define 'ROWS': expected NAME=VALUE"),
+            (["-D", "ROWS=5", "-D", "ROWS=6"], "-D ROWS is given twice"),
             (["-D", "ROW=5"], "-D ROW: the program has no such parameter; did you mean 'ROWS'?"),
             (["--max-cycles", "0"], "--max-cycles is 0, expected 1 or more")]:
         code, out, err = run("run", "programs/add.tsim", *words)

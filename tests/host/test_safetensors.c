@@ -303,8 +303,8 @@ static void raw_files(void **state) {
     assert_string_equal(err.message, message);
     ts_error_clear(&err);
     assert_false(ts_host_load(&err, arena, path, NULL, &back));
-    snprintf(message, sizeof message, "%s: a raw file does not say its element type or dims: state them",
-             path);
+    snprintf(message, sizeof message,
+             "%s: a raw file does not say its element type or dims: state them with --from", path);
     assert_string_equal(err.message, message);
     assert_int_equal(remove(path), 0);
     ts_arena_free(arena);

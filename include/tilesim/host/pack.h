@@ -20,7 +20,8 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes);
 /* By so many threads; 0 and 1: the caller alone. */
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape, int threads,
                   uint8_t **bytes, int64_t *length);
-bool ts_host_unpack(ts_error *err, ts_arena *arena, const uint8_t *bytes, int64_t length, const ts_shape *shape,
-                    int threads, ts_host_array *array);
+/* `name`: what errors call the buffer. */
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const char *name, const uint8_t *bytes, int64_t length,
+                    const ts_shape *shape, int threads, ts_host_array *array);
 
 #endif
