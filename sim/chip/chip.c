@@ -496,7 +496,7 @@ ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->cores[
 ts_space *ts_chip_core_space(ts_chip *chip, int core, ts_space_kind kind) {
     return chip->cores[core].spaces[kind];
 }
-const ts_core *ts_chip_core(const ts_chip *chip) { return chip->cores[0].core; }
+const ts_core *ts_chip_core(const ts_chip *chip, int core) { return chip->cores[core].core; }
 int ts_chip_core_count(const ts_chip *chip) { return chip->core_count; }
 
 /* ---- Running ---- */
@@ -641,7 +641,9 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
 
 const ts_isa_limits *ts_chip_limits(const ts_chip *chip) { return &chip->config->core.limits; }
 
-int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore) { return chip->cores[0].semaphores[semaphore]; }
+int64_t ts_chip_semaphore(const ts_chip *chip, int core, int semaphore) {
+    return chip->cores[core].semaphores[semaphore];
+}
 
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle) {
     const flight *f = chip->active;

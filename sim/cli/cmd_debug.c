@@ -195,6 +195,20 @@ static bool do_transfers(ts_error *err, debugger *d) {
     return true;
 }
 
+static bool do_core(ts_error *err, debugger *d) {
+    int64_t core;
+    if (!number(err, d, 1, 0, ts_session_followed(d->session), &core)) {
+        return false;
+    }
+    int count = ts_chip_core_count(ts_session_chip(d->session));
+    if (core >= count) {
+        return ts_error_at(err, TS_ERROR_INPUT, &d->line, d->offsets[1], "expected a core, 0 to %d",
+                           count - 1);
+    }
+    ts_session_follow(d->session, (int)core);
+    return do_where(err, d);
+}
+
 /* v12, m0 or s3; false without an error: the word names no register. */
 static bool is_register(const debugger *d, const char *word, ts_operand_kind *kind, int *reg) {
     const ts_isa_limits *limits = ts_chip_limits(ts_session_chip(d->session));
@@ -323,6 +337,7 @@ static const struct {
     {"scalars", "r", "", "the scalar registers", do_scalars},
     {"sems", "m", "", "the semaphores", do_semaphores},
     {"dmas", "t", "", "the transfers under way", do_transfers},
+    {"core", "", "[N]", "which of several cores all this is about: 0 at first", do_core},
     {"help", "h", "", "this list", do_help},
     {"quit", "q", "", "leaves; so does the end of the input", do_quit},
 };

@@ -45,6 +45,9 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     ts_session_state state;
     char number[32];
     ts_session_look(session, &state);
+    if (program->code.cores > 1) {
+        ts_text_add(out, "core %d, ", ts_session_followed(session));
+    }
     if (state.bundle < 0) {
         ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
         return;
@@ -65,7 +68,7 @@ void ts_report_semaphores(ts_session *session, ts_text *out) {
     const ts_code *code = &ts_session_program(session)->code;
     for (int i = 0; i < code->semaphore_count; i++) {
         ts_text_add(out, "%-16s %lld\n", code->semaphore_names[i],
-                    (long long)ts_chip_semaphore(ts_session_chip(session), i));
+                    (long long)ts_chip_semaphore(ts_session_chip(session), ts_session_followed(session), i));
     }
     if (code->semaphore_count == 0) {
         ts_text_add(out, "the program has no semaphores\n");
@@ -201,10 +204,13 @@ static void add_grid(ts_text *out, const uint32_t *words, ts_register_view view,
     }
 }
 
+static ts_core *followed(ts_session *session) {
+    return (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session), ts_session_followed(session));
+}
+
 void ts_report_register(ts_session *session, ts_operand_kind kind, int reg, ts_register_view view, bool whole,
                         ts_text *out) {
-    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session));
-    const uint32_t *words = ts_core_register(core, kind, reg);
+    const uint32_t *words = ts_core_register(followed(session), kind, reg);
     if (kind == TS_OPERAND_SREG) {
         ts_text_add(out, "s%d = %d (0x%08x)\n", reg, (int32_t)words[0], words[0]);
         return;
@@ -215,7 +221,7 @@ void ts_report_register(ts_session *session, ts_operand_kind kind, int reg, ts_r
 
 void ts_report_scalars(ts_session *session, ts_text *out) {
     int count = ts_session_chip(session) ? ts_chip_limits(ts_session_chip(session))->sregs : 0, shown = 0;
-    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(ts_session_chip(session));
+    ts_core *core = followed(session);
     for (int i = 0; i < count; i++) {
         int32_t value = (int32_t)*ts_core_register(core, TS_OPERAND_SREG, i);
         if (value != 0) {

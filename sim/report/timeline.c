@@ -3,7 +3,7 @@
 
 #include "tilesim/report/run.h"
 
-enum { CORE = 1, ENGINE = 2, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
+enum { CORE = 1, ENGINE = 2, OTHER_CORES = 3, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
 
 typedef struct {
     const ts_run_request *request;
@@ -33,9 +33,12 @@ static void begin_event(timeline *t, int process, int row, const ts_trace_event 
     ts_text_add(t->out, ",\"name\":\"");
 }
 
+/* Process of a core: the first has the number before the engine's, for rows in that order. */
+static int process_of(int core) { return core == 0 ? CORE : OTHER_CORES + core - 1; }
+
 static void add_bundle(timeline *t, const ts_trace_event *event) {
     const ts_bundle *bundle = &t->result->program->code.bundles[event->id];
-    begin_event(t, CORE, BUNDLES, event);
+    begin_event(t, process_of(event->unit), BUNDLES, event);
     for (int i = 0; i < bundle->count; i++) {
         ts_text_add(t->out, "%s%s", i > 0 ? " ; " : "",
                     ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
@@ -45,7 +48,7 @@ static void add_bundle(timeline *t, const ts_trace_event *event) {
 }
 
 static void add_stall(timeline *t, const ts_trace_event *event) {
-    begin_event(t, CORE, STALLS, event);
+    begin_event(t, process_of(event->unit), STALLS, event);
     ts_text_add(t->out, "%s\",\"args\":{\"line\":%d,\"cycles\":%lld}},\n", ts_stall_get(event->id)->text,
                 t->result->program->code.bundles[event->value].line, (long long)event->cycles);
 }
@@ -75,12 +78,22 @@ static void add_transfer(timeline *t, const ts_trace_event *event) {
                 transfer->line, (long long)event->value, (long long)event->cycles);
 }
 
+static void add_core(timeline *t, int core, bool one_of_several) {
+    char name[32] = "core";
+    if (one_of_several) {
+        snprintf(name, sizeof(name), "core %d", core);
+    }
+    add_name(t, process_of(core), 0, "process_name", name);
+    add_name(t, process_of(core), BUNDLES, "thread_name", "bundles");
+    add_name(t, process_of(core), STALLS, "thread_name", "stalls");
+}
+
 void ts_report_timeline(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     timeline t = {.request = request, .result = result, .out = out};
     ts_text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-    add_name(&t, CORE, 0, "process_name", "core");
-    add_name(&t, CORE, BUNDLES, "thread_name", "bundles");
-    add_name(&t, CORE, STALLS, "thread_name", "stalls");
+    for (int core = 0; core < result->chip.core_count; core++) {
+        add_core(&t, core, result->chip.core_count > 1);
+    }
     add_name(&t, ENGINE, 0, "process_name", "DMA engine");
     int64_t count = ts_trace_count(request->trace);
     for (int64_t i = 0; i < count; i++) {

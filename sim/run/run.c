@@ -9,8 +9,8 @@
 void ts_run_target(const ts_machine *machine, ts_target *target) {
     ts_chip_config config;
     ts_chip_configure(machine, &config);
-    *target = (ts_target){
-        .machine = machine->name, .core = machine->core, .cores = machine->chip.tensor_cores};
+    *target =
+        (ts_target){.machine = machine->name, .core = machine->core, .cores = machine->chip.tensor_cores};
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         target->space_bytes[i] = config.spaces[i] != NULL ? config.spaces[i]->capacity_bytes : 0;
     }
@@ -20,22 +20,27 @@ void ts_run_target(const ts_machine *machine, ts_target *target) {
 
 typedef struct {
     ts_trace *trace;
+    int core; /* that events come from */
 } recorder;
 
 static void record_bundle(void *self, int bundle, int64_t cycle) {
-    ts_trace_add(((recorder *)self)->trace, &(ts_trace_event){cycle, 1, 0, TS_RUN_EVENT_BUNDLE, bundle});
+    recorder *r = self;
+    ts_trace_add(r->trace, &(ts_trace_event){cycle, 1, 0, TS_RUN_EVENT_BUNDLE, bundle, r->core});
 }
 
 static void record_stall(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    ts_trace_add(((recorder *)self)->trace,
-                 &(ts_trace_event){first_cycle, cycles, bundle, TS_RUN_EVENT_STALL, stall});
+    recorder *r = self;
+    ts_trace_add(r->trace,
+                 &(ts_trace_event){first_cycle, cycles, bundle, TS_RUN_EVENT_STALL, stall, r->core});
 }
 
 static void record_transfer(void *self, int transfer, const ts_dma_result *result) {
     ts_trace_add(((recorder *)self)->trace,
                  &(ts_trace_event){result->issued_cycle, result->completed_cycle - result->issued_cycle,
-                                   result->useful_bytes, TS_RUN_EVENT_TRANSFER, transfer});
+                                   result->useful_bytes, TS_RUN_EVENT_TRANSFER, transfer, 0});
 }
+
+static void record_core(void *self, int core) { ((recorder *)self)->core = core; }
 
 /* ---- Values in and out of the memories ---- */
 
@@ -48,8 +53,8 @@ static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program
         const ts_space *last = NULL;
         for (int core = 0; good && tensors[i].origin && core < ts_chip_core_count(chip); core++) {
             ts_space *space = ts_chip_core_space(chip, core, tensor->space);
-            good = space == last || ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space,
-                                                  tensor->base_bytes);
+            good = space == last ||
+                   ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space, tensor->base_bytes);
             last = space;
         }
     }
@@ -186,8 +191,8 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 }
 
 bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
-    recorder self = {request->trace};
-    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer, NULL};
+    recorder self = {request->trace, 0};
+    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer, record_core};
     run_parts parts;
     *result = (ts_run_result){0};
     const ts_chip_observer *told = request->trace != NULL ? &observer : request->observer;

@@ -1,6 +1,7 @@
 /* Sessions. */
 #include "tilesim/run/session.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "tilesim/dma/move.h"
@@ -9,27 +10,32 @@
 
 #include "run_parts.h"
 
+/* How far a core is. */
+typedef struct {
+    int64_t issued, last_cycle; /* of what was told last */
+    int stall;                  /* of the bundle that issues next; -1: none */
+    int64_t stall_cycles;
+} pace;
+
 struct ts_session {
     const ts_run_request *request;
     run_parts parts;
     ts_chip_observer observer; /* ours; it tells the request's */
-    int core; /* that events come from; the session stands where core 0 does */
-    int64_t issued, events;
-    int64_t last_cycle; /* of what was told last */
-    int stall;
-    int64_t stall_cycles;
+    int core;                  /* that events come from */
+    int followed;              /* the session stands where this core does */
+    pace paces[TS_CHIP_CORES];
+    int64_t events;
     bool ended;
 };
 
 static void see_bundle(void *self, int bundle, int64_t cycle) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
+    pace *own = &s->paces[s->core];
     s->events++;
-    if (s->core == 0) {
-        s->issued++;
-        s->stall = -1;
-        s->last_cycle = cycle;
-    }
+    own->issued++;
+    own->stall = -1;
+    own->last_cycle = cycle;
     if (o && o->issued) {
         o->issued(o->self, bundle, cycle);
     }
@@ -38,12 +44,11 @@ static void see_bundle(void *self, int bundle, int64_t cycle) {
 static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
+    pace *own = &s->paces[s->core];
     s->events++;
-    if (s->core == 0) {
-        s->stall = stall;
-        s->stall_cycles = cycles;
-        s->last_cycle = first_cycle + cycles;
-    }
+    own->stall = stall;
+    own->stall_cycles = cycles;
+    own->last_cycle = first_cycle + cycles;
     if (o && o->stalled) {
         o->stalled(o->self, bundle, first_cycle, cycles, stall);
     }
@@ -53,7 +58,9 @@ static void see_transfer(void *self, int transfer, const ts_dma_result *result) 
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
     s->events++;
-    s->last_cycle = result->completed_cycle;
+    for (int i = 0; i < TS_CHIP_CORES; i++) {
+        s->paces[i].last_cycle = result->completed_cycle;
+    }
     if (o && o->transferred) {
         o->transferred(o->self, transfer, result);
     }
@@ -70,7 +77,10 @@ static void see_core(void *self, int core) {
 
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core}, .stall = -1};
+    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core}};
+    for (int i = 0; i < TS_CHIP_CORES; i++) {
+        s->paces[i].stall = -1;
+    }
     if (!run_parts_open(err, arena, request, &s->observer, &s->parts)) {
         return NULL;
     }
@@ -87,17 +97,24 @@ void ts_session_close(ts_session *session) {
 const ts_program *ts_session_program(const ts_session *session) { return session->parts.program; }
 ts_chip *ts_session_chip(ts_session *session) { return session->parts.chip; }
 bool ts_session_ended(const ts_session *session) { return session->ended; }
+int ts_session_followed(const ts_session *session) { return session->followed; }
+
+void ts_session_follow(ts_session *session, int core) {
+    assert(core >= 0 && core < ts_chip_core_count(session->parts.chip));
+    session->followed = core;
+}
 
 void ts_session_look(const ts_session *session, ts_session_state *state) {
-    const ts_core *core = ts_chip_core(session->parts.chip);
+    const ts_core *core = ts_chip_core(session->parts.chip, session->followed);
+    const pace *own = &session->paces[session->followed];
     int64_t next = ts_core_next(core);
     ts_core_counters counters;
     ts_core_count(core, &counters);
-    *state = (ts_session_state){.cycle = next == INT64_MAX ? session->last_cycle : next,
+    *state = (ts_session_state){.cycle = next == INT64_MAX ? own->last_cycle : next,
                                 .bundle = ts_core_halted(core) ? -1 : ts_core_bundle(core),
                                 .waits = !ts_core_halted(core) && next == INT64_MAX,
-                                .stall = session->stall,
-                                .stall_cycles = session->stall_cycles};
+                                .stall = own->stall,
+                                .stall_cycles = own->stall_cycles};
     if (state->waits && state->cycle < counters.cycles) {
         state->cycle = counters.cycles;
     }
@@ -134,7 +151,7 @@ bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at) {
 }
 
 static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count) {
-    const ts_core *core = ts_chip_core(s->parts.chip);
+    const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
     for (int i = 0; i < count && !ts_core_halted(core); i++) {
         if (comes_from(s, ts_core_bundle(core), &breakpoints[i])) {
             return true;
@@ -147,12 +164,13 @@ static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints,
  * event of its bundle, but for the one where the session stands. */
 bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
                    const ts_breakpoint *breakpoints, int count, ts_stop *stop) {
-    int64_t first = s->issued, before = -1;
+    pace *own = &s->paces[s->followed];
+    int64_t first = own->issued, before = -1;
     bool running = !s->ended;
     *stop = TS_STOP_END;
     while (running) {
-        const ts_core *core = ts_chip_core(s->parts.chip);
-        if (s->issued - first >= bundles) {
+        const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
+        if (own->issued - first >= bundles) {
             *stop = TS_STOP_STEPPED;
             return true;
         }
@@ -160,8 +178,8 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
             *stop = TS_STOP_CYCLE;
             return true;
         }
-        bool new_bundle = s->issued != first && s->issued != before;
-        before = s->issued;
+        bool new_bundle = own->issued != first && own->issued != before;
+        before = own->issued;
         if (new_bundle && at_breakpoint(s, breakpoints, count)) {
             *stop = TS_STOP_BREAK;
             return true;
@@ -171,7 +189,7 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
             return false;
         }
         if (running && s->events == events && until != INT64_MAX && ts_core_next(core) == INT64_MAX) {
-            s->last_cycle = until;
+            own->last_cycle = until;
             *stop = TS_STOP_CYCLE;
             return true;
         }
@@ -186,7 +204,7 @@ bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, int n
                       const int64_t *sizes, ts_host_array *array) {
     const ts_tensor *tensor = &session->parts.program->code.tensors[number];
     const ts_shape *shape = tensor->shape;
-    ts_space *space = ts_chip_space(session->parts.chip, tensor->space);
+    ts_space *space = ts_chip_core_space(session->parts.chip, session->followed, tensor->space);
     int64_t axis_bits[TS_LAYOUT_MAX_AXES];
     int rank = shape->layout->rank;
     const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, sizes);

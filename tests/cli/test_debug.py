@@ -1,4 +1,5 @@
 """tilesim debug, run --break and run --trace-text: stepping, stopping, looking, and every way to say it wrong."""
+import json
 import re
 import sys
 import tempfile
@@ -148,7 +149,7 @@ def the_debugger_ends_with_its_input_and_with_quit():
     out, err = debug("step", "dmas")  # with a DMA under way
     assert (out[-1][:7], err) == ("line 6:", ""), (out, err)
     out, err = debug("help")
-    assert len(out) == 14 and out[0].startswith("step      s  [N]"), out
+    assert len(out) == 15 and out[0].startswith("step      s  [N]"), out
 
 
 @test
@@ -176,6 +177,40 @@ def several_cores_are_told_apart():
     assert code == 0 and {line for line in lines if line.startswith("core ")} == {"core 0", "core 1"}, lines[:20]
     code, out, err = run("debug", "programs/cores.tsim", "-m", "tpu-v4", stdin="step 3\nprint s7\nc\nwhere\n")
     assert code == 0 and "s7 = 0 (0x00000000)" in out and out.endswith(": the program has ended\n"), (code, out, err)
+
+
+@test
+def each_core_can_be_followed():
+    commands = "step 3\ncore 1\nstep 3\np s7\ncore 2\nbreak 100\nc\np xb[0, 0:1, 0:2]\ncore 0\np s7\np xb[0, 0:1, 0:2]\n"
+    code, out, err = run("debug", "programs/cores.tsim", "-m", "tpu-v4", stdin=commands)
+    assert (code, err) == (0, "command 5:1:6: error: expected a core, 0 to 1\ncore 2\n     ^\n"), (code, err)
+    where = [re.match(r"core (\d), cycle [\d,]+, line \d+: ", line).group(1) for line in out.splitlines() if ", line " in line]
+    assert where == ["0", "0", "1", "1", "1", "0"], out
+    assert re.findall(r"^s7 = (\d)", out, re.M) == ["1", "0"], out
+    first, second = re.findall(r"^\[0,0,:\](.*)$", out, re.M)
+    assert first != second, out
+
+
+@test
+def a_timeline_has_rows_for_each_core():
+    for program, machine, cores in ("cores", "tpu-v4", 2), ("transpose", "tpu-v7x", 2), ("add", "tpu-v5e", 1):
+        file = HERE / "timeline.json"
+        code, out, err = run("run", f"programs/{program}.tsim", "-m", machine, "--json", "--trace", file)
+        events = json.loads(file.read_text())["traceEvents"]
+        assert code == 0, err
+        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        wanted = [f"core {i}" for i in range(cores)] if cores > 1 else ["core"]
+        assert sorted(names.values()) == ["DMA engine", *wanted], names
+        rows = {}
+        for event in events:
+            if event["ph"] == "X" and names[event["pid"]] != "DMA engine":
+                rows.setdefault(event["pid"], []).append(event)
+        assert len(rows) == cores
+        for row in rows.values():
+            at = 0
+            for event in sorted(row, key=lambda e: e["ts"]):    # bundles and stalls: all of the time, once
+                assert abs(event["ts"] - at) < 2e-6, (program, event, at)
+                at = event["ts"] + event["dur"]
 
 
 @test

@@ -71,11 +71,11 @@ bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles);
 bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until, bool *running);
 
 const ts_isa_limits *ts_chip_limits(const ts_chip *chip);
-int64_t ts_chip_semaphore(const ts_chip *chip, int semaphore);
+int64_t ts_chip_semaphore(const ts_chip *chip, int core, int semaphore);
 /* Transfer number `number` of those under way, the oldest first; false when there are fewer. */
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle);
 
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters);
-const ts_core *ts_chip_core(const ts_chip *chip); /* core 0 */
+const ts_core *ts_chip_core(const ts_chip *chip, int core);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct {
     int64_t begin, cycles;
     int64_t value;
     int32_t kind, id;
+    int32_t unit; /* of several that are alike, whose it is */
 } ts_trace_event;
 
 typedef struct {

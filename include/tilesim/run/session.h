@@ -14,10 +14,14 @@ const ts_program *ts_session_program(const ts_session *session);
 ts_chip *ts_session_chip(ts_session *session);
 bool ts_session_ended(const ts_session *session);
 
+/* The core whose bundles, registers and memories of its own are looked at: 0 at first. */
+int ts_session_followed(const ts_session *session);
+void ts_session_follow(ts_session *session, int core);
+
 /* Where it stands: the bundle that issues next, and since it could have issued, for what it has stalled. */
 typedef struct {
     int64_t cycle;
-    int bundle; /* -1: the program has ended */
+    int bundle; /* -1: the core has come to its end */
     bool waits; /* for a semaphore or the DMA engine, now */
     int stall;  /* why the last bundle stalled; -1: it did not */
     int64_t stall_cycles;
