@@ -86,9 +86,12 @@ bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t 
     const char *why = lseek(fd, (off_t)offset, SEEK_SET) < 0 ? strerror(errno) : NULL;
     for (size_t done = 0; !why && done < length;) {
         ssize_t got = read_some(fd, (char *)bytes + done, length - done);
-        if (got < 0) why = strerror(errno);
-        else if (got == 0) why = "it ends too early";
-        else done += (size_t)got;
+        if (got < 0)
+            why = strerror(errno);
+        else if (got == 0)
+            why = "it ends too early";
+        else
+            done += (size_t)got;
     }
     close(fd);
     return !why || io_error(err, "read", path, why);
@@ -137,6 +140,11 @@ static bool is_special(const char *path) {
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+static bool is_directory(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* Opens a file beside `path` that nobody else has. */
 static int open_temporary(ts_arena *arena, const char *path, char **name) {
     size_t bytes = strlen(path) + sizeof ".tmp-XXXXXX";
@@ -152,6 +160,8 @@ static int open_temporary(ts_arena *arena, const char *path, char **name) {
 
 ts_file_writer *ts_file_create(ts_error *err, ts_arena *arena, const char *path) {
     ts_file_writer *writer = TS_NEW(arena, ts_file_writer);
+    const char *why = *path == '\0' ? "it has no name" : is_directory(path) ? "it is a directory" : NULL;
+    if (why) return io_error(err, "create", path, why), NULL;
     writer->path = ts_arena_copy_text(arena, path, strlen(path));
     writer->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES);
     if (strcmp(path, "-") == 0) {
@@ -211,4 +221,11 @@ void ts_file_abandon(ts_file_writer *writer) {
 bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *bytes, size_t length) {
     ts_file_writer *writer = ts_file_create(err, arena, path);
     return writer && ts_file_write(err, writer, bytes, length) && ts_file_close(err, writer);
+}
+
+bool ts_file_check(ts_error *err, ts_arena *arena, const char *path) {
+    if (strcmp(path, "-") == 0 || is_special(path)) return true;
+    ts_file_writer *writer = ts_file_create(err, arena, path);
+    if (writer) ts_file_abandon(writer);
+    return writer != NULL;
 }

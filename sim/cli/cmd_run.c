@@ -32,7 +32,8 @@ static const cli_command command_run = {
     .about =
         "Runs a program on a machine: computes its outputs, compares them with the program's checks, and "
         "says "
-        "where the cycles went. Exit code 3: a check failed, or the program broke a rule of the machine.\n",
+        "where the cycles went. PROGRAM is a file; those of programs/ are also in the binary, as\n"
+        "tilesim:/softmax.tsim. Exit code 3: a check failed, or the program broke a rule of the machine.\n",
     .example = "    tilesim run programs/softmax.tsim -m tpu-v5e -D ROWS=100 -o y=y.npy\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tilesim/base/file.h"
+
 enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
 
 enum { HELP_COLUMNS = 100, OPTION_COLUMNS = 29 };
@@ -165,14 +167,22 @@ static bool count_operands(cli_line *line) {
 
 /* ---- Standard output ---- */
 
-/* Does what is given write to standard output? A value is a file, or TENSOR=FILE. */
-static bool takes_stdout(const cli_option *option, const char *value) {
+/* The file that is written when an option has this value, FILE or TENSOR=FILE; NULL: the option writes none.
+ */
+static const char *file_written(const cli_option *option, const char *value) {
     static const char *const writers[] = {"csv", "html", "svg", "trace", "output"};
-    const char *equals = strchr(value, '=');
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
+        if (strcmp(option->name, writers[i]) != 0) continue;
+        const char *equals = strchr(option->argument, '=') ? strchr(value, '=') : NULL;
+        return equals ? equals + 1 : value;
+    }
+    return NULL;
+}
+
+static bool takes_stdout(const cli_option *option, const char *value) {
     if (strcmp(option->name, "json") == 0 || strcmp(option->name, "trace-text") == 0) return true;
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
-        if (strcmp(option->name, writers[i]) == 0) return strcmp(equals ? equals + 1 : value, "-") == 0;
-    return false;
+    const char *file = file_written(option, value);
+    return file && strcmp(file, "-") == 0;
 }
 
 /* The first that does, from number `from` on; NULL: none. */
@@ -200,6 +210,19 @@ static bool check_stdout(cli_line *line) {
     return false;
 }
 
+/* Files that cannot be written are said before the work, not after it. */
+static bool check_files(cli_line *line) {
+    ts_error err = {0};
+    for (int i = 0; i < line->given_count; i++) {
+        const struct cli_given *given = &line->given[i];
+        const char *file = file_written(&line->command->options[given->option], given->value);
+        if (!file || ts_file_check(&err, line->arena, file)) continue;
+        line->exit_code = cli_fail(&err);
+        return false;
+    }
+    return true;
+}
+
 bool cli_reports(const cli_line *line) {
     int at = 0;
     const cli_option *found;
@@ -214,7 +237,8 @@ bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv
     for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
     line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
     line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
-    if (read_options(line, argc, argv) && count_operands(line) && check_stdout(line)) return true;
+    if (read_options(line, argc, argv) && count_operands(line) && check_stdout(line) && check_files(line))
+        return true;
     ts_arena_free(line->arena);
     line->arena = NULL;
     return false;

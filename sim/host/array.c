@@ -163,6 +163,12 @@ bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_hos
     return kind == NPY ? ts_npy_parse(err, arena, &file, expect, array) : load_raw(err, &file, expect, array);
 }
 
+bool ts_host_can_save(ts_error *err, ts_arena *arena, const char *path) {
+    const char *name, *tensor;
+    format kind;
+    return split_path(err, arena, path, &kind, &name, &tensor);
+}
+
 bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array) {
     const char *name, *tensor;
     format kind = RAW;

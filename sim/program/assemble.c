@@ -522,14 +522,15 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
 
 enum { PROGRAM_BYTES_MAX = 1 << 24 };
 
+static const char embedded_prefix[] = "tilesim:/";
+
 /* NULL: the binary has no such file, or the path is no name of one. */
 static const ts_embedded_file *find_embedded(const char *path) {
-    static const char prefix[] = "tilesim:/";
-    if (strncmp(path, prefix, sizeof prefix - 1) != 0) {
+    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) {
         return NULL;
     }
     for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, path + sizeof prefix - 1) == 0) {
+        if (strcmp(ts_embedded_programs[i].name, path + sizeof embedded_prefix - 1) == 0) {
             return &ts_embedded_programs[i];
         }
     }
@@ -553,8 +554,28 @@ const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
     return source;
 }
 
+/* There is no such file: is one of the binary's own called so, or nearly so behind the prefix? */
+static void suggest_embedded(ts_error *err, const char *path) {
+    char name[120];
+    const char *slash = strrchr(path, '/'), *found = NULL;
+    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) == 0) {
+        found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
+                                ts_embedded_program_count, sizeof ts_embedded_programs[0]);
+    }
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        if (strcmp(ts_embedded_programs[i].name, slash != NULL ? slash + 1 : path) == 0) {
+            found = ts_embedded_programs[i].name;
+        }
+    }
+    snprintf(name, sizeof name, "%s%s", embedded_prefix, found != NULL ? found : "");
+    ts_error_hint(err, found != NULL ? name : NULL);
+}
+
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count) {
     const ts_source *source = read_source(err, arena, path);
+    if (source == NULL) {
+        suggest_embedded(err, path);
+    }
     return source == NULL ? NULL : ts_program_parse(err, arena, source, target, defines, define_count);
 }

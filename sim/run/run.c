@@ -128,13 +128,15 @@ static void count(const ts_chip_counters *c, ts_counters *out) {
 
 /* ---- The whole ---- */
 
-static bool check_outputs(ts_error *err, const ts_run_request *request, const ts_program *program) {
+static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                          const ts_program *program) {
     if (request->time_only && request->output_count > 0) {
         return ts_error_set(err, TS_ERROR_USAGE, "-o %s: --time-only computes no values",
                             request->outputs[0].name);
     }
     for (int i = 0; i < request->output_count; i++) {
-        if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0) {
+        if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0 ||
+            !ts_host_can_save(err, arena, request->outputs[i].value)) {
             return false;
         }
     }
@@ -167,8 +169,11 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
                                             : ts_program_load(err, arena, request->program, &target,
                                                               request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
-    if (parts->checks == NULL || !check_outputs(err, request, parts->program)) {
+    if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) {
         return false;
+    }
+    if (parts->program->code.bundle_count == 0) {
+        return ts_error_set(err, TS_ERROR_INPUT, "'%s' has no instructions", parts->program->code.name);
     }
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
     return bind_inputs(err, arena, request, parts->program, parts->tensors) &&

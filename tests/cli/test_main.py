@@ -70,6 +70,37 @@ def values_of_options():
 
 
 @test
+def files_that_cannot_be_written():
+    """That is said at once; nothing is left behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (["layout", "f32[8]", "--svg"], ["validate", "--svg"], ["audit", "tests/data/hlo/step.txt", "--html"],
+                      ["run", "programs/softmax.tsim", "--trace"], ["dma", "--matrix", "f32[8]", "--svg"],
+                      ["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "-o"]):
+            for path, why in ((folder, "it is a directory"), ("", "it has no name"),
+                              (f"{folder}/a/b", "No such file or directory")):
+                expect([*words, path], 1, "", f"tilesim: error: cannot create '{path}': {why}\n")
+        softmax = ["run", "programs/softmax.tsim", "--max-cycles", "1", "-o"]
+        expect([*softmax, f"y={folder}"], 1, "", f"tilesim: error: cannot create '{folder}': it is a directory\n")
+        expect([*softmax, f"y={folder}/y.txt"], 1, "", f"tilesim: error: {folder}/y.txt: the name does not say the format, expected "
+                                                       ".npy, .safetensors[:NAME], .bin or .raw\n")
+        assert os.listdir(folder) == []
+
+
+@test
+def programs_of_the_binary():
+    with tempfile.TemporaryDirectory() as folder:
+        here = subprocess.run([Path(TOOL).resolve(), "run", "tilesim:/add.tsim"], cwd=folder, capture_output=True, text=True)
+        assert here.returncode == 0, here
+        assert here.stdout.replace("tilesim:", "programs") == expect(["run", "programs/add.tsim"]), here.stdout
+        for path, hint in (("programs/add.tsi", ""), ("x/add.tsim", "; did you mean 'tilesim:/add.tsim'?"),
+                           ("tilesim:/ad.tsim", "; did you mean 'tilesim:/add.tsim'?")):
+            expect(["run", path], 1, "", f"tilesim: error: cannot open '{path}': No such file or directory{hint}\n")
+        empty = Path(folder) / "empty.tsim"
+        empty.write_text(".param A = 1\n")
+        expect(["run", empty], 1, "", f"tilesim: error: '{empty}' has no instructions\n")
+
+
+@test
 def unknown_command():
     hint = "\n`tilesim --help` lists the commands\n"
     expect(["layuot"], code=2, out="",

@@ -33,5 +33,7 @@ bool ts_file_write(ts_error *err, ts_file_writer *writer, const void *bytes, siz
 bool ts_file_close(ts_error *err, ts_file_writer *writer);
 void ts_file_abandon(ts_file_writer *writer);
 bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *bytes, size_t length);
+/* Can a file of that name be written? To be known before long work. */
+bool ts_file_check(ts_error *err, ts_arena *arena, const char *path);
 
 #endif

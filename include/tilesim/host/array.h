@@ -36,6 +36,8 @@ bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_hos
 /* The same names; nothing is left behind when it fails. A safetensors file holds the one tensor, called
  * "tensor" where no name is given. */
 bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array);
+/* Does the name say a format? To be known before there is an array. */
+bool ts_host_can_save(ts_error *err, ts_arena *arena, const char *path);
 
 /* Elements times stored bytes; an error where it overflows or a type has no data. `what` begins the message.
  */
