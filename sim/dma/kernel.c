@@ -5,7 +5,7 @@
 #include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 16 };
+enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LONG_RUN = 512, FEW = 8 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -337,6 +337,18 @@ static void peel(const ts_mover *m, ts_plan_box box, int loop) {
         box.src_bits += box.loops[loop].src_bits;
         box.dst_bits += box.loops[loop].dst_bits;
     }
+}
+
+bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box) {
+    int bits[TS_PLAN_MAX_LOOPS];
+    ts_job j = {.m = m};
+    if (!match(&j, box, bits)) return false;
+    if (!j.tile_function) return j.run_bytes >= LONG_RUN;
+    ts_job_order(&j, box);
+    for (int i = 0; i < j.loop_count; i++) {
+        if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
+    }
+    return j.streams;
 }
 
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {

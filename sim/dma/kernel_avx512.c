@@ -93,9 +93,10 @@ INLINE wide load(ts_load how, const uint8_t *p) {
     return WIDE_LOAD(p);
 }
 
+/* Where the last byte lies: of lines that lie across two, the first of them has come with the line before. */
 INLINE void prefetch(ts_load how, const uint8_t *p) {
-    __builtin_prefetch(p, 0, 2);
-    if (how == TS_LOAD_BF16_FROM_F32) __builtin_prefetch(p + 64, 0, 2);
+    __builtin_prefetch(p + 63, 0, 2);
+    if (how == TS_LOAD_BF16_FROM_F32) __builtin_prefetch(p + 127, 0, 2);
 }
 
 INLINE wide load_line(ts_load how, bool masked, const ts_tile *tile, int line, const uint8_t *p) {

@@ -48,6 +48,13 @@ void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
 /* The same by the kernels that the box's loops allow. */
 void ts_move_box(const ts_mover *m, const ts_plan_box *box);
 
+/* Does it store long runs, or whole lines past the caches? */
+bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box);
+
+enum { TS_TOGETHER_BOXES = 16 };
+/* Boxes of a plan, where m->streams. Takes them apart. */
+void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count);
+
 /* The same by way of a scratch, where that makes longer runs in the destination; false where it does not. */
 bool ts_stage_move(const ts_mover *m, const ts_plan_box *box);
 

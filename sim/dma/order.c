@@ -3,7 +3,7 @@
 
 #include "job.h"
 
-enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128 };
+enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128, LONG_ROW = 4096 };
 
 static int by_source(const void *left, const void *right) {
     int64_t a = llabs(((const ts_job_loop *)left)->src_bits),
@@ -48,6 +48,19 @@ static bool give(ts_job *j, int *slot, int loop, int64_t most) {
     return true;
 }
 
+/* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other rows.
+ */
+static int64_t find_ahead(const ts_job *j) {
+    int64_t row = 0;
+    for (int i = j->loop_count - 1; i >= 0; i--) {
+        int64_t step = llabs(j->loops[i].src_bits) / 8;
+        if (row > 0 && step != row)
+            return row < LONG_ROW ? LONG_ROW / row * j->loops[i].src_bits / 8 : AHEAD_BYTES;
+        row = step * j->loops[i].count;
+    }
+    return AHEAD_BYTES;
+}
+
 /* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
  * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
  * those of the source. */
@@ -76,6 +89,6 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
         give(j, &slot, loop_of_step(j, false, src_bits), 2 * together);
     }
     for (int i = j->loop_count - 1; i > outermost; i--) give(j, &slot, i, INT64_MAX);
-    tile->ahead_bytes = m->streams ? AHEAD_BYTES : m->ahead_bytes;
+    tile->ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
     j->narrow.ahead_bytes = tile->ahead_bytes;
 }

@@ -82,16 +82,22 @@ static bool take_share(const ts_mover *m, ts_plan_box *box, int share, int threa
 static void move_share(const void *context, int share, int threads) {
     const work *w = context;
     bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
+    bool together = w->m->streams && w->plan->box_count <= TS_TOGETHER_BOXES;
+    ts_plan_box boxes[TS_TOGETHER_BOXES];
+    int count = 0;
     for (int64_t i = 0; i < w->plan->box_count; i++) {
         ts_plan_box box;
         if (whole && i % threads != share) continue;
         ts_plan_get_box(w->plan, i, &box);
         if (!whole && threads > 1 && !take_share(w->m, &box, share, threads)) continue;
-        if (w->m->kernels)
+        if (together)
+            boxes[count++] = box;
+        else if (w->m->kernels)
             ts_move_box(w->m, &box);
         else
             ts_move_elements(w->m, &box);
     }
+    if (together) ts_move_together(w->m, boxes, count);
     if (w->m->streams) w->m->kernels->stream_end();
 }
 

@@ -5,7 +5,7 @@
 #include "mover.h"
 
 enum {
-    STAGE_BYTES = 128 << 10,
+    STAGE_BYTES = 256 << 10,
     DST_RUN_BYTES = 1024, /* as many of a block should lie together in the destination, where there are two */
     SRC_RUN_BYTES = 512,  /* broken lines in a run; and in the source */
     LEAST_RUN_BYTES = 256,

@@ -1,0 +1,169 @@
+/* Boxes of a large tensor that write pieces of the same lines of memory: a block of the destination after the
+ * other is made by all of them in a scratch, where they leave no gaps. */
+#include <stdlib.h>
+
+#include "mover.h"
+
+enum { BLOCK_BYTES = 192 << 10, MOST_BLOCK_BYTES = 1 << 20, LINE_OF_MEMORY = 64, FEW = 64 };
+
+/* Boxes that share their outermost loops; a block is `cover` steps of the last of these, one of the others.
+ */
+typedef struct {
+    const ts_mover *m;
+    ts_plan_box boxes[TS_TOGETHER_BOXES];
+    int count, shared;
+    int64_t cover;
+} group;
+
+static bool is_same(const ts_plan_loop *a, const ts_plan_loop *b) {
+    return a->extent == b->extent && a->src_bits == b->src_bits && a->dst_bits == b->dst_bits;
+}
+
+static bool shares_first(const ts_plan_box *a, const ts_plan_box *b) {
+    return a->loop_count > 0 && b->loop_count > 0 && is_same(&a->loops[0], &b->loops[0]);
+}
+
+static bool all_share(const group *g, int loop) {
+    for (int i = 0; i < g->count; i++) {
+        if (g->boxes[i].loop_count <= loop || !is_same(&g->boxes[i].loops[loop], &g->boxes[0].loops[loop]))
+            return false;
+    }
+    return true;
+}
+
+/* False where no block is small enough. */
+static bool find_blocks(group *g) {
+    for (g->shared = 0; all_share(g, g->shared);) {
+        const ts_plan_loop *loop = &g->boxes[0].loops[g->shared++];
+        int64_t step = loop->dst_bits / 8;
+        if (step <= 0 || llabs(loop->src_bits) * loop->extent / 8 < LINE_OF_MEMORY) return false;
+        g->cover = BLOCK_BYTES / step;
+        if (g->cover > 1) break;
+        g->cover = 1;
+    }
+    if (g->shared == 0) return false;
+    const ts_plan_loop *last = &g->boxes[0].loops[g->shared - 1];
+    if (g->cover > last->extent) g->cover = last->extent;
+    for (int64_t whole = 64; whole > 4; whole /= 2) { /* of tiles */
+        if (g->cover >= whole && g->cover < last->extent) g->cover -= g->cover % whole;
+    }
+    /* blocks do not share lines of the source */
+    return llabs(last->src_bits) * g->cover / 8 >= LINE_OF_MEMORY &&
+           g->cover * last->dst_bits / 8 <= MOST_BLOCK_BYTES;
+}
+
+/* Whole bytes of the destination, low up to high, that the boxes of a block fill without a gap; false where
+ * they leave some. */
+static bool find_filled(const group *block, int64_t *low, int64_t *high) {
+    int64_t filled = 0;
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    for (int i = 0; i < block->count; i++) {
+        const ts_plan_box *box = &block->boxes[i];
+        int64_t last = box->dst_bits, elements = 1;
+        for (int k = 0; k < box->loop_count; k++) {
+            if (box->loops[k].dst_bits <= 0) return false;
+            last += (box->loops[k].extent - 1) * box->loops[k].dst_bits;
+            elements *= box->loops[k].extent;
+        }
+        last += block->m->dst.element_bits;
+        filled += elements * block->m->dst.element_bits;
+        if (box->dst_bits < *low) *low = box->dst_bits;
+        if (last > *high) *high = last;
+    }
+    bool whole = *low % 8 == 0 && *high % 8 == 0 && *high - *low == filled;
+    *low /= 8;
+    *high /= 8;
+    return whole && *high - *low <= BLOCK_BYTES;
+}
+
+static void move_block(const group *block, int64_t ahead_bytes) {
+    _Alignas(LINE_OF_MEMORY) uint8_t scratch[BLOCK_BYTES + LINE_OF_MEMORY];
+    static const ts_kernel_loop once[2] = {{1, 0, 0}, {1, 0, 0}};
+    ts_mover in = *block->m;
+    int64_t low, high, first = 0;
+    bool filled = find_filled(block, &low, &high);
+    in.streams = false;
+    in.ahead_bytes = ahead_bytes;
+    if (filled) {
+        first = low - ((intptr_t)in.dst.bytes + low) % LINE_OF_MEMORY; /* lines lie as in the destination */
+        in.dst.bytes = scratch;
+    }
+    for (int i = 0; i < block->count; i++) {
+        ts_plan_box box = block->boxes[i];
+        box.dst_bits -= first * 8;
+        ts_move_box(&in, &box);
+    }
+    if (filled)
+        block->m->kernels->stream_runs(block->m->dst.bytes + low, scratch + (low - first), high - low, once);
+}
+
+/* The block that begins at these steps of the shared loops. */
+static void take_block(const group *g, const int64_t *at, group *block) {
+    const int last = g->shared - 1;
+    *block = *g;
+    for (int i = 0; i < g->count; i++) {
+        ts_plan_box *box = &block->boxes[i];
+        for (int k = 0; k < g->shared; k++) {
+            box->src_bits += at[k] * box->loops[k].src_bits;
+            box->dst_bits += at[k] * box->loops[k].dst_bits;
+            box->loops[k].extent = 1;
+        }
+        int64_t left = g->boxes[i].loops[last].extent - at[last];
+        box->loops[last].extent = left < g->cover ? left : g->cover;
+    }
+}
+
+static void move_group(const group *g) {
+    const int last = g->shared - 1;
+    const ts_plan_loop *loops = g->boxes[0].loops;
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0};
+    for (int k = 0; k >= 0;) {
+        group block;
+        take_block(g, at, &block);
+        move_block(&block, g->cover * loops[last].src_bits / 8);
+        for (k = last; k >= 0; k--) {
+            at[k] += k == last ? g->cover : 1;
+            if (at[k] < loops[k].extent) break;
+            at[k] = 0;
+        }
+    }
+}
+
+static bool is_filled(const group *g) {
+    static const int64_t first[TS_PLAN_MAX_LOOPS];
+    int64_t low, high;
+    group block;
+    take_block(g, first, &block);
+    return find_filled(&block, &low, &high);
+}
+
+/* Do boxes that are moved for themselves leave much in pieces? */
+static bool has_pieces(const group *g) {
+    int64_t all = 0, pieces = 0;
+    for (int i = 0; i < g->count; i++) {
+        int64_t elements = 1;
+        for (int k = 0; k < g->boxes[i].loop_count; k++) elements *= g->boxes[i].loops[k].extent;
+        all += elements;
+        pieces += ts_move_box_in_lines(g->m, &g->boxes[i]) ? 0 : elements;
+    }
+    return pieces * FEW > all;
+}
+
+void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
+    for (int left; count > 0; count = left) {
+        group g = {.m = m};
+        left = 0;
+        for (int i = 0; i < count; i++) {
+            if (i == 0 || shares_first(&g.boxes[0], &boxes[i]))
+                g.boxes[g.count++] = boxes[i];
+            else
+                boxes[left++] = boxes[i];
+        }
+        if (g.count > 1 && find_blocks(&g) && is_filled(&g) && has_pieces(&g)) {
+            move_group(&g);
+            continue;
+        }
+        for (int i = 0; i < g.count; i++) ts_move_box(m, &g.boxes[i]);
+    }
+}
