@@ -23,8 +23,7 @@ static const cli_command usage = {
     .operands_least = 0,
     .operands_most = 1,
     .about = "Runs what was measured on TPUs, and prints the errors by group, as docs/accuracy.md has them. "
-             "Takes about "
-             "a minute.\n"
+             "Takes some ten seconds.\n"
              "hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
     .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data "
                "tests/data/calibrate.csv --rows\n",
