@@ -204,20 +204,21 @@ static const char *find_key(const char *text, const char *key, size_t length) {
 static const struct {
     const char *name;
     double bytes;
-} units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-             {"KB", 0x1p10},  {"MB", 0x1p20},  {"GB", 0x1p30}};
+} units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"KB", 0x1p10}, {"MB", 0x1p20},
+             {"GB", 0x1p30},  {"B", 1},        {"K", 0x1p10},   {"M", 0x1p20},  {"G", 0x1p30}};
 
-/* "8192 MB" in these tables is 2^33 bytes. */
+/* "8192 MB" in these tables is 2^33 bytes. NULL: what hangs on the number is none of them. */
 static const char *read_unit(const char *at, double *product) {
     const char *name = skip_space(at), *end = skip_word(name);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strlen(units[i].name) != (size_t)(end - name) ||
             strncmp(name, units[i].name, (size_t)(end - name)) != 0)
             continue;
+        if (name > at && end - name == 1) break; /* "4 K=5" */
         *product *= units[i].bytes;
         return end;
     }
-    return at;
+    return name == at && end > at ? NULL : at;
 }
 
 /* 3, 2.5, 4096*2 or 16 MiB, and what is behind it; NULL: no number. */
@@ -234,18 +235,29 @@ static const char *read_product(const char *at, double *product) {
     }
 }
 
+/* "16,777,216" from its first comma on. */
+static const char *read_thousands(const char *at, double *number) {
+    while (*at == ',' && strspn(at + 1, "0123456789") == 3) {
+        *number = 1000 * *number + (double)strtol(at + 1, NULL, 10);
+        at += 4;
+    }
+    return at;
+}
+
 enum { MAX_NAMES = 4 }; /* key=(other,) where other=(third,) ... */
 
 static int read_numbers(const char *text, const char *at, int most, double *numbers, int names) {
     char key[32];
     int count = 0;
-    for (;;) { /* N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...) */
+    bool alone = most == 1; /* no list */
+    for (;;) {              /* N=K=5, mul_(2, 3), f32[2,3], ((2, 3), ...) */
         const char *end = skip_word(at);
         if (isdigit((unsigned char)*at) || *at == '-') break;
         if (end > at && *end == '=') {
             at = end + 1;
         } else if (*end == '(' || *end == '[') {
             at = skip_space(end + 1);
+            alone = false;
         } else {
             break;
         }
@@ -261,6 +273,7 @@ static int read_numbers(const char *text, const char *at, int most, double *numb
             const char *behind = find_key(text, key, length);
             if (behind == NULL || read_numbers(text, behind, 1, &numbers[count], names - 1) == 0) break;
         }
+        if (alone) end = read_thousands(end, &numbers[count]);
         count++;
         at = skip_space(end);
         if (*at != ',') break;

@@ -2,6 +2,7 @@
 #include "tilesim/study/workload.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,6 +17,8 @@ typedef enum {
     GEMM_V6E,
     GEMM_V6E_WALL,
     GEMM_LARGE_WALL,
+    COPY,
+    GEMM,
     PALLAS_BLOCKS_V5E,
     SMALL_V4,
     ELEMENTWISE_V4,
@@ -63,6 +66,8 @@ const ts_work_group ts_work_groups[] = {
              "programs/matmul.tsim", .wall = true),
     MODELLED(GEMM_LARGE_WALL, "gemm-large-wall", NULL, "large matrix products, measured on the host",
              "programs/matmul.tsim", .wall = true),
+    MODELLED(COPY, "copy", NULL, "copies inside HBM, of other chips", "programs/copy.tsim"),
+    MODELLED(GEMM, "gemm", NULL, "matrix products of other chips", "programs/matmul.tsim"),
     MODELLED(PALLAS_BLOCKS_V5E, "pallas-blocks-v5e", "v5e", "matrix products in blocks of stated sizes",
              "programs/matmul.tsim, and blocks.tsim where a block is a tile", GOAL(6, 12), .wall = true),
     MODELLED(SMALL_V4, "small-v4", "v4", "element-wise kernels of at most 16,384 f16", "programs/half.tsim",
@@ -172,7 +177,7 @@ static bool read_copy_v4(const ts_measured_row *row, ts_workload *work) {
     return product(work->dims, work->rank) > 0 || refuse(work, "it states no shape");
 }
 
-static bool read_copy_v7x(const ts_measured_row *row, ts_workload *work) {
+static bool read_copy_inside(const ts_measured_row *row, ts_workload *work) {
     work->kind = TS_WORK_COPY;
     work->rank = 1;
     work->dims[0] = NUMBER("s", "size", "bytes");
@@ -189,35 +194,66 @@ static bool add_product(ts_workload *work, ts_work_product p) {
     return true;
 }
 
-static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
-    work->kind = TS_WORK_MATMUL;
-    if (HAS(row->workload, "fp8", "f8", "float8", "int8", "s8") ||
-        HAS(row->parameters, "fp8", "f8", "float8", "int8"))
-        return refuse(work, "a product of 8-bit values");
-    work->random = real(row, "rnd", 1) > 0;
-    int count = dims_of(row, "blk", work->block);
-    if (count != 3) memset(work->block, 0, sizeof work->block);
-    return add_product(work, (ts_work_product){.m = NUMBER("M"),
-                                               .n = NUMBER("N"),
-                                               .k = NUMBER("K"),
-                                               .weights = NUMBER("nb"),
-                                               .in_bytes = (int64_t)real(row, "bin", 2),
-                                               .out_bytes = (int64_t)real(row, "bout", 2),
-                                               .transcendentals = real(row, "eup", 0),
-                                               .extra_reads = real(row, "xp", 0)});
+/* "2048x2048x512", behind `at`: false: there are no three numbers. */
+static bool read_crosses(const char *at, int64_t *d) {
+    char *end;
+    for (int i = 0; i < 3; i++) {
+        if (!isdigit((unsigned char)*at)) return false;
+        d[i] = strtoll(at, &end, 10);
+        at = end + (i < 2 && *end == 'x');
+        if ((i < 2 && *end != 'x') || d[i] < 1 || d[i] > (int64_t)LARGEST) return false;
+    }
+    return !isalnum((unsigned char)*at);
 }
 
-static bool read_pallas(const ts_measured_row *row, ts_workload *work) {
-    int64_t n = NUMBER("n", "N"), m = NUMBER("n", "M"), k = NUMBER("n", "K");
+static bool find_crosses(const char *text, int64_t *d) {
+    for (const char *at = text; *at != '\0'; at++) {
+        if ((at == text || !isalnum((unsigned char)at[-1])) && read_crosses(at, d)) return true;
+    }
+    return false;
+}
+
+/* M, N and K: each by its name, or all by that of a square, or in one shape. 0: it is not there. */
+static void read_extents(const ts_measured_row *row, int64_t *d) {
+    int64_t all = NUMBER("n", "size");
+    d[0] = NUMBER("M", "m");
+    d[1] = NUMBER("N", "n");
+    d[2] = NUMBER("K", "k");
+    if (d[0] > 0 || d[2] > 0) return;
+    if (d[1] > 0 || all > 0)
+        d[0] = d[1] = d[2] = d[1] > 0 ? d[1] : all;
+    else if (!find_crosses(row->parameters, d) && !find_crosses(row->workload, d) &&
+             dims_of(row, "shape", d) != 3)
+        d[0] = 0;
+}
+
+/* Bytes of the operands: of bf16, unless the row says otherwise. */
+static int64_t product_bytes(const ts_measured_row *row) {
+    static const char *const narrow[] = {"fp8", "f8", "*float8", "int8", "s8", "int4", "s4", NULL};
+    static const char *const wide[] = {"f32", "fp32", "float32", NULL};
+    if (has_any(row->workload, narrow) || has_any(row->parameters, narrow)) return 1;
+    return has_any(row->workload, wide) || has_any(row->parameters, wide) ? 4 : 2;
+}
+
+static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
+    int64_t d[TS_WORK_MAX_DIMS], bytes = product_bytes(row);
     work->kind = TS_WORK_MATMUL;
-    work->random = true;
+    if (bytes < 2) return refuse(work, "a product of 8-bit values");
+    work->random = real(row, "rnd", 1) > 0;
     if (dims_of(row, "blk", work->block) != 3) {
         work->block[0] = NUMBER("bm");
         work->block[1] = NUMBER("bn");
         work->block[2] = NUMBER("bk");
     }
-    return add_product(
-        work, (ts_work_product){.m = m, .n = n, .k = k, .weights = 1, .in_bytes = 2, .out_bytes = 2});
+    read_extents(row, d);
+    return add_product(work, (ts_work_product){.m = d[0],
+                                               .n = d[1],
+                                               .k = d[2],
+                                               .weights = NUMBER("nb"),
+                                               .in_bytes = (int64_t)real(row, "bin", (double)bytes),
+                                               .out_bytes = (int64_t)real(row, "bout", (double)bytes),
+                                               .transcendentals = real(row, "eup", 0),
+                                               .extra_reads = real(row, "xp", 0)});
 }
 
 static bool read_elementwise(const ts_measured_row *row, ts_workload *work) {
@@ -385,7 +421,10 @@ static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work,
                          .out_bytes = 2,
                          .transcendentals = count_transcendentals(name),
                          .extra_reads = HAS(name, "*ResidualAdd") ? 0.5 : 0};
+    int64_t batch = NUMBER("M") > 0 ? NUMBER("batch_size", "B") : 0; /* as many products of M rows */
     work->kind = TS_WORK_MATMUL;
+    if (batch > 0) p.weights = batch;
+    if (batch > 0 && __builtin_mul_overflow(p.m, batch, &p.m)) p.m = 0;
     if (dims_of(row, "block_shape", work->block) != 2) memset(work->block, 0, sizeof work->block);
     if (work->block[0] > 0) work->block[2] = NUMBER("block_k");
     if (has(name, "*SwiGLU")) return read_swiglu(row, work);
@@ -419,20 +458,11 @@ static bool read_jaxbench(const ts_measured_row *row, ts_workload *work) {
 /* "8p_GEMM 8192x8192x28672 bf16 XLA default": M x K x N. */
 static bool read_wiki(const ts_measured_row *row, ts_workload *work) {
     int64_t d[3] = {0};
-    const char *at = strstr(row->workload, "GEMM ");
-    for (int i = 0; at != NULL && i < 3; i++) {
-        for (at += i == 0 ? 5 : *at == 'x'; isdigit((unsigned char)*at) && d[i] < (int64_t)LARGEST; at++)
-            d[i] = 10 * d[i] + *at - '0';
-    }
+    if (!find_crosses(row->workload, d)) d[0] = 0;
     work->kind = TS_WORK_MATMUL;
     work->random = true;
     return add_product(work,
                        (ts_work_product){.m = d[0], .k = d[1], .n = d[2], .in_bytes = 2, .out_bytes = 2});
-}
-
-static bool read_sparse(const ts_measured_row *row, ts_workload *work) {
-    (void)row;
-    return refuse(work, "the row does not say which blocks are zero");
 }
 
 static bool read_f16_product(const ts_measured_row *row, ts_workload *work) {
@@ -451,84 +481,160 @@ static bool read_f16_elementwise(const ts_measured_row *row, ts_workload *work) 
 
 /* ---- Which group ---- */
 
-/* Of rows by words: the first that fits. `chip` is how the column begins; all `words` are there. */
+static const char limbs[] = "integers of several words",
+                  kernels[] = "which kernel of attention it is, and its shapes, are not in the row",
+                  chips[] = "it is of several chips, and there are no links between them";
+
+#define FAMILY(group_, chip_, read_, ...)                                                                    \
+    { .group = group_, .chip = chip_, .words = {__VA_ARGS__}, .read = read_ }
+#define REFUSED(word_, reason_)                                                                              \
+    { .group = GROUPS, .words = {word_}, .reason = reason_ }
+
+/* Of rows by words: the first that fits. Of that chip, or NULL: of any; all `words` are there. */
 static const struct {
     group_id group;
     const char *chip, *words[2];
-    bool (*read)(const ts_measured_row *row, ts_workload *work);
+    bool (*read)(const ts_measured_row *row, ts_workload *work); /* NULL: refused */
+    const char *reason;
 } families[] = {
-    {COPY_V4, "v4", {"copy", "HBM"}, read_copy_v4},
-    {MATMUL_V4, "v4", {"f16", "matmul"}, read_f16_product},
-    {LAYERNORM_V4, "v4", {"layer"}, read_nothing},
-    {SMALL_V4, "v4", {"f16", "elementwise"}, read_f16_elementwise},
-    {SMALL_V4, "v4", {"f16", "activation"}, read_f16_elementwise},
-    {GEMM_LARGE_WALL, "v4", {"matmul"}, read_gemm},
-    {GROUPS, "v5e", {"*sparse"}, read_sparse},
-    {PALLAS_BLOCKS_V5E, "v5e", {"pallas matmul"}, read_pallas},
-    {PALLAS_BLOCKS_V5E, "v5e", {"xla matmul"}, read_pallas},
-    {GEMM_LARGE_WALL, "v5e", {"dense xla reference"}, read_gemm},
-    {COPY_V7X, "v7x", {"HBM copy"}, read_copy_v7x},
-    {GEMM_V7X, "v7x", {"gemm"}, read_gemm},
-    {GEMM_V7X, "v7x", {"matmul"}, read_gemm},
-    {ICI_ALLGATHER, "v", {"all_gather"}, read_nothing},
-    {ICI_ALLGATHER, "v", {"all-gather"}, read_nothing},
-    {ICI_ALLREDUCE, "v", {"all_reduce"}, read_nothing},
-    {ICI_ALLREDUCE, "v", {"all-reduce"}, read_nothing},
-    {ICI_PERMUTE, "v", {"ppermute"}, read_nothing},
-    {GEMM_V6E_WALL, "v6e", {"8p_GEMM", "XLA default"}, read_wiki},
-    {GROUPS, "v6e", {"JAXKernelBench"}, read_kernelbench},
-    {GROUPS, "v6e", {"JAXBench"}, read_jaxbench},
+    FAMILY(ICI_ALLGATHER, NULL, read_nothing, "all_gather"),
+    FAMILY(ICI_ALLGATHER, NULL, read_nothing, "all-gather"),
+    FAMILY(ICI_ALLREDUCE, NULL, read_nothing, "all_reduce"),
+    FAMILY(ICI_ALLREDUCE, NULL, read_nothing, "all-reduce"),
+    FAMILY(ICI_PERMUTE, NULL, read_nothing, "ppermute"),
+    FAMILY(GEMM_V6E_WALL, "v6e", read_wiki, "8p_GEMM", "XLA default"),
+    FAMILY(GROUPS, "v6e", read_kernelbench, "JAXKernelBench"),
+    FAMILY(GROUPS, "v6e", read_jaxbench, "JAXBench"),
+    FAMILY(MATMUL_V4, "v4", read_f16_product, "f16", "matmul"),
+    FAMILY(LAYERNORM_V4, "v4", read_nothing, "layer"),
+    FAMILY(SMALL_V4, "v4", read_f16_elementwise, "f16", "elementwise"),
+    FAMILY(SMALL_V4, "v4", read_f16_elementwise, "f16", "activation"),
+    FAMILY(COPY_V4, "v4", read_copy_v4, "copy", "*S(3)"),
+    FAMILY(COPY_V4, "v4", read_copy_v4, "copy", "*CMEM"),
+    FAMILY(COPY_V7X, "v7x", read_copy_inside, "copy", "HBM"),
+    FAMILY(COPY, NULL, read_copy_inside, "copy", "HBM"),
+    REFUSED("*sparse", "the row does not say which blocks are zero"),
+    REFUSED("NTT", limbs),
+    REFUSED("modular", limbs),
+    FAMILY(FLASH_V6E, "v6e", read_attention, "flash", "attention"),
+    REFUSED("*attention", kernels),
+    REFUSED("RPA", kernels),
+    REFUSED("SparseCore", "SparseCores are not modelled"),
+    REFUSED("*SC overlap", "SparseCores are not modelled"),
+    REFUSED("per-grid-step", "it is derived from another row"),
+    REFUSED("copy-start", "it is a part of a transfer"),
+    FAMILY(PALLAS_BLOCKS_V5E, "v5e", read_gemm, "pallas matmul"),
+    FAMILY(PALLAS_BLOCKS_V5E, "v5e", read_gemm, "xla matmul"),
+    FAMILY(GEMM_LARGE_WALL, "v5e", read_gemm, "dense xla reference"),
+    FAMILY(GEMM_LARGE_WALL, "v4", read_gemm, "*matmul"),
+    FAMILY(GEMM_V7X, "v7x", read_gemm, "*gemm"),
+    FAMILY(GEMM_V7X, "v7x", read_gemm, "*matmul"),
+    FAMILY(GEMM, NULL, read_gemm, "*gemm"),
+    FAMILY(GEMM, NULL, read_gemm, "*matmul"),
+    FAMILY(GEMM, NULL, read_gemm, "matrix multipl"),
 };
 
 /* Of rows that state their group. */
 static bool (*const readers[GROUPS])(const ts_measured_row *row, ts_workload *work) = {
     [COPY_V4] = read_copy_v4,
-    [COPY_V7X] = read_copy_v7x,
+    [COPY_V7X] = read_copy_inside,
     [STREAM_V6E] = read_traffic,
     [NORM_V6E] = read_traffic,
     [GEMM_V7X] = read_gemm,
     [GEMM_V6E] = read_gemm,
     [GEMM_V6E_WALL] = read_gemm,
     [GEMM_LARGE_WALL] = read_gemm,
-    [PALLAS_BLOCKS_V5E] = read_pallas,
+    [COPY] = read_copy_inside,
+    [GEMM] = read_gemm,
+    [PALLAS_BLOCKS_V5E] = read_gemm,
     [SMALL_V4] = read_elementwise,
     [ELEMENTWISE_V4] = read_elementwise,
     [FLASH_V6E] = read_attention,
 };
 
+/* How tables name chips; of names that begin alike the longer is first. */
 static const struct {
-    const char *chip, *machine;
-} machines[] = {{"v2", "tpu-v2"},   {"v3", "tpu-v3"},   {"v4i", "tpu-v4i"}, {"v4", "tpu-v4"},
-                {"v5e", "tpu-v5e"}, {"v5p", "tpu-v5p"}, {"v6e", "tpu-v6e"}, {"v7x", "tpu-v7x"}};
+    const char *name, *chip, *machine;
+} machines[] = {
+    {"v2", "v2", "tpu-v2"},        {"v3", "v3", "tpu-v3"},        {"v4i", "v4i", "tpu-v4i"},
+    {"v4", "v4", "tpu-v4"},        {"v5e", "v5e", "tpu-v5e"},     {"v5litepod", "v5e", "tpu-v5e"},
+    {"v5 lite", "v5e", "tpu-v5e"}, {"v5lite", "v5e", "tpu-v5e"},  {"v5p", "v5p", "tpu-v5p"},
+    {"v6e", "v6e", "tpu-v6e"},     {"v6 lite", "v6e", "tpu-v6e"}, {"trillium", "v6e", "tpu-v6e"},
+    {"v7x", "v7x", "tpu-v7x"},     {"tpu7x", "v7x", "tpu-v7x"},   {"ironwood", "v7x", "tpu-v7x"},
+};
 
-/* "v7x (1 of 2 TC)" is a v7x; "v5e x8" and "v7x 2x2x1" are several. */
-static bool find_machine(const char *chip, ts_workload *work) {
-    size_t length = strcspn(chip, " ");
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
-        if (strlen(machines[i].chip) == length && strncmp(chip, machines[i].chip, length) == 0)
-            work->machine = machines[i].machine;
+/* The place behind the name of a chip in a text. */
+static const char *find_name(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strncasecmp(at, name, length) == 0 && (at == text || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[length]))
+            return at + length;
     }
-    return work->machine != NULL || refuse(work, "there is no machine of that chip");
+    return NULL;
+}
+
+/* Of "v5e x8", "v7x 2x2x1", "v6e-8" more than one; "v7x (1 of 2 TC)" and "v6e-1" are one. What stands behind
+ * a hyphen counts the cores, for v2 to v4 and v5p two a chip. */
+static bool is_several(const char *behind, const char *chip) {
+    int64_t count = 1, factor;
+    bool cores = *behind == '-' && strchr("234", chip[1]) != NULL;
+    cores |= *behind == '-' && strcmp(chip, "v5p") == 0;
+    if (*behind == '-' && isdigit((unsigned char)behind[1])) count = strtoll(behind + 1, NULL, 10);
+    for (const char *at = behind; *at != '\0'; at++) {
+        if (tolower((unsigned char)*at) != 'x' || !isdigit((unsigned char)at[1])) continue;
+        factor = strtoll(at + 1, NULL, 10);
+        count = factor > count ? factor : count;
+        if (isdigit((unsigned char)at[-1]) && at[-1] > '1') count = 2;
+    }
+    return count > (cores ? 2 : 1);
+}
+
+static bool find_machine(const char *text, ts_workload *work, const char **chip, bool *several) {
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        const char *behind = find_name(text, machines[i].name);
+        if (behind == NULL) continue;
+        work->machine = machines[i].machine;
+        *chip = machines[i].chip;
+        *several = is_several(behind, *chip);
+        return true;
+    }
+    return refuse(work, "there is no machine of that chip");
 }
 
 static void find_time(const ts_measured_row *row, ts_workload *work) {
+    enum { TIME, BYTES, OPERATIONS };
     static const struct {
         const char *unit;
-        double us;
-    } times[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"ns", 1e-3}};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        if (strcmp(row->unit, times[i].unit) == 0) work->measured_us = row->value * times[i].us;
+        int of;
+        double factor; /* of a time, in us; of a rate, a us */
+    } units[] = {{"us", TIME, 1},
+                 {"ms", TIME, 1e3},
+                 {"s", TIME, 1e6},
+                 {"ns", TIME, 1e-3},
+                 {"GB/s", BYTES, 1e3},
+                 {"GiB/s", BYTES, 0x1p30 / 1e6},
+                 {"TB/s", BYTES, 1e6},
+                 {"TFLOP/s", OPERATIONS, 1e6},
+                 {"TFLOPS", OPERATIONS, 1e6},
+                 {"TFLOPs/s", OPERATIONS, 1e6},
+                 {"GFLOP/s", OPERATIONS, 1e3}};
+    double amounts[] = {0, (double)(work->read_bytes + work->written_bytes), 0};
+    for (int i = 0; i < work->count; i++) {
+        const ts_work_product *p = &work->products[i];
+        amounts[OPERATIONS] += 2 * (double)p->m * (double)p->n * (double)p->k;
     }
-    const ts_work_product *p = &work->products[0];
-    if (strcmp(row->unit, "GB/s") == 0 && work->kind == TS_WORK_COPY)
-        work->measured_us = (double)(work->read_bytes + work->written_bytes) / row->value / 1e3;
-    if (strcmp(row->unit, "TFLOP/s") == 0 && work->kind == TS_WORK_MATMUL)
-        work->measured_us = 2 * (double)p->m * (double)p->n * (double)p->k / row->value / 1e6;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcasecmp(row->unit, units[i].unit) != 0) continue;
+        work->measured_us = units[i].of == TIME ? row->value * units[i].factor
+                                                : amounts[units[i].of] / (row->value * units[i].factor);
+    }
     if (work->kind != TS_WORK_NONE && work->measured_us <= 0) refuse(work, "it is not a time");
 }
 
 static void read_by_group(const ts_measured_row *row, ts_workload *work) {
-    static const char *const keys[] = {"chip", NULL};
+    const char *chip;
+    bool several;
     for (int g = 0; g < GROUPS; g++) {
         if (strcmp(row->group, ts_work_groups[g].name) == 0) work->group = &ts_work_groups[g];
     }
@@ -536,32 +642,32 @@ static void read_by_group(const ts_measured_row *row, ts_workload *work) {
         refuse(work, "a group that is not known");
         return;
     }
-    const char *chip = work->group->chip;
-    if (chip == NULL) { /* "chip": "v5e" */
-        const char *at = strstr(row->parameters, keys[0]);
-        for (size_t i = 0; at != NULL && chip == NULL && i < sizeof machines / sizeof machines[0]; i++) {
-            if (has(at + 4, machines[i].chip)) chip = machines[i].chip;
-        }
-    }
+    const char *text = work->group->chip;
+    if (text == NULL) text = strstr(row->parameters, "\"chip\""); /* "chip": "v5e" */
     if (work->group->reason != NULL)
         refuse(work, work->group->reason);
-    else if (find_machine(chip != NULL ? chip : "", work))
+    else if (find_machine(text != NULL ? text : "", work, &chip, &several))
         readers[work->group - ts_work_groups](row, work);
 }
 
 static void read_by_words(const ts_measured_row *row, ts_workload *work) {
-    if (!find_machine(row->chip, work)) return;
+    const char *chip;
+    bool several;
+    if (!find_machine(row->chip, work, &chip, &several)) return;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        size_t length = strlen(families[i].chip), end = strcspn(row->chip, " ");
-        if (strncmp(row->chip, families[i].chip, length) != 0 || (length > 1 && length != end)) continue;
-        if (!has(row->workload, families[i].words[0]) ||
-            (families[i].words[1] != NULL && !has(row->workload, families[i].words[1])))
-            continue;
-        if (families[i].group < GROUPS) work->group = &ts_work_groups[families[i].group];
-        families[i].read(row, work);
+        const char *const *words = families[i].words;
+        if (families[i].chip != NULL && strcmp(chip, families[i].chip) != 0) continue;
+        if (!has(row->workload, words[0]) || (words[1] != NULL && !has(row->workload, words[1]))) continue;
+        group_id group = families[i].group;
+        if (group == GEMM && HAS(row->timing, "wall", "host")) group = GEMM_LARGE_WALL;
+        if (group < GROUPS) work->group = &ts_work_groups[group];
+        if (families[i].read == NULL || (several && families[i].read != read_nothing))
+            refuse(work, several ? chips : families[i].reason);
+        else
+            families[i].read(row, work);
         return;
     }
-    refuse(work, "words that are not known");
+    refuse(work, several ? chips : "words that are not known");
 }
 
 void ts_workload_read(const ts_measured_row *row, ts_workload *work) {

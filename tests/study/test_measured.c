@@ -96,6 +96,10 @@ static void parameters(void **state) {
         {"xM=3 M=4", "M", 1, {4}},
         {"Mx=3", "M", 0, {0}},
         {"size=8192 MB median", "size", 1, {8589934592.0}},
+        {"size=2MiB", "size", 1, {2097152}},
+        {"M=2K N=4 K=5", "M", 1, {2048}},
+        {"M=2K N=4 K=5", "N", 1, {4}},
+        {"M=2048x2048", "M", 0, {0}},
         {"a=b b=a", "a", 0, {0}},
         {"", "a", 0, {0}},
     };
@@ -103,6 +107,15 @@ static void parameters(void **state) {
         double numbers[4] = {0};
         assert_int_equal(ts_measured_numbers(cases[i].text, cases[i].key, 4, numbers), cases[i].count);
         for (int n = 0; n < cases[i].count; n++) assert_true(numbers[n] == cases[i].numbers[n]);
+    }
+    static const struct {
+        const char *text;
+        double number;
+    } scalars[] = {{"a=16,777,216 B", 16777216}, {"a=1,77", 1}, {"a=(16,777)", 16}, {"a=1,b=222", 1}};
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        double number = 0;
+        assert_int_equal(ts_measured_numbers(scalars[i].text, "a", 1, &number), 1);
+        assert_true(number == scalars[i].number);
     }
 }
 
