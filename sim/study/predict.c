@@ -234,7 +234,8 @@ static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known
 
 /* ---- Matrix products ---- */
 
-static const char small_blocks[] = "tilesim:/blocks.tsim"; /* whose passes are too short to overlap */
+static const char matmul[] = "tilesim:/matmul.tsim",
+                  small_blocks[] = "tilesim:/blocks.tsim"; /* whose passes are too short to overlap */
 
 typedef struct {
     int64_t m, n, k;
@@ -249,6 +250,12 @@ static extents pass_of(const ts_machine *machine) {
 static int64_t fit(int64_t block, int64_t extent, int64_t unit) {
     extent = ts_round_up(extent, unit);
     return block < extent ? ts_round_up(block, unit) : extent;
+}
+
+/* As many blocks as `block` asks for, of about the same size, in steps. */
+static int64_t share(int64_t block, int64_t extent, int64_t step) {
+    int64_t even = ts_ceil_div(extent, ts_ceil_div(extent, block));
+    return even > step ? ts_round_up(even, step) : even;
 }
 
 /* A block no larger than the product, in the units that matmul.tsim asks for. */
@@ -277,26 +284,37 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
     define(k, "BM", b.m);
     define(k, "BN", b.n);
     define(k, "BK", b.k);
-    if (strcmp(k->program, small_blocks) != 0) {
+    if (k->program == matmul) {
         define(k, "TANH", tanh);
         define(k, "OUT", p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
-    int64_t n =
-        p->m <= b.m ? p->n : ts_ceil_div(p->m, b.m) * ts_round_up(p->n, b.n); /* all blocks, side by side */
+    int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->machine).n);
+    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m);   /* all blocks, side by side */
     return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
+}
+
+enum { TALL = 512 }; /* rows beside which wide tiles are latched gently: see include/gemm.tsim */
+
+/* The same for blocks that are free. */
+static extents choose_block(extents b, const ts_work_product *p, const ts_machine *machine) {
+    int64_t rows = machine->core.mxu.edge > 128 ? TALL : 1;
+    b = fit_block((extents){share(b.m, p->m, rows), share(b.n, p->n, 1), share(b.k, p->k, 1)}, p, machine);
+    int64_t half = ts_round_up(b.k / 2, pass_of(machine).k);
+    if (ts_round_up(p->k, half) < ts_round_up(p->k, b.k)) b.k = half; /* the last step is padded */
+    return b;
 }
 
 /* As a compiler does, take the best of some blocks: a small product is one or two, and in one step along K
  * the rows of a stay for all columns. */
 static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int tanh, double *us) {
-    extents first = fit_block(large_block(k->machine), p, k->machine);
+    extents first = choose_block(large_block(k->machine), p, k->machine);
     bool large = (double)p->m * (double)p->n * (double)p->k > 0x1p34;
     double one;
     if (!run_product(err, k, p, first, tanh, us)) return false;
     for (int i = large ? 2 : 1; i < 4; i += large ? 2 : 1) {
         extents other = {first.m, i & 1 ? first.n / 2 : first.n,
                          i & 2 ? (large ? p->k : 2 * first.k) : first.k};
-        other = fit_block(other, p, k->machine);
+        other = choose_block(other, p, k->machine);
         if (other.n == first.n && other.k == first.k) continue;
         ts_error full = {0}; /* of VMEM: then it is no choice */
         if (run_product(&full, k, p, other, tanh, &one) && one < *us) *us = one;
@@ -304,6 +322,7 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
     return true;
 }
 
+enum { FEW_ROWS = 1024 };
 enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
 
 /* What the program does not show: f32 operands, of which it reads bf16, and thin ones, which it pads: then
@@ -320,30 +339,40 @@ static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *kno
     return true;
 }
 
+static bool predict_blocks(ts_error *err, kernel *k, const ts_workload *w, const ts_work_product *p, int tanh,
+                           double *us) {
+    extents b = {w->block[0], w->block[1], w->block[2]};
+    int64_t edge = k->machine->core.mxu.edge;
+    double turned;
+    if (b.m > 0 && (b.m < 128 + edge || edge <= 128)) { /* wider units need larger ones: this c is f32 */
+        k->program = b.m < 128 + edge ? small_blocks : matmul;
+        return run_product(err, k, p, k->program == matmul ? fit_block(b, p, k->machine) : b, tanh, us);
+    }
+    if (!predict_best(err, k, p, tanh, us)) return false;
+    if (p->m >= p->n || p->m > FEW_ROWS || p->weights > 1) return true;
+    ts_work_product other = *p; /* few rows keep the units waiting for weights: they are the weights then */
+    other.m = p->n;
+    other.n = p->m;
+    if (!predict_best(err, k, &other, tanh, &turned)) return false;
+    if (turned < *us) *us = turned;
+    return true;
+}
+
 static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                             const ts_work_product *p, const ts_machine *machine, double *us) {
-    extents b = {w->block[0], w->block[1], w->block[2]};
-    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/matmul.tsim"};
+    kernel k = {.arena = arena, .known = known, .machine = machine, .program = matmul};
     int whole = (int)p->transcendentals;
     double more = *us = 0;
-    if (b.m > 0 && b.m < 128 + machine->core.mxu.edge) {
-        k.program = small_blocks;
-        if (!run_product(err, &k, p, b, 0, us)) return false;
-    } else if (b.m > 0 &&
-               machine->core.mxu.edge <= 128) { /* wider units need larger ones: this c is f32, not bf16 */
-        if (!run_product(err, &k, p, fit_block(b, p, machine), whole, us)) return false;
-    } else if (!predict_best(err, &k, p, whole, us)) {
-        return false;
-    }
-    if (p->transcendentals > whole && k.program != small_blocks) { /* of a part of the products: its share */
-        if (!predict_best(err, &k, p, whole + 1, &more)) return false;
+    if (!predict_blocks(err, &k, w, p, whole, us)) return false;
+    if (p->transcendentals > whole && k.program == matmul) { /* of a part of the products: its share */
+        if (!predict_blocks(err, &k, w, p, whole + 1, &more)) return false;
         *us += (p->transcendentals - whole) * (more - *us);
     }
     *us += microseconds(machine->chip.launch_ps);
     return predict_operands(err, arena, known, p, machine, us);
 }
 
-/* The cores of a device each take their share of the rows, and of the HBM. */
+/* The cores of a device each take their share of the rows, or columns, and of the HBM. */
 static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                              const ts_machine *machine, double *us) {
     int cores = machine->chip.tensor_cores;
@@ -353,7 +382,8 @@ static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *kno
     for (int i = 0; core != NULL && i < w->count; i++) {
         double one;
         ts_work_product p = w->products[i];
-        p.m = ts_ceil_div(p.m, cores);
+        int64_t *larger = p.m >= p.n || p.weights > 1 || w->block[0] > 0 ? &p.m : &p.n;
+        *larger = ts_ceil_div(*larger, cores);
         if (!predict_product(err, arena, known, w, &p, core, &one)) return false;
         *us += one;
     }
