@@ -293,12 +293,14 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
     return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
 }
 
-enum { TALL = 512 }; /* rows beside which wide tiles are latched gently: see include/gemm.tsim */
+/* Rows beside which tiles are latched without waiting: see LAG and TALL of include/gemm.tsim. */
+static int64_t tall(const ts_machine *machine) { return machine->core.mxu.edge > 128 ? 512 : 384; }
 
 /* The same for blocks that are free. */
 static extents choose_block(extents b, const ts_work_product *p, const ts_machine *machine) {
-    int64_t rows = machine->core.mxu.edge > 128 ? TALL : 1;
+    int64_t rows = machine->core.mxu.edge > 128 ? tall(machine) : 1;
     b = fit_block((extents){share(b.m, p->m, rows), share(b.n, p->n, 1), share(b.k, p->k, 1)}, p, machine);
+    if (b.m >= pass_of(machine).m && b.m < tall(machine)) b.m = tall(machine);
     int64_t half = ts_round_up(b.k / 2, pass_of(machine).k);
     if (ts_round_up(p->k, half) < ts_round_up(p->k, b.k)) b.k = half; /* the last step is padded */
     return b;

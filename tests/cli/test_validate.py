@@ -117,6 +117,75 @@ def attention_in_one_kernel():
             assert {row["group"] for row in rows[:2]} == {"flash-v6e"}, rows
 
 
+HEADER = "id,chip,workload description,parameters,measured value,unit,timing\n"
+
+
+def ask(rows):
+    """Of rows (chip, words, parameters, value, unit): what the JSON says of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text(HEADER + "".join(f'{i},{chip},"{words}","{parameters}",{value},{unit},device\n'
+                                          for i, (chip, words, parameters, value, unit) in enumerate(rows)))
+        return json.loads(expect(["validate", "--data", str(table), "--json"]))["rows"]
+
+
+@test
+def the_same_in_other_words():
+    alike = [
+        [("v7x (1 of 2 TC)", "bf16 GEMM, one device", "M=N=K=512 bf16", 105, "TFLOP/s"),
+         ("TPU v7x", "Pallas GEMM", "m=512 n=512 k=512", 105e3, "GFLOP/s"),
+         ("Ironwood", "bf16 matmul", "M: 512, N: 512, K: 512", 2.5565, "us"),
+         ("v7x-1", "Matmul", "512x512x512", 2556.5, "ns"),
+         ("V7X", "XLA gemm", "shape=[512,512,512]", 105, "TFLOPS")],
+        [("v7x", "HBM copy", "size=8388608 B", 2246.13, "GB/s"), ("v7x", "hbm copy", "size=8,388,608", 2246.13, "GB/s"),
+         ("tpu7x", "copy inside HBM", "bytes: 8 MiB", 2.24613, "TB/s")],
+        [("v5e", "Pallas matmul", "M=N=K=1024 bm=128 bk=128 bn=128", 0.3, "ms"),
+         ("TPU v5 lite", "Pallas matmul, fused relu", "n=1024 bm=128 bk=128 bn=128", 300, "us")],
+        [("v6e", "JAXKernelBench level1 19_ReLU", "dim=2 out=((4096, 4096), dtype(float32))", 1, "ms"),
+         ("Trillium", "JAXKernelBench level1 31_ELU", "out=((4096, 4096), dtype(float32))", 0.001, "s")],
+    ]
+    answers = iter(ask([row for rows in alike for row in rows]))
+    for rows in alike:
+        mine = [next(answers) for _ in rows]
+        assert len({row["group"] for row in mine}) == 1 and mine[0]["simulated_us"] > 0, mine
+        for row in mine:
+            assert row["simulated_us"] == mine[0]["simulated_us"], (row, mine[0])
+            assert abs(row["measured_us"] / mine[0]["measured_us"] - 1) < 1e-3, (row, mine[0])
+
+
+@test
+def what_is_not_modelled_says_why():
+    rows = {
+        ("v5e x8", "Pallas matmul", "M=N=K=1024"): "it is of several chips, and there are no links between them",
+        ("v4-8", "f16 elementwise add 1D", "n=64"): "it is of several chips, and there are no links between them",
+        ("v7x", "fp8 GEMM", "M=N=K=1024"): "a product of 8-bit values",
+        ("v7x", "GEMM", ""): "it does not state M, N and K",
+        ("v7x", "GEMM", "M=0 N=K=4"): "it does not state M, N and K",
+        ("v7x", "HBM copy", "size=-3"): "it states no size",
+        ("v6e", "NTT as matmul", "batch=1"): "integers of several words",
+        ("v6e", "sorting", "n=1"): "words that are not known",
+        ("v9", "GEMM", "M=N=K=8"): "there is no machine of that chip",
+    }
+    for row, (words, reason) in zip(ask([(*words, 1, "us") for words in rows]), rows.items()):
+        assert row["reason"] == reason, (words, row)
+
+
+@test
+def products_of_any_shape():
+    """Neighbours take about the same, larger ones more; few rows cost what they move, not what they pad."""
+    if SLOW:
+        return
+    def times(shapes):
+        rows = ask([("v7x", "bf16 GEMM", "M={} N={} K={}".format(*shape), 1, "us") for shape in shapes])
+        return [row["simulated_us"] / row["roofline_us"] for row in rows], [row["simulated_us"] for row in rows]
+    squares = [256, 384, 512, 700, 1000, 1024, 1500, 2048, 2100, 3000, 3072, 4096, 4100, 5000, 8192]
+    _, rising = times([(n, n, n) for n in squares])
+    assert all(a < 1.05 * b for a, b in zip(rising, rising[1:])), rising
+    ratios, thin = times([(1, 4096, 4096), (17, 4096, 4096), (4096, 17, 4096), (300, 4096, 4096), (4096, 4096, 1),
+                          (65536, 128, 128), (8205, 5921, 2949)])
+    assert max(ratios) < 3.2 and thin[1] == thin[2], ratios
+
+
 def fitted(chip):
     """The figures of a chip's file that its comments call fitted."""
     path, figures = [], []
