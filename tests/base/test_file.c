@@ -317,7 +317,22 @@ static void places_that_cannot_be_written(void **state) {
     ts_error_clear(&err);
     mkdir(path, 0777);
     assert_false(ts_file_save(&err, arena, path, "x", 1));
-    assert_io_error(&err, "rename to", "Is a directory");
+    assert_io_error(&err, "create", "it is a directory");
+    assert_int_equal(file_count(), 1);
+    ts_error_clear(&err);
+    assert_null(ts_file_create(&err, arena, ""));
+    assert_error(&err, TS_ERROR_IO, "error: cannot create '': it has no name\n");
+}
+
+static void checks_leave_nothing(void **state) {
+    (void)state;
+    ts_error err = {0};
+    assert_true(ts_file_check(&err, arena, path) && ts_file_check(&err, arena, "-") &&
+                ts_file_check(&err, arena, "/dev/full"));
+    assert_int_equal(file_count(), 0);
+    mkdir(path, 0777);
+    assert_false(ts_file_check(&err, arena, path));
+    assert_io_error(&err, "create", "it is a directory");
     assert_int_equal(file_count(), 1);
 }
 
@@ -372,6 +387,7 @@ int main(void) {
         TEST(abandoned),
         TEST(two_writers_of_one_path),
         TEST(places_that_cannot_be_written),
+        TEST(checks_leave_nothing),
         TEST(devices),
         TEST(standard_output),
     };
