@@ -405,7 +405,8 @@ static void gather_block(ts_dma *dma, transfer *t) {
 static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
         gather_block(dma, t);
-        if (dma->steady.refresh.interval > 0 && (dma->request_count >= REQUESTS / 2 || !touches_hbm(t))) {
+        if (dma->steady.refresh.interval > 0 &&
+            (dma->request_count >= REQUESTS / 2 || dma->request_count == 0)) {
             flush(dma, t);
             skip_blocks(dma, t);
         }

@@ -130,6 +130,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
     hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
+    hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
@@ -150,7 +151,9 @@ void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
     hbm->is_awaited = false;
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
-    hbm->round = hbm->round_walked = 0;
+    hbm->round = 0;
+    hbm->busiest = hbm->busiest_walked = 0;
+    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
     hbm->gap_at = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
     clear_all(hbm);
@@ -500,16 +503,29 @@ static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
     return st->window < 0 || st->window > most ? most : st->window;
 }
 
-/* Bursts of a channel that is walked, or not. In each round of bursts, the walked ones should get their
- * share. */
-static inline void count_share(ts_hbm *hbm, bool is_walked, bool is_write, int bursts) {
+/* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
+ * busiest of all. */
+static void end_round(ts_hbm *hbm) {
+    int32_t walked = 0, busiest = 0, busiest_walked = 0;
+    for (int i = 0; i < hbm->channel_count; i++) {
+        busiest = max32(busiest, hbm->round_of[i]);
+        if (i % hbm->share != 0) continue;
+        busiest_walked = max32(busiest_walked, hbm->round_of[i]);
+        walked += hbm->round_of[i];
+    }
+    int32_t excess = walked * hbm->share - hbm->round;
+    hbm->excess += excess < 0 ? -excess : excess;
+    hbm->busiest += busiest;
+    hbm->busiest_walked += busiest_walked;
+    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
+    hbm->round = 0;
+}
+
+static inline void count_share(ts_hbm *hbm, int channel, bool is_write, int bursts) {
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
-    hbm->round_walked += is_walked ? bursts : 0;
-    if (hbm->round < ROUND) return;
-    int32_t excess = hbm->round_walked * hbm->share - hbm->round;
-    hbm->excess += excess < 0 ? -excess : excess;
-    hbm->round = hbm->round_walked = 0;
+    hbm->round_of[channel] += bursts;
+    if (hbm->round >= ROUND) end_round(hbm);
 }
 
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
@@ -532,7 +548,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             bool is_pair = pairs && !(burst & 1) && burst < last;
             uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
             if (channel_of(place) & (hbm->share - 1)) {
-                count_share(hbm, false, r->is_write, 1 + is_pair);
+                count_share(hbm, channel_of(place), r->is_write, 1 + is_pair);
                 burst += 1 + is_pair;
                 continue;
             }
@@ -544,7 +560,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
-            if (hbm->share > 1) count_share(hbm, true, r->is_write, 1 + is_pair);
+            if (hbm->share > 1) count_share(hbm, channel_of(place), r->is_write, 1 + is_pair);
             add_piece(hbm, st, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
@@ -618,7 +634,7 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
 
 bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    return hbm->excess <= all / 8 + 2 * ROUND;
+    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 32 <= hbm->busiest_walked * 33 + ROUND;
 }
 
 bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {

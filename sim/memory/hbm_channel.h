@@ -107,7 +107,7 @@ typedef struct {
  * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
  * block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
-enum { ROUND = 2048 }; /* bursts: about a window of lookahead */
+enum { ROUND = 1024 }; /* bursts: less than a window of lookahead */
 typedef struct {
     uint64_t place;    /* of the first burst: ts_address_map_pack without the channel */
     int32_t at[2];     /* in: offered from this cycle on; out: accepted */
@@ -129,12 +129,13 @@ struct ts_hbm {
     int channel_count;
     hbm_channel **walked; /* those that are their own leaders */
     int walked_count;
-    uint64_t pair;               /* the place of a pair's second burst, XOR that of the first */
-    int share;                   /* channels whose number it divides are walked */
-    int64_t offered[2];          /* bursts to all channels, by direction, while not all are walked */
-    int32_t round, round_walked; /* of the current ROUND of them: so far, to walked channels */
-    int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
-    int64_t base;      /* of local cycles */
+    uint64_t pair;            /* the place of a pair's second burst, XOR that of the first */
+    int share;                /* channels whose number it divides are walked */
+    int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
+    int32_t round, *round_of; /* of the current ROUND of them: so far, to each channel */
+    int64_t excess; /* of bursts over the share of the walked ones, or under it, summed over rounds */
+    int64_t busiest, busiest_walked; /* bursts to the busiest channel: of all; of the walked ones */
+    int64_t base;                    /* of local cycles */
     int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
     int64_t end_cycle; /* of streams started anew since */
     int32_t write_high, write_low; /* drain starts above, ends below */

@@ -20,14 +20,18 @@ static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:
                                       "{1,0:T(4,128)}", "{1,0:T(2,128)}", "{1,0:T(16,128)}"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
-static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *layout) {
+static const ts_shape *shape_of(ts_arena *arena, const char *type, const int64_t *dims, const char *layout) {
     char text[96];
     ts_error err = {0};
-    snprintf(text, sizeof text, "f32[%d,%d]%s", (int)dims[0], (int)dims[1], layout);
+    snprintf(text, sizeof text, "%s[%d,%d]%s", type, (int)dims[0], (int)dims[1], layout);
     ts_source source = {"shape", text, strlen(text)};
     const ts_shape *parsed = ts_shape_parse(&err, arena, &source);
     assert_non_null(parsed);
     return parsed;
+}
+
+static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *layout) {
+    return shape_of(arena, "f32", dims, layout);
 }
 
 static ts_dma_cost price(ts_arena *arena, const char *map, const ts_shape *src, const ts_shape *dst,
@@ -103,6 +107,25 @@ static const ts_plan *plan_at(ts_arena *arena, const ts_shape *src, const ts_sha
     return plan;
 }
 
+/* Four channels are all walked, so that only blocks can be left out; each has as many accesses as are offered
+ * together (256). */
+static void blocks_that_fill_an_offer_are_left_out(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config hbm = hbm2;
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ};
+    ts_dma_cost cost;
+    int64_t dims[2] = {8192, 1024};
+    hbm.channels = 4;
+    const ts_plan *plan = plan_at(arena, shape_of(arena, "bf16", dims, "{1,0}"),
+                                  shape_of(arena, "bf16", dims, "{0,1}"), 1 << 28);
+    assert_true(ts_dma_price(&err, arena, &machine, plan, (ts_dma_end){.in_hbm = true},
+                             (ts_dma_end){.in_hbm = false}, false, &cost));
+    assert_true(cost.skipped);
+    ts_arena_free(arena);
+}
+
 static void a_pricer_gives_the_same_answers(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -129,6 +152,7 @@ int main(void) {
         cmocka_unit_test(a_pricer_gives_the_same_answers),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
+        cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
     };
     return cmocka_run_group_tests_name("dma/price", tests, NULL, NULL);
 }

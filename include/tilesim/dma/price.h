@@ -27,7 +27,7 @@ typedef struct {
 } ts_dma_cost;
 
 /* Below this many bytes moved every access is walked. */
-enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 20 };
+enum { TS_DMA_PRICE_WALKED_BYTES = 4 << 20 };
 
 /* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every access.
  * Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long boxes only at some
