@@ -82,19 +82,17 @@ bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machi
 
 static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name, "hbm") == 0; }
 
-/* Equal layouts on both sides move their padding along, in one run: equal bytes are equal plans. */
-static bool price_transfer(ts_error *err, choose_pricer *p, const ts_shape *shape, const ts_choose_use *use,
-                           int64_t *cycles, const char **limiter) {
+/* Equal layouts on both sides move their padding along, in one run: so many bytes in order. */
+static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *use, int64_t bytes,
+                        const choose_transfer **found) {
     for (int i = 0; i < p->known_count; i++) {
-        choose_transfer *known = &p->known[i];
-        if (known->bytes != shape->bytes || known->from != use->from || known->to != use->to) continue;
-        *cycles = known->cycles;
-        *limiter = known->limiter;
-        return true;
+        *found = &p->known[i];
+        if ((*found)->bytes == bytes && (*found)->from == use->from && (*found)->to == use->to) return true;
     }
+    const ts_shape *shape = ts_shape_row_major(err, p->scratch, TS_DTYPE_U8, 1, &bytes);
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
-    if (use->from == use->to) dst.base_bits = ts_round_up(shape->bytes, use->to->align_bytes) * 8;
-    const ts_plan *plan = ts_plan_new(err, p->scratch, &src, &dst, shape->layout->rank, shape->layout->dims);
+    if (use->from == use->to) dst.base_bits = ts_round_up(bytes, use->to->align_bytes) * 8;
+    const ts_plan *plan = shape ? ts_plan_new(err, p->scratch, &src, &dst, 1, &bytes) : NULL;
     ts_dma_machine machine = {&p->machine->dma, &p->machine->hbm, p->machine->chip.sustained_khz};
     ts_dma_cost cost;
     bool good =
@@ -108,10 +106,27 @@ static bool price_transfer(ts_error *err, choose_pricer *p, const ts_shape *shap
             ts_arena_grow(p->arena, p->known, (size_t)p->known_count, (size_t)capacity, sizeof *p->known);
         p->known_capacity = capacity;
     }
-    p->known[p->known_count++] =
-        (choose_transfer){shape->bytes, cost.cycles, use->from, use->to, cost.limiter};
-    *cycles = cost.cycles;
-    *limiter = cost.limiter;
+    p->known[p->known_count] = (choose_transfer){bytes, cost.cycles, use->from, use->to, cost.limiter};
+    *found = &p->known[p->known_count++];
+    return true;
+}
+
+/* A large transfer, whose price is extended from its stride in any case, is interpolated between two powers
+ * of two: to within 2 %. */
+enum { WHOLE_BYTES = 64 << 20 };
+
+static bool price_transfer(ts_error *err, choose_pricer *p, int64_t bytes, const ts_choose_use *use,
+                           int64_t *cycles, const char **limiter) {
+    const choose_transfer *known;
+    int64_t low = bytes;
+    if (bytes > WHOLE_BYTES)
+        for (low = WHOLE_BYTES; low <= bytes / 2;) low *= 2;
+    if (!price_bytes(err, p, use, low, &known)) return false;
+    *cycles = known->cycles;
+    *limiter = known->limiter;
+    if (low == bytes) return true;
+    if (!price_bytes(err, p, use, 2 * low, &known)) return false;
+    *cycles += (int64_t)((__int128)(known->cycles - *cycles) * (bytes - low) / low);
     return true;
 }
 
@@ -124,7 +139,7 @@ static bool price_uses(ts_error *err, choose_pricer *p, ts_candidate *c) {
         int64_t cycles;
         const char *limiter;
         bool moves = r->uses[i].kind == TS_USE_DMA;
-        if (moves ? !price_transfer(err, p, c->shape, &r->uses[i], &cycles, &limiter)
+        if (moves ? !price_transfer(err, p, c->shape->bytes, &r->uses[i], &cycles, &limiter)
                   : !choose_core_cycles(err, &p->core, c->shape, &r->uses[i], &cycles, &limiter))
             return false;
         *(moves ? &c->dma_cycles : &c->core_cycles) += cycles;
@@ -158,11 +173,18 @@ static int64_t bound_of(const choose_pricer *p, const ts_shape *shape) {
     return bound > core ? bound : core;
 }
 
+/* What is asked about is priced, however bad. */
+static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
+
+/* Likely ones first, for what is found cuts the others: those that are marked, of few bytes, row-major, whose
+ * text is the greatest. */
 static int by_bound(const void *x, const void *y) {
     const ts_candidate *a = x, *b = y;
     if (a->bound_cycles != b->bound_cycles) return a->bound_cycles < b->bound_cycles ? -1 : 1;
     if (a->combines != b->combines) return a->combines ? 1 : -1;
-    return strcmp(a->text, b->text);
+    if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    return strcmp(b->text, a->text);
 }
 
 static int by_cycles(const void *x, const void *y) {
@@ -172,13 +194,9 @@ static int by_cycles(const void *x, const void *y) {
     if (a->cycles != b->cycles) return a->cycles < b->cycles ? -1 : 1;
     if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
     if (a->combines != b->combines) return a->combines ? 1 : -1;
-    bool marked = a->is_now || a->is_rule, other = b->is_now || b->is_rule;
-    if (marked != other) return marked ? -1 : 1;
+    if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
     return strcmp(b->text, a->text); /* row-major, whose text is the greatest, first */
 }
-
-/* What is asked about is priced, however bad. */
-static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
 
 /* `limit`: cycles after which a run is given up; then *cut is set. */
 bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {

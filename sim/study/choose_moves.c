@@ -56,23 +56,32 @@ static bool make_moved(ts_arena *arena, const choose_pricer *now, const char *ov
     moved->machine =
         ts_machine_load_with(NULL, arena, request->machine_name, "assumed", sets, request->set_count + 1);
     if (!moved->machine) return false;
+    bool core = begins(override, "core.");
     ts_choose_use *uses = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
     for (int i = 0; i < request->use_count; i++) {
         uses[i] = request->uses[i];
         if (uses[i].from) uses[i].from = ts_machine_find_memory(NULL, moved->machine, uses[i].from->name);
         if (uses[i].to) uses[i].to = ts_machine_find_memory(NULL, moved->machine, uses[i].to->name);
     }
-    moved->uses = uses;
+    if (!core) moved->uses = uses;
     *p = *now;
     p->arena = arena;
     p->machine = moved->machine;
     p->request = moved;
-    p->known = NULL;
-    p->known_count = p->known_capacity = 0;
+    if (!core) p->known = NULL; /* transfers take what they took, or kernels and the program */
+    if (!core) p->known_count = p->known_capacity = 0;
     p->core.machine = moved->machine;
-    if (!begins(override, "core.")) return true; /* kernels and the program are as they were */
+    if (!core) return true;
     p->core = (choose_core){.arena = arena, .machine = moved->machine, .dtype = now->core.dtype};
     return !p->program || choose_load_program(NULL, arena, p);
+}
+
+/* Does a rival of a shape's uses take no less of anything that the moved figure changes? Transfers take the
+ * longer the more bytes they have. */
+static bool is_beaten(const choose_pricer *now, const char *override, const ts_candidate *best,
+                      const ts_candidate *rival) {
+    bool core = begins(override, "core.") && best->core_cycles > 0;
+    return !now->program && !core && rival->bytes >= best->bytes && rival->core_cycles >= best->core_cycles;
 }
 
 /* Another layout wins on the machine with a figure moved, by more than a tie: which rival, 0: none, -1: the
@@ -87,13 +96,17 @@ static int find_winner(ts_arena *arena, const choose_pricer *now, const char *ov
     bool cut;
     int winner = 0;
     ts_candidate best = list[rivals[0]];
+    bool open = false;
+    for (int i = 1; i < count; i++) open |= !is_beaten(now, override, &best, &list[rivals[i]]);
     if (!make_moved(arena, now, override, &moved, &p)) return -1;
+    if (!open) return 0;
     if (!choose_price(&err, &p, &best, INT64_MAX, &cut)) return -1;
     *best_cycles = *winner_cycles = best.cycles;
     bool slows = best.cycles > list[rivals[0]].cycles;
     for (int i = 1; i < count; i++) {
         ts_candidate c = list[rivals[i]];
         if (slows && choose_with_tie(c.cycles) >= best.cycles) continue;
+        if (is_beaten(now, override, &best, &c)) continue;
         if (!choose_price(&err, &p, &c, *winner_cycles, &cut)) return -1;
         if (cut || c.cycles >= *winner_cycles) continue;
         *winner_cycles = c.cycles;
