@@ -188,7 +188,8 @@ static bool swizzled(parser *p, ts_cute_map *out) {
 /* *expected: what may follow, where the map could go on. */
 static bool map(parser *p, ts_cute_map *out, const char **expected) {
     *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
-    out->swizzled = ts_cursor_take(p->cursor, "S");
+    out->swizzled = ts_cursor_take(p->cursor, "Swizzle") || ts_cursor_take(p->cursor, "Sw") ||
+                    ts_cursor_take(p->cursor, "S"); /* as C++ calls it, and as C++ and Python print it */
     *expected = "'o' or the end";
     if (out->swizzled && !swizzle(p, &out->swizzle)) return false;
     if (out->swizzled && !ts_cursor_take(p->cursor, "o")) return true;

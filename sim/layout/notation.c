@@ -102,7 +102,7 @@ static bool is_name(ts_cursor at, const char *name, size_t length) {
 
 static int by_word(ts_cursor at) {
     static const char *const lists[] = {"S", "R", "O", NULL}, *const swizzles[] = {"SW", NULL},
-                             *const lambda[] = {"lambda", NULL}, *const s[] = {"S", NULL},
+                             *const lambda[] = {"lambda", NULL}, *const s[] = {"S", "Sw", "Swizzle", NULL},
                              *const tiles[] = {"T", NULL};
     const char *name;
     size_t length;

@@ -304,6 +304,13 @@ def bad_questions():
 
 
 @test
+def swizzles_by_all_their_names():
+    for name in ("S", "Sw", "Swizzle"):
+        out = expect(["layout", f"f32[8,8] {name}<3,0,3> o 0 o (8,8):(8,1)", "--equal", "f32[8,8] SW(0,3,3) o S[(8,8):(8,1)]"])
+        assert out.startswith("equal: "), out
+
+
+@test
 def help_has_an_example_that_works():
     code, out, _ = run("layout", "--help")
     example = out[out.index("example:"):].splitlines()[1].split()
