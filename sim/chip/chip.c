@@ -136,14 +136,13 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
-/* Of the transfers of other cores, those that nobody has waited for are seen. */
 static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
     chip_core *by = f->by;
     ts_chip *chip = by->chip;
     f->race = races_start(by->races, what, f->plan, space_of(by, &what->source),
                           space_of(by, &what->destination), f->semaphore, cycle);
     for (int i = 0; i < chip->core_count; i++) {
-        if (&chip->cores[i] != by) races_compare(chip->cores[i].races, f->race, cycle);
+        if (&chip->cores[i] != by) races_compare_cores(chip->cores[i].races, f->race, cycle);
     }
 }
 
@@ -339,7 +338,9 @@ static void forward_changed(void *self, int semaphore, int64_t by) {
 
 static void watch(chip_core *own) {
     ts_chip *chip = own->chip;
-    own->races = races_new(chip->arena, chip->code, chip->config->findings);
+    ts_space *const *spaces = chip->cores[0].spaces;
+    own->races = races_new(chip->arena, chip->code, chip->config->findings, spaces[TS_SPACE_HBM],
+                           spaces[TS_SPACE_CMEM]);
     own->ports.accessed = forward_accessed;
     own->ports.changed = forward_changed;
     for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
@@ -559,7 +560,10 @@ static bool pass_barrier(ts_chip *chip) {
         if (since < 0) return false;
         last = since > last ? since : last;
     }
-    for (int i = 0; i < chip->core_count; i++) ts_core_pass_barrier(chip->cores[i].core, last);
+    for (int i = 0; i < chip->core_count; i++) {
+        ts_core_pass_barrier(chip->cores[i].core, last);
+        if (chip->cores[i].races) races_pass_barrier(chip->cores[i].races);
+    }
     return true;
 }
 

@@ -27,18 +27,40 @@ struct race_transfer {
     int pending_count;
 };
 
+/* Granules of a memory of all cores, by words of 64. What was touched before the last barrier counts no more.
+ */
+typedef struct {
+    uint64_t touched;
+    int64_t phase;
+    const ts_transfer *what; /* the last */
+} track;
+typedef struct {
+    const ts_space *space;
+    track *words;
+    int64_t count;
+} trail;
+
+enum { READ, WRITTEN, SHARED_SPACES = 2 };
 struct ts_races {
     ts_arena *arena;
     const ts_code *code;
     ts_findings *findings;
     race_transfer *unsynced;
+    /* of transfers that were waited for: by other cores nobody has waited until all have come to a barrier */
+    trail trails[SHARED_SPACES][2];
+    int64_t phase;            /* from 1; how many barriers were passed */
     int64_t *given, *taken;   /* by semaphore: what transfers will have added, and what was taken */
     const ts_transfer **last; /* by semaphore */
 };
 
-ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings) {
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings, const ts_space *hbm,
+                    const ts_space *cmem) {
     ts_races *races = TS_NEW(arena, ts_races);
-    *races = (ts_races){.arena = arena, .code = code, .findings = findings};
+    *races = (ts_races){.arena = arena, .code = code, .findings = findings, .phase = 1};
+    for (int i = 0; i < 2 && code->cores > 1; i++) {
+        races->trails[0][i].space = hbm;
+        races->trails[1][i].space = cmem;
+    }
     races->given = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
     races->taken = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
     races->last = TS_NEW_ARRAY(arena, const ts_transfer *, code->semaphore_count + 1);
@@ -202,9 +224,8 @@ void races_access(ts_races *races, const ts_instruction *instruction, const ts_s
     }
 }
 
-/* ---- Transfers ---- */
-
-void races_compare(ts_races *races, const race_transfer *started, int64_t cycle) {
+/* Of a transfer with those that were not waited for. */
+static void compare(ts_races *races, const race_transfer *started, int64_t cycle) {
     ts_place where = ts_place_of_transfer(started->what);
     for (race_transfer *t = races->unsynced; t; t = t->next) {
         if (overlap(&started->src, &t->dst))
@@ -216,6 +237,67 @@ void races_compare(ts_races *races, const race_transfer *started, int64_t cycle)
     }
 }
 
+/* ---- Between cores ---- */
+
+static void leave_trail(ts_races *races, int kind, const reach *r, const ts_transfer *what) {
+    for (int i = 0; i < SHARED_SPACES; i++) {
+        trail *t = &races->trails[i][kind];
+        int64_t first = r->first / WORD, words = ts_ceil_div(r->end, WORD);
+        if (t->space != r->space || !r->touched) continue;
+        if (words > t->count) {
+            t->words =
+                ts_arena_grow(races->arena, t->words, (size_t)t->count, (size_t)words * 2, sizeof *t->words);
+            t->count = words * 2;
+        }
+        for (int64_t w = first; w < words; w++) {
+            uint64_t before = t->words[w].phase == races->phase ? t->words[w].touched : 0;
+            if (r->touched[w - first])
+                t->words[w] = (track){before | r->touched[w - first], races->phase, what};
+        }
+    }
+}
+
+/* A transfer of these races that touched some of it since the last barrier; NULL: none. */
+static const ts_transfer *find_trail(const ts_races *races, int kind, const reach *r) {
+    for (int i = 0; i < SHARED_SPACES; i++) {
+        const trail *t = &races->trails[i][kind];
+        int64_t first = r->first / WORD, words = ts_ceil_div(r->end, WORD);
+        if (t->space != r->space || !r->touched) continue;
+        for (int64_t w = first; w < words && w < t->count; w++) {
+            bool meets = t->words[w].phase == races->phase && (t->words[w].touched & r->touched[w - first]);
+            if (meets) return t->words[w].what;
+        }
+    }
+    return NULL;
+}
+
+static void report_unordered(ts_races *races, ts_finding_kind kind, const race_transfer *started,
+                             int trail_kind, int64_t cycle) {
+    const reach *r = kind == TS_FINDING_READ_RACE ? &started->src : &started->dst;
+    const ts_transfer *other = find_trail(races, trail_kind, r);
+    ts_finding *f = other ? ts_findings_add(races->findings, kind, ts_place_of_transfer(started->what),
+                                            ts_place_of_transfer(other), cycle)
+                          : NULL;
+    if (!f) return;
+    const ts_slice *slice = trail_kind == WRITTEN ? &other->destination : &other->source;
+    ts_finding_describe(
+        f, "this DMA %s bytes of '%s' that a DMA of another core %s, with no barrier between them",
+        kind == TS_FINDING_READ_RACE ? "reads" : "writes", races->code->tensors[slice->tensor].name,
+        trail_kind == WRITTEN ? "writes" : "reads");
+    f->other_text = "the DMA of the other core";
+}
+
+void races_compare_cores(ts_races *other, const race_transfer *started, int64_t cycle) {
+    compare(other, started, cycle);
+    report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN, cycle);
+    report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN, cycle);
+    report_unordered(other, TS_FINDING_WRITE_RACE, started, READ, cycle);
+}
+
+void races_pass_barrier(ts_races *races) { races->phase++; }
+
+/* ---- Transfers ---- */
+
 race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
                            const ts_space *dst, int semaphore, int64_t cycle) {
     ts_arena *arena = ts_arena_new();
@@ -223,7 +305,7 @@ race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_pl
     *t = (race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
     t->src = find_reach(arena, plan, true, src);
     t->dst = find_reach(arena, plan, false, dst);
-    races_compare(races, t, cycle);
+    compare(races, t, cycle);
     t->next = races->unsynced;
     races->unsynced = t;
     if (semaphore >= 0) {
@@ -250,6 +332,8 @@ void races_change(ts_races *races, int semaphore, int64_t by) {
         race_transfer *t = *link;
         if (t->semaphore == semaphore && t->completed >= 0) {
             *link = t->next;
+            leave_trail(races, READ, &t->src, t->what);
+            leave_trail(races, WRITTEN, &t->dst, t->what);
             ts_arena_free(t->arena);
         } else {
             link = &t->next;

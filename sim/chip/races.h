@@ -10,15 +10,20 @@
 typedef struct ts_races ts_races;
 typedef struct race_transfer race_transfer;
 
-ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings);
+/* Of one core; hbm and cmem are those of all cores. */
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings, const ts_space *hbm,
+                    const ts_space *cmem);
 void races_free(ts_races *races);
 
 /* The transfer is known until the program has waited for it: until as much was taken from its semaphore as
  * all transfers under way may have added. A transfer that signals nobody is never waited for. */
 race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
                            const ts_space *dst, int semaphore, int64_t cycle);
-/* Races of a transfer with those that were not waited for: its own core's are part of races_start. */
-void races_compare(ts_races *races, const race_transfer *started, int64_t cycle);
+/* Races of a transfer with those of another core: that it has not waited for, or not since the last barrier.
+ * Its own core's are part of races_start. */
+void races_compare_cores(ts_races *other, const race_transfer *started, int64_t cycle);
+/* Of each core, when all have come to it. */
+void races_pass_barrier(ts_races *races);
 void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle);
 /* The program added to a semaphore, or took from it (by < 0). */
 void races_change(ts_races *races, int semaphore, int64_t by);

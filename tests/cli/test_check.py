@@ -278,6 +278,27 @@ def cores_have_their_own_buffers_and_share_hbm():
     found = findings(".cores 2\n" + both, "-m", "tpu-v4")
     assert [f["kind"] for f in found] == ["write_race", "unwritten_output"], found
     assert found[0]["where"]["line"] == found[0]["other"]["line"] == line_of(".cores 2\n" + both, "dma y"), found
+    ordered = """        core.id s1
+        dma xb[0:8, :] <- x[s1 * 8:+8, :], in
+        wait in
+        dma y[s1 * 8:+8, :] <- xb[0:8, :], out
+        wait out
+        barrier
+        sxor s1, s1, 1
+        dma xb[0:8, :] <- y[s1 * 8:+8, :], in
+        wait in
+        sxor s1, s1, 1
+        barrier
+        dma y[s1 * 8:+8, :] <- xb[0:8, :], out
+        wait out
+"""
+    assert findings(".cores 2\n" + ordered, "-m", "tpu-v4", code=0) == []
+    reader = ".cores 2\n" + ordered.replace("        barrier\n", "", 1)
+    writer = ".cores 2\n" + "".join(ordered.rsplit("        barrier\n", 1))
+    found = findings(reader, "-m", "tpu-v4")
+    assert (found[0]["kind"], found[0]["message"]) == \
+        ("read_race", "this DMA reads bytes of 'y' that a DMA of another core writes, with no barrier between them"), found
+    assert all(findings(writer, *options, "-m", "tpu-v4")[0]["kind"] == "write_race" for options in ((), ("--time-only",)))
     one_waits = own.replace("        wait out\n", "        brnz s1, done\n        wait out\ndone:\n")
     found = findings(".cores 2\n" + one_waits, "-m", "tpu-v4")
     assert [f["kind"] for f in found] == ["transfer_left", "semaphore_left"], found

@@ -51,6 +51,10 @@ def every_variant():
             for machine in "tpu-v5e", "tpu-v6e":
                 expect(["run", "programs/stream.tsim", "-D", f"OP={op}", "-D", f"TYPE={kind}", "-D", "ROWS=300", "-D",
                         "COLS=140", "-m", machine], out=None)
+    for machine in "tpu-v5e", "tpu-v4":                  # blocks that meet inside 32 bytes of HBM
+        for kind in "f32", "bf16", "u8", "u4":
+            expect(["run", "programs/transpose.tsim", "-D", f"TYPE={kind}", "-D", "ROWS=301", "-D", "COLS=600", "-D", "Y_TILES=0", "-D",
+                    "MOST=16384", "-m", machine, "--check"], out=None)
     expect(["run", "programs/stream.tsim", "-D", "OP=copy", "-D", "TYPE=f16"], out=None)
     code, out, _ = run("run", "programs/matmul_f32.tsim", "-D", "PASSES=1")
     assert code == 3 and "FAILED" in out
