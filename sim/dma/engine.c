@@ -370,6 +370,15 @@ static bool waits_for_end(const ts_dma *dma) {
     return false;
 }
 
+/* Lets the memory run a little, to `limit` at most, when another transfer may end before `end`. */
+static bool settle_before(ts_dma *dma, int64_t end, int64_t limit) {
+    int64_t data = later(end - ps_cycles(dma, dma->config->completion_ps), 0);
+    int64_t last = to_tick(dma, data < limit ? data : limit), step = dma->settled_tick + SETTLE_TICKS;
+    if (dma->settled_tick >= last || !dma->hbm || !waits_for_end(dma)) return false;
+    settle(dma, step < last ? step : last);
+    return true;
+}
+
 /* Offers what has been gathered. */
 static void flush(ts_dma *dma, transfer *t) {
     if (dma->request_count > 0)
@@ -424,8 +433,10 @@ int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     for (;;) {
         int64_t cycle;
         transfer *done = earliest_done(dma), *t = next_to_act(dma, limit, &cycle);
-        if (done && done->done_cycle <= cycle)
+        if (done && done->done_cycle <= cycle) {
+            if (settle_before(dma, done->done_cycle, limit)) continue;
             return done->done_cycle <= limit ? done->done_cycle : INT64_MAX;
+        }
         if (t && cycle <= limit) {
             if (waits_for_end(dma)) settle(dma, to_tick(dma, cycle));
             act(dma, t);
