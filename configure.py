@@ -255,9 +255,11 @@ rule run
   pool = console
   description = $command
 rule install
-  command = d="$${{DESTDIR-}}$${{PREFIX-/usr/local}}" && mkdir -p "$$d/bin" "$$d/lib" "$$d/include" $
+  command = p="$${{PREFIX-/usr/local}}" && d="$${{DESTDIR-}}$$p" && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
       && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a "$$d/lib/" $
-      && cp -R include/tilesim "$$d/include/" && echo "installed in $$d"
+      && cp -R include/tilesim "$$d/include/" && v=$$(build/release/tilesim --version) $
+      && sed "s|@PREFIX@|$$p|; s|@VERSION@|$${{v##* }}|" tilesim.pc.in > "$$d/lib/pkgconfig/tilesim.pc" $
+      && echo "installed in $$d"
   pool = console
   description = installing
 
