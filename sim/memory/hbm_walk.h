@@ -503,6 +503,8 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
     ch->calm_until = 0;
     (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
                                                                               sh.banks_of_pc);
+    if (sh.half) /* nearly always the next one is some ticks away */
+        q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, true);
     return true;
 }
 
