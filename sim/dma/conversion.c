@@ -79,6 +79,8 @@ static void describe_to(ts_conversion *c, const ts_dtype_info *type) {
         c->limit = power_bits(bits);
         c->most = (uint32_t)((UINT64_C(1) << bits) - 1);
         c->to.magnitude = (uint32_t)((UINT64_C(1) << type->value_bits) - 1);
+        c->highest = (float)c->most;
+        c->lowest = c->is_signed ? -(float)(UINT64_C(1) << bits) : 0;
     }
 }
 
@@ -100,13 +102,21 @@ void ts_mover_set_conversion(ts_mover *m) {
     ts_conversion *c = &m->conversion;
     if (!m->kernels || !ts_conversion_find(m->src.dtype, m->dst.dtype, c)) return;
     m->convert = m->kernels->converts[c->from_kind][c->to_kind];
-    int from = ts_dtype_get(m->src.dtype)->stored_bits / 8, to = ts_dtype_get(m->dst.dtype)->stored_bits / 8;
-    if (!m->kernels->look_ups || from != 1 || to > 2) return;
+    int to = ts_dtype_get(m->dst.dtype)->stored_bits / 8;
+    if (!m->kernels->look_ups || ts_dtype_get(m->src.dtype)->stored_bits != 8) return;
+    ts_conversion to_half = *c;
+    ts_convert_function *convert = m->convert;
+    if (to > 2) { /* by way of bf16, where that is exact */
+        if (c->from_kind != TS_KIND_FLOAT_8 || !ts_conversion_find(m->src.dtype, TS_DTYPE_BF16, &to_half))
+            return;
+        convert = m->kernels->converts[c->from_kind][TS_KIND_BF16];
+        to = 2;
+    }
     uint8_t each[256], become[512];
     ts_convert_lines lines = {.groups = 1, .tiles = 1, .count = 256, .lines = 1, .line = &here};
     for (int i = 0; i < 256; i++) each[i] = (uint8_t)i;
-    m->convert(c, become, each, &lines);
+    convert(&to_half, become, each, &lines);
     for (int i = 0; i < 256 * to; i++) m->table[i % to][i / to] = become[i];
     c->table = m->table;
-    m->convert = m->kernels->look_ups[to];
+    m->convert = m->kernels->look_ups[c->to_kind];
 }

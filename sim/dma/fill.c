@@ -10,9 +10,7 @@
 #pragma GCC optimize("O3")
 #endif
 
-enum { RUN_ELEMENTS = 512 };
-
-static int bytes_of(const ts_mover_side *side) { return side->element_bits < 8 ? 1 : side->element_bits / 8; }
+enum { RUN_ELEMENTS = 2048 };
 
 void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
     static const int64_t here = 0;
@@ -23,24 +21,10 @@ void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_
         ts_convert_elements(m->src.dtype, src, m->dst.dtype, dst, (size_t)count);
 }
 
-void ts_fill_line(const ts_mover *m, int64_t src_bits, uint8_t *line, int line_bytes) {
-    uint8_t raw[TS_LINE_BYTES];
+void ts_fill_bytes(const ts_mover *m, int64_t src_bits, uint8_t *bytes, int count) {
     const uint8_t *from = m->src.bytes + (src_bits >> 3);
-    int count = line_bytes / bytes_of(&m->dst), shift = (int)(src_bits & 7),
-        mask = (1 << m->src.element_bits % 8) - 1;
-    if (m->src.element_bits < 8) {
-        for (int i = 0; i < count; i++) raw[i] = (uint8_t)(from[i] >> shift & mask);
-        from = raw;
-    }
-    ts_fill_convert(m, from, line, count);
-}
-
-/* Elements of `width` bits to bytes, and back. */
-static void expand(const uint8_t *src, uint8_t *dst, int64_t count, int width) {
-    int each_byte = 8 / width;
-    for (int64_t i = 0; i < count; i++) {
-        dst[i] = (uint8_t)(src[i / each_byte] >> (i % each_byte * width) & ((1 << width) - 1));
-    }
+    int shift = (int)(src_bits & 7), mask = (1 << m->src.element_bits) - 1;
+    for (int i = 0; i < count; i++) bytes[i] = (uint8_t)(from[i] >> shift & mask);
 }
 
 void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
@@ -56,7 +40,7 @@ void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t co
         const uint8_t *from = src + done * src_width / 8;
         uint8_t *to = dst + done * dst_width / 8;
         if (src_width < 8) {
-            expand(from, dst_width < 8 || converts ? raw : to, n, src_width);
+            expand_bytes(dst_width < 8 || converts ? raw : to, from, n, src_width);
             from = raw;
         }
         if (converts) ts_fill_convert(m, from, dst_width < 8 ? value : to, n);

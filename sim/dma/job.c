@@ -33,14 +33,22 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
         m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
         return;
     }
+    uint8_t raw[TS_SCRATCH_BYTES], *next = raw; /* of elements narrower than a byte, a byte each */
+    int count = line_bytes / (ts_mover_width(&m->dst) / 8);
     for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
         int64_t from =
             b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
-        for (int i = 0; i < j->narrow.lines; i++, lines += line_bytes) {
-            int bytes = j->tile.masks ? j->have[i] * ts_mover_width(&m->dst) / 8 : line_bytes;
-            ts_fill_line(m, from + j->line_bits[i], lines, bytes);
+        for (int i = 0; i < j->narrow.lines; i++) {
+            int64_t at_bits = from + j->line_bits[i];
+            if (m->src.element_bits < 8)
+                ts_fill_bytes(m, at_bits, next, count);
+            else
+                ts_fill_convert(m, m->src.bytes + at_bits / 8, lines + (next - raw) * line_bytes / count,
+                                j->tile.masks ? j->have[i] : count);
+            next += count;
         }
     }
+    if (m->src.element_bits < 8) ts_fill_convert(m, raw, lines, next - raw);
 }
 
 /* Makes their lines, whose elements are narrower than a byte on a side. */

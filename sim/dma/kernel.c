@@ -361,13 +361,15 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         ts_move_box(&bytes, &wide);
         return;
     }
-    if (m->src.element_bits < 8) {
+    j.m = m;
+    bool runs = m->src.element_bits < 8 && m->convert && is_regular(m, &m->src) && is_regular(m, &m->dst) &&
+                match_run(&j, box, TS_LINE_BYTES, bits);
+    if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
-    j.m = m;
-    if (!match(&j, box, bits)) {
+    if (!runs && !match(&j, box, bits)) {
         ts_move_elements(m, box);
         return;
     }

@@ -101,7 +101,8 @@ typedef struct {
     int denormal_drop;   /* of a target: bits that a significand loses, and the exponent */
     uint32_t largest, overflow, nan, zero_sign;
     uint32_t limit, most,
-        is_signed; /* of a target of integers: the first f32 too large, and what is written then */
+        is_signed;         /* of a target of integers: the first f32 too large, and what is written then */
+    float lowest, highest; /* the same as floats; of words the first that is too large */
     const uint8_t (*table)[256]; /* of a source of bytes: byte i of what each becomes; NULL: there is none */
 } ts_conversion;
 
@@ -138,7 +139,7 @@ ts_run_function ts_runs_base;
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
-extern ts_convert_function *const ts_look_ups_avx512[3]; /* by the bytes of the target */
+extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */
 ts_run_function ts_runs_avx2, ts_stream_runs_avx2, ts_runs_avx512, ts_stream_runs_avx512;
 void ts_stream_end(void); /* after stores that pass the caches */
 #endif

@@ -10,7 +10,7 @@ struct ts_kernels {
     const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
     ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
     ts_convert_function *const (*converts)[TS_KIND_COUNT]; /* [from][to] */
-    ts_convert_function *const *look_ups; /* from bytes, by the bytes of the target; NULL: there are none */
+    ts_convert_function *const *look_ups; /* from bytes, by the kind of the target; NULL: there are none */
     void (*stream_end)(void);             /* after such stores, in each thread */
 };
 
@@ -69,9 +69,8 @@ void ts_mover_set_conversion(ts_mover *m);
 void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
 /* The same for elements of any width that begin at whole bytes on both sides and end at one. */
 void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
-/* A line of elements that are as far apart as in whole bytes, from a source of any width; of those narrower
- * than a byte in the destination, a byte each. */
-void ts_fill_line(const ts_mover *m, int64_t src_bits, uint8_t *line, int line_bytes);
+/* Elements narrower than a byte that are as far apart as whole bytes, a byte each. */
+void ts_fill_bytes(const ts_mover *m, int64_t src_bits, uint8_t *bytes, int count);
 
 /* ---- Digits (network.c) ---- */
 
