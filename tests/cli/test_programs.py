@@ -75,6 +75,14 @@ def products_of_any_size():
 
 
 @test
+def sums_of_more_than_vmem_holds():
+    for dim in range(3):
+        out = expect(["run", "programs/reduce.tsim", "-D", f"DIM={dim}", "-D", "A=301", "-D", "B=100", "-D", "C=200", "-m", "tpu-v4",
+                      "--check"], out=None)
+        assert "passed: " in out, out
+
+
+@test
 def rows_of_a_table_cost_their_pieces():
     tiled, plain = (expect_json(["run", "programs/embedding.tsim", "-D", f"TILED={tiled}"])["cycles"]
                     for tiled in (1, 0))
