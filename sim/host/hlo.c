@@ -69,7 +69,10 @@ static answer read_operation(const char *at, const char *end, ts_hlo_instruction
         i->cut = true;
         return at >= end ? ENDS_EARLY : says_more(at, end) && *at == '.' ? WHOLE : NOT_ONE;
     }
-    if (word >= end) return i->cut = true, ENDS_EARLY;
+    if (word >= end) { /* of which it may be a part */
+        i->opcode.length = 0;
+        return i->cut = true, ENDS_EARLY;
+    }
     if (*word != '(') {
         if (!says_more(word, end)) return NOT_ONE;
         return i->cut = true, WHOLE;
@@ -145,7 +148,8 @@ static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
 /* A constant's values may go over many lines, none of which matters. */
 static bool is_literal(const ts_hlo_instruction *i) { return ts_hlo_is(i->opcode, "constant"); }
 
-static void begin_literal(ts_hlo_reader *r, const ts_hlo_instruction *i) {
+static void begin_literal(ts_hlo_reader *r, ts_hlo_instruction *i) {
+    i->cut = false;
     r->literal_depth = 1 + depth_of(i->operands.text, i->operands.text + i->operands.length);
 }
 
@@ -344,7 +348,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
 
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
-    r->counts.lines++;
+    if (r->counts.lines++ == 0 && length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3; /* UTF-8's mark */
     while (at < end && hlo_is_space(*at)) at++;
     while (end > at && hlo_is_space(end[-1])) end--;
     if (take_rest(r, at, end)) return;
@@ -404,6 +409,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
 void ts_hlo_finish(ts_hlo_reader *r) {
     if (r->held_length > 0) take_held(r);
     give_joined(r);
+    r->counts.cut_instructions += r->literal_depth > 0;
     if (r->in_computation) r->counts.unended_computations++;
     end_computation(r);
 }

@@ -76,9 +76,23 @@ static void add_element(ts_text *out, const char *at, size_t length) {
         ts_text_add_char(out, (char)(at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]));
 }
 
+/* The bound of a dim whose size is not known, of "#stablehlo.bounds<8, ?>" in the encoding; "": none. */
+static ts_hlo_span bound_of(const char *encoding, const char *end, int dim) {
+    static const char key[] = "bounds<";
+    const char *at = encoding ? memmem(encoding, (size_t)(end - encoding), key, sizeof key - 1) : NULL;
+    if (!at) return (ts_hlo_span){"", 0};
+    ts_hlo_span rest = {at + sizeof key - 1, (size_t)(end - (at + sizeof key - 1))}, item = {"", 0};
+    const char *close = memchr(rest.text, '>', rest.length);
+    if (close) rest.length = (size_t)(close - rest.text);
+    for (int i = 0; i <= dim; i++)
+        if (!ts_hlo_next(&rest, &item)) return (ts_hlo_span){"", 0};
+    return item.length > 0 && hlo_is_digit(*item.text) ? item : (ts_hlo_span){"", 0};
+}
+
 /* 8x?x16xf32[, encoding] */
 static void add_tensor(ts_text *out, const char *at, const char *end) {
     const char *dims = at, *comma = memchr(at, ',', (size_t)(end - at));
+    int dim = 0;
     while (at < end) {
         const char *x = at;
         while (x < end && (hlo_is_digit(*x) || *x == '?')) x++;
@@ -88,7 +102,14 @@ static void add_tensor(ts_text *out, const char *at, const char *end) {
     const char *element_end = comma && comma > at ? comma : end;
     add_element(out, at, (size_t)(element_end - at));
     ts_text_add_char(out, '[');
-    for (const char *c = dims; c + 1 < at; c++) ts_text_add_char(out, *c == 'x' ? ',' : *c);
+    for (const char *c = dims; c + 1 < at; c++) {
+        ts_hlo_span bound = *c == '?' ? bound_of(comma, end, dim) : (ts_hlo_span){"", 0};
+        dim += *c == 'x';
+        if (bound.length > 0)
+            ts_text_add(out, "<=%.*s", (int)bound.length, bound.text);
+        else
+            ts_text_add_char(out, *c == 'x' ? ',' : *c);
+    }
     ts_text_add_char(out, ']');
 }
 
@@ -120,6 +141,26 @@ static const char *add_type(ts_text *out, const char *at, const char *end) {
     else
         ts_text_add_bytes(out, at, (size_t)(word - at));
     return word;
+}
+
+/* As ts_hlo_next, where '<' and '>' are brackets too. */
+static bool next_item(ts_hlo_span *rest, ts_hlo_span *item) {
+    const char *at = rest->text, *end = at + rest->length;
+    int64_t depth = 0;
+    if (rest->length == 0) return false;
+    for (; at < end && (*at != ',' || depth > 0); at++) {
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (strchr("([{<", *at) && *at)
+            depth++;
+        else if (*at == ')' || *at == ']' || *at == '}' || (*at == '>' && at[-1] != '-'))
+            depth--;
+    }
+    if (at > end) at = end;
+    *item = (ts_hlo_span){rest->text, (size_t)(at - rest->text)};
+    if (at < end) at++;
+    *rest = (ts_hlo_span){at, (size_t)(end - at)};
+    return true;
 }
 
 /* The last " : " outside brackets: what follows are types. */
@@ -285,7 +326,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at,
                               .operands = span_of(&m->operands),
                               .opcode = {all.text + all.length - length, length},
                               .attributes = {all.text, all.length - length},
-                              .cut = found == NULL,
+                              .cut = found == NULL && end[-1] != '{', /* whose types follow its body */
                               .mlir = true};
     return HLO_MLIR_INSTRUCTION;
 }
@@ -325,7 +366,7 @@ static void read_function(hlo_mlir *m, int64_t line, const char *at, const char 
         events->computation(events->self, line, (ts_hlo_span){name, (size_t)(behind - name)}, !private);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
     ts_hlo_span rest = {behind + 1, close ? (size_t)(close - 1 - behind - 1) : 0}, item, value;
-    while (close && ts_hlo_next(&rest, &item)) {
+    while (close && next_item(&rest, &item)) {
         const char *type = memchr(item.text, ':', item.length);
         if (!type || !next_value(item.text, type, &value)) continue;
         clear(m);

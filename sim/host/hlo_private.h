@@ -5,12 +5,18 @@
 #include "tilesim/base/text.h"
 #include "tilesim/host/hlo.h"
 
-static inline bool hlo_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+/* NUL: what some logs are padded with. */
+static inline bool hlo_is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
+}
 static inline bool hlo_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool hlo_is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || hlo_is_digit(c) || c == '_';
 }
-static inline bool hlo_is_name(char c) { return hlo_is_word(c) || c == '.' || c == '-'; }
+/* A byte of UTF-8 too. */
+static inline bool hlo_is_name(char c) {
+    return hlo_is_word(c) || c == '.' || c == '-' || (unsigned char)c >= 0x80;
+}
 
 /* Behind white space and comments. */
 const char *hlo_skip_space(const char *at, const char *end);

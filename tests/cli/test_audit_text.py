@@ -1,0 +1,311 @@
+"""tilesim audit on text as it comes: cut, wrapped, out of logs, of several dialects. What cannot be understood is listed."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import TOOL, main, test
+
+A = "f32[8,128]{1,0:T(8,128)}"
+B = "f32[8,128]{0,1:T(8,128)}"
+P = f"%a = {A} parameter(0)\n"
+NO_OPERAND = "a move whose operand is not in the text: not priced"
+CUT = "instructions that are cut off"
+EARLY = "an instruction that ends before its opcode"
+
+
+def audit(text, *options):
+    done = subprocess.run([TOOL, "audit", "-", "--json", *options], input=text if isinstance(text, bytes) else text.encode(),
+                          capture_output=True)
+    assert done.returncode == 0 and not done.stderr, (text[:200], done.stderr)
+    return json.loads(done.stdout)
+
+
+def check(text, buffers, moves=(), kinds=(), options=(), **fields):
+    """buffers: shape to how many; moves: (first, changes, runs); kinds: what is not understood, to how often."""
+    result = audit(text, *options)
+    assert {b["shape"]: b["count"] for b in result["buffers"]} == buffers, (text[:300], result["buffers"])
+    assert sorted((m["first"], m["changes"], m["runs"]) for m in result["moves"]) == sorted(moves), (text[:300], result["moves"])
+    assert {k["kind"]: k["count"] for k in result["not_understood"]} == dict(kinds), (text[:300], result["not_understood"])
+    for key, value in fields.items():
+        assert result[key] == value, (text[:300], key, result[key])
+    return result
+
+
+@test
+def cut_within_an_opcode():
+    """'cop' may be a copy, or no copy: neither a buffer nor a move is guessed."""
+    for word in ("cop", "copy", "bitcast"):
+        check(P + f"%b = {A} {word}", {A: 1}, kinds={EARLY: 1, CUT: 1}, instructions=2)
+
+
+@test
+def cut_within_a_layout():
+    for end in ("f32[16,128]{1,0:T(8,1", "f32[16,128]{1", "f32[16,12", "f32", "(f32[8,128]{1,0:T(8,128)}, f3"):
+        result = audit(P + f"%b = {end}")
+        assert result["all"]["buffers"] == 1 and 1 <= len(result["not_understood"]) <= 2, (end, result["not_understood"])
+
+
+@test
+def cut_within_a_string():
+    """The next instruction is one again."""
+    check(P[:-1] + ", metadata={op_name=\"jit(f)/x[\\\"a\n" + f"%b = {B} copy(%a)\n", {A: 1, B: 1}, [("b", "order+padding", 1)])
+
+
+@test
+def cut_within_operands():
+    check(P + f"%b = {B} copy(%", {A: 1, B: 1}, kinds={CUT: 1, NO_OPERAND: 1})
+
+
+@test
+def behind_times_and_labels_of_logs():
+    check("2025-03-04 10:11:12.345678: I xla/service/dump.cc:1] " + P + f"I0304 10:11:12.3 123 x.cc:9] %b = {B} copy({A} %a)\n"
+          f"[rank0]: %c = {A} copy(%b)\n(worker pid=12, ip=1.2.3.4) ROOT %d = {B} copy(%c)\n", {A: 2, B: 2},
+          [("b", "order+padding", 1), ("c", "order", 1), ("d", "order+padding", 1)])
+
+
+@test
+def tuples_nested_deep():
+    check(f"%t = (({A}, (s32[]{{:T(128)}}, (pred[]{{:T(512)}}))), token[], opaque[]) custom-call(), custom_call_target=\"x\"\n",
+          {A: 1, "s32[]{:T(128)}": 1, "pred[]{:T(512)}": 1})
+    deep = "(" * 60 + A + ")" * 60
+    check(f"%t = {deep} custom-call()\n", {A: 1})
+    deep = "(" * 3000 + A + ")" * 3000
+    check(f"%t = {deep} custom-call()\n", {}, kinds={"tuples nested more than 64 deep": 1})
+
+
+@test
+def dynamic_dims():
+    """Of a bound; without one there is no size."""
+    result = check("%a = f32[<=4194304]{0:T(1024)} parameter(0)\n%b = f32[<=1000,8]{1,0:T(8,128)} negate(%x)\n"
+                   "%c = s32[<=4096]{0:T(8)M(1024)} parameter(1)\n%d = f32[?,8]{1,0} parameter(2)\n",
+                   {"f32[<=4194304]{0:T(1024)}": 1, "f32[<=1000,8]{1,0:T(8,128)}": 1, "s32[<=4096]{0:T(8)M(1024)}": 1},
+                   kinds={"shape: an unbounded dimension has no size": 1})
+    assert result["all"]["padded_bytes"] == 4 * (4194304 + 1000 * 128 + 4096)
+
+
+@test
+def widths_and_spaces():
+    shapes = {"pred[64,512]{1,0:T(8,128)E(32)S(1)}": 4 * 64 * 512, "s4[64,256]{1,0:T(64,128)(8,1)E(4)}": 64 * 128,
+              "u4[64,200]{1,0:T(8,128)(8,1)E(4)S(5)}": 64 * 128, "s2[16,128]{1,0:T(16,128)(16,1)E(2)}": 16 * 32,
+              "s4[64,256]{1,0}": 64 * 256, "u32[]{:S(8)}": 4, "f32[4]{0:T(128)S(6)}": 512}
+    result = check("".join(f"%p{i} = {shape} parameter({i})\n" for i, shape in enumerate(shapes)), dict.fromkeys(shapes, 1))
+    assert {b["shape"]: b["padded_bytes"] for b in result["buffers"]} == shapes
+
+
+@test
+def every_field_of_a_layout():
+    """L() pads the end, SC() sizes the larger part, D() is read and means nothing, '*' merges dims."""
+    shapes = {"f32[200001,128]{1,0:T(8)L(1024)}": 25001 * 1024 * 4, "f32[100,200]{1,0:T(8,128)SC(0:40)}": 64 * 256 * 4,
+              "f32[8,128]{1,0:D(D,D)T(8,128)}": 4096, "f32[4,2,128]{2,1,0:T(*,8,128)}": 4096, "f32[3,3,128]{2,1,0:T(*,8,128)}": 8192}
+    result = check("".join(f"%p{i} = {shape} parameter({i})\n" for i, shape in enumerate(shapes)), dict.fromkeys(shapes, 1))
+    assert {b["shape"]: b["padded_bytes"] for b in result["buffers"]} == shapes
+    check("%a = f32[3,5]{1,0:T(2,*)} parameter(0)\n" + P, {A: 1},
+          kinds={"shape: the last entry of a tile cannot be '*': no dimension is more minor": 1})
+
+
+@test
+def comments_within():
+    check(f"%t = ({A}, /*index=1*/{A}, /*index=5*/ {B}) custom-call(%a, /*index=1*/%b) // the end\n", {A: 2, B: 1})
+
+
+@test
+def metadata_that_looks_like_hlo():
+    """Quotes, braces, shapes and instructions within strings."""
+    check(f"%a = {A} add(%b, %c), metadata={{op_name=\"state[\\'a\\'] {{x: f32[9999999,9]{{1,0}}}} \\\"q\\\" }}\" source_file=\"/a b/{{c}}.py\" "
+          "source_line=3}, backend_config={\"x\":\"f32[1]{0}\\n}{ %z = f32[8]{0} copy(%a)\",\"y\":[{\"z\":\"}\"}]}\n", {A: 1})
+
+
+@test
+def constants_of_any_size():
+    numbers = ", ".join(["1.5"] * 100000)
+    check("%a = f32[100000]{0:T(1024)} constant({" + numbers + "})\n%b = f32[2,3]{1,0:T(2,128)} constant({ { 1, -inf, nan }, {\n 2, 3, 4 } })\n"
+          "%c = s32[]{:T(128)} constant(5)\n", {"f32[100000]{0:T(1024)}": 1, "f32[2,3]{1,0:T(2,128)}": 1, "s32[]{:T(128)}": 1})
+    check(P + "%b = f32[2,3]{1,0:T(2,128)} constant({ { 1, 2, 3 },\n", {A: 1, "f32[2,3]{1,0:T(2,128)}": 1}, kinds={CUT: 1})
+
+
+@test
+def line_ends_and_bytes():
+    """CRLF, NUL bytes, a byte order mark, names in UTF-8."""
+    move = [("b", "order+padding", 1)]
+    check(f"%a = {A} parameter(0)\r\n%b = {B} copy(%a)\r\n", {A: 1, B: 1}, move)
+    check(f"%a = {A} parameter(0)\n\0\0\0%b\0 = {B} copy(%a)\0\n".encode(), {A: 1, B: 1}, move)
+    check(f"\ufeff%a = {A} parameter(0), metadata={{op_name=\"gr\u00f6\u00dfe\"}}\n%\u043a\u043b = {B} copy(%a)\n", {A: 1, B: 1},
+          [("\u043a\u043b", "order+padding", 1)])
+
+
+@test
+def lines_of_ten_megabytes():
+    """The end is left out, which is said; what follows is read."""
+    left = {"lines longer than 1 MiB, whose end was left out": 1}
+    check(P[:-1] + ", metadata={op_name=\"" + "x" * 10_000_000 + f"\"}}\n%b = {B} copy(%a)\n", {A: 1, B: 1},
+          [("b", "order+padding", 1)], kinds=left)
+    check("%t = (" + ", ".join([A] * 200_000) + f") custom-call(%x)\n{P}", {A: 1}, kinds={**left, EARLY: 1, CUT: 1})
+
+
+@test
+def names_used_again():
+    """A name is what was last called so, within its computation."""
+    check(f"%f.1 (p: f32[8,128]) -> f32[8,128] {{\n  %a = f32[16,128]{{1,0:T(8,128)}} parameter(0)\n  ROOT %b = f32[16,128]{{0,1:T(8,128)}} "
+          f"copy(%a)\n}}\n\nENTRY %m (p: f32[8,128]) -> f32[8,128] {{\n  %a = {A} parameter(0)\n  %a = f32[8,256]{{1,0:T(8,128)}} parameter(1)\n"
+          " ROOT %c = f32[8,256]{0,1:T(8,128)} copy(%a)\n}\n",
+          {A: 1, "f32[8,256]{1,0:T(8,128)}": 1, "f32[8,256]{0,1:T(8,128)}": 1, "f32[16,128]{0,1:T(8,128)}": 1},
+          [("b", "order+padding", 1), ("c", "order+padding", 1)], entry=True)
+
+
+@test
+def fusions_loops_and_branches():
+    """What is fused has no buffers, and costs at most; loops run so often; branches are taken as run once."""
+    result = check(
+        f"%fused_computation (p: f32[8,128]) -> f32[8,128] {{\n  %p = {A} parameter(0)\n  ROOT %in = {B} copy(%p)\n}}\n"
+        "%cond (p: (s32[], f32[8,128])) -> pred[] {\n  %p = (s32[]{:T(128)}, f32[8,128]{1,0:T(8,128)}) parameter(0)\n"
+        "  ROOT %lt = pred[]{:T(512)} compare(%x, %y), direction=LT\n}\n"
+        f"%body (p: (s32[], f32[8,128])) -> (s32[], f32[8,128]) {{\n  %p = (s32[]{{:T(128)}}, {A}) parameter(0)\n"
+        f"  %g = {A} get-tuple-element(%p), index=1\n  %c = {B} copy(%g)\n  ROOT %t = (s32[]{{:T(128)}}, {B}) tuple(%i, %c)\n}}\n"
+        f"%then (p: f32[8,128]) -> f32[8,128] {{\n  %p = {A} parameter(0)\n  ROOT %d = {B} copy(%p)\n}}\n"
+        f"ENTRY %m (a: f32[8,128]) -> f32[8,128] {{\n  %a = {A} parameter(0)\n  %f = {B} fusion(%a), kind=kLoop, calls=%fused_computation\n"
+        f"  %w = (s32[]{{:T(128)}}, {A}) while(%init), condition=%cond, body=%body, backend_config={{\"known_trip_count\":{{\"n\":\"7\"}}}}\n"
+        f"  ROOT %k = {A} conditional(%q, %x, %y), branch_computations={{%then, %then}}\n}}\n",
+        {A: 1, B: 3, "pred[]{:T(512)}": 1}, [("in", "order+padding", 1), ("c", "order+padding", 7 + 1)])
+    levels = {m["first"]: (m["level"], m["at_most"]) for m in result["moves"]}
+    assert levels == {"in": ("fused", True), "c": ("loop or branch", False)}
+
+
+@test
+def what_is_asynchronous():
+    """Of async-start, copy-start and their ends only one buffer each, and one move."""
+    check("%async_computation.21 (p: s32[256]) -> s32[256] {\n  %param = s32[256]{0:T(256)} parameter(0)\n  ROOT %sort = s32[256]{0:T(256)} "
+          "sort(%param), dimensions={0}, to_apply=%cmp\n}\nENTRY %m () -> () {\n  %a = s32[256]{0:T(256)} parameter(0)\n"
+          "  %as = ((s32[256]{0:T(256)}), s32[256]{0:T(256)}, u32[]{:S(8)}) async-start(%a), async_execution_thread=\"sparsecore\", "
+          "calls=%async_computation.21\n  %au = ((s32[256]{0:T(256)}), s32[256]{0:T(256)}, u32[]{:S(8)}) async-update(%as)\n"
+          "  %ad = s32[256]{0:T(256)} async-done(%au)\n}\n", {"s32[256]{0:T(256)}": 2})
+    near = A[:-1] + "S(1)}"
+    check(P + f"%copy-start   = ({near}, {A}, u32[]{{:S(2)}}) copy-start(%a), cross_program_prefetch_index=0\n"
+          f"%copy-done = {near} copy-done(%copy-start)\n", {A: 1, near: 1}, [("copy-start", "space", 1)])
+
+
+@test
+def a_header_alone():
+    """The parameters of entry_computation_layout, and tables of places, which hold no buffers."""
+    check(f"HloModule jit_f, is_scheduled=true, input_output_alias={{ {{0}}: (0, {{}}, may-alias), {{1}}: (1, {{}}, must-alias) }}, "
+          f"entry_computation_layout={{({A}, s32[]{{:T(128)}})->({A}, {B})}}, buffer_donor={{ (2, {{}}) }}, num_partitions=32\n\n"
+          "FileNames\n1 \"/a/f32[8]{0}.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n1 {file_name_id=1 function_name_id=1 line=3 end_line=3 "
+          "column=4 end_column=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n", {A: 1, "s32[]{:T(128)}": 1}, module="jit_f")
+
+
+@test
+def shardings_are_no_layouts():
+    check(P[:-1] + ", sharding={devices=[1,4,8]<=[8,4]T(1,0) last_tile_dim_replicate}, frontend_attributes={_xla_x=\"f32[8]{0:T(8)}\"}\n", {A: 1})
+
+
+@test
+def collectives_are_listed():
+    result = audit(P + f"%ag = f32[32,128]{{1,0:T(8,128)}} all-gather(%a), channel_id=1, replica_groups=[8,4]<=[32], dimensions={{0}}\n"
+                   f"%ar = {A} all-reduce(%a), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=%add\n"
+                   f"%cp = ({A}, {A}, u32[]{{:S(2)}}, u32[]{{:S(2)}}) collective-permute-start(%a), source_target_pairs={{{{0,1}},{{1,0}}}}\n"
+                   f"%cd = {A} collective-permute-done(%cp)\n%aa = {A} all-to-all(%a), replica_groups={{{{0,1}}}}, dimensions={{0}}\n")
+    assert result["collectives"] == 4 and result["collective_bytes"] == (4 + 1 + 1 + 1) * 4096 and result["not_understood"] == []
+    assert all(m["not_priced"] == "collectives are not modelled" for m in result["moves"]) and result["all"]["buffers"] == 5
+
+
+@test
+def kernels_that_pin_layouts():
+    result = check(f"%a = {B} parameter(0)\n%k = {A} custom-call(%a), custom_call_target=\"tpu_custom_call\", operand_layout_constraints="
+                   f"{{f32[8,128]{{1,0}}}}, backend_config={{\"custom_call_config\": {{\"body\": \"TUzvUg==\"}}}}\n%c = {B} copy(%k)\n",
+                   {A: 1, B: 2}, [("c", "order+padding", 1)])
+    assert any("keep the source's layout {1,0:T(8,128)}" in f["fix"] for f in result["findings"])
+
+
+@test
+def stablehlo_and_mhlo():
+    """No layouts: those of the rule."""
+    check("module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public @main(%arg0: tensor<16x12x64xbf16> {mhlo.sharding = "
+          "\"{replicated}\"}, %arg1: tensor<f32>) -> (tensor<12x16x64xbf16> {jax.result_info = \"\"}) {\n    %0 = stablehlo.transpose %arg0, "
+          "dims = [1, 0, 2] : (tensor<16x12x64xbf16>) -> tensor<12x16x64xbf16>\n    return %0 : tensor<12x16x64xbf16>\n  }\n}\n",
+          {"bf16[16,12,64]{2,1,0:T(8,128)(2,1)}": 1, "bf16[12,16,64]{2,1,0:T(8,128)(2,1)}": 1, "f32[]{:T(128)}": 1}, [("0", "order", 1)],
+          tiles_assumed=True)
+    check("func.func @main(%arg0: tensor<4x8xf32>) -> tensor<8x4xf32> {\n  %0 = \"mhlo.transpose\"(%arg0) {permutation = dense<[1, 0]> : "
+          "tensor<2xi64>} : (tensor<4x8xf32>) -> tensor<8x4xf32>\n  return %0 : tensor<8x4xf32>\n}\n",
+          {"f32[4,8]{1,0:T(4,128)}": 1, "f32[8,4]{1,0:T(8,128)}": 1}, [("0", "order+tile+padding", 1)], options=["-m", "tpu-v4"])
+
+
+@test
+def shardy():
+    """A constraint is its operand; what runs on shards is counted, not guessed."""
+    check("#loc1 = loc(\"x\")\nmodule @m {\n  sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n  func.func public @main(%arg0: tensor<16x64xf32> "
+          "{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>} loc(\"a\")) -> tensor<16x64xf32> {\n    %0 = sdy.sharding_constraint %arg0 "
+          "<@mesh, [{\"x\"}, {\"y\"}]> : tensor<16x64xf32>\n    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+          "out_shardings=[<@mesh, [{\"x\"}, {}]>] manual_axes={\"x\"} (%arg1: tensor<4x64xf32>) {\n      %2 = stablehlo.add %arg1, %arg1 : "
+          "tensor<4x64xf32>\n      sdy.return %2 : tensor<4x64xf32>\n    } : (tensor<16x64xf32>) -> tensor<16x64xf32>\n"
+          "    return %1 : tensor<16x64xf32> loc(#loc1)\n  }\n}\n", {"f32[16,64]{1,0:T(8,128)}": 1, "f32[4,64]{1,0:T(4,128)}": 1},
+          kinds={"unknown instruction 'manual-computation'": 1}, options=["-m", "tpu-v4"])
+
+
+@test
+def bounded_tensors():
+    check("func.func @main(%arg0: tensor<?x4xf32, #stablehlo.bounds<8, ?>>, %arg1: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  %0 = stablehlo.add "
+          "%arg0, %arg0 : tensor<?x4xf32, #stablehlo.bounds<8, ?>>\n  return %0 : tensor<?x4xf32>\n}\n", {"f32[<=8,4]{1,0:T(8,128)}": 2},
+          kinds={"shape: an unbounded dimension has no size": 1})
+
+
+@test
+def every_type():
+    shapes = {"f8e4m3fn[32,128]{1,0:T(32,128)(4,1)}": 4096, "f8e5m2[32,128]{1,0:T(8,128)(4,1)}": 4096, "c64[8,128]{1,0:T(8,128)}": 8192,
+              "f4e2m1fn[64,128]{1,0:T(64,128)(8,1)E(4)}": 4096, "c128[4]{0}": 64, "f8e8m0fnu[32]{0}": 32, "u16[16,128]{1,0:T(8,128)(2,1)}": 4096}
+    result = check("".join(f"%p{i} = {shape} parameter({i})\n" for i, shape in enumerate(shapes)), dict.fromkeys(shapes, 1))
+    assert {b["shape"]: b["padded_bytes"] for b in result["buffers"]} == shapes
+    check("func.func @main(%a: tensor<32x128xf8E4M3FN>, %b: tensor<8xcomplex<f32>>, %c: tensor<8xui8>, %d: tensor<8xi1>, %e: tensor<16xi4>, "
+          "%t: !stablehlo.token, %tt: tuple<tensor<8xf32>, tensor<i32>>) -> tensor<8xi1> {\n  return %d : tensor<8xi1>\n}\n",
+          {"f8e4m3fn[32,128]{1,0:T(8,128)(4,1)}": 1, "c64[8]{0:T(128)}": 1, "u8[8]{0:T(512)(128)(4,1)}": 1,
+           "pred[8]{0:T(512)(128)(4,1)}": 1, "s4[16]{0:T(1024)(128)(8,1)E(4)}": 1, "f32[8]{0:T(128)}": 1, "s32[]{:T(128)}": 1},
+          options=["-m", "tpu-v5e"])
+
+
+@test
+def wrapped_and_short_forms():
+    check(f"  ROOT %a = {A}\n    fusion({A} %x,\n    {A} %y), kind=kLoop,\n    calls=%fused_computation\n%b = {B} copy(%a)\n", {A: 1, B: 1},
+          [("b", "order+padding", 1)])
+    check(f"HloModule m\nadd {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = f32[] add(x, y)\n}}\nENTRY main {{\n  p0 = {A} "
+          f"parameter(0)\n  z = f32[]{{:T(128)}} constant(0)\n  s = f32[8]{{0:T(128)}} reduce(p0, z), dimensions={{1}}, to_apply=add\n  c = {B} "
+          "copy(p0)\n  ROOT t = f32[128,8]{1,0:T(8,128)} transpose(c), dimensions={1,0}\n}\n",
+          {A: 1, B: 1, "f32[]{:T(128)}": 1, "f32[8]{0:T(128)}": 1, "f32[128,8]{1,0:T(8,128)}": 1},
+          [("c", "order+padding", 1), ("t", "nothing", 1)], free_moves=1)
+
+
+@test
+def out_of_memory_messages():
+    """Sizes of one allocation, of an old report, of vmem, and of a tuple's table; summaries are no buffers."""
+    lines = {"lines that are no HLO": 1}
+    big = "bf16[8192,65536]{1,0:T(8,128)(2,1)}"
+    text = ("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Attempting to allocate 4.00G. That was not possible. There are 2.21G free.\n"
+            f"Allocation (size=1073741824) would exceed memory (size=17179869184) :: #allocation5 [shape = '{big}', space=hbm, size = 0x40000000]\n")
+    result = check(text, {big: 1}, kinds=lines)
+    assert [(r["reported"], r["equal"]) for r in result["reported"]] == [("1073741824", True)]
+    kernel = "bf16[8,2048,128]{2,1,0:T(16,128)(2,1)}"
+    result = check(f"RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating on stack for %my.1 = {kernel} custom-call({kernel} "
+                   "%x). Scoped allocation with size 17.00M and limit 16.00M exceeded scoped vmem limit by 1.00M.\n", {kernel: 1})
+    assert result["reported"] == []
+    remat = "f32[16,16,1024,1024]{1,3,2,0:T(8,128)}"
+    result = check("Ran out of memory in memory space hbm. Used 20.00G of 15.48G hbm. Exceeded hbm capacity by 4.52G.\n\n  1. Size: 8.00G\n"
+                   f"     Operator: op_name=\"jit(f)/transpose[permutation=(0, 1)]\"\n     Shape: {remat}\n     Unpadded size: 1.00G\n"
+                   "     Extra memory due to padding: 7.00G (8.0x expansion)\n     XLA label: copy.remat = copy(Arg_0.1)\n     Allocation type: HLO temp\n"
+                   f"     ==========================\n\n  2. Size: 4.0K\n     Shape: ({A}, u32[]{{:S(2)}})\n     Unpadded size: 4.0K\n"
+                   f"     XLA label: %while = ({A}, ...(+6)) while(%tuple), condition=...\n     ==========================\n", {remat: 1},
+                   kinds={**lines, NO_OPERAND: 1, "members of a tuple that the text leaves out": 1})
+    assert [(r["reported"], r["computed"], r["equal"]) for r in result["reported"]] == [("8.00G", "8.00G", True), ("4.0K", None, False)]
+
+
+@test
+def nothing_to_audit():
+    """No table of zeros, which would pass a limit in CI."""
+    example = ", expected HLO text, such as '%a = f32[8,128]{1,0:T(8,128)} parameter(0)'\n"
+    binary = "is binary and holds no instruction or shape, expected HLO as text (XLA_FLAGS=--xla_dump_hlo_as_text)\n"
+    for text, err in ((b"", "is empty\n"), (b"\n\n\n", "holds no instruction or shape in 3 lines" + example),
+                      (b"hello world\n", "holds no instruction or shape in 1 line" + example), (bytes(range(256)) * 40, binary),
+                      (b"\n\x05jit_f\x12\x04main" + bytes(500), binary)):
+        done = subprocess.run([TOOL, "audit", "-", "--fail-over", "1.5x"], input=text, capture_output=True)
+        assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", "tilesim: error: standard input " + err), done
+
+
+main()
