@@ -101,7 +101,7 @@ static const row rows[] = {
      "1 cut <a> <f32[8]{0}> <add> <%b,>\n2 <d> <f32[]> <negate> <%a>\n"},
     /* A constant over lines. */
     {"%c = f32[2,2] constant({\n  { 1, 2 },\n  { 3, 4 }\n})\n%d = f32[] negate(%a)\n",
-     "1 cut <c> <f32[2,2]> <constant> <{>\n5 <d> <f32[]> <negate> <%a>\n"},
+     "1 <c> <f32[2,2]> <constant> <{>\n5 <d> <f32[]> <negate> <%a>\n"},
     /* Out of a log, and of an out-of-memory report. */
     {"2024-01-01 12:00:00 I hlo.cc:12] %a = f32[8]{0} add(%b, %c)\n", "1 <a> <f32[8]{0}> <add> <%b, %c>\n"},
     {"     XLA label: copy.remat = copy(Arg_0.1)\n", "1 <copy.remat> <copy> <Arg_0.1>\n"},
