@@ -78,7 +78,9 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     if ((is_short || m->streams) && lines > 1) {
         int64_t band = BAND_BYTES / tile->line_bytes > together ? BAND_BYTES / tile->line_bytes : together;
         int loop = loop_of_step(j, true, line_bits);
-        bool last = m->streams && loop == j->loop_count - 1; /* its steps are the shortest in the source */
+        /* a whole loop, where it goes on in the source too */
+        bool last = loop >= 0 && loop == j->loop_count - 1 &&
+                    (m->streams || llabs(j->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
         continues = give(j, &slot, loop, last ? INT64_MAX : band);
         if (continues && m->streams && j->loops[loop].count > j->loops[loop].most) outermost = loop;
     }
