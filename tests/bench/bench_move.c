@@ -7,7 +7,7 @@
 #include "tests/bench/peer_dnnl.h"
 #include "tilesim/study/bench.h"
 
-enum { LARGE, SMALL, SIZES };
+enum { LARGE, SMALL, SIZES, TEXT = 96 };
 
 typedef struct {
     const char *name; /* what numpy_moves.py calls it */
@@ -68,11 +68,11 @@ static const pair pairs[] = {
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
-static bool measure(ts_arena *arena, const char *src, const char *dst, double seconds,
-                    ts_bench_result *result) {
+static bool measure(ts_arena *arena, const char *src, const char *dst, const ts_kernels *kernels,
+                    double seconds, ts_bench_result *result) {
     ts_error err = {0};
     ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
-    ts_bench bench = {.how = {.kernels = ts_kernels_best()}, .seconds = seconds};
+    ts_bench bench = {.how = {.kernels = kernels}, .seconds = seconds};
     if (ts_transfer_end_parse(&err, arena, &from, &bench.src) &&
         ts_transfer_end_parse(&err, arena, &to, &bench.dst) && ts_bench_run(&err, arena, &bench, result))
         return true;
@@ -115,7 +115,7 @@ static bool print_table(int size) {
     for (int i = 0; i < PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result r;
-        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], 0.5, &r)) return false;
+        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], ts_kernels_best(), 0.5, &r)) return false;
         printf("%-30s %8.1f %8.1f %8.2f %7.2f", pairs[i].name, (double)r.bytes / r.move_seconds / 1e9,
                (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds,
                pairs[i].goal[size]);
@@ -129,9 +129,55 @@ static bool print_table(int size) {
     return true;
 }
 
+/* ---- What no loops describe: beside the definition, element by element ---- */
+
+static bool print_gathers(void) {
+    static const char *const gathers[][2] = {
+        {"f32[2048,2048]{1,0}", "f32[2048,2048]{1,0:T(8,128)(*,3)}"},
+        {"s4[2048,2048]{1,0:E(4)}", "s4[2048,2048]{1,0:T(8,128)(*,5)E(4)}"},
+        {"f32[2048,2048]{1,0}", "bf16[2048,2048] lambda i, j: [i, j^(i&31)]"},
+    };
+    printf("gathers: times as fast as the definition; the goal is 5\n");
+    for (size_t i = 0; i < sizeof gathers / sizeof gathers[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_bench_result fast, slow;
+        if (!measure(arena, gathers[i][0], gathers[i][1], ts_kernels_best(), 0.3, &fast) ||
+            !measure(arena, gathers[i][0], gathers[i][1], NULL, 0.3, &slow))
+            return false;
+        printf("%7.2f  %s -> %s\n", slow.move_seconds / fast.move_seconds, gathers[i][0], gathers[i][1]);
+        ts_arena_free(arena);
+    }
+    return true;
+}
+
+/* ---- Conversions, from row to column: arrays of 64 Ki elements ---- */
+
+static bool print_conversions(void) {
+    static const char *const types[] = {"f32", "bf16", "f16", "f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz",
+                                        "s32", "s8",   "u8",  "pred",     "s4"};
+    enum { TYPES = sizeof types / sizeof types[0] };
+    printf("ratios to memcpy of conversions of 64 Ki elements\n%14s", "");
+    for (int to = 0; to < TYPES; to++) printf(" %6.6s", types[to]);
+    for (int from = 0; from < TYPES; from++) {
+        printf("\n%-14s", types[from]);
+        for (int to = 0; to < TYPES; to++) {
+            char src[TEXT], dst[TEXT];
+            ts_arena *arena = ts_arena_new();
+            ts_bench_result r;
+            snprintf(src, TEXT, "%s[65536]{0%s}", types[from], from == TYPES - 1 ? ":E(4)" : "");
+            snprintf(dst, TEXT, "%s[65536]{0%s}", types[to], to == TYPES - 1 ? ":E(4)" : "");
+            if (!measure(arena, src, dst, ts_kernels_best(), 0.02, &r)) return false;
+            printf(" %6.2f", r.memcpy_seconds / r.move_seconds);
+            ts_arena_free(arena);
+        }
+    }
+    printf("\n");
+    return true;
+}
+
 /* ---- Random regular pairs: odd sizes, permuted, tiled or not on either side ---- */
 
-enum { RANDOM_PAIRS = 40, MOST_DIMS = 4, SHOWN = 5, TEXT = 96 };
+enum { RANDOM_PAIRS = 40, MOST_DIMS = 4, SHOWN = 5 };
 
 typedef struct {
     char src[TEXT], dst[TEXT];
@@ -197,7 +243,7 @@ static bool print_random(int size, int shown) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result r;
         random_pair_make(size == LARGE ? 64 << 20 : 128 << 10, &all[i]);
-        if (!measure(arena, all[i].src, all[i].dst, 0.1, &r)) return false;
+        if (!measure(arena, all[i].src, all[i].dst, ts_kernels_best(), 0.1, &r)) return false;
         all[i].ratio = r.memcpy_seconds / r.move_seconds;
         ts_arena_free(arena);
     }
@@ -213,9 +259,8 @@ int main(int argc, char **argv) {
     printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
            "caches)\n");
     bool all = argc < 2 || strcmp(argv[1], "random") != 0; /* or these alone */
-    return (!all || (print_table(LARGE) && print_table(SMALL))) &&
-                   print_random(LARGE, all ? SHOWN : RANDOM_PAIRS) &&
-                   print_random(SMALL, all ? SHOWN : RANDOM_PAIRS)
-               ? 0
-               : 1;
+    if (all && !(print_table(LARGE) && print_table(SMALL) && print_conversions() && print_gathers()))
+        return 1;
+    int shown = all ? SHOWN : RANDOM_PAIRS;
+    return print_random(LARGE, shown) && print_random(SMALL, shown) ? 0 : 1;
 }
