@@ -247,6 +247,9 @@ static extents pass_of(const ts_machine *machine) {
     return (extents){128 + edge, edge * machine->core.mxu.units / split, edge * split};
 }
 
+/* Rows beside which tiles are latched without waiting: see LAG and TALL of include/gemm.tsim. */
+static int64_t tall(const ts_machine *machine) { return machine->core.mxu.edge > 128 ? 512 : 384; }
+
 static int64_t fit(int64_t block, int64_t extent, int64_t unit) {
     extent = ts_round_up(extent, unit);
     return block < extent ? ts_round_up(block, unit) : extent;
@@ -281,7 +284,8 @@ static extents large_block(const ts_machine *machine) {
 static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, extents b, int tanh, double *us) {
     define(k, "M", p->m < b.m ? p->m : b.m);
     define(k, "K", p->k);
-    define(k, "BM", b.m);
+    bool few = b.m < pass_of(k->machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
+    define(k, "BM", k->program == matmul && few ? tall(k->machine) : b.m);
     define(k, "BN", b.n);
     define(k, "BK", b.k);
     if (k->program == matmul) {
@@ -292,9 +296,6 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
     int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m);   /* all blocks, side by side */
     return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
 }
-
-/* Rows beside which tiles are latched without waiting: see LAG and TALL of include/gemm.tsim. */
-static int64_t tall(const ts_machine *machine) { return machine->core.mxu.edge > 128 ? 512 : 384; }
 
 /* The same for blocks that are free. */
 static extents choose_block(extents b, const ts_work_product *p, const ts_machine *machine) {
@@ -341,15 +342,32 @@ static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *kno
     return true;
 }
 
+/* Blocks that the row states. Those that are not whole passes of the units do them in turn. */
+static bool predict_stated(ts_error *err, kernel *k, extents b, const ts_work_product *p, int tanh,
+                           double *us) {
+    extents pass = pass_of(k->machine);
+    ts_work_product whole = *p;
+    ts_error narrow = {0};
+    if (b.n % pass.n == 0 && b.k % pass.k == 0) {
+        if (b.m >= pass.m || p->m <= b.m) b = fit_block(b, p, k->machine);
+        return run_product(err, k, p, b, tanh, us);
+    }
+    b = (extents){ts_round_up(b.m, 16), ts_round_up(b.n, 128), ts_round_up(b.k, 128)};
+    whole.m = ts_round_up(p->m, b.m);
+    whole.n = ts_round_up(p->n, b.n);
+    whole.k = ts_round_up(p->k, b.k);
+    k->program = small_blocks;
+    if (run_product(&narrow, k, &whole, b, tanh, us)) return true;
+    k->program = matmul; /* they are too tall for the units */
+    return run_product(err, k, p, fit_block(b, p, k->machine), tanh, us);
+}
+
 static bool predict_blocks(ts_error *err, kernel *k, const ts_workload *w, const ts_work_product *p, int tanh,
                            double *us) {
-    extents b = {w->block[0], w->block[1], w->block[2]};
-    int64_t edge = k->machine->core.mxu.edge;
+    const extents b = {w->block[0], w->block[1], w->block[2]};
     double turned;
-    if (b.m > 0 && (b.m < 128 + edge || edge <= 128)) { /* wider units need larger ones: this c is f32 */
-        k->program = b.m < 128 + edge ? small_blocks : matmul;
-        return run_product(err, k, p, k->program == matmul ? fit_block(b, p, k->machine) : b, tanh, us);
-    }
+    if (b.m > 0 && b.n > 0 && b.k > 0 && k->machine->core.mxu.edge <= 128) /* wider units need larger ones */
+        return predict_stated(err, k, b, p, tanh, us);
     if (!predict_best(err, k, p, tanh, us)) return false;
     if (p->m >= p->n || p->m > FEW_ROWS || p->weights > 1) return true;
     ts_work_product other = *p; /* few rows keep the units waiting for weights: they are the weights then */
