@@ -203,28 +203,32 @@ enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine,
                          int64_t bytes, bool writes, double *us) {
     kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
-    define(&k, "COLS", PASS_COLUMNS);
+    int64_t blocks =
+                ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), /* of few, each is as wide as it must be */
+        columns = blocks > 2 * PASS_BLOCKS ? PASS_COLUMNS
+                                           : ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
+    define(&k, "COLS", columns);
     define(&k, "BLOCK", PASS_ROWS);
     define(&k, "IN", 1);
     define(&k, "OUT", writes);
-    int64_t rows = ts_round_up(ts_ceil_div(bytes, PASS_COLUMNS * 4), PASS_ROWS);
+    int64_t rows = ts_round_up(ts_ceil_div(bytes, columns * 4), PASS_ROWS);
     if (!run_blocks(err, &k, "ROWS", PASS_ROWS, rows, PASS_BLOCKS, us)) return false;
     *us += microseconds(machine->chip.launch_ps);
     return true;
 }
 
 /* One pass reads as much as it writes; what is read beyond that is read by passes that write nothing, each a
- * kernel. */
+ * kernel. What is written beyond that takes as long as if half of it
+ * were read. */
 static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
                            const ts_machine *machine, double *us) {
     int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
-            left = w->read_bytes - both;
+            left = w->read_bytes - both, beyond = w->written_bytes - both;
     int64_t most = both > left / 8 ? both : left; /* of one pass */
     double one;
     *us = 0;
-    if (both > left / 1024) {
-        if (!predict_pass(err, arena, known, machine, both, true, us)) return false;
-    }
+    both += beyond / 2;
+    if (both > left / 1024 && !predict_pass(err, arena, known, machine, both, true, us)) return false;
     for (; left > 0; left -= most) {
         if (!predict_pass(err, arena, known, machine, left < most ? left : most, false, &one)) return false;
         *us += one;
@@ -328,15 +332,16 @@ static bool predict_best(ts_error *err, kernel *k, const ts_work_product *p, int
 enum { FEW_ROWS = 1024 };
 enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
 
-/* What the program does not show: f32 operands, of which it reads bf16, and thin ones, which it pads: then
- * the product is passes over all that it moves, if that takes longer, or instead. */
+/* What the program does not show: f32 operands, of which it reads bf16, many matrices, which it reads as if
+ * they were one, and thin ones, which it pads: then the product is passes over all that it moves, if that
+ * takes longer, or instead. */
 static bool predict_operands(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_work_product *p,
                              const ts_machine *machine, double *us) {
     bool thin = p->m <= THIN || p->n <= THIN;
     const ts_workload moved = {.read_bytes = p->in_bytes * (p->m * p->k + p->k * p->n * p->weights),
                                .written_bytes = p->out_bytes * p->m * p->n};
     double passes;
-    if (!thin && p->in_bytes <= 2) return true;
+    if (!thin && p->in_bytes <= 2 && p->weights == 1) return true;
     if (!predict_passes(err, arena, known, &moved, machine, &passes)) return false;
     if (thin || passes > *us) *us = passes;
     return true;
@@ -423,8 +428,9 @@ static int64_t half_rows(const ts_workload *w) {
     for (int i = 0; i < w->rank; i++) {
         for (int j = 0; j < w->rank; j++) {
             if (i == j) continue;
+            int64_t few = w->dims[j] <= 2 ? 2 : w->dims[j] <= 4 ? 4 : 8; /* tiles of few rows are lower */
             int64_t rows =
-                all / w->dims[i] / w->dims[j] * ts_ceil_div(w->dims[i], 128) * ts_round_up(w->dims[j], 8);
+                all / w->dims[i] / w->dims[j] * ts_ceil_div(w->dims[i], 128) * ts_round_up(w->dims[j], few);
             if (rows < least) least = rows;
         }
     }
@@ -437,10 +443,16 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
     int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
     rows = ts_round_up(rows, 16 * vregs);
     int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
-    define(&k, "IN", w->inputs < 2 ? 1 : 2);
     define(&k, "VREGS", vregs);
     define(&k, "BLOCK", block);
+    double one = 0;
+    if (w->inputs > 2) { /* each takes what the second does */
+        define(&k, "IN", 1);
+        if (!run_blocks(err, &k, "ROWS", block, rows, HALF_BLOCKS, &one)) return false;
+    }
+    define(&k, "IN", w->inputs < 2 ? 1 : 2);
     if (!run_blocks(err, &k, "ROWS", block, rows, HALF_BLOCKS, us)) return false;
+    if (w->inputs > 2) *us += (w->inputs - 2) * (*us - one);
     *us += microseconds(machine->chip.launch_ps);
     return true;
 }

@@ -174,6 +174,11 @@ static bool read_copy_v4(const ts_measured_row *row, ts_workload *work) {
     work->kind = TS_WORK_COPY;
     work->launched = false; /* inside a kernel, while it runs */
     work->rank = dims_of(row, "shape", work->dims);
+    if (work->rank == 1) { /* rows of lanes */
+        work->rank = 2;
+        work->dims[0] = (work->dims[0] + 127) / 128;
+        work->dims[1] = 128;
+    }
     return product(work->dims, work->rank) > 0 || refuse(work, "it states no shape");
 }
 
@@ -185,11 +190,16 @@ static bool read_copy_inside(const ts_measured_row *row, ts_workload *work) {
     return work->dims[0] > 0 || refuse(work, "it states no size");
 }
 
+enum { MOST_TRANSCENDENTALS = 16 };
+
 static bool add_product(ts_workload *work, ts_work_product p) {
     int64_t dims[] = {p.m, p.n, p.k};
     if (product(dims, 2) == 0 || product(dims + 1, 2) == 0 || product((int64_t[]){p.m, p.k}, 2) == 0)
         return refuse(work, "it does not state M, N and K");
     if (p.weights < 1 || p.weights > p.m) p.weights = 1;
+    if (product((int64_t[]){p.n, p.k, p.weights}, 3) == 0) return refuse(work, "its matrices are too many");
+    if (p.in_bytes > 8 || p.out_bytes > 8) return refuse(work, "its elements are of more than eight bytes");
+    if (p.transcendentals > MOST_TRANSCENDENTALS) return refuse(work, "too many transcendental functions");
     work->products[work->count++] = p;
     return true;
 }
@@ -235,16 +245,21 @@ static int64_t product_bytes(const ts_measured_row *row) {
     return has_any(row->workload, wide) || has_any(row->parameters, wide) ? 4 : 2;
 }
 
+static void read_block(const ts_measured_row *row, ts_workload *work) {
+    int64_t d[TS_WORK_MAX_DIMS];
+    int count = dims_of(row, "blk", d);
+    if (count == 0) count = dims_of(row, "block_shape", d);
+    work->block[0] = count > 1 ? d[0] : NUMBER("bm");
+    work->block[1] = count > 1 ? d[1] : NUMBER("bn");
+    work->block[2] = count == 3 ? d[2] : NUMBER("bk", "block_k");
+}
+
 static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
     int64_t d[TS_WORK_MAX_DIMS], bytes = product_bytes(row);
     work->kind = TS_WORK_MATMUL;
     if (bytes < 2) return refuse(work, "a product of 8-bit values");
     work->random = real(row, "rnd", 1) > 0;
-    if (dims_of(row, "blk", work->block) != 3) {
-        work->block[0] = NUMBER("bm");
-        work->block[1] = NUMBER("bn");
-        work->block[2] = NUMBER("bk");
-    }
+    read_block(row, work);
     read_extents(row, d);
     return add_product(work, (ts_work_product){.m = d[0],
                                                .n = d[1],
@@ -286,6 +301,7 @@ static bool read_attention(const ts_measured_row *row, ts_workload *work) {
     int64_t keys = NUMBER("Skv", "kv_len", "kv_seq_len");
     if (keys > 0 && keys != work->length) return refuse(work, "it has more keys than queries, or fewer");
     int64_t dims[] = {work->batch, work->heads, work->length, work->depth};
+    if (work->depth > 128) return refuse(work, "heads of more than 128 are not modelled");
     return product(dims, 4) > 0 || refuse(work, "it does not state batch, heads, length and depth");
 }
 
@@ -425,8 +441,7 @@ static bool read_jaxbench_product(const ts_measured_row *row, ts_workload *work,
     work->kind = TS_WORK_MATMUL;
     if (batch > 0) p.weights = batch;
     if (batch > 0 && __builtin_mul_overflow(p.m, batch, &p.m)) p.m = 0;
-    if (dims_of(row, "block_shape", work->block) != 2) memset(work->block, 0, sizeof work->block);
-    if (work->block[0] > 0) work->block[2] = NUMBER("block_k");
+    read_block(row, work);
     if (has(name, "*SwiGLU")) return read_swiglu(row, work);
     bool two = NUMBER("hidden_size") > 0 && last > 0;
     int rank = dims_of(row, "out", out);
