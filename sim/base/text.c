@@ -50,6 +50,43 @@ void ts_text_clear(ts_text *text) {
     text->bytes[0] = '\0';
 }
 
+/* Where a line of `length` bytes, indented by `indent`, ends if it is to have `columns`: at a space, the last
+ * that is near enough, else the first. */
+static size_t line_end(const char *line, size_t length, size_t indent, size_t columns) {
+    size_t at = indent, end = length;
+    while (at < length && line[at] != ' ') at++;
+    for (; at < length && (at <= columns || end == length); at++)
+        if (line[at] == ' ') end = at;
+    return end;
+}
+
+static void wrap_line(ts_text *out, const char *line, size_t length, size_t columns) {
+    size_t indent = strspn(line, " "), before = 0, skipped = indent;
+    while (before + length > columns && indent + 4 < columns) {
+        size_t end = line_end(line, length, skipped, columns - before), next = end + strspn(line + end, " ");
+        if (next >= length) break;
+        while (line[end - 1] == ' ') end--;
+        ts_text_add_bytes(out, line, end);
+        ts_text_add(out, "\n%*s", (int)indent + 4, "");
+        line += next;
+        length -= next;
+        before = indent + 4;
+        skipped = 0;
+    }
+    ts_text_add_bytes(out, line, length);
+}
+
+void ts_text_wrap(ts_text *text, size_t columns) {
+    ts_text out;
+    ts_text_init(&out, text->arena);
+    for (size_t at = 0, length; at < text->length; at += length + 1) {
+        length = strcspn(text->bytes + at, "\n");
+        wrap_line(&out, text->bytes + at, length, columns);
+        if (at + length < text->length) ts_text_add_char(&out, '\n');
+    }
+    *text = out;
+}
+
 enum { LONGEST_WORD = 64 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }

@@ -10,7 +10,7 @@
 
 enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
 
-enum { HELP_COLUMNS = 100, OPTION_COLUMNS = 29 };
+enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
 
 /* One line in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
 static void print_line(const char *line, const char *end, int indent) {

@@ -180,8 +180,8 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
     ts_text_add(out, ", %s others\n", grouped(a, r->free_moves));
     if (r->scaled_moves > 0)
         ts_text_add(out,
-                    "           %s layouts are priced by their plans, the largest; %s smaller moves as the "
-                    "nearest of their kind (~)\n",
+                    "           %s layouts are priced by their plans, the largest;\n"
+                    "           %s smaller moves as the nearest of their kind (~)\n",
                     grouped(a, r->plans_priced), grouped(b, r->scaled_moves));
     if (r->collectives > 0)
         ts_text_add(out, "not modelled: %s collectives, %s bytes\n", grouped(a, r->collectives),
@@ -281,6 +281,7 @@ void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     add_groups(r, view, out);
     add_findings(r, view, out);
     add_kinds(r, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 /* ---- CSV ---- */

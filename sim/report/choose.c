@@ -57,8 +57,8 @@ static void add_head(const ts_choose_result *r, const ts_choose_view *view, ts_t
     if (r->unfit > 0) ts_text_add(out, ", %s do not fit in its memory", grouped(a, r->unfit));
     if (r->extended_bytes > 0)
         ts_text_add(out,
-                    "\n           sums and passes of those above %s bytes, half of vmem: of one block, "
-                    "extended to all",
+                    "\n           sums and passes of those above %s bytes,\n"
+                    "           half of vmem: of one block, extended to all",
                     grouped(b, r->extended_bytes));
     ts_text_add(out, "\n\n");
 }
@@ -76,7 +76,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
         ts_text_add(out, " %10s %10s", "", "");
     ts_text_add(out, "  %s", strchr(c->text, '{') ? strchr(c->text, '{') : c->text);
     if (c->alike > 1) ts_text_add(out, " and %d alike", c->alike - 1);
-    if (parts && c->priced) ts_text_add(out, "\n%*s%s", 68, "", c->limiter ? c->limiter : "");
+    if (parts && c->priced) ts_text_add(out, "\n%*s%s", 44, "", c->limiter ? c->limiter : "");
     if (c->is_rule) ts_text_add(out, "  <- compiler's rule");
     if (c->is_now) ts_text_add(out, "  <- now");
     ts_text_add(out, "\n");
@@ -131,6 +131,7 @@ void ts_report_choose(const ts_choose_result *r, const ts_choose_view *view, ts_
     add_head(r, view, out);
     add_table(r, view, out);
     add_flips(r, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {

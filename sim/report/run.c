@@ -88,7 +88,7 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
 
 /* Adds a word, on a new line behind the label's column where it would not fit. */
 static void add_word(ts_text *out, size_t *line, const char *word) {
-    enum { COLUMNS = 100, LABEL = 11 };
+    enum { COLUMNS = TS_TEXT_COLUMNS, LABEL = 11 };
     if (out->length - *line + strlen(word) + 1 > COLUMNS) {
         *line = out->length + 1;
         ts_text_add(out, "\n%*s%s", LABEL, "", word);

@@ -245,6 +245,7 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
     add_parts(out, study);
     for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i == 1);
     if (explain) add_boxes(out, study->plan);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 static void add_json_runs(ts_json *json, const ts_plan *plan, ts_dma_runs_of which) {

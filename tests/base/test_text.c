@@ -272,6 +272,30 @@ static void grouped_digits(void **state) {
     }
 }
 
+static void wrapped_lines(void **state) {
+    ts_arena *arena = ts_arena_new();
+    static const char *const rows[][2] = {
+        {"", ""},
+        {"\n\n", "\n\n"},
+        {"a bc", "a bc"},
+        {"ab cd ef gh\nx\n", "ab cd ef\n    gh\nx\n"},
+        {"  ab cd  ef gh ij kl", "  ab cd\n      ef\n      gh\n      ij\n      kl"},
+        {"abcdefghijkl mn\n", "abcdefghijkl\n    mn\n"},
+        {"abcdefghijkl\n", "abcdefghijkl\n"},
+        {"abcdefgh   \n", "abcdefgh   \n"},
+        {"     abcd ef\n", "     abcd ef\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_text_add(&text, "%s", rows[i][0]);
+        ts_text_wrap(&text, 8);
+        assert_string_equal(text.bytes, rows[i][1]);
+    }
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer),
@@ -286,6 +310,7 @@ int main(void) {
         cmocka_unit_test(integers),
         cmocka_unit_test(command_line_integers),
         cmocka_unit_test(grouped_digits),
+        cmocka_unit_test(wrapped_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,11 @@ void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(p
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);
 void ts_text_clear(ts_text *text);
+/* What reports for people fit into. */
+enum { TS_TEXT_COLUMNS = 100 };
+/* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
+ * begin; they end at spaces only. */
+void ts_text_wrap(ts_text *text, size_t columns);
 
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
  * NULL; among equally near ones the one that begins most alike, then the first. `names` has pointers
