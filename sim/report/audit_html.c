@@ -87,7 +87,10 @@ static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
         add_label(out, y, label);
         add_bar(out, LABEL, y, width, fused ? "#a8c0d8" : "#4878a8", title);
         ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 6, y + 15,
-                    fused ? "at most " : "", group->total_microseconds);
+                    fused           ? "at most "
+                    : group->scaled ? "about "
+                                    : "",
+                    group->total_microseconds);
         y += ROW;
         done++;
     }
@@ -112,9 +115,10 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
                 "y=\"28\">padding</text>\n",
                 LABEL, LABEL + 17, LABEL + 60, LABEL + 77);
     add_padding(r, TOP, padded, out);
-    ts_text_add(
-        out, "<text x=\"16\" y=\"%d\" font-size=\"15\" font-weight=\"bold\">Time by move, on %s%s</text>\n",
-        second - 14, r->request->machine->name, timed == 0 ? " (none)" : "");
+    ts_text_add(out,
+                "<text x=\"16\" y=\"%d\" font-size=\"15\" font-weight=\"bold\">Time by move, all its runs, "
+                "on %s%s</text>\n",
+                second - 14, r->request->machine->name, timed == 0 ? " (none)" : "");
     add_time(r, second, timed, out);
     ts_text_add(out, "</svg>\n");
     (void)view;
@@ -158,13 +162,17 @@ static void add_findings(const ts_audit_result *r, ts_text *out) {
         const ts_audit_finding *f = &r->findings[i];
         const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
         int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
-        ts_audit_print_bytes(bytes, f->bytes_saved > 0 ? f->bytes_saved : 0);
         ts_text_add(out, "<li><code>");
         add_escaped(out, f->what, 4096);
         ts_text_add(out, "</code><br><span class=fix>");
         add_escaped(out, f->fix, 4096);
-        ts_text_add(out, "</span><br><span class=dim>saves %s%.3f us%s, %s; ", f->at_most ? "at most " : "",
-                    f->microseconds_saved, f->is_move ? "" : " each time they are read", bytes);
+        ts_text_add(out, "</span><br><span class=dim>saves %s%.3f us%s", f->at_most ? "at most " : "",
+                    f->microseconds_saved, f->is_move ? "" : " each time they are read");
+        if (f->bytes_saved > 0) {
+            ts_audit_print_bytes(bytes, f->bytes_saved);
+            ts_text_add(out, ", %s", bytes);
+        }
+        ts_text_add(out, "; ");
         add_escaped(out, name, 100);
         ts_text_add(out, " line %lld</span></li>\n", (long long)line);
     }
@@ -191,6 +199,8 @@ static void add_classes(const ts_audit_result *r, ts_text *out) {
         ts_text_add(out, "</tr>\n");
     }
     ts_text_add(out, "</table>\n");
+    if (r->class_count > TABLE_ROWS)
+        ts_text_add(out, "<p>And %lld more.</p>\n", (long long)r->class_count - TABLE_ROWS);
 }
 
 static void add_groups(const ts_audit_result *r, ts_text *out) {
@@ -202,19 +212,31 @@ static void add_groups(const ts_audit_result *r, ts_text *out) {
         const ts_audit_group *group = &r->groups[i];
         ts_text_add(out, "<tr><td>%s<td>%s<td class=n>%lld", ts_hlo_opcode_name(group->first.opcode),
                     ts_audit_level_text(group->first.level), (long long)group->first.runs);
+        bool bounded = group->first.level == TS_AUDIT_LEVEL_FUSED && group->cycles > 0;
+        const char *mark = bounded ? "&lt; " : group->scaled ? "~ " : "";
+        bool compared = group->first.src >= 0 || group->first.changes;
         if (group->priced)
-            ts_text_add(out, "<td class=n>%.3f<td class=n>%.3f<td>", group->microseconds,
+            ts_text_add(out, "<td class=n>%s%.3f<td class=n>%s%.3f<td>", mark, group->microseconds, mark,
                         group->total_microseconds);
         else
-            ts_text_add(out, "<td colspan=2 class=dim>%s<td>", group->why_not ? group->why_not : "");
-        ts_report_audit_changes(group->first.changes, out);
+            ts_text_add(out, "<td colspan=2 class=\"n dim\">%s<td>", group->why_not ? group->why_not : "");
+        if (compared) ts_report_audit_changes(group->first.changes, out);
+        if (group->by)
+            ts_text_add(out, "<br><span class=dim>%s %s</span>", group->scaled ? "as" : "by", group->by);
         ts_text_add(out, "<td><code>");
-        if (group->first.src >= 0) add_escaped(out, r->shapes[group->first.src].text, 400);
-        ts_text_add(out, "<br>");
+        if (group->first.src >= 0) {
+            add_escaped(out, r->shapes[group->first.src].text, 400);
+            ts_text_add(out, " to<br>");
+        }
         add_escaped(out, r->shapes[group->first.dst].text, 400);
         ts_text_add(out, "</code></tr>\n");
     }
-    ts_text_add(out, "</table>\n");
+    ts_text_add(out, "</table>\n<p class=dim>&lt;: at most, for it is fused.%s</p>\n",
+                r->scaled_moves > 0
+                    ? " ~: as much slower than in order as the nearest of its kind that was priced."
+                    : "");
+    if (r->group_count > TABLE_ROWS)
+        ts_text_add(out, "<p>And %lld more.</p>\n", (long long)r->group_count - TABLE_ROWS);
 }
 
 void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {

@@ -197,8 +197,8 @@ enum {
     WIDTH = 1080,
     ROW = 24,
     TOP = 60,
-    SCALE = 300,
-    SECOND = 720,
+    SCALE = 240,
+    SECOND = 730,
     BYTES_SCALE = 220
 };
 
@@ -207,25 +207,35 @@ static void add_bar(ts_text *out, int x, int y, double width, const char *colour
                 colour);
 }
 
+/* The bar goes on beyond the scale. */
+static void add_break(ts_text *out, int x, int y) {
+    ts_text_add(out, "<path d=\"M%d %dl6 -20m4 0l-6 20\" stroke=\"white\" stroke-width=\"2\"/>\n", x - 16,
+                y + 21);
+}
+
 static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int64_t most_cycles,
                     int64_t most_bytes, ts_text *out) {
     char bytes[32];
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     const char *layout = strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
     double width = (double)cycles * SCALE / (double)(most_cycles > 0 ? most_cycles : 1);
-    if (width > SCALE) width = SCALE; /* cut, and no measure for the others */
+    bool longer = width > SCALE; /* cut, and no measure for the others */
+    if (longer) width = SCALE;
     double data = (double)c->logical_bytes * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
     double more =
         (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
-    if (data + more > BYTES_SCALE) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
+    bool larger = data + more > BYTES_SCALE + 0.5;
+    if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
     ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>%s%s%s</text>\n", LABEL - 8, y + 15,
                 c->is_now || c->is_rule ? " font-weight=\"bold\"" : "", layout, c->is_rule ? " (rule)" : "",
                 c->is_now ? " (now)" : "");
     add_bar(out, LABEL, y, width, !c->priced ? "#c8c8c8" : c->is_tie ? "#4878a8" : "#90b0d0");
+    if (longer) add_break(out, LABEL + SCALE, y);
     ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 5, y + 15,
                 c->priced ? "" : "more than ", microseconds(r, cycles));
     add_bar(out, SECOND, y, data, "#4878a8");
     add_bar(out, SECOND + (int)data, y, more, "#d08050");
+    if (larger) add_break(out, SECOND + BYTES_SCALE, y);
     ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", SECOND + (int)(data + more) + 5, y + 15,
                 grouped(bytes, c->bytes));
 }
@@ -252,8 +262,9 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     ts_text_add(out, "<text x=\"16\" y=\"26\" font-size=\"15\" font-weight=\"bold\">Layouts of ");
     ts_shape_print(r->tensor, out);
     ts_text_add(out,
-                " on %s</text>\n<text x=\"%d\" y=\"48\">time (dark: a tie with the best)</text>"
-                "<text x=\"%d\" y=\"48\">bytes: data and padding</text>\n",
+                " on %s</text>\n<text x=\"%d\" y=\"48\">time; dark: a tie with the best, grey: cut, at least "
+                "so long</text>"
+                "<text x=\"%d\" y=\"48\">bytes; blue: data, orange: padding</text>\n",
                 r->request->machine->name, LABEL, SECOND);
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];

@@ -270,7 +270,8 @@ static ts_text title_of(const drawing *d) {
                     d->layout->axes[d->fast_axis].name);
     }
     if (d->row_step > 1 || d->column_step > 1)
-        ts_text_add(&title, "  a cell is a tile of %" PRId64 " x %" PRId64, d->row_step, d->column_step);
+        ts_text_add(&title, ", a cell is a tile of %" PRId64 " x %" PRId64 ", beside it the first one",
+                    d->row_step, d->column_step);
     if (d->cut) ts_text_add(&title, "  (the beginning)");
     return title;
 }
