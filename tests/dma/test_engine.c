@@ -71,6 +71,10 @@ static void every_fixed_cost_counts_to_the_cycle(void **state) {
     assert_int_equal(base.transfer.descriptors,
                      2); /* loops of 8, 2, 4, 128 and 2: the 2 that steps over words */
     assert_int_equal(base.fixed_cycles, 100 + 10 + 200);
+    const ts_plan *threes =
+        plan_of(f, "bf16[24,384]{1,0}", "bf16[24,384]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
+    assert_int_equal(price(f, threes, true, false).transfer.descriptors,
+                     3); /* loops of 3, 3, 4, 128 and 2: the shortest that steps over words */
     f->dma.issue_ps += 1000;
     assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 1);
     f->dma.completion_ps += 1000;
@@ -87,6 +91,18 @@ static void engine_rate_limits_a_fast_memory(void **state) {
     assert_in_range(cost.cycles, 65536 + 300, 65536 + 400);
     assert_string_equal(cost.limiter, "retile rate of the DMA engine");
     assert_int_equal(price(f, plan, false, false).cycles, 65536 + 300);
+}
+
+/* 64 KiB to 8 partitions that take 2 bytes a cycle each. */
+static void partitions_limit_the_rate(void **state) {
+    fixture *f = *state;
+    const ts_plan *plan = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, NULL, NULL);
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ};
+    ts_dma_end src = {.in_hbm = false}, dst = {.partition_bits = 8 * 256 * 32};
+    ts_dma_cost cost;
+    f->dma.partition_bytes_per_cycle = 2;
+    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, src, dst, true, &cost));
+    assert_int_equal(cost.cycles, 100 + 65536 / 16 + 200);
 }
 
 /* 0.92 of the peak: what Ramulator 2.1 and DRAMsim3 give streams and tile reads; refresh is the rest. */
@@ -153,7 +169,10 @@ static void half_words_beside_valid_rows_are_read_first(void **state) {
     const int64_t aligned[2] = {2, 0}, odd[2] = {1, 0}, two[2] = {2, 128}, one[2] = {1, 128},
                   all[2] = {16, 128};
     assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, aligned, two), true, true).transfer.rmw_lines, 0);
-    assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, odd, one), true, true).transfer.rmw_lines, 8);
+    ts_dma_cost read_first = price(f, plan_of(f, src, dst, 1 << 20, odd, one), true, true);
+    assert_int_equal(read_first.transfer.rmw_lines, 8);
+    assert_int_equal(read_first.hbm.reads * hbm2.burst_bytes, read_first.transfer.src_bytes + 8 * 64);
+    assert_int_equal(read_first.hbm.writes * hbm2.burst_bytes, 8 * 64);
     assert_int_equal(price(f, plan_of(f, src, dst, 1 << 20, NULL, all), true, true).transfer.rmw_lines, 0);
     /* the last row of an odd number shares its words with padding only */
     const char *ragged = "bf16[15,128]{1,0:T(8,128)(2,1)}";
@@ -317,6 +336,7 @@ int main(void) {
         CASE(one_line_costs_issue_memory_completion),
         CASE(every_fixed_cost_counts_to_the_cycle),
         CASE(engine_rate_limits_a_fast_memory),
+        CASE(partitions_limit_the_rate),
         CASE(streams_run_near_the_peak),
         CASE(bytes_are_accounted),
         CASE(half_words_beside_valid_rows_are_read_first),
