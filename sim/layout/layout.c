@@ -349,35 +349,3 @@ bool ts_layout_backward(ts_error *err, ts_arena *arena, const ts_layout *layout,
     sort_unique(found, layout->rank);
     return true;
 }
-
-static const char *stage_text(const ts_stage *stage, char out[96]) {
-    long long value = (long long)stage->value, before = (long long)stage->extent_before, extent = (long long)stage->extent;
-    int d = stage->dim;
-    switch (stage->kind) {
-    case TS_STAGE_MERGE: snprintf(out, 96, "merge dims %d and %d into %lld", d, d + 1, extent); break;
-    case TS_STAGE_BIAS: snprintf(out, 96, "bias dim %d by %lld: %lld of %lld", d, value, before, extent); break;
-    case TS_STAGE_PAD: snprintf(out, 96, "pad dim %d from %lld to %lld", d, before, extent); break;
-    case TS_STAGE_SPLIT: snprintf(out, 96, "split dim %d: %lld = %lld x %lld", d, before, extent, value); break;
-    case TS_STAGE_INSERT: snprintf(out, 96, "insert a dim of 1 before dim %d", d); break;
-    case TS_STAGE_REORDER: snprintf(out, 96, "reorder to dims"); break;
-    }
-    return out;
-}
-
-void ts_layout_dump(const ts_layout *layout, ts_text *out) {
-    int count = layout->rank;
-    for (int i = 0; i < layout->stage_count; i++) {
-        const ts_stage *stage = &layout->stages[i];
-        char line[96];
-        ts_text_add(out, "%s", stage_text(stage, line));
-        for (int j = 0; stage->kind == TS_STAGE_REORDER && j < count; j++) ts_text_add(out, " %d", stage->order[j]);
-        ts_text_add(out, "\n");
-        if (stage->kind == TS_STAGE_MERGE) count--;
-        if (stage->kind == TS_STAGE_SPLIT || stage->kind == TS_STAGE_INSERT) count++;
-    }
-    for (int i = 0; i < layout->digit_count; i++) {
-        const ts_iter *digit = &layout->digits[i];
-        ts_text_add(out, "digit %d: extent %lld, stride %lld@%s\n", i, (long long)digit->extent,
-                    (long long)digit->stride, layout->axes[digit->axis].name);
-    }
-}

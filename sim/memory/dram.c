@@ -263,12 +263,6 @@ ts_dram *ts_dram_new(ts_arena *arena, const ts_hbm_config *config) {
     return dram;
 }
 void ts_dram_reset(ts_dram *dram) { dram_clear(dram, dram->spec); }
-int ts_dram_rule_count(const ts_dram *dram) { return dram->spec->rule_count; }
-const ts_dram_rule *ts_dram_rule_at(const ts_dram *dram, int index) { return &dram->spec->rules[index]; }
-int32_t ts_dram_rule_ticks(const ts_dram *dram, const ts_dram_rule *rule, ts_dram_command after,
-                           ts_dram_command before) {
-    return rule_ticks(dram->spec, rule, (int)after, (int)before);
-}
 ts_dram_limit ts_dram_earliest(const ts_dram *dram, ts_dram_command command, int bank) {
     return dram_earliest(dram, command, bank);
 }

@@ -96,7 +96,6 @@ void ts_session_close(ts_session *session) {
 
 const ts_program *ts_session_program(const ts_session *session) { return session->parts.program; }
 ts_chip *ts_session_chip(ts_session *session) { return session->parts.chip; }
-bool ts_session_ended(const ts_session *session) { return session->ended; }
 int ts_session_followed(const ts_session *session) { return session->followed; }
 
 void ts_session_follow(ts_session *session, int core) {

@@ -154,6 +154,7 @@ bool ts_measured_parse(ts_error *err, ts_arena *arena, const ts_source *source, 
     fields f;
     int places[COLUMNS], capacity = 0;
     *table = (ts_measured){0};
+    if (source->length >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0) r.at = 3; /* a byte order mark */
     if (!read_line(err, &r, &f) ||
         !find_columns(err, &r, &f, r.separator == ',' ? csv_names : group_names, places))
         return false;

@@ -34,6 +34,12 @@ static void rows_of_both_formats(void **state) {
     assert_string_equal(t.rows[0].group, "copy-v4");
     assert_string_equal(t.rows[0].unit, "us");
     assert_string_equal(t.rows[0].parameters, "{\"b\": 3}");
+    /* as spreadsheets save it */
+    assert_true(parse(&err, arena,
+                      "\xef\xbb\xbf"
+                      "id,unit,chip,workload description,parameters,measured value,source\na,ms,v4,,,2,\n",
+                      &t));
+    assert_int_equal(t.count, 1);
     ts_arena_free(arena);
 }
 

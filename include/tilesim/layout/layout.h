@@ -173,7 +173,4 @@ bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const t
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit, bool *injective,
                          int64_t *first, int64_t *second);
 
-/* The stages and digits as text for people, one a line. */
-void ts_layout_dump(const ts_layout *layout, ts_text *out);
-
 #endif

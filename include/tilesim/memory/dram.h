@@ -52,11 +52,6 @@ typedef struct {
 
 ts_dram *ts_dram_new(ts_arena *arena, const ts_hbm_config *config);
 void ts_dram_reset(ts_dram *dram);
-int ts_dram_rule_count(const ts_dram *dram);
-const ts_dram_rule *ts_dram_rule_at(const ts_dram *dram, int index);
-/* Ticks from the start of `after` to the start of `before` under the rule. */
-int32_t ts_dram_rule_ticks(const ts_dram *dram, const ts_dram_rule *rule, ts_dram_command after,
-                           ts_dram_command before);
 
 ts_dram_limit ts_dram_earliest(const ts_dram *dram, ts_dram_command command, int bank);
 /* `cycle` must not be below the last issue's, nor below earliest (asserted for row and column order only). */

@@ -12,7 +12,6 @@ void ts_session_close(ts_session *session); /* its memories; NULL is fine */
 
 const ts_program *ts_session_program(const ts_session *session);
 ts_chip *ts_session_chip(ts_session *session);
-bool ts_session_ended(const ts_session *session);
 
 /* The core whose bundles, registers and memories of its own are looked at: 0 at first. */
 int ts_session_followed(const ts_session *session);
