@@ -44,9 +44,10 @@ static int64_t bank_conflicts(const ts_core_config *config, const ts_instruction
 }
 
 static ts_core_use use_of_matrix(const ts_core_config *config, const ts_instruction *instruction) {
-    ts_core_use use = {.takes =
-                           instruction->opcode == TS_OP_mxu_pop || instruction->opcode == TS_OP_mxu_swap};
-    int64_t unit = instruction->operands[instruction->opcode == TS_OP_mxu_pop].as.integer;
+    ts_core_use use = {.takes = instruction->opcode == TS_OP_mxu_pop ||
+                                instruction->opcode == TS_OP_mxu_take ||
+                                instruction->opcode == TS_OP_mxu_swap};
+    int64_t unit = core_matrix_unit(instruction);
     if (unit >= 0 && unit < config->mxu.units && config->mxu.edge >= TS_LANES) {
         int port = core_matrix_port(config, instruction->opcode, &use.cycles);
         use.first = first_of_matrix(config) + (int)unit * CORE_MXU_PORTS + port;

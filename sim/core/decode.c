@@ -319,6 +319,7 @@ static bool decode_unit(decoder *dec, member *m) {
             return false;
         }
         m->op.gate = instruction->opcode == TS_OP_mxu_pop    ? core_gate_mxu_pop
+                     : instruction->opcode == TS_OP_mxu_take ? core_gate_mxu_take
                      : instruction->opcode == TS_OP_mxu_swap ? core_gate_mxu_swap
                                                              : NULL;
         return true;

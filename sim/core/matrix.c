@@ -1,5 +1,5 @@
 /* The matrix units: tiles of weights latched into staging registers, rows pushed through the tile in use,
- * results popped from a queue in the order of the pushes. */
+ * results popped from a queue in the order of the pushes, or added to accumulators that have addresses. */
 #include <assert.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ static const struct {
 #define INSTRUCTION_ROWS(name, bits, rate)                                                                   \
     {TS_OP_mxu_latch_##name, TYPE_##name, CORE_MXU_LATCH},                                                   \
         {TS_OP_mxu_latcht_##name, TYPE_##name, CORE_MXU_LATCH},                                              \
-        {TS_OP_mxu_push_##name, TYPE_##name, CORE_MXU_PUSH},
+        {TS_OP_mxu_push_##name, TYPE_##name, CORE_MXU_PUSH},                                                 \
+        {TS_OP_mxu_acc_##name, TYPE_##name, CORE_MXU_PUSH},
     TYPES(INSTRUCTION_ROWS)};
 
 static bool is_integer(matrix_type type) { return type == TYPE_i8 || type == TYPE_i4; }
@@ -65,14 +66,38 @@ int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cy
         *cycles = ts_ceil_div(*cycles * packing(type), (int64_t)rate * chunks);
         return port;
     }
-    return opcode == TS_OP_mxu_pop ? CORE_MXU_POP : CORE_MXU_SWAP;
+    return opcode == TS_OP_mxu_swap ? CORE_MXU_SWAP : CORE_MXU_POP;
+}
+
+/* Behind the vreg that is written, if one is. */
+int64_t core_matrix_unit(const ts_instruction *instruction) {
+    bool writes = ts_opcode_get(instruction->opcode)->latency == TS_LATENCY_MXU_POP;
+    return instruction->operands[writes].as.integer;
+}
+
+/* The accumulators that the instruction has to do with, all of them there. */
+static bool check_accumulators(ts_error *err, const ts_machine_mxu *mxu, const ts_instruction *instruction) {
+    matrix_type type = TYPE_f32;
+    int port;
+    bool take = !find_type(instruction->opcode, &type, &port);
+    int64_t first = instruction->operands[2].as.integer;
+    int64_t count = take ? 1 : rows_of(type) / TS_SUBLANES * (mxu->edge / TS_LANES);
+    if (mxu->accumulators == 0) {
+        return ts_instruction_error(
+            err, TS_ERROR_INPUT, instruction,
+            "the matrix units of this machine have no accumulators, expected mxu.push and mxu.pop");
+    }
+    return (first >= 0 && first <= mxu->accumulators - count) ||
+           ts_instruction_error(err, TS_ERROR_INPUT, instruction,
+                                "accumulators %lld to %lld, expected 0 to %d", (long long)first,
+                                (long long)first + count - 1, mxu->accumulators - 1);
 }
 
 bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit) {
     const ts_machine_mxu *mxu = &core->setup.config->mxu;
     matrix_type type;
     int port;
-    int64_t number = instruction->operands[instruction->opcode == TS_OP_mxu_pop].as.integer;
+    int64_t number = core_matrix_unit(instruction);
     if (mxu->units == 0) {
         return ts_instruction_error(err, TS_ERROR_INPUT, instruction, "this machine has no matrix unit");
     }
@@ -90,7 +115,7 @@ bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction 
                                     "the matrix unit of this machine does not take %s", types[type].name);
     }
     *unit = (int)number;
-    return true;
+    return instruction->operand_count < 3 || check_accumulators(err, mxu, instruction);
 }
 
 /* ---- State ---- */
@@ -118,6 +143,10 @@ struct core_mxu {
     uint32_t *results;
     int64_t *result_ready;
     int result_first, result_count;
+    /* Accumulators: none before the first is added to. */
+    uint32_t *sums, *sum_poison;
+    int64_t *sum_ready;
+    bool sums_used;
 };
 
 bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction) {
@@ -138,7 +167,10 @@ bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instr
         mxu->products = TS_NEW_ARRAY(arena, uint32_t, rows_of(TYPE_i4) * config->edge);
         mxu->results = values ? TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS) : NULL;
         mxu->result_ready = TS_NEW_ARRAY(arena, int64_t, config->result_vregs);
+        mxu->sums = values ? TS_NEW_ARRAY(arena, uint32_t, config->accumulators * TS_VREG_WORDS) : NULL;
+        mxu->sum_ready = TS_NEW_ARRAY(arena, int64_t, config->accumulators);
         if (core->poison) {
+            mxu->sum_poison = TS_NEW_ARRAY(arena, uint32_t, config->accumulators * TS_VREG_WORDS);
             mxu->tile_poison = TS_NEW_ARRAY(arena, bool, config->staging * config->edge);
             mxu->row_poison = TS_NEW_ARRAY(arena, bool, rows_of(TYPE_i4));
             mxu->result_poison = TS_NEW_ARRAY(arena, uint32_t, config->result_vregs * TS_VREG_WORDS);
@@ -221,11 +253,12 @@ static void poison_rows(const ts_core *core, const core_op *op, core_mxu *mxu, m
 }
 
 /* Of the vreg of results with the 8 rows from `row` and the 128 columns from `column` on. */
-static void poison_results(const ts_core *core, core_mxu *mxu, int slot, int row, int column) {
+static void poison_results(const ts_core *core, const core_mxu *mxu, uint32_t *out, bool adds, int row,
+                           int column) {
     const bool *columns = mxu->tile_poison + (ptrdiff_t)mxu->first * edge_of(core) + column;
-    uint32_t *out = mxu->result_poison + (ptrdiff_t)slot * TS_VREG_WORDS;
     for (int i = 0; i < TS_VREG_WORDS; i++) {
-        out[i] = mxu->row_poison[row + i / TS_LANES] || columns[i % TS_LANES] ? UINT32_MAX : 0;
+        bool undefined = mxu->row_poison[row + i / TS_LANES] || columns[i % TS_LANES];
+        out[i] = (adds ? out[i] : 0) | (undefined ? UINT32_MAX : 0);
     }
 }
 
@@ -319,16 +352,40 @@ static void queue_results(ts_core *core, core_mxu *mxu, int row_count) {
                    from + (ptrdiff_t)s * edge_of(core), TS_LANES * sizeof(*from));
         }
         if (core->poison) {
-            poison_results(core, mxu, slot, v / chunks * TS_SUBLANES, v % chunks * TS_LANES);
+            poison_results(core, mxu, mxu->result_poison + (ptrdiff_t)slot * TS_VREG_WORDS, false,
+                           v / chunks * TS_SUBLANES, v % chunks * TS_LANES);
         }
         mxu->result_ready[slot] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];
     }
 }
 
+/* The same vregs, added: the f32 that is NaN is the one NaN. */
+static void add_results(ts_core *core, core_mxu *mxu, int row_count, int first) {
+    int chunks = chunks_of(core);
+    bool integer = is_integer(mxu->row_type);
+    for (int v = 0; v < row_count / TS_SUBLANES * chunks; v++) {
+        int row = v / chunks * TS_SUBLANES, column = v % chunks * TS_LANES;
+        for (int i = 0; i < TS_VREG_WORDS && !core->setup.time_only; i++) {
+            uint32_t *sum = &mxu->sums[(ptrdiff_t)(first + v) * TS_VREG_WORDS + i];
+            uint32_t product =
+                mxu->products[(ptrdiff_t)(row + i / TS_LANES) * edge_of(core) + column + i % TS_LANES];
+            float total = ts_f32_from_bits(*sum) + ts_f32_from_bits(product);
+            *sum = integer ? *sum + product : total == total ? ts_f32_bits(total) : 0x7fc00000u;
+        }
+        if (core->poison) {
+            poison_results(core, mxu, mxu->sum_poison + (ptrdiff_t)(first + v) * TS_VREG_WORDS, true, row,
+                           column);
+        }
+        mxu->sum_ready[first + v] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_PUSH];
+    }
+    mxu->sums_used = true;
+}
+
 static bool push_allowed(ts_error *err, const ts_core *core, const core_op *op, matrix_type type) {
     const core_mxu *mxu = &core->mxus[op->unit];
     int capacity = core->setup.config->mxu.result_vregs;
-    int results = mxu->pushed + 1 == chunks_of(core) ? rows_of(type) / TS_SUBLANES * chunks_of(core) : 0;
+    bool queues = mxu->pushed + 1 == chunks_of(core) && op->instruction->operand_count == 2;
+    int results = queues ? rows_of(type) / TS_SUBLANES * chunks_of(core) : 0;
     if (!mxu->in_use) {
         return core_fault(err, core, op, "matrix unit %d has no tile in use, expected a swap first",
                           op->unit);
@@ -361,7 +418,11 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type ty
     if (++mxu->pushed == chunks_of(core)) {
         mxu->pushed = 0;
         multiply(core, mxu, rows_of(type));
-        queue_results(core, mxu, rows_of(type));
+        if (op->instruction->operand_count == 2) {
+            queue_results(core, mxu, rows_of(type));
+        } else {
+            add_results(core, mxu, rows_of(type), (int)op->instruction->operands[2].as.integer);
+        }
     }
     return true;
 }
@@ -392,13 +453,46 @@ CORE_FUNCTION(mxu_pop) {
     return true;
 }
 
+/* ---- Accumulators ---- */
+
+bool core_gate_mxu_take(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
+    (void)err;
+    int64_t ready = core->mxus[op->unit].sum_ready[op->instruction->operands[2].as.integer];
+    if (ready > *cycle) {
+        *cycle = ready;
+        *stall = TS_STALL_WAIT + TS_LATENCY_MXU_PUSH;
+    }
+    return true;
+}
+
+CORE_FUNCTION(mxu_take) {
+    core_mxu *mxu = &core->mxus[op->unit];
+    int64_t number = op->instruction->operands[2].as.integer;
+    ptrdiff_t word = (ptrdiff_t)number * TS_VREG_WORDS;
+    if (mxu->sum_ready[number] > core->now) {
+        return core_fault(
+            err, core, op,
+            "accumulator %d of matrix unit %d is added to in this bundle, expected an earlier one",
+            (int)number, op->unit);
+    }
+    if (core->poison) {
+        core_poison_out(core, op, mxu->sum_poison + word);
+        memset(mxu->sum_poison + word, 0, TS_VREG_BYTES);
+    }
+    if (!core->setup.time_only) {
+        core_write_vreg(op, mxu->sums + word);
+        memset(mxu->sums + word, 0, TS_VREG_BYTES);
+    }
+    return true;
+}
+
 /* ---- Loops that repeat ---- */
 
 int core_mxus_state(const ts_core *core, int64_t *out) {
     const ts_machine_mxu *config = &core->setup.config->mxu;
     int at = 0, units = core->mxus ? config->units : 0;
     if (!out) {
-        return units * (6 + 2 * config->staging + config->result_vregs);
+        return units * (6 + 2 * config->staging + config->result_vregs + config->accumulators);
     }
     for (int i = 0; i < units; i++) {
         const core_mxu *mxu = &core->mxus[i];
@@ -417,6 +511,10 @@ int core_mxus_state(const ts_core *core, int64_t *out) {
             int64_t left = mxu->result_ready[(mxu->result_first + r) % config->result_vregs] - core->next;
             out[at++] = left > 0 ? left : 0;
         }
+        for (int a = 0; mxu->sums_used && a < config->accumulators; a++) {
+            int64_t left = mxu->sum_ready[a] - core->next;
+            out[at++] = left > 0 ? left : 0;
+        }
     }
     return at;
 }
@@ -430,11 +528,15 @@ void core_mxus_move(ts_core *core, int64_t from, int64_t by) {
         for (int r = 0; r < config->result_vregs; r++) {
             core->mxus[i].result_ready[r] += core->mxus[i].result_ready[r] > from ? by : 0;
         }
+        for (int a = 0; a < config->accumulators; a++) {
+            core->mxus[i].sum_ready[a] += core->mxus[i].sum_ready[a] > from ? by : 0;
+        }
     }
 }
 
 #define FUNCTION_ROWS(name, bits, rate)                                                                      \
     CORE_FUNCTION(mxu_latch_##name) { return latch(err, core, op, TYPE_##name, false); }                     \
     CORE_FUNCTION(mxu_latcht_##name) { return latch(err, core, op, TYPE_##name, true); }                     \
-    CORE_FUNCTION(mxu_push_##name) { return push(err, core, op, TYPE_##name); }
+    CORE_FUNCTION(mxu_push_##name) { return push(err, core, op, TYPE_##name); }                              \
+    CORE_FUNCTION(mxu_acc_##name) { return push(err, core, op, TYPE_##name); }
 TYPES(FUNCTION_ROWS)

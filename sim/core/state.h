@@ -202,8 +202,9 @@ void core_transposer_new(ts_arena *arena, ts_core *core);
 bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction *instruction, int *unit);
 /* Which port of its matrix unit the instruction takes, and for how long. */
 enum { CORE_MXU_LATCH, CORE_MXU_PUSH, CORE_MXU_POP, CORE_MXU_SWAP, CORE_MXU_PORTS };
+int64_t core_matrix_unit(const ts_instruction *instruction); /* as written */
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
-core_gate core_gate_mxu_pop, core_gate_mxu_swap, core_gate_vtr_pop;
+core_gate core_gate_mxu_pop, core_gate_mxu_take, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */
 void core_write_vreg(const core_op *op, const uint32_t *words);
 

@@ -98,6 +98,8 @@ static const ts_field rows[] = {
             "rows of int4 for one of bf16, 0: not native"),
     INTEGER("mxu.staging", core.mxu.staging, 1, 64, "tiles",
             "weight tiles that a unit holds, the one in use included"),
+    INTEGER("mxu.accumulators", core.mxu.accumulators, 0, 4096, "vregs",
+            "accumulators of a unit, with addresses; 0: none"),
     INTEGER("mxu.results", core.mxu.result_vregs, 1, 4096, "vregs", "results that a unit holds until popped"),
 
     INTEGER("vmem.banks", core.vmem_banks, 0, 4096, "banks",

@@ -494,6 +494,7 @@ static void add_figures(const ts_target *target, scope *names) {
         {"machine.chip.tensor_cores", target->cores > 1 ? target->cores : 1},
         {"machine.core.bf16", core->limits.bf16},
         {"machine.core.vregs", core->limits.vregs},
+        {"machine.mxu.accumulators", core->mxu.accumulators},
         {"machine.mxu.edge", core->mxu.edge},
         {"machine.mxu.rate.fp8", core->mxu.rate[TS_MXU_FP8]},
         {"machine.mxu.rate.int8", core->mxu.rate[TS_MXU_INT8]},

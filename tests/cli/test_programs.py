@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import BUILD, expect, expect_json, main, run, test
 from programs import PROGRAMS, refusal, sizes
 
 MACHINES = ["tpu-v3", "tpu-v4", "tpu-v6e", "tpu-v7x"]
@@ -80,6 +80,19 @@ def sums_of_more_than_vmem_holds():
         out = expect(["run", "programs/reduce.tsim", "-D", f"DIM={dim}", "-D", "A=301", "-D", "B=100", "-D", "C=200", "-m", "tpu-v4",
                       "--check"], out=None)
         assert "passed: " in out, out
+
+
+@test
+def sums_of_tiles_stay_in_units_that_have_accumulators():
+    program = "tests/data/accumulators.tsim"
+    assert "passed: 4,096 elements" in expect(["run", program, "-m", "tpu-v7x", "--check"], out=None)
+    code, _, err = run("run", program, "-m", "tpu-v6e")
+    assert code == 1 and err.splitlines()[0].endswith("error: the matrix units of this machine have no accumulators, expected mxu.push "
+                                                      "and mxu.pop"), err
+    undefined = BUILD / "accumulators.tsim"
+    undefined.write_text(Path(program).read_text().replace("dma bb <- b, done", "dma bb[0:300, :] <- b[0:300, :], done"))
+    code, _, err = run("run", undefined, "-m", "tpu-v7x", "--check")
+    assert code == 3 and "gets an undefined value from 'cb' [undefined_output]" in err, err
 
 
 @test

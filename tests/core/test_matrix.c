@@ -19,8 +19,12 @@ static uint32_t next_random(uint64_t *seed) {
 
 static fixture *new_fixture(int edge, int staging, int results) {
     fixture *f = fixture_new();
-    f->config.mxu = (ts_machine_mxu){
-        .units = 2, .edge = edge, .rate = {1, 1, 1, 2, 4}, .staging = staging, .result_vregs = results};
+    f->config.mxu = (ts_machine_mxu){.units = 2,
+                                     .edge = edge,
+                                     .rate = {1, 1, 1, 2, 4},
+                                     .staging = staging,
+                                     .accumulators = 80,
+                                     .result_vregs = results};
     f->config.limits.vregs = 256;
     return f;
 }
@@ -186,6 +190,42 @@ static void nan_comes_out_as_the_one_nan(void **state) {
 /* ---- Time ---- */
 
 /* 16 latches of f32 make a tile of edge 128. */
+/* What is added twice to accumulators from number 3 on is twice what is popped, and then it is gone. */
+static void check_sums(const type_row *type, int edge) {
+    int row_count = 256 / type->bits, chunks = edge / 128, results = row_count / 8 * chunks;
+    uint64_t seed = (uint64_t)(type->bits * edge);
+    char *text = calloc(1, 16384);
+    add_lines(text, "mxu.latch", type->name, 0, edge / row_count * chunks);
+    strcat(text, "mxu.swap 1\n");
+    add_lines(text, "mxu.push", type->name, ROWS_AT, chunks);
+    for (int i = 0; i < 2 * chunks; i++)
+        sprintf(text + strlen(text), "mxu.acc.%s 1 v%d 3\n", type->name, ROWS_AT + i % chunks);
+    for (int i = 0; i < results; i++)
+        sprintf(text + strlen(text), "mxu.pop v%d 1\nmxu.take v%d 1 %d\nmxu.take v%d 1 %d\n", 0, 1, 3 + i, 2,
+                3 + i);
+    fixture *f = new_fixture(edge, 2, 32);
+    assert_true(fixture_load(f, text));
+    random_matrix(f, type, 0, edge, edge, tile, false, &seed);
+    random_matrix(f, type, ROWS_AT, row_count, edge, rows, false, &seed);
+    if (!fixture_run(f)) fail_msg("%s", f->err.message);
+    for (int i = 0; i < 1024; i++) {
+        uint32_t one = fixture_vreg(f, 0)[i], two = fixture_vreg(f, 1)[i];
+        float sum = (0.0f + ts_f32_from_bits(one)) + ts_f32_from_bits(one);
+        assert_int_equal(two, type->integer ? 2 * one : sum == sum ? ts_f32_bits(sum) : 0x7fc00000);
+        assert_int_equal(fixture_vreg(f, 2)[i], 0);
+    }
+    fixture_free(f);
+    free(text);
+}
+
+static void results_are_added_to_accumulators(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        check_sums(&types[i], 128);
+        check_sums(&types[i], 256);
+    }
+}
+
 static void latch_16(char *text) {
     for (int i = 0; i < 16; i++) strcat(text, "mxu.latch.f32 0 v0\n");
 }
@@ -225,6 +265,24 @@ static void pushes_occupy_and_results_come_later(void **state) {
     assert_int_equal(fixture_stalled(f, "busy_mxu_push"), 7);
     assert_int_equal(fixture_stalled(f, "wait_mxu_push"), 91 + 2);
     assert_int_equal(fixture_stalled(f, "wait_mxu_pop"), 4);
+    fixture_free(f);
+}
+
+static void sums_are_there_when_results_would_be(void **state) {
+    (void)state;
+    fixture *f = new_fixture(128, 2, 32);
+    char text[4096] = "";
+    f->config.latency_cycles[TS_LATENCY_MXU_PUSH] = 100;
+    f->config.occupancy_cycles[TS_LATENCY_MXU_PUSH] = 8;
+    latch_16(text);
+    strcat(text, "mxu.swap 0\nmxu.acc.f32 0 v0 7\nmxu.acc.f32 0 v0 8\nmxu.take v1 0 9\nmxu.take v1 0 "
+                 "7\nmxu.take v1 0 8");
+    fixture_do(f, text);
+    assert_int_equal(fixture_issued(f, 17), 17);
+    assert_int_equal(fixture_issued(f, 18), 25);
+    assert_int_equal(fixture_issued(f, 19), 26);
+    assert_int_equal(fixture_issued(f, 20), 117);
+    assert_int_equal(fixture_issued(f, 21), 125);
     fixture_free(f);
 }
 
@@ -328,6 +386,12 @@ static void misuse_is_a_fault_or_refused(void **state) {
         {2, "mxu.latch.f32 0 v0", "matrix unit 0 holds 2 tiles, expected a swap before another"},
         {1, "mxu.swap 0\nmxu.push.f32 0 v0\nmxu.push.f32 0 v0\nmxu.push.f32 0 v0",
          "2 results in the queue of matrix unit 0 and 1 to come, expected 2 at most"},
+        {1, "mxu.swap 0\nmxu.acc.f32 0 v0 80", "accumulators 80 to 80, expected 0 to 79"},
+        {1, "mxu.swap 0\nmxu.acc.bf16 0 v0 79", "accumulators 79 to 80, expected 0 to 79"},
+        {0, "mxu.take v0 0 80", "accumulators 80 to 80, expected 0 to 79"},
+        {0, "mxu.take v0 2 0", "no matrix unit 2, expected 0 to 1"},
+        {1, "mxu.swap 0\nmxu.acc.f32 0 v0 1 ; mxu.take v0 0 1",
+         "accumulator 1 of matrix unit 0 is added to in this bundle, expected an earlier one"},
         {0, "vtr.pop v0", "the transposer has no complete block, 0 rows are in it"},
         {0, "vtr.push.b32 v0\nvtr.pop v0", "the transposer has no complete block, 8 rows are in it"},
         {0, "vtr.push.b32 v0\nvtr.push.b16 v0", "a block of words so far, expected no halves in it"},
@@ -345,6 +409,13 @@ static void misuse_is_a_fault_or_refused(void **state) {
     fixture *f = fixture_new();
     assert_false(fixture_load(f, "mxu.swap 0"));
     assert_string_equal(f->err.message, "this machine has no matrix unit");
+    f->config.mxu =
+        (ts_machine_mxu){.units = 1, .edge = 128, .staging = 2, .result_vregs = 4, .rate = {1, 1}};
+    ts_error_clear(&f->err);
+    assert_false(fixture_load(f, "mxu.take v0 0 0"));
+    assert_string_equal(
+        f->err.message,
+        "the matrix units of this machine have no accumulators, expected mxu.push and mxu.pop");
     f->config.mxu = (ts_machine_mxu){.units = 1, .edge = 64, .staging = 2, .result_vregs = 4, .rate = {1, 1}};
     ts_error_clear(&f->err);
     assert_false(fixture_load(f, "mxu.swap 0"));
@@ -409,6 +480,8 @@ static void two_blocks_fit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_multiplies_in_the_stated_order),
+        cmocka_unit_test(results_are_added_to_accumulators),
+        cmocka_unit_test(sums_are_there_when_results_would_be),
         cmocka_unit_test(the_hosts_tables_agree),
         cmocka_unit_test(nan_comes_out_as_the_one_nan),
         cmocka_unit_test(a_tile_is_used_after_its_latency),

@@ -11,6 +11,7 @@ typedef struct {
     int32_t edge;                    /* rows and columns of multipliers */
     int32_t rate[TS_MXU_TYPE_COUNT]; /* rows accepted in the time of one of bf16; 0: not a native type */
     int32_t staging;                 /* weight tiles that a unit holds, the one in use included */
+    int32_t accumulators;            /* with addresses, in vregs; 0: none */
     int32_t result_vregs;            /* results that a unit holds until popped, in vregs */
 } ts_machine_mxu;
 
