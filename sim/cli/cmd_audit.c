@@ -7,6 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "tilesim/base/file.h"
+#include "tilesim/layout/tpu_rule.h"
 #include "tilesim/report/audit.h"
 
 static const cli_option options[] = {
@@ -172,7 +173,9 @@ static int report(ts_error *err, const cli_line *line, const ts_audit_result *re
 int cmd_audit(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
-    ts_audit_request request = {0};
+    /* Buffers of a module are arguments of its kernels. So a module of a v6e (MaxText) has them: of its 636
+     * 16-bit arrays all are T(8,128)(2,1), none T(16,128)(2,1). */
+    ts_audit_request request = {.rule_flags = TS_TPU_ARGUMENT};
     ts_audit_view view = {0};
     ts_audit *state = NULL;
     ts_audit_result result;

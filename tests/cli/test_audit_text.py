@@ -231,6 +231,19 @@ def stablehlo_and_mhlo():
 
 
 @test
+def the_rule_of_each_generation():
+    """Small second minor dims from v4 on in tiles of one row (two of bf16); scalars likewise; tall tiles of bf16 only by a flag."""
+    types = "64x1x256xbf16", "64x1x256xf32", "64x3x256xf32", "64x64xbf16", "64x64xi8", "1000xf32", "i1"
+    text = ("func.func @main(" + ", ".join(f"%a{i}: tensor<{t}>" for i, t in enumerate(types)) + ") -> tensor<i1> {\n"
+            "  return %a6 : tensor<i1>\n}\n")
+    for machine, tiles in (("tpu-v3", ("T(4,128)(2,1)", "T(2,128)", "T(4,128)", "T(8,128)(2,1)", "T(8,128)(4,1)", "T(1024)", "T(1024)")),
+                           ("tpu-v4", ("T(2,128)(2,1)", "T(1,128)", "T(4,128)", "T(8,128)(2,1)", "T(8,128)(4,1)", "T(1024)", "T(512)")),
+                           ("tpu-v6e", ("T(2,128)(2,1)", "T(1,128)", "T(4,128)", "T(8,128)(2,1)", "T(8,128)(4,1)", "T(1024)", "T(512)"))):
+        found = {b["first"]: b["shape"].split(":")[1][:-1] for b in audit(text, "-m", machine)["buffers"]}
+        assert found == {f"a{i}": tile for i, tile in enumerate(tiles)}, (machine, found)
+
+
+@test
 def shardy():
     """A constraint is its operand; what runs on shards is counted, not guessed."""
     check("#loc1 = loc(\"x\")\nmodule @m {\n  sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n  func.func public @main(%arg0: tensor<16x64xf32> "
