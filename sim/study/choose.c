@@ -230,6 +230,7 @@ static bool same_minor(const ts_candidate *a, const ts_candidate *b) {
     if (a->priced != b->priced || a->cycles != b->cycles || a->bytes != b->bytes ||
         a->combines != b->combines)
         return false;
+    if (!x || !y || x->tile_count == 0 || y->tile_count == 0) return false;
     for (int i = 0; i < 2 && i < x->rank; i++)
         if (x->minor_to_major[i] != y->minor_to_major[i]) return false;
     return x->tiles[0].rank == y->tiles[0].rank &&
@@ -264,17 +265,17 @@ static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *ten
         ts_tpu_tiled(NULL, arena, tensor->dtype, &fields, machine->chip.generation, TS_TPU_ARGUMENT);
     if (picked) ts_shape_print(picked, &rule);
     for (int i = 0; i < count; i++) {
-        list[i].is_now = now.length > 0 && strcmp(list[i].text, now.bytes) == 0;
+        list[i].is_now |= now.length > 0 && strcmp(list[i].text, now.bytes) == 0;
         list[i].is_rule = rule.length > 0 && strcmp(list[i].text, rule.bytes) == 0;
     }
 }
 
-/* The tensor's own layout is a candidate whatever it is. */
-static void add_own(ts_arena *arena, const ts_shape *tensor, ts_candidate *list, int *count) {
+/* The tensor's own layout is a candidate whatever it is, of a program even without tiles or in another
+ * notation; kernels of a shape's uses are for tiles. */
+static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_candidate *list, int *count) {
     ts_text text;
-    if (!tensor->xla || !tensor->xla->layout_written || *count == TS_CHOOSE_CANDIDATES ||
-        tensor->xla->tile_count == 0)
-        return;
+    bool tiled = tensor->xla && tensor->xla->layout_written && tensor->xla->tile_count > 0;
+    if (*count == TS_CHOOSE_CANDIDATES || !(program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
     ts_text_init(&text, arena);
     ts_shape_print(tensor, &text);
     for (int i = 0; i < *count; i++)
@@ -283,6 +284,7 @@ static void add_own(ts_arena *arena, const ts_shape *tensor, ts_candidate *list,
                                       .text = text.bytes,
                                       .bytes = tensor->bytes,
                                       .logical_bytes = tensor->unpadded_bytes,
+                                      .is_now = true,
                                       .alike = 1};
 }
 
@@ -311,7 +313,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     if (!choose_enumerate(err, arena, result->tensor, request->machine->chip.generation, request->combine,
                           list, &count))
         return false;
-    add_own(arena, result->tensor, list, &count);
+    add_own(arena, result->tensor, p->program != NULL, list, &count);
     mark(arena, request->machine, result->tensor, list, count);
     for (int i = 0; i < count; i++) list[i].bound_cycles = bound_of(p, list[i].shape);
     qsort(list, (size_t)count, sizeof *list, by_bound);

@@ -117,6 +117,7 @@ static int find_winner(ts_arena *arena, const choose_pricer *now, const char *ov
 
 static bool same_order(const ts_candidate *a, const ts_candidate *b) {
     const ts_xla_layout *x = a->shape->xla, *y = b->shape->xla;
+    if (!x || !y || x->tile_count == 0 || y->tile_count == 0) return false;
     return memcmp(x->minor_to_major, y->minor_to_major, (size_t)x->rank * sizeof *x->minor_to_major) == 0;
 }
 

@@ -158,6 +158,15 @@ def a_programs_tensor():
     assert small["logical_bytes"] == 64 * 1000 * 4 and small["machine"] == "tpu-v4"
 
 
+@test
+def what_a_program_has_now():
+    """Without tiles, and in another notation too: it takes what `run` says."""
+    for program, tensor, options in (("tile", "x", []), ("rope", "freq", []), ("conv3x3", "y", [])):
+        path = f"programs/{program}.tsim"
+        now = [c for c in rank(path, "--tensor", tensor, *options)["candidates"] if c["now"]]
+        assert len(now) == 1 and now[0]["priced"] and now[0]["cycles"] == expect_json(["run", path, "--time-only"])["cycles"], (program, now)
+
+
 def line_of(path, text):
     """The first instruction with that text."""
     lines = Path(path).read_text().splitlines()
