@@ -69,9 +69,11 @@ static void a_gap_is_passed_as_if_it_were_walked(void **state) {
 
 static void a_long_gap_takes_no_time(void **state) {
     (void)state;
-    const int64_t gap = INT64_C(1000000000000);
-    for (int refresh = TS_HBM_REFRESH_NONE; refresh <= TS_HBM_REFRESH_PER_BANK; refresh++) {
-        ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, refresh, 1);
+    for (int i = 0; i < 2 * 3; i++) {
+        const int64_t gap = i < 3 ? INT64_C(1000000000000) : 1000000000; /* so that it ends if it is walked */
+        int refresh = i % 3;
+        ts_hbm_config config = variant(i < 3 ? TS_HBM_SCHEDULER_ROW_HIT : TS_HBM_SCHEDULER_PER_BANK,
+                                       TS_HBM_PAGE_OPEN, refresh, 1);
         outcome o = run(&config, gap, INT64_C(1) << 60);
         assert_int_equal(o.ends[1], o.ends[0]);
         assert_in_range(o.ends[2], gap, gap + 10000);
@@ -82,10 +84,29 @@ static void a_long_gap_takes_no_time(void **state) {
     }
 }
 
+/* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
+static void pages_close_after_so_many_accesses(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_stats stats;
+    ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_CLOSED, TS_HBM_REFRESH_NONE, 1);
+    config.address_map = "off co ch pc bg ba ro";
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    ts_hbm_stream_offer(stream, 0, 12 * config.burst_bytes, false, 0);
+    ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &stats);
+    assert_int_equal(stats.activations, 4);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
         cmocka_unit_test(a_long_gap_takes_no_time),
+        cmocka_unit_test(pages_close_after_so_many_accesses),
     };
     return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
 }

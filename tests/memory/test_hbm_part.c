@@ -70,6 +70,31 @@ static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
     assert_true(walk("A", 1, 4096, 0, 65536).fair);
 }
 
+/* The even channels get half of all lines, evenly; of the odd ones, all go to one, or one to each. */
+static bool is_fair_when_odd(bool to_one) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro"; /* successive lines are in successive channels */
+    ts_hbm *hbm = ts_hbm_new_part(&err, arena, &config, 2);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int64_t i = 0; i < LINES; i++) {
+        int64_t line = i % 2 == 0 || !to_one ? i : i * 8 + 1;
+        ts_hbm_stream_offer(stream, line * LINE_BYTES, LINE_BYTES, false, 0);
+    }
+    ts_hbm_drain(hbm);
+    bool fair = ts_hbm_part_is_fair(hbm);
+    ts_arena_free(arena);
+    return fair;
+}
+
+static void a_part_without_the_busiest_is_not_fair(void **state) {
+    (void)state;
+    assert_true(is_fair_when_odd(false));
+    assert_false(is_fair_when_odd(true));
+}
+
 static void shares_are_powers_of_two_of_a_stack(void **state) {
     (void)state;
     ts_hbm_config config = hbm2;
@@ -87,6 +112,7 @@ int main(void) {
         cmocka_unit_test(a_part_takes_as_long_as_all),
         cmocka_unit_test(windows_shrink_with_the_part),
         cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
+        cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
     };
     return cmocka_run_group_tests_name("memory/hbm_part", tests, NULL, NULL);
