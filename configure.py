@@ -140,7 +140,9 @@ def install(missing, allowed):
         environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         words = shlex.split(command)
         if not shutil.which(words[0]) or subprocess.run(words, env=environment).returncode != 0:
-            print(f"configure.py: this failed: {command}", file=sys.stderr)
+            optional = words[-1] in [package for part in OPTIONAL for package in PACKAGES[part]]
+            print(f"configure.py: this failed{', which only `ninja matrix` and `ninja fuzz` may miss' * optional}: "
+                  f"{command}", file=sys.stderr)
 
 
 def has_numpy(python):
