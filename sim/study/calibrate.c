@@ -7,7 +7,9 @@
 const char *const ts_calibrate_fields[] = {"chip.launch",   "chip.dispatch",     "dma.issue",
                                            "dma.rate.copy", "chip.clock.matrix", NULL};
 
-enum { ITERATIONS = 6, FACTOR = 16, ROWS_A_FIELD = 2 };
+#define NEAR      1e-6 /* the mean square of a tenth of a per cent */
+#define SCAN_GAIN 0.8  /* of the sum of squares that a first guess must leave at most */
+enum { ITERATIONS = 12, FACTOR = 16, ROWS_A_FIELD = 2 };
 static const double step_size = 0.08;   /* of the logarithm of a figure, for differences */
 static const double least_moved = 1e-3; /* per cent for a per cent: less is nothing */
 static const double least_apart = 0.02; /* 1 - correlation^2: two fields nearer than that are one */
@@ -122,6 +124,30 @@ static bool look_around(ts_error *err, fit *f, int rows) {
     return true;
 }
 
+/* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
+ * in turn is tried at a half, a quarter, twice and four times what it was. */
+static bool scan(fit *f, ts_validation *v) {
+    double *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    for (int j = 0; j < f->count; j++) {
+        double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
+        for (int power = -2; power <= 2; power++) {
+            ts_error none = {0};
+            f->scale[j] = power * log(2);
+            if (power == 0 || !look(&none, f, v, trial)) continue;
+            double sum = product_of(f, trial, trial);
+            if (sum >= least) continue;
+            least = sum;
+            best = f->scale[j];
+            memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
+        }
+        f->scale[j] = best;
+    }
+    for (int j = 0; j < f->count; j++) {
+        if (f->scale[j] != 0) return true;
+    }
+    return false;
+}
+
 /* ---- Which fields the rows determine ---- */
 
 static const char *doubt(const fit *f, int field, const int *kept, int count) {
@@ -160,17 +186,19 @@ static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
     }
     if (count == 0) return ts_error_set(err, TS_ERROR_INPUT, "%d rows determine none of the figures", rows);
     ts_fitted_field sorted[TS_CALIBRATE_MAX_FIELDS];
-    double *moved[TS_CALIBRATE_MAX_FIELDS];
+    double *moved[TS_CALIBRATE_MAX_FIELDS], scale[TS_CALIBRATE_MAX_FIELDS];
     int at = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < f->count; j++) {
             if ((f->fields[j].left_out != NULL) != (pass == 1)) continue;
             moved[at] = f->moved[j];
+            scale[at] = pass == 0 ? f->scale[j] : 0;
             sorted[at++] = f->fields[j];
         }
     }
     memcpy(f->fields, sorted, (size_t)f->count * sizeof *sorted);
     memcpy(f->moved, moved, (size_t)f->count * sizeof *moved);
+    memcpy(f->scale, scale, (size_t)f->count * sizeof *scale);
     f->count = count;
     return true;
 }
@@ -216,7 +244,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
         if (now < sum) {
             memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
             damping /= 10;
-            if (now > 0.999 * sum) return true;
+            if (now > 0.999 * sum || now < NEAR * rows) return true;
             if (!look_around(err, f, rows)) return false;
         } else {
             memcpy(f->scale, before, sizeof before);
@@ -264,10 +292,11 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, cons
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", c->before->title);
-    if (!look(err, &f, &c->first, f.residual) || !look_around(err, &f, c->rows) ||
-        !choose(err, &f, c->rows, fields != NULL) || !descend(err, &f, c->rows)) {
-        return false;
-    }
+    if (!look(err, &f, &c->first, f.residual)) return false;
+    bool moved = scan(&f, &c->last);
+    if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, fields != NULL)) return false;
+    if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
+    if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
     c->after = machine_of(err, &f);
     if (c->after == NULL) return false;

@@ -42,6 +42,24 @@ def finds_what_was_changed():
 
 
 @test
+def finds_what_binds_nothing_at_first():
+    sizes = ["64 KiB", "1 MiB", "8 MiB", "64 MiB"]
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        def write(times):
+            table.write_text("id,chip,workload description,parameters,measured value,unit\n" + "".join(
+                f"{i},v5p,HBM copy,size={size},{time},us\n" for i, (size, time) in enumerate(zip(sizes, times))))
+        write([1] * len(sizes))
+        rows = json.loads(expect(["validate", "--data", table, "--json", "-m", "tpu-v5p", "--set", "chip.launch=2us",
+                                  "--set", "dma.rate.copy=500"]))["rows"]
+        write([row["simulated_us"] for row in rows])
+        result = json.loads(expect(["calibrate", table, "-m", "tpu-v5p", "--fit", "chip.launch", "--fit",
+                                    "dma.rate.copy", "--json"]))
+        after = {figure["figure"]: figure["after"] for figure in result["figures"]}
+        assert abs(after["dma.rate.copy"] / 500 - 1) < 0.03 and abs(after["chip.launch"] / 2e6 - 1) < 0.03, after
+
+
+@test
 def refuses_what_the_data_do_not_carry():
     def refuses(message, *words, code=1, data=TABLE):
         expect(["calibrate", data, "-m", "tpu-v4", *words], code, "", message)
