@@ -2,6 +2,7 @@
 #include "tilesim/machine/machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tilesim/machine/embedded.h"
@@ -119,10 +120,39 @@ const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *na
     return machine;
 }
 
+/* Two short names for what-if questions: `vmem.size_mib=64` is memories.vmem.capacity,
+ * `hbm.bandwidth_scale=2` that many times hbm.clock, beside which times in ns stay what they are. */
+static const char *long_name(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree,
+                             const char *override) {
+    static const char size[] = "vmem.size_mib=", scale[] = "hbm.bandwidth_scale=";
+    ts_text text;
+    ts_text_init(&text, arena);
+    if (strncmp(override, size, sizeof size - 1) == 0) {
+        ts_text_add(&text, "memories.vmem.capacity=%s MiB", override + sizeof size - 1);
+        return text.bytes;
+    }
+    if (strncmp(override, scale, sizeof scale - 1) != 0) return override;
+    char *end;
+    double factor = strtod(override + sizeof scale - 1, &end);
+    if (*end != '\0' || !(factor >= 0.01 && factor <= 100)) {
+        ts_error_set(err, TS_ERROR_INPUT,
+                     "hbm.bandwidth_scale: found '%.40s', expected a number from 0.01 to 100",
+                     override + sizeof scale - 1);
+        return NULL;
+    }
+    const ts_machine *machine = ts_machine_read(err, arena, name, tree);
+    if (machine == NULL) return NULL;
+    ts_text_add(&text, "hbm.clock=%lld kHz", (long long)((double)machine->hbm.clock_khz * factor + 0.5));
+    return text.bytes;
+}
+
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count) {
     const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
-    for (int i = 0; tree && i < count; i++) tree = apply(err, arena, tree, what, overrides[i]);
+    for (int i = 0; tree && i < count; i++) {
+        const char *override = long_name(err, arena, name, tree, overrides[i]);
+        tree = override != NULL ? apply(err, arena, tree, what, override) : NULL;
+    }
     return tree ? ts_machine_read(err, arena, name, tree) : NULL;
 }
 

@@ -1,4 +1,5 @@
 """--set: on every command that takes a machine, checked like the machine's file."""
+import json
 import sys
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def two_figures():
     assert before != after
     code, _, err = run("run", "programs/softmax.tsim", "--set", "memories.vmem.capacity=256 KiB")
     assert code == 1 and "is larger than vmem" in err, err
+
+
+@test
+def short_names():
+    plain = json.loads(expect(["show", "machine", "tpu-v5e", "--json"]))
+    twice = json.loads(expect(["show", "machine", "tpu-v5e", "--set", "hbm.bandwidth_scale=2", "--set",
+                               "vmem.size_mib=64", "--json"]))
+    same = json.loads(expect(["show", "machine", "tpu-v5e", "--set", "hbm.clock=3.2 GHz", "--set",
+                              "memories.vmem.capacity=64 MiB", "--json"]))
+    assert twice == same != plain
+    expect(["show", "machine", "tpu-v5e", "--set", "hbm.bandwidth_scale=0"], 1, "",
+           "tilesim: error: hbm.bandwidth_scale: found '0', expected a number from 0.01 to 100\n")
 
 
 main()
