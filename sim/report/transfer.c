@@ -50,8 +50,7 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
     if (kind != s->cost.transfer.kind)
-        ts_text_add(out,
-                    "              the engine cannot %s (%s is 0), and no shipped program does this one\n",
+        ts_text_add(out, "              the engine cannot %s (%s is 0), nor does a shipped program\n",
                     kind_verb(kind), ts_dma_rate_field(kind));
 }
 

@@ -64,11 +64,6 @@ typedef struct {
     const char *by; /* a program, or NULL: the engine */
 } way;
 
-/* A program takes matrices as they are; tiles that are mostly padding come and go whole all the same. */
-static int64_t at_least(audit_prices *p, const relayout *r) {
-    return audit_prices_line(p, r->from, r->to, r->src->bytes, r->dst->bytes).cycles;
-}
-
 static void try_machine(audit_prices *p, const ts_machine *machine, const ts_plan *plan, const relayout *r,
                         way *best) {
     ts_dma_cost cost;
@@ -76,8 +71,6 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
     ts_dma_end src = {.in_hbm = audit_is_hbm(machine, r->from)},
                dst = {.in_hbm = audit_is_hbm(machine, r->to)};
     bool good = ts_plan_price(NULL, p->scratch, machine, p->programs, plan, src, dst, false, &cost, &by);
-    int64_t least = good && by.program ? at_least(p, r) : 0;
-    if (good && cost.cycles < least) cost.cycles = least;
     if (good && (best->cycles < 0 || cost.cycles < best->cycles)) *best = (way){cost.cycles, by.program};
 }
 

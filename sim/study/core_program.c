@@ -47,7 +47,8 @@ static const ts_xla_layout *fields_of(const ts_plan *plan, const ts_shape *shape
     return shape->xla && shape->xla->rank == plan->rank ? shape->xla : NULL;
 }
 
-/* The dim whose neighbours are nearest, a word being one place: its elements lie in the lanes. -1: none. */
+/* The dim whose neighbours are nearest, a word being one place: its elements lie in the lanes, one alone too
+ * where a tile pads it. -1: none. */
 static int lane_dim(const ts_plan *plan, const ts_shape *shape, const ts_layout *layout) {
     int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first[TS_LAYOUT_MAX_AXES], at[TS_LAYOUT_MAX_AXES];
     int64_t least = INT64_MAX, word = shape->element_bits < 32 ? 32 / shape->element_bits : 1;
@@ -55,7 +56,7 @@ static int lane_dim(const ts_plan *plan, const ts_shape *shape, const ts_layout 
     int best = -1;
     for (int i = 0; fields && i < plan->rank; i++) {
         int dim = fields->minor_to_major ? fields->minor_to_major[i] : plan->rank - 1 - i;
-        if (plan->sizes[dim] > 1) return dim;
+        if (plan->sizes[dim] > 1 || fields->tile_count > 0) return dim;
     }
     ts_layout_forward(layout, index, first);
     for (int i = 0; i < plan->rank; i++) {
@@ -223,6 +224,46 @@ static void extend(const measures *a, const measures *b, int64_t few, int64_t to
     }
 }
 
+/* Elements of one side's matrices, in tiles as its shape has them. */
+static __int128 elements_in_tiles(const ts_shape *shape, const matrices *m, bool turned) {
+    int64_t rows = turned ? m->cols : m->rows, cols = turned ? m->rows : m->cols;
+    const ts_xla_tile *tile = shape->xla && shape->xla->tile_count > 0 ? &shape->xla->tiles[0] : NULL;
+    int64_t edges[2] = {1, 1};
+    for (int i = 0; tile && i < 2 && i < tile->rank; i++) {
+        int64_t edge = tile->dims[tile->rank - 1 - i];
+        if (edge > 0) edges[i] = edge;
+    }
+    return (__int128)m->batch * ts_round_up(rows, edges[1]) * ts_round_up(cols, edges[0]);
+}
+
+/* Bytes of padding in HBM that the shapes have, for what moves of them, and the matrices do not. */
+static int64_t padding_left_out(const ts_plan *plan, const matrices *m) {
+    const ts_shape *sides[2] = {plan->src.shape, plan->dst.shape};
+    __int128 bytes = 0;
+    for (int side = 0; side < 2; side++) {
+        const ts_shape *shape = sides[side];
+        int64_t elements = 1;
+        for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
+        __int128 padded = (__int128)shape->padded_elements * plan->elements / elements,
+                 here = elements_in_tiles(shape, m, side == 1 && m->turned);
+        if (m->in_hbm[side] && padded > here)
+            bytes += (padded - here) * shape->bytes / shape->padded_elements;
+    }
+    return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes;
+}
+
+/* Tiles that hold little, as those of several short dims, come and go whole: they take as long as the rest.
+ */
+static void charge_padding(const ts_plan *plan, const matrices *m, measures *out) {
+    int64_t more = padding_left_out(plan, m), moved = out->read_bytes + out->written_bytes,
+            *x = (int64_t *)out;
+    int64_t waste = out->waste_bytes, padding = out->padding_bytes + more;
+    if (more == 0 || moved == 0) return;
+    for (size_t i = 0; i < sizeof *out / sizeof *x; i++) x[i] += (int64_t)((__int128)x[i] * more / moved);
+    out->waste_bytes = waste;
+    out->padding_bytes = padding;
+}
+
 /* ---- Sizes ---- */
 
 /* Elements of a run: 16 blocks of transpose.tsim, whose longest side is LONGEST. */
@@ -327,6 +368,7 @@ static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma
                             .kind = p->kind,
                             .status = status_of(machine, p->kind)};
     bool good = run_all(err, known, &j, m, &measured, &cores);
+    if (good) charge_padding(plan, m, &measured);
     if (good) make_bill(dma, plan, &measured, cores, cost);
     ts_arena_free(scratch);
     return good;

@@ -76,12 +76,24 @@ def the_bill_says_who_does_it():
     assert narrow["limiter"] == "unit busy: transpose of 128 x 128" and narrow["parts"]["reordering"] > narrow["cycles"] / 3
 
 
+# Tiles (8,128) whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes.
+@test
+def tiles_that_hold_little_move_whole():
+    for src, dst, least in (
+        ("f32[1,728,2048]{2,1,0:T(8,128)}", "f32[1,728,2048]{0,1,2:T(8,128)}", 4 * 728 * 2048 * 129),
+        ("f32[700,3,1024]{2,1,0:T(8,128)}", "f32[700,3,1024]{0,1,2:T(8,128)}", 4 * 8 * 1024 * (700 + 768)),
+    ):
+        bill = price(src, dst)
+        assert bill["moved_bytes"] >= 0.99 * least and sum(bill["parts"].values()) == bill["cycles"], (src, bill)
+        assert bill["microseconds"] >= 0.99 * least / 819e3 and bill["kind"] == "core program", (src, bill)
+
+
 @test
 def what_no_program_does():
     odd = "f32[512,512] S[(64,8,32,16):(4096@m,16@m,128@m,1@m)]"
     text = expect(["dma", "f64[64,64]{1,0}", "f64[64,64]{0,1}", "--alone"])
     assert "\nplan          gather, element by element: 1 box, " in text
-    assert "\n              the engine cannot transpose (dma.rate.transpose is 0), and no shipped program does this one\n" in text
+    assert "\n              the engine cannot transpose (dma.rate.transpose is 0), nor does a shipped program\n" in text
     for src, dst, kind, options in (
         ("f64[64,64]{1,0}", "f64[64,64]{0,1}", "transpose", ()),
         ("f32[64,64]{1,0}", "s8[64,64]{1,0}", "convert", NO_CONVERT),
