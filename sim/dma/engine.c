@@ -91,12 +91,6 @@ bool ts_dma_has_lost(const ts_dma *dma) { return dma->lost; }
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
 
-void ts_dma_reset(ts_dma *dma) {
-    assert(dma->under_way == 0);
-    dma->port_busy = dma->settled_tick = 0;
-    if (dma->hbm) ts_hbm_reset(dma->hbm);
-}
-
 /* ---- Who goes first ---- */
 
 typedef struct {

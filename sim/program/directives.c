@@ -18,16 +18,18 @@ static const ts_define *find_define(assembler *as, const symbol *named) {
     return NULL;
 }
 
-/* -D NAME=VALUE: an expression, which may use earlier parameters. */
+/* -D NAME=VALUE: an expression, which may use earlier parameters; an integer where the default is one. */
 static bool read_define(assembler *as, const ts_define *define, constant *v) {
     ts_source *source = TS_NEW(as->arena, ts_source);
     ts_text name;
     ts_text_init(&name, as->arena);
     ts_text_add(&name, "-D %s", define->name);
     *source = (ts_source){.name = name.bytes, .text = define->value, .length = strlen(define->value)};
-    const token *at = token_list(as->arena, source);
-    return expr_parse(as->err, as->names, &at, v) &&
-           (at->kind == TOKEN_END || token_unexpected(as->err, at, "the end of the value"));
+    const token *at = token_list(as->arena, source), *first = at;
+    bool integer = !v->is_float;
+    if (!expr_parse(as->err, as->names, &at, v)) return false;
+    if (at->kind != TOKEN_END) return token_unexpected(as->err, at, "the end of the value");
+    return !integer || !v->is_float || token_unexpected(as->err, first, "an integer, as the program has it");
 }
 
 static bool assemble_param(assembler *as, const token *word, const token **at, const token *stop) {

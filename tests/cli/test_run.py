@@ -373,6 +373,9 @@ def time_only_keeps_smem_exact():
 
 @test
 def bad_command_lines():
+    code, out, err = run("run", "programs/add.tsim", "-D", "ROWS=1e3")
+    assert (code, out) == (1, ""), err
+    assert err.startswith("-D ROWS:1:1: error: found '1e3', expected an integer, as the program has it\n"), err
     code, out, err = run("run")
     assert code == 2 and out == "", err
     for words, error in [

@@ -56,8 +56,6 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
 /* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
-/* With nothing under way: at rest again, and so is its HBM; cycles begin at 0. */
-void ts_dma_reset(ts_dma *dma);
 
 /* Skipping: while one transfer is alone, blocks between places where their time was measured (sim/dma/steady.h) are left out
  * and their time is added. interval_ticks: from one refresh to the next; 0, as at first: no skipping. stall_ticks: how long
