@@ -15,8 +15,8 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Eight elements of `width` bits, one behind the other, in a byte each: their halves move apart, then the halves
- * of these. */
+/* Eight elements of `width` bits, one behind the other, in a byte each: their halves move apart, then the
+ * halves of these. */
 INLINE uint64_t expand_eight(uint64_t x, int width) {
     x = (x | x << (32 - 4 * width)) & (((UINT64_C(1) << 4 * width) - 1) * UINT64_C(0x100000001));
     x = (x | x << (16 - 2 * width)) & (((UINT64_C(1) << 2 * width) - 1) * UINT64_C(0x1000100010001));

@@ -179,7 +179,8 @@ static bool swizzled(parser *p, ts_cute_map *out) {
     ts_cursor start = *p->cursor;
     parser quiet = *p;
     quiet.err = NULL;
-    if (integer(&quiet, 0, "", &out->offset) && ts_cursor_take(p->cursor, "o")) return layout(p, &out->layout);
+    if (integer(&quiet, 0, "", &out->offset) && ts_cursor_take(p->cursor, "o"))
+        return layout(p, &out->layout);
     out->offset = 0;
     *p->cursor = start;
     return layout(p, &out->layout);

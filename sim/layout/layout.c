@@ -29,7 +29,8 @@ int64_t ts_layout_padded_count(const ts_layout *layout) {
 
 int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length) {
     for (int i = 0; i < layout->axis_count; i++) {
-        if (strlen(layout->axes[i].name) == length && memcmp(layout->axes[i].name, name, length) == 0) return i;
+        if (strlen(layout->axes[i].name) == length && memcmp(layout->axes[i].name, name, length) == 0)
+            return i;
     }
     return -1;
 }
@@ -53,8 +54,10 @@ void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64
         const ts_iter *iter = iter_at(layout, i);
         if (iter->axis != axis || iter->extent == 0) continue;
         int64_t span = (iter->extent - 1) * iter->stride;
-        if (span < 0) *low += span;
-        else *high += span;
+        if (span < 0)
+            *low += span;
+        else
+            *high += span;
     }
     widen_by_swizzle(&layout->swizzle, axis, low, high);
 }
@@ -84,16 +87,23 @@ static void apply_stage(const ts_stage *stage, int64_t *v, int *count) {
         v[k] = v[k] * stage->extent_before + v[k + 1];
         remove_value(v, count, k + 1);
         break;
-    case TS_STAGE_BIAS: v[k] += stage->value; break;
-    case TS_STAGE_PAD: break;
+    case TS_STAGE_BIAS:
+        v[k] += stage->value;
+        break;
+    case TS_STAGE_PAD:
+        break;
     case TS_STAGE_SPLIT: {
         int64_t inner = v[k] % stage->value;
         v[k] /= stage->value;
         insert_value(v, count, k + 1, inner);
         break;
     }
-    case TS_STAGE_INSERT: insert_value(v, count, k, 0); break;
-    case TS_STAGE_REORDER: permute(v, stage->order, *count); break;
+    case TS_STAGE_INSERT:
+        insert_value(v, count, k, 0);
+        break;
+    case TS_STAGE_REORDER:
+        permute(v, stage->order, *count);
+        break;
     }
 }
 
@@ -107,13 +117,18 @@ static bool undo_stage(const ts_stage *stage, int64_t *v, int *count) {
         insert_value(v, count, k + 1, inner);
         return true;
     }
-    case TS_STAGE_BIAS: v[k] -= stage->value; return v[k] >= 0 && v[k] < stage->extent_before;
-    case TS_STAGE_PAD: return v[k] < stage->extent_before;
+    case TS_STAGE_BIAS:
+        v[k] -= stage->value;
+        return v[k] >= 0 && v[k] < stage->extent_before;
+    case TS_STAGE_PAD:
+        return v[k] < stage->extent_before;
     case TS_STAGE_SPLIT:
         v[k] = v[k] * stage->value + v[k + 1];
         remove_value(v, count, k + 1);
         return true;
-    case TS_STAGE_INSERT: remove_value(v, count, k); return true;
+    case TS_STAGE_INSERT:
+        remove_value(v, count, k);
+        return true;
     case TS_STAGE_REORDER: {
         int64_t old[TS_LAYOUT_MAX_DIMS];
         memcpy(old, v, (size_t)*count * sizeof old[0]);
@@ -163,7 +178,8 @@ static void sum_digits(const ts_layout *layout, const int64_t *values, int64_t r
     }
 }
 
-void ts_layout_forward_replica(const ts_layout *layout, const int64_t *index, int64_t r, int64_t *coordinates) {
+void ts_layout_forward_replica(const ts_layout *layout, const int64_t *index, int64_t r,
+                               int64_t *coordinates) {
     int64_t values[TS_LAYOUT_MAX_DIMS];
     if (layout->function.forward) {
         layout->function.forward(layout->function.self, index, coordinates);
@@ -336,7 +352,8 @@ bool ts_layout_backward(ts_error *err, ts_arena *arena, const ts_layout *layout,
         ts_layout_axis_range(layout, i, &low, &high);
         if (coordinates[i] < low || coordinates[i] > high) return true;
         bool swizzle = layout->swizzle.present && layout->swizzle.axis == i;
-        s.rest[i] = (swizzle ? ts_swizzle_address(&layout->swizzle, coordinates[i]) : coordinates[i]) - layout->axes[i].offset;
+        s.rest[i] = (swizzle ? ts_swizzle_address(&layout->swizzle, coordinates[i]) : coordinates[i]) -
+                    layout->axes[i].offset;
     }
     fill_items(&s);
     for (int i = 0; i < layout->axis_count; i++) {

@@ -256,8 +256,7 @@ static bool add_terms(stretch *at, const ts_chains *chains, const ts_layout *lay
 /* ---- The whole plan ---- */
 
 static const char *const too_many_pieces = "its cut points leave too many pieces";
-static const char *const not_digits =
-    "a layout is swizzled, a table, or merges dims after padding them";
+static const char *const not_digits = "a layout is swizzled, a table, or merges dims after padding them";
 static const char *const different_merges = "the two sides merge dims in ways that do not nest";
 
 /* The padded extent of a dim that both sides pad alike and move whole, or 0. */

@@ -218,8 +218,8 @@ static bool assemble_cores(assembler *as, const token *word, const token **at, c
         return false;
     }
     if (v.is_float || v.integer < 1 || v.integer > most) {
-        return TOKEN_ERROR(as->err, number, "%s has %d TensorCore%s, expected 1 to %d", as->target->machine, most,
-                           most > 1 ? "s" : "", most);
+        return TOKEN_ERROR(as->err, number, "%s has %d TensorCore%s, expected 1 to %d", as->target->machine,
+                           most, most > 1 ? "s" : "", most);
     }
     if (as->cores > 0) {
         return TOKEN_ERROR(as->err, word, "a second .cores");
@@ -244,21 +244,11 @@ typedef struct {
     bool (*assemble)(assembler *as, const token *word, const token **at, const token *stop);
 } directive;
 static const directive directives[] = {
-    {".param", assemble_param},
-    {".tensor", tensor_row},
-    {".sem", assemble_sem},
-    {".check", assemble_check},
-    {".reg", assemble_reg},
-    {".assert", assemble_assert},
-    {".for", assemble_for},
-    {".loop", assemble_loop},
-    {".if", assemble_if},
-    {".macro", assemble_macro},
-    {".include", assemble_include},
-    {".pack", assemble_pack},
-    {".cores", assemble_cores},
-    {".report", assemble_report},
-    {".end", stray},
+    {".param", assemble_param}, {".tensor", tensor_row},        {".sem", assemble_sem},
+    {".check", assemble_check}, {".reg", assemble_reg},         {".assert", assemble_assert},
+    {".for", assemble_for},     {".loop", assemble_loop},       {".if", assemble_if},
+    {".macro", assemble_macro}, {".include", assemble_include}, {".pack", assemble_pack},
+    {".cores", assemble_cores}, {".report", assemble_report},   {".end", stray},
     {".else", stray},
 };
 enum { DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };

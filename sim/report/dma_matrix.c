@@ -41,7 +41,8 @@ static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
     int64_t ratio = matrix_ratio(m, from, to);
     if (g->count == 0 || ratio < g->least) g->least = ratio;
     if (g->count == 0 || ratio > g->most) g->most = ratio;
-    if (g->count == 0 || m->costs[from][to].cycles > m->costs[g->from][g->to].cycles) g->from = from, g->to = to;
+    if (g->count == 0 || m->costs[from][to].cycles > m->costs[g->from][g->to].cycles)
+        g->from = from, g->to = to;
     g->count++;
 }
 

@@ -14,7 +14,8 @@ static double tick_ghz(const ts_hbm_report *r) {
 
 static double bandwidth_fraction(const ts_hbm_report *r) {
     const ts_hbm_config *c = &r->machine->hbm;
-    double peak = (double)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes; /* in the time of a burst */
+    double peak =
+        (double)c->stacks * c->channels * c->pseudo_channels * c->burst_bytes; /* in the time of a burst */
     double bursts = (double)r->run.bytes / peak * c->timing.n_bl * c->ticks_per_ck;
     return r->run.cycles > 0 ? bursts / (double)r->run.cycles : 0;
 }
@@ -27,8 +28,10 @@ static void add_head(ts_text *out, const ts_hbm_report *r) {
                 TS_HBM_REQUEST_BYTES, grouped(b, r->run.bytes));
     ts_text_add(out, "machine       %s (%s)%s, address map %s\n", r->machine->name, r->machine->title,
                 r->by_default ? ", the default" : "", r->machine->hbm.address_map);
-    if (r->lookahead_bytes < 0) ts_text_add(out, "look-ahead    unlimited\n");
-    else ts_text_add(out, "look-ahead    %s bytes\n", grouped(a, r->lookahead_bytes));
+    if (r->lookahead_bytes < 0)
+        ts_text_add(out, "look-ahead    unlimited\n");
+    else
+        ts_text_add(out, "look-ahead    %s bytes\n", grouped(a, r->lookahead_bytes));
 }
 
 static void add_time(ts_text *out, const ts_hbm_report *r) {
@@ -46,8 +49,8 @@ static void add_counts(ts_text *out, const ts_hbm_stats *s) {
                 grouped(c, s->refreshes));
     ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n", grouped(a, s->reads),
                 ratio(s->read_latency_sum, s->reads), grouped(b, s->read_latency_max));
-    ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n", grouped(a, s->writes),
-                grouped(b, s->write_to_read), grouped(c, s->read_to_write));
+    ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n",
+                grouped(a, s->writes), grouped(b, s->write_to_read), grouped(c, s->read_to_write));
     if (s->forwarded + s->coalesced == 0) return;
     ts_text_add(out, "              %s reads answered by queued writes, %s writes merged into them\n",
                 grouped(a, s->forwarded), grouped(b, s->coalesced));
@@ -80,7 +83,8 @@ void ts_report_hbm(const ts_hbm_report *report, ts_text *out) {
     add_time(out, report);
     add_counts(out, &report->run.stats);
     add_limiters(out, report);
-    ts_text_add(out, "host          %.3f s of CPU time, %.2f million requests a second\n", report->host_seconds,
+    ts_text_add(out, "host          %.3f s of CPU time, %.2f million requests a second\n",
+                report->host_seconds,
                 report->host_seconds > 0 ? (double)report->run.requests / report->host_seconds / 1e6 : 0);
 }
 
@@ -118,13 +122,16 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_text(&json, "machine_hash", hash);
     ts_json_text(&json, "requests_from", r->what);
     ts_json_text(&json, "address_map", r->machine->hbm.address_map);
-    if (r->lookahead_bytes < 0) ts_json_null(&json, "lookahead_bytes");
-    else ts_json_int(&json, "lookahead_bytes", r->lookahead_bytes);
+    if (r->lookahead_bytes < 0)
+        ts_json_null(&json, "lookahead_bytes");
+    else
+        ts_json_int(&json, "lookahead_bytes", r->lookahead_bytes);
     ts_json_int(&json, "requests", r->run.requests);
     ts_json_int(&json, "bytes", r->run.bytes);
     ts_json_int(&json, "cycles", r->run.cycles);
     ts_json_int(&json, "clock_khz", r->machine->hbm.clock_khz * r->machine->hbm.ticks_per_ck);
-    ts_json_real(&json, "gb_per_s", r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
+    ts_json_real(&json, "gb_per_s",
+                 r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
     ts_json_real(&json, "bandwidth_fraction", bandwidth_fraction(r), 6);
     ts_json_real(&json, "row_hit_rate", ratio(s->row_hits, served(s)), 6);
     ts_json_real(&json, "mean_read_latency_cycles", ratio(s->read_latency_sum, s->reads), 4);
@@ -136,7 +143,8 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
 }
 
 void ts_report_hbm_patterns(ts_text *out) {
-    for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) ts_text_add(out, "%-14s  %s\n", p->name, p->meaning);
+    for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++)
+        ts_text_add(out, "%-14s  %s\n", p->name, p->meaning);
 }
 
 void ts_report_hbm_patterns_json(ts_text *out) {

@@ -1,5 +1,5 @@
-/* The named patterns of requests to HBM, those of the reference figures (tests/data/hbm_reference.csv). Two buffers lie
- * 256 MiB apart; matrices are 4096 x 4096, row after row, or tile after tile of (8,128). */
+/* The named patterns of requests to HBM, those of the reference figures (tests/data/hbm_reference.csv). Two
+ * buffers lie 256 MiB apart; matrices are 4096 x 4096, row after row, or tile after tile of (8,128). */
 #include <string.h>
 
 #include "hbm_requests.h"
@@ -9,38 +9,95 @@
 
 enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };
 
-#define READ(...) {false, 0, {__VA_ARGS__}}
-#define READ_AT(base, ...) {false, base, {__VA_ARGS__}}
-#define WRITE_AT(base, ...) {true, base, {__VA_ARGS__}}
+#define READ(...)                                                                                            \
+    {                                                                                                        \
+        false, 0, { __VA_ARGS__ }                                                                            \
+    }
+#define READ_AT(base, ...)                                                                                   \
+    {                                                                                                        \
+        false, base, { __VA_ARGS__ }                                                                         \
+    }
+#define WRITE_AT(base, ...)                                                                                  \
+    {                                                                                                        \
+        true, base, { __VA_ARGS__ }                                                                          \
+    }
 
 const ts_hbm_pattern ts_hbm_patterns[] = {
-    {.name = "a_seq_rd", .meaning = "reads in order", .extents = {1, 1, 1, 262144}, .leg_count = 1,
+    {.name = "a_seq_rd",
+     .meaning = "reads in order",
+     .extents = {1, 1, 1, 262144},
+     .leg_count = 1,
      .legs = {READ(0, 0, 0, 64)}},
-    {.name = "b_seq_wr", .meaning = "writes in order", .extents = {1, 1, 1, 262144}, .leg_count = 1,
+    {.name = "b_seq_wr",
+     .meaning = "writes in order",
+     .extents = {1, 1, 1, 262144},
+     .leg_count = 1,
      .legs = {WRITE_AT(0, 0, 0, 0, 64)}},
-    {.name = "c_copy4k", .meaning = "copies 4 KiB at a time, both buffers aligned alike", .extents = {1, 1, 2048, 64},
-     .turn = 3, .leg_count = 2, .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER, 0, 0, 4096, 64)}},
-    {.name = "c2_copy4k_off", .meaning = "the same, the destination 128 KiB further", .extents = {1, 1, 2048, 64},
-     .turn = 3, .leg_count = 2, .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER + 128 * KIB, 0, 0, 4096, 64)}},
-    {.name = "d_s4k_512", .meaning = "reads 512 bytes every 4 KiB", .extents = {1, 1, 8192, 8}, .leg_count = 1,
+    {.name = "c_copy4k",
+     .meaning = "copies 4 KiB at a time, both buffers aligned alike",
+     .extents = {1, 1, 2048, 64},
+     .turn = 3,
+     .leg_count = 2,
+     .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER, 0, 0, 4096, 64)}},
+    {.name = "c2_copy4k_off",
+     .meaning = "the same, the destination 128 KiB further",
+     .extents = {1, 1, 2048, 64},
+     .turn = 3,
+     .leg_count = 2,
+     .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER + 128 * KIB, 0, 0, 4096, 64)}},
+    {.name = "d_s4k_512",
+     .meaning = "reads 512 bytes every 4 KiB",
+     .extents = {1, 1, 8192, 8},
+     .leg_count = 1,
      .legs = {READ(0, 0, 4 * KIB, 64)}},
-    {.name = "e_s32k_512", .meaning = "reads 512 bytes every 32 KiB", .extents = {1, 1, 8192, 8}, .leg_count = 1,
+    {.name = "e_s32k_512",
+     .meaning = "reads 512 bytes every 32 KiB",
+     .extents = {1, 1, 8192, 8},
+     .leg_count = 1,
      .legs = {READ(0, 0, 32 * KIB, 64)}},
-    {.name = "f_s4k_64", .meaning = "reads 64 bytes every 4 KiB", .extents = {1, 1, 1, 65536}, .leg_count = 1,
+    {.name = "f_s4k_64",
+     .meaning = "reads 64 bytes every 4 KiB",
+     .extents = {1, 1, 1, 65536},
+     .leg_count = 1,
      .legs = {READ(0, 0, 0, 4 * KIB)}},
-    {.name = "g_tile_f32", .meaning = "reads (8,128) tiles of an f32 matrix that lies in rows",
-     .extents = {128, 32, 8, 8}, .leg_count = 1, .legs = {READ(128 * KIB, 512, 16 * KIB, 64)}},
-    {.name = "h_tile_bf16", .meaning = "reads (8,128) tiles of a bf16 matrix that lies in rows",
-     .extents = {256, 32, 8, 4}, .leg_count = 1, .legs = {READ(64 * KIB, 256, 8 * KIB, 64)}},
-    {.name = "i_col_f32", .meaning = "reads an f32 matrix that lies in rows, by columns", .extents = {1, 1, 16, 4096},
-     .leg_count = 1, .legs = {READ(0, 0, 64, 16 * KIB)}},
-    {.name = "j_random", .meaning = "reads anywhere in 256 MiB", .extents = {1, 1, 1, 131072}, .leg_count = 1,
-     .random_lines = 256 * MIB / TS_HBM_REQUEST_BYTES, .legs = {READ(0, 0, 0, 0)}},
-    {.name = "k_bankconf", .meaning = "reads row after row of one bank", .extents = {1, 1, 1, 16384}, .leg_count = 1,
-     .row_stride = true, .legs = {READ(0, 0, 0, 0)}},
-    {.name = "l_relayout", .meaning = "f32 rows to (8,128) tiles", .extents = {64, 32, 8, 8}, .turn = 2, .leg_count = 2,
+    {.name = "g_tile_f32",
+     .meaning = "reads (8,128) tiles of an f32 matrix that lies in rows",
+     .extents = {128, 32, 8, 8},
+     .leg_count = 1,
+     .legs = {READ(128 * KIB, 512, 16 * KIB, 64)}},
+    {.name = "h_tile_bf16",
+     .meaning = "reads (8,128) tiles of a bf16 matrix that lies in rows",
+     .extents = {256, 32, 8, 4},
+     .leg_count = 1,
+     .legs = {READ(64 * KIB, 256, 8 * KIB, 64)}},
+    {.name = "i_col_f32",
+     .meaning = "reads an f32 matrix that lies in rows, by columns",
+     .extents = {1, 1, 16, 4096},
+     .leg_count = 1,
+     .legs = {READ(0, 0, 64, 16 * KIB)}},
+    {.name = "j_random",
+     .meaning = "reads anywhere in 256 MiB",
+     .extents = {1, 1, 1, 131072},
+     .leg_count = 1,
+     .random_lines = 256 * MIB / TS_HBM_REQUEST_BYTES,
+     .legs = {READ(0, 0, 0, 0)}},
+    {.name = "k_bankconf",
+     .meaning = "reads row after row of one bank",
+     .extents = {1, 1, 1, 16384},
+     .leg_count = 1,
+     .row_stride = true,
+     .legs = {READ(0, 0, 0, 0)}},
+    {.name = "l_relayout",
+     .meaning = "f32 rows to (8,128) tiles",
+     .extents = {64, 32, 8, 8},
+     .turn = 2,
+     .leg_count = 2,
      .legs = {READ(128 * KIB, 512, 16 * KIB, 64), WRITE_AT(OTHER, 128 * KIB, 4096, 512, 64)}},
-    {.name = "m_unlayout", .meaning = "(8,128) tiles to f32 rows", .extents = {64, 32, 8, 8}, .turn = 2, .leg_count = 2,
+    {.name = "m_unlayout",
+     .meaning = "(8,128) tiles to f32 rows",
+     .extents = {64, 32, 8, 8},
+     .turn = 2,
+     .leg_count = 2,
      .legs = {READ_AT(OTHER, 128 * KIB, 4096, 512, 64), WRITE_AT(0, 128 * KIB, 512, 16 * KIB, 64)}},
     {0},
 };
@@ -49,7 +106,7 @@ typedef struct {
     ts_hbm_requests base;
     ts_hbm_pattern pattern;
     int64_t at[TS_HBM_NEST_LOOPS];
-    int leg;      /* -1: the end */
+    int leg; /* -1: the end */
     uint64_t drawn;
 } nest;
 
@@ -67,7 +124,8 @@ static int64_t address_at(const nest *n) {
     return address;
 }
 
-/* Steps loop `i`, which has come to its end or not, and those around it down to `first`; false when all are through. */
+/* Steps loop `i`, which has come to its end or not, and those around it down to `first`; false when all are
+ * through. */
 static bool carry(nest *n, int i, int first) {
     for (; i >= first; i--) {
         if (n->at[i] < n->pattern.extents[i]) return true;
@@ -92,47 +150,59 @@ static bool read_nest(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *
     for (*count = 0; *count < most && n->leg >= 0; next_run(n)) {
         bool is_write = n->pattern.legs[n->leg].is_write;
         int64_t address = address_at(n), stride = n->pattern.legs[n->leg].strides[TS_HBM_NEST_LOOPS - 1];
-        for (; *inner < n->pattern.extents[TS_HBM_NEST_LOOPS - 1] && *count < most; ++*inner, address += stride) {
+        for (; *inner < n->pattern.extents[TS_HBM_NEST_LOOPS - 1] && *count < most;
+             ++*inner, address += stride) {
             if (n->pattern.random_lines > 0)
-                address = (int64_t)(splitmix64(n->drawn++) % (uint64_t)n->pattern.random_lines) * TS_HBM_REQUEST_BYTES;
+                address = (int64_t)(splitmix64(n->drawn++) % (uint64_t)n->pattern.random_lines) *
+                          TS_HBM_REQUEST_BYTES;
             out[(*count)++] = (ts_hbm_request){address, 0, is_write};
         }
     }
     return true;
 }
 
-/* From a row of a bank to its next, when the fields below the row fill all address bits: under maps A and B. */
+/* From a row of a bank to its next, when the fields below the row fill all address bits: under maps A and B.
+ */
 static int64_t row_stride(const ts_hbm_config *c) {
     int64_t stacks = 1;
     while (stacks < c->stacks) stacks *= 2;
     return stacks * c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks * c->row_bytes;
 }
 
-int64_t hbm_address_limit(const ts_hbm_config *config) { return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES; }
+int64_t hbm_address_limit(const ts_hbm_config *config) {
+    return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES;
+}
 
 ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,
-                                     const ts_hbm_config *config) {
+                                  const ts_hbm_config *config) {
     nest *n = TS_NEW(arena, nest);
     *n = (nest){.base = {.read = read_nest}, .pattern = *pattern};
     int64_t *last = &n->pattern.legs[0].strides[TS_HBM_NEST_LOOPS - 1];
     if (pattern->row_stride) *last = row_stride(config);
     if (*last <= hbm_address_limit(config) / pattern->extents[TS_HBM_NEST_LOOPS - 1]) return &n->base;
-    ts_error_set(err, TS_ERROR_UNMODELLED, "pattern %s has larger addresses than an address map takes", pattern->name);
+    ts_error_set(err, TS_ERROR_UNMODELLED, "pattern %s has larger addresses than an address map takes",
+                 pattern->name);
     return NULL;
 }
 
-ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char *what, const ts_hbm_config *config) {
+ts_hbm_requests *ts_hbm_requests_open(ts_error *err, ts_arena *arena, const char *what,
+                                      const ts_hbm_config *config) {
     size_t count = 0;
     for (; ts_hbm_patterns[count].name; count++) {
-        if (strcmp(ts_hbm_patterns[count].name, what) == 0) return hbm_pattern_open(err, arena, &ts_hbm_patterns[count], config);
+        if (strcmp(ts_hbm_patterns[count].name, what) == 0)
+            return hbm_pattern_open(err, arena, &ts_hbm_patterns[count], config);
     }
     if (strpbrk(what, "./") || strcmp(what, "-") == 0) return hbm_trace_open(err, arena, what, config);
-    ts_error_set(err, TS_ERROR_INPUT, "found '%.60s', expected a pattern (--list names them), or the path of a trace (with a '.' or '/')", what);
+    ts_error_set(
+        err, TS_ERROR_INPUT,
+        "found '%.60s', expected a pattern (--list names them), or the path of a trace (with a '.' or '/')",
+        what);
     ts_error_hint(err, ts_text_nearest(what, &ts_hbm_patterns[0].name, count, sizeof ts_hbm_patterns[0]));
     return NULL;
 }
 
-bool ts_hbm_requests_read(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *out, int most, int *count) {
+bool ts_hbm_requests_read(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *out, int most,
+                          int *count) {
     return requests->read(err, requests, out, most, count);
 }
 

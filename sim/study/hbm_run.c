@@ -10,8 +10,8 @@ static int64_t peak_cycles(const ts_hbm_config *c, int64_t bytes) {
     return ts_ceil_div(bytes * c->timing.n_bl * c->ticks_per_ck, a_burst_time);
 }
 
-bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *config, ts_hbm_requests *requests,
-                         int64_t lookahead_bytes, bool exact, ts_hbm_run *run) {
+bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
+                         ts_hbm_requests *requests, int64_t lookahead_bytes, bool exact, ts_hbm_run *run) {
     ts_hbm_request block[BLOCK];
     int count;
     ts_hbm *hbm = ts_hbm_new(err, arena, config);

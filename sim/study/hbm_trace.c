@@ -1,5 +1,6 @@
-/* Trace files of requests to HBM, a line each, in the formats of two simulators: Ramulator's LD/ST (or R/W) and an
- * address, DRAMsim3's address, READ or WRITE and a cycle. Read as a stream: a trace may be larger than memory. */
+/* Trace files of requests to HBM, a line each, in the formats of two simulators: Ramulator's LD/ST (or R/W)
+ * and an address, DRAMsim3's address, READ or WRITE and a cycle. Read as a stream: a trace may be larger than
+ * memory. */
 #include <string.h>
 
 #include "hbm_requests.h"
@@ -23,25 +24,30 @@ static const struct {
     const char *text;
     bool is_write;
 } operations[] = {
-    {"LD", false},  {"ST", true},    {"R", false},        {"W", true},         {"READ", false}, {"WRITE", true},
-    {"read", false}, {"write", true}, {"P_MEM_RD", false}, {"P_MEM_WR", true},
+    {"LD", false},   {"ST", true},    {"R", false},    {"W", true},         {"READ", false},
+    {"WRITE", true}, {"read", false}, {"write", true}, {"P_MEM_RD", false}, {"P_MEM_WR", true},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
     const char *name;
     size_t length;
-    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
+    if (!ts_cursor_name(cursor, &name, &length))
+        return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
     for (int i = 0; i < OPERATIONS; i++) {
         *is_write = operations[i].is_write;
-        if (strlen(operations[i].text) == length && memcmp(operations[i].text, name, length) == 0) return true;
+        if (strlen(operations[i].text) == length && memcmp(operations[i].text, name, length) == 0)
+            return true;
     }
     cursor->at = cursor->token;
     return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
 }
 
 static int digit_of(int c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : 16;
 }
 
 /* 0x and hexadecimal digits, or decimal ones where `decimal`. */
@@ -56,11 +62,12 @@ static bool parse_address(ts_error *err, ts_cursor *cursor, bool decimal, int64_
         *address = *address * base + digit;
     if (at == first || (!hex && !decimal)) {
         cursor->at = cursor->token;
-        return ts_cursor_unexpected(err, cursor, decimal ? "an address" : "LD, ST, R, W, or an address that begins with 0x");
+        return ts_cursor_unexpected(
+            err, cursor, decimal ? "an address" : "LD, ST, R, W, or an address that begins with 0x");
     }
     if (*address >= limit)
-        return ts_error_at(err, TS_ERROR_INPUT, line, cursor->token, "the address is too large, expected one below 0x%llx",
-                           (unsigned long long)limit);
+        return ts_error_at(err, TS_ERROR_INPUT, line, cursor->token,
+                           "the address is too large, expected one below 0x%llx", (unsigned long long)limit);
     cursor->at = at;
     *address -= *address % TS_HBM_REQUEST_BYTES;
     return true;
@@ -72,8 +79,8 @@ static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
     if (ts_cursor_at_end(cursor)) return true;
     if (!ts_cursor_integer(err, cursor, "a cycle", &cycle)) return false;
     if (cycle < 0 || cycle >= INT64_C(1) << 60)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "found cycle %lld, expected 0 to 2^60 - 1",
-                           (long long)cycle);
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
+                           "found cycle %lld, expected 0 to 2^60 - 1", (long long)cycle);
     if (cycle * t->ticks_per_ck > t->earliest) t->earliest = cycle * t->ticks_per_ck;
     return true;
 }
@@ -95,7 +102,8 @@ static bool refill(ts_error *err, trace *t) {
     memmove(t->buffer, t->buffer + t->at, t->length - t->at);
     t->length -= t->at;
     t->at = 0;
-    if (!ts_file_read_next(err, t->reader, t->buffer + t->length, BUFFER_BYTES - t->length, &got)) return false;
+    if (!ts_file_read_next(err, t->reader, t->buffer + t->length, BUFFER_BYTES - t->length, &got))
+        return false;
     t->is_end = got < BUFFER_BYTES - t->length;
     t->length += got;
     return true;
@@ -108,12 +116,14 @@ static bool next_line(ts_error *err, trace *t, ts_source *line, bool *found) {
         if (!refill(err, t)) return false;
         end = memchr(t->buffer, '\n', t->length);
     }
-    *line = (ts_source){t->path, t->buffer + t->at, end ? (size_t)(end - t->buffer) - t->at : t->length - t->at};
+    *line =
+        (ts_source){t->path, t->buffer + t->at, end ? (size_t)(end - t->buffer) - t->at : t->length - t->at};
     *found = line->length > 0 || end;
     t->line += *found;
     t->at += line->length + (end ? 1 : 0);
     if (end || t->is_end) return true;
-    return ts_error_at(err, TS_ERROR_INPUT, line, 0, "the line has more than %d bytes, expected one request", BUFFER_BYTES);
+    return ts_error_at(err, TS_ERROR_INPUT, line, 0, "the line has more than %d bytes, expected one request",
+                       BUFFER_BYTES);
 }
 
 static bool read_request(ts_error *err, trace *t, ts_hbm_request *out, bool *found) {
@@ -140,9 +150,11 @@ static bool read_trace(ts_error *err, ts_hbm_requests *requests, ts_hbm_request 
 
 static void close_trace(ts_hbm_requests *requests) { ts_file_finish(((trace *)requests)->reader); }
 
-ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path, const ts_hbm_config *config) {
+ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path,
+                                const ts_hbm_config *config) {
     trace *t = TS_NEW(arena, trace);
-    *t = (trace){.base = {read_trace, close_trace, hbm_address_limit(config)}, .ticks_per_ck = config->ticks_per_ck};
+    *t = (trace){.base = {read_trace, close_trace, hbm_address_limit(config)},
+                 .ticks_per_ck = config->ticks_per_ck};
     t->reader = ts_file_open(err, arena, path);
     t->path = strcmp(path, "-") == 0 ? "standard input" : path;
     t->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES);

@@ -50,7 +50,8 @@ static void validate_row(machines *m, ts_validated_row *out) {
         }
         machine = m->given;
     }
-    if (machine == NULL || !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
+    if (machine == NULL ||
+        !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
         out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
         out->simulated_us = 0;
         return;

@@ -1,5 +1,5 @@
-/* How fast HBM time is computed: million requests of 64 bytes a second of CPU time, every burst walked, beside what the
- * simulators that it agrees with took for the same runs. */
+/* How fast HBM time is computed: million requests of 64 bytes a second of CPU time, every burst walked,
+ * beside what the simulators that it agrees with took for the same runs. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +22,8 @@ static double run_seconds(const ts_machine *machine, const char *pattern) {
         ts_hbm_run run;
         double start = seconds();
         ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, pattern, &machine->hbm);
-        if (!requests || !ts_hbm_run_requests(NULL, arena, &machine->hbm, requests, 65536, true, &run)) return -1;
+        if (!requests || !ts_hbm_run_requests(NULL, arena, &machine->hbm, requests, 65536, true, &run))
+            return -1;
         double elapsed = seconds() - start;
         if (elapsed < best) best = elapsed;
         ts_arena_free(arena);
@@ -34,22 +35,27 @@ static double run_seconds(const ts_machine *machine, const char *pattern) {
 static int64_t kilorequests(const char *simulator, const char *config, const char *map, const char *pattern) {
     for (int i = 0; i < ts_hbm_reference_count; i++) {
         const ts_hbm_reference *r = &ts_hbm_references[i];
-        if (strcmp(r->simulator, simulator) == 0 && strcmp(r->config, config) == 0 && strcmp(r->map, map) == 0 &&
-            strcmp(r->frontend, "win1024") == 0 && strcmp(r->pattern, pattern) == 0)
+        if (strcmp(r->simulator, simulator) == 0 && strcmp(r->config, config) == 0 &&
+            strcmp(r->map, map) == 0 && strcmp(r->frontend, "win1024") == 0 &&
+            strcmp(r->pattern, pattern) == 0)
             return r->kilorequests;
     }
     return 0;
 }
 
-static void print_peer(const char *simulator, const char *config, const char *map, const char *pattern, double rate) {
+static void print_peer(const char *simulator, const char *config, const char *map, const char *pattern,
+                       double rate) {
     int64_t peer = kilorequests(simulator, config, map, pattern);
-    if (peer > 0) printf("%9.3f %6.0fx", (double)peer / 1000, rate / ((double)peer * 1000));
-    else printf("%9s %7s", "-", "");
+    if (peer > 0)
+        printf("%9.3f %6.0fx", (double)peer / 1000, rate / ((double)peer * 1000));
+    else
+        printf("%9s %7s", "-", "");
 }
 
 int main(void) {
     static const char *const configs[][2] = {{"hbm2_8ch", "A"}, {"hbm2_8ch", "H"}, {"hbm3_16ch", "H"}};
-    printf("%-10s %-3s %-14s %9s %12s %16s\n", "config", "map", "pattern", "tilesim", "Ramulator 2.1", "DRAMsim3");
+    printf("%-10s %-3s %-14s %9s %12s %16s\n", "config", "map", "pattern", "tilesim", "Ramulator 2.1",
+           "DRAMsim3");
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const char *config = configs[i][0], *map = configs[i][1];

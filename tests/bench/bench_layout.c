@@ -106,10 +106,13 @@ int main(void) {
         ts_arena *arena = ts_arena_new();
         const ts_shape *shape = parse(arena, shapes[i]);
         if (shape == NULL) abort();
-        printf("%-46.46s %9.2f %9.1f", shapes[i], 1e6 * parse_seconds(shapes[i]), 1e9 * single_seconds(shape->layout));
+        printf("%-46.46s %9.2f %9.1f", shapes[i], 1e6 * parse_seconds(shapes[i]),
+               1e9 * single_seconds(shape->layout));
         double bulk = shape->layout->axis_count == 1 ? bulk_seconds(shape->layout, offsets) : 0;
-        if (bulk > 0) printf(" %12.1f %10.1f\n", 1e-6 / bulk, bulk / one);
-        else printf(" %12s %10s\n", "-", "-");
+        if (bulk > 0)
+            printf(" %12.1f %10.1f\n", 1e-6 / bulk, bulk / one);
+        else
+            printf(" %12s %10s\n", "-", "-");
         ts_arena_free(arena);
     }
     free(offsets);

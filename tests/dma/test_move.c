@@ -35,10 +35,12 @@ typedef struct {
 } type_pair;
 
 static const type_pair pairs[] = {
-    {TS_DTYPE_F32, TS_DTYPE_F32, 32, 32}, {TS_DTYPE_BF16, TS_DTYPE_BF16, 16, 16}, {TS_DTYPE_S8, TS_DTYPE_S8, 8, 8},
-    {TS_DTYPE_S4, TS_DTYPE_S4, 4, 4},     {TS_DTYPE_S4, TS_DTYPE_S4, 8, 4},       {TS_DTYPE_S4, TS_DTYPE_S4, 4, 8},
-    {TS_DTYPE_PRED, TS_DTYPE_PRED, 8, 1}, {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 8},   {TS_DTYPE_U2, TS_DTYPE_U2, 2, 2},
-    {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16}, {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32}, {TS_DTYPE_S32, TS_DTYPE_S4, 32, 4},
+    {TS_DTYPE_F32, TS_DTYPE_F32, 32, 32},     {TS_DTYPE_BF16, TS_DTYPE_BF16, 16, 16},
+    {TS_DTYPE_S8, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 4},
+    {TS_DTYPE_S4, TS_DTYPE_S4, 8, 4},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 8},
+    {TS_DTYPE_PRED, TS_DTYPE_PRED, 8, 1},     {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 8},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 2},         {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16},
+    {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32},    {TS_DTYPE_S32, TS_DTYPE_S4, 32, 4},
     {TS_DTYPE_C128, TS_DTYPE_C128, 128, 128}, {TS_DTYPE_F64, TS_DTYPE_F64, 64, 64},
 };
 
@@ -50,7 +52,8 @@ typedef struct {
     ts_plan_side side;
 } end;
 
-static end make_end(uint64_t *seed, ts_arena *arena, ts_dtype dtype, int bits, int rank, const int64_t *sizes) {
+static end make_end(uint64_t *seed, ts_arena *arena, ts_dtype dtype, int bits, int rank,
+                    const int64_t *sizes) {
     int64_t dims[4], *begin = TS_NEW_ARRAY(arena, int64_t, 4);
     for (int i = 0; i < rank; i++) {
         begin[i] = random_below(seed, 3) ? 0 : random_below(seed, 3);
@@ -74,8 +77,10 @@ static int64_t bit_of(const end *e, int rank, const int64_t *index) {
 }
 
 static uint64_t expected_value(const end *src, const end *dst, uint64_t value) {
-    if (src->shape.dtype == TS_DTYPE_PRED && src->shape.element_bits != dst->shape.element_bits) return value != 0;
-    if (src->shape.dtype == dst->shape.dtype && src->shape.element_bits == dst->shape.element_bits) return value;
+    if (src->shape.dtype == TS_DTYPE_PRED && src->shape.element_bits != dst->shape.element_bits)
+        return value != 0;
+    if (src->shape.dtype == dst->shape.dtype && src->shape.element_bits == dst->shape.element_bits)
+        return value;
     return ts_element_convert(src->shape.dtype, value, dst->shape.dtype);
 }
 
@@ -88,7 +93,8 @@ static uint8_t *enumerate(ts_arena *arena, const end *src, const end *dst, int r
         for (int done = 0; done < src->shape.element_bits; done += 64) {
             int width = src->shape.element_bits < 64 ? src->shape.element_bits : 64;
             int out_width = dst->shape.element_bits < 64 ? dst->shape.element_bits : 64;
-            set_bits(out, to + done, out_width, expected_value(src, dst, bits_at(src->bytes, from + done, width)));
+            set_bits(out, to + done, out_width,
+                     expected_value(src, dst, bits_at(src->bytes, from + done, width)));
         }
     } while (next_index(rank, sizes, index));
     return out;
@@ -173,7 +179,11 @@ static void refusals(void **state) {
     const ts_shape *f32 = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
     const ts_shape *c64 = ts_shape_row_major(&err, arena, TS_DTYPE_C64, 1, dims);
     ts_space *space = ts_space_new(&err, arena, "VMEM", 1024);
-    const struct { const ts_shape *src, *dst; int64_t src_bits, dst_bits; const char *message; } rows[] = {
+    const struct {
+        const ts_shape *src, *dst;
+        int64_t src_bits, dst_bits;
+        const char *message;
+    } rows[] = {
         {f32, c64, 0, 2048, "there is no conversion from f32 to c64"},
         {f32, f32, 0, 255 * 8, "the source (bytes 0 to 255) and the destination (255 to 510) overlap"},
         {f32, f32, 0, 800 * 8, "the destination takes bytes 800 to 1055 of VMEM, which has 1024 bytes"},
@@ -181,7 +191,8 @@ static void refusals(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error_clear(&err);
-        ts_plan_side src = {rows[i].src, NULL, NULL, rows[i].src_bits}, dst = {rows[i].dst, NULL, NULL, rows[i].dst_bits};
+        ts_plan_side src = {rows[i].src, NULL, NULL, rows[i].src_bits},
+                     dst = {rows[i].dst, NULL, NULL, rows[i].dst_bits};
         const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
         assert_non_null(plan);
         assert_false(ts_dma_move(&err, plan, space, space));

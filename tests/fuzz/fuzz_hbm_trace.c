@@ -1,5 +1,5 @@
-/* Traces of HBM requests from any bytes. What is accepted are aligned addresses that a map takes, in order of the cycle
- * from which they may be offered; what is not has a place in the file. */
+/* Traces of HBM requests from any bytes. What is accepted are aligned addresses that a map takes, in order of
+ * the cycle from which they may be offered; what is not has a place in the file. */
 #include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(requests);
     while (ts_hbm_requests_read(&err, requests, block, 8, &count) && count > 0) {
         for (int i = 0; i < count; i++) {
-            assert(block[i].address >= 0 && block[i].address < INT64_C(32) << 40 && block[i].address % 64 == 0);
+            assert(block[i].address >= 0 && block[i].address < INT64_C(32) << 40 &&
+                   block[i].address % 64 == 0);
             assert(block[i].earliest >= earliest);
             earliest = block[i].earliest;
         }

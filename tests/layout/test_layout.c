@@ -80,7 +80,8 @@ static void normal_form_is_the_same_map(void **state) {
             for (int g = 0; g < form->group_count; g++) {
                 const ts_iter_group *group = &form->groups[g];
                 int64_t x = 0;
-                for (int i = 0; i < group->dim_count; i++) x = x * dims[group->dim + i] + index[group->dim + i];
+                for (int i = 0; i < group->dim_count; i++)
+                    x = x * dims[group->dim + i] + index[group->dim + i];
                 for (int i = group->iter_count - 1; i >= 0; i--) {
                     sum += x % group->iters[i].extent * group->iters[i].stride;
                     x /= group->iters[i].extent;
@@ -116,7 +117,8 @@ static void equality_agrees_with_enumeration(void **state) {
         int64_t dims[3], witness[3], x, y;
         int rank = 1 + (int)random_below(&seed, 3);
         for (int i = 0; i < rank; i++) dims[i] = 1 + random_below(&seed, 4);
-        const ts_layout *a = random_layout(&seed, arena, rank, dims), *b = random_layout(&seed, arena, rank, dims);
+        const ts_layout *a = random_layout(&seed, arena, rank, dims),
+                        *b = random_layout(&seed, arena, rank, dims);
         bool equal;
         assert_true(ts_layout_equal(&err, arena, a, b, 100000, &equal, witness));
         assert_int_equal(equal, !differ_by_enumeration(a, b));
@@ -130,19 +132,24 @@ static void equality_agrees_with_enumeration(void **state) {
     ts_arena_free(arena);
 }
 
-static const ts_layout *strided(ts_arena *arena, int64_t rows, int64_t columns, int64_t row_stride, int64_t stride) {
+static const ts_layout *strided(ts_arena *arena, int64_t rows, int64_t columns, int64_t row_stride,
+                                int64_t stride) {
     ts_error err = {0};
     ts_layout_builder b;
     ts_layout_begin(&b, &err, arena, 2, (int64_t[]){rows, columns});
-    return ts_layout_finish(&b, (ts_iter[]){{rows, row_stride, 0}, {columns, stride, 0}}, 1, (ts_axis[]){{"m", 0}}, 0,
-                            NULL);
+    return ts_layout_finish(&b, (ts_iter[]){{rows, row_stride, 0}, {columns, stride, 0}}, 1,
+                            (ts_axis[]){{"m", 0}}, 0, NULL);
 }
 
 static void overlap_is_found_with_two_indices(void **state) {
     (void)state;
-    const struct { int64_t row_stride, stride; bool injective; int64_t first[2], second[2]; } rows[] = {
-        {4, 1, true, {0}, {0}}, {1, 3, true, {0}, {0}}, {2, 1, false, {0, 2}, {1, 0}}, {0, 1, false, {0, 0}, {1, 0}},
-        {3, 2, false, {0, 3}, {2, 0}}, {-4, 1, true, {0}, {0}},
+    const struct {
+        int64_t row_stride, stride;
+        bool injective;
+        int64_t first[2], second[2];
+    } rows[] = {
+        {4, 1, true, {0}, {0}},        {1, 3, true, {0}, {0}},        {2, 1, false, {0, 2}, {1, 0}},
+        {0, 1, false, {0, 0}, {1, 0}}, {3, 2, false, {0, 3}, {2, 0}}, {-4, 1, true, {0}, {0}},
     };
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -162,7 +169,10 @@ static void overlap_is_found_with_two_indices(void **state) {
 static void sizes_that_do_not_fit_are_refused(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
-    const struct { int64_t dims[2], tile; const char *message; } rows[] = {
+    const struct {
+        int64_t dims[2], tile;
+        const char *message;
+    } rows[] = {
         {{INT64_MAX, 2}, 1, "the product of the dimensions does not fit in 64 bits"},
         {{INT64_MAX, 1}, 2, "the padded dimension does not fit in 64 bits"},
         {{INT64_C(1) << 62, 1}, 3, "the padded size of the layout does not fit in 64 bits"},

@@ -76,8 +76,8 @@ static void random_plans_move_every_element(void **state) {
         ts_arena_reset(arena);
         ts_error err = {0};
         transfer t = random_transfer(&seed);
-        ts_shape src = {.dtype = TS_DTYPE_F32, .element_bits = SRC_BITS}, dst = {.dtype = TS_DTYPE_BF16,
-                                                                               .element_bits = DST_BITS};
+        ts_shape src = {.dtype = TS_DTYPE_F32, .element_bits = SRC_BITS},
+                 dst = {.dtype = TS_DTYPE_BF16, .element_bits = DST_BITS};
         src.layout = random_layout(&seed, arena, t.rank, t.src_dims);
         dst.layout = random_layout(&seed, arena, t.rank, t.dst_dims);
         ts_plan_side from = {&src, t.src_begin, NULL, SRC_BASE}, to = {&dst, t.dst_begin, NULL, DST_BASE};
@@ -89,15 +89,16 @@ static void random_plans_move_every_element(void **state) {
         gathers += plan->gathers;
         with_padding += plan->moved_elements != plan->elements;
     }
-    print_message("seed 20260101: %d plans, %d gather, %d carry padding\n", RANDOM_PLANS, gathers, with_padding);
+    print_message("seed 20260101: %d plans, %d gather, %d carry padding\n", RANDOM_PLANS, gathers,
+                  with_padding);
     assert_true(gathers < RANDOM_PLANS / 2 && with_padding > 0);
     ts_arena_free(arena);
 }
 
 /* ---- Known plans ---- */
 
-static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank, const int64_t *dims, int tile_rows,
-                             int tile_columns) {
+static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank, const int64_t *dims,
+                             int tile_rows, int tile_columns) {
     ts_error err = {0};
     ts_layout_builder b;
     ts_layout_begin(&b, &err, arena, rank, dims);
@@ -123,8 +124,10 @@ static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
     assert_int_equal(plan->box_count, 1);
     ts_plan_box box;
     ts_plan_get_box(plan, 0, &box);
-    const ts_plan_loop expected[4] = {{4096, 8LL * 32768 * 32, 8LL * 32768 * 32}, {256, 128 * 32, 1024 * 32},
-                                      {8, 32768 * 32, 128 * 32}, {128, 32, 32}};
+    const ts_plan_loop expected[4] = {{4096, 8LL * 32768 * 32, 8LL * 32768 * 32},
+                                      {256, 128 * 32, 1024 * 32},
+                                      {8, 32768 * 32, 128 * 32},
+                                      {128, 32, 32}};
     assert_int_equal(box.loop_count, 4);
     assert_memory_equal(box.loops, expected, sizeof expected);
     ts_arena_free(arena);
@@ -181,8 +184,10 @@ static void overlapping_destination_is_refused_with_both_indices(void **state) {
     ts_layout_builder b;
     ts_layout_begin(&b, &err, arena, 2, dims);
     ts_shape folded = {.dtype = TS_DTYPE_F32, .element_bits = 32};
-    folded.layout = ts_layout_finish(&b, (ts_iter[]){{4, 2, 0}, {4, 1, 0}}, 1, (ts_axis[]){{"m", 0}}, 0, NULL);
-    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0}, dst = {&folded, NULL, NULL, 0};
+    folded.layout =
+        ts_layout_finish(&b, (ts_iter[]){{4, 2, 0}, {4, 1, 0}}, 1, (ts_axis[]){{"m", 0}}, 0, NULL);
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0},
+                 dst = {&folded, NULL, NULL, 0};
     assert_null(ts_plan_new(&err, arena, &src, &dst, 2, dims));
     assert_string_equal(err.message, "the destination puts (0,2) and (1,0) in one place");
     ts_arena_free(arena);
@@ -196,8 +201,10 @@ static void replicas_of_the_destination_are_loops_of_source_stride_0(void **stat
     ts_layout_builder b;
     ts_layout_begin(&b, &err, arena, 1, dims);
     ts_shape copies = {.dtype = TS_DTYPE_F32, .element_bits = 32};
-    copies.layout = ts_layout_finish(&b, (ts_iter[]){{4, 1, 0}}, 1, (ts_axis[]){{"m", 3}}, 1, (ts_iter[]){{2, 8, 0}});
-    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 1, dims, 0, 0), NULL, NULL, 0}, dst = {&copies, NULL, NULL, 0};
+    copies.layout =
+        ts_layout_finish(&b, (ts_iter[]){{4, 1, 0}}, 1, (ts_axis[]){{"m", 3}}, 1, (ts_iter[]){{2, 8, 0}});
+    ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 1, dims, 0, 0), NULL, NULL, 0},
+                 dst = {&copies, NULL, NULL, 0};
     const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
     ts_plan_box box;
     ts_plan_get_box(plan, 0, &box);

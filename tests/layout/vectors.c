@@ -141,10 +141,8 @@ static const struct {
     const char *first_line;
     void (*run)(check *c);
 } formats[] = {
-    {"shape_string\t", check_shape},
-    {"text\treason", check_refused},
-    {"# CuTe", check_cute},
-    {"# Axe", check_axe},
+    {"shape_string\t", check_shape}, {"text\treason", check_refused},
+    {"# CuTe", check_cute},          {"# Axe", check_axe},
     {"# IndexMap", check_index_map},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };

@@ -230,7 +230,8 @@ static void refuses_pairs(void **state) {
         {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rrefd=196ns"},
          "hbm.timing.t_refi_pb: found '243.75 ns', expected at least hbm.timing.t_rrefd + hbm.timing.t_rc"},
         {{"hbm.controller.refresh=per_bank", "hbm.timing.t_rfc_pb=853ns", "hbm.timing.t_refi_pb=56.25 ns"},
-         "hbm.timing.t_refi_pb: found '56.25 ns', expected at least (hbm.timing.t_rfc_pb + hbm.timing.t_rc) / "
+         "hbm.timing.t_refi_pb: found '56.25 ns', expected at least (hbm.timing.t_rfc_pb + hbm.timing.t_rc) "
+         "/ "
          "banks of a pseudo channel"},
         {{"memories.vmem.axes.P.extent=128", "memories.vmem.axes.P.step=1025 KiB"},
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},

@@ -153,18 +153,22 @@ static void bad_traces(void **state) {
         {"LD 0x\n", ":1:4: error: found '0', expected an address\nLD 0x\n   ^\n"},
         {"LD 0x40 7\n", ":1:9: error: found '7', expected the end of the line\nLD 0x40 7\n        ^\n"},
         {"R 0,1,2\n", ":1:4: error: found ',', expected the end of the line\nR 0,1,2\n   ^\n"},
-        {"\n\n  0x40 REED 1\n", ":3:8: error: found 'REED', expected " OPERATION "\n  0x40 REED 1\n       ^\n"},
+        {"\n\n  0x40 REED 1\n",
+         ":3:8: error: found 'REED', expected " OPERATION "\n  0x40 REED 1\n       ^\n"},
         {"0x40\n", ":1:5: error: found the end, expected " OPERATION "\n0x40\n    ^\n"},
         {"40 READ 1\n", ":1:1: error: found '40', expected LD, ST, R, W, or an address that begins with 0x\n"
-                         "40 READ 1\n^\n"},
+                        "40 READ 1\n^\n"},
         {"0x40 READ x\n", ":1:11: error: found 'x', expected a cycle\n0x40 READ x\n          ^\n"},
-        {"0x40 READ -1\n", ":1:11: error: found cycle -1, expected 0 to 2^60 - 1\n0x40 READ -1\n          ^\n"},
-        {"0x40 READ 1 2\n", ":1:13: error: found '2', expected the end of the line\n0x40 READ 1 2\n            ^\n"},
+        {"0x40 READ -1\n",
+         ":1:11: error: found cycle -1, expected 0 to 2^60 - 1\n0x40 READ -1\n          ^\n"},
+        {"0x40 READ 1 2\n",
+         ":1:13: error: found '2', expected the end of the line\n0x40 READ 1 2\n            ^\n"},
         {"ST 0x200000000000\n", ":1:4: error: the address is too large, expected one below 0x200000000000\n"
                                 "ST 0x200000000000\n   ^\n"},
         {"ST 99999999999999999999999999\n", ":1:4: error: the address is too large, expected one below "
                                             "0x200000000000\nST 99999999999999999999999999\n   ^\n"},
-        {"\x01\n", ":1:1: error: found the byte 0x01, expected LD, ST, R, W, or an address that begins with 0x\n?\n^\n"},
+        {"\x01\n", ":1:1: error: found the byte 0x01, expected LD, ST, R, W, or an address that begins with "
+                   "0x\n?\n^\n"},
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -202,8 +206,10 @@ static void unknown_requests(void **state) {
     fixture *f = *state;
     ts_error err = {0};
     assert_null(ts_hbm_requests_open(&err, f->arena, "a_seq_rb", &hbm2));
-    assert_error(&err, TS_ERROR_INPUT, "error: found 'a_seq_rb', expected a pattern (--list names them), or the path of a trace (with a '.' "
-                                       "or '/'); did you mean 'a_seq_rd'?\n");
+    assert_error(
+        &err, TS_ERROR_INPUT,
+        "error: found 'a_seq_rb', expected a pattern (--list names them), or the path of a trace (with a '.' "
+        "or '/'); did you mean 'a_seq_rd'?\n");
     ts_error_clear(&err);
     assert_null(ts_hbm_requests_open(&err, f->arena, "./no-such", &hbm2));
     assert_error(&err, TS_ERROR_IO, "error: cannot open './no-such': No such file or directory\n");
@@ -214,8 +220,9 @@ static void unknown_requests(void **state) {
     huge.row_bytes = 1 << 17;
     ts_error_clear(&err);
     assert_null(ts_hbm_requests_open(&err, f->arena, "k_bankconf", &huge));
-    assert_error(&err, TS_ERROR_UNMODELLED, "not modelled: pattern k_bankconf has larger addresses than an address map "
-                                            "takes\n");
+    assert_error(&err, TS_ERROR_UNMODELLED,
+                 "not modelled: pattern k_bankconf has larger addresses than an address map "
+                 "takes\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

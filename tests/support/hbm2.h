@@ -7,6 +7,7 @@
 enum { HBM2_KHZ = 1000000, HBM2_BYTES_PER_NS = 256 };
 
 extern const ts_hbm_config hbm2;
-extern const ts_dma_config plain_dma; /* issue 100 cycles, descriptor 10, completion 200, at 1 GHz; 1 KiB a cycle */
+extern const ts_dma_config
+    plain_dma; /* issue 100 cycles, descriptor 10, completion 200, at 1 GHz; 1 KiB a cycle */
 
 #endif

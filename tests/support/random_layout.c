@@ -51,7 +51,8 @@ const ts_layout *random_layout(uint64_t *seed, ts_arena *arena, int rank, const 
     ts_layout_begin(&b, &err, arena, rank, dims);
     if (random_below(seed, 2)) shuffle(seed, &b);
     for (uint32_t tiles = random_below(seed, 4); tiles > 0 && b.count < 12; tiles--) {
-        if (b.count >= 2 && random_below(seed, 4) == 0) ts_layout_merge(&b, (int)random_below(seed, (uint32_t)b.count - 1));
+        if (b.count >= 2 && random_below(seed, 4) == 0)
+            ts_layout_merge(&b, (int)random_below(seed, (uint32_t)b.count - 1));
         add_tile(seed, &b, 1 + (int)random_below(seed, 3));
     }
     const ts_layout *layout = ts_layout_finish_row_major(&b);

@@ -1,4 +1,5 @@
-/* Random layouts for property tests: tiles, merges, permutations, several axes. Deterministic from the seed. */
+/* Random layouts for property tests: tiles, merges, permutations, several axes. Deterministic from the seed.
+ */
 #ifndef TESTS_SUPPORT_RANDOM_LAYOUT_H
 #define TESTS_SUPPORT_RANDOM_LAYOUT_H
 

@@ -12,7 +12,7 @@ typedef void (*ts_arena_oom)(size_t bytes);
 void ts_arena_set_oom(ts_arena_oom handler);
 
 ts_arena *ts_arena_new(void);
-void ts_arena_free(ts_arena *arena); /* NULL is fine */
+void ts_arena_free(ts_arena *arena);  /* NULL is fine */
 void ts_arena_reset(ts_arena *arena); /* everything in it is gone; its memory is kept for reuse */
 
 /* Zeroed, aligned to 16 bytes, never NULL. `count * size` is checked. With the environment variable
@@ -22,7 +22,7 @@ void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size);
 void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t new_count, size_t size);
 char *ts_arena_copy_text(ts_arena *arena, const char *text, size_t length); /* adds the NUL */
 
-#define TS_NEW(arena, type) ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
+#define TS_NEW(arena, type)              ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
 #define TS_NEW_ARRAY(arena, type, count) ((type *)ts_arena_alloc((arena), (size_t)(count), sizeof(type)))
 
 #endif

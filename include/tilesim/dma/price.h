@@ -1,5 +1,5 @@
-/* What one transfer costs: the engine and the HBM of dma.h with this transfer alone, from rest (rows closed, refresh
- * phase 0) until they are idle again. */
+/* What one transfer costs: the engine and the HBM of dma.h with this transfer alone, from rest (rows closed,
+ * refresh phase 0) until they are idle again. */
 #ifndef TILESIM_DMA_PRICE_H
 #define TILESIM_DMA_PRICE_H
 
@@ -16,28 +16,29 @@ typedef struct {
 typedef struct {
     ts_dma_result transfer;
     ts_hbm_stats hbm;
-    int64_t cycles;        /* of the core, issue to completion */
-    int64_t fixed_cycles;  /* issue, further descriptors, completion */
-    int64_t engine_cycles; /* its data at the engine's rate */
-    int64_t memory_cycles; /* its lines at the HBM's peak */
-    int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has the rule) */
-    ts_dma_limit limit;    /* what limits it */
-    const char *limiter;   /* the same in words */
-    bool skipped;          /* not every access was walked */
+    int64_t cycles;                   /* of the core, issue to completion */
+    int64_t fixed_cycles;             /* issue, further descriptors, completion */
+    int64_t engine_cycles;            /* its data at the engine's rate */
+    int64_t memory_cycles;            /* its lines at the HBM's peak */
+    int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has
+                                         the rule) */
+    ts_dma_limit limit;               /* what limits it */
+    const char *limiter;              /* the same in words */
+    bool skipped;                     /* not every access was walked */
 } ts_dma_cost;
 
 /* Below this many bytes moved every access is walked. */
 enum { TS_DMA_PRICE_WALKED_BYTES = 4 << 20 };
 
-/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every access.
- * Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long boxes only at some
- * places, of a few refresh intervals each; the answer is within 1 % (or one refresh) of the exact one for 9 in 10 pairs of
- * layouts (docs/timing.md). */
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan, ts_dma_end src,
-                  ts_dma_end dst, bool exact, ts_dma_cost *cost);
+/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every
+ * access. Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and
+ * long boxes only at some places, of a few refresh intervals each; the answer is within 1 % (or one refresh)
+ * of the exact one for 9 in 10 pairs of layouts (docs/timing.md). */
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
+                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
-/* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its data at the engine's
- * rate or its bytes at the HBM's peak, whichever is slower. */
+/* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
+ * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
 int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *transfer, int64_t hbm_bytes);
 
 /* Several transfers that start at once. */
@@ -49,23 +50,24 @@ typedef struct {
     ts_hbm_stats hbm;
 } ts_dma_mix;
 
-/* results[i] is of transfers[i]; tags and spaces are not used. Every access is walked, unless `exact` on a part of the
- * channels. */
+/* results[i] is of transfers[i]; tags and spaces are not used. Every access is walked, unless `exact` on a
+ * part of the channels. */
 bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                            const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
                            ts_dma_mix *mix);
 
-/* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in transfer useful, src
- * and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for itself core_cycles, most of them for
- * what core_limiter says. */
-void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter, ts_dma_cost *cost);
+/* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
+ * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for
+ * itself core_cycles, most of them for what core_limiter says. */
+void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
+                         ts_dma_cost *cost);
 
-/* Prices of one machine, with the latest answers kept: a search asks for the same transfer again and again, and gets it in
- * microseconds. A transfer is the same when its boxes, their places and its ends are; one with many boxes, or that gathers,
- * is priced anew. The machine's figures are copied. */
+/* Prices of one machine, with the latest answers kept: a search asks for the same transfer again and again,
+ * and gets it in microseconds. A transfer is the same when its boxes, their places and its ends are; one with
+ * many boxes, or that gathers, is priced anew. The machine's figures are copied. */
 typedef struct ts_dma_pricer ts_dma_pricer;
 ts_dma_pricer *ts_dma_pricer_new(ts_arena *arena, const ts_dma_machine *machine);
-bool ts_dma_pricer_price(ts_error *err, ts_dma_pricer *pricer, ts_arena *scratch, const ts_plan *plan, ts_dma_end src,
-                         ts_dma_end dst, bool exact, ts_dma_cost *cost);
+bool ts_dma_pricer_price(ts_error *err, ts_dma_pricer *pricer, ts_arena *scratch, const ts_plan *plan,
+                         ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
 #endif

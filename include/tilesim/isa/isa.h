@@ -154,7 +154,7 @@ enum { TS_TRANSFER_PRIORITY_MOST = 15 };
 typedef struct {
     ts_slice source, destination;
     ts_semaphore_operand semaphore;
-    int priority; /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
+    int priority;                 /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
     const ts_source *source_text; /* as in ts_instruction */
     int line, column;
 } ts_transfer;

@@ -13,17 +13,17 @@ typedef enum {
 typedef enum { TS_HBM_REFRESH_NONE, TS_HBM_REFRESH_ALL_BANK, TS_HBM_REFRESH_PER_BANK } ts_hbm_refresh;
 typedef enum { TS_HBM_PAGE_OPEN, TS_HBM_PAGE_CLOSED } ts_hbm_page;
 
-/* JEDEC names (JESD235D HBM2, JESD238 HBM3); cycles of CK, the memory's clock. A rule that a generation does not
- * have is 0 (t_ppd, t_ccd_r of HBM2). */
+/* JEDEC names (JESD235D HBM2, JESD238 HBM3); cycles of CK, the memory's clock. A rule that a generation does
+ * not have is 0 (t_ppd, t_ccd_r of HBM2). */
 typedef struct {
-    int32_t n_bl;                                 /* data bus cycles of one burst */
-    int32_t t_cl, t_cwl;                          /* command to first data */
+    int32_t n_bl;        /* data bus cycles of one burst */
+    int32_t t_cl, t_cwl; /* command to first data */
     int32_t t_rcd_rd, t_rcd_wr, t_rp, t_ras, t_rc;
     int32_t t_wr, t_rtp;
-    int32_t t_ccd_s, t_ccd_l, t_ccd_r;            /* other bank group, same group, other stack id */
+    int32_t t_ccd_s, t_ccd_l, t_ccd_r; /* other bank group, same group, other stack id */
     int32_t t_rrd_s, t_rrd_l, t_faw;
-    int32_t t_wtr_s, t_wtr_l, t_rtw;              /* t_rtw: RD to WR, command to command */
-    int32_t t_ppd;                                /* precharge to precharge */
+    int32_t t_wtr_s, t_wtr_l, t_rtw; /* t_rtw: RD to WR, command to command */
+    int32_t t_ppd;                   /* precharge to precharge */
     int32_t t_rfc, t_rfc_pb, t_refi, t_refi_pb, t_rrefd;
 } ts_hbm_timing;
 
@@ -38,20 +38,24 @@ typedef struct {
     int32_t row_bytes;       /* of one row in one pseudo channel */
     int32_t burst_bytes;     /* moved by one RD or WR */
 
-    int64_t clock_khz;       /* of CK */
-    /* The memory counts ticks. HBM2: a tick is one CK. HBM3: half a CK, as row commands use both edges; column
-     * commands, ACT and REF then start on rising edges only. Every cycle that the model takes or gives is a tick. */
+    int64_t clock_khz; /* of CK */
+    /* The memory counts ticks. HBM2: a tick is one CK. HBM3: half a CK, as row commands use both edges;
+     * column commands, ACT and REF then start on rising edges only. Every cycle that the model takes or gives
+     * is a tick. */
     int32_t ticks_per_ck;
-    int32_t act_ticks, row_ticks, column_ticks; /* how long a command holds its bus: HBM2 2, 1, 1; HBM3 3, 1, 2 */
+    int32_t act_ticks, row_ticks,
+        column_ticks; /* how long a command holds its bus: HBM2 2, 1, 1; HBM3 3, 1, 2 */
     ts_hbm_timing timing;
 
     ts_hbm_scheduler scheduler;
     ts_hbm_page page;
-    int32_t page_accesses;   /* closed page: column commands of a row, after which it is closed */
-    int32_t read_entries, write_entries; /* bursts queued in a channel (per bank scheduler: in a pseudo channel) */
-    int32_t write_high_percent, write_low_percent; /* drain starts above high, ends below low, of write_entries */
-    int32_t bank_entries;    /* per bank scheduler: commands queued for a bank */
-    int32_t row_hit_limit;   /* per bank scheduler: hits that may hold back a precharge */
+    int32_t page_accesses; /* closed page: column commands of a row, after which it is closed */
+    int32_t read_entries,
+        write_entries; /* bursts queued in a channel (per bank scheduler: in a pseudo channel) */
+    int32_t write_high_percent,
+        write_low_percent; /* drain starts above high, ends below low, of write_entries */
+    int32_t bank_entries;  /* per bank scheduler: commands queued for a bank */
+    int32_t row_hit_limit; /* per bank scheduler: hits that may hold back a precharge */
     ts_hbm_refresh refresh;
 
     const char *address_map; /* a name (A, B, H, ...) or fields, lowest first; see memory/address_map.h */

@@ -17,12 +17,13 @@ typedef struct {
     int32_t generation;
     int32_t lanes, sublanes; /* of a vreg: 128 and 8, nothing else is modelled */
     int32_t tensor_cores;    /* share HBM and CMEM */
-    int32_t devices;         /* as which programs see the chip: each has its share of the cores and of the HBM */
-    int64_t dispatch_ps;     /* of the host: what its clock shows beyond the device's, for one kernel */
-    int64_t launch_ps;       /* of the smallest kernel that the compiler makes, beyond what it does */
-    int64_t sustained_khz;   /* of the TensorCore, under load: what the models count */
-    int64_t matrix_khz;      /* the same while the matrix units multiply random data, for which they need most power */
-    int64_t peak_khz;        /* the clock of the published peak figures */
+    int32_t devices;     /* as which programs see the chip: each has its share of the cores and of the HBM */
+    int64_t dispatch_ps; /* of the host: what its clock shows beyond the device's, for one kernel */
+    int64_t launch_ps;   /* of the smallest kernel that the compiler makes, beyond what it does */
+    int64_t sustained_khz; /* of the TensorCore, under load: what the models count */
+    int64_t
+        matrix_khz; /* the same while the matrix units multiply random data, for which they need most power */
+    int64_t peak_khz; /* the clock of the published peak figures */
 } ts_machine_chip;
 
 const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */

@@ -36,8 +36,8 @@ typedef enum {
 typedef struct {
     const char *name;
     ts_dram_level level;
-    int after, before;  /* sets of commands */
-    int32_t cycles;     /* CK, end to end; of a bus rule ticks, start to start */
+    int after, before; /* sets of commands */
+    int32_t cycles;    /* CK, end to end; of a bus rule ticks, start to start */
     int32_t window;
     bool is_bus;
 } ts_dram_rule;

@@ -70,15 +70,15 @@ typedef struct {
 typedef struct {
     const char *machine; /* its name, for messages */
     ts_core_config core;
-    int cores; /* of a chip; 0: one */
+    int cores;                           /* of a chip; 0: one */
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
 } ts_target;
 
 /* Assembles for a target. */
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count);
-/* The same, of a file; `.include` is relative to the file that says it. "tilesim:/softmax.tsim" is the file of programs/
- * that the binary carries. */
+/* The same, of a file; `.include` is relative to the file that says it. "tilesim:/softmax.tsim" is the file
+ * of programs/ that the binary carries. */
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count);
 /* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops

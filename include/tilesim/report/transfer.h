@@ -5,8 +5,11 @@
 #include "tilesim/report/json.h"
 #include "tilesim/study/layouts.h"
 
-/* others: what other layouts of the source and of the destination cost; NULL: not tried. explain: also the loops of the plan's boxes (the first of them, when there are many). */
-void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain, ts_text *out);
-void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain, ts_text *out);
+/* others: what other layouts of the source and of the destination cost; NULL: not tried. explain: also the
+ * loops of the plan's boxes (the first of them, when there are many). */
+void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                        ts_text *out);
+void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                             ts_text *out);
 
 #endif

@@ -10,8 +10,9 @@
 #include "tilesim/program/program.h"
 
 typedef struct {
-    const char *program;     /* the path of the text */
-    const ts_program *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
+    const char *program; /* the path of the text */
+    const ts_program
+        *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
     const ts_machine *machine;
     const ts_define *defines;
     const ts_define *inputs, *outputs; /* of tensors, to files */
@@ -21,8 +22,8 @@ typedef struct {
                        checks */
     bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
     bool exact;     /* see ts_chip_config */
-    int64_t max_cycles; /* a program that still runs then has failed */
-    ts_trace *trace;    /* NULL: none */
+    int64_t max_cycles;               /* a program that still runs then has failed */
+    ts_trace *trace;                  /* NULL: none */
     const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
 } ts_run_request;
 

@@ -16,10 +16,11 @@ typedef struct {
     const char *status;     /* of the machine's word that it cannot: "assumed" */
 } ts_core_program;
 
-/* As ts_dma_price. A kind whose rate the machine states as 0 costs what the program takes that does it with the core
- * (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; a large one is extended from runs of some blocks
- * and of twice as many. What no shipped program does the engine moves element by element; refused (TS_ERROR_UNMODELLED): where
- * its gather rate is 0 as well. The texts in `by` belong to `known`. */
+/* As ts_dma_price. A kind whose rate the machine states as 0 costs what the program takes that does it with
+ * the core (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; a large one is extended
+ * from runs of some blocks and of twice as many. What no shipped program does the engine moves element by
+ * element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well. The texts in `by` belong to
+ * `known`. */
 bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
                    const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
                    ts_core_program *by);

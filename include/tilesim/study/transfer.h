@@ -59,8 +59,8 @@ typedef struct {
     ts_dma_mix mix;
 } ts_transfer_mix;
 
-/* ends: source and destination of each. Where HBM tensors are not placed, each begins behind those before. Refused: what
- * the engine cannot do by itself. */
+/* ends: source and destination of each. Where HBM tensors are not placed, each begins behind those before.
+ * Refused: what the engine cannot do by itself. */
 bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
                                 ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
                                 ts_transfer_mix *mix);
