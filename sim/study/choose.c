@@ -290,13 +290,29 @@ static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_ca
 
 /* ---- The whole ---- */
 
+static bool fits_alone(const ts_machine *machine, const ts_shape *shape) {
+    for (int i = 0; i < machine->memory_count; i++)
+        if (machine->memories[i].xla_space == shape->memory_space)
+            return shape->bytes <= machine->memories[i].capacity_bytes;
+    return true;
+}
+
 /* Without those that the tensor's memory has no room for. */
-static int drop_unfit(const choose_pricer *p, ts_candidate *list, int count, ts_choose_result *result) {
+static bool drop_unfit(ts_error *err, const choose_pricer *p, ts_candidate *list, int *count,
+                       ts_choose_result *result) {
+    int64_t least = INT64_MAX;
     int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!p->program || choose_fits(p, list[i].shape)) list[kept++] = list[i];
-    result->unfit = count - kept;
-    return kept;
+    for (int i = 0; i < *count; i++) {
+        least = list[i].bytes < least ? list[i].bytes : least;
+        if (p->program ? choose_fits(p, list[i].shape) : fits_alone(p->machine, list[i].shape))
+            list[kept++] = list[i];
+    }
+    result->unfit = *count - kept;
+    *count = kept;
+    return kept > 0 || ts_error_set(err, TS_ERROR_UNMODELLED,
+                                    "the tensor fits into its memory with none of %lld layouts; the smallest "
+                                    "takes %lld bytes",
+                                    (long long)result->enumerated, (long long)least);
 }
 
 static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
@@ -318,7 +334,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     for (int i = 0; i < count; i++) list[i].bound_cycles = bound_of(p, list[i].shape);
     qsort(list, (size_t)count, sizeof *list, by_bound);
     result->enumerated = count;
-    count = drop_unfit(p, list, count, result);
+    if (!drop_unfit(err, p, list, &count, result)) return false;
     if (!price_all(err, p, list, count, result)) return false;
     qsort(list, (size_t)count, sizeof *list, by_cycles);
     count = merge_alike(list, count);

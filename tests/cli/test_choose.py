@@ -246,6 +246,9 @@ def bad_lines():
         ([SOFTMAX, "--tensor", "xb"], 2, f"tilesim choose: error: xb lies in vmem, and line {line_of(SOFTMAX, 'xb[')} of {SOFTMAX} "
                                          "addresses its words: with another layout it would be another program, expected "
                                          "--tensor x or y\n" + hint),
+        (["f32[65536,65536,8]", "--use", "stream", "-m", "tpu-v5e"], 4,
+         "tilesim: not modelled: the tensor fits into its memory with none of 24 layouts; the smallest takes "
+         "137438953472 bytes\n"),
         (["f8e5m2[64,64]", "--use", "stream"], 4, "tilesim: not modelled: the vector unit has no arithmetic for f8e5m2: "
                                                   "only transfers can be priced\n"),
     ):
