@@ -464,9 +464,10 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     }
     if (!place_tensors(err, chip)) return false;
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
-    bool good = true;
-    for (int i = 0; i < chip->core_count && good; i++) good = make_core(err, chip, &chip->cores[i]);
-    return good;
+    for (int i = 0; i < chip->core_count; i++) {
+        if (!make_core(err, chip, &chip->cores[i])) return false;
+    }
+    return true;
 }
 
 ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *config, const ts_code *code,

@@ -41,7 +41,6 @@ enum { BUCKETS = 1 << 10, SHAPE_BOXES = 1 << 10 };
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
 enum { STEPS = 64 };  /* of a spell that are kept */
 enum { REST = 1024 }; /* cycles after which the memory no longer knows what was before */
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 }; /* as for prices (sim/dma/price.c) */
 
 struct traffic {
     ts_arena *arena;
@@ -68,21 +67,18 @@ struct traffic {
     int64_t recalled;
 };
 
-static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
-
 static void learn_refresh(traffic *t) {
     const ts_hbm_config *hbm = t->machine->hbm;
     if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return;
     int64_t ticks = (int64_t)hbm->timing.t_refi * hbm->ticks_per_ck;
-    t->interval = ts_clock_convert(ticks, tick_khz(hbm), t->machine->core_khz);
+    t->interval = ts_clock_convert(ticks, ts_hbm_tick_khz(hbm), t->machine->core_khz);
     t->interval_bytes = (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->burst_bytes * hbm->stacks *
                         hbm->channels * hbm->pseudo_channels;
 }
 
 /* As few channels as get their share of every access. */
 static ts_hbm *make_hbm(ts_error *err, const traffic *t) {
-    int share = t->exact ? 1 : ts_hbm_share(t->machine->hbm, WALKED_CHANNELS);
-    for (share = share < MOST_SHARE ? share : MOST_SHARE;; share /= 2) {
+    for (int share = t->exact ? 1 : ts_dma_first_share(t->machine->hbm);; share /= 2) {
         ts_hbm *hbm = ts_hbm_new_part(err, t->arena, t->machine->hbm, share);
         if (!hbm || share == 1 || ts_hbm_part_is_even(hbm, t->machine->dma->access_bytes)) return hbm;
     }
@@ -103,7 +99,7 @@ static bool make_engine(ts_error *err, traffic *t) {
     t->hbm = make_hbm(err, t);
     if (!t->hbm) return false;
     t->engine =
-        ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, tick_khz(t->machine->hbm));
+        ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, ts_hbm_tick_khz(t->machine->hbm));
     return true;
 }
 

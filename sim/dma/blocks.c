@@ -19,6 +19,12 @@ static bool is_same(const ts_plan_loop *a, const ts_plan_loop *b) {
     return a->extent == b->extent && a->src_bits == b->src_bits && a->dst_bits == b->dst_bits;
 }
 
+static int64_t count_elements(const ts_plan_box *box) {
+    int64_t elements = 1;
+    for (int k = 0; k < box->loop_count; k++) elements *= box->loops[k].extent;
+    return elements;
+}
+
 static bool shares_first(const ts_plan_box *a, const ts_plan_box *b) {
     return a->loop_count > 0 && b->loop_count > 0 && is_same(&a->loops[0], &b->loops[0]);
 }
@@ -60,14 +66,13 @@ static bool find_filled(const group *block, int64_t *low, int64_t *high) {
     *high = INT64_MIN;
     for (int i = 0; i < block->count; i++) {
         const ts_plan_box *box = &block->boxes[i];
-        int64_t last = box->dst_bits, elements = 1;
+        int64_t last = box->dst_bits;
         for (int k = 0; k < box->loop_count; k++) {
             if (box->loops[k].dst_bits <= 0) return false;
             last += (box->loops[k].extent - 1) * box->loops[k].dst_bits;
-            elements *= box->loops[k].extent;
         }
         last += block->m->dst.element_bits;
-        filled += elements * block->m->dst.element_bits;
+        filled += count_elements(box) * block->m->dst.element_bits;
         if (box->dst_bits < *low) *low = box->dst_bits;
         if (last > *high) *high = last;
     }
@@ -142,8 +147,7 @@ static bool is_filled(const group *g) {
 static bool has_pieces(const group *g) {
     int64_t all = 0, pieces = 0;
     for (int i = 0; i < g->count; i++) {
-        int64_t elements = 1;
-        for (int k = 0; k < g->boxes[i].loop_count; k++) elements *= g->boxes[i].loops[k].extent;
+        int64_t elements = count_elements(&g->boxes[i]);
         all += elements;
         pieces += ts_move_box_in_lines(g->m, &g->boxes[i]) ? 0 : elements;
     }

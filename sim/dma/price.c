@@ -11,7 +11,10 @@
  * (transpositions on TPU v5p), and so are less than four. */
 enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 };
 
-static int64_t tick_khz(const ts_hbm_config *hbm) { return hbm->clock_khz * hbm->ticks_per_ck; }
+int ts_dma_first_share(const ts_hbm_config *hbm) {
+    int share = ts_hbm_share(hbm, WALKED_CHANNELS);
+    return share > MOST_SHARE ? MOST_SHARE : share;
+}
 
 /* Core cycles that all channels together need for so many bytes when every data slot is used. */
 int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
@@ -48,7 +51,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                 const ts_dma_transfer *transfer, bool skips, int share, bool *good, ts_dma_cost *cost) {
     ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
     if (!hbm) return false;
-    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, tick_khz(machine->hbm));
+    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     int64_t interval = (int64_t)machine->hbm->timing.t_refi * machine->hbm->ticks_per_ck;
     ts_dma_set_skipping(dma, skips ? interval : 0, stall_ticks(machine->hbm));
     if (!ts_dma_start(err, dma, transfer, 0)) return false;
@@ -84,8 +87,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
     bool skips = !exact && is_large(plan), good = false;
-    int share = skips ? ts_hbm_share(machine->hbm, WALKED_CHANNELS) : 1;
-    for (share = share > MOST_SHARE ? MOST_SHARE : share; !good; share /= 2) {
+    for (int share = skips ? ts_dma_first_share(machine->hbm) : 1; !good; share /= 2) {
         skips = skips && share > 0;
         if (!run(err, scratch, machine, &transfer, skips, share > 0 ? share : 1, &good, cost)) return false;
     }

@@ -4,8 +4,6 @@
 #include "bill.h"
 #include "tilesim/dma/price.h"
 
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 }; /* as of one transfer: sim/dma/price.c */
-
 static int64_t bytes_moved(const ts_dma_transfer *transfers, const ts_dma_result *results, int count) {
     int64_t bytes = 0;
     for (int i = 0; i < count; i++)
@@ -29,8 +27,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     int64_t now = 0;
     ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
     if (!hbm) return false;
-    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz,
-                             machine->hbm->clock_khz * machine->hbm->ticks_per_ck);
+    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     for (int i = 0; i < count; i++) {
         ts_dma_transfer transfer = transfers[i];
         transfer.tag = i;
@@ -55,10 +52,9 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
 bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                            const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
                            ts_dma_mix *mix) {
-    int share = exact ? 1 : ts_hbm_share(machine->hbm, WALKED_CHANNELS);
     bool good = false;
     *mix = (ts_dma_mix){0};
-    for (share = share > MOST_SHARE ? MOST_SHARE : share; !good && share > 0; share /= 2) {
+    for (int share = exact ? 1 : ts_dma_first_share(machine->hbm); !good && share > 0; share /= 2) {
         if (!run(err, scratch, machine, transfers, count, share, &good, results, mix)) return false;
         good = good || share == 1;
     }

@@ -237,3 +237,9 @@ const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine 
                  names);
     return NULL;
 }
+
+const ts_machine_memory *ts_machine_find_space(const ts_machine *machine, int32_t xla_space) {
+    for (int i = 0; i < machine->memory_count; i++)
+        if (machine->memories[i].xla_space == xla_space) return &machine->memories[i];
+    return NULL;
+}

@@ -49,7 +49,7 @@ static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
 /* -1 where the notation does not say. */
 static int minor_dim(const ts_shape *shape) {
     if (!shape->xla || shape->xla->rank == 0) return -1;
-    return shape->xla->minor_to_major ? shape->xla->minor_to_major[0] : shape->xla->rank - 1;
+    return ts_xla_dim_at(shape->xla, 0);
 }
 
 static void add_range(ts_text *out, const group *g) {

@@ -8,9 +8,7 @@ static const char *grouped(char out[32], int64_t value) { return ts_text_group_d
 
 static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
 
-static double tick_ghz(const ts_hbm_report *r) {
-    return (double)r->machine->hbm.clock_khz * r->machine->hbm.ticks_per_ck / 1e6;
-}
+static double tick_ghz(const ts_hbm_report *r) { return (double)ts_hbm_tick_khz(&r->machine->hbm) / 1e6; }
 
 static double bandwidth_fraction(const ts_hbm_report *r) {
     const ts_hbm_config *c = &r->machine->hbm;
@@ -129,7 +127,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_int(&json, "requests", r->run.requests);
     ts_json_int(&json, "bytes", r->run.bytes);
     ts_json_int(&json, "cycles", r->run.cycles);
-    ts_json_int(&json, "clock_khz", r->machine->hbm.clock_khz * r->machine->hbm.ticks_per_ck);
+    ts_json_int(&json, "clock_khz", ts_hbm_tick_khz(&r->machine->hbm));
     ts_json_real(&json, "gb_per_s",
                  r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
     ts_json_real(&json, "bandwidth_fraction", bandwidth_fraction(r), 6);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "limiters.h"
+
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
@@ -122,15 +124,14 @@ static void add_bytes(ts_text *out, const ts_dma_result *r) {
 
 enum { LIMITERS_SHOWN = 5 };
 
-/* The largest shares of the time of all pseudo channels, up to the last data. */
-static void add_limiters(ts_text *out, const ts_hbm_stats *hbm) {
+void report_add_limiters(ts_text *out, const char *before, const ts_hbm_stats *hbm) {
     int64_t left[TS_HBM_LIMITER_COUNT], total = 0;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += left[i] = hbm->limiter_cycles[i];
     for (int shown = 0; shown < LIMITERS_SHOWN && total > 0; shown++) {
         int most = 0;
         for (int i = 1; i < TS_HBM_LIMITER_COUNT; i++) most = left[i] > left[most] ? i : most;
         if (left[most] * 100 < total) break;
-        ts_text_add(out, "%s%.1f %% %s", shown > 0 ? ", " : "              of its time ",
+        ts_text_add(out, "%s%s%.1f %% %s", shown > 0 ? "" : before, shown > 0 ? ", " : "of its time ",
                     100.0 * (double)left[most] / (double)total, ts_hbm_limiter_name((ts_hbm_limiter)most));
         left[most] = 0;
     }
@@ -144,7 +145,7 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ", grouped(a, bursts),
                 100.0 * (double)hbm->row_hits / (double)bursts, grouped(b, hbm->activations));
     ts_text_add(out, "%s turnarounds\n", grouped(a, hbm->read_to_write + hbm->write_to_read));
-    add_limiters(out, hbm);
+    report_add_limiters(out, "              ", hbm);
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {

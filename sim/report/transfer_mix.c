@@ -1,6 +1,8 @@
 /* What mixing transfers costs. */
 #include "tilesim/report/transfer_mix.h"
 
+#include "limiters.h"
+
 #include <stdio.h>
 
 static double us_of(const ts_transfer_mix *m, int64_t cycles) {
@@ -39,23 +41,6 @@ static void add_times(ts_text *out, const ts_transfer_mix *m) {
     }
 }
 
-enum { LIMITERS_SHOWN = 5 };
-
-/* The largest shares of the time of all pseudo channels, up to the last data. */
-static void add_limiters(ts_text *out, const ts_hbm_stats *hbm) {
-    int64_t left[TS_HBM_LIMITER_COUNT], total = 0;
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += left[i] = hbm->limiter_cycles[i];
-    for (int shown = 0; shown < LIMITERS_SHOWN && total > 0; shown++) {
-        int most = 0;
-        for (int i = 1; i < TS_HBM_LIMITER_COUNT; i++) most = left[i] > left[most] ? i : most;
-        if (left[most] * 100 < total) break;
-        ts_text_add(out, "%s%.1f %% %s", shown > 0 ? ", " : "HBM           of its time ",
-                    100.0 * (double)left[most] / (double)total, ts_hbm_limiter_name((ts_hbm_limiter)most));
-        left[most] = 0;
-    }
-    ts_text_add(out, "\n");
-}
-
 void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
     char bytes[32];
     ts_text_add(out, "machine       %s (%s)%s\n", m->machine->name, m->machine->title,
@@ -69,7 +54,7 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
                 us_of(m, m->mix.memory_cycles), ts_text_group_digits(bytes, m->mix.moved_bytes),
                 ratio(m->mix.cycles, m->mix.memory_cycles));
     ts_text_add(out, "engine        %.3f us, at its rates\n", us_of(m, m->mix.engine_cycles));
-    if (m->mix.moved_bytes > 0) add_limiters(out, &m->mix.hbm);
+    if (m->mix.moved_bytes > 0) report_add_limiters(out, "HBM           ", &m->mix.hbm);
 }
 
 static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts_arena *arena) {

@@ -299,7 +299,7 @@ static const char *wanted(finder *f, const ts_audit_move *move) {
     if (!shape || !shape->xla || move->permutation[0] < 0) return layout_of(target);
     ts_text_add_char(&text, '{');
     for (int i = 0; i < shape->xla->rank; i++) {
-        int dim = shape->xla->minor_to_major ? shape->xla->minor_to_major[i] : shape->xla->rank - 1 - i;
+        int dim = ts_xla_dim_at(shape->xla, i);
         ts_text_add(&text, "%s%d", i > 0 ? "," : "", move->permutation[dim]);
     }
     const char *rest = strpbrk(layout_of(target), ":}");

@@ -24,14 +24,8 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
                              .programs = ts_core_programs_new(arena)};
 }
 
-static const ts_machine_memory *memory_of(const ts_machine *machine, int space) {
-    for (int i = 0; i < machine->memory_count; i++)
-        if (machine->memories[i].xla_space == space) return &machine->memories[i];
-    return NULL;
-}
-
 bool audit_is_hbm(const ts_machine *machine, int space) {
-    const ts_machine_memory *memory = memory_of(machine, space);
+    const ts_machine_memory *memory = ts_machine_find_space(machine, space);
     return memory && strcmp(memory->name, "hbm") == 0;
 }
 
@@ -77,7 +71,7 @@ static int64_t key_of(const audit_prices *p, int from, int to, int64_t read, int
 
 audit_price audit_prices_line(audit_prices *p, int from, int to, int64_t read, int64_t written) {
     int64_t key = key_of(p, from, to, read, written), low = LEAST_BYTES, high = LEAST_BYTES;
-    if (!memory_of(p->machine, from) || !memory_of(p->machine, to))
+    if (!ts_machine_find_space(p->machine, from) || !ts_machine_find_space(p->machine, to))
         return (audit_price){.why_not = "the machine has no such memory space"};
     if (key == 0) return (audit_price){.known = true};
     while (high < key && high < most_bytes) low = high, high *= 2;

@@ -30,8 +30,7 @@ static const ts_shape *permuted(ts_arena *arena, const ts_shape *shape, const in
         dims[i] = f.dims[permutation[i]];
         where[permutation[i]] = i;
     }
-    for (int i = 0; i < f.rank; i++)
-        order[i] = where[f.minor_to_major ? f.minor_to_major[i] : f.rank - 1 - i];
+    for (int i = 0; i < f.rank; i++) order[i] = where[ts_xla_dim_at(&f, i)];
     f.dims = dims;
     f.minor_to_major = order;
     f.layout_written = true;
@@ -146,8 +145,7 @@ static uint64_t orders_of(const relayout *r) {
     int count = 0;
     for (int k = 0; k < 2; k++) {
         const ts_xla_layout *f = sides[k]->xla;
-        for (int i = 0; i < f->rank; i++)
-            orders[count++] = (int8_t)(f->minor_to_major ? f->minor_to_major[i] : f->rank - 1 - i);
+        for (int i = 0; i < f->rank; i++) orders[count++] = (int8_t)ts_xla_dim_at(f, i);
     }
     return audit_hash((const char *)orders, (size_t)count);
 }
@@ -159,7 +157,7 @@ static bool turns(const relayout *r) {
     for (int k = 0; k < 2; k++) {
         const ts_xla_layout *f = sides[k]->xla;
         for (int i = f->rank - 1; i >= 0; i--) {
-            int dim = f->minor_to_major ? f->minor_to_major[i] : f->rank - 1 - i;
+            int dim = ts_xla_dim_at(f, i);
             if (f->dims[dim] > 1) minor[k] = dim;
         }
     }

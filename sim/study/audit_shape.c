@@ -24,11 +24,6 @@ const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *reque
                         request->rule_flags);
 }
 
-/* The logical dim that is `place`-th from the minor end. */
-static int dim_at(const ts_xla_layout *f, int place) {
-    return f->minor_to_major ? f->minor_to_major[place] : f->rank - 1 - place;
-}
-
 /* Which dim the first tile pads most, in ratio. A tile with '*' merges dims: none of them alone is padded. */
 static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
     out->worst_dim = -1;
@@ -36,13 +31,13 @@ static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
     const ts_xla_tile *tile = &f->tiles[0];
     double worst = 1;
     for (int place = 0; place < tile->rank && place < f->rank; place++) {
-        int64_t step = tile->dims[tile->rank - 1 - place], extent = f->dims[dim_at(f, place)], padded;
+        int64_t step = tile->dims[tile->rank - 1 - place], extent = f->dims[ts_xla_dim_at(f, place)], padded;
         if (step == TS_XLA_COMBINE) return;
         if (extent <= 0 || !ts_mul(ts_ceil_div(extent, step), step, &padded)) continue;
         double ratio = (double)padded / (double)extent;
         if (ratio <= worst) continue;
         worst = ratio;
-        out->worst_dim = dim_at(f, place);
+        out->worst_dim = ts_xla_dim_at(f, place);
         out->worst_rank = place;
         out->worst_extent = extent;
         out->worst_padded = padded;
@@ -73,7 +68,7 @@ bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *
 static int order_of(const ts_shape *shape, int order[TS_LAYOUT_MAX_DIMS]) {
     int count = 0;
     for (int i = 0; i < shape->xla->rank; i++) {
-        int dim = dim_at(shape->xla, i);
+        int dim = ts_xla_dim_at(shape->xla, i);
         if (shape->xla->dims[dim] != 1) order[count++] = dim;
     }
     return count;
@@ -140,10 +135,10 @@ static void try_orders(ts_arena *arena, const ts_audit_request *request, const t
         for (int second = 0; second < rank; second++) {
             if (second == minor && rank > 1) continue;
             int count = 0;
-            order[count++] = dim_at(now->xla, minor);
-            if (rank > 1) order[count++] = dim_at(now->xla, second);
+            order[count++] = ts_xla_dim_at(now->xla, minor);
+            if (rank > 1) order[count++] = ts_xla_dim_at(now->xla, second);
             for (int i = 0; i < rank; i++)
-                if (i != minor && i != second) order[count++] = dim_at(now->xla, i);
+                if (i != minor && i != second) order[count++] = ts_xla_dim_at(now->xla, i);
             ts_xla_layout f = *now->xla;
             f.minor_to_major = order;
             consider(arena, request, now, &f, minor + second, best, keep);
@@ -159,7 +154,7 @@ static void try_folds(ts_arena *arena, const ts_audit_request *request, const ts
     for (int place = 0; place < 2 && place + 1 < f->rank; place++) {
         int count = 0;
         for (int at = f->rank - 1; at >= 0; at--) {
-            int64_t extent = f->dims[dim_at(f, at)];
+            int64_t extent = f->dims[ts_xla_dim_at(f, at)];
             if (at == place && !ts_mul(dims[count - 1], extent, &dims[count - 1])) return;
             if (at != place) dims[count++] = extent;
         }

@@ -291,10 +291,8 @@ static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_ca
 /* ---- The whole ---- */
 
 static bool fits_alone(const ts_machine *machine, const ts_shape *shape) {
-    for (int i = 0; i < machine->memory_count; i++)
-        if (machine->memories[i].xla_space == shape->memory_space)
-            return shape->bytes <= machine->memories[i].capacity_bytes;
-    return true;
+    const ts_machine_memory *memory = ts_machine_find_space(machine, shape->memory_space);
+    return !memory || shape->bytes <= memory->capacity_bytes;
 }
 
 /* Without those that the tensor's memory has no room for. */

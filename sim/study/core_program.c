@@ -55,7 +55,7 @@ static int lane_dim(const ts_plan *plan, const ts_shape *shape, const ts_layout 
     const ts_xla_layout *fields = fields_of(plan, shape);
     int best = -1;
     for (int i = 0; fields && i < plan->rank; i++) {
-        int dim = fields->minor_to_major ? fields->minor_to_major[i] : plan->rank - 1 - i;
+        int dim = ts_xla_dim_at(fields, i);
         if (plan->sizes[dim] > 1 || fields->tile_count > 0) return dim;
     }
     ts_layout_forward(layout, index, first);

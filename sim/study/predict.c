@@ -203,10 +203,9 @@ enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine,
                          int64_t bytes, bool writes, double *us) {
     kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
-    int64_t blocks =
-                ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), /* of few, each is as wide as it must be */
-        columns = blocks > 2 * PASS_BLOCKS ? PASS_COLUMNS
-                                           : ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
+    int64_t blocks = ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), columns = PASS_COLUMNS;
+    /* of few, each is as wide as it must be */
+    if (blocks <= 2 * PASS_BLOCKS) columns = ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
     define(&k, "COLS", columns);
     define(&k, "BLOCK", PASS_ROWS);
     define(&k, "IN", 1);

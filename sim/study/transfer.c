@@ -19,9 +19,8 @@ static size_t space_offset(const ts_transfer_end *end) {
 
 static const ts_machine_memory *memory_of(ts_error *err, const ts_machine *machine,
                                           const ts_transfer_end *end) {
-    for (int i = 0; i < machine->memory_count; i++) {
-        if (machine->memories[i].xla_space == end->shape->memory_space) return &machine->memories[i];
-    }
+    const ts_machine_memory *memory = ts_machine_find_space(machine, end->shape->memory_space);
+    if (memory) return memory;
     ts_error_set(err, TS_ERROR_INPUT, "%s has no memory space S(%d)", machine->name,
                  end->shape->memory_space);
     ts_transfer_end_blame(err, end, space_offset(end));

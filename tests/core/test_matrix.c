@@ -246,14 +246,20 @@ static void a_tile_is_used_after_its_latency(void **state) {
     fixture_free(f);
 }
 
-static void pushes_occupy_and_results_come_later(void **state) {
-    (void)state;
+/* Pushes of 8 cycles, whose results come after 100; the text latches their tile. */
+static fixture *new_pushes(char *text) {
     fixture *f = new_fixture(128, 2, 32);
-    char text[4096] = "";
     f->config.latency_cycles[TS_LATENCY_MXU_PUSH] = 100;
     f->config.occupancy_cycles[TS_LATENCY_MXU_PUSH] = 8;
-    f->config.latency_cycles[TS_LATENCY_MXU_POP] = 5;
     latch_16(text);
+    return f;
+}
+
+static void pushes_occupy_and_results_come_later(void **state) {
+    (void)state;
+    char text[4096] = "";
+    fixture *f = new_pushes(text);
+    f->config.latency_cycles[TS_LATENCY_MXU_POP] = 5;
     strcat(text,
            "mxu.swap 0\nmxu.push.f32 0 v0\nmxu.push.f32 0 v0\nmxu.pop v1 0\nvneg.f32 v2 v1\nmxu.pop v1 0");
     fixture_do(f, text);
@@ -270,11 +276,8 @@ static void pushes_occupy_and_results_come_later(void **state) {
 
 static void sums_are_there_when_results_would_be(void **state) {
     (void)state;
-    fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
-    f->config.latency_cycles[TS_LATENCY_MXU_PUSH] = 100;
-    f->config.occupancy_cycles[TS_LATENCY_MXU_PUSH] = 8;
-    latch_16(text);
+    fixture *f = new_pushes(text);
     strcat(text, "mxu.swap 0\nmxu.acc.f32 0 v0 7\nmxu.acc.f32 0 v0 8\nmxu.take v1 0 9\nmxu.take v1 0 "
                  "7\nmxu.take v1 0 8");
     fixture_do(f, text);

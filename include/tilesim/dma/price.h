@@ -37,6 +37,10 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 4 << 20 };
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
                   ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
+/* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first; fewer,
+ * down to 1, where those that are walked do not stand for the rest. */
+int ts_dma_first_share(const ts_hbm_config *hbm);
+
 /* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
  * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
 int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *transfer, int64_t hbm_bytes);

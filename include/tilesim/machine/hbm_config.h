@@ -61,4 +61,8 @@ typedef struct {
     const char *address_map; /* a name (A, B, H, ...) or fields, lowest first; see memory/address_map.h */
 } ts_hbm_config;
 
+static inline int64_t ts_hbm_tick_khz(const ts_hbm_config *config) {
+    return config->clock_khz * config->ticks_per_ck;
+}
+
 #endif

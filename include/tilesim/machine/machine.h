@@ -81,6 +81,8 @@ void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
 
 /* By name; the error lists those that the machine has. */
 const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name);
+/* The n of S(n) in XLA's layouts; NULL: the machine has no such memory. */
+const ts_machine_memory *ts_machine_find_space(const ts_machine *machine, int32_t xla_space);
 
 /* The field table, for `tilesim show schema` and for sweeps. */
 extern const ts_field_table ts_machine_fields;

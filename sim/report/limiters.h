@@ -1,0 +1,12 @@
+/* What the bills of one transfer and of several share. Private to the folder. */
+#ifndef SIM_REPORT_LIMITERS_H
+#define SIM_REPORT_LIMITERS_H
+
+#include "tilesim/base/text.h"
+#include "tilesim/memory/hbm.h"
+
+/* A line that begins with `before`: the largest shares of the time of all pseudo channels, up to the last
+ * data. */
+void report_add_limiters(ts_text *out, const char *before, const ts_hbm_stats *hbm);
+
+#endif
