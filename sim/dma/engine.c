@@ -240,8 +240,9 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     bool hbm = what->src.in_hbm || what->dst.in_hbm;
     assert(!hbm || dma->hbm);
     if (hbm && !t->stream) {
+        int64_t in_flight = dma->config->in_flight_bytes;
         t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes,
-                                      dma->config->in_flight_bytes);
+                                      in_flight > 0 ? in_flight : TS_HBM_UNLIMITED);
     }
     t->what = *what;
     t->rate = rate_of(dma, what, kind);
@@ -351,7 +352,7 @@ static transfer *next_to_act_by(const ts_dma *dma, int64_t tick, int64_t *cycle)
 static transfer *next_to_act(const ts_dma *dma, int64_t limit, int64_t *cycle) {
     transfer *best = next_to_act_by(dma, dma->settled_tick, cycle);
     int64_t until = *cycle < limit ? *cycle : limit;
-    if (dma->config->in_flight_bytes < 0 || !dma->hbm) return best;
+    if (dma->config->in_flight_bytes <= 0 || !dma->hbm) return best;
     return next_to_act_by(dma, until == INT64_MAX ? INT64_MAX : to_tick(dma, until), cycle);
 }
 

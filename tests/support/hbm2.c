@@ -58,7 +58,6 @@ const ts_dma_config plain_dma = {
     .descriptor_ps = 10000,
     .completion_ps = 200000,
     .lookahead_bytes = 65536,
-    .in_flight_bytes = TS_HBM_UNLIMITED,
     .access_bytes = 64,
     .write_granule_bits = 32,
     .bytes_per_cycle = {1024, 1024, 1024, 1024, 1024, 64},

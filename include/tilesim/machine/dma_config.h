@@ -36,7 +36,7 @@ typedef struct {
     int64_t descriptor_ps; /* for each further descriptor of the same transfer */
     int64_t completion_ps; /* from the last data to the semaphore */
     int64_t lookahead_bytes;           /* requests run this far ahead of the oldest not yet accepted */
-    int64_t in_flight_bytes;           /* and this far ahead of the oldest not yet done */
+    int64_t in_flight_bytes;           /* and this far ahead of the oldest not yet done; 0: no limit */
     int32_t access_bytes;              /* the smallest piece of HBM that is moved */
     int32_t write_granule_bits;        /* a narrower write beside valid data is a read-modify-write */
     int32_t partition_bytes_per_cycle; /* into or out of one partition of a memory that has partitions; 0: no
