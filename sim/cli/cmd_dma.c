@@ -137,6 +137,8 @@ static int print_matrix(const cli_line *line, const char *text) {
     const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
     const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
     ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape) : NULL;
+    ts_transfer_end whole = {.text = &source};
+    if (machine && !matrix) ts_transfer_end_blame(&err, &whole, 0);
     if (!matrix) return cli_fail(&err);
     matrix->by_default = cli_value(line, "machine") == NULL;
     if (!save_svg(&err, line, matrix)) return cli_fail(&err);

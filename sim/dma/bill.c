@@ -2,22 +2,22 @@
 #include "bill.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 #include "tilesim/dma/bill.h"
 
 static const struct {
-    const char *key, *label, *meaning;
+    const char *key, *label;
 } parts[TS_DMA_PART_COUNT] = {
-#define PART(id, key, label, meaning) {key, label, meaning},
+#define PART(id, key, label, meaning) {key, label},
 #include "tilesim/dma/bill_parts.def"
 #undef PART
 };
 
 const char *ts_dma_part_key(ts_dma_part part) { return parts[part].key; }
 const char *ts_dma_part_label(ts_dma_part part) { return parts[part].label; }
-const char *ts_dma_part_meaning(ts_dma_part part) { return parts[part].meaning; }
 
 /* Which part a wait of the HBM belongs to; DATA is counted by bytes. */
 static const ts_dma_part part_of_limiter[TS_HBM_LIMITER_COUNT] = {
@@ -71,28 +71,50 @@ static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DM
     }
 }
 
-/* What a straight copy needs, split by what its bytes are. Returns its cycles. */
-static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t *left,
-                           ts_dma_cost *cost) {
+/* The time of all bytes through the engine at the rate of a kind. */
+static int64_t engine_cycles(const ts_dma_machine *m, const ts_plan *plan, ts_dma_kind kind) {
+    int bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
+    int64_t bytes = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
+    return ts_ceil_div(bytes, m->dma->bytes_per_cycle[kind]);
+}
+
+/* The bytes that cross the HBM's pins, or all that pass the engine, by what they are. */
+static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, bool pins,
+                        int64_t weights[TS_DMA_PART_COUNT]) {
     const ts_plan *plan = what->plan;
-    const ts_dma_result *r = &cost->transfer;
-    int64_t replicas = ts_layout_replica_total(plan->dst_layout), weights[TS_DMA_PART_COUNT] = {0};
+    int64_t replicas = ts_layout_replica_total(plan->dst_layout);
     int64_t bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
     int64_t moved[2] = {plan->moved_elements / replicas, plan->moved_elements},
             valid[2] = {plan->elements / replicas, plan->elements};
-    int rate = m->dma->bytes_per_cycle[TS_DMA_COPY] ? m->dma->bytes_per_cycle[TS_DMA_COPY]
-                                                    : m->dma->bytes_per_cycle[r->kind];
-    int64_t wide = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
-    int64_t engine = ts_ceil_div(wide, rate);
-    bool by_engine = engine > cost->memory_cycles;
     for (int i = 0; i < 2; i++) {
-        if (!by_engine && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
+        if (pins && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
         int64_t asked = ts_ceil_div(moved[i] * bits[i], 8), useful = ts_ceil_div(valid[i] * bits[i], 8);
         weights[TS_DMA_PART_USEFUL] += useful;
         weights[TS_DMA_PART_PADDING] += asked - useful;
-        if (!by_engine) weights[TS_DMA_PART_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
+        if (pins) weights[TS_DMA_PART_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
     }
-    int64_t cycles = by_engine ? engine : cost->memory_cycles;
+}
+
+/* Where the engine takes longer than the pins, waste hides behind it. */
+static bool is_engine_bound(const ts_dma_cost *cost) { return cost->engine_cycles >= cost->memory_cycles; }
+
+/* What a straight copy needs, split by what its bytes are. Returns its cycles. */
+static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t *left,
+                           ts_dma_cost *cost) {
+    int64_t weights[TS_DMA_PART_COUNT] = {0}, pins = cost->memory_cycles;
+    ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
+    int64_t engine = engine_cycles(m, what->plan, kind);
+    weigh_bytes(what, &cost->transfer, true, weights);
+    if (is_engine_bound(cost) && pins > 0) {
+        __int128 asked = weights[TS_DMA_PART_USEFUL] + weights[TS_DMA_PART_PADDING];
+        pins = (int64_t)(pins * asked / (asked + weights[TS_DMA_PART_WASTE]));
+        weights[TS_DMA_PART_WASTE] = 0;
+    }
+    if (engine > pins) {
+        memset(weights, 0, sizeof weights);
+        weigh_bytes(what, &cost->transfer, false, weights);
+    }
+    int64_t cycles = larger(engine, pins);
     share(cost, take(left, cycles), weights);
     return cycles;
 }
@@ -106,7 +128,11 @@ static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
         int64_t ticks = cost->hbm.limiter_cycles[i];
         if (i == TS_HBM_LIMITER_DATA) continue;
-        if (i == TS_HBM_LIMITER_REQUESTS) ticks = ticks > explained ? ticks - (int64_t)explained : 0;
+        if (i == TS_HBM_LIMITER_REQUESTS || i == TS_HBM_LIMITER_IDLE) {
+            int64_t hidden = explained < ticks ? (int64_t)explained : ticks;
+            ticks -= hidden;
+            explained -= hidden;
+        }
         weights[part_of_limiter[i]] += ticks > 0 ? ticks : 0;
     }
     share(cost, left, weights);
@@ -135,35 +161,29 @@ static const char *const limits[TS_DMA_LIMIT_COUNT] = {
     [TS_DMA_LIMIT_FIXED] = "fixed cost of a transfer",
 };
 
-/* The engine limits where it is busy for all but a twentieth of the time: nothing else could then make it
- * faster. The memory's bandwidth does where data moves for half of it. */
+static int largest(const int64_t cycles[TS_DMA_PART_COUNT]) {
+    int most = 0;
+    for (int i = 1; i < TS_DMA_PART_COUNT; i++) most = cycles[i] > cycles[most] ? i : most;
+    return most;
+}
+
+/* The largest part; but the engine where it is busy for longer than the HBM's pins, and than any wait. */
 static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost) {
     const int64_t *p = cost->parts;
-    int64_t data = cost->cycles - cost->fixed_cycles, further = cost->transfer.descriptors - 1;
-    int most;
-    if (cost->fixed_cycles >= data) {
-        bool many =
-            ts_clock_cycles(m->dma->descriptor_ps * larger(further, 0), m->core_khz) > cost->fixed_cycles / 2;
-        return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
-    }
-    if (cost->engine_cycles + data / 20 >= data) {
+    int64_t further = larger(cost->transfer.descriptors - 1, 0),
+            waits = larger(larger(p[TS_DMA_PART_ROWS], p[TS_DMA_PART_REFRESH]), p[TS_DMA_PART_FIXED]);
+    if (is_engine_bound(cost) && cost->engine_cycles > waits) {
         bool partitions = p[TS_DMA_PART_CONFLICTS] > larger(p[TS_DMA_PART_REORDER], p[TS_DMA_PART_USEFUL]);
         return partitions ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_ENGINE;
     }
-    bool busy = (p[TS_DMA_PART_USEFUL] + p[TS_DMA_PART_PADDING] + p[TS_DMA_PART_WASTE]) * 2 >= data;
-    int first = busy ? TS_DMA_PART_USEFUL : TS_DMA_PART_ROWS,
-        last = busy ? TS_DMA_PART_WASTE : TS_DMA_PART_REORDER;
-    for (int i = most = first; i <= last; i++) most = p[i] > p[most] ? i : most;
-    return (ts_dma_limit)most;
+    if (largest(p) != TS_DMA_PART_FIXED) return (ts_dma_limit)largest(p);
+    bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
+    return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
 }
 
 void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
-    const ts_plan *plan = what->plan;
     int64_t left = cost->cycles, sum = 0, before;
-    int bits = plan->src.shape->element_bits > plan->dst.shape->element_bits ? plan->src.shape->element_bits
-                                                                             : plan->dst.shape->element_bits;
-    int64_t kind = ts_ceil_div(ts_ceil_div(plan->moved_elements * bits, 8),
-                               m->dma->bytes_per_cycle[cost->transfer.kind]);
+    int64_t kind = engine_cycles(m, what->plan, cost->transfer.kind);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
     cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);
@@ -180,26 +200,35 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_d
 
 /* ---- A program of the core ---- */
 
-/* What a copy needs is the HBM's; what the core takes beyond that reorders; for the rest the core waits, and
- * the HBM says why. */
+/* How long the HBM, on the average of its channels, had nothing to do: the core or a fixed cost kept it
+ * waiting. */
+static int64_t starved_cycles(const ts_dma_cost *cost) {
+    __int128 starved = cost->hbm.limiter_cycles[TS_HBM_LIMITER_REQUESTS], total = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) total += cost->hbm.limiter_cycles[i];
+    return total > 0 ? (int64_t)(cost->cycles * starved / total) : cost->cycles;
+}
+
+/* What a copy needs is the HBM's; while it has nothing to do, the core reorders; of the rest it says why. */
 void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const char *core_limiter,
                          ts_dma_cost *cost) {
     const ts_dma_result *r = &cost->transfer;
     int64_t left = cost->cycles, moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_PART_COUNT] = {0};
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
+    cost->engine_cycles = core_cycles;
     /* The first load, and the last store: nothing works beside them. */
-    cost->fixed_cycles = 2 * ts_clock_cycles(m->dma->issue_ps + m->dma->completion_ps, m->core_khz);
+    cost->fixed_cycles = ((r->src_bytes > 0) + (r->dst_bytes > 0)) *
+                         ts_clock_cycles(m->dma->issue_ps + m->dma->completion_ps, m->core_khz);
     cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
     weights[TS_DMA_PART_PADDING] = r->padding_bytes;
     weights[TS_DMA_PART_WASTE] = r->waste_bytes;
     weights[TS_DMA_PART_USEFUL] = larger(moved - r->padding_bytes - r->waste_bytes, 0);
     share(cost, take(&left, cost->memory_cycles), weights);
-    cost->parts[TS_DMA_PART_REORDER] = take(&left, core_cycles - cost->memory_cycles - cost->fixed_cycles);
+    cost->parts[TS_DMA_PART_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
-    cost->engine_cycles = core_cycles;
-    cost->limit = find_limit(m, cost);
-    if (cost->limit == TS_DMA_LIMIT_ENGINE || cost->limit == TS_DMA_LIMIT_PARTITIONS)
-        cost->limit = TS_DMA_LIMIT_CORE;
+    int most = largest(cost->parts);
+    cost->limit = most == TS_DMA_PART_REORDER ? TS_DMA_LIMIT_CORE
+                  : most == TS_DMA_PART_FIXED ? TS_DMA_LIMIT_FIXED
+                                              : (ts_dma_limit)most;
     cost->limiter = cost->limit == TS_DMA_LIMIT_CORE ? core_limiter : limits[cost->limit];
 }

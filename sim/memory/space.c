@@ -87,13 +87,6 @@ bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, i
     return true;
 }
 
-bool ts_space_write(ts_error *err, ts_space *space, int64_t address, const void *bytes, int64_t length) {
-    if (!check(err, space, address, length)) return false;
-    memcpy(ts_space_touch(space, address, length), bytes, (size_t)length);
-    ts_space_mark(space, address * 8, length * 8, true);
-    return true;
-}
-
 /* ---- Placing shapes ---- */
 
 static const ts_space_axis *find_axis(const ts_space *space, const char *name) {

@@ -46,10 +46,23 @@ static void widen(group *g, const ts_transfer_matrix *m, int from, int to) {
     g->count++;
 }
 
-/* -1 where the notation does not say. */
+/* The dim whose neighbours lie nearest; -1: none. */
 static int minor_dim(const ts_shape *shape) {
-    if (!shape->xla || shape->xla->rank == 0) return -1;
-    return ts_xla_dim_at(shape->xla, 0);
+    const ts_layout *layout = shape->layout;
+    int64_t index[TS_LAYOUT_MAX_DIMS] = {0}, first, there, least = INT64_MAX;
+    int best = -1;
+    if (shape->xla) return shape->xla->rank > 0 ? ts_xla_dim_at(shape->xla, 0) : -1;
+    if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return -1;
+    ts_layout_forward(layout, index, &first);
+    for (int i = 0; i < layout->rank; i++) {
+        if (layout->dims[i] < 2) continue;
+        index[i] = 1;
+        ts_layout_forward(layout, index, &there);
+        index[i] = 0;
+        int64_t step = there > first ? there - first : first - there;
+        if (step < least) least = step, best = i;
+    }
+    return best;
 }
 
 static void add_range(ts_text *out, const group *g) {

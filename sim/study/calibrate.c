@@ -17,7 +17,7 @@ static const double least_apart = 0.02; /* 1 - correlation^2: two fields nearer 
 typedef struct {
     ts_arena *arena;
     const ts_measured *table;
-    const char *name, *what;
+    const char *name;
     const char *const *sets;
     int set_count;
     ts_fitted_field *fields;
@@ -57,7 +57,7 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
         }
         sets[f->set_count + i] = text.bytes;
     }
-    return ts_machine_load_with(err, f->arena, f->name, f->what, sets, f->set_count + f->count);
+    return ts_machine_load_with(err, f->arena, f->name, "--fit", sets, f->set_count + f->count);
 }
 
 static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
@@ -107,13 +107,19 @@ static double product_of(const fit *f, const double *a, const double *b) {
     return sum;
 }
 
+/* A step up from a value or, where it has no room, down; by one at least. */
+static double neighbour(const ts_fitted_field *field, double value) {
+    double up = value * exp(step_size), down = value * exp(-step_size);
+    if (up < value + 1) up = value + 1, down = value - 1;
+    return clamp(field, up) > (int64_t)value ? up : down;
+}
+
 /* How the rows move with each field. */
 static bool look_around(ts_error *err, fit *f, int rows) {
     ts_validation v;
     for (int j = 0; j < f->count; j++) {
         double before = f->scale[j], value = (double)value_of(f, j);
-        f->scale[j] +=
-            value_of(f, j) == clamp(&f->fields[j], value * exp(step_size)) ? -step_size : step_size;
+        f->scale[j] = log(neighbour(&f->fields[j], value) / (double)f->fields[j].before);
         double step = log((double)value_of(f, j) / value);
         bool good = look(err, f, &v, f->moved[j]);
         f->scale[j] = before;
@@ -274,7 +280,6 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, cons
     fit f = {.arena = arena,
              .table = table,
              .name = name,
-             .what = what,
              .sets = sets,
              .set_count = set_count,
              .fields = c->fields};

@@ -65,6 +65,7 @@ def refuses_what_the_data_do_not_carry():
         expect(["calibrate", data, "-m", "tpu-v4", *words], code, "", message)
 
     refuses("tilesim: error: chip.dispatch cannot be fitted: no row depends on it\n", "--fit", "chip.dispatch")
+    refuses("tilesim: error: dma.queues cannot be fitted: no row depends on it\n", "--fit", "dma.queues")  # steps of one
     refuses("tilesim: error: dma.completion cannot be fitted: the rows move with it as they do with the others\n",
             "--fit", "dma.issue", "--fit", "chip.launch", "--fit", "dma.completion")
     refuses("tilesim: error: 6 rows carry 3 figures, found 4 to fit\n", "--fit", "dma.issue", "--fit", "chip.launch",

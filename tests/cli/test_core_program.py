@@ -76,6 +76,18 @@ def the_bill_says_who_does_it():
     assert narrow["limiter"] == "unit busy: transpose of 128 x 128" and narrow["parts"]["reordering"] > narrow["cycles"] / 3
 
 
+@test
+def its_parts_are_what_they_are_called():
+    inside = price("f32[512,512]{1,0:S(1)}", "f32[512,512]{0,1:S(1)}", "-m", "tpu-v6e")  # no transfer at all
+    assert inside["parts"]["reordering"] == inside["cycles"] and inside["fixed_cycles"] == 0
+    load, both = (price("f32[512,512]{1,0}", f"f32[512,512]{{0,1{to}}}") for to in (":S(1)", ""))
+    assert both["fixed_cycles"] == 2 * load["fixed_cycles"] > 0
+    small = price("f32[64,256]{1,0}", "f32[64,256]{0,1}")  # the HBM waits for the core: its rows cost next to nothing
+    assert small["parts"]["reordering"] > 0.3 * small["cycles"] and small["parts"]["row_misses"] < 0.05 * small["cycles"]
+    large = price("f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}", "-m", "tpu-v6e")  # the core waits for the HBM
+    assert large["parts"]["reordering"] < 0.01 * large["cycles"] and large["limiter"] == "HBM bandwidth"
+
+
 # Tiles (8,128) whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes.
 @test
 def tiles_that_hold_little_move_whole():

@@ -92,6 +92,21 @@ def limits_in_words():
 
 
 @test
+def waste_hides_behind_an_engine_that_takes_longer():
+    words = ("f32[512,512]{1,0}", "f32[512,512]{0,1}", "--alone")
+    parts = {rate: price(*words, "--set", f"dma.rate.transpose={rate}")["parts"] for rate in (16, 2048)}
+    assert parts[16]["burst_waste"] == 0 < parts[2048]["burst_waste"] and parts[2048]["reordering"] == 0
+    assert parts[16]["reordering"] > 0.8 * (512 * 512 * 4 // 16)
+
+
+@test
+def few_bytes_do_not_conflict():
+    for machine in ("tpu-v4", "tpu-v5e", "tpu-v7x"):
+        bill = price("f32[]", "f32[]", "-m", machine)
+        assert bill["parts"]["conflicts"] < 0.05 * bill["cycles"], bill["parts"]
+
+
+@test
 def same_answer_twice():
     assert expect(["dma", ROWS, TILES, "--explain"]) == expect(["dma", ROWS, TILES, "--explain"])
 

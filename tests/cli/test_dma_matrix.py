@@ -72,6 +72,14 @@ def lesson_follows_from_the_numbers():
             dearest, copy = max(pairs, key=lambda pair: pair["ratio"]), table["pairs"][0]
             more = max(dearest["parts"][key] - copy["parts"][key] for key in copy["parts"]) / copy["cycles"]
             assert f"({chr(65 + dearest['from'])} to {chr(65 + dearest['to'])}: +{more:.2f} " in line, (line, more)
+    for own, kept in (("lambda i,j: [i,j]", "{1,0}"), ("lambda i,j: [j,i]", "{0,1}"), ("(256,512):(512,1)", "{1,0}"),
+                      ("S[(256,512):(1@m,256@m)]", "{0,1}")):  # a layout of another notation is counted with those of its dim
+        table = matrix(f"f32[256,512] {own}")
+        dims = {i: "{0,1" in row["shape"] for i, row in enumerate(table["layouts"])}
+        dims[0] = kept == "{0,1}"
+        least = min(pair["ratio"] for pair in table["pairs"] if dims[pair["from"]] != dims[pair["to"]])
+        assert f"minor dimension, {least:.2f}" in table["lesson"], (own, least, table["lesson"])
+    table = matrix("f32[256,512]")
     other = matrix("f32[256,512]", "--set", "dma.rate.transpose=1")["lesson"].splitlines()
     assert other[0] == lines[0] and other[2] != lines[2] and "reordering" in other[2]  # not canned
 
@@ -125,8 +133,9 @@ def bad_input():
     rows = [
         (["--matrix", "f32[4"], 1, "--matrix:1:6: error: found the end, expected ',' or ']'\nf32[4\n     ^\n"),
         (["--matrix", "f32[?]"], 4, None),
-        (["--matrix", "f32[65536,65536]"], 1, "tilesim: error: the tensor takes 17179869184 bytes at byte 17179869184 of "
-                                              "hbm, which has 17179869184 bytes\n"),
+        (["--matrix", "f32[65536,65536]"], 1, "--matrix:1:1: error: the tensor takes 17179869184 bytes at byte 17179869184 of "
+                                              "hbm, which has 17179869184 bytes\nf32[65536,65536]\n^\n"),
+        (["--matrix", "(f32[4],f32[4])"], 1, "--matrix:1:1: error: the shape is a tuple, expected an array\n(f32[4],f32[4])\n^\n"),
         (["--matrix", "f32[8,8]", "--set", "dma.rate.copy=0", "--set", "dma.rate.gather=0"], 4, None),
         (["--matrix", "f32[8]", "f32[8]"], 2, None),
         (["--matrix", "f32[8]", "--exact"], 2, None),

@@ -29,7 +29,6 @@ typedef enum {
 
 const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
 const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
-const char *ts_dma_part_meaning(ts_dma_part part);
 
 /* Runs of one side by length: class i has 2^i bits or more, and fewer than twice that. */
 enum { TS_DMA_RUN_CLASSES = 63 };

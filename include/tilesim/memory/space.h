@@ -52,7 +52,6 @@ static inline bool ts_space_contains(const ts_space *space, int64_t address, int
 }
 /* A fault (TS_ERROR_FAULT) when outside. */
 bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length);
-bool ts_space_write(ts_error *err, ts_space *space, int64_t address, const void *bytes, int64_t length);
 
 /* Bits a step on each axis of a shape's layout, when the shape lies in this space. Refused: an axis that the
  * space does not have, coordinates outside the axis, and a shape that ends behind the capacity when placed at
