@@ -44,15 +44,15 @@ CORE_FUNCTION(vector_masked) {
     core_op whole = *op;
     whole.d = core->scratch;
     core_run_vector(err, core, &whole);
-    ts_vector_merge(op->d, core->scratch, op->mask);
+    core->select(op->d, op->mask, core->scratch, op->d, 0);
     return true;
 }
 
-void core_write_vreg(const core_op *op, const uint32_t *words) {
+void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words) {
     if (op->mask) {
-        ts_vector_merge(op->d, words, op->mask);
+        core->select(op->d, op->mask, words, op->d, 0);
     } else {
-        memcpy(op->d, words, TS_VREG_BYTES);
+        core->copy(op->d, words, NULL, NULL, 0);
     }
 }
 
@@ -64,7 +64,7 @@ CORE_FUNCTION(copy_word) {
 
 CORE_FUNCTION(copy_vreg) {
     (void)err, (void)core;
-    memcpy(op->d, op->in[0], TS_VREG_BYTES);
+    core->copy(op->d, op->in[0], NULL, NULL, 0);
     return true;
 }
 
@@ -246,12 +246,13 @@ static bool wait_is_over(ts_core *core) {
     return core_wait_ready(NULL, core, core->bundles[core->pc].wait, &ready) && ready;
 }
 
-/* Issues the next bundle at core->next, or moves core->next to the cycle at which to try again. */
-static bool advance(ts_error *err, ts_core *core) {
+/* Issues the next bundle at core->next, or moves core->next to the cycle at which to try again, which is
+ * `until` or later, or that at which VMEM is free. */
+static bool advance(ts_error *err, ts_core *core, int64_t until) {
     const core_bundle *bundle = &core->bundles[core->pc];
     const ts_core_ports *ports = core->setup.ports;
     moment m = registers_and_units(core, bundle, core->next);
-    if (stalls(core, &m)) {
+    if (stalls(core, &m) && core->next >= until) {
         return true;
     }
     core->now = core->next;
@@ -264,7 +265,7 @@ static bool advance(ts_error *err, ts_core *core) {
     if (bundle->gated && !pass_gates(err, core, bundle, &m)) {
         return false;
     }
-    if (stalls(core, &m)) {
+    if (stalls(core, &m) && core->next >= until) {
         return true;
     }
     bool ready = true;
@@ -295,11 +296,12 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
     bool ok = true;
     core->yielding = false;
     while (ok && !core->yielding && ts_core_next(core) < until) {
-        if (core->bundles[core->pc].shared && core->next >= shared_until) {
+        bool shared = core->bundles[core->pc].shared;
+        if (shared && core->next >= shared_until) {
             break;
         }
         core->looped = -1;
-        ok = advance(err, core);
+        ok = advance(err, core, shared && shared_until < until ? shared_until : until);
         if (core->looped >= 0 && core->skip && ok) {
             core_skip_loop(core, core->looped, until);
         }

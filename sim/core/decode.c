@@ -227,12 +227,39 @@ static bool reads_register(const member *m, ts_register r) {
     return false;
 }
 
+static bool same_terms(const ts_address *a, const ts_address *b) {
+    bool same = a->term_count == b->term_count;
+    for (int i = 0; i < a->term_count && same; i++) {
+        const ts_address_term *x = &a->terms[i], *y = &b->terms[i];
+        same = x->sreg == y->sreg && x->bias == y->bias && x->divisor == y->divisor &&
+               x->modulus == y->modulus && x->multiplier == y->multiplier;
+    }
+    return same;
+}
+
+/* Whether two accesses of one memory can meet: not in different tensors, nor at a fixed distance that keeps
+ * them apart. */
+static bool may_meet(const core_address *a, const core_address *b) {
+    if (a->tensor_end <= b->tensor_first || b->tensor_end <= a->tensor_first) {
+        return false;
+    }
+    int64_t ahead = (b->source->word - a->source->word) * 4;
+    return !same_terms(a->source, b->source) ||
+           (a->low_bytes < ahead + b->high_bytes && ahead + b->low_bytes < a->high_bytes);
+}
+
+static bool through_place(const member *reader, const member *writer) {
+    unsigned shared = reader->reads_place & writer->writes_place;
+    bool memory = shared & (PLACE_VMEM | PLACE_SMEM);
+    return shared && (!memory || may_meet(reader->op.address, writer->op.address));
+}
+
 /* Whether `reader` must execute before `writer`, both being of one array. */
 static bool precedes(const member *reader, const member *writer) {
     bool through_register =
         writer->use.writes && !writer->late && reads_register(reader, writer->use.written);
     bool in_order = reader < writer && (reader->queues & writer->queues);
-    return through_register || in_order || (reader->reads_place & writer->writes_place);
+    return through_register || in_order || through_place(reader, writer);
 }
 
 static bool is_free(const member *members, int count, int candidate) {
@@ -418,6 +445,8 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     dec.members = TS_NEW_ARRAY(arena, member, slots);
     dec.tail = TS_NEW_ARRAY(arena, core_op, slots);
     dec.ops = TS_NEW_ARRAY(arena, core_op, 3 * slots);
+    core->copy = dec.vectors[TS_OP_vmov];
+    core->select = dec.vectors[TS_OP_vsel];
     new_registers(arena, core);
     core_units_new(arena, core);
     new_stores(arena, core);

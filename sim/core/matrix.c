@@ -446,7 +446,7 @@ CORE_FUNCTION(mxu_pop) {
         core_poison_out(core, op, mxu->result_poison + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
     }
     if (!core->setup.time_only) {
-        core_write_vreg(op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+        core_write_vreg(core, op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
     }
     mxu->result_first = (mxu->result_first + 1) % core->setup.config->mxu.result_vregs;
     mxu->result_count--;
@@ -480,7 +480,7 @@ CORE_FUNCTION(mxu_take) {
         memset(mxu->sum_poison + word, 0, TS_VREG_BYTES);
     }
     if (!core->setup.time_only) {
-        core_write_vreg(op, mxu->sums + word);
+        core_write_vreg(core, op, mxu->sums + word);
         memset(mxu->sums + word, 0, TS_VREG_BYTES);
     }
     return true;

@@ -104,13 +104,14 @@ CORE_FUNCTION(vld) {
         return true;
     }
     if (whole(op)) {
-        memcpy(op->d, ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), TS_VREG_BYTES);
+        const void *from = ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES);
+        core->copy(op->d, from, NULL, NULL, 0);
     } else if (!op->mask) {
         gather_rows(core, op, address, op->d);
     } else {
-        memcpy(core->scratch, op->d, TS_VREG_BYTES);
+        core->copy(core->scratch, op->d, NULL, NULL, 0);
         gather_rows(core, op, address, core->scratch);
-        ts_vector_merge(op->d, core->scratch, op->mask);
+        core->select(op->d, op->mask, core->scratch, op->d, 0);
     }
     return true;
 }
@@ -125,7 +126,7 @@ static void remember_store(ts_core *core, const core_op *op, const ts_space *spa
     int64_t visible = core->now + latency_cycles;
     int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
     core->stores[core->store_next] = (core_store){space, first, end, visible, TS_STALL_WAIT + key};
-    core->store_next = (core->store_next + 1) % core->store_count;
+    core->store_next = core->store_next + 1 < core->store_count ? core->store_next + 1 : 0;
     core->stores_visible = visible > core->stores_visible ? visible : core->stores_visible;
 }
 
@@ -162,7 +163,8 @@ CORE_FUNCTION(vst) {
         return true;
     }
     if (whole(op)) {
-        memcpy(ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES), op->in[0], TS_VREG_BYTES);
+        void *to = ts_space_touch(core->setup.vmem, address, TS_VREG_BYTES);
+        core->copy(to, op->in[0], NULL, NULL, 0);
     } else {
         scatter_rows(core, op, address);
     }

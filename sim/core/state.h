@@ -112,6 +112,7 @@ struct ts_core {
     const core_bundle *bundles;
     int bundle_count;
 
+    ts_vector_function *copy, *select;          /* of whole vregs: vmov and vsel of this host */
     uint32_t *sregs, *vregs, *vmasks, *scratch; /* scratch: one vreg */
     int64_t *begin;                             /* indices of a transfer: source, then destination */
 
@@ -206,7 +207,7 @@ int64_t core_matrix_unit(const ts_instruction *instruction); /* as written */
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
 core_gate core_gate_mxu_pop, core_gate_mxu_take, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */
-void core_write_vreg(const core_op *op, const uint32_t *words);
+void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words);
 
 /* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how
  * many numbers; out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */

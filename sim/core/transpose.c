@@ -109,7 +109,7 @@ CORE_FUNCTION(vtr_pop) {
         core_poison_out(core, op, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
     }
     if (!core->setup.time_only) {
-        core_write_vreg(op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+        core_write_vreg(core, op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);
     }
     if (++b->popped == b->vregs) {
         t->first = (t->first + 1) % BLOCKS;

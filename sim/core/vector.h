@@ -36,8 +36,8 @@ extern const ts_matrix_functions ts_matrix_avx2, ts_matrix_avx512;
 const ts_matrix_functions *ts_matrix_select(void);
 bool ts_vector_has_avx512(void); /* this host */
 
-/* d = a where the mask is true. */
-void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask);
 void ts_vector_fill(uint32_t *d, uint32_t word);
+/* A matrix of 8 rows of 16 words becomes one of 16 rows of 8. */
+void ts_vector_lay_side_by_side(uint32_t *side, const uint32_t *rows);
 
 #endif

@@ -44,10 +44,14 @@ const ts_matrix_functions *ts_matrix_select(void) {
     return &ts_matrix_base;
 }
 
-void ts_vector_merge(uint32_t *d, const uint32_t *a, const uint32_t *mask) {
-    LOOP { d[i] = (a[i] & mask[i]) | (d[i] & ~mask[i]); }
-}
-
 void ts_vector_fill(uint32_t *d, uint32_t word) {
     LOOP { d[i] = word; }
+}
+
+void ts_vector_lay_side_by_side(uint32_t *side, const uint32_t *rows) {
+    for (int row = 0; row < TS_SUBLANES; row++) {
+        for (int i = 0; i < 16; i++) {
+            side[i * TS_SUBLANES + row] = rows[row * 16 + i];
+        }
+    }
 }

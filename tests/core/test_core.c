@@ -127,6 +127,10 @@ static void vector_bundles_read_before_they_write(void **state) {
         {"vmov v1 1 ; vmov v2 2\nvmov v1 v2 ?m0 ; vmov v2 v1", 1,
          1}, /* nothing written, and yet read whole */
         {"vmov v1 1\nvst [0] v1 ; vld v1 [0]\nvld v2 [0]", 0, 1},
+        {"vmov v1 1\nvst [128] v1 ; vld v1 [0]\nvld v2 [128]", 0, 1}, /* they meet in rows */
+        {"vmov v1 1\nvld v1 [128] ; vst [0] v1\nvld v2 [0]", 0, 1},
+        {"vmov v1 1\nvst [1024] v1 ; vld v1 [0]\nvld v2 [1024]", 0, 1}, /* and here nowhere */
+        {"vmov v1 1 ; smov s1 8\nvst [0+s1*16] v1 ; vld v1 [0]\nvld v2 [128]", 0, 1},
         {"vmov v1 1\nvld v1 [0] ; vst [0] v1 ; vadd.i32 v2 v1 1", 0, 2},
         {"vmov v1 1 ; mall m1\nmnone m1 ; vmov v1 5 ?m1\nvmov v2 6 ?m1", 5, 0},
         {"vmov v1 4 ; smov s1 3\nvadd.i32 v2 v1 s1 ; smov s1 100", 4, 7},

@@ -536,16 +536,6 @@ static void random_bits_are_threefry(void **state) {
     }
 }
 
-static void merges_under_a_mask(void **state) {
-    (void)state;
-    uint32_t d[TS_VREG_WORDS], a[TS_VREG_WORDS], mask[TS_VREG_WORDS];
-    fill(d, 1), fill(a, 2), fill(mask, 0);
-    mask[9] = ~0u;
-    ts_vector_merge(d, a, mask);
-    assert_int_equal(d[8], 1);
-    assert_int_equal(d[9], 2);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_stated_bits_in_every_word),
@@ -557,7 +547,6 @@ int main(void) {
         cmocka_unit_test(bf16_sums_and_products_are_rounded_once),
         cmocka_unit_test(bf16_functions_round_the_f32_result),
         cmocka_unit_test(random_bits_are_threefry),
-        cmocka_unit_test(merges_under_a_mask),
     };
     return cmocka_run_group_tests(tests, find_tables, NULL);
 }
