@@ -98,11 +98,9 @@ static bool decode_address(decoder *dec, const ts_instruction *instruction, cons
         return ts_instruction_error(dec->err, TS_ERROR_INPUT, instruction, "the address does not fit %s",
                                     ts_space_text(space));
     }
-    int64_t row = vmem ? source->stride * TS_LANES * 4 : 0;
-    int low = vmem ? __builtin_ctz(source->sublane_mask) : 0;
-    int high = vmem ? 31 - __builtin_clz(source->sublane_mask) : 0;
-    a->low_bytes = row * (row < 0 ? high : low);
-    a->high_bytes = row * (row < 0 ? low : high) + (vmem ? TS_LANES * 4 : 4);
+    ts_address_reach(source, space, &a->low_bytes, &a->high_bytes);
+    a->low_bytes *= 4;
+    a->high_bytes *= 4;
     const ts_tensor *tensors = dec->core->setup.code->tensors;
     const ts_tensor *tensor = source->tensor >= 0 ? &tensors[source->tensor] : NULL;
     const ts_space *memory = vmem ? dec->core->setup.vmem : dec->core->setup.smem;
@@ -227,31 +225,11 @@ static bool reads_register(const member *m, ts_register r) {
     return false;
 }
 
-static bool same_terms(const ts_address *a, const ts_address *b) {
-    bool same = a->term_count == b->term_count;
-    for (int i = 0; i < a->term_count && same; i++) {
-        const ts_address_term *x = &a->terms[i], *y = &b->terms[i];
-        same = x->sreg == y->sreg && x->bias == y->bias && x->divisor == y->divisor &&
-               x->modulus == y->modulus && x->multiplier == y->multiplier;
-    }
-    return same;
-}
-
-/* Whether two accesses of one memory can meet: not in different tensors, nor at a fixed distance that keeps
- * them apart. */
-static bool may_meet(const core_address *a, const core_address *b) {
-    if (a->tensor_end <= b->tensor_first || b->tensor_end <= a->tensor_first) {
-        return false;
-    }
-    int64_t ahead = (b->source->word - a->source->word) * 4;
-    return !same_terms(a->source, b->source) ||
-           (a->low_bytes < ahead + b->high_bytes && ahead + b->low_bytes < a->high_bytes);
-}
-
 static bool through_place(const member *reader, const member *writer) {
     unsigned shared = reader->reads_place & writer->writes_place;
-    bool memory = shared & (PLACE_VMEM | PLACE_SMEM);
-    return shared && (!memory || may_meet(reader->op.address, writer->op.address));
+    ts_space_kind space = shared & PLACE_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM;
+    return shared == PLACE_SEMAPHORE ||
+           (shared && ts_address_may_meet(reader->op.address->source, writer->op.address->source, space));
 }
 
 /* Whether `reader` must execute before `writer`, both being of one array. */

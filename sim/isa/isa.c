@@ -1,6 +1,7 @@
 /* The tables of the instruction set, and lookups in them. */
 #include "tilesim/isa/isa.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "tilesim/base/text.h"
@@ -124,4 +125,33 @@ const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index)
         }
     }
     return NULL;
+}
+
+void ts_address_reach(const ts_address *address, ts_space_kind space, int64_t *low, int64_t *high) {
+    bool rows = space == TS_SPACE_VMEM;
+    assert(address->sublane_mask != 0);
+    int64_t first = rows ? address->stride * TS_LANES * __builtin_ctz(address->sublane_mask) : 0;
+    int64_t last = rows ? address->stride * TS_LANES * (31 - __builtin_clz(address->sublane_mask)) : 0;
+    *low = first < last ? first : last;
+    *high = (first < last ? last : first) + (rows ? TS_LANES : 1);
+}
+
+static bool same_terms(const ts_address *a, const ts_address *b) {
+    bool same = a->term_count == b->term_count;
+    for (int i = 0; i < a->term_count && same; i++) {
+        const ts_address_term *x = &a->terms[i], *y = &b->terms[i];
+        same = x->sreg == y->sreg && x->bias == y->bias && x->divisor == y->divisor &&
+               x->modulus == y->modulus && x->multiplier == y->multiplier;
+    }
+    return same;
+}
+
+bool ts_address_may_meet(const ts_address *a, const ts_address *b, ts_space_kind space) {
+    if (a->tensor >= 0 && b->tensor >= 0 && a->tensor != b->tensor) {
+        return false;
+    }
+    int64_t a_low, a_high, b_low, b_high;
+    ts_address_reach(a, space, &a_low, &a_high);
+    ts_address_reach(b, space, &b_low, &b_high);
+    return !same_terms(a, b) || (a->word + a_low < b->word + b_high && b->word + b_low < a->word + a_high);
 }

@@ -116,27 +116,6 @@ static bool reads(const node *n, ts_register reg) {
 
 static bool same_register(ts_register a, ts_register b) { return a.kind == b.kind && a.reg == b.reg; }
 
-static int64_t access_words(const node *n) {
-    return n->space == TS_SPACE_SMEM ? 1 : (int64_t)TS_LANES * (1 + (TS_SUBLANES - 1) * n->address->stride);
-}
-
-/* Can the two touch the same word? Not when they are of two tensors (each stays inside its own), nor when
- * they differ by a constant that is large enough. */
-static bool may_overlap(const region *r, int from, int to) {
-    const node *a = &r->nodes[from], *b = &r->nodes[to];
-    const ts_address *x = a->address, *y = b->address;
-    if (a->space != b->space || (x->tensor >= 0 && y->tensor >= 0 && x->tensor != y->tensor)) {
-        return false;
-    }
-    bool alike = x->term_count == y->term_count;
-    for (int i = 0; alike && i < x->term_count; i++) {
-        const ts_address_term *s = &x->terms[i], *t = &y->terms[i];
-        alike = s->sreg == t->sreg && s->exact == t->exact && s->bias == t->bias &&
-                s->divisor == t->divisor && s->modulus == t->modulus && s->multiplier == t->multiplier;
-    }
-    return !alike || (x->word < y->word + access_words(b) && y->word < x->word + access_words(a));
-}
-
 static bool accesses_memory(const node *n) { return n->effect == EFFECT_LOAD || n->effect == EFFECT_STORE; }
 
 /* Must `to` stay behind `from` for another reason than registers? *together: it may share the bundle. */
@@ -160,7 +139,7 @@ static bool ordered(const region *r, int from, int to, bool *together) {
         return false;
     }
     *together = a->effect == EFFECT_LOAD;
-    return may_overlap(r, from, to);
+    return a->space == b->space && ts_address_may_meet(a->address, b->address, a->space);
 }
 
 static void add_edge(region *r, int from, int to, bool together, int64_t latency) {

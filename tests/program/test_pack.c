@@ -31,15 +31,22 @@ static ts_target make_target(uint64_t *seed) {
 /* ---- Random programs: few registers, so that there are many dependences ---- */
 
 static void add_operand(uint64_t *seed, ts_text *out, const ts_operand_class *class) {
-    static const char *const vector[] = {
-        "t[0, s7, 0]",       "t[1, 8, 0]",    "u[0, 0] mask=0x3c", "t.words[128 + s6 * 128]",
-        "t.words[s6 * 128]", "t.words[1920]", "u[8, 0]",           "vmem[s6 * 256]",
-        "t[s6, 8, 128]"};
+    static const char *const vector[] = {"t[0, s7, 0]",
+                                         "t[1, 8, 0]",
+                                         "u[0, 0] mask=0x3c",
+                                         "t.words[128 + s6 * 128]",
+                                         "t.words[s6 * 128]",
+                                         "t.words[1920]",
+                                         "u[8, 0]",
+                                         "vmem[s6 * 256]",
+                                         "t[s6, 8, 128]",
+                                         "u[1, 0] stride=2",
+                                         "u.words[0] stride=2 mask=0x33"};
     static const char *const scalar[] = {"k[3]", "k[s6]", "smem[s6 + 1]"};
     uint32_t kinds = class->accepts;
     if ((kinds >> TS_OPERAND_ADDRESS & 1) != 0) {
         bool smem = class->space == TS_SPACE_SMEM;
-        ts_text_add(out, "%s", smem ? scalar[random_below(seed, 3)] : vector[random_below(seed, 9)]);
+        ts_text_add(out, "%s", smem ? scalar[random_below(seed, 3)] : vector[random_below(seed, 11)]);
     } else if ((kinds >> TS_OPERAND_INTEGER & 1) != 0 && random_below(seed, 2) == 0) {
         ts_text_add(out, "%u", random_below(seed, 7));
     } else if ((kinds >> TS_OPERAND_F32 & 1) != 0 && random_below(seed, 2) == 0) {

@@ -96,6 +96,12 @@ typedef struct {
     uint8_t sublane_mask; /* vld, vst: bit i set: sublane i takes part; default 0xff */
 } ts_address;
 
+/* The words that an access touches, from its address: low .. high - 1. Of VMEM these are rows of 128. */
+void ts_address_reach(const ts_address *address, ts_space_kind space, int64_t *low, int64_t *high);
+/* Whether two accesses of one space can touch the same word while no sreg changes. Not in two tensors, as
+ * each stays inside its own, nor at a distance that no sreg takes part in. */
+bool ts_address_may_meet(const ts_address *a, const ts_address *b, ts_space_kind space);
+
 /* Semaphore first + sreg, which must lie in first .. first + count - 1. sreg -1: the semaphore `first`. */
 typedef struct {
     int first, count;
