@@ -165,6 +165,15 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
     return true;
 }
 
+/* Is it the interleave of two lines, with nothing else to arrange? */
+static bool is_pairs(const ts_tile *tile, int unit_log2, int count, const ts_digit *src,
+                     const ts_digit *dst) {
+    for (int i = 0; i + 1 < count; i++) {
+        if (dst[i + 1].loop != src[i].loop || dst[i + 1].bit != src[i].bit) return false;
+    }
+    return tile->stages == 1 && tile->granules == 1 << unit_log2;
+}
+
 static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
     const ts_mover *m = j->m;
     ts_load how = load_of(m);
@@ -179,7 +188,10 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
         return false;
     }
     ts_network_make(tile, kernels->line_bytes, unit_log2, count, digits, dst, enters, leaves);
-    if ((tile->orders || tile->swaps) && !kernels->orders) return false;
+    if (how == TS_LOAD_BF16_FROM_F32 && is_pairs(tile, unit_log2, count, digits, dst))
+        how = TS_LOAD_BF16_PAIRS;
+    else if ((tile->orders || tile->swaps) && !kernels->orders)
+        return false;
     tile->masks = false;
     j->kernels = kernels;
     j->narrow.lines = 1 << tile->stages;

@@ -19,13 +19,20 @@
 enum {
     TS_TILE_STAGES = 6,
     TS_TILE_LINES = 1 << TS_TILE_STAGES,
-    TS_TILE_LOOPS = 3,
+    TS_TILE_LOOPS = 4,
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64
 };
 
-/* What happens to elements when a line is loaded. */
-typedef enum { TS_LOAD_SAME, TS_LOAD_BF16_FROM_F32, TS_LOAD_F32_FROM_BF16, TS_LOAD_COUNT } ts_load;
+/* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
+ * destination, and else stay in order, are rounded into place: the network has nothing left to do. */
+typedef enum {
+    TS_LOAD_SAME,
+    TS_LOAD_BF16_FROM_F32,
+    TS_LOAD_F32_FROM_BF16,
+    TS_LOAD_BF16_PAIRS,
+    TS_LOAD_COUNT
+} ts_load;
 
 typedef struct {
     int64_t count, src_step, dst_step; /* bytes */

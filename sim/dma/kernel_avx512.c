@@ -84,6 +84,16 @@ INLINE wide round_bf16(wide a, wide b) {
     return _mm512_permutex2var_epi16(low, WIDE_LOAD(odd_halves), high);
 }
 
+/* Those of b between those of a. */
+INLINE wide round_pairs(const uint8_t *p, const uint8_t *q) {
+    wide a = WIDE_LOAD(p), b = WIDE_LOAD(q), low = round_number(a), high = round_number(b);
+    if (__builtin_expect(has_nan(a, b), 0)) {
+        low = plain_nan(a, low);
+        high = plain_nan(b, high);
+    }
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high);
+}
+
 INLINE wide load(ts_load how, const uint8_t *p) {
     if (how == TS_LOAD_BF16_FROM_F32) return round_bf16(WIDE_LOAD(p), WIDE_LOAD(p + 64));
     if (how == TS_LOAD_F32_FROM_BF16) {
@@ -96,7 +106,7 @@ INLINE wide load(ts_load how, const uint8_t *p) {
 /* Where the last byte lies: of lines that lie across two, the first of them has come with the line before. */
 INLINE void prefetch(ts_load how, const uint8_t *p) {
     __builtin_prefetch(p + 63, 0, 2);
-    if (how == TS_LOAD_BF16_FROM_F32) __builtin_prefetch(p + 127, 0, 2);
+    if (how == TS_LOAD_BF16_FROM_F32 || how == TS_LOAD_BF16_PAIRS) __builtin_prefetch(p + 127, 0, 2);
 }
 
 INLINE wide load_line(ts_load how, bool masked, const ts_tile *tile, int line, const uint8_t *p) {
@@ -129,19 +139,26 @@ INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line,
 INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_tile *tile, wide index[][2],
                       uint8_t *dst, const uint8_t *src) {
     const int lines = 1 << stages, all = tiles * lines;
-    const int64_t src_step = tile->loops[2].src_step, dst_step = tile->loops[2].dst_step,
+    const int64_t src_step = tile->loops[3].src_step, dst_step = tile->loops[3].dst_step,
                   ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
     wide v[16];
-    UNROLL for (int i = 0; i < all; i++) v[i] =
-        load_line(how, masked, tile, i % lines, src + i / lines * src_step + tile->src_line[i % lines]);
+    UNROLL for (int i = 0; i < all; i++) {
+        const uint8_t *from = src + i / lines * src_step;
+        v[i] = how == TS_LOAD_BF16_PAIRS
+                   ? round_pairs(from + tile->src_line[0] + i % lines * 64,
+                                 from + tile->src_line[1] + i % lines * 64)
+                   : load_line(how, masked, tile, i % lines, from + tile->src_line[i % lines]);
+    }
     if (ahead) {
         UNROLL for (int i = 0; i < all; i++) {
             prefetch(how, src + i / lines * src_step + tile->src_line[i % lines] + ahead);
         }
     }
-    if (tile->orders) arrange_all(tile->order, all, v);
-    network(stages, all, index, v);
+    if (how != TS_LOAD_BF16_PAIRS) {
+        if (tile->orders) arrange_all(tile->order, all, v);
+        network(stages, all, index, v);
+    }
     if (masked && tile->packs) arrange_all(tile->pack, all, v);
     UNROLL for (int i = 0; i < all; i++) store_line(
         masked, streams, tile, i % lines, dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
@@ -174,29 +191,35 @@ INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile 
     }
 }
 
+INLINE void move_row(ts_load how, bool masked, int stages, const ts_tile *tile, wide index[][2], uint8_t *dst,
+                     const uint8_t *src) {
+    const int some = stages < 3 ? 8 >> stages : 1;
+    const ts_kernel_loop loop = tile->loops[3];
+    int64_t i = 0;
+    for (; i + some <= loop.count && stages <= 4; i += some) {
+        move_some(how, masked, stages, some, tile, index, dst + i * loop.dst_step, src + i * loop.src_step);
+    }
+    for (; i < loop.count; i++) {
+        if (stages <= 4)
+            move_some(how, masked, stages, 1, tile, index, dst + i * loop.dst_step, src + i * loop.src_step);
+        else
+            move_large_tile(how, masked, stages, tile, index, dst + i * loop.dst_step,
+                            src + i * loop.src_step);
+    }
+}
+
 INLINE void move_tiles(ts_load how, bool masked, int stages, const ts_tile *tile, uint8_t *dst,
                        const uint8_t *src) {
-    const int some = stages < 3 ? 8 >> stages : 1;
-    const ts_kernel_loop outer = tile->loops[0], middle = tile->loops[1], inner = tile->loops[2];
+    const ts_kernel_loop a = tile->loops[0], b = tile->loops[1], c = tile->loops[2];
     int granules = tile->granules;
     wide index[TS_TILE_STAGES][2];
     load_indices(stages, &granules, index);
-    for (int64_t i = 0; i < outer.count; i++) {
-        for (int64_t j = 0; j < middle.count; j++) {
-            uint8_t *to = dst + i * outer.dst_step + j * middle.dst_step;
-            const uint8_t *from = src + i * outer.src_step + j * middle.src_step;
-            int64_t k = 0;
-            for (; k + some <= inner.count && stages <= 4; k += some) {
-                move_some(how, masked, stages, some, tile, index, to + k * inner.dst_step,
-                          from + k * inner.src_step);
-            }
-            for (; k < inner.count; k++) {
-                if (stages <= 4)
-                    move_some(how, masked, stages, 1, tile, index, to + k * inner.dst_step,
-                              from + k * inner.src_step);
-                else
-                    move_large_tile(how, masked, stages, tile, index, to + k * inner.dst_step,
-                                    from + k * inner.src_step);
+    for (int64_t i = 0; i < a.count; i++) {
+        for (int64_t j = 0; j < b.count; j++) {
+            for (int64_t k = 0; k < c.count; k++) {
+                move_row(how, masked, stages, tile, index,
+                         dst + i * a.dst_step + j * b.dst_step + k * c.dst_step,
+                         src + i * a.src_step + j * b.src_step + k * c.src_step);
             }
         }
     }
@@ -213,12 +236,13 @@ TILES(TS_LOAD_SAME, 6)
 EACH_5(TILES, TS_LOAD_BF16_FROM_F32)
 TILES(TS_LOAD_BF16_FROM_F32, 5)
 EACH_5(TILES, TS_LOAD_F32_FROM_BF16)
+TILES(TS_LOAD_BF16_PAIRS, 1)
 
 #define ENTRY(how, stages) [how][stages] = tiles_##how##_##stages,
 static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
     EACH_5(ENTRY, TS_LOAD_SAME) ENTRY(TS_LOAD_SAME, 5) ENTRY(TS_LOAD_SAME, 6)
         EACH_5(ENTRY, TS_LOAD_BF16_FROM_F32) ENTRY(TS_LOAD_BF16_FROM_F32, 5)
-            EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16)};
+            EACH_5(ENTRY, TS_LOAD_F32_FROM_BF16) ENTRY(TS_LOAD_BF16_PAIRS, 1)};
 
 #define MASKED(how, stages)                                                                                  \
     TARGET static void masked_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {              \

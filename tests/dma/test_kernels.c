@@ -319,6 +319,28 @@ static void every_conversion(void **state) {
     ts_arena_free(arena);
 }
 
+/* Words that become halves and take turns by rows. */
+static void every_pair(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    int64_t count;
+    uint8_t *values = every_value(arena, 4, &count);
+    const ts_shape *from = parse(arena, "f32[R,C]{1,0}", count / 1024, 1024),
+                   *to = parse(arena, "bf16[R,C]{1,0:T(8,128)(2,1)}", count / 1024, 1024);
+    ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, GUARD_BYTES * 8};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, from->layout->dims);
+    ts_space *in = ts_space_wrap(arena, "in", values, count * 4), *want = wrap(arena, to, NULL);
+    assert_true(ts_dma_move_with(NULL, plan, in, want, &(ts_move_options){.threads = 1}));
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {.kernels = ts_kernels_get(version)};
+        ts_space *out = wrap(arena, to, NULL);
+        if (!options.kernels) continue;
+        assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
+        assert_memory_equal(out->bytes, want->bytes, (size_t)want->capacity_bytes);
+    }
+    ts_arena_free(arena);
+}
+
 /* ---- Which kernel is for what ---- */
 
 static const struct {
@@ -360,9 +382,8 @@ static void networks_of_digits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_of_digits),
-        cmocka_unit_test(every_conversion),
-        cmocka_unit_test(random_boxes),
+        cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
+        cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_shapes),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
