@@ -20,13 +20,15 @@ static void complete(ts_dma *dma, ts_dma_result *results) {
     results[result.tag] = result;
 }
 
-/* Walks them on a part of the channels; what the engine does not hold yet starts as others end. */
+/* Walks them on a part of the channels, which must get its share of every access: a short transfer might
+ * reach none of it. What the engine does not hold yet starts as others end. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                 const ts_dma_transfer *transfers, int count, int share, bool *good, ts_dma_result *results,
                 ts_dma_mix *mix) {
     int64_t now = 0;
     ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
-    if (!hbm) return false;
+    *good = share == 1 || (hbm && ts_hbm_part_is_even(hbm, machine->dma->access_bytes));
+    if (!hbm || !*good) return hbm != NULL;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     for (int i = 0; i < count; i++) {
         ts_dma_transfer transfer = transfers[i];
@@ -45,7 +47,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_free(dma);
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
-    *good = ts_hbm_part_is_fair(hbm);
+    *good = share == 1 || ts_hbm_part_is_fair(hbm);
     return true;
 }
 
@@ -56,7 +58,6 @@ bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machin
     *mix = (ts_dma_mix){0};
     for (int share = exact ? 1 : ts_dma_first_share(machine->hbm); !good && share > 0; share /= 2) {
         if (!run(err, scratch, machine, transfers, count, share, &good, results, mix)) return false;
-        good = good || share == 1;
     }
     for (int i = 0; i < count; i++) {
         if (results[i].completed_cycle > mix->cycles) mix->cycles = results[i].completed_cycle;

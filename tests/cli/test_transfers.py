@@ -94,6 +94,14 @@ def parts_of_the_memory_stand_for_all_of_it():
 
 
 @test
+def a_short_one_may_reach_few_channels():
+    for machine in ("tmem", "trainium2", "tpu-v5e"):
+        mix = expect_json(["dma", "f8e4m3fn[2048,24]", "f8e4m3fn[2048,24]{0,1}", "--with", "pred[128] -> pred[128]", "-m", machine,
+                           "--set", "dma.rate.transpose=64"])
+        assert mix["cycles"] < 1.05 * mix["one_after_other_cycles"], (machine, mix)
+
+
+@test
 def more_than_the_engine_holds():
     pair = "f32[256,128] -> f32[256,128]"
     words = ["dma", *pair.split(" -> "), *(["--with", pair] * 9), "--set", "dma.descriptors=3", "--set", "dma.queues=2"]
