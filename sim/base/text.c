@@ -45,6 +45,15 @@ void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length) {
 
 void ts_text_add_char(ts_text *text, char c) { ts_text_add_bytes(text, &c, 1); }
 
+void ts_text_add_escaped(ts_text *text, const char *content) {
+    static const char *const escapes[] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", [127] = NULL};
+    for (; *content; content++) {
+        const char *escape = (unsigned char)*content < 128 ? escapes[(unsigned char)*content] : NULL;
+        ts_text_add_bytes(text, escape ? escape : content, escape ? strlen(escape) : 1);
+    }
+}
+
 void ts_text_clear(ts_text *text) {
     text->length = 0;
     text->bytes[0] = '\0';

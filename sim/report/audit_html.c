@@ -6,20 +6,12 @@
 
 enum { BARS = 16, LABEL = 470, WIDTH = 1100, ROW = 24, TOP = 46, SCALE = 420 };
 
+/* Cut where it is longer than `most`. */
 static void add_escaped(ts_text *out, const char *text, int most) {
-    for (int i = 0; text[i] && i < most; i++) {
-        if (text[i] == '<')
-            ts_text_add(out, "&lt;");
-        else if (text[i] == '>')
-            ts_text_add(out, "&gt;");
-        else if (text[i] == '&')
-            ts_text_add(out, "&amp;");
-        else if (text[i] == '"')
-            ts_text_add(out, "&quot;");
-        else
-            ts_text_add_char(out, text[i]);
-    }
-    if ((int)strlen(text) > most) ts_text_add(out, "..");
+    ts_text cut;
+    ts_text_init(&cut, out->arena);
+    ts_text_add(&cut, "%.*s%s", most, text, (int)strlen(text) > most ? ".." : "");
+    ts_text_add_escaped(out, cut.bytes);
 }
 
 static void add_label(ts_text *out, int y, const char *text) {

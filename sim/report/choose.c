@@ -226,9 +226,10 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int
         (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
     bool larger = data + more > BYTES_SCALE + 0.5;
     if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
-    ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>%s%s%s</text>\n", LABEL - 8, y + 15,
-                c->is_now || c->is_rule ? " font-weight=\"bold\"" : "", layout, c->is_rule ? " (rule)" : "",
-                c->is_now ? " (now)" : "");
+    ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", LABEL - 8, y + 15,
+                c->is_now || c->is_rule ? " font-weight=\"bold\"" : "");
+    ts_text_add_escaped(out, layout);
+    ts_text_add(out, "%s%s</text>\n", c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
     add_bar(out, LABEL, y, width, !c->priced ? "#c8c8c8" : c->is_tie ? "#4878a8" : "#90b0d0");
     if (longer) add_break(out, LABEL + SCALE, y);
     ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 5, y + 15,
@@ -260,7 +261,10 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
                 "fill=\"white\"/>\n",
                 WIDTH, height, WIDTH, height);
     ts_text_add(out, "<text x=\"16\" y=\"26\" font-size=\"15\" font-weight=\"bold\">Layouts of ");
-    ts_shape_print(r->tensor, out);
+    ts_text name;
+    ts_text_init(&name, out->arena);
+    ts_shape_print(r->tensor, &name);
+    ts_text_add_escaped(out, name.bytes);
     ts_text_add(out,
                 " on %s</text>\n<text x=\"%d\" y=\"48\">time; dark: a tie with the best, grey: cut, at least "
                 "so long</text>"

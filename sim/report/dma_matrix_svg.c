@@ -2,7 +2,7 @@
  * scale. */
 #include "dma_matrix.h"
 
-enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 120, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
+enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 150, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
 
 /* log2 in 1/256, linear between powers of two: enough for a colour. */
 static int64_t log2_256(int64_t value) {
@@ -69,7 +69,10 @@ static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
 static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) {
     for (int i = 0; i < m->list.count; i++) {
         add_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5, "end", "#222", 13);
-        matrix_add_layout(out, m->list.shapes[i]);
+        ts_text layout;
+        ts_text_init(&layout, out->arena);
+        matrix_add_layout(&layout, m->list.shapes[i]);
+        ts_text_add_escaped(out, layout.bytes);
         ts_text_add(out, "  %c</text>\n", 'A' + i);
         add_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8, "middle", "#222", 13);
         ts_text_add(out, "%c</text>\n", 'A' + i);
@@ -88,7 +91,10 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                 (long long)width, (long long)height);
     add_text(out, MARGIN, 24, "start", "#222", 15);
-    matrix_add_array(out, m->list.shapes[0]);
+    ts_text array;
+    ts_text_init(&array, out->arena);
+    matrix_add_array(&array, m->list.shapes[0]);
+    ts_text_add_escaped(out, array.bytes);
     ts_text_add(out, " on %s: from a layout (rows) to another (columns), in straight copies of A</text>\n",
                 m->machine->name);
     add_labels(out, m, left);

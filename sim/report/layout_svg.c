@@ -232,28 +232,17 @@ static void draw_memory(drawing *d, int64_t x, int64_t elements) {
         draw_place(d, x + at % d->t.run * CELL_WIDTH, TITLE + at / d->t.run * CELL_HEIGHT, &at);
 }
 
-static void add_escaped(ts_text *out, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<')
-            ts_text_add(out, "&lt;");
-        else if (*text == '&')
-            ts_text_add(out, "&amp;");
-        else
-            ts_text_add_char(out, *text);
-    }
-}
-
 static void add_caption(drawing *d, int64_t x, const char *text) {
     ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\" text-anchor=\"start\">", x,
                 TITLE - 12);
-    add_escaped(d->out, text);
+    ts_text_add_escaped(d->out, text);
     ts_text_add(d->out, "</text>\n");
 }
 
 static void add_title_line(drawing *d, const char *text) {
     ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"13\" text-anchor=\"start\">", MARGIN,
                 TITLE - 28);
-    add_escaped(d->out, text);
+    ts_text_add_escaped(d->out, text);
     ts_text_add(d->out, "</text>\n");
 }
 

@@ -105,6 +105,10 @@ def heat_map():
     assert len(rectangles) == 7 * 7 and sum("\u00d7" in t for t in texts) == 7 * 7 + 1
     assert {r.get("fill") for r in rectangles} >= {"#f7fbff", "#08306b"}  # a copy, and the dearest
     assert "{1,0:T(8,128)}  D" in texts and text
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.svg")
+        expect(["dma", "--matrix", "f32[8,8] lambda i,j: [i << 3 | j]", "--svg", path], out=None)
+        assert "lambda i, j: [i << 3 | j]  A" in [t.text for t in xml.parse(path).getroot()]
 
 
 @test

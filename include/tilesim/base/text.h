@@ -21,6 +21,8 @@ void ts_text_init(ts_text *text, ts_arena *arena);
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);
+/* As the content of XML and HTML. */
+void ts_text_add_escaped(ts_text *text, const char *content);
 void ts_text_clear(ts_text *text);
 /* What reports for people fit into. */
 enum { TS_TEXT_COLUMNS = 100 };
