@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import expect_json, main, test
 
-MACHINES = ("tpu-v4", "tpu-v5e", "tpu-v6e", "tpu-v7x")
+MACHINES = ("tpu-v2", "tpu-v3", "tpu-v4", "tpu-v4i", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x")
 
 
 def price(machine, src, dst):
