@@ -80,7 +80,7 @@ static const char introduction[] =
     "  `assumed`. The files that ship have one for every figure; `tilesim show machine` counts them.\n"
     "- `memories` has a key for each memory space. `axes` names further axes of a space, for layouts that "
     "use\n"
-    "  them: a partitioned memory has `P: {extent: 128, step: 192 KiB}` and `F: {extent: 196608, step: 1 "
+    "  them: a partitioned memory has `P: {extent: 128, step: 192 KiB}` and `F: {extent: 196608, step: 0 "
     "B}`.\n";
 
 /* A new table for every first word of a path. */

@@ -166,7 +166,9 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "limiter       %s%s", cost->limit == TS_DMA_LIMIT_CORE ? "the core: " : "",
                 cost->limiter);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
-        ts_text_add(out, ": %d bytes a cycle", s->machine->dma.bytes_per_cycle[r->kind]);
+        ts_text_add(out, ": %d bytes a cycle, busy for %.1f %% of the time",
+                    s->machine->dma.bytes_per_cycle[r->kind],
+                    100.0 * (double)cost->engine_cycles / (double)cost->cycles);
     if (cost->limit == TS_DMA_LIMIT_WASTE)
         ts_text_add(out, ": %.1f %% of the bytes moved are unused", 100.0 * (double)r->waste_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_PADDING)
