@@ -268,8 +268,11 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     }
 }
 
+/* The first tick from `t` on at which a column command can start. */
+ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.half ? t | 1 : t; }
+
 /* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
-ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t) {
+ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
     int best = -1, i = 0;
     int32_t bound = FAR;
     for (; i < ch->active_count && ch->active[i].opened <= t; i++) {
@@ -279,17 +282,18 @@ ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t) {
         if (at <= t && (best < 0 || a->arrival < b->arrival || (a->arrival == b->arrival && a->act < b->act)))
             best = i;
     }
-    ch->active_at = i < ch->active_count ? min32(bound, ch->active[i].opened) : bound;
+    if (i < ch->active_count) bound = min32(bound, ch->active[i].opened);
+    ch->active_at = column_edge(bound, sh);
     return best;
 }
 
-ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a) {
+ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape sh) {
     int i = ch->active_count++;
     for (; i > 0 && ch->active[i - 1].opened > a.opened; i--) ch->active[i] = ch->active[i - 1];
     ch->active[i] = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
-    ch->active_at = min32(ch->active_at, a.opened);
-    bound_special(ch, a.opened);
+    ch->active_at = min32(ch->active_at, column_edge(a.opened, sh));
+    bound_special(ch, ch->active_at);
 }
 
 /* The hits that came with it can follow it. */
@@ -316,8 +320,8 @@ ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int i
     remove_active(hbm, ch, index, a.direction, a.bank);
 }
 
-static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
-                      int banks_of_pc) {
+ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
@@ -325,16 +329,18 @@ static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     ch->stats.activations++;
     ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
     ch->row_bus_free = t + hbm->config.act_ticks;
-    dram_act(&ch->dram, bank, s->row, t, banks_of_pc);
-    push_active(ch, (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
-                                 q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
-                                 s->stream, (uint8_t)direction});
+    dram_act(&ch->dram, bank, s->row, t, sh.banks_of_pc);
+    push_active(ch,
+                (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
+                             q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
+                             s->stream, (uint8_t)direction},
+                sh);
     take_burst(hbm, ch, direction, slot, i);
     after_act(hbm, ch, bank, s->row, t);
 }
 
-static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot, int32_t t,
-                      int banks_of_pc) {
+ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
     hbm_slot *s = &ch->queue[direction].slots[slot];
     int i = s->at, bank = s->bank;
     ch->stats.row_conflicts += !(s->counted >> i & 1);
@@ -342,7 +348,7 @@ static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_
     ch->stats.precharges++;
     ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, s->arrival[i], t);
     ch->row_bus_free = t + hbm->config.row_ticks;
-    dram_pre(&ch->dram, bank, t, banks_of_pc);
+    dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
     after_close(hbm, ch, bank);
 }
 
@@ -472,12 +478,13 @@ ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direc
 
 /* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the
  * column slot is taken. */
-static bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge, const shape sh) {
+ALWAYS static inline bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge,
+                                       const shape sh) {
     int index = -1;
     if (t >= ch->refresh_at) refresh_due(hbm, ch, t);
     if (sh.closed_page && t >= ch->page_at) pages_due(hbm, ch, t);
     if (t >= ch->opening_at) open_due(hbm, ch, t);
-    if (is_column_edge && t >= ch->active_at) index = pick_active(ch, t);
+    if (is_column_edge && t >= ch->active_at) index = pick_active(ch, t, sh);
     if (index >= 0) issue_active(hbm, ch, index, t, sh);
     ch->special_at = min32(min32(ch->refresh_at, ch->page_at), min32(ch->opening_at, ch->active_at));
     if (ch->waiting_count != 0) ch->special_at = 0;
@@ -489,7 +496,7 @@ ALWAYS static inline int32_t row_first(const hbm_channel *ch) {
     return max32(ch->queue[ch->is_writing].row_bound, ch->row_bus_free);
 }
 
-static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+ALWAYS static inline bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
     const ts_dram *d = &ch->dram;
@@ -502,7 +509,7 @@ static bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape 
     uint16_t slot = key_slot(key);
     ch->calm_until = 0;
     (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
-                                                                              sh.banks_of_pc);
+                                                                              sh);
     if (sh.half) /* nearly always the next one is some ticks away */
         q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, true);
     return true;
