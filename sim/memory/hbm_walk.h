@@ -450,15 +450,11 @@ static bool waiting_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t 
 
 /* ---- One cycle. ---- */
 
-/* Whether writes are to be served; evaluated before each pick. */
-ALWAYS static inline bool set_mode(const ts_hbm *hbm, hbm_channel *ch) {
+/* Whether the other direction is to be served; evaluated before each pick. */
+ALWAYS static inline bool turns(const ts_hbm *hbm, const hbm_channel *ch) {
     int reads = ch->queue[DRAM_READ].count, writes = ch->queue[DRAM_WRITE].count;
-    if (ch->is_writing) {
-        if (__builtin_expect(writes < hbm->write_low && reads != 0, 0)) ch->is_writing = false;
-    } else {
-        if (__builtin_expect(reads == 0 || writes > hbm->write_high, 0)) ch->is_writing = true;
-    }
-    return ch->is_writing;
+    return __builtin_expect(
+        ch->is_writing ? writes < hbm->write_low && reads != 0 : reads == 0 || writes > hbm->write_high, 0);
 }
 
 /* The column slot, for hits of one direction. */
@@ -524,18 +520,19 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
     if (ch->waiting_count != 0) {
         issued |= waiting_step(hbm, ch, t, &row);
     } else {
-        set_mode(hbm, ch);
+        ch->is_writing ^= turns(hbm, ch);
         if (!issued && is_column_edge)
             issued =
                 ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
-        if (row_first(ch) <= t && row_step(hbm, ch, t, sh)) return t + 1;
+        if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
+        if (turns(hbm, ch)) return t + 1; /* if what arrives meanwhile lets it */
+        issued = false;
         column = ch->queue[ch->is_writing].column_bound;
         row = row_first(ch);
         ch->calm_until = min32(ch->special_at, row);
     }
     if (issued) return t + 1;
-    column = min32(column, ch->active_at);
-    if (sh.half) column = is_column_edge ? column | 1 : t + 1;
+    column = column_edge(max32(min32(column, ch->active_at), t + 1), sh);
     return min32(max32(min32(min32(column, row), ch->page_at), t + 1), min32(ch->refresh_at, ch->opening_at));
 }
 
@@ -552,7 +549,8 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t,
         int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
         return next;
     }
-    if (__builtin_expect(t >= ch->calm_until, 0) && row_first(ch) <= t) row_step(hbm, ch, t, sh);
+    if (__builtin_expect(t < ch->calm_until, 1)) return min32(ch->calm_until, column_edge(t + 1, sh));
+    if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
     return t + 1;
 }
 
