@@ -37,12 +37,6 @@ ALWAYS static inline int32_t max32(int32_t a, int32_t b) {
 
 static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
 
-/* The lowest of `count` (a power of two) keys from `keys` on, as if keys[index] were `key`. */
-static inline int32_t least_with(const int32_t *keys, int index, int32_t key, int count) {
-    for (int i = 0; i < count; i++) key = min32(key, i == index ? KEY_NONE : keys[i]);
-    return key;
-}
-
 /* value[i] = max(value[i], t + delta[i]) */
 static inline void raise_row(int32_t *restrict value, const int32_t *restrict delta, int32_t t, int count) {
     for (int i = 0; i < count; i++) value[i] = max32(value[i], t + delta[i]);
@@ -107,19 +101,6 @@ ALWAYS static inline void lane_set(int32_t *lanes, int index, int32_t value) {
     int32_t *at = lanes + (index & ~7);
     __m256i here = _mm256_cmpeq_epi32(iota, _mm256_set1_epi32(index & 7));
     lanes_store(at, _mm256_blendv_epi8(lanes_load(at), _mm256_set1_epi32(value), here));
-}
-
-ALWAYS static inline int32_t least_with(const int32_t *keys, int index, int32_t key, int count) {
-    const __m128i iota = _mm_setr_epi32(0, 1, 2, 3);
-    if (count == 4) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)keys);
-        v = _mm_blendv_epi8(v, _mm_set1_epi32(key), _mm_cmpeq_epi32(iota, _mm_set1_epi32(index)));
-        v = _mm_min_epi32(v, _mm_shuffle_epi32(v, 0x4e));
-        v = _mm_min_epi32(v, _mm_shuffle_epi32(v, 0xb1));
-        return _mm_cvtsi128_si32(v);
-    }
-    for (int i = 0; i < count; i++) key = min32(key, i == index ? KEY_NONE : keys[i]);
-    return key;
 }
 
 ALWAYS static inline int32_t lanes_min(__m256i v) {

@@ -492,27 +492,33 @@ ALWAYS static inline int32_t row_first(const hbm_channel *ch) {
     return max32(ch->queue[ch->is_writing].row_bound, ch->row_bus_free);
 }
 
-ALWAYS static inline bool row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+ALWAYS static inline void row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
     const ts_dram *d = &ch->dram;
     int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
                            sh.banks);
-    if (__builtin_expect(key == KEY_NONE, 0)) {
-        q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
-        return false;
-    }
-    uint16_t slot = key_slot(key);
-    ch->calm_until = 0;
-    (d->open_row[q->slots[slot].bank] == DRAM_CLOSED ? issue_act : issue_pre)(hbm, ch, direction, slot, t,
-                                                                              sh);
-    if (sh.half) /* nearly always the next one is some ticks away */
-        q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, true);
-    return true;
+    if (__builtin_expect(key != KEY_NONE, 1)) {
+        uint16_t slot = key_slot(key);
+        ch->calm_until = 0;
+        if (d->open_row[q->slots[slot].bank] == DRAM_CLOSED)
+            issue_act(hbm, ch, direction, slot, t, sh);
+        else
+            issue_pre(hbm, ch, direction, slot, t, sh);
+        if (!sh.half) return;
+    } /* of half CKs, nearly always some pass before the next */
+    q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
 }
 
+/* Steps as functions of their own, for one shape: most of what calls them is small, and stays so. */
+typedef struct {
+    int32_t (*full)(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
+    void (*row)(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
+} steps;
+
 /* The cycle `t` of a channel, whatever there is to do; returns the next at which something can happen. */
-ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const steps by,
+                                       const shape sh) {
     int32_t column = FAR, row = FAR;
     bool is_column_edge = !sh.half || (t & 1), issued = false;
     if (t >= ch->special_at) issued = special_step(hbm, ch, t, is_column_edge, sh);
@@ -524,7 +530,7 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
         if (!issued && is_column_edge)
             issued =
                 ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
-        if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
+        if (row_first(ch) <= t) by.row(hbm, ch, t);
         if (turns(hbm, ch)) return t + 1; /* if what arrives meanwhile lets it */
         issued = false;
         column = ch->queue[ch->is_writing].column_bound;
@@ -536,21 +542,19 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
     return min32(max32(min32(min32(column, row), ch->page_at), t + 1), min32(ch->refresh_at, ch->opening_at));
 }
 
-typedef int32_t stepper(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
-
 /* The same. A calm cycle, with a hit of the direction that is served and nothing else, is done here, the rest
- * by `full`. */
-ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, stepper *full,
+ * by `by`. */
+ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const steps by,
                                   const shape sh) {
     bool is_writing = ch->is_writing;
-    if (__builtin_expect(t >= ch->calm_until, 0)) return full(hbm, ch, t);
+    if (__builtin_expect(t >= ch->calm_until, 0)) return by.full(hbm, ch, t);
     if (sh.half && !(t & 1)) return t + 1;
     if (!(is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh))) {
         int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
         return next;
     }
     if (__builtin_expect(t < ch->calm_until, 1)) return min32(ch->calm_until, column_edge(t + 1, sh));
-    if (row_first(ch) <= t) row_step(hbm, ch, t, sh);
+    if (row_first(ch) <= t) by.row(hbm, ch, t);
     return t + 1;
 }
 
@@ -673,17 +677,17 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 
 /* Offers a burst after all that wait at its channel; returns when it was accepted. */
 ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, const hbm_piece *piece,
-                                   int half, int32_t at, int direction, stepper *full, const shape sh) {
+                                   int half, int32_t at, int direction, const steps by, const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     uint64_t place = piece->place ^ (half ? hbm->pair : 0);
-    while (ch->next <= at) ch->next = step(hbm, ch, ch->next, full, sh);
+    while (ch->next <= at) ch->next = step(hbm, ch, ch->next, by, sh);
     if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(hbm, ch, place)) {
         answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
         return at;
     }
     while (q->count >= q->entries) {
         at = ch->next;
-        ch->next = step(hbm, ch, at, full, sh);
+        ch->next = step(hbm, ch, at, by, sh);
     }
     if (half && q->newest != NO_SLOT)
         join(hbm, ch, st, direction, place, piece->ticket[1], at);
@@ -694,23 +698,22 @@ ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *
 }
 
 ALWAYS static inline void offer_piece(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *piece,
-                                      int direction, stepper *full, const shape sh) {
+                                      int direction, const steps by, const shape sh) {
     int32_t at = ch->last_accept;
     for (int half = 0; half <= piece->is_pair; half++)
-        piece->at[half] = at =
-            offer(hbm, st, ch, piece, half, max32(at, piece->at[half]), direction, full, sh);
+        piece->at[half] = at = offer(hbm, st, ch, piece, half, max32(at, piece->at[half]), direction, by, sh);
     ch->last_accept = at;
 }
 
 ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,
-                              int count, stepper *full, const shape sh) {
+                              int count, const steps by, const shape sh) {
     for (int i = 0; i < count; i++) {
         hbm_piece *p = pieces[i];
         ch->accepted[p->is_write] += 1 + p->is_pair;
         if (p->is_write)
-            offer_piece(hbm, st, ch, p, DRAM_WRITE, full, sh);
+            offer_piece(hbm, st, ch, p, DRAM_WRITE, by, sh);
         else
-            offer_piece(hbm, st, ch, p, DRAM_READ, full, sh);
+            offer_piece(hbm, st, ch, p, DRAM_READ, by, sh);
     }
 }
 

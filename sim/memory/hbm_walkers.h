@@ -14,16 +14,20 @@ hbm_walker hbm_walker_base(const ts_hbm *hbm);
 hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
 
 #define WALKER(name, banks, banks_of_pc, banks_of_group, half, closed)                                       \
-    static __attribute__((noinline)) int32_t name##_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
-        return full_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});             \
+    static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {        \
+        row_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});                     \
+    }                                                                                                        \
+    static __attribute__((noinline)) int32_t name##_full(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
+        return full_step(hbm, ch, t, (steps){NULL, name##_row},                                              \
+                         (shape){banks, banks_of_pc, banks_of_group, half, closed});                         \
     }                                                                                                        \
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
-        while (ch->next <= until) ch->next = name##_step(hbm, ch, ch->next);                                 \
+        while (ch->next <= until) ch->next = name##_full(hbm, ch, ch->next);                                 \
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
                            int count) {                                                                      \
-        const shape sh = {banks, banks_of_pc, banks_of_group, half, closed};                                 \
-        run(hbm, st, ch, pieces, count, name##_step, sh);                                                    \
+        run(hbm, st, ch, pieces, count, (steps){name##_full, name##_row},                                    \
+            (shape){banks, banks_of_pc, banks_of_group, half, closed});                                      \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
