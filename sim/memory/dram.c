@@ -143,6 +143,7 @@ dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
     s->groups_of_pc = c->bank_groups * c->sids;
     s->groups = s->groups_of_pc * s->pcs;
     s->group_shift = bit_number(c->banks);
+    s->pc_shift = bit_number(s->banks_of_pc);
     s->banks = s->banks_of_pc * c->pseudo_channels;
     assert(s->banks <= DRAM_MAX_BANKS && s->pcs <= DRAM_MAX_PCS);
     fill_deltas(s, arena);

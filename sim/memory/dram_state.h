@@ -28,7 +28,7 @@ typedef struct {
     int rule_count;
     int32_t ticks_per_ck, length[TS_DRAM_COMMANDS]; /* ticks a command takes, by bit number */
     int banks, pcs, banks_of_pc, banks_of_sid, banks_of_group, groups, groups_of_pc;
-    int group_shift; /* banks_of_group = 1 << group_shift */
+    int group_shift, pc_shift; /* banks_of_group, banks_of_pc are 1 << them */
     int32_t *
         column[2]; /* RD, WR to RD and WR: [(group * 2 + direction) * lanes(groups) + group] of the channel */
     int32_t *act;  /* ACT to ACT without tRC: [group of the pc * banks_of_pc + bank of the pc] */

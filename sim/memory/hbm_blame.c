@@ -15,32 +15,35 @@ static void charge(hbm_channel *ch, int pc, ts_hbm_limiter limiter, int32_t from
 
 /* HBM3 starts ACTs and columns at odd ticks only: what was ready at t - 1 waited for the edge, not for more.
  */
-static bool just_at(const ts_hbm *hbm, int32_t ready, int32_t t) {
-    return ready == t || (hbm->spec->ticks_per_ck == 2 && ready == t - 1);
+static bool just_at(const dram_spec *s, int32_t ready, int32_t t) {
+    return (uint32_t)t - (uint32_t)ready < (uint32_t)s->ticks_per_ck;
 }
 
+/* In the two below the last that holds counts: all are looked at, as a wrong guess of a branch takes longer.
+ */
 ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t) {
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
-    int pc = bank / s->banks_of_pc;
-    if (just_at(hbm, note(d, bank, DRAM_PRE) + s->pre_to_act, t)) return TS_HBM_LIMITER_RP;
-    if (just_at(hbm, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
-    if (just_at(hbm, d->acts[pc][d->act_at[pc]] + s->faw, t)) return TS_HBM_LIMITER_FAW;
-    if (just_at(hbm, note(d, bank, DRAM_ACT) + s->act_to_act, t)) return TS_HBM_LIMITER_RC;
-    if (just_at(hbm, d->act_time[bank], t))
-        return TS_HBM_LIMITER_RRD; /* or a refresh, which has charged its time already */
-    return just_at(hbm, ch->row_bus_free, t) ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
+    int pc = bank >> s->pc_shift;
+    ts_hbm_limiter cause = TS_HBM_LIMITER_SCHEDULING;
+    cause = just_at(s, ch->row_bus_free, t) ? TS_HBM_LIMITER_ROW_BUS : cause;
+    cause = just_at(s, d->act_time[bank], t) ? TS_HBM_LIMITER_RRD : cause; /* or a refresh, charged already */
+    cause = just_at(s, note(d, bank, DRAM_ACT) + s->act_to_act, t) ? TS_HBM_LIMITER_RC : cause;
+    cause = just_at(s, d->acts[pc][d->act_at[pc]] + s->faw, t) ? TS_HBM_LIMITER_FAW : cause;
+    cause = just_at(s, arrival + 1, t) ? TS_HBM_LIMITER_REQUESTS : cause;
+    return just_at(s, note(d, bank, DRAM_PRE) + s->pre_to_act, t) ? TS_HBM_LIMITER_RP : cause;
 }
 
 ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t) {
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
-    if (note(d, bank, DRAM_ACT) + s->act_to_pre == t) return TS_HBM_LIMITER_RAS;
-    if (note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t) return TS_HBM_LIMITER_RTP;
-    if (note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t) return TS_HBM_LIMITER_WR;
-    if (arrival + 1 == t) return TS_HBM_LIMITER_REQUESTS;
-    if (d->pre_time[bank] == t) return TS_HBM_LIMITER_PPD;
-    return ch->row_bus_free == t ? TS_HBM_LIMITER_ROW_BUS : TS_HBM_LIMITER_SCHEDULING;
+    ts_hbm_limiter cause = TS_HBM_LIMITER_SCHEDULING;
+    cause = ch->row_bus_free == t ? TS_HBM_LIMITER_ROW_BUS : cause;
+    cause = d->pre_time[bank] == t ? TS_HBM_LIMITER_PPD : cause;
+    cause = arrival + 1 == t ? TS_HBM_LIMITER_REQUESTS : cause;
+    cause = note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t ? TS_HBM_LIMITER_WR : cause;
+    cause = note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t ? TS_HBM_LIMITER_RTP : cause;
+    return note(d, bank, DRAM_ACT) + s->act_to_pre == t ? TS_HBM_LIMITER_RAS : cause;
 }
 
 static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank,
@@ -48,10 +51,10 @@ static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int
     const ts_dram *d = &ch->dram;
     const dram_spec *s = hbm->spec;
     int group = bank >> s->group_shift, lanes = lanes_of(s->groups),
-        first = bank / s->banks_of_pc * s->groups_of_pc;
-    if (just_at(hbm, d->opened_time[direction][bank], t)) return TS_HBM_LIMITER_RCD;
-    if (just_at(hbm, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
-    for (int after = 0; after < 2 && just_at(hbm, d->column_time[direction][group], t); after++) {
+        first = (bank >> s->pc_shift) * s->groups_of_pc;
+    if (just_at(s, d->opened_time[direction][bank], t)) return TS_HBM_LIMITER_RCD;
+    if (just_at(s, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
+    for (int after = 0; after < 2 && just_at(s, d->column_time[direction][group], t); after++) {
         for (int g = first; g < first + s->groups_of_pc; g++) {
             if (d->group_note[g][after] + s->column[after][(2 * g + direction) * lanes + group] !=
                 d->column_time[direction][group])
@@ -69,7 +72,7 @@ static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int
 void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival,
                       bool is_active, int32_t t) {
     const ts_dram *d = &ch->dram;
-    int pc = bank / hbm->spec->banks_of_pc;
+    int pc = bank >> hbm->spec->pc_shift;
     uint8_t *last = &ch->last_direction[pc];
     int32_t end = t, refreshed = min32(ch->refresh_until[pc], t);
     if (refreshed > ch->bus_until[pc]) {
@@ -95,7 +98,7 @@ void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int ban
 }
 
 void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks) {
-    int pc = bank / hbm->spec->banks_of_pc;
+    int pc = bank >> hbm->spec->pc_shift;
     int32_t end = t;
     const ts_hbm_timing *timing = &hbm->config.timing;
     int32_t interval = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? timing->t_refi : timing->t_refi_pb;
