@@ -76,7 +76,7 @@ typedef struct {
     int refresh_head;                     /* bank refresh: the next bank of each pseudo channel */
     int32_t refresh_again[DRAM_MAX_SIDS]; /* all banks of the stack id are refreshed: not again before */
     int32_t page_at;                      /* closed page: no row is to be closed before */
-    int active_count, opening_count;
+    int active_first, active_count, opening_count;
     int32_t bus_until[DRAM_MAX_PCS];     /* the time of a pseudo channel is accounted for up to here */
     int32_t refresh_until[DRAM_MAX_PCS]; /* its refresh ends */
     int64_t passed[DRAM_MAX_PCS]; /* of its time, passed over without refreshes, and not accounted for */

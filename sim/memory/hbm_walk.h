@@ -271,26 +271,33 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
 /* The first tick from `t` on at which a column command can start. */
 ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.half ? t | 1 : t; }
 
+/* The active bursts, by when their rows are open: a ring, as the first is the one most often served. */
+ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
+    return &ch->active[(unsigned)(ch->active_first + i) % DRAM_MAX_BANKS];
+}
+
 /* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
 ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
     int best = -1, i = 0;
+    int64_t oldest = INT64_MAX;
     int32_t bound = FAR;
-    for (; i < ch->active_count && ch->active[i].opened <= t; i++) {
-        const hbm_active *a = &ch->active[i], *b = &ch->active[best < 0 ? i : best];
+    for (; i < ch->active_count && active_at(ch, i)->opened <= t; i++) {
+        const hbm_active *a = active_at(ch, i);
         int32_t at = ch->dram.column_time[a->direction][a->group];
+        int64_t age = at <= t ? (int64_t)a->arrival * ((int64_t)1 << 32) + a->act : INT64_MAX;
         bound = min32(bound, at);
-        if (at <= t && (best < 0 || a->arrival < b->arrival || (a->arrival == b->arrival && a->act < b->act)))
-            best = i;
+        best = age < oldest ? i : best;
+        oldest = age < oldest ? age : oldest;
     }
-    if (i < ch->active_count) bound = min32(bound, ch->active[i].opened);
+    if (i < ch->active_count) bound = min32(bound, active_at(ch, i)->opened);
     ch->active_at = column_edge(bound, sh);
     return best;
 }
 
 ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape sh) {
     int i = ch->active_count++;
-    for (; i > 0 && ch->active[i - 1].opened > a.opened; i--) ch->active[i] = ch->active[i - 1];
-    ch->active[i] = a;
+    for (; i > 0 && active_at(ch, i - 1)->opened > a.opened; i--) *active_at(ch, i) = *active_at(ch, i - 1);
+    *active_at(ch, i) = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
     ch->active_at = min32(ch->active_at, column_edge(a.opened, sh));
     bound_special(ch, ch->active_at);
@@ -301,10 +308,8 @@ ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int 
                                         int bank) {
     const hbm_queue *q = &ch->queue[direction];
     ch->active_count--;
-    for (int i = index; i < ch->active_count; i++) {
-        ch->active[i] = ch->active[i + 1];
-        IN_REGISTER(i); /* a call of memmove would take longer */
-    }
+    for (int i = index; i > 0; i--) *active_at(ch, i) = *active_at(ch, i - 1);
+    ch->active_first++;
     ch->active_of[bank] = 0;
     if (q->hit[bank] != NO_SLOT)
         set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
@@ -314,7 +319,7 @@ ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int 
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
                                        const shape sh) {
-    hbm_active a = ch->active[index];
+    hbm_active a = *active_at(ch, index);
     if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh))
         after_close(hbm, ch, a.bank);
     remove_active(hbm, ch, index, a.direction, a.bank);
@@ -354,9 +359,9 @@ ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int dire
 
 /* ---- Refresh, and rows that are to be closed. ---- */
 
-static bool any_active(const hbm_channel *ch, int first, int count) {
+static bool any_active(hbm_channel *ch, int first, int count) {
     for (int i = 0; i < ch->active_count; i++) {
-        if (ch->active[i].bank >= first && ch->active[i].bank < first + count) return true;
+        if (active_at(ch, i)->bank >= first && active_at(ch, i)->bank < first + count) return true;
     }
     return false;
 }
