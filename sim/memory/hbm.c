@@ -235,14 +235,14 @@ static void move_base(ts_hbm *hbm, int64_t shift) {
     hbm->gap_at = 0;
 }
 
+/* A channel that stands far behind has nothing to do but refresh. */
 static void rebase(ts_hbm *hbm) {
-    int32_t least = INT32_MAX;
-    for (int i = 0; i < hbm->walked_count; i++)
-        least = hbm->walked[i]->next < least ? hbm->walked[i]->next : least;
-    if (least < REBASE_AT / 2) /* a channel stands far behind: it has nothing to do but refresh */
-        for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], least = REBASE_AT / 2);
-    for (int i = 0; i < hbm->walked_count; i++) channel_rebase(hbm, hbm->walked[i], least);
-    move_base(hbm, least);
+    const int32_t shift = REBASE_AT / 2; /* even: odd ticks, where half CKs have edges, stay odd */
+    for (int i = 0; i < hbm->walked_count; i++) {
+        hbm->walk(hbm, hbm->walked[i], shift);
+        channel_rebase(hbm, hbm->walked[i], shift);
+    }
+    move_base(hbm, shift);
 }
 
 /* ---- Gaps: nothing is queued, and each round of refreshes is like the one before. ---- */
@@ -321,10 +321,7 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
 
 static int32_t to_local(ts_hbm *hbm, int64_t cycle) {
     if (__builtin_expect(cycle - hbm->base >= hbm->gap_at, 0)) pass_gap(hbm, cycle);
-    while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) {
-        for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], REBASE_AT / 2);
-        rebase(hbm);
-    }
+    while (__builtin_expect(cycle - hbm->base >= REBASE_AT, 0)) rebase(hbm);
     return cycle < hbm->base ? 0 : (int32_t)(cycle - hbm->base);
 }
 
@@ -491,7 +488,7 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
 
 static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
     int64_t at = hbm->base + offer_block(hbm, st);
-    if (st->latest >= REBASE_AT) rebase(hbm);
+    while (st->latest >= REBASE_AT) rebase(hbm);
     return at;
 }
 

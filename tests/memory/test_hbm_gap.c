@@ -84,6 +84,29 @@ static void a_long_gap_takes_no_time(void **state) {
     }
 }
 
+/* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
+ * again many times, and with half CKs the edges of commands stay where they are. */
+static void local_cycles_start_again_at_an_edge(void **state) {
+    (void)state;
+    const int64_t period = 2 * 50000007, row = 1 << 18;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 2);
+    config.timing.t_rc = (int32_t)(period / 2);
+    config.timing.t_rcd_rd = 7;
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 64, TS_HBM_UNLIMITED);
+    int64_t first = 0;
+    for (int64_t i = 0; i < 40; i++) {
+        ts_hbm_stream_offer(stream, i * row, 64, false, i * period);
+        int64_t end = ts_hbm_drain(hbm);
+        if (i == 1) first = end; /* the first needs no PRE */
+        if (i > 1) assert_int_equal(end, first + (i - 1) * period);
+    }
+    ts_arena_free(arena);
+}
+
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
 static void pages_close_after_so_many_accesses(void **state) {
     (void)state;
@@ -106,6 +129,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
         cmocka_unit_test(a_long_gap_takes_no_time),
+        cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(pages_close_after_so_many_accesses),
     };
     return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
