@@ -62,13 +62,15 @@ static bool opens_number(const token *at) {
            token_is(at, ':') || token_is(at, MARK2('<', '='));
 }
 
-/* An expression with a parameter, a function or an operator. */
+/* An expression with a parameter, a function or an operator. The T of T(8,128) is none, whatever the
+ * parameters. */
 static bool worth_evaluating(const scope *names, const token *at) {
     if (at->kind == TOKEN_INTEGER) {
         return token_is(at + 1, '+') || token_is(at + 1, '-') || token_is(at + 1, '*') ||
                token_is(at + 1, '/') || token_is(at + 1, '%');
     }
-    return at->kind == TOKEN_NAME && expr_begins(names, at);
+    bool letter = token_is(at + 1, '(') && scope_find(names, at->text, at->length) != NULL;
+    return at->kind == TOKEN_NAME && !letter && expr_begins(names, at);
 }
 
 /* "f32[": its dims are numbers and nothing else, so that a misspelt parameter can be named. */

@@ -164,6 +164,9 @@ static void test_programs(void **state) {
          ".tensor y hbm f32[2,600]{1,0} out\n.tensor n hbm s32[10]{0} inout iota\n.tensor f hbm f32[10]{0} "
          "in\n"
          ".sem a[1]\n.sem b[2]\n.check y ~= x * R + 1 ulp=2\n"},
+        /* a tile's letter is not the parameter */
+        {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
+         ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
