@@ -159,7 +159,8 @@ static void connect(region *r, int from, int to) {
     if (a->writes && reads(b, a->written)) {
         add_edge(r, from, to, false, a->latency);
     } else if (a->writes && b->writes && same_register(a->written, b->written)) {
-        add_edge(r, from, to, false, 1);
+        int64_t lands = a->latency + 1 - b->latency; /* the later write after the earlier one */
+        add_edge(r, from, to, false, lands > 1 ? lands : 1);
     } else if (ordered(r, from, to, &together)) {
         bool seen =
             a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */

@@ -178,7 +178,28 @@ static void test_same_results(void **state) {
     assert_true(packed_cycles * 10 < plain_cycles * 9); /* it is worth something */
 }
 
+/* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
+static void test_later_writes_land_later(void **state) {
+    (void)state;
+    static outcome packed;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 1;
+    ts_target target = make_target(&seed);
+    ts_text text;
+    for (int i = 0; i < TS_LATENCY_COUNT; i++) {
+        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
+    }
+    target.core.latency_cycles[TS_LATENCY_LANE_REDUCE] = 20;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, ".pack auto\nvsum.lane.f32 v1, v2\nvmov v1, 1.0\n");
+    for (int i = 0; i < 20; i++) ts_text_add(&text, "vadd.f32 v3, v3, v4\n");
+    run(arena, &target, text.bytes, &packed);
+    assert_int_equal(packed.cycles, 21);
+    ts_arena_free(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
+                                       cmocka_unit_test(test_later_writes_land_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
