@@ -251,6 +251,9 @@ static void limit_below(core_skip *skip, int64_t difference, int64_t slope) {
 }
 
 static void limit_branch(core_skip *skip, const ts_core *core, const core_op *op) {
+    if (op->instruction->opcode == TS_OP_jump) {
+        return;
+    }
     const uint32_t *in = op->in[1];
     int64_t d = (int64_t)(int32_t)*op->in[0] - (in ? (int32_t)*in : 0);
     int64_t slope = slope_of(skip, core, op->in[0]) - (in ? slope_of(skip, core, in) : 0);

@@ -58,6 +58,10 @@ def branches_end_where_they_end():
         assert code == 0, err
     code, out, err = both("        smov s1, 500\nagain:  ssub s1, s1, 1\n        brnz s1, again\n")
     assert code == 0, err
+    for body in "", "sadd s1, s1, 1\n", "sshl s1, s1, 1\n":         # these never end
+        for limit in "10000", "10001", "10002":
+            code, out, err = both(f"again:  nop\n{body}        jump again\n", "--max-cycles", limit)
+            assert code == 3 and f"has not halted after {limit} cycles" in err, err
 
 
 @test
