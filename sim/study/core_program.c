@@ -374,6 +374,22 @@ static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma
     return good;
 }
 
+/* Where the engine is faster element by element, as for matrices of few elements, it takes the transfer. */
+static bool price_gather(ts_error *err, ts_arena *scratch, const ts_dma_machine *dma, const ts_plan *plan,
+                         ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost, ts_core_program *by) {
+    int src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits,
+        rate = dma->dma->bytes_per_cycle[TS_DMA_GATHER];
+    ts_dma_cost gather;
+    if (rate == 0 ||
+        bytes_of(plan->elements, src_bits > dst_bits ? src_bits : dst_bits) / rate >= cost->cycles)
+        return true;
+    if (!ts_dma_price(err, scratch, dma, plan, src, dst, exact, &gather)) return false;
+    if (gather.cycles >= cost->cycles) return true;
+    *by = (ts_core_program){.slower = by->program, .slower_cycles = cost->cycles};
+    *cost = gather;
+    return true;
+}
+
 bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
                    const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
                    ts_core_program *by) {
@@ -384,7 +400,8 @@ bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, 
     bool wanted = machine->dma.bytes_per_cycle[kind] == 0 && find_matrices(plan, src, dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
         if (fits(&programs[i], plan, kind, &m))
-            return price_program(err, machine, &dma, known, &programs[i], &m, plan, cost, by);
+            return price_program(err, machine, &dma, known, &programs[i], &m, plan, cost, by) &&
+                   price_gather(err, scratch, &dma, plan, src, dst, exact, cost, by);
     }
     if (machine->dma.bytes_per_cycle[ts_dma_kind_done(&machine->dma, plan)] == 0)
         return refuse(err, machine, kind);

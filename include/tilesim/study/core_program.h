@@ -14,12 +14,15 @@ typedef struct {
     const char *parameters; /* "-D TYPE=f32 -D ROWS=128", as `tilesim run` takes them */
     ts_dma_kind kind;       /* what the engine cannot do */
     const char *status;     /* of the machine's word that it cannot: "assumed" */
+    const char *slower;     /* where the engine does it: the program that takes longer; NULL: none does it */
+    int64_t slower_cycles;
 } ts_core_program;
 
 /* As ts_dma_price. A kind whose rate the machine states as 0 costs what the program takes that does it with
  * the core (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; a large one is extended
- * from runs of some blocks and of twice as many. What no shipped program does the engine moves element by
- * element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well. The texts in `by` belong to
+ * from runs of some blocks and of twice as many. What no shipped program does, or does in longer, the engine
+ * moves element by element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well and no program
+ * does it. The texts in `by` belong to
  * `known`. */
 bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
                    const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
