@@ -371,6 +371,10 @@ static bool assemble_statement(assembler *as, const token **at, const token *sto
 }
 
 bool assemble_block(assembler *as, const token *at, const token *stop) {
+    if (as->blocks == BLOCKS_MAX) {
+        return TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
+    }
+    as->blocks++;
     while (at < stop) {
         if (at->kind == TOKEN_LINE) {
             at++;
@@ -378,6 +382,7 @@ bool assemble_block(assembler *as, const token *at, const token *stop) {
             return false;
         }
     }
+    as->blocks--;
     return true;
 }
 

@@ -6,7 +6,7 @@
 
 #include "expr.h"
 
-enum { INSTRUCTIONS_MAX = 1 << 20, EXPANSION_MAX = 32, WORK_MAX = 1 << 22 };
+enum { INSTRUCTIONS_MAX = 1 << 20, EXPANSION_MAX = 32, BLOCKS_MAX = 512, WORK_MAX = 1 << 22 };
 
 /* A list that grows in the arena. */
 #define LIST(type)                                                                                           \
@@ -40,6 +40,7 @@ typedef struct assembler {
     int define_count;
     bool *define_used;
     scope *global, *names; /* tensors and semaphores are global; other new names go to `names` */
+    int blocks;            /* that are open */
     int expansions;        /* macros and includes that are open */
     int work;              /* statements and macro tokens so far */
     bool packing;          /* .pack auto is on */

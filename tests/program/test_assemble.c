@@ -333,6 +333,19 @@ static void test_errors(void **state) {
     assert_int_equal(failures, 0);
 }
 
+static void test_deep_blocks(void **state) {
+    (void)state;
+    for (int depth = 511; depth <= 512; depth++) { /* and the whole program */
+        char text[8192] = "", result[4096];
+        for (int i = 0; i < depth; i++) strcat(text, ".if 1\n");
+        strcat(text, "nop\n");
+        for (int i = 0; i < depth; i++) strcat(text, ".end\n");
+        assemble(text, NULL, 0, result, sizeof(result));
+        const char *expect = "a.tsim:512:6: error: blocks are nested over 512 deep\n.if 1\n     ^\n";
+        assert_string_equal(result, depth == 511 ? "    nop\n" : expect);
+    }
+}
+
 static void test_defines(void **state) {
     (void)state;
     char result[1024];
@@ -349,8 +362,9 @@ static void test_defines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions), cmocka_unit_test(test_programs), cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_operands),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deep_blocks), cmocka_unit_test(test_defines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
