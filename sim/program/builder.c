@@ -130,6 +130,11 @@ ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_
     new.destination = copy_slice(b, destination, destination_begin, destination_size);
     new.source = copy_slice(b, source, source_begin, source_size);
     new.semaphore = semaphore.as.semaphore;
+    if (semaphore.kind != TS_OPERAND_SEMAPHORE) {
+        TOKEN_ERROR(b->as.err, place, "a transfer needs a semaphore");
+        fail(b);
+        return out;
+    }
     if (!check_slice(&b->as, place, &new.destination) || !check_slice(&b->as, place, &new.source) ||
         !check_semaphore(&b->as, place, &new.semaphore) || !add_transfer(&b->as, place, &new, &out)) {
         fail(b);
@@ -138,6 +143,11 @@ ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_
 }
 
 /* ---- Instructions ---- */
+
+static bool has_label(ts_program_builder *b, const token *place, const ts_operand *label) {
+    bool there = label->kind == TS_OPERAND_LABEL && label->as.label >= 0 && label->as.label < b->labels.count;
+    return there || TOKEN_ERROR(b->as.err, place, "there is no such label");
+}
 
 void ts_program_pack(ts_program_builder *b, bool on) {
     pack_region(&b->as);
@@ -164,7 +174,8 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, v
     for (int i = 0; i < count; i++) {
         ts_operand *operand = &new->code.operands[i];
         *operand = va_arg(operands, ts_operand);
-        if (!check_operand(&b->as, place, info, i, operand)) {
+        if (!check_operand(&b->as, place, info, i, operand) ||
+            (operand->kind == TS_OPERAND_LABEL && !has_label(b, place, operand))) {
             fail(b);
             return;
         }
@@ -211,6 +222,10 @@ ts_operand ts_program_label(ts_program_builder *b) {
 }
 
 void ts_program_place(ts_program_builder *b, ts_operand label) {
+    if (b->failed || !has_label(b, place_of(b, "label"), &label)) {
+        fail(b);
+        return;
+    }
     pack_region(&b->as);
     b->labels.items[label.as.label] = b->as.items.count;
 }

@@ -221,6 +221,21 @@ static void wrong_label(void **state) {
     error_of(f, "jump goes to a label that was never placed");
 }
 
+static void no_such_label(void **state) {
+    fixture *f = *state;
+    ts_program_place(f->b, ts_sreg(0));
+    error_of(f, "there is no such label");
+}
+
+static void no_semaphore(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t rows[] = {16, 256}, one[] = {1, 16, 256};
+    ts_program_transfer(f->b, f->xb, zero, one, f->x, zero, rows, ts_sreg(1));
+    error_of(f, "a transfer needs a semaphore");
+}
+
 static void wrong_name(void **state) {
     fixture *f = *state;
     declare(f);
@@ -243,6 +258,8 @@ int main(void) {
         TEST(wrong_boundary),
         TEST(wrong_slice),
         TEST(wrong_label),
+        TEST(no_such_label),
+        TEST(no_semaphore),
         TEST(wrong_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
