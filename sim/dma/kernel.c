@@ -104,24 +104,36 @@ static int find_parts(ts_job *j, const ts_plan_box *box, const ts_digit *src, in
     return count;
 }
 
-/* How lines with gaps in their padded form are arranged. */
-static void set_orders(ts_tile *tile, const ts_plan_box *box, int unit, int count, const ts_digit *src,
-                       const ts_digit *dst, int *src_elements, int *dst_elements) {
-    uint8_t at[TS_LINE_BYTES], from[TS_LINE_BYTES] = {0};
-    *src_elements = ts_lines_order(box, src, count, at);
-    bool gaps = at[*src_elements - 1] != *src_elements - 1;
-    for (int i = 0; gaps && i < *src_elements; i++) {
-        for (int k = 0; k < unit; k++) from[at[i] * unit + k] = (uint8_t)(i * unit + k);
+/* The elements of a whole line that is not so padded in memory: ts_lines_order. */
+typedef struct {
+    int count;
+    uint8_t positions[TS_LINE_BYTES], places[TS_LINE_BYTES];
+} line_elements;
+
+/* How lines that are padded otherwise than in memory are arranged. */
+static void set_orders(ts_tile *tile, int unit, const line_elements *src, const line_elements *dst) {
+    uint8_t from[TS_LINE_BYTES] = {0};
+    bool moves = src->positions[src->count - 1] != src->places[src->count - 1];
+    for (int i = 0; moves && i < src->count * unit; i++) {
+        from[src->positions[i / unit] * unit + i % unit] = (uint8_t)(src->places[i / unit] * unit + i % unit);
     }
-    for (int p = 0; gaps && p < tile->line_bytes; p++) {
+    for (int p = 0; moves && p < tile->line_bytes; p++) {
         tile->order[p] = from[tile->orders ? tile->order[p] : p];
     }
-    tile->orders = tile->orders || gaps;
-    *dst_elements = ts_lines_order(box, dst, count, at);
-    tile->packs = at[*dst_elements - 1] != *dst_elements - 1;
-    for (int i = 0; tile->packs && i < *dst_elements * unit; i++) {
-        tile->pack[i] = (uint8_t)(at[i / unit] * unit + i % unit);
+    tile->orders = tile->orders || moves;
+    tile->packs = dst->positions[dst->count - 1] != dst->places[dst->count - 1];
+    for (int i = 0; tile->packs && i < dst->count * unit; i++) {
+        tile->pack[dst->places[i / unit] * unit + i % unit] =
+            (uint8_t)(dst->positions[i / unit] * unit + i % unit);
     }
+}
+
+/* The bytes of each line, which has the first so many elements. */
+static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit, const line_elements *line) {
+    uint64_t first[TS_LINE_BYTES + 1] = {0};
+    for (int i = 0; i < line->count; i++)
+        first[i + 1] = first[i] | ((UINT64_C(1) << unit) - 1) << (line->places[i] * unit);
+    for (int i = 0; i < lines; i++) masks[i] = first[have[i]];
 }
 
 /* Tiles of lines that are not whole, if enough of them is there. */
@@ -131,7 +143,8 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
     ts_tile *tile = &j->tile;
     int width = m->dst.element_bits, unit = width / 8,
         count = log2_of(kernels->line_bytes / (unit ? unit : 1));
-    int src_elements, dst_elements;
+    line_elements from, to;
+    uint8_t dst_have[TS_TILE_LINES];
     int64_t useful = 1;
     ts_digit digits[2 * TS_TILE_STAGES], *dst = digits + count, enters[TS_TILE_STAGES],
                                          leaves[TS_TILE_STAGES];
@@ -145,19 +158,22 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
         useful *= times < box->loops[i].extent ? times : box->loops[i].extent;
     }
     if (useful * least < (int64_t)1 << (tile->stages + count)) return false;
-    set_orders(tile, box, unit, count, digits, dst, &src_elements, &dst_elements);
+    from.count = ts_lines_order(box, false, m->src.element_bits, digits, count, from.positions, from.places);
+    to.count = ts_lines_order(box, true, width, dst, count, to.positions, to.places);
+    set_orders(tile, unit, &from, &to);
     j->kernels = kernels;
     j->joins = false;
     j->fills = !m->same;
     j->narrow.lines = 1 << tile->stages;
     set_lines(j, enters, leaves);
-    ts_lines_measure(box, digits, count, enters, tile->stages, src_elements, j->have);
-    ts_lines_measure(box, dst, count, leaves, tile->stages, dst_elements, tile->dst_bytes);
+    ts_lines_measure(box, digits, count, enters, tile->stages, from.count, j->have);
+    ts_lines_measure(box, dst, count, leaves, tile->stages, to.count, dst_have);
+    set_masks(tile->src_mask, 1 << tile->stages, j->have, unit, &from);
+    set_masks(tile->dst_mask, 1 << tile->stages, dst_have, unit, &to);
     for (int i = 0; i < 1 << tile->stages; i++) {
-        tile->src_bytes[i] = (uint8_t)(j->have[i] * unit);
-        tile->dst_bytes[i] = (uint8_t)(tile->dst_bytes[i] * unit);
-        if (j->have[i] == 0) tile->src_line[i] = 0;
-        if (tile->dst_bytes[i] == 0) tile->dst_line[i] = 0;
+        if (j->have[i] > 0) j->have[i] = (uint8_t)(from.places[j->have[i] - 1] + 1);
+        if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
+        if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
     set_loops(j, box, bits);
     tile->masks = true;

@@ -45,10 +45,11 @@ typedef struct {
      * bytes in the middle change places, then both lanes are arranged again. */
     bool orders, swaps, orders_again;
     uint8_t order[TS_LINE_BYTES], order_again[16];
-    /* Lines that are not whole in memory: so many bytes of each are there. In memory they have no gaps; byte
-     * i of a line of the destination is then byte pack[i] of the tile's. */
+    /* Lines that are not whole in memory: the bytes of each that are there. Byte i of a line of the destination
+     * is then byte pack[i] of the tile's. */
     bool masks, packs;
-    uint8_t pack[TS_LINE_BYTES], src_bytes[TS_TILE_LINES], dst_bytes[TS_TILE_LINES];
+    uint8_t pack[TS_LINE_BYTES];
+    uint64_t src_mask[TS_TILE_LINES], dst_mask[TS_TILE_LINES];
     int64_t src_line[TS_TILE_LINES], dst_line[TS_TILE_LINES]; /* bytes */
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */

@@ -111,7 +111,7 @@ INLINE void prefetch(ts_load how, const uint8_t *p) {
 
 INLINE wide load_line(ts_load how, bool masked, const ts_tile *tile, int line, const uint8_t *p) {
     if (!masked) return load(how, p);
-    return _mm512_maskz_loadu_epi8(_bzhi_u64(UINT64_MAX, tile->src_bytes[line]), p);
+    return _mm512_maskz_loadu_epi8(tile->src_mask[line], p);
 }
 
 INLINE void store(uint8_t *p, bool streams, wide v) {
@@ -128,8 +128,8 @@ INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
 
 INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line, uint8_t *p, wide v) {
     if (masked && !streams)
-        _mm512_mask_storeu_epi8(p, _bzhi_u64(UINT64_MAX, tile->dst_bytes[line]), v);
-    else if (!masked || tile->dst_bytes[line] > 0)
+        _mm512_mask_storeu_epi8(p, tile->dst_mask[line], v);
+    else if (!masked || tile->dst_mask[line] != 0)
         store(p, streams, v);
 }
 

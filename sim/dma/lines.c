@@ -19,26 +19,32 @@ void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_di
     int i = 0;
     for (int n = 0; n < box->loop_count && i < count; n++) {
         const ts_plan_loop *loop = &box->loops[n];
-        if (step_of(loop, dst) != stride || loop->extent < 2) continue;
+        int64_t step = step_of(loop, dst);
+        if (step < stride || step > (int64_t)width << i || loop->extent < 2) continue;
         int bits = digits_of(loop->extent, count - i);
         for (int k = 0; k < bits; k++, i++) {
             digits[i] =
                 (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
-        stride *= smaller(loop->extent, INT64_C(1) << bits);
+        stride = step * smaller(loop->extent, INT64_C(1) << bits);
         n = -1; /* from the first loop again */
     }
     for (int none = -1; i < count; none--) digits[i++] = (ts_digit){.loop = none};
 }
 
-int ts_lines_order(const ts_plan_box *box, const ts_digit *digits, int count, uint8_t *positions) {
+int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
+                   uint8_t *positions, uint8_t *places) {
     int used = 1;
-    positions[0] = 0;
+    positions[0] = places[0] = 0;
     for (int i = 0, next; i < count && digits[i].loop >= 0; i = next) {
         for (next = i; next < count && digits[next].loop == digits[i].loop;) next++;
-        int64_t values = smaller(box->loops[digits[i].loop].extent, INT64_C(1) << (next - i));
+        const ts_plan_loop *loop = &box->loops[digits[i].loop];
+        int64_t values = smaller(loop->extent, INT64_C(1) << (next - i)), step = step_of(loop, dst) / width;
         for (int v = 1; v < values; v++) {
-            for (int k = 0; k < used; k++) positions[v * used + k] = (uint8_t)(positions[k] + (v << i));
+            for (int k = 0; k < used; k++) {
+                positions[v * used + k] = (uint8_t)(positions[k] + (v << i));
+                places[v * used + k] = (uint8_t)(places[k] + v * step);
+            }
         }
         used *= (int)values;
     }

@@ -26,7 +26,7 @@ static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) 
     intptr_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
     if (j->joins) return false;
     for (int i = 0; tile->masks && i < 1 << tile->stages; i++) {
-        if (tile->dst_bytes[i] % tile->line_bytes != 0) return false;
+        if (tile->dst_mask[i] != 0 && tile->dst_mask[i] != UINT64_MAX) return false;
     }
     for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
     if (all % LINE_OF_MEMORY != 0) return false;
