@@ -5,7 +5,7 @@
 #include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LONG_RUN = 512, FEW = 8 };
+enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LONG_RUN = 512, FEW = 8, LITTLE = 2, FEW_TILES = 3, MANY = 8 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -36,13 +36,21 @@ static int64_t rest_of(const ts_plan_loop *loop, int bits) {
     return loop->extent >> bits == 0 ? 0 : loop->extent & ((INT64_C(1) << bits) - 1);
 }
 
+static bool is_narrow(const ts_mover *m) { return m->src.element_bits < 8 || m->dst.element_bits < 8; }
+
+/* Is what tiles leave of a loop moved by itself, and not by a tile that ends where the loop does? */
+static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int bits) {
+    int64_t rest = rest_of(loop, bits), times = INT64_C(1) << bits;
+    if (is_narrow(m)) return rest > 0;
+    return rest > 0 && !m->streams && rest <= LITTLE && rest * MANY <= times && loop->extent < FEW_TILES * times;
+}
+
 static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {
-    bool again = j->m->src.element_bits >= 8 && j->m->dst.element_bits >= 8;
     j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
         int64_t times = INT64_C(1) << bits[i], last = loop.extent - times;
-        bool has_tail = again && rest_of(&loop, bits[i]) > 0;
+        bool has_tail = rest_of(&loop, bits[i]) > 0 && !is_apart(j->m, &loop, bits[i]);
         if (loop.extent / times < 2 && !has_tail) continue;
         j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent / times,
                                                   .src_bits = loop.src_bits * times,
@@ -264,11 +272,11 @@ static void split_run(ts_job *j) {
 
 /* ---- A box ---- */
 
-/* Moves what tiles of narrow elements leave of each loop. */
+/* Moves what tiles leave of each loop. */
 static void move_rests(const ts_mover *m, ts_plan_box box, const int *bits) {
     for (int i = 0; i < box.loop_count; i++) {
         int64_t rest = rest_of(&box.loops[i], bits[i]);
-        if (rest == 0) continue;
+        if (!is_apart(m, &box.loops[i], bits[i])) continue;
         ts_plan_box edge = box;
         edge.loops[i].extent = rest;
         edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
@@ -401,7 +409,7 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         ts_move_elements(m, box);
         return;
     }
-    bool leaves = j.tile_function && (m->src.element_bits < 8 || m->dst.element_bits < 8);
+    bool leaves = j.tile_function && is_narrow(m);
     int outside = leaves ? find_peel(m, box, bits) : -1;
     if (outside >= 0) {
         peel(m, *box, outside);
@@ -410,5 +418,5 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_job_order(&j, box);
     if (m->streams && j.tile_function && !j.streams && !leaves && !j.joins && ts_stage_move(m, box)) return;
     ts_job_run(&j, box->src_bits, box->dst_bits);
-    if (leaves) move_rests(m, *box, bits);
+    if (j.tile_function) move_rests(m, *box, bits);
 }
