@@ -5,7 +5,17 @@
 #include "job.h"
 #include "tilesim/layout/convert.h"
 
-enum { PEELED_BYTES = 64 << 10, SHORT_LINE = 32, MOSTLY = 2, HARDLY = 8, LONG_RUN = 512, FEW = 8, LITTLE = 2, FEW_TILES = 3, MANY = 8 };
+enum {
+    PEELED_BYTES = 64 << 10,
+    SHORT_LINE = 32,
+    MOSTLY = 2,
+    HARDLY = 8,
+    LONG_RUN = 512,
+    FEW = 8,
+    LITTLE = 2,
+    FEW_TILES = 3,
+    MANY = 8
+};
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
@@ -42,7 +52,8 @@ static bool is_narrow(const ts_mover *m) { return m->src.element_bits < 8 || m->
 static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int bits) {
     int64_t rest = rest_of(loop, bits), times = INT64_C(1) << bits;
     if (is_narrow(m)) return rest > 0;
-    return rest > 0 && !m->streams && rest <= LITTLE && rest * MANY <= times && loop->extent < FEW_TILES * times;
+    return rest > 0 && !m->streams && rest <= LITTLE && rest * MANY <= times &&
+           loop->extent < FEW_TILES * times;
 }
 
 static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {

@@ -45,8 +45,8 @@ typedef struct {
      * bytes in the middle change places, then both lanes are arranged again. */
     bool orders, swaps, orders_again;
     uint8_t order[TS_LINE_BYTES], order_again[16];
-    /* Lines that are not whole in memory: the bytes of each that are there. Byte i of a line of the destination
-     * is then byte pack[i] of the tile's. */
+    /* Lines that are not whole in memory: the bytes of each that are there. Byte i of a line of the
+     * destination is then byte pack[i] of the tile's. */
     bool masks, packs;
     uint8_t pack[TS_LINE_BYTES];
     uint64_t src_mask[TS_TILE_LINES], dst_mask[TS_TILE_LINES];

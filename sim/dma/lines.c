@@ -14,30 +14,43 @@ static int digits_of(int64_t extent, int most) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* The loop with the shortest steps, from `least` to `most`; -1. */
+static int next_loop(const ts_plan_box *box, bool dst, int64_t least, int64_t most) {
+    int next = -1;
+    for (int n = 0; n < box->loop_count; n++) {
+        int64_t step = step_of(&box->loops[n], dst);
+        if (step < least || step > most || box->loops[n].extent < 2) continue;
+        next = n;
+        most = step - 1;
+    }
+    return next;
+}
+
 void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits) {
     int64_t stride = width;
-    int i = 0;
-    for (int n = 0; n < box->loop_count && i < count; n++) {
+    int i = 0, none = -1;
+    while (i < count) {
+        int n = next_loop(box, dst, stride, (int64_t)width << (count - 1));
+        if (n < 0) break;
         const ts_plan_loop *loop = &box->loops[n];
-        int64_t step = step_of(loop, dst);
-        if (step < stride || step > (int64_t)width << i || loop->extent < 2) continue;
+        while ((int64_t)width << i < step_of(loop, dst)) digits[i++] = (ts_digit){.loop = none--};
         int bits = digits_of(loop->extent, count - i);
         for (int k = 0; k < bits; k++, i++) {
             digits[i] =
                 (ts_digit){n, k, loop->src_bits * (INT64_C(1) << k), loop->dst_bits * (INT64_C(1) << k)};
         }
-        stride = step * smaller(loop->extent, INT64_C(1) << bits);
-        n = -1; /* from the first loop again */
+        stride = step_of(loop, dst) * smaller(loop->extent, INT64_C(1) << bits);
     }
-    for (int none = -1; i < count; none--) digits[i++] = (ts_digit){.loop = none};
+    while (i < count) digits[i++] = (ts_digit){.loop = none--};
 }
 
 int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
                    uint8_t *positions, uint8_t *places) {
     int used = 1;
     positions[0] = places[0] = 0;
-    for (int i = 0, next; i < count && digits[i].loop >= 0; i = next) {
+    for (int i = 0, next; i < count; i = next) {
         for (next = i; next < count && digits[next].loop == digits[i].loop;) next++;
+        if (digits[i].loop < 0) continue;
         const ts_plan_loop *loop = &box->loops[digits[i].loop];
         int64_t values = smaller(loop->extent, INT64_C(1) << (next - i)), step = step_of(loop, dst) / width;
         for (int v = 1; v < values; v++) {

@@ -90,11 +90,11 @@ void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, co
 
 /* ---- Lines that are not whole (lines.c) ---- */
 
-/* `count` digits of a line of one side: of loops of any extent, each padded to a power of two, whose elements lie
- * in memory as they do so padded, or closer; then of no loop (-1, -2, ..). */
+/* `count` digits of a line of one side: of loops of any extent, each padded to a power of two, whose elements
+ * lie in memory as they do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
 void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits);
-/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in the
- * order of memory; how many. */
+/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in
+ * the order of memory; how many. */
 int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
                    uint8_t *positions, uint8_t *places);
 /* How many elements each of the lines numbered by these digits has, of so many in a whole one. */
