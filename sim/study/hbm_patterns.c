@@ -9,96 +9,11 @@
 
 enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };
 
-#define READ(...)                                                                                            \
-    {                                                                                                        \
-        false, 0, { __VA_ARGS__ }                                                                            \
-    }
-#define READ_AT(base, ...)                                                                                   \
-    {                                                                                                        \
-        false, base, { __VA_ARGS__ }                                                                         \
-    }
-#define WRITE_AT(base, ...)                                                                                  \
-    {                                                                                                        \
-        true, base, { __VA_ARGS__ }                                                                          \
-    }
-
 const ts_hbm_pattern ts_hbm_patterns[] = {
-    {.name = "a_seq_rd",
-     .meaning = "reads in order",
-     .extents = {1, 1, 1, 262144},
-     .leg_count = 1,
-     .legs = {READ(0, 0, 0, 64)}},
-    {.name = "b_seq_wr",
-     .meaning = "writes in order",
-     .extents = {1, 1, 1, 262144},
-     .leg_count = 1,
-     .legs = {WRITE_AT(0, 0, 0, 0, 64)}},
-    {.name = "c_copy4k",
-     .meaning = "copies 4 KiB at a time, both buffers aligned alike",
-     .extents = {1, 1, 2048, 64},
-     .turn = 3,
-     .leg_count = 2,
-     .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER, 0, 0, 4096, 64)}},
-    {.name = "c2_copy4k_off",
-     .meaning = "the same, the destination 128 KiB further",
-     .extents = {1, 1, 2048, 64},
-     .turn = 3,
-     .leg_count = 2,
-     .legs = {READ(0, 0, 4096, 64), WRITE_AT(OTHER + 128 * KIB, 0, 0, 4096, 64)}},
-    {.name = "d_s4k_512",
-     .meaning = "reads 512 bytes every 4 KiB",
-     .extents = {1, 1, 8192, 8},
-     .leg_count = 1,
-     .legs = {READ(0, 0, 4 * KIB, 64)}},
-    {.name = "e_s32k_512",
-     .meaning = "reads 512 bytes every 32 KiB",
-     .extents = {1, 1, 8192, 8},
-     .leg_count = 1,
-     .legs = {READ(0, 0, 32 * KIB, 64)}},
-    {.name = "f_s4k_64",
-     .meaning = "reads 64 bytes every 4 KiB",
-     .extents = {1, 1, 1, 65536},
-     .leg_count = 1,
-     .legs = {READ(0, 0, 0, 4 * KIB)}},
-    {.name = "g_tile_f32",
-     .meaning = "reads (8,128) tiles of an f32 matrix that lies in rows",
-     .extents = {128, 32, 8, 8},
-     .leg_count = 1,
-     .legs = {READ(128 * KIB, 512, 16 * KIB, 64)}},
-    {.name = "h_tile_bf16",
-     .meaning = "reads (8,128) tiles of a bf16 matrix that lies in rows",
-     .extents = {256, 32, 8, 4},
-     .leg_count = 1,
-     .legs = {READ(64 * KIB, 256, 8 * KIB, 64)}},
-    {.name = "i_col_f32",
-     .meaning = "reads an f32 matrix that lies in rows, by columns",
-     .extents = {1, 1, 16, 4096},
-     .leg_count = 1,
-     .legs = {READ(0, 0, 64, 16 * KIB)}},
-    {.name = "j_random",
-     .meaning = "reads anywhere in 256 MiB",
-     .extents = {1, 1, 1, 131072},
-     .leg_count = 1,
-     .random_lines = 256 * MIB / TS_HBM_REQUEST_BYTES,
-     .legs = {READ(0, 0, 0, 0)}},
-    {.name = "k_bankconf",
-     .meaning = "reads row after row of one bank",
-     .extents = {1, 1, 1, 16384},
-     .leg_count = 1,
-     .row_stride = true,
-     .legs = {READ(0, 0, 0, 0)}},
-    {.name = "l_relayout",
-     .meaning = "f32 rows to (8,128) tiles",
-     .extents = {64, 32, 8, 8},
-     .turn = 2,
-     .leg_count = 2,
-     .legs = {READ(128 * KIB, 512, 16 * KIB, 64), WRITE_AT(OTHER, 128 * KIB, 4096, 512, 64)}},
-    {.name = "m_unlayout",
-     .meaning = "(8,128) tiles to f32 rows",
-     .extents = {64, 32, 8, 8},
-     .turn = 2,
-     .leg_count = 2,
-     .legs = {READ_AT(OTHER, 128 * KIB, 4096, 512, 64), WRITE_AT(0, 128 * KIB, 512, 16 * KIB, 64)}},
+#define PATTERN(id, text, first, extents, ...)                                                               \
+    {.name = id, .meaning = text, .turn = first, extents, __VA_ARGS__},
+#include "hbm_patterns.def"
+#undef PATTERN
     {0},
 };
 
