@@ -45,6 +45,17 @@ static int64_t stall_ticks(const ts_hbm_config *hbm) {
     return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
 }
 
+/* What was left out is charged by differences of counts, and a wait at the end may be shorter than before:
+ * what is below 0 then comes out of the waits for requests. */
+static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) {
+        if (cycles[i] >= 0 || i == TS_HBM_LIMITER_REQUESTS) continue;
+        cycles[TS_HBM_LIMITER_REQUESTS] += cycles[i];
+        cycles[i] = 0;
+    }
+    if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
+}
+
 /* Walks the transfer on a part of the memory's channels; *good: the part stands for all of it, and what was
  * left out is charged. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
@@ -62,6 +73,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &cost->hbm);
     ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
+    balance(cost->hbm.limiter_cycles);
     cost->skipped = cost->skipped || share > 1;
     *good = ts_hbm_part_is_fair(hbm) && !ts_dma_has_lost(dma);
     ts_dma_free(dma);

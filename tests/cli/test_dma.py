@@ -107,6 +107,13 @@ def few_bytes_do_not_conflict():
 
 
 @test
+def waits_are_counted_up():
+    src, dst = "f16[2,2048,2048]{2,0,1:T(128)S(1)}", "f16[2,2048,2048]{2,0,1:T(4,128)(2,1)}"
+    waits, exact = (price(src, dst, "--alone", "-m", "trainium2", *options)["hbm_limiters"] for options in ([], ["--exact"]))
+    assert min(waits.values()) > 0 and abs(waits["requests"] / exact["requests"] - 1) < 0.01, (waits, exact)
+
+
+@test
 def same_answer_twice():
     assert expect(["dma", ROWS, TILES, "--explain"]) == expect(["dma", ROWS, TILES, "--explain"])
 

@@ -89,6 +89,7 @@ def bills_of_random_pairs():
         assert sum(parts.values()) == bill["cycles"] and min(parts.values()) >= 0, (words, bill)
         assert parts["fixed"] >= min(bill["fixed_cycles"], bill["cycles"])
         assert 0 <= bill["padding_bytes"] + bill["waste_bytes"] <= bill["moved_bytes"] or bill["kind"] == "core program"
+        assert min(bill["hbm_limiters"].values(), default=1) > 0
         assert bill["peak_percent"] <= 100 and bill["row_hits"] <= bill["bursts"]
         assert abs(bill["gb_per_s"] - bill["useful_bytes"] / bill["microseconds"] / 1000) <= 0.001 + 0.001 * bill["gb_per_s"]
         assert abs(bill["peak_percent"] - 100 * bill["memory_cycles"] / bill["cycles"]) < 0.001
