@@ -52,12 +52,12 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "%s descriptor%s\n", grouped(digits, s->cost.transfer.descriptors),
                 s->cost.transfer.descriptors == 1 ? "" : "s");
     if (kind == s->cost.transfer.kind) return;
-    ts_text_add(out, "              the engine cannot %s (%s is 0), ", kind_verb(kind),
-                ts_dma_rate_field(kind));
+    ts_text_add(out, "              the engine cannot %s (%s is 0, %s), ", kind_verb(kind),
+                ts_dma_rate_field(kind), s->by.status);
     if (s->by.slower)
         ts_text_add(out, "and %s takes %s cycles\n", s->by.slower, grouped(digits, s->by.slower_cycles));
     else
-        ts_text_add(out, "nor does a shipped program\n");
+        ts_text_add(out, "nor does a program\n");
 }
 
 /* "4 bits", "512 B", "4 KiB". */

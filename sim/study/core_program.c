@@ -385,7 +385,9 @@ static bool price_gather(ts_error *err, ts_arena *scratch, const ts_dma_machine 
         return true;
     if (!ts_dma_price(err, scratch, dma, plan, src, dst, exact, &gather)) return false;
     if (gather.cycles >= cost->cycles) return true;
-    *by = (ts_core_program){.slower = by->program, .slower_cycles = cost->cycles};
+    by->slower = by->program;
+    by->slower_cycles = cost->cycles;
+    by->program = by->parameters = NULL;
     *cost = gather;
     return true;
 }
@@ -396,7 +398,7 @@ bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, 
     ts_dma_machine dma = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
     ts_dma_kind kind = ts_dma_classify(plan);
     matrices m;
-    *by = (ts_core_program){0};
+    *by = (ts_core_program){.kind = kind, .status = status_of(machine, kind)};
     bool wanted = machine->dma.bytes_per_cycle[kind] == 0 && find_matrices(plan, src, dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
         if (fits(&programs[i], plan, kind, &m))

@@ -105,10 +105,10 @@ def what_no_program_does():
     odd = "f32[512,512] S[(64,8,32,16):(4096@m,16@m,128@m,1@m)]"
     text = expect(["dma", "f64[64,64]{1,0}", "f64[64,64]{0,1}", "--alone"])
     assert "\nplan          gather, element by element: 1 box, " in text
-    assert "\n              the engine cannot transpose (dma.rate.transpose is 0), nor does a shipped program\n" in text
+    assert "\n              the engine cannot transpose (dma.rate.transpose is 0, derived), nor does a program\n" in text
     many = ("s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c")  # 3,584 matrices of 56 x 4
     gather, text = price(*many), " ".join(expect(["dma", *many, "--alone"]).split())
-    program = re.search(r"cannot transpose \(dma.rate.transpose is 0\), and programs/transpose.tsim takes ([0-9,]+) cycles", text)
+    program = re.search(r"cannot transpose \(dma.rate.transpose is 0, derived\), and programs/transpose.tsim takes ([0-9,]+) cycles", text)
     assert gather["kind"] == "gather" and int(program[1].replace(",", "")) > 5 * gather["cycles"], text
     slow = price("f32[8,8]{1,0}", "f32[8,8]{0,1}", "--set", "dma.rate.gather=0")
     assert slow["kind"] == "core program" and slow["cycles"] > price("f32[8,8]{1,0}", "f32[8,8]{0,1}")["cycles"]

@@ -12,8 +12,8 @@ ts_core_programs *ts_core_programs_new(ts_arena *arena);
 typedef struct {
     const char *program;    /* "programs/transpose.tsim"; NULL: the engine does it */
     const char *parameters; /* "-D TYPE=f32 -D ROWS=128", as `tilesim run` takes them */
-    ts_dma_kind kind;       /* what the engine cannot do */
-    const char *status;     /* of the machine's word that it cannot: "assumed" */
+    ts_dma_kind kind;       /* of the transfer: what the engine cannot do, where it does not */
+    const char *status;     /* of the machine's rate for it: "assumed" */
     const char *slower;     /* where the engine does it: the program that takes longer; NULL: none does it */
     int64_t slower_cycles;
 } ts_core_program;
