@@ -130,6 +130,7 @@ dram_spec *dram_spec_new(ts_arena *arena, const ts_hbm_config *c) {
     s->rules = TS_NEW_ARRAY(arena, ts_dram_rule, count_rules());
     fill_rules(s, c);
     s->ticks_per_ck = c->ticks_per_ck;
+    s->odd = c->ticks_per_ck == 2;
     for (int bit = 0; bit < TS_DRAM_COMMANDS; bit++) {
         int command = 1 << bit;
         s->length[bit] = command == ACT                    ? c->act_ticks
@@ -160,7 +161,7 @@ void dram_clear(ts_dram *d, const dram_spec *spec) {
     fill(d->column_time[0], 2 * DRAM_MAX_GROUPS, 0);
     fill(d->opened_time[0], 2 * DRAM_MAX_BANKS, 0);
     fill(d->act_time, DRAM_MAX_BANKS, 0);
-    fill(d->pre_time, DRAM_MAX_BANKS, 0);
+    fill(d->row_time, DRAM_MAX_BANKS, spec->odd);
     fill(d->open_row, DRAM_MAX_BANKS, DRAM_CLOSED);
     fill(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, DRAM_NEVER);
     fill(d->group_note[0], DRAM_MAX_GROUPS * 2, DRAM_NEVER);
@@ -168,6 +169,7 @@ void dram_clear(ts_dram *d, const dram_spec *spec) {
     fill(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, DRAM_NEVER);
     fill(d->act_at, DRAM_MAX_PCS, 0);
     fill(d->open_banks, DRAM_MAX_PCS, 0);
+    d->last_column = DRAM_NEVER;
 }
 
 static void shift_down(int32_t *values, int count, int32_t shift) {
@@ -179,11 +181,12 @@ void dram_rebase(ts_dram *d, int32_t shift) {
     shift_down(d->column_time[0], 2 * DRAM_MAX_GROUPS, shift);
     shift_down(d->opened_time[0], 2 * DRAM_MAX_BANKS, shift);
     shift_down(d->act_time, DRAM_MAX_BANKS, shift);
-    shift_down(d->pre_time, DRAM_MAX_BANKS, shift);
+    shift_down(d->row_time, DRAM_MAX_BANKS, shift);
     shift_down(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, shift);
     shift_down(d->group_note[0], DRAM_MAX_GROUPS * 2, shift);
     shift_down(d->pc_note[0], DRAM_MAX_PCS * DRAM_NOTES, shift);
     shift_down(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, shift);
+    shift_down(&d->last_column, 1, shift);
 }
 
 static int banks_of_level(const dram_spec *s, ts_dram_level level) {
@@ -231,27 +234,33 @@ ts_dram_limit dram_earliest(const ts_dram *d, ts_dram_command command, int bank)
     return limit;
 }
 
+/* No bank of the pseudo channel is opened before. */
+static void raise_closed(ts_dram *d, int first, int count, int32_t least) {
+    for (int bank = first; bank < first + count; bank++) {
+        raise_to(&d->act_time[bank], least);
+        if (d->open_row[bank] == DRAM_CLOSED) d->row_time[bank] = d->act_time[bank] | d->spec->odd;
+    }
+}
+
 void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     const dram_spec *s = d->spec;
     int pc = bank / s->banks_of_pc, first = pc * s->banks_of_pc, count = s->banks_of_pc;
     if (command == TS_DRAM_RDA || command == TS_DRAM_WRA) {
         int direction = command == TS_DRAM_WRA;
-        int32_t pre_time = d->pre_time[bank], last = d->bank_note[bank][direction];
+        int32_t last = d->bank_note[bank][direction];
         dram_column(d, direction, bank, bank >> s->group_shift, t, s->groups);
-        d->pre_time[bank] = pre_time; /* a PRE does not wait for a row that closes itself */
-        d->bank_note[bank][direction] = last;
+        d->bank_note[bank][direction] = last; /* a PRE does not wait for a row that closes itself */
         raise_to(&d->act_time[bank], t + s->column_a_to_act[direction]);
         dram_close(d, bank, count);
     } else if (command == TS_DRAM_PREA) {
-        raise_all(d->act_time + first, t + s->prea_to_act, count);
         fill(d->open_row + first, count, DRAM_CLOSED);
-        if (s->pre_to_pre > 0) raise_all(d->pre_time + first, t + s->pre_to_pre, count);
+        raise_closed(d, first, count, t + s->prea_to_act);
         d->open_banks[pc] = 0;
     } else if (command == TS_DRAM_REFA) {
-        raise_all(d->act_time + first, t + s->refa_to_act, count);
+        raise_closed(d, first, count, t + s->refa_to_act);
     } else {
-        raise_all(d->act_time + first, t + s->refb_to_act_pc, count);
         raise_to(&d->act_time[bank], t + s->refb_to_act);
+        raise_closed(d, first, count, t + s->refb_to_act_pc);
     }
     d->bank_note[bank][bit_number((int)command)] = d->pc_note[pc][bit_number((int)command)] = t;
 }

@@ -118,7 +118,7 @@ static pick pick_in_bank(const ts_hbm *hbm, const hbm_channel *ch, int bank, int
             at = d->act_time[bank];
         } else if (d->open_row[bank] != e->row) {
             command = TS_DRAM_PRE;
-            at = d->pre_time[bank];
+            at = d->row_time[bank];
         }
         if (command == TS_DRAM_PRE && (i > 0 || !may_close(hbm, ch, bank))) continue;
         if (command == TS_DRAM_WR && has_earlier_read(l, i)) continue;
@@ -213,12 +213,12 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     for (int bank = first; bank < first + count; bank++) {
         if (ch->dram.open_row[bank] == DRAM_CLOSED) continue;
         open++;
-        if (ch->dram.pre_time[bank] <= t) {
+        if (ch->dram.row_time[bank] <= t) {
             dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
             ch->stats.precharges++;
             return true;
         }
-        *next = min32(*next, ch->dram.pre_time[bank]);
+        *next = min32(*next, ch->dram.row_time[bank]);
     }
     ts_dram_command command = all ? TS_DRAM_REFA : TS_DRAM_REFB;
     int32_t at = open ? FAR : (int32_t)dram_earliest(&ch->dram, command, first).cycle;

@@ -39,7 +39,7 @@ ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank,
     const dram_spec *s = hbm->spec;
     ts_hbm_limiter cause = TS_HBM_LIMITER_SCHEDULING;
     cause = ch->row_bus_free == t ? TS_HBM_LIMITER_ROW_BUS : cause;
-    cause = d->pre_time[bank] == t ? TS_HBM_LIMITER_PPD : cause;
+    cause = d->row_time[bank] == t ? TS_HBM_LIMITER_PPD : cause;
     cause = arrival + 1 == t ? TS_HBM_LIMITER_REQUESTS : cause;
     cause = note(d, bank, DRAM_WRITE) + s->column_to_pre[DRAM_WRITE] == t ? TS_HBM_LIMITER_WR : cause;
     cause = note(d, bank, DRAM_READ) + s->column_to_pre[DRAM_READ] == t ? TS_HBM_LIMITER_RTP : cause;
@@ -62,10 +62,7 @@ static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int
             return after == direction ? TS_HBM_LIMITER_CCD : after ? TS_HBM_LIMITER_WTR : TS_HBM_LIMITER_RTW;
         }
     }
-    for (int g = 0; g < s->groups; g++) {
-        if (max32(d->group_note[g][0], d->group_note[g][1]) >= t - s->ticks_per_ck)
-            return TS_HBM_LIMITER_COLUMN_BUS;
-    }
+    if (d->last_column >= t - s->ticks_per_ck) return TS_HBM_LIMITER_COLUMN_BUS;
     return TS_HBM_LIMITER_SCHEDULING;
 }
 

@@ -42,40 +42,39 @@ static inline void raise_row(int32_t *restrict value, const int32_t *restrict de
     for (int i = 0; i < count; i++) value[i] = max32(value[i], t + delta[i]);
 }
 
-static inline void raise_all(int32_t *value, int32_t least, int count) {
-    for (int i = 0; i < count; i++) value[i] = max32(value[i], least);
+/* act[i] = max(act[i], t + delta[i], least), and where row[i] < 0 (closed) time[i] = act[i] | odd. */
+static inline void raise_acts(int32_t *restrict act, const int32_t *restrict delta, int32_t t, int32_t least,
+                              const int32_t *row, int32_t *restrict time, int32_t odd, int count) {
+    for (int i = 0; i < count; i++) {
+        act[i] = max32(act[i], max32(t + delta[i], least));
+        time[i] = row[i] < 0 ? act[i] | odd : time[i];
+    }
+}
+
+/* time[i] = max(time[i], least) where row[i] >= 0 (open) */
+static inline void raise_open(int32_t *restrict time, const int32_t *row, int32_t least, int count) {
+    for (int i = 0; i < count; i++) time[i] = row[i] < 0 ? time[i] : max32(time[i], least);
 }
 
 /* The lowest key among the lanes with time[i] <= t, or KEY_NONE. */
-ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int count) {
+ALWAYS static inline int32_t pick_key(const int32_t *key, const int32_t *time, int32_t t, int count) {
     int32_t best = KEY_NONE;
     for (int i = 0; i < count; i++) best = min32(best, time[i] <= t ? key[i] : KEY_NONE);
     return best;
 }
 
-/* The lowest time of a lane with a key, or FAR. */
-static inline int32_t first_hit(const int32_t *key, const int32_t *time, int count) {
-    int32_t least = FAR;
-    for (int i = 0; i < count; i++) least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
-    return least;
-}
-
-/* The same where lanes with row[i] < 0 (closed) wait for act[i], at most act_t, and others for pre[i], at
- * most t. */
-static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act, const int32_t *pre,
-                               int32_t act_t, int32_t t, int count) {
+/* The same among those with row[i] >= 0 (open). */
+ALWAYS static inline int32_t pick_open(const int32_t *key, const int32_t *row, const int32_t *time, int32_t t,
+                                       int count) {
     int32_t best = KEY_NONE;
-    for (int i = 0; i < count; i++)
-        best = min32(best, (row[i] < 0 ? act[i] <= act_t : pre[i] <= t) ? key[i] : KEY_NONE);
+    for (int i = 0; i < count; i++) best = min32(best, row[i] >= 0 && time[i] <= t ? key[i] : KEY_NONE);
     return best;
 }
 
-/* With `half`, an act can only be at an odd time. */
-static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act,
-                                const int32_t *pre, int count, bool half) {
+/* The lowest time of a lane with a key, or FAR. */
+static inline int32_t first_time(const int32_t *key, const int32_t *time, int count) {
     int32_t least = FAR;
-    for (int i = 0; i < count; i++)
-        least = min32(least, key[i] == KEY_NONE ? FAR : row[i] < 0 ? act[i] | (half ? 1 : 0) : pre[i]);
+    for (int i = 0; i < count; i++) least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
     return least;
 }
 
@@ -118,14 +117,34 @@ static inline void raise_row(int32_t *restrict value, const int32_t *restrict de
     for (; i < count; i++) value[i] = max32(value[i], t + delta[i]);
 }
 
-static inline void raise_all(int32_t *value, int32_t least, int count) {
+static inline void raise_acts(int32_t *restrict act, const int32_t *restrict delta, int32_t t, int32_t least,
+                              const int32_t *row, int32_t *restrict time, int32_t odd, int count) {
+    const __m256i from = _mm256_set1_epi32(t), low = _mm256_set1_epi32(least), odds = _mm256_set1_epi32(odd);
     int i = 0;
-    for (__m256i from = _mm256_set1_epi32(least); i + 8 <= count; i += 8)
-        lanes_store(value + i, _mm256_max_epi32(lanes_load(value + i), from));
-    for (; i < count; i++) value[i] = max32(value[i], least);
+    for (; i + 8 <= count; i += 8) {
+        __m256i at = _mm256_max_epi32(_mm256_add_epi32(from, lanes_load(delta + i)), low);
+        at = _mm256_max_epi32(at, lanes_load(act + i));
+        lanes_store(act + i, at);
+        at = lanes_choose(lanes_load(time + i), _mm256_or_si256(at, odds), lanes_load(row + i));
+        lanes_store(time + i, at);
+    }
+    for (; i < count; i++) {
+        act[i] = max32(act[i], max32(t + delta[i], least));
+        time[i] = row[i] < 0 ? act[i] | odd : time[i];
+    }
 }
 
-ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, int32_t t, int count) {
+static inline void raise_open(int32_t *restrict time, const int32_t *row, int32_t least, int count) {
+    const __m256i low = _mm256_set1_epi32(least);
+    int i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256i old = lanes_load(time + i);
+        lanes_store(time + i, lanes_choose(_mm256_max_epi32(old, low), old, lanes_load(row + i)));
+    }
+    for (; i < count; i++) time[i] = row[i] < 0 ? time[i] : max32(time[i], least);
+}
+
+ALWAYS static inline int32_t pick_key(const int32_t *key, const int32_t *time, int32_t t, int count) {
     const __m256i now = _mm256_set1_epi32(t), none = _mm256_set1_epi32(KEY_NONE);
     __m256i best = lanes_choose(lanes_load(key), none, _mm256_cmpgt_epi32(lanes_load(time), now));
     for (int i = 8; i < count; i += 8) {
@@ -135,41 +154,23 @@ ALWAYS static inline int32_t pick_hit(const int32_t *key, const int32_t *time, i
     return lanes_min(best);
 }
 
-static inline int32_t first_hit(const int32_t *key, const int32_t *time, int count) {
+ALWAYS static inline int32_t pick_open(const int32_t *key, const int32_t *row, const int32_t *time, int32_t t,
+                                       int count) {
+    const __m256i now = _mm256_set1_epi32(t), none = _mm256_set1_epi32(KEY_NONE);
+    __m256i best = none;
+    for (int i = 0; i < count; i += 8) {
+        __m256i out = _mm256_or_si256(_mm256_cmpgt_epi32(lanes_load(time + i), now), lanes_load(row + i));
+        best = _mm256_min_epi32(best, lanes_choose(lanes_load(key + i), none, out));
+    }
+    return lanes_min(best);
+}
+
+static inline int32_t first_time(const int32_t *key, const int32_t *time, int count) {
     const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR);
     __m256i least = far;
     for (int i = 0; i < count; i += 8) {
         __m256i without = _mm256_cmpeq_epi32(lanes_load(key + i), none);
         least = _mm256_min_epi32(least, _mm256_blendv_epi8(lanes_load(time + i), far, without));
-    }
-    return lanes_min(least);
-}
-
-ALWAYS static inline int32_t pick_row(const int32_t *key, const int32_t *row, const int32_t *act,
-                                      const int32_t *pre, int32_t act_t, int32_t t, int count) {
-    const __m256i now = _mm256_set1_epi32(t), act_now = _mm256_set1_epi32(act_t),
-                  none = _mm256_set1_epi32(KEY_NONE);
-    __m256i best = none;
-    for (int i = 0; i < count; i += 8) {
-        __m256i closed = lanes_load(row + i); /* its sign is what blending looks at */
-        __m256i act_later = _mm256_cmpgt_epi32(lanes_load(act + i), act_now);
-        __m256i pre_later = _mm256_cmpgt_epi32(lanes_load(pre + i), now);
-        __m256i later = lanes_choose(pre_later, act_later, closed);
-        best = _mm256_min_epi32(best, _mm256_blendv_epi8(lanes_load(key + i), none, later));
-    }
-    return lanes_min(best);
-}
-
-ALWAYS static inline int32_t first_row(const int32_t *key, const int32_t *row, const int32_t *act,
-                                       const int32_t *pre, int count, bool half) {
-    const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR),
-                  odd = _mm256_set1_epi32(half);
-    __m256i least = far;
-    for (int i = 0; i < count; i += 8) {
-        __m256i at =
-            lanes_choose(lanes_load(pre + i), _mm256_or_si256(lanes_load(act + i), odd), lanes_load(row + i));
-        __m256i without = _mm256_cmpeq_epi32(lanes_load(key + i), none);
-        least = _mm256_min_epi32(least, _mm256_blendv_epi8(at, far, without));
     }
     return lanes_min(least);
 }

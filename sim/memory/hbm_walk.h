@@ -56,7 +56,7 @@ static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int ba
         slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
         return;
     lane_set(q->row_key, bank, q->slots[miss].key);
-    bound_row(ch, q, (is_open ? ch->dram.pre_time : ch->dram.act_time)[bank]);
+    bound_row(ch, q, ch->dram.row_time[bank]);
 }
 
 /* Hits that are to be served once their row is open, by when that is. */
@@ -136,7 +136,7 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
         }
         q->miss[bank] = first;
         lane_set(q->row_key, bank, q->slots[first].key);
-        bound_row(ch, q, ch->dram.act_time[bank]);
+        bound_row(ch, q, ch->dram.row_time[bank]);
     }
 }
 
@@ -213,7 +213,7 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
     }
     dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
     if (++ch->page_count[bank] >= hbm->config.page_accesses && !ch->page_waits[bank]) {
-        ch->page_at = min32(ch->page_at, ch->dram.pre_time[bank]);
+        ch->page_at = min32(ch->page_at, ch->dram.row_time[bank]);
         bound_special(ch, ch->page_at);
     }
     return false;
@@ -399,7 +399,7 @@ static void refresh_due(const ts_hbm *hbm, hbm_channel *ch, int32_t now) {
 static void pages_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     ch->page_at = FAR;
     for (int bank = 0; bank < hbm->spec->banks; bank++) {
-        int32_t at = max32(ch->dram.pre_time[bank], ch->row_bus_free);
+        int32_t at = max32(ch->dram.row_time[bank], ch->row_bus_free);
         if (ch->page_count[bank] < hbm->config.page_accesses || ch->page_waits[bank]) continue;
         if (at <= t) {
             wait_for(ch, TS_DRAM_PRE, bank);
@@ -468,9 +468,9 @@ ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direc
     hbm_queue *q = &ch->queue[direction];
     int groups = sh.banks / sh.banks_of_group;
     if (q->column_bound > t) return false;
-    int32_t key = pick_hit(q->group_key, ch->dram.column_time[direction], t, groups);
+    int32_t key = pick_key(q->group_key, ch->dram.column_time[direction], t, groups);
     if (__builtin_expect(key == KEY_NONE, 0)) {
-        q->column_bound = first_hit(q->group_key, ch->dram.column_time[direction], groups);
+        q->column_bound = first_time(q->group_key, ch->dram.column_time[direction], groups);
         return false;
     }
     issue_hit(hbm, ch, direction, key_slot(key), t, sh);
@@ -501,8 +501,8 @@ ALWAYS static inline void row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t
     int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
     const ts_dram *d = &ch->dram;
-    int32_t key = pick_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.half && !(t & 1) ? -1 : t, t,
-                           sh.banks);
+    int32_t key = sh.half && !(t & 1) ? pick_open(q->row_key, d->open_row, d->row_time, t, sh.banks)
+                                      : pick_key(q->row_key, d->row_time, t, sh.banks);
     if (__builtin_expect(key != KEY_NONE, 1)) {
         uint16_t slot = key_slot(key);
         ch->calm_until = 0;
@@ -512,7 +512,7 @@ ALWAYS static inline void row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t
             issue_pre(hbm, ch, direction, slot, t, sh);
         if (!sh.half) return;
     } /* of half CKs, nearly always some pass before the next */
-    q->row_bound = first_row(q->row_key, d->open_row, d->act_time, d->pre_time, sh.banks, sh.half);
+    q->row_bound = first_time(q->row_key, d->row_time, sh.banks);
 }
 
 /* Steps as functions of their own, for one shape: most of what calls them is small, and stays so. */
@@ -610,7 +610,7 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
             lane_set(q->row_key, bank, s->key);
-            bound_row(ch, q, ch->dram.act_time[bank]);
+            bound_row(ch, q, ch->dram.row_time[bank]);
             return;
         }
     }
