@@ -698,7 +698,7 @@ ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *
         join(hbm, ch, st, direction, place, piece->ticket[1], at);
     else
         enqueue(hbm, ch, st, direction, place, piece->ticket[half], at, sh);
-    ch->next = min32(ch->next, at + 1);
+    ch->next = min32(ch->next, at + 1 < ch->calm_until ? column_edge(at + 1, sh) : at + 1);
     return at;
 }
 
