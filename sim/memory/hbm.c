@@ -263,12 +263,11 @@ static int64_t longest_rule(const ts_hbm *hbm) {
 }
 
 static bool is_idle(const ts_hbm *hbm, const hbm_channel *ch) {
-    int open = 0;
+    int open = 0, queued = ch->queue[0].count + ch->queue[1].count + ch->active_count;
     for (int pc = 0; pc < hbm->spec->pcs; pc++) open += ch->dram.open_banks[pc];
-    return ch->queue[0].count + ch->queue[1].count + ch->active_count + ch->waiting_count +
-                   ch->opening_count ==
-               0 &&
-           ch->page_at == FAR && (open == 0 || hbm->config.refresh == TS_HBM_REFRESH_NONE);
+    return (ch->banks ? hbm_banks_rest(hbm, ch) : queued == 0) &&
+           ch->waiting_count + ch->opening_count == 0 && ch->page_at == FAR &&
+           (open == 0 || hbm->config.refresh == TS_HBM_REFRESH_NONE);
 }
 
 /* No channel has been stepped to, and no stream accepted, this local cycle or a later one. */

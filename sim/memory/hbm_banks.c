@@ -40,11 +40,19 @@ static void take(list *l, int at) {
 
 /* ---- Moving bursts to the banks. ---- */
 
-static void set_draining(const ts_hbm *hbm, struct hbm_banks *b) {
+static bool is_to_drain(const ts_hbm *hbm, const struct hbm_banks *b) {
     int reads = b->waiting[DRAM_READ].count, writes = b->waiting[DRAM_WRITE].count;
     int least = hbm->is_awaited && reads == 0 ? 0 : hbm->write_low;
-    if (b->draining == 0 && (writes >= hbm->config.write_entries || (b->commands == 0 && writes > least)))
-        b->draining = writes;
+    return writes >= hbm->config.write_entries || (b->commands == 0 && writes > least);
+}
+
+static void set_draining(const ts_hbm *hbm, struct hbm_banks *b) {
+    if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE].count;
+}
+
+bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
+    const struct hbm_banks *b = ch->banks;
+    return b->commands == 0 && b->draining == 0 && b->waiting[DRAM_READ].count == 0 && !is_to_drain(hbm, b);
 }
 
 static bool holds(const list *l, uint64_t burst, bool is_write) {
@@ -259,7 +267,7 @@ void hbm_banks_await(ts_hbm *hbm) {
     hbm->is_awaited = true;
     for (int i = 0; i < hbm->channel_count; i++) {
         hbm_channel *ch = &hbm->channels[i];
-        if (ch->banks) ch->next = min32(ch->next, ch->banks->stepped + 1);
+        if (ch->banks) ch->next = min32(ch->next, max32(ch->banks->stepped, ch->last_accept) + 1);
     }
 }
 
@@ -319,14 +327,16 @@ void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch) {
     for (int i = 0; i < hbm->spec->banks; i++) b->of[i].count = b->hits[i] = 0;
 }
 
+static void lower_arrivals(list *l, int32_t shift) {
+    for (int i = 0; i < l->count; i++)
+        l->entries[i].arrival = max32(l->entries[i].arrival - shift, DRAM_NEVER);
+}
+
 void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
     b->stepped = max32(b->stepped - shift, 0);
-    for (int l = 0; l < 2; l++) {
-        for (int i = 0; i < b->waiting[l].count; i++) b->waiting[l].entries[i].arrival -= shift;
-    }
-    for (int i = 0; i < b->merged.count; i++) b->merged.entries[i].arrival -= shift;
-    for (int bank = 0; bank < hbm->spec->banks; bank++) {
-        for (int i = 0; i < b->of[bank].count; i++) b->of[bank].entries[i].arrival -= shift;
-    }
+    lower_arrivals(&b->waiting[DRAM_READ], shift);
+    lower_arrivals(&b->waiting[DRAM_WRITE], shift);
+    lower_arrivals(&b->merged, shift);
+    for (int bank = 0; bank < hbm->spec->banks; bank++) lower_arrivals(&b->of[bank], shift);
 }

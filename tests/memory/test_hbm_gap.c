@@ -84,6 +84,33 @@ static void a_long_gap_takes_no_time(void **state) {
     }
 }
 
+/* The per bank scheduler keeps writes until there are more of them: a gap is passed over all the same, and
+ * what is offered after it is not done before. */
+static void writes_stay_through_a_gap(void **state) {
+    (void)state;
+    const int64_t gaps[] = {1000, 30000, INT64_C(1000000000000)};
+    for (int i = 0; i < 3 * 2 * 3; i++) {
+        const int64_t gap = gaps[i / 6];
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_hbm_stats stats;
+        int64_t accounted = 0;
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, i / 3 % 2, i % 3, 1);
+        config.write_low_percent = 20;
+        ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+        assert_non_null(hbm);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        for (int k = 0; k < 4; k++) ts_hbm_stream_offer(stream, k * 0x4000, 64, true, 0);
+        assert_int_equal(ts_hbm_stream_offer(stream, 1 << 20, 64, false, gap), gap);
+        int64_t end = ts_hbm_drain(hbm);
+        assert_in_range(end, gap + config.timing.t_rcd_rd + config.timing.t_cl, gap + 1000);
+        ts_hbm_read_stats(hbm, &stats);
+        for (int k = 0; k < TS_HBM_LIMITER_COUNT; k++) accounted += stats.limiter_cycles[k];
+        assert_int_equal(accounted, end * config.channels * config.pseudo_channels);
+        ts_arena_free(arena);
+    }
+}
+
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
 static void local_cycles_start_again_at_an_edge(void **state) {
@@ -129,6 +156,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
         cmocka_unit_test(a_long_gap_takes_no_time),
+        cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(pages_close_after_so_many_accesses),
     };
