@@ -47,6 +47,8 @@ static bool add_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_x
     return add(arena, list, ts_xla_shape(err, arena, dtype, &tiled));
 }
 
+enum { TALLEST = 256 };
+
 static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model, bool exchanged) {
     int rank = model->layout->rank;
     int *order = TS_NEW_ARRAY(arena, int, rank + 1);
@@ -64,7 +66,7 @@ static ts_xla_layout plain_fields(ts_arena *arena, const ts_shape *model, bool e
 
 bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
                        ts_layout_list *list) {
-    enum { TALLEST = 256, ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
+    enum { ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
     *list = (ts_layout_list){0};
     if (!ts_shape_layout(err, model, "the shape")) return false;
     ts_xla_layout fields = plain_fields(arena, model, false);
@@ -106,6 +108,29 @@ static int by_cycles(const void *a, const void *b) {
     return left->cycles < right->cycles ? -1 : left->cycles > right->cycles;
 }
 
+/* The layouts that are like the other end's: its own, and its order of dims without tiles and with the usual
+ * ones. What cannot be is left out. */
+static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other, int generation,
+                     ts_layout_list *list) {
+    const ts_layout *a = own->layout, *b = other->layout;
+    bool alike = a->rank == b->rank && own->dtype == other->dtype &&
+                 own->memory_space == other->memory_space &&
+                 memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+    if (alike) add(arena, list, other);
+    if (!other->xla || a->rank != b->rank || a->rank < 2) return;
+    ts_xla_layout fields = plain_fields(arena, own, false);
+    int *order = TS_NEW_ARRAY(arena, int, a->rank);
+    for (int i = 0; i < a->rank; i++) order[i] = ts_xla_dim_at(other->xla, i);
+    fields.minor_to_major = order;
+    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, &fields));
+    add_tiled(NULL, arena, own->dtype, &fields, TALLEST, generation, TS_TPU_ARGUMENT, list);
+    if (own->element_bits != other->element_bits) return;
+    fields.tiles = other->xla->tiles;
+    fields.tile_count = other->xla->tile_count;
+    fields.element_bits = other->xla->element_bits;
+    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, &fields));
+}
+
 bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
                             const ts_transfer_study *study, bool dst, ts_transfer_others *others) {
     ts_transfer_end src = study->src, to = study->dst, *end = dst ? &to : &src;
@@ -114,6 +139,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *kn
     *others = (ts_transfer_others){0};
     if (own->layout->axis_count > 1) return true;
     if (!ts_layouts_of_tpu(err, arena, own, study->machine->chip.generation, &list)) return false;
+    add_like(arena, own, dst ? src.shape : to.shape, study->machine->chip.generation, &list);
     if (study->src_memory == study->dst_memory && !study->dst_placed) to.at = TS_TRANSFER_ANYWHERE;
     for (int i = 0; i < list.count; i++) {
         ts_dma_cost cost;

@@ -28,8 +28,8 @@ typedef struct {
     ts_transfer_other others[TS_LAYOUTS_MOST]; /* the cheapest first */
 } ts_transfer_others;
 
-/* The transfer of the study with one end in each other layout that TPUs use for its type. None is tried for
- * an end that lies on several axes. */
+/* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
+ * are like the other end's. None is tried for an end that lies on several axes. */
 bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
                             const ts_transfer_study *study, bool dst, ts_transfer_others *others);
 
