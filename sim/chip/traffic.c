@@ -78,7 +78,7 @@ static void learn_refresh(traffic *t) {
 
 /* As few channels as get their share of every access. */
 static ts_hbm *make_hbm(ts_error *err, const traffic *t) {
-    for (int share = t->exact ? 1 : ts_dma_first_share(t->machine->hbm);; share /= 2) {
+    for (int share = t->exact ? 1 : ts_dma_first_share(t->machine);; share /= 2) {
         ts_hbm *hbm = ts_hbm_new_part(err, t->arena, t->machine->hbm, share);
         if (!hbm || share == 1 || ts_hbm_part_is_even(hbm, t->machine->dma->access_bytes)) return hbm;
     }

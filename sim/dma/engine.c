@@ -381,19 +381,26 @@ static void flush(ts_dma *dma, transfer *t) {
     dma->request_count = 0;
 }
 
-/* Between two blocks: leaves the next ones out if their time is known by now. */
-static void skip_blocks(ts_dma *dma, transfer *t) {
+/* Between two blocks: leaves the next ones out if their time is known by now. False: the walked channels do
+ * not stand for the rest, and the walk is in vain. */
+static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
     steady_skip skip;
-    if (!steady_note(&t->steady, t->walk, tick)) return;
+    if (!steady_note(&t->steady, t->walk, tick)) return true;
     steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
-    if (dma->hbm) ts_hbm_read_stats(dma->hbm, &now.hbm);
-    if (!steady_look(&t->steady, t->walk, &now, &skip)) return;
+    if (dma->hbm) {
+        ts_hbm_read_stats(dma->hbm, &now.hbm);
+        now.progress = ts_hbm_read_progress(dma->hbm);
+    }
+    if (!steady_look(&t->steady, t->walk, &now, &skip)) return true;
+    if (dma->hbm && !ts_hbm_part_is_fair(dma->hbm)) return false;
+    if (dma->hbm) ts_hbm_part_restart(dma->hbm);
     ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
     t->skipped_ticks += skip.gained.tick;
     t->engine_parts += skip.gained.parts;
     steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
+    return true;
 }
 
 static void gather_block(ts_dma *dma, transfer *t) {
@@ -412,7 +419,10 @@ static void run_alone(ts_dma *dma, transfer *t) {
         if (dma->steady.refresh.interval > 0 &&
             (dma->request_count >= REQUESTS / 2 || dma->request_count == 0)) {
             flush(dma, t);
-            skip_blocks(dma, t);
+            if (!skip_blocks(dma, t)) {
+                t->offered = dma->lost = true;
+                return;
+            }
         }
         begin_block(dma, t);
         if (t->offered) break;

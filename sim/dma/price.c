@@ -7,13 +7,17 @@
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
-/* A quarter of the channels behaves as all of them do within about 1 %; an eighth is up to 6 % off
- * (transpositions on TPU v5p), and so are less than four. */
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4 };
+/* Channels do the same to a regular stream as long as only what is accepted holds requests back, so that one
+ * may stand for many. With a limit of what is in flight all wait for the data of the slowest: a quarter of
+ * them behaves as all do within about 1 %, an eighth is up to 6 % off (transpositions on TPU v5p), and so are
+ * less than four. */
+enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 16 };
 
-int ts_dma_first_share(const ts_hbm_config *hbm) {
-    int share = ts_hbm_share(hbm, WALKED_CHANNELS);
-    return share > MOST_SHARE ? MOST_SHARE : share;
+int ts_dma_first_share(const ts_dma_machine *m) {
+    bool is_free = m->dma->in_flight_bytes <= 0;
+    int share = ts_hbm_share(m->hbm, is_free ? 1 : WALKED_CHANNELS),
+        most = is_free ? MOST_FREE_SHARE : MOST_SHARE;
+    return share > most ? most : share;
 }
 
 /* Core cycles that all channels together need for so many bytes when every data slot is used. */
@@ -99,7 +103,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
     bool skips = !exact && is_large(plan), good = false;
-    for (int share = skips ? ts_dma_first_share(machine->hbm) : 1; !good; share /= 2) {
+    for (int share = exact ? 1 : ts_dma_first_share(machine); !good; share /= 2) {
         skips = skips && share > 0;
         if (!run(err, scratch, machine, &transfer, skips, share > 0 ? share : 1, &good, cost)) return false;
     }

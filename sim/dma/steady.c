@@ -36,20 +36,6 @@ static void open_window(steady_state *s, int64_t next, const steady_sample *now)
     s->phase = STEADY_MEASURES;
     s->open = *now;
     s->open_block = next;
-    s->first = s->last = (steady_group){0};
-}
-
-static void add_moment(const steady_state *s, steady_group *group, int64_t next, int64_t tick) {
-    group->count += 1;
-    group->tick += (double)(tick - s->open.tick);
-    group->quiet += quiet_ticks(s, tick) - quiet_ticks(s, s->open.tick);
-    group->block += (double)(next - s->open_block);
-}
-
-/* How far the window has come: 0 to 1 while its blocks pass, and more when the group after it does. */
-static double progress(const steady_state *s, int64_t next, int64_t tick) {
-    if (s->length > 0) return (double)(next - s->open_block) / (double)s->length;
-    return (double)(tick - s->open.tick) / (double)s->refresh.interval;
 }
 
 bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
@@ -64,75 +50,74 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
     }
     if (s->phase == STEADY_RESTS) return false;
     if (s->phase == STEADY_WARMS) return tick >= s->from;
-    double at = progress(s, next, tick), group = 1.0 / STEADY_GROUP;
-    if (at <= group || s->first.count < 2)
-        add_moment(s, &s->first, next, tick);
-    else if (at >= 1)
-        add_moment(s, &s->last, next, tick);
-    return at >= 1 + group && s->last.count >= 2;
+    if (s->length > 0) return next - s->open_block >= s->length;
+    return next - s->open_block >= STEADY_BLOCKS && tick - s->open.tick >= s->refresh.interval;
 }
 
 /* ---- Leaving out ---- */
 
-/* Where the engine sets the pace, refreshes are hidden. */
-static double window_rate(const steady_state *s, int64_t next, const steady_sample *now) {
-    const steady_group *a = &s->first, *b = &s->last;
-    double engine =
-        (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / (double)(next - s->open_block);
-    double blocks = b->block / b->count - a->block / a->count, interval = (double)s->refresh.interval;
-    double ticks = (b->tick / b->count - a->tick / a->count) / blocks;
-    double quiet = (b->quiet / b->count - a->quiet / a->count) / blocks;
-    double rate = quiet * interval / (interval - (double)s->refresh.stall);
-    return ticks * 1000 <= engine * 1003 || rate < engine ? engine : rate;
+static int64_t elements_between(const ts_walk *walk, int64_t from, int64_t to) {
+    return ts_walk_elements_before(walk, to) - ts_walk_elements_before(walk, from);
 }
 
-static void take_rate(steady_state *s, double rate) {
-    if (s->windows++ == 0) s->first_rate = rate;
-    s->sum += rate;
-    s->squares += rate * rate;
+/* Where the engine sets the pace, refreshes are hidden. */
+static double window_rate(const steady_state *s, const steady_sample *now, double elements, bool *is_paced) {
+    const ts_hbm_progress *a = &s->open.progress, *b = &now->progress;
+    double engine = (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / elements;
+    double ticks = (double)(now->tick - s->open.tick) / elements, interval = (double)s->refresh.interval;
+    double quiet = (quiet_ticks(s, b->cycle) - quiet_ticks(s, a->cycle)) / elements;
+    double rate = quiet * interval / (interval - (double)s->refresh.stall);
+    if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
+    *is_paced = ticks * 1000 <= engine * 1003 || rate < engine;
+    return *is_paced ? engine : rate;
 }
 
 /* Is the mean known well enough? */
 static bool is_known(const steady_state *s) {
     double n = s->windows, mean = s->sum / n, variance = (s->squares / n - mean * mean) * n / (n - 1);
-    return s->windows >= s->most || (n > 2 && variance / n * STEADY_ERROR * STEADY_ERROR <= mean * mean);
+    if (s->windows >= s->most || (s->is_paced && s->windows > 1)) return true;
+    return s->windows >= STEADY_LEAST && variance / n * STEADY_ERROR * STEADY_ERROR <= mean * mean;
 }
 
 /* From this block on a box is walked to its end. */
 static int64_t tail_of(const steady_state *s, int64_t count) { return count - 1 - s->length / 8; }
 
-/* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. */
+/* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
+ * is counted of channels is counted in rounds, so a place is a multiple of a power of two. */
 static int64_t next_place(const steady_state *s, int64_t count) {
-    double golden = 0.618034 * s->windows, fraction = golden - (double)(int)golden;
-    return s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 2 - s->base));
+    double golden = 0.618034 * (s->windows + 1), fraction = golden - (double)(int)golden;
+    int64_t block = s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 2 - s->base));
+    return s->length < STEADY_ALIGNED ? block : block / STEADY_ALIGNED * STEADY_ALIGNED;
 }
 
 /* After the first window: is it worth to leave out anything of the rest? */
-static bool begin_places(steady_state *s, const ts_walk *walk, int64_t next, int64_t count,
-                         const steady_sample *now) {
-    int64_t first = next - s->open_block;
-    s->length = ts_walk_period(walk, first > STEADY_BLOCKS ? first : STEADY_BLOCKS);
-    int64_t rest = tail_of(s, count) - next, most = 1 + STEADY_WALKED * first / s->length;
-    if (most > rest * 3 / 4 / s->length)
-        most = rest * 3 / 4 / s->length; /* no block is walked twice, or few */
-    s->most = most < 3 ? 3 : (int)most;
-    s->base = next;
-    s->walked = now->totals.blocks;
+static bool begin_places(steady_state *s, int64_t next, int64_t count) {
+    s->length = next - s->open_block;
+    int64_t rest = tail_of(s, count) - next,
+            most = rest * 3 / 4 / s->length; /* few blocks are walked twice */
+    s->most = most < STEADY_MOST ? (int)most : STEADY_MOST;
+    s->base = s->stretch = next;
+    s->is_paced = true;
     return rest >= STEADY_WORTH * s->length;
 }
 
-static void add_measured(steady_state *s, int64_t next, const steady_sample *now) {
+static void add_measured(steady_state *s, const steady_sample *now, int64_t elements) {
+    bool is_paced;
+    double rate = window_rate(s, now, (double)elements, &is_paced);
+    s->windows++;
+    s->is_paced = s->is_paced && is_paced;
+    s->sum += rate;
+    s->squares += rate * rate;
     add_scaled(&s->measured, now, sizeof *now, 1, 1);
     add_scaled(&s->measured, &s->open, sizeof *now, -1, 1);
-    s->measured_blocks += next - s->open_block;
+    s->measured_elements += elements;
 }
 
-static void charge(const steady_state *s, int64_t count, const steady_sample *now, steady_skip *skip) {
-    int64_t left_out = tail_of(s, count) - s->base - (now->totals.blocks - s->walked);
-    double rate = (s->sum - s->first_rate) / (s->windows - 1);
+static void charge(const steady_state *s, const ts_walk *walk, int64_t tail, steady_skip *skip) {
+    int64_t left_out = elements_between(walk, s->base, tail) - s->walked;
     if (left_out < 0) left_out = 0;
-    add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_blocks);
-    skip->gained.tick = (int64_t)(rate * (double)left_out + 0.5);
+    add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_elements);
+    skip->gained.tick = (int64_t)(s->sum / s->windows * (double)left_out + 0.5);
 }
 
 bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now, steady_skip *skip) {
@@ -143,20 +128,18 @@ bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now,
         return false;
     }
     *skip = (steady_skip){0};
-    take_rate(s, window_rate(s, next, now));
     s->phase = STEADY_RESTS;
-    if (s->windows > 1)
-        add_measured(s, next, now);
-    else if (!begin_places(s, walk, next, count, now))
+    if (s->length > 0)
+        add_measured(s, now, elements_between(walk, s->open_block, next));
+    else if (!begin_places(s, next, count))
         return false;
-    if (s->windows > 1 && is_known(s)) {
-        charge(s, count, now, skip);
-        s->owes = false;
-        skip->to = tail_of(s, count);
-    } else {
-        skip->to = next_place(s, count);
-        s->owes = true;
+    s->walked += elements_between(walk, s->stretch, next);
+    s->owes = s->windows == 0 || !is_known(s);
+    skip->to = s->owes ? next_place(s, count) : tail_of(s, count);
+    if (s->owes)
         warm(s, now->tick);
-    }
+    else
+        charge(s, walk, skip->to, skip);
+    s->stretch = skip->to;
     return true;
 }

@@ -6,15 +6,22 @@
 #include "tilesim/dma/walk.h"
 #include "tilesim/memory/hbm.h"
 
-/* The time of blocks is measured in windows: one at the start of a box, for its size, then others spread over
- * the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean, or STEADY_WALKED
- * times the first one has been walked; what no window held is left out and charged at their mean.
+/* The time of elements is measured in windows: one at the start of a box, for its size, then others spread
+ * over the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean, or
+ * STEADY_MOST of them were walked; what no window held is left out and charged at their mean.
  *
- * A window is a whole number of turns of the inner loops that takes a refresh interval or more. Its rate is
- * that from the mean of a group of moments at its start to the mean of one as long after its end: acceptances
- * come in bursts (write drains), so that two moments would tell less. It is taken in time outside refreshes,
- * and refreshes are then charged in proportion. A rest of less than STEADY_WORTH windows is walked. */
-enum { STEADY_ERROR = 100, STEADY_WALKED = 8, STEADY_BLOCKS = 64, STEADY_WORTH = 6, STEADY_GROUP = 8 };
+ * A window is as many blocks as are accepted between two refreshes. Acceptances come in bursts (write
+ * drains), so what was served counts: the rate is the time of the window, times the accesses accepted in it
+ * over those served. It is taken in time outside refreshes, and refreshes are then charged in proportion. A
+ * rest of less than STEADY_WORTH windows is walked. */
+enum {
+    STEADY_ERROR = 250,
+    STEADY_LEAST = 4,
+    STEADY_MOST = 16,
+    STEADY_BLOCKS = 8,
+    STEADY_WORTH = 6,
+    STEADY_ALIGNED = 64
+};
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
 typedef struct {
@@ -26,11 +33,8 @@ typedef struct {
     int64_t tick, parts;
     ts_walk_totals totals;
     ts_hbm_stats hbm;
+    ts_hbm_progress progress;
 } steady_sample;
-
-typedef struct {
-    double count, block, tick, quiet; /* sums, since the window opened; quiet: ticks outside refreshes */
-} steady_group;
 
 typedef enum { STEADY_WARMS, STEADY_MEASURES, STEADY_RESTS } steady_phase;
 
@@ -43,12 +47,14 @@ typedef struct {
     int64_t length; /* of a window, in blocks; 0: of the first one */
     steady_sample open;
     int64_t open_block;
-    steady_group first, last;
-    int windows, most;               /* measured, also the first; how many there may be */
-    double sum, squares, first_rate; /* of their rates, in ticks a block */
-    int64_t base, walked;            /* the block after the first window, and the blocks walked by then */
-    steady_sample measured;          /* by the others, in all */
-    int64_t measured_blocks;
+    int windows, most;   /* measured, without the first; how many there may be */
+    bool is_paced;       /* the engine set the pace in all of them */
+    double sum, squares; /* of their rates, in ticks an element */
+    int64_t base;        /* the block after the first window */
+    int64_t stretch,
+        walked; /* the block where the walk has gone on, and the elements walked before, from base on */
+    steady_sample measured; /* by the windows, in all */
+    int64_t measured_elements;
     bool owes,
         lost; /* blocks are left out that are not charged yet; that never were: their box ended before */
 } steady_state;

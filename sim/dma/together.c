@@ -56,7 +56,7 @@ bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machin
                            ts_dma_mix *mix) {
     bool good = false;
     *mix = (ts_dma_mix){0};
-    for (int share = exact ? 1 : ts_dma_first_share(machine->hbm); !good && share > 0; share /= 2) {
+    for (int share = exact ? 1 : ts_dma_first_share(machine); !good && share > 0; share /= 2) {
         if (!run(err, scratch, machine, transfers, count, share, &good, results, mix)) return false;
     }
     for (int i = 0; i < count; i++) {

@@ -259,19 +259,19 @@ int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
     return walk->box_number - 1;
 }
 
-int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
-    int64_t inner = 1;
+int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
+    int64_t before = 0, inner = 1;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
-        int64_t along = blocks_along(walk, i), wanted = ts_ceil_div(least, inner);
-        if (along < wanted) {
-            inner *= along;
-            continue;
-        }
-        int64_t turns = 1;
-        while (turns < wanted) turns *= 2;
-        return inner * (turns < along ? turns : along);
+        int64_t extent = walk->box.loops[i].extent, along = blocks_along(walk, i);
+        int64_t at = (i > 0 ? block % along : block) * walk->block[i], left = extent - at;
+        /* Of the inner loops, what lies before was counted for one turn of this one; the block has several.
+         */
+        before =
+            before * (left < walk->block[i] ? left : walk->block[i]) + (at < extent ? at : extent) * inner;
+        inner *= extent;
+        block /= along;
     }
-    return inner;
+    return before;
 }
 
 void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {

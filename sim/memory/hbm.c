@@ -499,6 +499,11 @@ static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
     return st->window < 0 || st->window > most ? most : st->window;
 }
 
+void ts_hbm_part_restart(ts_hbm *hbm) {
+    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
+    hbm->round = 0;
+}
+
 /* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
  * busiest of all. */
 static void end_round(ts_hbm *hbm) {
@@ -513,8 +518,7 @@ static void end_round(ts_hbm *hbm) {
     hbm->excess += excess < 0 ? -excess : excess;
     hbm->busiest += busiest;
     hbm->busiest_walked += busiest_walked;
-    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
-    hbm->round = 0;
+    ts_hbm_part_restart(hbm);
 }
 
 static inline void count_share(ts_hbm *hbm, int channel, bool is_write, int bursts) {
@@ -593,10 +597,32 @@ int64_t ts_hbm_drain(ts_hbm *hbm) {
     return end_cycle(hbm);
 }
 
+static int64_t accepted_of(const hbm_channel *ch) {
+    return ch->accepted[0] + ch->accepted[1] - ch->stats.forwarded - ch->stats.coalesced;
+}
+
+static int64_t served_of(const hbm_channel *ch) {
+    return accepted_of(ch) - ch->queue[0].count - ch->queue[1].count - ch->active_count;
+}
+
+ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
+    ts_hbm_progress sum = {0};
+    int32_t latest = 0;
+    int count = hbm->channel_count / hbm->share;
+    for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
+        const hbm_channel *ch = &hbm->channels[hbm->channels[i].leader];
+        sum.accepted += accepted_of(ch);
+        sum.served += served_of(ch);
+        sum.cycle += min32(ch->next, latest);
+    }
+    sum.cycle = hbm->base + sum.cycle / count;
+    return sum;
+}
+
 static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *out) {
     const ts_hbm_stats *s = &ch->stats;
-    int64_t served = ch->accepted[0] + ch->accepted[1] - s->forwarded - s->coalesced - ch->queue[0].count -
-                     ch->queue[1].count - ch->active_count;
+    int64_t served = served_of(ch);
 #define STAT(name) out->name += s->name;
 #include "hbm_stats.def"
 #undef STAT

@@ -39,7 +39,7 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
 
 /* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first; fewer,
  * down to 1, where those that are walked do not stand for the rest. */
-int ts_dma_first_share(const ts_hbm_config *hbm);
+int ts_dma_first_share(const ts_dma_machine *machine);
 
 /* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
  * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */

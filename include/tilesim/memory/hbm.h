@@ -33,6 +33,8 @@ int ts_hbm_share(const ts_hbm_config *config, int least);
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
  * for the rest. */
 bool ts_hbm_part_is_fair(const ts_hbm *hbm);
+/* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten. */
+void ts_hbm_part_restart(ts_hbm *hbm);
 /* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
  * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
  * would, nearly to the tick. */
@@ -65,6 +67,13 @@ int64_t ts_hbm_stream_latest(const ts_hbm_stream *stream);
 /* The cycle at which everything offered so far was done, or -1 while that is not known: it is known once the
  * memory has been settled far enough. */
 int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
+
+/* How far the walked channels have come: bursts accepted (but for those answered from queues), those of them
+ * that were served, and the cycle by which they were, on average over the channels. */
+typedef struct {
+    int64_t accepted, served, cycle;
+} ts_hbm_progress;
+ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm);
 
 /* States that no later offer is made before `cycle`; runs the memory up to it. */
 void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
