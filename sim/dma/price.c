@@ -92,9 +92,9 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
                                         (transfer->dst.in_hbm ? cost->transfer.dst_bytes : 0));
 }
 
-static bool is_large(const ts_plan *plan) {
+static bool is_small(const ts_plan *plan) {
     int64_t bits = plan->src.shape->element_bits + plan->dst.shape->element_bits;
-    return !plan->gathers && plan->moved_elements > TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
+    return plan->moved_elements <= TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
 }
 
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
@@ -102,8 +102,8 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
-    bool skips = !exact && is_large(plan), good = false;
-    for (int share = exact ? 1 : ts_dma_first_share(machine); !good; share /= 2) {
+    bool skips = !exact && !is_small(plan), good = false;
+    for (int share = skips ? ts_dma_first_share(machine) : 1; !good; share /= 2) {
         skips = skips && share > 0;
         if (!run(err, scratch, machine, &transfer, skips, share > 0 ? share : 1, &good, cost)) return false;
     }

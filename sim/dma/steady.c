@@ -28,7 +28,7 @@ static double quiet_ticks(const steady_state *s, int64_t tick) {
 
 /* Lets what was left out before cease to matter. */
 static void warm(steady_state *s, int64_t tick) {
-    s->from = tick + s->refresh.interval / 16;
+    s->from = tick + s->refresh.interval / 8;
     s->phase = STEADY_WARMS;
 }
 
@@ -50,7 +50,6 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
     }
     if (s->phase == STEADY_RESTS) return false;
     if (s->phase == STEADY_WARMS) return tick >= s->from;
-    if (s->length > 0) return next - s->open_block >= s->length;
     return next - s->open_block >= STEADY_BLOCKS && tick - s->open.tick >= s->refresh.interval;
 }
 
@@ -94,7 +93,7 @@ static int64_t next_place(const steady_state *s, int64_t count) {
 static bool begin_places(steady_state *s, int64_t next, int64_t count) {
     s->length = next - s->open_block;
     int64_t rest = tail_of(s, count) - next,
-            most = rest * 3 / 4 / s->length; /* few blocks are walked twice */
+            most = rest * 2 / 3 / s->length; /* few blocks are walked twice */
     s->most = most < STEADY_MOST ? (int)most : STEADY_MOST;
     s->base = s->stretch = next;
     s->is_paced = true;

@@ -19,7 +19,7 @@ enum {
     STEADY_LEAST = 4,
     STEADY_MOST = 16,
     STEADY_BLOCKS = 8,
-    STEADY_WORTH = 6,
+    STEADY_WORTH = 16,
     STEADY_ALIGNED = 64
 };
 
@@ -44,7 +44,7 @@ typedef struct {
     int64_t box; /* that is being watched; -1: none */
     steady_phase phase;
     int64_t from;   /* the window opens at this tick */
-    int64_t length; /* of a window, in blocks; 0: of the first one */
+    int64_t length; /* of the first window, in blocks; 0: not yet known */
     steady_sample open;
     int64_t open_block;
     int windows, most;   /* measured, without the first; how many there may be */

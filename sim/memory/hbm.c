@@ -95,9 +95,10 @@ static bool has_avx2(void) {
 }
 
 int ts_hbm_share(const ts_hbm_config *config, int least) {
-    int share = 1;
-    while (config->channels % (2 * share) == 0 && config->stacks * config->channels / (2 * share) >= least)
-        share *= 2;
+    int share = 1, all = config->stacks * config->channels;
+    int even =
+        (config->stacks & (config->stacks - 1)) == 0 ? all : config->channels; /* not stacks in turns */
+    while (even % (2 * share) == 0 && all / (2 * share) >= least) share *= 2;
     return share;
 }
 
@@ -142,9 +143,12 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     return hbm;
 }
 
+/* A channel that follows another from the beginning is not touched: its state comes from its leader's. */
 static void clear_all(ts_hbm *hbm) {
-    for (int i = 0; i < hbm->channel_count; i += hbm->share) channel_clear(hbm, &hbm->channels[i]);
-    hbm_lead_all(hbm, !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK);
+    bool together = !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
+    for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
+        channel_clear(hbm, &hbm->channels[i]);
+    hbm_lead_all(hbm, together);
 }
 
 void ts_hbm_reset(ts_hbm *hbm) {
@@ -656,7 +660,7 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
 
 bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 32 <= hbm->busiest_walked * 33 + ROUND;
+    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 64 <= hbm->busiest_walked * 65 + ROUND;
 }
 
 bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {

@@ -27,13 +27,13 @@ typedef struct {
     bool skipped;                     /* not every access was walked */
 } ts_dma_cost;
 
-/* Below this many bytes moved every access is walked. */
-enum { TS_DMA_PRICE_WALKED_BYTES = 4 << 20 };
+/* Up to so many bytes, of both ends, every access of every channel is walked. */
+enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 19 };
 
 /* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every
  * access. Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and
- * long boxes only at some places, of a few refresh intervals each; the answer is within 1 % (or one refresh)
- * of the exact one for 9 in 10 pairs of layouts (docs/timing.md). */
+ * long boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact
+ * answer that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
                   ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
