@@ -42,7 +42,8 @@ struct ts_dma {
     int64_t settled_tick;
     int64_t turn;        /* blocks begun */
     steady_state steady; /* of a new transfer */
-    bool any_skipped, lost;
+    bool any_skipped;
+    uint64_t lost;                     /* boxes (sim/dma/steady.h) */
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
     int request_count;
@@ -50,6 +51,8 @@ struct ts_dma {
 
 enum { WORD_BITS = 32 };
 enum { SETTLE_TICKS = 16 }; /* how far the HBM runs between two looks at what is done */
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t to_tick(const ts_dma *dma, int64_t cycle) {
     return ts_clock_convert(cycle, dma->core_khz, dma->tick_khz);
@@ -73,9 +76,16 @@ void ts_dma_free(ts_dma *dma) {
     for (transfer *t = dma ? dma->free : NULL; t; t = t->next) ts_arena_free(t->arena);
 }
 
-void ts_dma_set_skipping(ts_dma *dma, int64_t interval_ticks, int64_t stall_ticks) {
+/* Those of all channels' queues, and those that are looked ahead to. */
+static int64_t waiting_lines(const ts_dma *dma, const ts_hbm_config *hbm) {
+    int64_t entries = (int64_t)hbm->stacks * hbm->channels * (hbm->read_entries + hbm->write_entries);
+    return (later(dma->config->lookahead_bytes, 0) + entries * hbm->burst_bytes) / dma->config->access_bytes;
+}
+
+void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, int64_t stall_ticks, uint64_t walked_boxes) {
     dma->steady = (steady_state){
-        .refresh = {interval_ticks, stall_ticks},
+        .memory = {(int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, stall_ticks, waiting_lines(dma, hbm),
+                   walked_boxes},
         .engine_ticks_per_part = (double)dma->tick_khz / (double)dma->core_khz / PARTS,
         .box = -1,
     };
@@ -86,7 +96,7 @@ void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
     *any = dma->any_skipped;
 }
 
-bool ts_dma_has_lost(const ts_dma *dma) { return dma->lost; }
+uint64_t ts_dma_lost_boxes(const ts_dma *dma) { return dma->lost; }
 
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
@@ -256,8 +266,6 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
 
 /* ---- Working ---- */
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Lets waiting transfers into free queues. `cycle`: when the last queue became free. */
 static void fill_queues(ts_dma *dma, int64_t cycle) {
     int busy = 0;
@@ -386,14 +394,16 @@ static void flush(ts_dma *dma, transfer *t) {
 static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
     steady_skip skip;
+    bool is_even = true;
     if (!steady_note(&t->steady, t->walk, tick)) return true;
     steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
+        is_even = ts_hbm_part_is_even_so_far(dma->hbm);
     }
-    if (!steady_look(&t->steady, t->walk, &now, &skip)) return true;
-    if (dma->hbm && !ts_hbm_part_is_fair(dma->hbm)) return false;
+    if (!steady_look(&t->steady, t->walk, &now, is_even, &skip)) return true;
+    if (t->steady.lost != 0 || (dma->hbm && !ts_hbm_part_is_fair(dma->hbm))) return false;
     if (dma->hbm) ts_hbm_part_restart(dma->hbm);
     ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
@@ -416,19 +426,19 @@ static void gather_block(ts_dma *dma, transfer *t) {
 static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
         gather_block(dma, t);
-        if (dma->steady.refresh.interval > 0 &&
+        if (dma->steady.memory.interval > 0 &&
             (dma->request_count >= REQUESTS / 2 || dma->request_count == 0)) {
             flush(dma, t);
             if (!skip_blocks(dma, t)) {
-                t->offered = dma->lost = true;
-                return;
+                t->offered = true;
+                break;
             }
         }
         begin_block(dma, t);
         if (t->offered) break;
     }
     flush(dma, t);
-    dma->lost = dma->lost || t->steady.lost || t->steady.owes;
+    dma->lost |= t->steady.lost | (t->steady.owes ? steady_bit(t->steady.box) : 0);
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

@@ -60,15 +60,20 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
     if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
 }
 
-/* Walks the transfer on a part of the memory's channels; *good: the part stands for all of it, and what was
- * left out is charged. */
+/* What of the memory and of the plan is walked. */
+typedef struct {
+    int share;             /* of the channels, one in so many */
+    bool skips;            /* blocks are left out */
+    uint64_t walked_boxes; /* but not of these */
+} part;
+
+/* Walks the transfer on a part. True in *good: it stands for all; else *p has more for another try. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                const ts_dma_transfer *transfer, bool skips, int share, bool *good, ts_dma_cost *cost) {
-    ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
+                const ts_dma_transfer *transfer, part *p, bool *good, ts_dma_cost *cost) {
+    ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
-    int64_t interval = (int64_t)machine->hbm->timing.t_refi * machine->hbm->ticks_per_ck;
-    ts_dma_set_skipping(dma, skips ? interval : 0, stall_ticks(machine->hbm));
+    if (p->skips) ts_dma_set_skipping(dma, machine->hbm, stall_ticks(machine->hbm), p->walked_boxes);
     if (!ts_dma_start(err, dma, transfer, 0)) return false;
     cost->cycles = ts_dma_next(dma, INT64_MAX);
     assert(cost->cycles != INT64_MAX);
@@ -78,8 +83,13 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_hbm_read_stats(hbm, &cost->hbm);
     ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
     balance(cost->hbm.limiter_cycles);
-    cost->skipped = cost->skipped || share > 1;
-    *good = ts_hbm_part_is_fair(hbm) && !ts_dma_has_lost(dma);
+    cost->skipped = cost->skipped || p->share > 1;
+    bool is_fair = ts_hbm_part_is_fair(hbm);
+    *good = is_fair && ts_dma_lost_boxes(dma) == 0;
+    if (is_fair)
+        p->walked_boxes |= ts_dma_lost_boxes(dma);
+    else
+        p->share /= 2;
     ts_dma_free(dma);
     return true;
 }
@@ -102,10 +112,10 @@ bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machin
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
-    bool skips = !exact && !is_small(plan), good = false;
-    for (int share = skips ? ts_dma_first_share(machine) : 1; !good; share /= 2) {
-        skips = skips && share > 0;
-        if (!run(err, scratch, machine, &transfer, skips, share > 0 ? share : 1, &good, cost)) return false;
+    part p = {.share = 1, .skips = !exact && !is_small(plan)};
+    if (p.skips) p.share = ts_dma_first_share(machine);
+    for (bool good = false; !good;) {
+        if (!run(err, scratch, machine, &transfer, &p, &good, cost)) return false;
     }
     finish(machine, &transfer, cost);
     ts_dma_make_bill(machine, &transfer, cost);

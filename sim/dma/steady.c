@@ -22,35 +22,46 @@ void steady_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t time
 
 /* Refreshes fall due at multiples of the interval. */
 static double quiet_ticks(const steady_state *s, int64_t tick) {
-    int64_t count = tick / s->refresh.interval, after = tick % s->refresh.interval - s->refresh.stall;
-    return (double)(count * (s->refresh.interval - s->refresh.stall) + (after > 0 ? after : 0));
+    int64_t count = tick / s->memory.interval, after = tick % s->memory.interval - s->memory.stall;
+    return (double)(count * (s->memory.interval - s->memory.stall) + (after > 0 ? after : 0));
+}
+
+static int64_t lines_of(const ts_walk *walk) {
+    const ts_walk_totals *totals = ts_walk_get_totals(walk);
+    return totals->src_lines + totals->dst_lines + totals->rmw_lines;
 }
 
 /* Lets what was left out before cease to matter. */
-static void warm(steady_state *s, int64_t tick) {
-    s->from = tick + s->refresh.interval / 8;
+static void warm(steady_state *s, const ts_walk *walk, int64_t tick) {
+    s->from = tick + s->memory.interval / 8;
+    s->from_line = lines_of(walk) + s->memory.lines;
     s->phase = STEADY_WARMS;
 }
 
-static void open_window(steady_state *s, int64_t next, const steady_sample *now) {
+static void open_window(steady_state *s, const ts_walk *walk, int64_t next, const steady_sample *now) {
     s->phase = STEADY_MEASURES;
     s->open = *now;
     s->open_block = next;
+    s->open_line = lines_of(walk);
 }
+
+uint64_t steady_bit(int64_t box) { return UINT64_C(1) << (box < 63 ? box : 63); }
 
 bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
     int64_t next, count, box = ts_walk_place(walk, &next, &count);
-    if (s->refresh.interval == 0 || count == 0) return false;
+    if (s->memory.interval == 0 || count == 0 || (s->memory.walked & steady_bit(box)) != 0) return false;
     if (s->box != box) {
-        *s = (steady_state){.refresh = s->refresh,
+        *s = (steady_state){.memory = s->memory,
                             .engine_ticks_per_part = s->engine_ticks_per_part,
                             .box = box,
-                            .lost = s->lost || s->owes};
-        warm(s, tick);
+                            .turn = STEADY_BLOCKS,
+                            .lost = s->lost | (s->owes ? steady_bit(s->box) : 0)};
+        warm(s, walk, tick);
     }
     if (s->phase == STEADY_RESTS) return false;
-    if (s->phase == STEADY_WARMS) return tick >= s->from;
-    return next - s->open_block >= STEADY_BLOCKS && tick - s->open.tick >= s->refresh.interval;
+    if (s->phase == STEADY_WARMS) return tick >= s->from && lines_of(walk) >= s->from_line;
+    return next - s->open_block >= s->turn && tick - s->open.tick >= s->memory.interval &&
+           lines_of(walk) - s->open_line >= s->memory.lines;
 }
 
 /* ---- Leaving out ---- */
@@ -63,19 +74,19 @@ static int64_t elements_between(const ts_walk *walk, int64_t from, int64_t to) {
 static double window_rate(const steady_state *s, const steady_sample *now, double elements, bool *is_paced) {
     const ts_hbm_progress *a = &s->open.progress, *b = &now->progress;
     double engine = (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / elements;
-    double ticks = (double)(now->tick - s->open.tick) / elements, interval = (double)s->refresh.interval;
+    double ticks = (double)(now->tick - s->open.tick) / elements, interval = (double)s->memory.interval;
     double quiet = (quiet_ticks(s, b->cycle) - quiet_ticks(s, a->cycle)) / elements;
-    double rate = quiet * interval / (interval - (double)s->refresh.stall);
+    double rate = quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     *is_paced = ticks * 1000 <= engine * 1003 || rate < engine;
     return *is_paced ? engine : rate;
 }
 
-/* Is the mean known well enough? */
-static bool is_known(const steady_state *s) {
+/* Is the mean known to one part in `error`? */
+static bool is_known(const steady_state *s, double error) {
     double n = s->windows, mean = s->sum / n, variance = (s->squares / n - mean * mean) * n / (n - 1);
-    if (s->windows >= s->most || (s->is_paced && s->windows > 1)) return true;
-    return s->windows >= STEADY_LEAST && variance / n * STEADY_ERROR * STEADY_ERROR <= mean * mean;
+    if (s->is_paced && s->windows > 1) return true;
+    return s->windows >= STEADY_LEAST && variance / n * error * error <= mean * mean;
 }
 
 /* From this block on a box is walked to its end. */
@@ -89,15 +100,33 @@ static int64_t next_place(const steady_state *s, int64_t count) {
     return s->length < STEADY_ALIGNED ? block : block / STEADY_ALIGNED * STEADY_ALIGNED;
 }
 
-/* After the first window: is it worth to leave out anything of the rest? */
-static bool begin_places(steady_state *s, int64_t next, int64_t count) {
-    s->length = next - s->open_block;
-    int64_t rest = tail_of(s, count) - next,
-            most = rest * 2 / 3 / s->length; /* few blocks are walked twice */
+/* Windows of so many blocks from now on. Are there enough of them? */
+static bool take_length(steady_state *s, int64_t length, int64_t count) {
+    s->length = length;
+    int64_t rest = tail_of(s, count) - s->base,
+            most = rest * 2 / 3 / length; /* few blocks are walked twice */
     s->most = most < STEADY_MOST ? (int)most : STEADY_MOST;
-    s->base = s->stretch = next;
+    s->windows = 0;
     s->is_paced = true;
-    return rest >= STEADY_WORTH * s->length;
+    s->sum = s->squares = 0;
+    s->measured = (steady_sample){0};
+    s->measured_elements = 0;
+    return rest >= STEADY_WORTH * length;
+}
+
+/* The same, of whole turns of the inner loops. */
+static bool take_turns(steady_state *s, const ts_walk *walk, int64_t count) {
+    s->turn = ts_walk_period(walk, s->length > STEADY_TURN ? s->length : STEADY_TURN);
+    return take_length(s, s->turn, count);
+}
+
+/* After the first window: is it worth to leave out anything of the rest? */
+static bool begin_places(steady_state *s, const ts_walk *walk, bool is_even) {
+    int64_t next, count;
+    ts_walk_place(walk, &next, &count);
+    s->base = s->stretch = next;
+    bool is_worth = take_length(s, next - s->open_block, count);
+    return is_even ? is_worth : take_turns(s, walk, count);
 }
 
 static void add_measured(steady_state *s, const steady_sample *now, int64_t elements) {
@@ -112,33 +141,50 @@ static void add_measured(steady_state *s, const steady_sample *now, int64_t elem
     s->measured_elements += elements;
 }
 
+/* Blocks that were walked twice stand for others; where they are more than what was left out, they are too
+ * many by so much. */
 static void charge(const steady_state *s, const ts_walk *walk, int64_t tail, steady_skip *skip) {
     int64_t left_out = elements_between(walk, s->base, tail) - s->walked;
-    if (left_out < 0) left_out = 0;
     add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_elements);
-    skip->gained.tick = (int64_t)(s->sum / s->windows * (double)left_out + 0.5);
+    skip->gained.tick = (int64_t)(s->sum / s->windows * (double)left_out);
+    skip->to = tail;
 }
 
-bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now, steady_skip *skip) {
+/* Windows that end here are all: what do they tell? */
+static bool is_enough(const steady_state *s, int64_t count) {
+    return is_known(s, STEADY_ROUGHLY) || tail_of(s, count) - s->base >= STEADY_MANY * s->length;
+}
+
+/* After a window: charges what was left out if its time is known by now; else there is to be another one. */
+static void go_on(steady_state *s, const ts_walk *walk, int64_t count, steady_skip *skip) {
+    bool is_last = s->windows > 0 && s->windows >= s->most;
+    if (s->windows > 0 && (is_known(s, STEADY_ERROR) || (is_last && is_enough(s, count)))) {
+        charge(s, walk, tail_of(s, count), skip);
+        s->owes = false;
+        return;
+    }
+    if (is_last && (s->turn != STEADY_BLOCKS || !take_turns(s, walk, count))) s->lost |= steady_bit(s->box);
+    skip->to = next_place(s, count);
+    s->owes = true;
+}
+
+bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now, bool is_even,
+                 steady_skip *skip) {
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
     if (s->phase == STEADY_WARMS) {
-        open_window(s, next, now);
+        open_window(s, walk, next, now);
         return false;
     }
     *skip = (steady_skip){0};
     s->phase = STEADY_RESTS;
     if (s->length > 0)
         add_measured(s, now, elements_between(walk, s->open_block, next));
-    else if (!begin_places(s, next, count))
+    else if (!begin_places(s, walk, is_even))
         return false;
     s->walked += elements_between(walk, s->stretch, next);
-    s->owes = s->windows == 0 || !is_known(s);
-    skip->to = s->owes ? next_place(s, count) : tail_of(s, count);
-    if (s->owes)
-        warm(s, now->tick);
-    else
-        charge(s, walk, skip->to, skip);
+    go_on(s, walk, count, skip);
+    if (s->owes) warm(s, walk, now->tick);
     s->stretch = skip->to;
     return true;
 }

@@ -7,26 +7,36 @@
 #include "tilesim/memory/hbm.h"
 
 /* The time of elements is measured in windows: one at the start of a box, for its size, then others spread
- * over the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean, or
- * STEADY_MOST of them were walked; what no window held is left out and charged at their mean.
+ * over the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean; what no
+ * window held is left out and charged at their mean.
  *
- * A window is as many blocks as are accepted between two refreshes. Acceptances come in bursts (write
- * drains), so what was served counts: the rate is the time of the window, times the accesses accepted in it
- * over those served. It is taken in time outside refreshes, and refreshes are then charged in proportion. A
- * rest of less than STEADY_WORTH windows is walked. */
+ * A window is as many blocks as are accepted from one refresh to the next, if the memory holds fewer accesses
+ * that wait. Acceptances come in bursts (write drains), so what was served counts: the rate is the time of
+ * the window, times the accesses accepted in it over those served. It is taken in time outside refreshes, and
+ * refreshes are then charged in proportion.
+ *
+ * Where channels do not all get the same, or where STEADY_MOST windows do not agree, windows are whole turns
+ * of the inner loops. Where the mean is then known to one part in STEADY_ROUGHLY, or there would be
+ * STEADY_MANY windows, it is taken; else the walk is lost: this box has to be walked from its start. A rest
+ * of less than STEADY_WORTH windows is walked. */
 enum {
-    STEADY_ERROR = 250,
-    STEADY_LEAST = 4,
+    STEADY_ERROR = 400,
+    STEADY_ROUGHLY = 200,
+    STEADY_LEAST = 6, /* windows, unless the engine sets the pace */
     STEADY_MOST = 16,
-    STEADY_BLOCKS = 8,
+    STEADY_BLOCKS = 8, /* of a window, at least; of turns: */
+    STEADY_TURN = 64,
     STEADY_WORTH = 16,
-    STEADY_ALIGNED = 64
+    STEADY_MANY = 100,
+    STEADY_ALIGNED = 64 /* of the block where a window begins, if it has so many */
 };
 
 /* Between two refreshes lies an interval, and the memory stands still for `stall` after each; 0: never. */
 typedef struct {
     int64_t interval, stall; /* ticks */
-} steady_refresh;
+    int64_t lines;           /* that may wait at it, or for it */
+    uint64_t walked;         /* bits: boxes of which nothing is left out; the last, of all from 63 on */
+} steady_memory;
 
 /* What has happened so far. */
 typedef struct {
@@ -39,14 +49,15 @@ typedef struct {
 typedef enum { STEADY_WARMS, STEADY_MEASURES, STEADY_RESTS } steady_phase;
 
 typedef struct {
-    steady_refresh refresh; /* interval 0: nothing is ever left out */
+    steady_memory memory; /* interval 0: nothing is ever left out */
     double engine_ticks_per_part;
     int64_t box; /* that is being watched; -1: none */
     steady_phase phase;
-    int64_t from;   /* the window opens at this tick */
-    int64_t length; /* of the first window, in blocks; 0: not yet known */
+    int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
+    int64_t length;          /* of a window, about, in blocks; 0: not yet known */
+    int64_t turn;            /* no window is shorter, in blocks */
     steady_sample open;
-    int64_t open_block;
+    int64_t open_block, open_line;
     int windows, most;   /* measured, without the first; how many there may be */
     bool is_paced;       /* the engine set the pace in all of them */
     double sum, squares; /* of their rates, in ticks an element */
@@ -55,8 +66,8 @@ typedef struct {
         walked; /* the block where the walk has gone on, and the elements walked before, from base on */
     steady_sample measured; /* by the windows, in all */
     int64_t measured_elements;
-    bool owes,
-        lost; /* blocks are left out that are not charged yet; that never were: their box ended before */
+    bool owes;     /* blocks are left out that are not charged yet */
+    uint64_t lost; /* bits: boxes that are to be walked from the start */
 } steady_state;
 
 typedef struct {
@@ -64,10 +75,13 @@ typedef struct {
     steady_sample gained; /* what the blocks left out amount to, once it is known */
 } steady_skip;
 
+uint64_t steady_bit(int64_t box); /* its bit, 0 on */
+
 /* To be told of blocks walked until `tick`, now and then. True when a window opens or closes here: then
  * steady_look takes the sample, and is true itself when the walk is to go on elsewhere. */
 bool steady_note(steady_state *steady, const ts_walk *walk, int64_t tick);
-bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample *now, steady_skip *skip);
+bool steady_look(steady_state *steady, const ts_walk *walk, const steady_sample *now, bool is_even,
+                 steady_skip *skip);
 
 /* Adds b * times / of to a, but for the largest latency and the last cycle. */
 void steady_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times, int64_t of);

@@ -274,6 +274,21 @@ int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
     return before;
 }
 
+int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
+    int64_t inner = 1;
+    for (int i = walk->box.loop_count - 1; i >= 0; i--) {
+        int64_t along = blocks_along(walk, i), wanted = ts_ceil_div(least, inner);
+        if (along < wanted) {
+            inner *= along;
+            continue;
+        }
+        int64_t turns = 1;
+        while (turns < wanted) turns *= 2;
+        return inner * (turns < along ? turns : along);
+    }
+    return inner;
+}
+
 void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {
     int64_t next, count;
     ts_walk_place(walk, &next, &count);

@@ -609,18 +609,21 @@ static int64_t served_of(const hbm_channel *ch) {
     return accepted_of(ch) - ch->queue[0].count - ch->queue[1].count - ch->active_count;
 }
 
+/* A channel is stepped to its own last acceptance only: from there on it is taken to serve what it holds at
+ * the rate of its data bus. */
 ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     ts_hbm_progress sum = {0};
     int32_t latest = 0;
-    int count = hbm->channel_count / hbm->share;
     for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         const hbm_channel *ch = &hbm->channels[hbm->channels[i].leader];
-        sum.accepted += accepted_of(ch);
-        sum.served += served_of(ch);
-        sum.cycle += min32(ch->next, latest);
+        int64_t accepted = accepted_of(ch), served = served_of(ch),
+                more = (latest - ch->next) / hbm->burst_ticks;
+        if (more > 0) served = accepted - served < more ? accepted : served + more;
+        sum.accepted += accepted;
+        sum.served += served;
     }
-    sum.cycle = hbm->base + sum.cycle / count;
+    sum.cycle = hbm->base + latest;
     return sum;
 }
 
@@ -661,6 +664,10 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
 bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
     return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 64 <= hbm->busiest_walked * 65 + ROUND;
+}
+
+bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {
+    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
 }
 
 bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {

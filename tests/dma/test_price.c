@@ -12,9 +12,10 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
+#include "tilesim/machine/machine.h"
 
-enum { PAIRS = 32, SEED = 77 };
-static const char *const maps[] = {"A", "H"};
+enum { PAIRS = 32, TPU_PAIRS = 16, SEED = 77 };
+static const char *const maps[] = {"A", "H", "B"};
 
 static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:T(8,128)}", "{0,1}",
                                       "{1,0:T(4,128)}", "{1,0:T(2,128)}", "{1,0:T(16,128)}"};
@@ -32,6 +33,14 @@ static const ts_shape *shape_of(ts_arena *arena, const char *type, const int64_t
 
 static const ts_shape *shape(ts_arena *arena, const int64_t *dims, const char *layout) {
     return shape_of(arena, "f32", dims, layout);
+}
+
+static const ts_plan *plan_at(ts_arena *arena, const ts_shape *src, const ts_shape *dst, int64_t dst_byte) {
+    ts_error err = {0};
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, dst_byte * 8};
+    const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, src->layout->dims);
+    assert_non_null(plan);
+    return plan;
 }
 
 static ts_dma_cost price(ts_arena *arena, const char *map, const ts_shape *src, const ts_shape *dst,
@@ -55,34 +64,78 @@ static bool is_close(const ts_dma_cost *skipping, const ts_dma_cost *exact) {
     return apart <= 310 || apart * 100 <= exact->cycles;
 }
 
+/* What several pairs of prices have in common. */
+typedef struct {
+    int pairs, skipped, far;
+    double worst, sum;
+} distance;
+
+static void compare(distance *d, const ts_dma_cost *quick, const ts_dma_cost *exact) {
+    double off = (double)(quick->cycles - exact->cycles) / (double)exact->cycles, apart = fabs(off);
+    assert_true(!exact->skipped && (quick->skipped || quick->cycles == exact->cycles));
+    assert_int_equal(quick->transfer.useful_bytes, exact->transfer.useful_bytes);
+    d->pairs++;
+    d->sum += off;
+    d->skipped += quick->skipped;
+    d->far += !is_close(quick, exact);
+    d->worst = apart > d->worst ? apart : d->worst;
+}
+
+static void print_distance(const char *where, const distance *d) {
+    print_message("%s, seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh; mean ",
+                  where, SEED, d->skipped, d->pairs, d->far);
+    print_message("%+.2f %%, furthest %.2f %%\n", d->sum * 100 / d->pairs, d->worst * 100);
+}
+
+static int64_t some_dim(uint64_t *seed, uint32_t from, uint32_t below) {
+    int64_t dim = from + random_below(seed, below);
+    return random_below(seed, 2) ? ts_round_up(dim, 256) : dim;
+}
+
+/* A small memory, with maps that favour channels and banks. */
 static void skipping_is_close_to_walking(void **state) {
     (void)state;
     uint64_t seed = SEED;
-    int skipped = 0, far = 0;
-    double worst = 0, sum = 0;
+    distance d = {0};
     for (int i = 0; i < PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
-        int64_t dims[2] = {700 + random_below(&seed, 1200), 700 + random_below(&seed, 1200)};
-        if (random_below(&seed, 2)) dims[1] = ts_round_up(dims[1], 256);
+        int64_t dims[2] = {1600 + random_below(&seed, 1200), some_dim(&seed, 1600, 1200)};
         const char *from = layouts[random_below(&seed, LAYOUTS)], *to = layouts[random_below(&seed, LAYOUTS)];
         const ts_shape *src = shape(arena, dims, from), *dst = shape(arena, dims, to);
         bool dst_in_hbm = random_below(&seed, 2);
-        ts_dma_cost exact = price(arena, maps[i % 2], src, dst, dst_in_hbm, true),
-                    quick = price(arena, maps[i % 2], src, dst, dst_in_hbm, false);
-        double off = (double)(quick.cycles - exact.cycles) / (double)exact.cycles, apart = fabs(off);
-        sum += off;
-        assert_true(!exact.skipped && (quick.skipped || quick.cycles == exact.cycles));
-        assert_int_equal(quick.transfer.useful_bytes, exact.transfer.useful_bytes);
-        skipped += quick.skipped;
-        far += !is_close(&quick, &exact);
-        worst = apart > worst ? apart : worst;
+        ts_dma_cost exact = price(arena, maps[i % 3], src, dst, dst_in_hbm, true),
+                    quick = price(arena, maps[i % 3], src, dst, dst_in_hbm, false);
+        compare(&d, &quick, &exact);
         ts_arena_free(arena);
     }
-    print_message(
-        "seed %d: %d of %d pairs skip, %d of them further than 1 %% or one refresh; mean %+.2f %%, ", SEED,
-        skipped, PAIRS, far, sum * 100 / PAIRS);
-    print_message("furthest %.2f %%\n", worst * 100);
-    assert_true(skipped * 10 > PAIRS * 9 && far <= PAIRS / 4 && worst < 0.08 && fabs(sum) < 0.01 * PAIRS);
+    print_distance("HBM2", &d);
+    assert_true(d.skipped * 10 > PAIRS * 9 && d.far <= PAIRS / 10 && d.worst < 0.05);
+    assert_true(fabs(d.sum) < 0.005 * PAIRS);
+}
+
+static void a_tpu_is_priced_within_a_hundredth(void **state) {
+    (void)state;
+    static const char *const tpu_layouts[] = {"{1,0}", "{1,0:T(8,128)}", "{1,0:T(4,128)}", "{1,0:T(2,128)}"};
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
+    assert_non_null(tpu);
+    ts_dma_machine machine = {&tpu->dma, &tpu->hbm, tpu->chip.sustained_khz};
+    uint64_t seed = SEED;
+    distance d = {0};
+    for (int i = 0; i < TPU_PAIRS; i++) {
+        int64_t dims[2] = {some_dim(&seed, 1500, 1500), some_dim(&seed, 1500, 1500)};
+        const ts_shape *src = shape(arena, dims, tpu_layouts[random_below(&seed, 4)]),
+                       *dst = shape(arena, dims, tpu_layouts[random_below(&seed, 4)]);
+        const ts_plan *plan = plan_at(arena, src, dst, ts_round_up(src->bytes, 4096));
+        ts_dma_end end = {.in_hbm = true};
+        ts_dma_cost exact, quick;
+        assert_true(ts_dma_price(NULL, arena, &machine, plan, end, end, true, &exact));
+        assert_true(ts_dma_price(NULL, arena, &machine, plan, end, end, false, &quick));
+        compare(&d, &quick, &exact);
+    }
+    print_distance("TPU v5e", &d);
+    assert_true(d.skipped == TPU_PAIRS && d.far == 0);
+    ts_arena_free(arena);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
@@ -97,14 +150,6 @@ static void large_tensors_are_mostly_skipped(void **state) {
     assert_in_range(cost.cycles, (1 << 28) / HBM2_BYTES_PER_NS / 0.93, (1 << 28) / HBM2_BYTES_PER_NS / 0.91);
     assert_in_range(cost.hbm.reads, (1 << 23) * 0.99, (1 << 23) * 1.01);
     ts_arena_free(arena);
-}
-
-static const ts_plan *plan_at(ts_arena *arena, const ts_shape *src, const ts_shape *dst, int64_t dst_byte) {
-    ts_error err = {0};
-    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, dst_byte * 8};
-    const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, src->layout->dims);
-    assert_non_null(plan);
-    return plan;
 }
 
 /* Four channels are all walked, so that only blocks can be left out; each has as many accesses as are offered
@@ -151,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pricer_gives_the_same_answers),
         cmocka_unit_test(skipping_is_close_to_walking),
+        cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
         cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
     };

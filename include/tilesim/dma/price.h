@@ -28,7 +28,7 @@ typedef struct {
 } ts_dma_cost;
 
 /* Up to so many bytes, of both ends, every access of every channel is walked. */
-enum { TS_DMA_PRICE_WALKED_BYTES = 1 << 19 };
+enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
 
 /* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every
  * access. Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and

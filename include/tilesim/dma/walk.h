@@ -38,6 +38,9 @@ const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
 int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
 /* How many elements the blocks of the box before `block` have, 0 to the number of its blocks. */
 int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block);
+/* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
+ * turns of a loop that is not taken whole are a power of two, as address maps are made of bits. */
+int64_t ts_walk_period(const ts_walk *walk, int64_t least);
 /* Goes on with another block of the box, and counts `totals` for what is left out. */
 void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals);
 

@@ -33,6 +33,8 @@ int ts_hbm_share(const ts_hbm_config *config, int least);
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
  * for the rest. */
 bool ts_hbm_part_is_fair(const ts_hbm *hbm);
+/* Has every channel of it got the same all the time? */
+bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm);
 /* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten. */
 void ts_hbm_part_restart(ts_hbm *hbm);
 /* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
@@ -68,8 +70,8 @@ int64_t ts_hbm_stream_latest(const ts_hbm_stream *stream);
  * memory has been settled far enough. */
 int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
 
-/* How far the walked channels have come: bursts accepted (but for those answered from queues), those of them
- * that were served, and the cycle by which they were, on average over the channels. */
+/* How far the walked channels have come: bursts accepted (but for those answered from queues), about how many
+ * of them were served, and by which cycle. */
 typedef struct {
     int64_t accepted, served, cycle;
 } ts_hbm_progress;

@@ -1,0 +1,67 @@
+/* Walks: what the blocks of a box hold, counted ahead and by walking. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/random_layout.h"
+#include "tilesim/dma/walk.h"
+
+static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
+                                      "{2,0,1:T(4)}"};
+enum { LAYOUTS = sizeof layouts / sizeof layouts[0], SEED = 5 };
+
+static const ts_shape *some_shape(ts_arena *arena, uint64_t *seed, const int *dims) {
+    char text[96];
+    snprintf(text, sizeof text, "f32[%d,%d,%d]%s", dims[0], dims[1], dims[2],
+             layouts[random_below(seed, LAYOUTS)]);
+    ts_source source = {"shape", text, strlen(text)};
+    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
+    assert_non_null(shape);
+    return shape;
+}
+
+static const ts_plan *some_plan(ts_arena *arena, uint64_t *seed) {
+    int dims[3];
+    for (int i = 0; i < 3; i++) dims[i] = 1 + (int)random_below(seed, i < 2 ? 70 : 300);
+    const ts_shape *src = some_shape(arena, seed, dims), *dst = some_shape(arena, seed, dims);
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 3, src->layout->dims);
+    assert_non_null(plan);
+    return plan;
+}
+
+static void elements_before_a_block_are_those_walked(void **state) {
+    (void)state;
+    uint64_t seed = SEED;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_walk *walk = ts_walk_new(arena, some_plan(arena, &seed), 64, 64, 32);
+        const ts_walk_access *accesses;
+        int64_t elements, next, count, box = -1, walked = 0;
+        int ignored;
+        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
+            int64_t here = ts_walk_place(walk, &next, &count);
+            walked += elements;
+            if (here < 0) { /* the box has ended */
+                walked = 0;
+                continue;
+            }
+            if (here != box) walked = elements;
+            box = here;
+            assert_int_equal(ts_walk_elements_before(walk, next), walked);
+            assert_in_range(ts_walk_elements_before(walk, count), walked + 1, INT64_MAX);
+        }
+        ts_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_before_a_block_are_those_walked),
+    };
+    return cmocka_run_group_tests_name("dma/walk", tests, NULL, NULL);
+}
