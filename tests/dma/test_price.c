@@ -161,10 +161,10 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
     ts_hbm_config hbm = hbm2;
     ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ};
     ts_dma_cost cost;
-    int64_t dims[2] = {8192, 1024};
+    int64_t dims[2] = {65536, 1024};
     hbm.channels = 4;
     const ts_plan *plan = plan_at(arena, shape_of(arena, "bf16", dims, "{1,0}"),
-                                  shape_of(arena, "bf16", dims, "{0,1}"), 1 << 28);
+                                  shape_of(arena, "bf16", dims, "{0,1}"), INT64_C(1) << 32);
     assert_true(ts_dma_price(&err, arena, &machine, plan, (ts_dma_end){.in_hbm = true},
                              (ts_dma_end){.in_hbm = false}, false, &cost));
     assert_true(cost.skipped);
