@@ -118,15 +118,15 @@ void ts_report_machine_json(const ts_machine *machine, ts_text *out) {
 /* ---- The list ---- */
 
 bool ts_report_machines(ts_error *err, ts_arena *arena, ts_text *out) {
-    ts_text_add(out, "%-16s %-16s %10s %14s %12s\n", "machine", "", "HBM GB/s", "HBM", "bf16 TOP/s");
+    ts_text_add(out, "%-16s %10s %14s %12s\n", "machine", "HBM GB/s", "HBM", "bf16 TOP/s");
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         const ts_machine *m = ts_machine_load(err, arena, ts_embedded_machines[i].name);
         const ts_machine_memory *hbm = m ? ts_machine_find_memory(err, m, "hbm") : NULL;
         if (hbm == NULL) return false;
-        ts_text_add(out, "%-16s %-16s %10.1f %10" PRId64 " GiB %12.1f%s\n", m->name, m->title,
+        ts_text_add(out, "%-16s %10.1f %10" PRId64 " GiB %12.1f  %s%s\n", m->name,
                     giga(ts_machine_hbm_rate(m)), hbm->capacity_bytes >> 30,
-                    tera(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz)),
-                    strcmp(m->name, TS_MACHINE_DEFAULT) == 0 ? "  (the default)" : "");
+                    tera(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz)), m->title,
+                    strcmp(m->name, TS_MACHINE_DEFAULT) == 0 ? ", the default" : "");
     }
     return true;
 }

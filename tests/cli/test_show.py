@@ -85,7 +85,8 @@ def status_marks():
 def the_list():
     lines = expect(["show", "machine", "--list"]).splitlines()
     assert [line.split()[0] for line in lines[1:]] == NAMES
-    assert "tpu-v5e          TPU v5e               819.2         16 GiB        196.6  (the default)" in lines
+    assert "tpu-v5e               819.2         16 GiB        196.6  TPU v5e, the default" in lines
+    assert all(line[39:42] in ("GiB", "HBM") for line in lines), lines  # in columns, however long the titles
     value = expect_json(["show", "machine", "--list"], default="tpu-v5e")
     assert [machine["machine"] for machine in value["machines"]] == NAMES
 
