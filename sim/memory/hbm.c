@@ -8,6 +8,7 @@
 #include "hbm_banks.h"
 #include "hbm_channel.h"
 #include "hbm_leaders.h"
+#include "hbm_part.h"
 #include "hbm_walkers.h"
 #include "tilesim/base/number.h"
 
@@ -94,14 +95,6 @@ static bool has_avx2(void) {
 #endif
 }
 
-int ts_hbm_share(const ts_hbm_config *config, int least) {
-    int share = 1, all = config->stacks * config->channels;
-    int even =
-        (config->stacks & (config->stacks - 1)) == 0 ? all : config->channels; /* not stacks in turns */
-    while (even % (2 * share) == 0 && all / (2 * share) >= least) share *= 2;
-    return share;
-}
-
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
     return ts_hbm_new_part(err, arena, config, 1);
 }
@@ -131,7 +124,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
     hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
-    hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
+    hbm_part_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
@@ -154,10 +147,7 @@ static void clear_all(ts_hbm *hbm) {
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
     hbm->is_awaited = false;
-    hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
-    hbm->round = 0;
-    hbm->busiest = hbm->busiest_walked = 0;
-    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
+    hbm_part_clear(hbm);
     hbm->gap_at = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
     clear_all(hbm);
@@ -393,12 +383,6 @@ int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
 
 /* ---- Offers. ---- */
 
-static const uint64_t CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1)
-                                     << (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS);
-static inline int channel_of(uint64_t place) {
-    return (int)((place & CHANNEL_BITS) >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS));
-}
-
 static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
     return at + 1 >= st->window ? 0 : at + 1;
 }
@@ -407,12 +391,12 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
 static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_write, bool is_pair,
                       int32_t from) {
     hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
-    *p = (hbm_piece){.place = place & ~CHANNEL_BITS,
+    *p = (hbm_piece){.place = place & ~HBM_CHANNEL_BITS,
                      .at = {from, from},
-                     .channel = (uint16_t)channel_of(place),
+                     .channel = (uint16_t)hbm_place_channel(place),
                      .is_write = is_write,
                      .is_pair = is_pair};
-    hbm->block_first[channel_of(place) + 2]++;
+    hbm->block_first[hbm_place_channel(place) + 2]++;
     hbm->block.bursts += 1 + is_pair;
     for (int half = 0; half <= is_pair; half++) {
         if (st->window > 0) {
@@ -420,7 +404,7 @@ static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_wr
             st->offer_at = next_in_ring(st, st->offer_at);
         }
         if (st->in_flight > 0)
-            p->at[half] = max32(p->at[half], hbm_take_ticket(st, channel_of(place), &p->ticket[half]));
+            p->at[half] = max32(p->at[half], hbm_take_ticket(st, hbm_place_channel(place), &p->ticket[half]));
     }
 }
 
@@ -437,8 +421,8 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
         int64_t burst = r->address >> shift;
         int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
         uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-        p->place = place & ~CHANNEL_BITS;
-        p->channel = (uint16_t)channel_of(place);
+        p->place = place & ~HBM_CHANNEL_BITS;
+        p->channel = (uint16_t)hbm_place_channel(place);
         p->at[0] = max32(from, *accepted + 1);
         if (++accepted >= last) accepted = st->accepted;
         p->at[1] = max32(from, *accepted + 1);
@@ -503,33 +487,19 @@ static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
     return st->window < 0 || st->window > most ? most : st->window;
 }
 
-void ts_hbm_part_restart(ts_hbm *hbm) {
-    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
-    hbm->round = 0;
-}
-
-/* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
- * busiest of all. */
-static void end_round(ts_hbm *hbm) {
-    int32_t walked = 0, busiest = 0, busiest_walked = 0;
-    for (int i = 0; i < hbm->channel_count; i++) {
-        busiest = max32(busiest, hbm->round_of[i]);
-        if (i % hbm->share != 0) continue;
-        busiest_walked = max32(busiest_walked, hbm->round_of[i]);
-        walked += hbm->round_of[i];
+/* Adds an aligned access of the size taken (hbm_part_take_bytes); returns when the last burst was accepted.
+ */
+static int64_t add_access(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, int limit,
+                          int64_t accepted) {
+    uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
+    uint64_t pairs = hbm_part_count_access(hbm, hbm_place_channel(first), r->is_write);
+    int64_t earliest = r->earliest - hbm->base;
+    for (; pairs != 0; pairs &= pairs - 1) {
+        uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
+        add_piece(hbm, st, place, r->is_write, true, earliest > st->start ? (int32_t)earliest : st->start);
+        if (hbm->block.bursts + 1 >= limit) accepted = offer_filled(hbm, st);
     }
-    int32_t excess = walked * hbm->share - hbm->round;
-    hbm->excess += excess < 0 ? -excess : excess;
-    hbm->busiest += busiest;
-    hbm->busiest_walked += busiest_walked;
-    ts_hbm_part_restart(hbm);
-}
-
-static inline void count_share(ts_hbm *hbm, int channel, bool is_write, int bursts) {
-    hbm->offered[is_write] += bursts;
-    hbm->round += bursts;
-    hbm->round_of[channel] += bursts;
-    if (hbm->round >= ROUND) end_round(hbm);
+    return accepted;
 }
 
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
@@ -540,6 +510,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     const bool pairs = hbm->has_pairs && limit > 1;
     const bool is_plain =
         pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
+    const bool is_part = pairs && st->window != 0 && st->in_flight <= 0 && hbm_part_take_bytes(hbm, bytes);
     int64_t accepted = ts_hbm_stream_latest(st);
     for (const ts_hbm_request *r = requests; r < end; r++) {
         if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
@@ -548,11 +519,15 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
             to_local(hbm, r->earliest);
         }
+        if (is_part && (r->address & (bytes - 1)) == 0) {
+            accepted = add_access(hbm, st, r, limit, accepted);
+            continue;
+        }
         for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
             bool is_pair = pairs && !(burst & 1) && burst < last;
             uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-            if (channel_of(place) & (hbm->share - 1)) {
-                count_share(hbm, channel_of(place), r->is_write, 1 + is_pair);
+            if (hbm_place_channel(place) & (hbm->share - 1)) {
+                hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
                 burst += 1 + is_pair;
                 continue;
             }
@@ -564,7 +539,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
             int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
             if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
-            if (hbm->share > 1) count_share(hbm, channel_of(place), r->is_write, 1 + is_pair);
+            if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
             add_piece(hbm, st, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;
             if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
@@ -642,40 +617,11 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
-/* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
- * hits. */
-static void extend(const ts_hbm *hbm, ts_hbm_stats *out) {
-    int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
-    for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
-    out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
-    out->reads = hbm->offered[DRAM_READ];
-    out->writes = hbm->offered[DRAM_WRITE];
-    out->read_latency_max = largest;
-    out->end_cycle = end;
-}
-
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = end_cycle(hbm)};
     for (int i = 0; i < hbm->channel_count; i += hbm->share)
         add_channel(hbm, &hbm->channels[hbm->channels[i].leader], out);
-    if (hbm->share > 1) extend(hbm, out);
-}
-
-bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
-    int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 64 <= hbm->busiest_walked * 65 + ROUND;
-}
-
-bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {
-    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
-}
-
-bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
-    int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
-    if (hbm->map->turns != 0 && bursts > (int64_t)1 << hbm->map->turn_shift) return false;
-    for (int64_t i = 0; i < bursts; i++)
-        walked += (channel_of(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
-    return walked * hbm->share == bursts;
+    if (hbm->share > 1) hbm_part_extend(hbm, out);
 }
 
 int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }

@@ -133,7 +133,11 @@ struct ts_hbm {
     int share;                /* channels whose number it divides are walked */
     int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
     int32_t round, *round_of; /* of the current ROUND of them: so far, to each channel */
-    int64_t excess; /* of bursts over the share of the walked ones, or under it, summed over rounds */
+    int32_t access_bytes,
+        *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
+    uint64_t
+        *walked_pairs; /* of such an access, by the lower bits of that channel: pairs in walked channels */
+    int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
     int64_t busiest, busiest_walked; /* bursts to the busiest channel: of all; of the walked ones */
     int64_t base;                    /* of local cycles */
     int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */

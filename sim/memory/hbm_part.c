@@ -1,0 +1,111 @@
+/* A part of the channels for all of them: what each gets of the requests, walked or not. */
+#include "hbm_part.h"
+
+#include <string.h>
+
+int ts_hbm_share(const ts_hbm_config *config, int least) {
+    int share = 1, all = config->stacks * config->channels;
+    int even =
+        (config->stacks & (config->stacks - 1)) == 0 ? all : config->channels; /* not stacks in turns */
+    while (even % (2 * share) == 0 && all / (2 * share) >= least) share *= 2;
+    return share;
+}
+
+void hbm_part_init(ts_hbm *hbm, ts_arena *arena) {
+    hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
+    hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
+    hbm->walked_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
+}
+
+void hbm_part_clear(ts_hbm *hbm) {
+    hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
+    hbm->busiest = hbm->busiest_walked = 0;
+    ts_hbm_part_restart(hbm);
+}
+
+void ts_hbm_part_restart(ts_hbm *hbm) {
+    memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
+    memset(hbm->accesses_of, 0, sizeof hbm->accesses_of[0] * (size_t)hbm->channel_count);
+    hbm->round = 0;
+}
+
+/* ---- Accesses of a size. ---- */
+
+/* Those of the round so far, to each channel: the pairs of an access lie in channels that differ from its
+ * first one's alike. */
+static void spread_accesses(ts_hbm *hbm) {
+    int pairs = hbm->access_bytes >> hbm->map->offset_bits >> 1;
+    for (int c = 0; c < hbm->channel_count; c++) {
+        for (int pair = 0; hbm->accesses_of[c] > 0 && pair < pairs; pair++)
+            hbm->round_of[c ^ hbm_place_channel(hbm->map->table[0][2 * pair])] += 2 * hbm->accesses_of[c];
+        hbm->accesses_of[c] = 0;
+    }
+}
+
+bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes) {
+    const ts_address_map *map = hbm->map;
+    int64_t bursts = (int64_t)bytes >> map->offset_bits;
+    bool is_power = bursts << map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
+    bool is_linear = map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
+    if (hbm->share == 1 || bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power || !is_linear ||
+        !hbm->has_pairs)
+        return false;
+    if (hbm->access_bytes == bytes) return true;
+    spread_accesses(hbm);
+    hbm->access_bytes = bytes;
+    memset(hbm->walked_pairs, 0, sizeof hbm->walked_pairs[0] * (size_t)hbm->share);
+    for (int pair = 0; pair < bursts / 2; pair++) {
+        int channel = hbm_place_channel(map->table[0][2 * pair]);
+        hbm->walked_pairs[channel & (hbm->share - 1)] |= (uint64_t)1 << pair;
+    }
+    return true;
+}
+
+/* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
+ * busiest of all. */
+void hbm_part_end_round(ts_hbm *hbm) {
+    int32_t walked = 0, busiest = 0, busiest_walked = 0;
+    spread_accesses(hbm);
+    for (int i = 0; i < hbm->channel_count; i++) {
+        busiest = max32(busiest, hbm->round_of[i]);
+        if (i % hbm->share != 0) continue;
+        busiest_walked = max32(busiest_walked, hbm->round_of[i]);
+        walked += hbm->round_of[i];
+    }
+    int32_t excess = walked * hbm->share - hbm->round;
+    hbm->excess += excess < 0 ? -excess : excess;
+    hbm->busiest += busiest;
+    hbm->busiest_walked += busiest_walked;
+    ts_hbm_part_restart(hbm);
+}
+
+/* ---- What that says. ---- */
+
+bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
+    int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
+    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 64 <= hbm->busiest_walked * 65 + ROUND;
+}
+
+bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {
+    return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
+}
+
+bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
+    int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
+    if (hbm->map->turns != 0 && bursts > (int64_t)1 << hbm->map->turn_shift) return false;
+    for (int64_t i = 0; i < bursts; i++)
+        walked += (hbm_place_channel(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
+    return walked * hbm->share == bursts;
+}
+
+/* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
+ * hits. */
+void hbm_part_extend(const ts_hbm *hbm, ts_hbm_stats *out) {
+    int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
+    for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
+    out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
+    out->reads = hbm->offered[DRAM_READ];
+    out->writes = hbm->offered[DRAM_WRITE];
+    out->read_latency_max = largest;
+    out->end_cycle = end;
+}

@@ -1,0 +1,41 @@
+/* A part of the channels for all of them. Private. */
+#ifndef SIM_MEMORY_HBM_PART_H
+#define SIM_MEMORY_HBM_PART_H
+
+#include "hbm_channel.h"
+
+enum { HBM_PART_PAIRS = 64 }; /* of an access that is counted as one, at most */
+
+void hbm_part_init(ts_hbm *hbm, ts_arena *arena);
+void hbm_part_clear(ts_hbm *hbm);
+/* Can aligned accesses of so many bytes be counted as one each? Then they are, until the next call. */
+bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes);
+void hbm_part_end_round(ts_hbm *hbm);
+/* What the walked channels did, for all of them. */
+void hbm_part_extend(const ts_hbm *hbm, ts_hbm_stats *out);
+
+enum { HBM_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS };
+static const uint64_t HBM_CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1) << HBM_CHANNEL_SHIFT;
+static inline int hbm_place_channel(uint64_t place) {
+    return (int)((place & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
+}
+
+static inline void hbm_part_count(ts_hbm *hbm, int channel, bool is_write, int bursts) {
+    hbm->offered[is_write] += bursts;
+    hbm->round += bursts;
+    hbm->round_of[channel] += bursts;
+    if (hbm->round >= ROUND) hbm_part_end_round(hbm);
+}
+
+/* An access of the size taken whose first burst is in a channel: which of its pairs are in walked ones, as
+ * bits. */
+static inline uint64_t hbm_part_count_access(ts_hbm *hbm, int channel, bool is_write) {
+    int32_t bursts = hbm->access_bytes >> hbm->map->offset_bits;
+    hbm->offered[is_write] += bursts;
+    hbm->round += bursts;
+    hbm->accesses_of[channel]++;
+    if (hbm->round >= ROUND) hbm_part_end_round(hbm);
+    return hbm->walked_pairs[channel & (hbm->share - 1)];
+}
+
+#endif
