@@ -135,6 +135,13 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
 }
 
+static bool fits_behind(ts_error *err, const ts_space *space, int64_t bytes, int64_t base_bytes) {
+    if (bytes <= space->capacity_bytes - base_bytes) return true;
+    return ts_error_set(
+        err, TS_ERROR_INPUT, "the tensor takes %lld bytes at byte %lld of %s, which has %lld bytes",
+        (long long)bytes, (long long)base_bytes, space->name, (long long)space->capacity_bytes);
+}
+
 bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape, int64_t base_bytes,
                     int64_t *axis_bits) {
     int64_t end = shape->element_bits;
@@ -143,13 +150,9 @@ bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape,
                             (long long)base_bytes, space->name, (long long)space->capacity_bytes);
     }
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
+    if (!fits_behind(err, space, shape->storage_bytes, base_bytes)) return false;
     for (int i = 0; i < shape->layout->axis_count; i++) {
         if (!place_axis(err, space, shape, i, &axis_bits[i], &end)) return false;
     }
-    int64_t bytes = ts_ceil_div(end, 8);
-    if (bytes < shape->storage_bytes) bytes = shape->storage_bytes;
-    if (bytes <= space->capacity_bytes - base_bytes) return true;
-    return ts_error_set(
-        err, TS_ERROR_INPUT, "the tensor takes %lld bytes at byte %lld of %s, which has %lld bytes",
-        (long long)bytes, (long long)base_bytes, space->name, (long long)space->capacity_bytes);
+    return fits_behind(err, space, ts_ceil_div(end, 8), base_bytes);
 }

@@ -209,6 +209,8 @@ def bad_input():
         ("f32[4]{0}", "(f32[4]{0},f32[4]{0})", "", "destination", 1, "the destination is a tuple, expected an array"),
         ("f32[65536,65536]{1,0}", "f32[65536,65536]{1,0}", "", "destination", 1,
          "the tensor takes 17179869184 bytes at byte 17179869184 of hbm, which has 17179869184 bytes"),
+        ("u8[1152921504606846976]", "u8[1152921504606846976]", "", "source", 1,
+         "the tensor takes 1152921504606846976 bytes at byte 0 of hbm, which has 17179869184 bytes"),
         ("f32[65536,1024]{1,0:S(1)}", "f32[65536,1024]{1,0}", "", "source", 1,
          "the tensor takes 268435456 bytes at byte 0 of vmem, which has 134217728 bytes"),
         ("f32[1024]{0}", "f32[1024]{0}", "--dst-at 4095", "destination", 1,
