@@ -7,7 +7,7 @@
 #include "assembler.h"
 #include "tilesim/core/core.h"
 
-enum { REGION_MAX = 2048 };
+enum { REGION_MAX = 4096 };
 
 /* What an instruction does besides registers. */
 typedef enum { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SYNC, EFFECT_STATE, EFFECT_CONTROL } effect;

@@ -315,13 +315,31 @@ def bad_outputs():
         assert code == 1, err
 
 
+def product_cycles(machine, m, n, k, *words):
+    size = [word for name, value in (("M", m), ("N", n), ("K", k)) for word in ("-D", f"{name}={value}")]
+    return expect_json(["run", "programs/matmul.tsim", "--time-only", "-m", machine, *size, *words])["cycles"]
+
+
 @test
 def a_large_product_keeps_the_matrix_units_busy():
-    size = ["-D", "M=2048", "-D", "N=1024", "-D", "BM=2048", "-D", "BN=1024"]
-    short, long = (expect_json(["run", "programs/matmul.tsim", "--time-only", *size, "-D", f"K={k}"])["cycles"]
-                   for k in (2048, 4096))
-    ideal = 2048 * 1024 * 2048 // (4 * 128 * 128)  # 4 units of 128 x 128
-    assert ideal <= long - short <= 1.05 * ideal, (short, long, ideal)
+    for machine, m, n, k, rate in (("tpu-v5e", 2048, 1024, 2048, 4 * 128 * 128),    # 4 units of 128 x 128
+                                   ("tpu-v7x", 4096, 1024, 2048, 2 * 256 * 256 * 2)):     # 2 of 256 x 256, 2 rows a cycle
+        blocks = ["-D", f"BM={m}", "-D", f"BN={n}"]
+        more = product_cycles(machine, m, n, 2 * k, *blocks) - product_cycles(machine, m, n, k, *blocks)
+        ideal = m * n * k // rate
+        assert ideal <= more <= 1.05 * ideal, (machine, more, ideal)
+
+
+@test
+def ragged_products_have_blocks_that_fit():
+    full = product_cycles("tpu-v5e", 2048, 2048, 2048)
+    for m, n, k, most in ((2100, 2048, 2048, 1.2), (2048, 2100, 2048, 1.3), (2048, 2048, 2100, 1.15), (4100, 2048, 2048, 2.2)):
+        ragged = product_cycles("tpu-v5e", m, n, k)
+        assert full < ragged < most * full, (m, n, k, ragged, full)
+    for machine in "tpu-v2", "tpu-v4", "tpu-v6e", "tpu-v7x":            # the default blocks fit VMEM
+        for name in "matmul", "matmul_f32", "batched_matmul":
+            expect(["show", "program", f"programs/{name}.tsim", "-m", machine, "-D", "M=9000", "-D", "N=9000", "-D", "K=9000"],
+                   out=None)
 
 
 @test
