@@ -395,6 +395,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
     steady_skip skip;
     bool is_even = true;
+    if (dma->hbm && !ts_hbm_part_is_fair(dma->hbm)) return false;
     if (!steady_note(&t->steady, t->walk, tick)) return true;
     steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
     if (dma->hbm) {
@@ -403,7 +404,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
         is_even = ts_hbm_part_is_even_so_far(dma->hbm);
     }
     if (!steady_look(&t->steady, t->walk, &now, is_even, &skip)) return true;
-    if (t->steady.lost != 0 || (dma->hbm && !ts_hbm_part_is_fair(dma->hbm))) return false;
+    if (t->steady.lost != 0) return false;
     if (dma->hbm) ts_hbm_part_restart(dma->hbm);
     ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
