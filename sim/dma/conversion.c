@@ -116,7 +116,10 @@ void ts_mover_set_conversion(ts_mover *m) {
     ts_convert_lines lines = {.groups = 1, .tiles = 1, .count = 256, .lines = 1, .line = &here};
     for (int i = 0; i < 256; i++) each[i] = (uint8_t)i;
     convert(&to_half, become, each, &lines);
-    for (int i = 0; i < 256 * to; i++) m->table[i % to][i / to] = become[i];
+    for (int i = 0; i < 256; i++) {
+        m->table[0][i] = become[i * to];
+        m->table[1][i] = become[i * to + to - 1];
+    }
     c->table = m->table;
     m->convert = m->kernels->look_ups[c->to_kind];
 }

@@ -30,6 +30,11 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
                                 .lines = j->narrow.lines,
                                 .line = at,
                                 .have = j->tile.masks ? j->have : NULL};
+        if (all.lines == 1 && !all.have &&
+            all.step == all.count * m->src.element_bits / 8) { /* one long line */
+            all.count *= all.tiles;
+            all.tiles = 1;
+        }
         m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
         return;
     }

@@ -409,8 +409,8 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         return;
     }
     j.m = m;
-    bool runs = m->src.element_bits < 8 && m->convert && is_regular(m, &m->src) && is_regular(m, &m->dst) &&
-                match_run(&j, box, TS_LINE_BYTES, bits);
+    bool runs = is_narrow(m) && m->dst.element_bits > 1 && m->convert && is_regular(m, &m->src) &&
+                is_regular(m, &m->dst) && match_run(&j, box, TS_LINE_BYTES, bits);
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;

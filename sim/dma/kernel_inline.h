@@ -15,34 +15,13 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Eight elements of `width` bits, one behind the other, in a byte each: their halves move apart, then the
- * halves of these. */
-INLINE uint64_t expand_eight(uint64_t x, int width) {
-    x = (x | x << (32 - 4 * width)) & (((UINT64_C(1) << 4 * width) - 1) * UINT64_C(0x100000001));
-    x = (x | x << (16 - 2 * width)) & (((UINT64_C(1) << 2 * width) - 1) * UINT64_C(0x1000100010001));
-    return (x | x << (8 - width)) & (((UINT64_C(1) << width) - 1) * UINT64_C(0x101010101010101));
-}
-
-/* And back; there is nothing above the elements. */
-INLINE uint64_t join_eight(uint64_t x, int width) {
-    x = (x | x >> (8 - width)) & (((UINT64_C(1) << 2 * width) - 1) * UINT64_C(0x1000100010001));
-    x = (x | x >> (16 - 2 * width)) & (((UINT64_C(1) << 4 * width) - 1) * UINT64_C(0x100000001));
-    return x | x >> (32 - 4 * width);
-}
-
-INLINE void join_run(uint8_t *dst, const uint8_t *bytes, int64_t count, int width) {
+/* Loops that compilers turn into vectors. */
+INLINE void join_run(uint8_t *restrict dst, const uint8_t *restrict bytes, int64_t count, int width) {
     const int many = 8 / width;
-    int64_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        uint64_t x;
-        memcpy(&x, bytes + i, sizeof x);
-        x = join_eight(x, width);
-        memcpy(dst + i / many, &x, (size_t)width);
-    }
-    for (; i < count; i += many) {
+    for (int64_t i = 0; i < count / many; i++) {
         int byte = 0;
-        for (int k = 0; k < many; k++) byte |= bytes[i + k] << (k * width);
-        dst[i / many] = (uint8_t)byte;
+        UNROLL for (int k = 0; k < many; k++) byte |= bytes[i * many + k] << (k * width);
+        dst[i] = (uint8_t)byte;
     }
 }
 
@@ -56,16 +35,13 @@ INLINE void join_bytes(uint8_t *dst, const uint8_t *bytes, int64_t count, int wi
         join_run(dst, bytes, count, 1);
 }
 
-INLINE void expand_run(uint8_t *bytes, const uint8_t *src, int64_t count, int width) {
-    const int many = 8 / width;
-    int64_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        uint64_t x = 0;
-        memcpy(&x, src + i / many, (size_t)width);
-        x = expand_eight(x, width);
-        memcpy(bytes + i, &x, sizeof x);
+INLINE void expand_run(uint8_t *restrict bytes, const uint8_t *restrict src, int64_t count, int width) {
+    const int many = 8 / width, mask = (1 << width) - 1;
+    for (int64_t i = 0; i < count / many; i++) {
+        UNROLL for (int k = 0; k < many; k++) bytes[i * many + k] = (uint8_t)(src[i] >> (k * width) & mask);
     }
-    for (; i < count; i++) bytes[i] = (uint8_t)(src[i / many] >> (i % many * width) & ((1 << width) - 1));
+    for (int64_t i = count - count % many; i < count; i++)
+        bytes[i] = (uint8_t)(src[i / many] >> (i % many * width) & mask);
 }
 
 INLINE void expand_bytes(uint8_t *bytes, const uint8_t *src, int64_t count, int width) {
