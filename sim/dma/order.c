@@ -88,7 +88,9 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     if (is_short && lines > 1) {
         int64_t src_bits =
             line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_mover_width(&m->src);
-        give(j, &slot, loop_of_step(j, false, src_bits), 2 * together);
+        int loop = loop_of_step(j, false, src_bits);
+        bool all = !continues && m->streams && loop == j->loop_count - 1;
+        give(j, &slot, loop, all ? INT64_MAX : 2 * together);
     }
     for (int i = j->loop_count - 1; i > outermost; i--) give(j, &slot, i, INT64_MAX);
     tile->ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
