@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "bill.h"
+#include "prices.h"
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
@@ -107,8 +108,8 @@ static bool is_small(const ts_plan *plan) {
     return plan->moved_elements <= TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
-                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
+bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
+                 ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};

@@ -1,5 +1,5 @@
 /* How long a price takes, in milliseconds of CPU time: the first in a process, one asked after others, and
- * one that a pricer was asked before; beside what part of walking every access that is, and how far from it
+ * one that was asked before; beside what part of walking every access that is, and how far from it
  * the answer. */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,6 @@ static const ts_plan *plan_of(ts_arena *arena, const char *from, const char *to,
 
 typedef struct {
     const ts_dma_machine *machine;
-    ts_dma_pricer *pricer;
     const ts_plan *plan;
     ts_dma_end dst;
 } question;
@@ -57,10 +56,7 @@ static double ask(const question *q, bool exact, int64_t *cycles) {
     ts_dma_end hbm = {.in_hbm = true};
     ts_dma_cost cost = {0};
     double start = milliseconds();
-    if (q->pricer)
-        ts_dma_pricer_price(NULL, q->pricer, scratch, q->plan, hbm, q->dst, exact, &cost);
-    else
-        ts_dma_price(NULL, scratch, q->machine, q->plan, hbm, q->dst, exact, &cost);
+    ts_dma_price(NULL, scratch, q->machine, q->plan, hbm, q->dst, exact, &cost);
     double spent = milliseconds() - start;
     *cycles = cost.cycles;
     ts_arena_free(scratch);
@@ -83,7 +79,9 @@ static void print_row(question q, size_t i) {
     double cold = ask(&q, false, &cycles), warm = best(&q), all = rows[i].walked ? ask(&q, true, &exact) : 0;
     printf("%-20s %12lld %8.2f %8.2f", rows[i].name, (long long)cycles, cold, warm);
     ts_arena *arena = ts_arena_new();
-    q.pricer = ts_dma_pricer_new(arena, q.machine);
+    ts_dma_machine keeps = *q.machine;
+    keeps.prices = ts_dma_prices_new(arena);
+    q.machine = &keeps;
     ask(&q, false, &cycles);
     printf(" %9.4f", best(&q));
     if (rows[i].walked) printf(" %9.1f %+8.2f %%", all, 100.0 * (double)(cycles - exact) / (double)exact);
@@ -95,7 +93,7 @@ int main(void) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     if (!machine) return 1;
-    ts_dma_machine parts = {&machine->dma, &machine->hbm, machine->chip.sustained_khz};
+    ts_dma_machine parts = {&machine->dma, &machine->hbm, machine->chip.sustained_khz, NULL};
     printf("%-20s %12s %8s %8s %9s %9s %10s\n", "ms, on tpu-v5e", "cycles", "cold", "warm", "again", "walked",
            "off by");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

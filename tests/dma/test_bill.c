@@ -36,7 +36,7 @@ static const ts_plan *plan_of(ts_arena *arena, const ts_shape *src, const ts_sha
 static ts_dma_cost price(ts_arena *arena, const ts_dma_config *dma, const ts_hbm_config *hbm,
                          const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm, bool exact) {
     ts_error err = {0};
-    ts_dma_machine machine = {dma, hbm, HBM2_KHZ};
+    ts_dma_machine machine = {dma, hbm, HBM2_KHZ, NULL};
     ts_dma_cost cost;
     assert_true(ts_dma_price(&err, arena, &machine, plan, (ts_dma_end){.in_hbm = src_in_hbm},
                              (ts_dma_end){.in_hbm = dst_in_hbm}, exact, &cost));

@@ -47,7 +47,7 @@ static ts_dma_cost price(ts_arena *arena, const char *map, const ts_shape *src, 
                          bool dst_in_hbm, bool exact) {
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
-    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ};
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL};
     hbm.address_map = map;
     ts_dma_cost cost;
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, ts_round_up(src->bytes, 4096) * 8};
@@ -119,7 +119,7 @@ static void a_tpu_is_priced_within_a_hundredth(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(tpu);
-    ts_dma_machine machine = {&tpu->dma, &tpu->hbm, tpu->chip.sustained_khz};
+    ts_dma_machine machine = {&tpu->dma, &tpu->hbm, tpu->chip.sustained_khz, NULL};
     uint64_t seed = SEED;
     distance d = {0};
     for (int i = 0; i < TPU_PAIRS; i++) {
@@ -159,7 +159,7 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
-    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ};
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL};
     ts_dma_cost cost;
     int64_t dims[2] = {65536, 1024};
     hbm.channels = 4;
@@ -171,13 +171,13 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
     ts_arena_free(arena);
 }
 
-static void a_pricer_gives_the_same_answers(void **state) {
+static void prices_kept_are_the_same(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {300, 256};
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ};
-    ts_dma_pricer *pricer = ts_dma_pricer_new(arena, &machine);
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL}, keeps = machine;
+    keeps.prices = ts_dma_prices_new(arena);
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
     const ts_plan *plans[] = {plan_at(arena, src, dst, 1 << 20), plan_at(arena, src, dst, (1 << 20) + 131072),
                               plan_at(arena, src, src, 1 << 20), plan_at(arena, src, dst, 1 << 20)};
@@ -186,7 +186,7 @@ static void a_pricer_gives_the_same_answers(void **state) {
         ts_dma_cost fresh, kept;
         ts_dma_end to = i & 4 ? vmem : hbm;
         assert_true(ts_dma_price(&err, arena, &machine, plans[i % 4], hbm, to, i & 8, &fresh));
-        assert_true(ts_dma_pricer_price(&err, pricer, arena, plans[i % 4], hbm, to, i & 8, &kept));
+        assert_true(ts_dma_price(&err, arena, &keeps, plans[i % 4], hbm, to, i & 8, &kept));
         assert_memory_equal(&fresh, &kept, sizeof fresh);
     }
     ts_arena_free(arena);
@@ -194,7 +194,7 @@ static void a_pricer_gives_the_same_answers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pricer_gives_the_same_answers),
+        cmocka_unit_test(prices_kept_are_the_same),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),

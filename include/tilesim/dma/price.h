@@ -7,10 +7,18 @@
 #include "tilesim/dma/dma.h"
 #include "tilesim/machine/hbm_config.h"
 
+/* Prices that were asked before: a search asks the same again and again. They are of one machine, the first
+ * that they are asked with, whose configuration must not change; an answer takes microseconds, and is what
+ * walking gives, to the bit. A transfer is the same when its boxes, their places and its ends are; one with
+ * many boxes, or that gathers, is priced anew. */
+typedef struct ts_dma_prices ts_dma_prices;
+ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
+
 typedef struct {
     const ts_dma_config *dma;
     const ts_hbm_config *hbm;
     int64_t core_khz;
+    ts_dma_prices *prices; /* or NULL: none are kept */
 } ts_dma_machine;
 
 typedef struct {
@@ -65,13 +73,5 @@ bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machin
  * itself core_cycles, most of them for what core_limiter says. */
 void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
                          ts_dma_cost *cost);
-
-/* Prices of one machine, with the latest answers kept: a search asks for the same transfer again and again,
- * and gets it in microseconds. A transfer is the same when its boxes, their places and its ends are; one with
- * many boxes, or that gathers, is priced anew. The machine's figures are copied. */
-typedef struct ts_dma_pricer ts_dma_pricer;
-ts_dma_pricer *ts_dma_pricer_new(ts_arena *arena, const ts_dma_machine *machine);
-bool ts_dma_pricer_price(ts_error *err, ts_dma_pricer *pricer, ts_arena *scratch, const ts_plan *plan,
-                         ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
 #endif

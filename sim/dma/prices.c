@@ -1,7 +1,7 @@
 /* Prices that were asked before. */
 #include <string.h>
 
-#include "tilesim/dma/price.h"
+#include "prices.h"
 
 enum { ENTRIES = 1 << 10, WORDS = 256 }; /* answers kept; of a question */
 
@@ -16,20 +16,23 @@ typedef struct {
     ts_dma_cost answer;
 } entry;
 
-struct ts_dma_pricer {
-    ts_dma_config dma;
-    ts_hbm_config hbm;
-    ts_dma_machine machine;
+struct ts_dma_prices {
+    const ts_dma_config *dma; /* NULL: not yet asked */
+    const ts_hbm_config *hbm;
+    int64_t core_khz;
     entry *entries; /* by hash */
 };
 
-ts_dma_pricer *ts_dma_pricer_new(ts_arena *arena, const ts_dma_machine *machine) {
-    ts_dma_pricer *pricer = TS_NEW(arena, ts_dma_pricer);
-    *pricer = (ts_dma_pricer){.dma = *machine->dma, .hbm = *machine->hbm, .machine = *machine};
-    pricer->machine.dma = &pricer->dma;
-    pricer->machine.hbm = &pricer->hbm;
-    pricer->entries = TS_NEW_ARRAY(arena, entry, ENTRIES);
-    return pricer;
+ts_dma_prices *ts_dma_prices_new(ts_arena *arena) {
+    ts_dma_prices *prices = TS_NEW(arena, ts_dma_prices);
+    prices->entries = TS_NEW_ARRAY(arena, entry, ENTRIES);
+    return prices;
+}
+
+static bool is_of(ts_dma_prices *prices, const ts_dma_machine *m) {
+    if (!prices) return false;
+    if (!prices->dma) prices->dma = m->dma, prices->hbm = m->hbm, prices->core_khz = m->core_khz;
+    return prices->dma == m->dma && prices->hbm == m->hbm && prices->core_khz == m->core_khz;
 }
 
 static bool add_word(question *q, int64_t word) {
@@ -90,19 +93,19 @@ static size_t hash(const question *q) {
     return (size_t)(h % ENTRIES);
 }
 
-bool ts_dma_pricer_price(ts_error *err, ts_dma_pricer *pricer, ts_arena *scratch, const ts_plan *plan,
-                         ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
+                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
     question q;
-    if (!fill_question(&q, scratch, plan, src, dst, exact))
-        return ts_dma_price(err, scratch, &pricer->machine, plan, src, dst, exact, cost);
-    entry *e = &pricer->entries[hash(&q)];
+    if (!is_of(machine->prices, machine) || !fill_question(&q, scratch, plan, src, dst, exact))
+        return prices_walk(err, scratch, machine, plan, src, dst, exact, cost);
+    entry *e = &machine->prices->entries[hash(&q)];
     bool known = e->asked.count == q.count &&
                  memcmp(e->asked.words, q.words, (size_t)q.count * sizeof q.words[0]) == 0;
     if (known) {
         *cost = e->answer;
         return true;
     }
-    if (!ts_dma_price(err, scratch, &pricer->machine, plan, src, dst, exact, cost)) return false;
+    if (!prices_walk(err, scratch, machine, plan, src, dst, exact, cost)) return false;
     e->asked = q;
     e->answer = *cost;
     return true;
