@@ -153,7 +153,7 @@ static const ts_field rows[] = {
             "write queue of a channel"),
     INTEGER("hbm.controller.write_high", hbm.write_high_percent, 1, 100, "%",
             "of the write queue: writes start above"),
-    INTEGER("hbm.controller.write_low", hbm.write_low_percent, 0, 99, "%",
+    INTEGER("hbm.controller.write_low", hbm.write_low_percent, 1, 99, "%",
             "of the write queue: writes end below"),
     INTEGER("hbm.controller.bank_entries", hbm.bank_entries, 1, 1 << 12, "bursts",
             "per_bank: command queue of a bank"),

@@ -1,0 +1,353 @@
+/* What a channel's banks offer, and the commands that serve them. Included by what compiles stepping for one
+ * instruction set each (hbm_walk.h); everything is static. */
+#ifndef SIM_MEMORY_HBM_COMMANDS_H
+#define SIM_MEMORY_HBM_COMMANDS_H
+
+#include "hbm_channel.h"
+
+/* What the compiler may know of a machine. */
+typedef struct {
+    int banks, banks_of_pc, banks_of_group;
+    bool half; /* HBM3: half CKs */
+    bool closed_page;
+} shape;
+
+ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
+ALWAYS static inline int place_bank(uint64_t place) {
+    return (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
+}
+
+ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (MAX_ENTRIES - 1)); }
+
+/* The oldest request of a bank; the end of the bank's list when there is none. */
+ALWAYS static inline uint16_t first_of(const hbm_queue *q, int bank) {
+    return q->slots[q->entries + bank].next;
+}
+ALWAYS static inline bool is_end(const hbm_queue *q, uint16_t slot) { return slot >= q->entries; }
+
+/* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
+
+/* A row command of the queue may be possible from a cycle on. */
+ALWAYS static inline void bound_row(hbm_channel *ch, hbm_queue *q, int32_t at) {
+    q->row_bound = min32(q->row_bound, at);
+    ch->calm_until = min32(ch->calm_until, at);
+}
+
+/* Something else may be possible from a cycle on. */
+ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
+    ch->special_at = min32(ch->special_at, at);
+    ch->calm_until = min32(ch->calm_until, at);
+}
+
+static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
+    uint16_t miss = q->miss[bank], hit = q->hit[bank];
+    bool is_open = ch->dram.open_row[bank] != DRAM_CLOSED;
+    lane_set(q->row_key, bank, KEY_NONE);
+    if (miss == NO_SLOT) return;
+    if (is_open && ch->active_of[bank] != 0) return;
+    if (is_open && hit != NO_SLOT && hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT &&
+        slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
+        return;
+    lane_set(q->row_key, bank, q->slots[miss].key);
+    bound_row(ch, q, ch->dram.row_time[bank]);
+}
+
+/* Hits that are to be served once their row is open, by when that is. */
+static void push_opening(hbm_channel *ch, int direction, int bank) {
+    int32_t at = ch->dram.opened_time[direction][bank];
+    int i = ch->opening_count++;
+    for (; i > 0 && ch->opening[i - 1].at > at; i--) ch->opening[i] = ch->opening[i - 1];
+    ch->opening[i].at = at;
+    ch->opening[i].bank = (int16_t)bank;
+    ch->opening[i].direction = (int16_t)direction;
+    ch->opening_at = ch->opening[0].at;
+    bound_special(ch, at);
+    assert(ch->opening_count < 2 * DRAM_MAX_BANKS);
+}
+
+static int32_t least_key(const int32_t *keys, unsigned banks) {
+    int32_t least = KEY_NONE;
+    for (; banks != 0; banks &= banks - 1) least = min32(least, keys[__builtin_ctz(banks)]);
+    return least;
+}
+
+ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, int32_t key,
+                                      int group_shift) {
+    hbm_queue *q = &ch->queue[direction];
+    int group = bank >> group_shift, first = group << group_shift;
+    unsigned bit = 1u << (bank - first), hits = q->group_hits[group];
+    q->hit_key[bank] = key;
+    if (hits != bit || key == KEY_NONE) {
+        hits = key == KEY_NONE ? hits & ~bit : hits | bit;
+        q->group_hits[group] = (uint16_t)hits;
+        key = least_key(q->hit_key + first, hits);
+    }
+    lane_set(q->group_key, group, key);
+    if (key != KEY_NONE) q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
+}
+
+/* A hit counts from the cycle on at which its row is open; `now` is the last one stepped. */
+ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint16_t slot, int32_t now,
+                                  int group_shift) {
+    hbm_queue *q = &ch->queue[direction];
+    int32_t key = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
+    q->hit[bank] = slot;
+    if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now) {
+        if (ch->active_of[bank] != 1 + direction) push_opening(ch, direction, bank);
+    } else {
+        set_hit_key(ch, direction, bank, key, group_shift);
+    }
+}
+
+/* The hits of rows that are open from now on. */
+static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    int due = 0;
+    for (; due < ch->opening_count && ch->opening[due].at <= t; due++) {
+        int bank = ch->opening[due].bank, direction = ch->opening[due].direction;
+        const hbm_queue *q = &ch->queue[direction];
+        if (q->hit[bank] != NO_SLOT && ch->dram.opened_time[direction][bank] <= t) {
+            set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
+        }
+    }
+    ch->opening_count -= due;
+    for (int i = 0; i < ch->opening_count; i++) ch->opening[i] = ch->opening[i + due];
+    ch->opening_at = ch->opening_count > 0 ? ch->opening[0].at : FAR;
+}
+
+/* A bank was closed: all its requests are misses, and none is active. When its queue holds nothing, neither
+ * hit nor miss is set. */
+static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    ch->page_count[bank] = 0;
+    ch->page_waits[bank] = false;
+    for (int direction = 0; direction < 2; direction++) {
+        hbm_queue *q = &ch->queue[direction];
+        uint16_t first = first_of(q, bank);
+        if (is_end(q, first)) continue;
+        if (q->hit[bank] != NO_SLOT) {
+            q->hit[bank] = NO_SLOT;
+            set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
+        }
+        q->miss[bank] = first;
+        lane_set(q->row_key, bank, q->slots[first].key);
+        bound_row(ch, q, ch->dram.row_time[bank]);
+    }
+}
+
+/* A row was opened, and a burst of it is active. */
+static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row, int32_t now) {
+    for (int direction = 0; direction < 2; direction++) {
+        hbm_queue *q = &ch->queue[direction];
+        uint16_t hit = NO_SLOT, miss = NO_SLOT;
+        for (uint16_t s = first_of(q, bank); !is_end(q, s) && (hit == NO_SLOT || miss == NO_SLOT);
+             s = q->slots[s].next) {
+            if (q->slots[s].row != row)
+                miss = miss == NO_SLOT ? s : miss;
+            else if (hit == NO_SLOT)
+                hit = s;
+        }
+        q->miss[bank] = miss;
+        lane_set(q->row_key, bank, KEY_NONE);
+        if (hit != NO_SLOT) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
+    }
+}
+
+/* ---- Taking bursts out of the queues. ---- */
+
+ALWAYS static inline unsigned filter_place(uint64_t place) {
+    return (unsigned)(place * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
+}
+
+ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
+    hbm_slot *s = &q->slots[slot];
+    q->slots[s->previous].next = s->next;
+    q->slots[s->next].previous = s->previous;
+    if (__builtin_expect(q->newest == slot, 0)) q->newest = NO_SLOT;
+    s->next = q->free;
+    q->free = slot;
+}
+
+/* Burst `i` of a request leaves its queue. Its bank's hit and miss are set by the caller. */
+ALWAYS static inline void take_burst(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                     int i) {
+    hbm_queue *q = &ch->queue[direction];
+    hbm_slot *s = &q->slots[slot];
+    q->count--;
+    s->at = (uint8_t)(i + 1);
+    if (direction == DRAM_WRITE) ch->filter[filter_place(s->place ^ (i ? hbm->pair : 0))]--;
+    if (s->at == s->end) unlink_slot(q, slot);
+}
+
+ALWAYS static inline void finish(const ts_hbm *hbm, const hbm_channel *ch, int stream, const int32_t *ticket,
+                                 int32_t cycle) {
+    ts_hbm_stream *st = hbm->streams[stream];
+    st->unfinished -= 1 + ch->followers;
+    st->end = max32(st->end, cycle);
+    if (__builtin_expect(st->in_flight > 0, 0)) st->done[*ticket] = cycle;
+}
+
+ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int stream, const int32_t *ticket,
+                                      int32_t arrival, int32_t cycle) {
+    int32_t latency = cycle - arrival;
+    ch->stats.read_latency_sum += latency;
+    if (__builtin_expect(latency > ch->stats.read_latency_max, 0)) ch->stats.read_latency_max = latency;
+    finish(hbm, ch, stream, ticket, cycle);
+}
+
+/* Closed page: a column command of a row that has had enough of them closes it; else the row may be closed as
+ * soon as it can be. True when it is closed. */
+static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, bool is_active,
+                        int32_t t) {
+    if (ch->page_count[bank] >= hbm->config.page_accesses && (is_active || ch->active_of[bank] == 0)) {
+        dram_rare(&ch->dram, direction == DRAM_READ ? TS_DRAM_RDA : TS_DRAM_WRA, bank, t);
+        ch->stats.precharges++;
+        ch->page_count[bank] = 0;
+        ch->page_waits[bank] = false;
+        return true;
+    }
+    dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    if (++ch->page_count[bank] >= hbm->config.page_accesses && !ch->page_waits[bank]) {
+        ch->page_at = min32(ch->page_at, ch->dram.row_time[bank]);
+        bound_special(ch, ch->page_at);
+    }
+    return false;
+}
+
+/* True when the row is closed by it. */
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream,
+                                const int32_t *ticket, int32_t arrival, bool is_active, int32_t t,
+                                const shape sh) {
+    int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
+    bool closed = false;
+    if (__builtin_expect(*until != t, 0)) hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
+    *until = t + hbm->burst_ticks;
+    if (sh.closed_page)
+        closed = page_column(hbm, ch, direction, bank, is_active, t);
+    else
+        dram_column(&ch->dram, direction, bank, bank / sh.banks_of_group, t, sh.banks / sh.banks_of_group);
+    if (direction == DRAM_READ)
+        finish_read(hbm, ch, stream, ticket, arrival, t + hbm->read_latency);
+    else
+        finish(hbm, ch, stream, ticket, t);
+    return closed;
+}
+
+/* ---- Commands. ---- */
+
+/* Serves a hit, and sees whether the other direction is next. */
+ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
+    hbm_queue *q = &ch->queue[direction];
+    hbm_slot *s = &q->slots[slot];
+    int i = s->at, bank = s->bank;
+    uint16_t next = s->next;
+    int32_t row = s->row;
+    bool closed =
+        serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
+    take_burst(hbm, ch, direction, slot, i);
+    if (closed) {
+        set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
+        after_close(hbm, ch, bank);
+    } else if (s->at == s->end) {
+        while (!is_end(q, next) && q->slots[next].row != row) next = q->slots[next].next;
+        if (is_end(q, next)) next = NO_SLOT;
+        set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
+    }
+    if (!closed && __builtin_expect(q->miss[bank] != NO_SLOT, 0)) set_row_key(hbm, ch, q, bank);
+    bool turns =
+        direction == DRAM_READ ? q->count == 0 : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
+    if (__builtin_expect(turns, 0)) {
+        ch->is_writing = !direction;
+        ch->calm_until = 0;
+    }
+}
+
+/* The first tick from `t` on at which a column command can start. */
+ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.half ? t | 1 : t; }
+
+/* The active bursts, by when their rows are open: a ring, as the first is the one most often served. */
+ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
+    return &ch->active[(unsigned)(ch->active_first + i) % DRAM_MAX_BANKS];
+}
+
+/* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
+ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
+    int best = -1, i = 0;
+    int64_t oldest = INT64_MAX;
+    int32_t bound = FAR;
+    for (; i < ch->active_count && active_at(ch, i)->opened <= t; i++) {
+        const hbm_active *a = active_at(ch, i);
+        int32_t at = ch->dram.column_time[a->direction][a->group];
+        int64_t age = at <= t ? (int64_t)a->arrival * ((int64_t)1 << 32) + a->act : INT64_MAX;
+        bound = min32(bound, at);
+        best = age < oldest ? i : best;
+        oldest = age < oldest ? age : oldest;
+    }
+    if (i < ch->active_count) bound = min32(bound, active_at(ch, i)->opened);
+    ch->active_at = column_edge(bound, sh);
+    return best;
+}
+
+ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape sh) {
+    int i = ch->active_count++;
+    for (; i > 0 && active_at(ch, i - 1)->opened > a.opened; i--) *active_at(ch, i) = *active_at(ch, i - 1);
+    *active_at(ch, i) = a;
+    ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
+    ch->active_at = min32(ch->active_at, column_edge(a.opened, sh));
+    bound_special(ch, ch->active_at);
+}
+
+/* The hits that came with it can follow it. */
+ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index, int direction,
+                                        int bank) {
+    const hbm_queue *q = &ch->queue[direction];
+    ch->active_count--;
+    for (int i = index; i > 0; i--) *active_at(ch, i) = *active_at(ch, i - 1);
+    ch->active_first++;
+    ch->active_of[bank] = 0;
+    if (q->hit[bank] != NO_SLOT)
+        set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
+    if (ch->queue[DRAM_READ].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
+    if (ch->queue[DRAM_WRITE].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
+}
+
+ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
+                                       const shape sh) {
+    hbm_active a = *active_at(ch, index);
+    if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh))
+        after_close(hbm, ch, a.bank);
+    remove_active(hbm, ch, index, a.direction, a.bank);
+}
+
+ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
+    hbm_queue *q = &ch->queue[direction];
+    hbm_slot *s = &q->slots[slot];
+    int i = s->at, bank = s->bank;
+    ch->stats.row_misses += !(s->counted >> i & 1);
+    ch->stats.activations++;
+    ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
+    ch->row_bus_free = t + hbm->config.act_ticks;
+    dram_act(&ch->dram, bank, s->row, t, sh.banks_of_pc);
+    push_active(ch,
+                (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
+                             q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
+                             s->stream, (uint8_t)direction},
+                sh);
+    take_burst(hbm, ch, direction, slot, i);
+    after_act(hbm, ch, bank, s->row, t);
+}
+
+ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
+                                    int32_t t, const shape sh) {
+    hbm_slot *s = &ch->queue[direction].slots[slot];
+    int i = s->at, bank = s->bank;
+    ch->stats.row_conflicts += !(s->counted >> i & 1);
+    s->counted = (s->counted | 1u << i) & 15;
+    ch->stats.precharges++;
+    ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, s->arrival[i], t);
+    ch->row_bus_free = t + hbm->config.row_ticks;
+    dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
+    after_close(hbm, ch, bank);
+}
+
+#endif

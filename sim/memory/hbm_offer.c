@@ -1,0 +1,187 @@
+/* Offering requests to an HBM: a stream's bursts are made pieces, and those of a block given to their
+ * channels together. Only the channel that a piece goes to is stepped, to the cycle at which it is accepted.
+ * That is exact as channels share nothing else, and as a burst's earliest cycle follows from acceptances
+ * before it in its stream. */
+#include <string.h>
+
+#include "hbm_leaders.h"
+#include "hbm_part.h"
+#include "hbm_time.h"
+
+static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
+    return at + 1 >= st->window ? 0 : at + 1;
+}
+
+/* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_write, bool is_pair,
+                      int32_t from) {
+    hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
+    *p = (hbm_piece){.place = place & ~HBM_CHANNEL_BITS,
+                     .at = {from, from},
+                     .channel = (uint16_t)hbm_place_channel(place),
+                     .is_write = is_write,
+                     .is_pair = is_pair};
+    hbm->block_first[hbm_place_channel(place) + 2]++;
+    hbm->block.bursts += 1 + is_pair;
+    for (int half = 0; half <= is_pair; half++) {
+        if (st->window > 0) {
+            p->at[half] = max32(from, st->accepted[st->offer_at] + 1);
+            st->offer_at = next_in_ring(st, st->offer_at);
+        }
+        if (st->in_flight > 0)
+            p->at[half] = max32(p->at[half], hbm_take_ticket(st, hbm_place_channel(place), &p->ticket[half]));
+    }
+}
+
+/* The same for the requests from `r` on, as long as each is a pair, and the stream does nothing but look
+ * ahead. */
+static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r,
+                                       const ts_hbm_request *end, int most) {
+    const int shift = hbm->map->offset_bits, count = hbm->block.count;
+    const int64_t inside = ((int64_t)2 << shift) - 1;
+    hbm_piece *p = &hbm->block.pieces[count];
+    const int32_t *accepted = st->accepted + st->offer_at, *last = st->accepted + st->window;
+    if (end - r > most) end = r + most;
+    for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
+        int64_t burst = r->address >> shift;
+        int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
+        uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+        p->place = place & ~HBM_CHANNEL_BITS;
+        p->channel = (uint16_t)hbm_place_channel(place);
+        p->at[0] = max32(from, *accepted + 1);
+        if (++accepted >= last) accepted = st->accepted;
+        p->at[1] = max32(from, *accepted + 1);
+        if (++accepted >= last) accepted = st->accepted;
+        p->is_write = r->is_write;
+        p->is_pair = true;
+        hbm->block_first[p->channel + 2]++;
+    }
+    st->offer_at = (int32_t)(accepted - st->accepted);
+    hbm->block.count = (int)(p - hbm->block.pieces);
+    hbm->block.bursts += 2 * (hbm->block.count - count);
+    return r;
+}
+
+static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
+    int32_t latest = st->latest, unused;
+    int32_t *first = st->window > 0 ? st->accepted : &unused,
+            *last = first + (st->window > 0 ? st->window : 1);
+    int32_t *accepted = first + st->accept_at;
+    for (const hbm_piece *p = b->pieces, *end = p + b->count; p < end; p++) {
+        *accepted = latest = max32(latest, p->at[0]);
+        if (++accepted == last) accepted = first;
+        if (!p->is_pair) continue;
+        *accepted = latest = max32(latest, p->at[1]);
+        if (++accepted == last) accepted = first;
+    }
+    st->latest = latest;
+    st->accept_at = (int32_t)(accepted - first);
+}
+
+/* Offers what was added; returns when the last of it was accepted. */
+static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+    hbm_block *b = &hbm->block;
+    int32_t *first = hbm->block_first;
+    hbm_piece *last = &b->pieces[b->count - 1];
+    for (int c = 0; c < hbm->channel_count; c++) first[c + 2] += first[c + 1];
+    for (hbm_piece *p = b->pieces; p <= last; p++) b->order[first[p->channel + 1]++] = p;
+    st->unfinished += b->bursts;
+    hbm_regroup(hbm);
+    for (int i = 0; i < hbm->walked_count; i++) {
+        int c = hbm->walked[i]->leader, count = first[c + 1] - first[c];
+        if (count > 0) hbm->run(hbm, st, hbm->walked[i], b->order + first[c], count);
+    }
+    hbm_follow(hbm);
+    note_accepted(st, b);
+    memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
+    b->count = b->bursts = 0;
+    return last->at[last->is_pair];
+}
+
+static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
+    int64_t at = hbm->base + offer_block(hbm, st);
+    while (st->latest >= REBASE_AT) hbm_rebase(hbm);
+    return at;
+}
+
+/* A block has at most so many bursts: no acceptance in it may matter to another of it. Followers stay with
+ * their leaders for longer when their last acceptance is compared with what follows more often. */
+static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
+    int most = hbm->walked_count * hbm->share < hbm->channel_count ? BLOCK / 2 : BLOCK;
+    if (st->window == 0) return 1;
+    return st->window < 0 || st->window > most ? most : st->window;
+}
+
+/* Adds an aligned access of the size taken (hbm_part_take_bytes); returns when the last burst was accepted.
+ */
+static int64_t add_access(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, int limit,
+                          int64_t accepted) {
+    uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
+    uint64_t pairs = hbm_part_count_access(hbm, hbm_place_channel(first), r->is_write);
+    int64_t earliest = r->earliest - hbm->base;
+    for (; pairs != 0; pairs &= pairs - 1) {
+        uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
+        add_piece(hbm, st, place, r->is_write, true, earliest > st->start ? (int32_t)earliest : st->start);
+        if (hbm->block.bursts + 1 >= limit) accepted = offer_filled(hbm, st);
+    }
+    return accepted;
+}
+
+int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
+    ts_hbm *hbm = st->hbm;
+    hbm_block *b = &hbm->block;
+    const ts_hbm_request *end = requests + count;
+    const int shift = hbm->map->offset_bits, limit = block_limit(hbm, st);
+    const bool pairs = hbm->has_pairs && limit > 1;
+    const bool is_plain =
+        pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
+    const bool is_part = pairs && st->window != 0 && st->in_flight <= 0 && hbm_part_take_bytes(hbm, bytes);
+    int64_t accepted = ts_hbm_stream_latest(st);
+    for (const ts_hbm_request *r = requests; r < end; r++) {
+        if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
+        if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
+        if (r->earliest - hbm->base >= hbm->gap_at) { /* local cycles may be about to change */
+            accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
+            hbm_to_local(hbm, r->earliest);
+        }
+        if (is_part && (r->address & (bytes - 1)) == 0) {
+            accepted = add_access(hbm, st, r, limit, accepted);
+            continue;
+        }
+        for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
+            bool is_pair = pairs && !(burst & 1) && burst < last;
+            uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+            if (hbm_place_channel(place) & (hbm->share - 1)) {
+                hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
+                burst += 1 + is_pair;
+                continue;
+            }
+            if (st->in_flight > 0 && !hbm_is_done_known(st, 0)) {
+                int32_t ignored = 0;
+                accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
+                hbm_wait_for_done(st, &ignored, FAR);
+            }
+            is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
+            int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
+            if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
+            if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
+            add_piece(hbm, st, place, r->is_write, is_pair, least);
+            burst += 1 + is_pair;
+            if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
+        }
+    }
+    return b->count > 0 ? offer_filled(hbm, st) : accepted;
+}
+
+int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write,
+                            int64_t earliest) {
+    ts_hbm_request request = {address, earliest, is_write};
+    return ts_hbm_stream_offer_all(st, &request, 1, bytes);
+}
+
+int64_t ts_hbm_stream_latest(const ts_hbm_stream *st) { return st->hbm->base + st->latest; }
+
+int64_t ts_hbm_stream_done(const ts_hbm_stream *st) {
+    int64_t end = hbm_stream_end(st);
+    return st->unfinished ? -1 : end < 0 ? st->hbm->base - 1 : end;
+}
