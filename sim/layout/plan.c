@@ -475,16 +475,23 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
 
 /* ---- Boxes ---- */
 
-static int compare_loops(const void *left, const void *right) {
-    const ts_plan_loop *a = left, *b = right;
-    int64_t da = llabs(a->dst_bits), db = llabs(b->dst_bits), sa = llabs(a->src_bits),
-            sb = llabs(b->src_bits);
-    if (da != db) return da > db ? -1 : 1;
-    return sa > sb ? -1 : sa < sb;
+static bool is_before(const ts_plan_loop *a, const ts_plan_loop *b) {
+    int64_t da = llabs(a->dst_bits), db = llabs(b->dst_bits);
+    return da != db ? da > db : llabs(a->src_bits) > llabs(b->src_bits);
+}
+
+/* There are few, and mostly in order. */
+static void sort_loops(ts_plan_box *box) {
+    for (int i = 1; i < box->loop_count; i++) {
+        ts_plan_loop loop = box->loops[i];
+        int k = i;
+        for (; k > 0 && is_before(&loop, &box->loops[k - 1]); k--) box->loops[k] = box->loops[k - 1];
+        box->loops[k] = loop;
+    }
 }
 
 static void tidy(ts_plan_box *box) {
-    if (box->loop_count > 1) qsort(box->loops, (size_t)box->loop_count, sizeof box->loops[0], compare_loops);
+    sort_loops(box);
     int kept = 0;
     box->elements = 1;
     for (int i = 0; i < box->loop_count; i++) {
