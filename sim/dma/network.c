@@ -34,23 +34,21 @@ static int place_of(const ts_digit *d, const ts_digit *digits, int count) {
     return -1;
 }
 
-/* Byte p of a line whose digit i is the source's digit places[i] comes from byte order[p]. */
-static bool fill_order(uint8_t *order, int bytes, int unit_log2, int count, const int *places) {
-    bool changes = false;
-    for (int p = 0; p < bytes; p++) {
-        int from = p & ((1 << unit_log2) - 1);
-        for (int i = 0; i < count; i++) from |= (p >> (unit_log2 + i) & 1) << (unit_log2 + places[i]);
-        order[p] = (uint8_t)from;
-        changes = changes || from != p;
-    }
-    return changes;
-}
-
 static bool in_order(const int *places, int count) {
     for (int i = 0; i < count; i++) {
         if (places[i] != i) return false;
     }
     return true;
+}
+
+/* Byte p of a line whose digit i is the source's digit places[i] comes from byte order[p]; does any move? */
+static bool fill_order(uint8_t *order, int unit_log2, int count, const int *places) {
+    for (int p = 0; p < 1 << unit_log2; p++) order[p] = (uint8_t)p;
+    for (int i = 0; i < count; i++) {
+        int half = 1 << (unit_log2 + i), step = 1 << (unit_log2 + places[i]);
+        for (int p = 0; p < half; p++) order[half + p] = (uint8_t)(order[p] + step);
+    }
+    return !in_order(places, count);
 }
 
 /* Arranges lines of two lanes, whose highest digit chooses the lane: what comes to that place is first
@@ -60,7 +58,7 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *pl
     int low = count - 1, first[TS_TILE_STAGES], second[TS_TILE_STAGES], used = 0;
     tile->swaps = places[low] != low;
     if (!tile->swaps) {
-        tile->orders = fill_order(tile->order, 16, unit_log2, low, places);
+        tile->orders = fill_order(tile->order, unit_log2, low, places);
         return;
     }
     for (int i = 0; i < low; i++) {
@@ -68,8 +66,8 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *pl
     }
     first[low - 1] = places[low];
     for (int i = 0, k = 0; i < low; i++) second[i] = places[i] == low ? low - 1 : k++;
-    tile->orders = fill_order(tile->order, 16, unit_log2, low, first);
-    tile->orders_again = fill_order(tile->order_again, 16, unit_log2, low, second);
+    tile->orders = fill_order(tile->order, unit_log2, low, first);
+    tile->orders_again = fill_order(tile->order_again, unit_log2, low, second);
 }
 
 void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
@@ -108,5 +106,5 @@ void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, co
     if (lanes)
         arrange_lanes(tile, unit_log2, count, places);
     else
-        tile->orders = fill_order(tile->order, line_bytes, unit_log2, count, places);
+        tile->orders = fill_order(tile->order, unit_log2, count, places);
 }
