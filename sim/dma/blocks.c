@@ -46,6 +46,8 @@ static bool find_blocks(group *g) {
         g->cover = BLOCK_BYTES / step;
         if (g->cover > 1) break;
         g->cover = 1;
+        if (llabs(loop->src_bits) / 8 < LINE_OF_MEMORY)
+            return false; /* blocks would share lines of the source */
     }
     if (g->shared == 0) return false;
     const ts_plan_loop *last = &g->boxes[0].loops[g->shared - 1];
