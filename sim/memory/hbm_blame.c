@@ -55,12 +55,12 @@ static ts_hbm_limiter column_cause(const ts_hbm *hbm, const hbm_channel *ch, int
     if (just_at(s, d->opened_time[direction][bank], t)) return TS_HBM_LIMITER_RCD;
     if (just_at(s, arrival + 1, t)) return TS_HBM_LIMITER_REQUESTS;
     for (int after = 0; after < 2 && just_at(s, d->column_time[direction][group], t); after++) {
-        for (int g = first; g < first + s->groups_of_pc; g++) {
-            if (d->group_note[g][after] + s->column[after][(2 * g + direction) * lanes + group] !=
-                d->column_time[direction][group])
-                continue;
+        const int32_t *delta = s->column[after] + direction * lanes + group;
+        bool held = false;
+        for (int g = first; g < first + s->groups_of_pc; g++)
+            held |= d->group_note[g][after] + delta[2 * g * lanes] == d->column_time[direction][group];
+        if (held)
             return after == direction ? TS_HBM_LIMITER_CCD : after ? TS_HBM_LIMITER_WTR : TS_HBM_LIMITER_RTW;
-        }
     }
     if (d->last_column >= t - s->ticks_per_ck) return TS_HBM_LIMITER_COLUMN_BUS;
     return TS_HBM_LIMITER_SCHEDULING;
