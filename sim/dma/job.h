@@ -24,7 +24,7 @@ typedef struct {
     int loop_count,
         inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
     ts_job_loop loops[TS_PLAN_MAX_LOOPS + 1];
-    ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a piece, of what is no tile's; bits if it fills */
+    ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a piece; bits if it fills */
     /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
      */
     bool fills, joins;
