@@ -439,6 +439,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
         if (t->offered) break;
     }
     flush(dma, t);
+    if (touches_hbm(t)) settle(dma, ts_hbm_stream_latest(t->stream));
     dma->lost |= t->steady.lost | (t->steady.owes ? steady_bit(t->steady.box) : 0);
 }
 

@@ -249,6 +249,11 @@ static int64_t blocks_along(const ts_walk *walk, int loop) {
 
 int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
     *next = *count = 0;
+    if (walk->plan->gathers) {
+        *next = walk->box_number;
+        *count = walk->plan->box_count;
+        return 0;
+    }
     if (!walk->box_open) return -1;
     *count = 1;
     for (int i = 0; i < walk->box.loop_count; i++) {
@@ -260,6 +265,7 @@ int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count) {
 }
 
 int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
+    if (walk->plan->gathers) return block;
     int64_t before = 0, inner = 1;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         int64_t extent = walk->box.loops[i].extent, along = blocks_along(walk, i);
@@ -275,6 +281,7 @@ int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block) {
 }
 
 int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
+    if (walk->plan->gathers) return least;
     int64_t inner = 1;
     for (int i = walk->box.loop_count - 1; i >= 0; i--) {
         int64_t along = blocks_along(walk, i), wanted = ts_ceil_div(least, inner);
@@ -294,7 +301,11 @@ void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {
     ts_walk_place(walk, &next, &count);
     assert(block >= 0 && block < count);
     next = block;
-    for (int i = walk->box.loop_count - 1; i >= 0; i--) {
+    if (walk->plan->gathers) {
+        walk->box_number = block;
+        walk->box_open = false;
+    }
+    for (int i = walk->box.loop_count - 1; i >= 0 && walk->box_open; i--) {
         int64_t along = blocks_along(walk, i);
         walk->at[i] = next % along * walk->block[i];
         next /= along;

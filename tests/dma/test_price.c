@@ -171,6 +171,20 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
     ts_arena_free(arena);
 }
 
+/* Element by element: as a box of blocks of one. */
+static void gathers_are_skipped(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    int64_t dims[2] = {2048, 2000};
+    const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)(*,3)}");
+    ts_dma_cost exact = price(arena, "H", src, dst, true, true),
+                quick = price(arena, "H", src, dst, true, false);
+    assert_int_equal(exact.transfer.kind, TS_DMA_GATHER);
+    assert_true(quick.skipped && is_close(&quick, &exact));
+    assert_int_equal(quick.transfer.useful_bytes, exact.transfer.useful_bytes);
+    ts_arena_free(arena);
+}
+
 static void prices_kept_are_the_same(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -195,6 +209,7 @@ static void prices_kept_are_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
+        cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),

@@ -34,7 +34,8 @@ ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, i
 bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
 const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
 
-/* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. */
+/* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
+ * a plan that gathers are blocks of one. */
 int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
 /* How many elements the blocks of the box before `block` have, 0 to the number of its blocks. */
 int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block);
