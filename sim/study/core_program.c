@@ -151,6 +151,7 @@ typedef struct {
     ts_arena *arena;
     const ts_machine *machine;
     const char *path;
+    bool exact; /* every access of every channel of HBM is walked */
     ts_define defines[MOST_DEFINES];
     int count;
 } job;
@@ -190,7 +191,7 @@ static void measure(const ts_run_result *result, measures *m) {
 static const known_run *run(ts_error *err, ts_core_programs *known, const job *j) {
     ts_text what;
     ts_text_init(&what, j->arena);
-    ts_text_add(&what, "%llx %s", (unsigned long long)j->machine->hash, j->path);
+    ts_text_add(&what, "%llx %s %d", (unsigned long long)j->machine->hash, j->path, j->exact);
     const char *name = print_defines(j, j->arena, what.bytes);
     for (const known_run *r = known->runs; r; r = r->next)
         if (strcmp(r->what, name) == 0) return r;
@@ -200,7 +201,7 @@ static const known_run *run(ts_error *err, ts_core_programs *known, const job *j
                               .defines = j->defines,
                               .define_count = j->count,
                               .time_only = true,
-                              .exact = true,
+                              .exact = j->exact,
                               .max_cycles = INT64_C(1) << 50};
     ts_run_result result;
     known_run *r = NULL;
@@ -354,14 +355,14 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
 
 static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma_machine *dma,
                           ts_core_programs *known, const shipped *p, const matrices *m, const ts_plan *plan,
-                          ts_dma_cost *cost, ts_core_program *by) {
+                          bool exact, ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
     ts_text path, name;
     ts_text_init(&path, scratch);
     ts_text_init(&name, known->arena);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
-    job j = {.arena = scratch, .machine = machine, .path = path.bytes};
+    job j = {.arena = scratch, .machine = machine, .path = path.bytes, .exact = exact};
     measures measured;
     int cores;
     set_defines(&j, p, m);
@@ -404,7 +405,7 @@ bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, 
     bool wanted = machine->dma.bytes_per_cycle[kind] == 0 && find_matrices(plan, src, dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
         if (fits(&programs[i], plan, kind, &m))
-            return price_program(err, machine, &dma, known, &programs[i], &m, plan, cost, by) &&
+            return price_program(err, machine, &dma, known, &programs[i], &m, plan, exact, cost, by) &&
                    price_gather(err, scratch, &dma, plan, src, dst, exact, cost, by);
     }
     if (machine->dma.bytes_per_cycle[ts_dma_kind_done(&machine->dma, plan)] == 0)
