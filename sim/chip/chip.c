@@ -396,7 +396,7 @@ static void forward_stalled(void *self, int bundle, int64_t first_cycle, int64_t
 
 void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
     *config = (ts_chip_config){.core = machine->core};
-    config->memory = (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz, NULL};
+    config->memory = ts_dma_machine_of(machine, NULL);
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         for (int j = 0; j < machine->memory_count; j++) {
             bool same = strcmp(machine->memories[j].name, ts_space_text((ts_space_kind)i)) == 0;

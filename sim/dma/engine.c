@@ -76,16 +76,9 @@ void ts_dma_free(ts_dma *dma) {
     for (transfer *t = dma ? dma->free : NULL; t; t = t->next) ts_arena_free(t->arena);
 }
 
-/* Those of all channels' queues, and those that are looked ahead to. */
-static int64_t waiting_lines(const ts_dma *dma, const ts_hbm_config *hbm) {
-    int64_t entries = (int64_t)hbm->stacks * hbm->channels * (hbm->read_entries + hbm->write_entries);
-    return (later(dma->config->lookahead_bytes, 0) + entries * hbm->burst_bytes) / dma->config->access_bytes;
-}
-
-void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, int64_t stall_ticks, uint64_t walked_boxes) {
+void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, uint64_t walked_boxes) {
     dma->steady = (steady_state){
-        .memory = {(int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, stall_ticks, waiting_lines(dma, hbm),
-                   walked_boxes},
+        .memory = steady_memory_of(hbm, dma->config, walked_boxes),
         .engine_ticks_per_part = (double)dma->tick_khz / (double)dma->core_khz / PARTS,
         .box = -1,
     };
@@ -440,7 +433,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
     }
     flush(dma, t);
     if (touches_hbm(t)) settle(dma, ts_hbm_stream_latest(t->stream));
-    dma->lost |= t->steady.lost | (t->steady.owes ? steady_bit(t->steady.box) : 0);
+    dma->lost |= steady_lost(&t->steady);
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

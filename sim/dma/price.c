@@ -8,6 +8,10 @@
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
+ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *prices) {
+    return (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz, prices};
+}
+
 /* Channels do the same to a regular stream as long as only what is accepted holds requests back, so that one
  * may stand for many. With a limit of what is in flight all wait for the data of the slowest: a quarter of
  * them behaves as all do within about 1 %, an eighth is up to 6 % off (transpositions on TPU v5p), and so are
@@ -41,15 +45,6 @@ int64_t ts_dma_least_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return fixed_cycles(m, transfer) + (transfer->engine_cycles > memory ? transfer->engine_cycles : memory);
 }
 
-/* How long a refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the
- * refresh itself, and the first row is opened and read again (tRCD, tCL). In ticks. Those of single banks are
- * part of the rhythm. */
-static int64_t stall_ticks(const ts_hbm_config *hbm) {
-    const ts_hbm_timing *t = &hbm->timing;
-    if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return 0;
-    return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
-}
-
 /* What was left out is charged by differences of counts, and a wait at the end may be shorter than before:
  * what is below 0 then comes out of the waits for requests. */
 static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
@@ -74,7 +69,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
-    if (p->skips) ts_dma_set_skipping(dma, machine->hbm, stall_ticks(machine->hbm), p->walked_boxes);
+    if (p->skips) ts_dma_set_skipping(dma, machine->hbm, p->walked_boxes);
     if (!ts_dma_start(err, dma, transfer, 0)) return false;
     cost->cycles = ts_dma_next(dma, INT64_MAX);
     assert(cost->cycles != INT64_MAX);

@@ -18,6 +18,29 @@ void steady_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t time
     sum->end_cycle = end;
 }
 
+/* ---- The memory ---- */
+
+/* How long a refresh of all banks keeps a channel from moving data: the rows are closed (tRTP, tRP), the
+ * refresh itself, and the first row is opened and read again (tRCD, tCL). In ticks. Those of single banks are
+ * part of the rhythm. */
+static int64_t stall_ticks(const ts_hbm_config *hbm) {
+    const ts_hbm_timing *t = &hbm->timing;
+    if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return 0;
+    return (int64_t)(t->t_rtp + t->t_rp + t->t_rfc + t->t_rcd_rd + t->t_cl) * hbm->ticks_per_ck;
+}
+
+/* Those of all channels' queues, and those that are looked ahead to. */
+static int64_t waiting_lines(const ts_hbm_config *hbm, const ts_dma_config *dma) {
+    int64_t entries = (int64_t)hbm->stacks * hbm->channels * (hbm->read_entries + hbm->write_entries);
+    int64_t ahead = dma->lookahead_bytes > 0 ? dma->lookahead_bytes : 0;
+    return (ahead + entries * hbm->burst_bytes) / dma->access_bytes;
+}
+
+steady_memory steady_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma, uint64_t walked) {
+    return (steady_memory){(int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, stall_ticks(hbm),
+                           waiting_lines(hbm, dma), walked};
+}
+
 /* ---- Watching ---- */
 
 /* Refreshes fall due at multiples of the interval. */
@@ -45,17 +68,19 @@ static void open_window(steady_state *s, const ts_walk *walk, int64_t next, cons
     s->open_line = lines_of(walk);
 }
 
-uint64_t steady_bit(int64_t box) { return UINT64_C(1) << (box < 63 ? box : 63); }
+static uint64_t bit_of(int64_t box) { return UINT64_C(1) << (box < 63 ? box : 63); }
+
+uint64_t steady_lost(const steady_state *s) { return s->lost | (s->owes ? bit_of(s->box) : 0); }
 
 bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
     int64_t next, count, box = ts_walk_place(walk, &next, &count);
-    if (s->memory.interval == 0 || count == 0 || (s->memory.walked & steady_bit(box)) != 0) return false;
+    if (s->memory.interval == 0 || count == 0 || (s->memory.walked & bit_of(box)) != 0) return false;
     if (s->box != box) {
         *s = (steady_state){.memory = s->memory,
                             .engine_ticks_per_part = s->engine_ticks_per_part,
                             .box = box,
                             .turn = STEADY_BLOCKS,
-                            .lost = s->lost | (s->owes ? steady_bit(s->box) : 0)};
+                            .lost = steady_lost(s)};
         warm(s, walk, tick);
     }
     if (s->phase == STEADY_RESTS) return false;
@@ -163,7 +188,7 @@ static void go_on(steady_state *s, const ts_walk *walk, int64_t count, steady_sk
         s->owes = false;
         return;
     }
-    if (is_last && (s->turn != STEADY_BLOCKS || !take_turns(s, walk, count))) s->lost |= steady_bit(s->box);
+    if (is_last && (s->turn != STEADY_BLOCKS || !take_turns(s, walk, count))) s->lost |= bit_of(s->box);
     skip->to = next_place(s, count);
     s->owes = true;
 }

@@ -4,6 +4,7 @@
 #define SIM_DMA_STEADY_H
 
 #include "tilesim/dma/walk.h"
+#include "tilesim/machine/dma_config.h"
 #include "tilesim/memory/hbm.h"
 
 /* The time of elements is measured in windows: one at the start of a box, for its size, then others spread
@@ -75,7 +76,9 @@ typedef struct {
     steady_sample gained; /* what the blocks left out amount to, once it is known */
 } steady_skip;
 
-uint64_t steady_bit(int64_t box); /* its bit, 0 on */
+steady_memory steady_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma, uint64_t walked);
+/* The boxes that are lost, with the present one while it owes. */
+uint64_t steady_lost(const steady_state *steady);
 
 /* To be told of blocks walked until `tick`, now and then. True when a window opens or closes here: then
  * steady_look takes the sample, and is true itself when the walk is to go on elsewhere. */

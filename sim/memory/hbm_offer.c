@@ -12,6 +12,12 @@ static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
     return at + 1 >= st->window ? 0 : at + 1;
 }
 
+/* The local cycle from which a request is offered, as far as it and the start of its stream say. */
+static inline int32_t offered_from(const ts_hbm_stream *st, const ts_hbm_request *r) {
+    int64_t earliest = r->earliest - st->hbm->base;
+    return earliest > st->start ? (int32_t)earliest : st->start;
+}
+
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
 static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_write, bool is_pair,
                       int32_t from) {
@@ -44,7 +50,7 @@ static const ts_hbm_request *add_pairs(ts_hbm *hbm, ts_hbm_stream *st, const ts_
     if (end - r > most) end = r + most;
     for (; r < end && !(r->address & inside) && r->earliest - hbm->base < hbm->gap_at; r++, p++) {
         int64_t burst = r->address >> shift;
-        int32_t from = r->earliest - hbm->base > st->start ? (int32_t)(r->earliest - hbm->base) : st->start;
+        int32_t from = offered_from(st, r);
         uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
         p->place = place & ~HBM_CHANNEL_BITS;
         p->channel = (uint16_t)hbm_place_channel(place);
@@ -118,10 +124,10 @@ static int64_t add_access(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *
                           int64_t accepted) {
     uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
     uint64_t pairs = hbm_part_count_access(hbm, hbm_place_channel(first), r->is_write);
-    int64_t earliest = r->earliest - hbm->base;
+    int32_t from = offered_from(st, r);
     for (; pairs != 0; pairs &= pairs - 1) {
         uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
-        add_piece(hbm, st, place, r->is_write, true, earliest > st->start ? (int32_t)earliest : st->start);
+        add_piece(hbm, st, place, r->is_write, true, from);
         if (hbm->block.bursts + 1 >= limit) accepted = offer_filled(hbm, st);
     }
     return accepted;
@@ -162,8 +168,8 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
                 hbm_wait_for_done(st, &ignored, FAR);
             }
             is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
-            int32_t least = st->window == 0 ? max32(st->start, st->latest) : st->start;
-            if (r->earliest - hbm->base > least) least = (int32_t)(r->earliest - hbm->base);
+            int32_t least = offered_from(st, r);
+            if (st->window == 0) least = max32(least, st->latest);
             if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
             add_piece(hbm, st, place, r->is_write, is_pair, least);
             burst += 1 + is_pair;

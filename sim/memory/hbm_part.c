@@ -42,13 +42,17 @@ static void spread_accesses(ts_hbm *hbm) {
     }
 }
 
+/* Do so many aligned bursts differ from the first one's place alike, wherever they are? */
+static bool is_linear(const ts_address_map *map, int64_t bursts) {
+    return map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
+}
+
 bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes) {
     const ts_address_map *map = hbm->map;
     int64_t bursts = (int64_t)bytes >> map->offset_bits;
     bool is_power = bursts << map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
-    bool is_linear = map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
-    if (hbm->share == 1 || bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power || !is_linear ||
-        !hbm->has_pairs)
+    if (hbm->share == 1 || bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power ||
+        !is_linear(map, bursts) || !hbm->has_pairs)
         return false;
     if (hbm->access_bytes == bytes) return true;
     spread_accesses(hbm);
@@ -92,7 +96,7 @@ bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {
 
 bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
     int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
-    if (hbm->map->turns != 0 && bursts > (int64_t)1 << hbm->map->turn_shift) return false;
+    if (!is_linear(hbm->map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
         walked += (hbm_place_channel(ts_address_map_pack(hbm->map, (uint64_t)i)) & (hbm->share - 1)) == 0;
     return walked * hbm->share == bursts;

@@ -40,7 +40,7 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
     if (from == to) dst.base_bits = audit_place(elements * WORD) * 8;
     const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
-    ts_dma_machine machine = {&p->machine->dma, &p->machine->hbm, p->machine->chip.sustained_khz, NULL};
+    ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
     ts_dma_cost cost;
     bool good = plan && ts_dma_price(NULL, arena, &machine, plan,
                                      (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, from)},

@@ -398,7 +398,7 @@ static bool price_gather(ts_error *err, ts_arena *scratch, const ts_dma_machine 
 bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
                    const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
                    ts_core_program *by) {
-    ts_dma_machine dma = {&machine->dma, &machine->hbm, machine->chip.sustained_khz, known->prices};
+    ts_dma_machine dma = ts_dma_machine_of(machine, known->prices);
     ts_dma_kind kind = ts_dma_classify(plan);
     matrices m;
     *by = (ts_core_program){.kind = kind, .status = status_of(machine, kind)};

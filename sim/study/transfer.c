@@ -215,6 +215,6 @@ bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine
                                          .dst = end_in(dst, study->dst_memory)};
         mix->one_after_other += study->cost.cycles;
     }
-    ts_dma_machine dma = {&machine->dma, &machine->hbm, machine->chip.sustained_khz, NULL};
+    ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
     return ts_dma_price_together(err, arena, &dma, transfers, count, exact, results, &mix->mix);
 }

@@ -93,7 +93,7 @@ int main(void) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     if (!machine) return 1;
-    ts_dma_machine parts = {&machine->dma, &machine->hbm, machine->chip.sustained_khz, NULL};
+    ts_dma_machine parts = ts_dma_machine_of(machine, NULL);
     printf("%-20s %12s %8s %8s %9s %9s %10s\n", "ms, on tpu-v5e", "cycles", "cold", "warm", "again", "walked",
            "off by");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -119,7 +119,7 @@ static void a_tpu_is_priced_within_a_hundredth(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(tpu);
-    ts_dma_machine machine = {&tpu->dma, &tpu->hbm, tpu->chip.sustained_khz, NULL};
+    ts_dma_machine machine = ts_dma_machine_of(tpu, NULL);
     uint64_t seed = SEED;
     distance d = {0};
     for (int i = 0; i < TPU_PAIRS; i++) {

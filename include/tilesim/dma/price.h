@@ -5,7 +5,7 @@
 
 #include "tilesim/dma/bill.h"
 #include "tilesim/dma/dma.h"
-#include "tilesim/machine/hbm_config.h"
+#include "tilesim/machine/machine.h"
 
 /* Prices that were asked before: a search asks the same again and again. They are of one machine, the first
  * that they are asked with, whose configuration must not change; an answer takes microseconds, and is what
@@ -20,6 +20,9 @@ typedef struct {
     int64_t core_khz;
     ts_dma_prices *prices; /* or NULL: none are kept */
 } ts_dma_machine;
+
+/* Of a machine under load, which must outlive it. */
+ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *prices);
 
 typedef struct {
     ts_dma_result transfer;
