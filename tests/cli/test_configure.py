@@ -1,4 +1,4 @@
-"""configure.py: upward includes are refused, a stale build.ninja is noticed."""
+"""configure.py: upward includes are refused, so are targets of build.ninja that nothing makes."""
 import shutil
 import sys
 import tempfile
@@ -14,7 +14,7 @@ def refused(name, text, err):
     """`configure.py --check` in a project of one file, which it must refuse."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         script = shutil.copy(ROOT / "configure.py", folder)
         expect([script, "--check"], code=1, err=err + "\n", tool=sys.executable)
@@ -37,8 +37,13 @@ def unknown_layer():
 
 
 @test
-def stale():
-    refused("sim/base/a.c", "", "build.ninja is stale: run ./configure.py and commit it")
+def unknown_target():
+    refused("build.ninja", "build all: ask always\nbuild tests: ask always\n", "build.ninja: there is no target 'tests'")
+
+
+@test
+def shipped():
+    expect([str(ROOT / "configure.py"), "--check"], tool=sys.executable)
 
 
 main()
