@@ -1,77 +1,10 @@
-/* Compares results with reference values, in units of the last place of the result's type. */
+/* Compares results with reference values, in units of the last place of their type. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reference_tree.h"
 #include "tilesim/base/number.h"
-
-/* What a float type can say, from its description. */
-typedef struct {
-    int mantissa_bits, least_exponent; /* of the smallest normal number */
-    double largest;
-    double overflow; /* what a value beyond the range becomes */
-} traits;
-
-static traits traits_of(const ts_dtype_info *type) {
-    static const ts_float_format binary32 = {8, 23, 127, .has_infinity = true, .has_nan = true};
-    static const ts_float_format binary64 = {11, 52, 1023, .has_infinity = true, .has_nan = true};
-    const ts_float_format *format = type->format             ? type->format
-                                    : type->value_bits == 64 ? &binary64
-                                                             : &binary32;
-    int most =
-        (1 << format->exponent_bits) - 1 - format->bias - (format->has_infinity || format->no_mantissa_zero);
-    double last_code = format->has_nan && !format->has_infinity && !format->unsigned_zero ? 2 : 1;
-    traits out = {.mantissa_bits = format->mantissa_bits, .least_exponent = 1 - format->bias};
-    out.largest = ldexp(2 - ldexp(last_code, -format->mantissa_bits), most);
-    if (format->no_mantissa_zero) {
-        out.least_exponent = -format->bias;
-        out.largest = ldexp(1, most);
-    }
-    out.overflow = format->has_infinity ? (double)INFINITY : format->has_nan ? (double)NAN : out.largest;
-    return out;
-}
-
-/* The unit of the last place at a finite value. */
-static double unit_at(const traits *type, double value) {
-    int exponent;
-    double magnitude = fmin(fabs(value), type->largest);
-    frexp(magnitude, &exponent); /* magnitude < 2^exponent */
-    if (magnitude == 0 || exponent - 1 < type->least_exponent) exponent = type->least_exponent + 1;
-    return ldexp(1, exponent - 1 - type->mantissa_bits);
-}
-
-static double round_float(const ts_dtype_info *type, double value) {
-    traits about = traits_of(type);
-    if (isnan(value) || type->value_bits == 64) return value;
-    if (type->format && type->format->no_sign && (signbit(value) || value == 0)) return (double)NAN;
-    double unit = unit_at(&about, value), rounded = isinf(value) ? value : rint(value / unit) * unit;
-    if (fabs(rounded) > about.largest) return copysign(about.overflow, value);
-    if (type->format && type->format->no_sign && rounded < ldexp(1, about.least_exponent))
-        return ldexp(1, about.least_exponent);
-    return type->format && type->format->unsigned_zero && rounded == 0 ? 0 : rounded;
-}
-
-double ts_reference_round(ts_dtype dtype, double value) {
-    const ts_dtype_info *type = ts_dtype_get(dtype);
-    if (type->class == TS_CLASS_FLOAT) return round_float(type, value);
-    if (type->class == TS_CLASS_BOOL) return value != 0;
-    bool has_sign = type->class == TS_CLASS_SIGNED;
-    double low = has_sign ? -ldexp(1, type->value_bits - 1) : 0,
-           high = ldexp(1, type->value_bits - has_sign) - 1;
-    return isnan(value) ? 0 : fmin(fmax(trunc(value), low), high);
-}
-
-double ts_reference_ulps(ts_dtype dtype, double actual, double expected) {
-    const ts_dtype_info *type = ts_dtype_get(dtype);
-    if (isnan(actual) && isnan(expected)) return 0;
-    if (actual == expected) return 0;
-    if (type->class != TS_CLASS_FLOAT) return isnan(expected) ? (double)INFINITY : fabs(actual - expected);
-    if (isinf(actual) && ts_reference_round(dtype, expected) == actual) return 0;
-    if (isnan(actual) || isnan(expected) || isinf(actual) || isinf(expected)) return (double)INFINITY;
-    traits about = traits_of(type);
-    return fabs(actual - expected) / unit_at(&about, expected);
-}
 
 static bool passes(ts_tolerance bound, double ulps, double distance, double expected) {
     return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs || distance <= bound.rel * fabs(expected);
@@ -82,6 +15,20 @@ static double distance_of(double actual, double expected, double ulps) {
     return isnan(distance) ? (double)INFINITY : distance;
 }
 
+/* A comparison under way. */
+typedef struct {
+    ts_reference_type type;
+    ts_tolerance bound;
+    ts_check_result *result;
+    size_t seen;  /* elements */
+    double worst; /* ulps of result->worst; -1 before the first element */
+} comparison;
+
+static comparison begin(ts_dtype dtype, ts_tolerance bound, ts_check_result *result) {
+    if (bound.ulp < 0 && bound.abs < 0 && bound.rel < 0) bound.ulp = 0.5;
+    return (comparison){ts_reference_describe(dtype), bound, result, 0, -1};
+}
+
 static bool fits(const ts_reference_value *expected, const ts_reference_value *actual) {
     int extra = actual->rank - expected->rank;
     for (int i = 0; extra >= 0 && i < expected->rank; i++)
@@ -89,28 +36,37 @@ static bool fits(const ts_reference_value *expected, const ts_reference_value *a
     return extra >= 0;
 }
 
-bool ts_reference_compare(ts_dtype dtype, const ts_reference_value *actual,
-                          const ts_reference_value *expected, ts_tolerance bound, ts_check_result *result) {
-    *result = (ts_check_result){.dtype = dtype, .count = actual->count, .rank = actual->rank};
-    if (!fits(expected, actual)) return false;
-    memcpy(result->dims, actual->dims, sizeof result->dims);
-    if (bound.ulp < 0 && bound.abs < 0 && bound.rel < 0) bound.ulp = 0.5;
-    int64_t index[TS_HOST_RANK] = {0}, at[1] = {0}, strides[1][TS_HOST_RANK];
-    ts_reference_strides(expected, actual->rank, actual->dims, strides[0]);
-    double worst = -1;
-    for (size_t i = 0; i < actual->count; i++) {
-        double got = actual->values[i], wanted = expected->values[at[0]];
-        double ulps = ts_reference_ulps(dtype, got, wanted), distance = distance_of(got, wanted, ulps);
-        bool failed = !passes(bound, ulps, distance, wanted);
-        if ((failed && result->failed == 0) || (failed == (result->failed > 0) && ulps > worst)) {
-            worst = ulps;
-            result->worst = i;
+/* Elements that come next. */
+static void compare_some(comparison *c, const double *actual, const double *expected, size_t count) {
+    ts_check_result *result = c->result;
+    for (size_t i = 0; i < count; i++) {
+        double got = actual[i], wanted = expected[i];
+        if (got == wanted && c->worst >= 0) continue;
+        double ulps = ts_reference_distance(&c->type, got, wanted), distance = distance_of(got, wanted, ulps);
+        bool failed = !passes(c->bound, ulps, distance, wanted);
+        if ((failed && result->failed == 0) || (failed == (result->failed > 0) && ulps > c->worst)) {
+            c->worst = ulps;
+            result->worst = c->seen + i;
             result->actual = got;
             result->expected = wanted;
         }
         result->failed += failed;
         result->max_ulp = fmax(result->max_ulp, ulps);
         result->max_abs = fmax(result->max_abs, distance);
+    }
+    c->seen += count;
+}
+
+bool ts_reference_compare(ts_dtype dtype, const ts_reference_value *actual,
+                          const ts_reference_value *expected, ts_tolerance bound, ts_check_result *result) {
+    *result = (ts_check_result){.dtype = dtype, .count = actual->count, .rank = actual->rank};
+    if (!fits(expected, actual)) return false;
+    memcpy(result->dims, actual->dims, sizeof result->dims);
+    comparison state = begin(dtype, bound, result);
+    int64_t index[TS_HOST_RANK] = {0}, at[1] = {0}, strides[1][TS_HOST_RANK];
+    ts_reference_strides(expected, actual->rank, actual->dims, strides[0]);
+    for (size_t i = 0; i < actual->count; i++) {
+        compare_some(&state, &actual->values[i], &expected->values[at[0]], 1);
         ts_reference_step(actual->rank, actual->dims, index, 1, strides, at);
     }
     return true;

@@ -88,7 +88,18 @@ bool ts_reference_bincount(evaluator *, const node *, ts_reference_value *, ts_r
 bool ts_reference_conv(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 bool ts_reference_cast(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
 
-/* `value` rounded to `dtype`, by its own arithmetic; integers saturate, NaN becomes 0. */
-double ts_reference_round(ts_dtype dtype, double value);
+/* What a type can say. */
+typedef struct {
+    const ts_dtype_info *info;
+    double smallest, largest;
+    int mantissa_bits, least_exponent; /* of a float; the exponent of its smallest normal number */
+    double overflow;                   /* what a value beyond the range of a float becomes */
+} ts_reference_type;
+
+ts_reference_type ts_reference_describe(ts_dtype dtype);
+/* `value` rounded to the type, by its own arithmetic; integers saturate, NaN becomes 0. */
+double ts_reference_round(const ts_reference_type *type, double value);
+/* As ts_reference_ulps. */
+double ts_reference_distance(const ts_reference_type *type, double actual, double expected);
 
 #endif

@@ -148,7 +148,8 @@ bool ts_reference_cast(evaluator *in, const node *tree, ts_reference_value *argu
                                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     *out = arguments[0];
-    for (size_t i = 0; i < out->count; i++) out->values[i] = ts_reference_round(dtype, out->values[i]);
+    ts_reference_type type = ts_reference_describe(dtype);
+    for (size_t i = 0; i < out->count; i++) out->values[i] = ts_reference_round(&type, out->values[i]);
     return true;
 }
 
