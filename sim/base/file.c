@@ -1,10 +1,13 @@
-/* Files: read whole; write to a temporary name and rename. */
+/* Files: read whole; write to a temporary name, sync and rename. */
 #include "tilesim/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,54 +130,170 @@ void ts_file_finish(ts_file_reader *reader) {
     if (reader) reader->fd = -1;
 }
 
-struct ts_file_writer {
-    const char *path;
-    char *temporary; /* NULL when the bytes go straight to `path` (standard output, a device, a pipe) */
-    char *buffer;
-    size_t used;
-    int fd; /* -1 after a failure and after close */
-};
+/* ---- Where a name leads ---- */
 
-static bool is_special(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-static bool is_directory(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* Opens a file beside `path` that nobody else has. */
-static int open_temporary(ts_arena *arena, const char *path, char **name) {
-    size_t bytes = strlen(path) + sizeof ".tmp-XXXXXX";
-    *name = ts_arena_alloc(arena, bytes, 1);
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        unsigned number = ((unsigned)getpid() * 1000 + attempt) & 0xffffff;
-        snprintf(*name, bytes, "%s.tmp-%06x", path, number);
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
+/* The descriptor that a name such as /dev/fd/3 stands for; -1: none. */
+static int named_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0) continue;
+        size_t digits = strspn(path + length, "0123456789");
+        if (digits > 0 && digits < 9 && path[length + digits] == '\0') return atoi(path + length);
     }
     return -1;
 }
 
+static bool same_inode(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The same, and standard output where `path` is the file that it goes to. */
+static int open_descriptor(const char *path) {
+    struct stat file, output;
+    int fd = named_descriptor(path);
+    if (fd >= 0) return fd;
+    bool both = stat(path, &file) == 0 && S_ISREG(file.st_mode) && fstat(STDOUT_FILENO, &output) == 0;
+    return both && same_inode(&file, &output) ? STDOUT_FILENO : -1;
+}
+
+bool ts_file_is_standard_output(const char *path) { return open_descriptor(path) == STDOUT_FILENO; }
+
+/* The folder of a path, with its last '/'; "" when it names none. */
+static char *folder_of(ts_arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return ts_arena_copy_text(arena, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+static char *join(ts_arena *arena, const char *folder, const char *name) {
+    size_t length = strlen(folder);
+    char *path = ts_arena_alloc(arena, length + strlen(name) + 1, 1);
+    memcpy(path, folder, length);
+    memcpy(path + length, name, strlen(name) + 1);
+    return path;
+}
+
+/* What the links of the last component lead to, there or not; NULL and errno when they go in a circle. */
+static const char *follow(ts_arena *arena, const char *path) {
+    enum { MOST_LINKS = 40 }; /* as Linux */
+    char link[PATH_MAX];
+    for (int i = 0; i <= MOST_LINKS; i++) {
+        ssize_t length = readlink(path, link, sizeof link - 1);
+        if (length < 0) return path;
+        link[length] = '\0';
+        path = join(arena, link[0] == '/' ? "" : folder_of(arena, path), link);
+    }
+    errno = ELOOP;
+    return NULL;
+}
+
+bool ts_file_same(ts_arena *arena, const char *one, const char *other) {
+    struct stat a, b;
+    if (named_descriptor(one) >= 0 || named_descriptor(other) >= 0) return false;
+    bool first = stat(one, &a) == 0, second = stat(other, &b) == 0;
+    if (first && second) return !S_ISCHR(a.st_mode) && same_inode(&a, &b);
+    if (first || second || !(one = follow(arena, one)) || !(other = follow(arena, other))) return false;
+    const char *folders[] = {folder_of(arena, one), folder_of(arena, other)};
+    if (strcmp(one + strlen(folders[0]), other + strlen(folders[1])) != 0) return false;
+    return stat(join(arena, folders[0], "."), &a) == 0 && stat(join(arena, folders[1], "."), &b) == 0 &&
+           same_inode(&a, &b);
+}
+
+/* ---- Writing ---- */
+
+struct ts_file_writer {
+    const char *path;   /* as it was given */
+    const char *target; /* where its links lead */
+    char *temporary;    /* NULL when the bytes go straight to `path` (standard output, a device, a pipe) */
+    char *buffer;
+    size_t used;
+    int fd;      /* -1 after a failure and after close */
+    bool shared; /* the descriptor was open before and stays so */
+};
+
+static ts_file_watcher watcher;
+
+void ts_file_set_watcher(ts_file_watcher function) { watcher = function; }
+
+static void tell(const char *temporary, bool exists) {
+    if (watcher) watcher(temporary, exists);
+}
+
+/* No signal comes between the file and the word of it. */
+static int create_told(const char *name, mode_t mode) {
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode), cause = errno;
+    if (fd >= 0) tell(name, true);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    errno = cause;
+    return fd;
+}
+
+/* Opens a file beside the target that nobody else has; `old` is the target when there is one: a file that
+ * only its owner may read stays so all the time. */
+static int open_temporary(ts_arena *arena, ts_file_writer *writer, const struct stat *old) {
+    size_t bytes = strlen(writer->target) + sizeof ".tmp-XXXXXX";
+    writer->temporary = ts_arena_alloc(arena, bytes, 1);
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        unsigned number = ((unsigned)getpid() * 1000 + attempt) & 0xffffff;
+        snprintf(writer->temporary, bytes, "%s.tmp-%06x", writer->target, number);
+        int fd = create_told(writer->temporary, old ? 0600 : 0666);
+        if (fd < 0 && errno == EEXIST) continue;
+        if (fd >= 0 && old) (void)!fchmod(fd, old->st_mode & 0777); /* some file systems have no modes */
+        return fd;
+    }
+    return -1;
+}
+
+/* One that was open before, if bytes may be written to it. */
+static int share(ts_file_writer *writer, int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    writer->shared = true;
+    if (fd == STDOUT_FILENO) writer->path = "standard output";
+    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY) return fd;
+    errno = EBADF;
+    return -1;
+}
+
+static int open_output(ts_arena *arena, ts_file_writer *writer) {
+    struct stat status;
+    int fd = open_descriptor(writer->path);
+    if (fd >= 0) return share(writer, fd);
+    bool exists = stat(writer->path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) return errno = EISDIR, -1;
+    if (exists && !S_ISREG(status.st_mode)) return open(writer->path, O_WRONLY | O_CLOEXEC);
+    if (exists && access(writer->path, W_OK) != 0) return -1;
+    writer->target = follow(arena, writer->path);
+    return writer->target ? open_temporary(arena, writer, exists ? &status : NULL) : -1;
+}
+
 ts_file_writer *ts_file_create(ts_error *err, ts_arena *arena, const char *path) {
     ts_file_writer *writer = TS_NEW(arena, ts_file_writer);
-    const char *why = *path == '\0' ? "it has no name" : is_directory(path) ? "it is a directory" : NULL;
-    if (why) return io_error(err, "create", path, why), NULL;
+    if (*path == '\0') return io_error(err, "create", path, "it has no name"), NULL;
     writer->path = ts_arena_copy_text(arena, path, strlen(path));
     writer->buffer = TS_NEW_ARRAY(arena, char, BUFFER_BYTES);
-    if (strcmp(path, "-") == 0) {
-        writer->path = "standard output";
-        writer->fd = STDOUT_FILENO;
-    } else if (is_special(path)) {
-        writer->fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        writer->fd = open_temporary(arena, path, &writer->temporary);
-    }
+    writer->fd = open_output(arena, writer);
     if (writer->fd >= 0) return writer;
-    io_error(err, "create", path, strerror(errno));
+    io_error(err, "create", writer->path, errno == EISDIR ? "it is a directory" : strerror(errno));
     return NULL;
+}
+
+static bool close_file(ts_file_writer *writer) {
+    int fd = writer->fd;
+    writer->fd = -1;
+    return fd < 0 || writer->shared || close(fd) == 0;
+}
+
+void ts_file_abandon(ts_file_writer *writer) {
+    close_file(writer);
+    if (!writer->temporary) return;
+    unlink(writer->temporary);
+    tell(writer->temporary, false);
+    writer->temporary = NULL;
 }
 
 /* Closes the file and reports the error that `errno` holds. */
@@ -199,23 +318,31 @@ bool ts_file_write(ts_error *err, ts_file_writer *writer, const void *bytes, siz
     return true;
 }
 
+/* Are the bytes on the disk, where the file system can tell? */
+static bool sync_file(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP; }
+
+/* The new name too, where folders can be synced. */
+static void sync_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)!fsync(fd);
+    close(fd);
+}
+
 bool ts_file_close(ts_error *err, ts_file_writer *writer) {
     if (writer->fd < 0) return io_error(err, "write", writer->path, "an earlier write failed");
     if (!flush(err, writer)) return false;
-    int fd = writer->fd;
-    writer->fd = -1;
-    if (fd != STDOUT_FILENO && close(fd) != 0) return fail(err, writer, "write");
-    if (writer->temporary && rename(writer->temporary, writer->path) != 0)
-        return fail(err, writer, "rename to");
+    if (writer->temporary && !sync_file(writer->fd)) return fail(err, writer, "write");
+    if (!close_file(writer)) return fail(err, writer, "write");
+    if (!writer->temporary) return true;
+    if (rename(writer->temporary, writer->target) != 0) return fail(err, writer, "rename to");
+    tell(writer->temporary, false);
     writer->temporary = NULL;
+    sync_folder(writer->target);
     return true;
-}
-
-void ts_file_abandon(ts_file_writer *writer) {
-    if (writer->fd >= 0 && writer->fd != STDOUT_FILENO) close(writer->fd);
-    writer->fd = -1;
-    if (writer->temporary) unlink(writer->temporary);
-    writer->temporary = NULL;
 }
 
 bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *bytes, size_t length) {
@@ -223,8 +350,15 @@ bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *
     return writer && ts_file_write(err, writer, bytes, length) && ts_file_close(err, writer);
 }
 
+/* To open a pipe would wait for its reader. */
+static bool is_special(const char *path) {
+    struct stat status;
+    return open_descriptor(path) < 0 && stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+}
+
 bool ts_file_check(ts_error *err, ts_arena *arena, const char *path) {
-    if (strcmp(path, "-") == 0 || is_special(path)) return true;
+    if (is_special(path)) return true;
     ts_file_writer *writer = ts_file_create(err, arena, path);
     if (writer) ts_file_abandon(writer);
     return writer != NULL;

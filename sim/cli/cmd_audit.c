@@ -30,6 +30,7 @@ static const cli_command usage = {
     .operands = "MODULE.txt",
     .operands_least = 1,
     .operands_most = 1,
+    .operand_files = "r",
     .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
              "messages (- is "
              "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "

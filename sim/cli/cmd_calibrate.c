@@ -20,6 +20,7 @@ static const cli_command usage = {
     .operands = "MEASURED",
     .operands_least = 1,
     .operands_most = 1,
+    .operand_files = "r",
     .about = "Fits figures of a machine to measurements, in the formats of tilesim validate --data, and "
              "prints them, and "
              "the errors of each row, before and after. A figure that the rows do not determine is not "

@@ -30,6 +30,7 @@ static const cli_command usage = {
     .operands = "SHAPE|PROGRAM.tsim",
     .operands_least = 1,
     .operands_most = 1,
+    .operand_files = "r",
     .about = "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
              "machine's generation. "
              "A program is run with each of them for its tensor, which lies in hbm or is only transferred; "

@@ -17,6 +17,7 @@ static const cli_command command_convert = {
     .operands = "IN OUT",
     .operands_least = 2,
     .operands_most = 2,
+    .operand_files = "rw",
     .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
              "define. "
              "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "

@@ -388,8 +388,7 @@ static void obey(debugger *d, const char *text, int number_of_line) {
     d->line = (ts_source){name, text, strlen(text)};
     split(d);
     bool good = d->word_count == 0 || run_command(&err, d);
-    cli_print(d->out);
-    fflush(stdout);
+    cli_print_now(d->out);
     ts_text_clear(d->out);
     if (!good) {
         cli_fail(&err);
@@ -397,10 +396,11 @@ static void obey(debugger *d, const char *text, int number_of_line) {
     ts_arena_free(d->scratch);
 }
 
-static void prompt(void) {
+static void prompt(debugger *d) {
     if (isatty(0)) {
-        fputs("(tilesim) ", stdout);
-        fflush(stdout);
+        ts_text_add(d->out, "(tilesim) ");
+        cli_print_now(d->out);
+        ts_text_clear(d->out);
     }
 }
 
@@ -417,7 +417,7 @@ static bool skip_rest(const char *text) {
 
 static void read_commands(debugger *d) {
     char text[LINE_BYTES];
-    prompt();
+    prompt(d);
     for (int i = 1; !d->quits && fgets(text, sizeof text, stdin) != NULL; i++) {
         if (!skip_rest(text)) {
             fprintf(stderr, "command %d:1:%d: error: the line is longer, expected at most %d bytes\n", i,
@@ -427,7 +427,7 @@ static void read_commands(debugger *d) {
         text[strcspn(text, "\r\n")] = '\0';
         obey(d, text, i);
         if (!d->quits) {
-            prompt();
+            prompt(d);
         }
     }
 }

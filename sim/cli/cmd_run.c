@@ -29,6 +29,7 @@ static const cli_command command_run = {
     .operands = "PROGRAM",
     .operands_least = 1,
     .operands_most = 1,
+    .operand_files = "r",
     .about =
         "Runs a program on a machine: computes its outputs, compares them with the program's checks, and "
         "says "

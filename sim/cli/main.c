@@ -1,5 +1,4 @@
 /* The binary: finds the command and runs it. */
-#include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "tilesim/base/arena.h"
 #include "tilesim/base/text.h"
 #include "tilesim/base/version.h"
@@ -54,10 +54,9 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    cli_reserve_descriptors();
+    cli_remove_files_on_signals();
     ts_arena_set_oom(out_of_memory);
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
-    int code = dispatch(argc, argv);
-    bool written = fflush(stdout) == 0 && !ferror(stdout);
-    if (!written) fprintf(stderr, "tilesim: error: cannot write 'standard output': %s\n", strerror(errno));
-    return written || code ? code : EXIT_IO;
+    return cli_finish(dispatch(argc, argv));
 }

@@ -6,77 +6,61 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
+#include "files.h"
 
 enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
 
 enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
 
 /* One line in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
-static void print_line(const char *line, const char *end, int indent) {
+static void add_line(ts_text *out, const char *line, const char *end, int indent) {
     int column = indent;
     while (line < end) {
         int word = (int)strcspn(line, " \n");
         if (column > indent && column + 1 + word > HELP_COLUMNS) {
-            printf("\n%*s", indent, "");
+            ts_text_add(out, "\n%*s", indent, "");
             column = indent;
         }
-        column += printf("%s%.*s", column > indent ? " " : "", word, line);
+        ts_text_add(out, "%s%.*s", column > indent ? " " : "", word, line);
+        column += word + (column > indent);
         line += word + (line[word] == ' ');
     }
-    printf("\n");
+    ts_text_add_char(out, '\n');
 }
 
 /* Lines that begin with a space stay as they are. */
-static void print_wrapped(const char *text, int indent) {
+static void add_wrapped(ts_text *out, const char *text, int indent) {
     while (*text) {
         const char *end = text + strcspn(text, "\n");
         if (*text == ' ')
-            printf("%.*s\n", (int)(end - text), text);
+            ts_text_add(out, "%.*s\n", (int)(end - text), text);
         else
-            print_line(text, end, indent);
+            add_line(out, text, end, indent);
         text = end + (*end == '\n');
     }
 }
 
-static void print_option(const cli_option *option) {
+static void add_option(ts_text *out, const cli_option *option) {
     char left[64], letter[8] = "    ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
-    printf("  %-26s ", left);
-    print_wrapped(option->meaning, OPTION_COLUMNS);
+    ts_text_add(out, "  %-26s ", left);
+    add_wrapped(out, option->meaning, OPTION_COLUMNS);
 }
 
-static void print_help(const cli_command *command) {
+static void print_help(const cli_line *line) {
     static const cli_option help = {"help", 'h', NULL, "print this"};
-    printf("usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
-    print_wrapped(command->about, 0);
-    printf("\n");
-    for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
-    print_option(&help);
-    printf("\nexample:\n%s", command->example);
-}
-
-int cli_fail(const ts_error *err) {
-    char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
-    ts_error_format(err, text, sizeof text);
-    fprintf(stderr, "%s%s", err->line ? "" : "tilesim: ", text);
-    return ts_error_exit_code(err);
-}
-
-int cli_usage_error(const cli_line *line, const ts_error *err) {
-    char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
-    ts_error_format(err, text, sizeof text);
-    fprintf(stderr, "%s%s%s%s", err->line ? "" : "tilesim ", err->line ? "" : line->command->name,
-            err->line ? "" : ": ", text);
-    fprintf(stderr, "`tilesim %s --help` shows how it is used\n", line->command->name);
-    return ts_error_exit_code(err);
-}
-
-int cli_print(const ts_text *text) {
-    if (text->length > 0) fwrite(text->bytes, 1, text->length, stdout);
-    return 0;
+    const cli_command *command = line->command;
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    ts_text_add(&out, "usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
+    add_wrapped(&out, command->about, 0);
+    ts_text_add_char(&out, '\n');
+    for (int i = 0; i < command->option_count; i++) add_option(&out, &command->options[i]);
+    add_option(&out, &help);
+    ts_text_add(&out, "\nexample:\n%s", command->example);
+    cli_print(&out);
 }
 
 /* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.
@@ -142,7 +126,7 @@ static bool read_options(cli_line *line, int argc, char **argv) {
         int found = getopt_long(argc, argv, shorts, longs, NULL);
         if (found == -1) break;
         if (found == '?' || found == ':') return refuse_option(line, found == ':', argv), false;
-        if (found == HELP || found == 'h') return print_help(line->command), false;
+        if (found == HELP || found == 'h') return print_help(line), false;
         int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
         line->given[line->given_count++] = (struct cli_given){option, optarg ? optarg : ""};
     }
@@ -165,80 +149,13 @@ static bool count_operands(cli_line *line) {
     return false;
 }
 
-/* ---- Standard output ---- */
-
-/* The file that is written when an option has this value, FILE or TENSOR=FILE; NULL: the option writes none.
- */
-static const char *file_written(const cli_option *option, const char *value) {
-    static const char *const writers[] = {"csv", "html", "svg", "trace", "output"};
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
-        if (strcmp(option->name, writers[i]) != 0) continue;
-        const char *equals = strchr(option->argument, '=') ? strchr(value, '=') : NULL;
-        return equals ? equals + 1 : value;
-    }
-    return NULL;
-}
-
-static bool takes_stdout(const cli_option *option, const char *value) {
-    if (strcmp(option->name, "json") == 0 || strcmp(option->name, "trace-text") == 0) return true;
-    const char *file = file_written(option, value);
-    return file && strcmp(file, "-") == 0;
-}
-
-/* The first that does, from number `from` on; NULL: none. */
-static const cli_option *find_stdout(const cli_line *line, int *from) {
-    while (*from < line->given_count) {
-        const struct cli_given *given = &line->given[(*from)++];
-        const cli_option *option = &line->command->options[given->option];
-        if (takes_stdout(option, given->value)) return option;
-    }
-    return NULL;
-}
-
-/* Of an option that is given twice the last value counts, unless each is a tensor's. */
-static bool check_stdout(cli_line *line) {
-    ts_error err = {0};
-    int at = 0;
-    const cli_option *first = find_stdout(line, &at), *other = find_stdout(line, &at);
-    bool repeats = first && first->argument && strchr(first->argument, '=');
-    while (other && other == first && !repeats) other = find_stdout(line, &at);
-    if (!other) return true;
-    ts_error_set(&err, TS_ERROR_USAGE,
-                 "--%s and --%s would both write to standard output, expected one of them", first->name,
-                 other->name);
-    line->exit_code = cli_usage_error(line, &err);
-    return false;
-}
-
-/* Files that cannot be written are said before the work, not after it. */
-static bool check_files(cli_line *line) {
-    ts_error err = {0};
-    for (int i = 0; i < line->given_count; i++) {
-        const struct cli_given *given = &line->given[i];
-        const char *file = file_written(&line->command->options[given->option], given->value);
-        if (!file || ts_file_check(&err, line->arena, file)) continue;
-        line->exit_code = cli_fail(&err);
-        return false;
-    }
-    return true;
-}
-
-bool cli_reports(const cli_line *line) {
-    int at = 0;
-    const cli_option *found;
-    while ((found = find_stdout(line, &at)) != NULL)
-        if (found->argument) return false;
-    return true;
-}
-
 bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv) {
     *line = (cli_line){.command = command, .arena = ts_arena_new()};
     size_t letters = 0; /* an option takes at least one */
     for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
     line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
     line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
-    if (read_options(line, argc, argv) && count_operands(line) && check_stdout(line) && check_files(line))
-        return true;
+    if (read_options(line, argc, argv) && count_operands(line) && cli_check_files(line)) return true;
     ts_arena_free(line->arena);
     line->arena = NULL;
     return false;

@@ -3,6 +3,7 @@
 #ifndef SIM_CLI_OPTIONS_H
 #define SIM_CLI_OPTIONS_H
 
+#include "output.h"
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
 #include "tilesim/base/text.h"
@@ -20,6 +21,8 @@ typedef struct {
     const char *name;     /* "layout" */
     const char *operands; /* as --help shows them: "SHAPE", "SRC DST" */
     int operands_least, operands_most;
+    const char *operand_files; /* a letter an operand: 'r' a file that is read, 'w' written, ' ' none; may be
+                                  NULL, or shorter */
     const char *about;   /* whole lines */
     const char *example; /* whole lines, each indented by four */
     int option_count;
@@ -62,14 +65,10 @@ const ts_machine *cli_machine(ts_error *err, const cli_line *line);
  * --set. */
 const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last);
 
-/* Prints the error to stderr and returns its exit code. */
-int cli_fail(const ts_error *err);
-/* The same for a wrong command line, with where to find help. */
+/* For an error in the command line: cli_fail, with where to find help. */
 int cli_usage_error(const cli_line *line, const ts_error *err);
 /* Is standard output free for the report: does no option write a file to it, as "--svg -" does? cli_begin
  * refuses lines with more than one such option, of which --json is one. */
 bool cli_reports(const cli_line *line);
-/* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
-int cli_print(const ts_text *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* A run from its files to its results. */
 #include <string.h>
 
+#include "tilesim/base/file.h"
 #include "tilesim/host/pack.h"
 #include "tilesim/layout/shape.h"
 
@@ -128,6 +129,18 @@ static void count(const ts_chip_counters *c, ts_counters *out) {
 
 /* ---- The whole ---- */
 
+/* The files that the text names as inputs stay as they are. */
+static bool check_overwritten(ts_error *err, ts_arena *arena, const ts_define *output,
+                              const ts_program *program) {
+    for (int i = 0; i < program->code.tensor_count; i++) {
+        const char *file = program->uses[i].file;
+        if (file && ts_file_same(arena, file, output->value))
+            return ts_error_set(err, TS_ERROR_USAGE, "-o %s would be written over '%s', an input of %s",
+                                output->name, file, program->code.tensors[i].name);
+    }
+    return true;
+}
+
 static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *request,
                           const ts_program *program) {
     if (request->time_only && request->output_count > 0) {
@@ -136,7 +149,8 @@ static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *
     }
     for (int i = 0; i < request->output_count; i++) {
         if (find_run_tensor(err, program, "-o", request->outputs[i].name) < 0 ||
-            !ts_host_can_save(err, arena, request->outputs[i].value)) {
+            !ts_host_can_save(err, arena, request->outputs[i].value) ||
+            !check_overwritten(err, arena, &request->outputs[i], program)) {
             return false;
         }
     }

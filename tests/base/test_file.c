@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 
 /* Which call fails next time, with which errno (0: none); how many bytes a read or write does at most. */
 static struct {
-    int read, write, close, rename;
+    int read, write, close, rename, fsync;
+    int syncs; /* how many were asked for */
     int interrupts; /* reads and writes that a signal interrupts first */
     size_t most;
 } fault;
@@ -55,6 +57,11 @@ int close(int fd) {
 
 int rename(const char *from, const char *to) {
     return fails(&fault.rename) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int fsync(int fd) {
+    fault.syncs++;
+    return fails(&fault.fsync) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 /* ---- */
@@ -251,6 +258,7 @@ static void write_errors(void **state) {
         {&fault.write, ENOSPC, "write", "No space left on device"},
         {&fault.close, EIO, "write", "Input/output error"},
         {&fault.rename, EACCES, "rename to", "Permission denied"},
+        {&fault.fsync, EIO, "write", "Input/output error"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t n = 0; n < LENGTHS; n++) {
@@ -371,6 +379,152 @@ static void standard_output(void **state) {
     assert_content("to the terminal", 15);
 }
 
+/* ---- Links, modes, names ---- */
+
+static char *beside(const char *name) {
+    char *other = ts_arena_alloc(arena, 400, 1);
+    snprintf(other, 400, "%s/%s", folder, name);
+    return other;
+}
+
+static mode_t mode_of(const char *name) {
+    struct stat status;
+    return lstat(name, &status) == 0 ? status.st_mode : 0;
+}
+
+static void links_are_written_through(void **state) {
+    (void)state;
+    ts_error err = {0};
+    char *one = beside("one"), *two = beside("two"), *far = beside("far"), *sub = beside("sub");
+    assert_int_equal(mkdir(sub, 0777), 0);
+    assert_int_equal(symlink("sub/../two", one) + symlink(path, two), 0);
+    assert_int_equal(symlink("sub/new", far), 0);
+    assert_true(ts_file_check(&err, arena, one)); /* a link to what is not there yet */
+    assert_true(ts_file_save(&err, arena, one, "new", 3));
+    assert_content("new", 3);
+    assert_true(ts_file_save(&err, arena, one, "newer", 5));
+    assert_content("newer", 5);
+    assert_true(S_ISLNK(mode_of(one)) && S_ISLNK(mode_of(two)) && S_ISREG(mode_of(path)));
+    assert_true(ts_file_save(&err, arena, far, "x", 1));
+    assert_true(S_ISLNK(mode_of(far)) && S_ISREG(mode_of(beside("sub/new"))));
+    unlink(beside("sub/new"));
+    unlink(two);
+    assert_int_equal(symlink(one, two), 0);
+    assert_false(ts_file_save(&err, arena, one, "x", 1));
+    assert_non_null(strstr(err.message, "Too many levels of symbolic links"));
+    unlink(one), unlink(two), unlink(far), rmdir(sub);
+    assert_int_equal(file_count(), 1);
+}
+
+static void modes_are_kept(void **state) {
+    (void)state;
+    static const mode_t modes[] = {0600, 0644, 0640, 0777, 0200};
+    ts_error err = {0};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        put("old", 3);
+        chmod(path, modes[i]);
+        assert_true(ts_file_save(&err, arena, path, "new", 3));
+        assert_int_equal(mode_of(path) & 07777, modes[i]);
+    }
+    chmod(path, 0444);
+    if (geteuid() == 0) return; /* who may write everything */
+    assert_false(ts_file_check(&err, arena, path));
+    assert_io_error(&err, "create", "Permission denied");
+}
+
+static void one_file_by_two_names(void **state) {
+    (void)state;
+    char *link = beside("link"), *hard = beside("hard"), *dotted = beside("./out"), *fifo = beside("fifo");
+    char *other = beside("other");
+    assert_int_equal(symlink("out", link) + mkfifo(fifo, 0666), 0);
+    for (int there = 0; there < 2; there++) {
+        if (there) put("x", 1);
+        assert_true(ts_file_same(arena, path, path) && ts_file_same(arena, path, dotted));
+        assert_true(ts_file_same(arena, link, path) && ts_file_same(arena, dotted, link));
+        assert_false(ts_file_same(arena, path, other) || ts_file_same(arena, other, link));
+    }
+    assert_int_equal(symlink(path, hard), 0); /* the name `hard`, and then a hard link */
+    assert_true(ts_file_same(arena, hard, link));
+    unlink(hard);
+    assert_int_equal(linkat(AT_FDCWD, path, AT_FDCWD, hard, 0), 0);
+    assert_true(ts_file_same(arena, hard, path) && ts_file_same(arena, fifo, fifo));
+    assert_false(ts_file_same(arena, "/dev/null", "/dev/null") || ts_file_same(arena, "-", "-"));
+    assert_false(ts_file_same(arena, "/dev/stdout", "/dev/stdout") ||
+                 ts_file_same(arena, "/dev/fd/1", "/dev/fd/1"));
+    assert_false(ts_file_same(arena, beside("a/x"), beside("b/x")) || ts_file_same(arena, fifo, path));
+    unlink(link), unlink(hard), unlink(fifo);
+}
+
+static void descriptors_by_name(void **state) {
+    (void)state;
+    char name[40];
+    ts_error err = {0};
+    int file = open(path, O_RDWR | O_CREAT, 0666), reads = open("/dev/null", O_RDONLY);
+    assert_int_equal(write(file, "one ", 4), 4);
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "/%s/fd/%d", i == 0 ? "dev" : "proc/self", file);
+        assert_true(ts_file_save(&err, arena, name, "more ", 5) && fcntl(file, F_GETFD) >= 0);
+    }
+    assert_content("one more more ", 14);
+    assert_true(ts_file_is_standard_output("-") && ts_file_is_standard_output("/dev/stdout"));
+    assert_true(ts_file_is_standard_output("/dev/fd/1") && !ts_file_is_standard_output("/dev/fd/2"));
+    assert_false(ts_file_is_standard_output("/dev/fd/1x") || ts_file_is_standard_output("/dev/fd/") ||
+                 ts_file_is_standard_output(path) || ts_file_is_standard_output("/dev/stderr"));
+    snprintf(name, sizeof name, "/dev/fd/%d", reads);
+    assert_false(ts_file_check(&err, arena, name));
+    assert_non_null(strstr(err.message, "Bad file descriptor"));
+    close(reads);
+    close(file);
+}
+
+static void file_of_standard_output(void **state) {
+    (void)state;
+    ts_error err = {0};
+    int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    fflush(stdout);
+    dup2(file, STDOUT_FILENO);
+    bool same = ts_file_is_standard_output(path), ok = ts_file_save(&err, arena, path, "picture", 7);
+    ok = ok && write(STDOUT_FILENO, " and report", 11) == 11;
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(file);
+    assert_true(same && ok);
+    assert_content("picture and report", 18);
+}
+
+static char told[800];
+
+static void hear(const char *temporary, bool exists) {
+    strcat(told, exists ? "+" : "-");
+    assert_int_equal(exists, mode_of(temporary) != 0);
+    assert_memory_equal(temporary, path, strlen(path));
+}
+
+static void watched(void **state) {
+    (void)state;
+    ts_error err = {0};
+    sigset_t blocked;
+    told[0] = '\0';
+    ts_file_set_watcher(hear);
+    assert_true(ts_file_save(&err, arena, path, "x", 1) && ts_file_check(&err, arena, path));
+    assert_true(ts_file_save(&err, arena, "/dev/null", "x", 1));
+    fault.write = EIO;
+    assert_false(ts_file_save(&err, arena, path, "x", 1));
+    ts_file_set_watcher(NULL);
+    assert_string_equal(told, "+-+-+-");
+    assert_int_equal(fault.syncs, 2); /* the file and its folder */
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGINT));
+}
+
+static void file_systems_that_cannot_sync(void **state) {
+    (void)state;
+    ts_error err = {0};
+    fault.fsync = EINVAL;
+    assert_true(ts_file_save(&err, arena, path, "x", 1));
+    assert_content("x", 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -390,6 +544,13 @@ int main(void) {
         TEST(checks_leave_nothing),
         TEST(devices),
         TEST(standard_output),
+        TEST(links_are_written_through),
+        TEST(modes_are_kept),
+        TEST(one_file_by_two_names),
+        TEST(descriptors_by_name),
+        TEST(file_of_standard_output),
+        TEST(watched),
+        TEST(file_systems_that_cannot_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,10 @@ ts_file_reader *ts_file_open(ts_error *err, ts_arena *arena, const char *path);
 bool ts_file_read_next(ts_error *err, ts_file_reader *reader, void *bytes, size_t capacity, size_t *length);
 void ts_file_finish(ts_file_reader *reader); /* NULL is fine */
 
-/* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close renames it to PATH, after
- * every write was checked; abandon removes it. "-" is standard output, written as it comes. */
+/* A file being written: bytes go to "PATH.tmp-XXXXXX" in the same folder; close syncs it and renames it to
+ * PATH, after every write was checked; abandon removes it. Symbolic links are followed: what they lead to is
+ * replaced, the new file has the mode of the old one. What is no regular file (a device, a pipe), and "-",
+ * /dev/stdout, /dev/fd/N and the file that standard output goes to, are written as the bytes come. */
 typedef struct ts_file_writer ts_file_writer;
 ts_file_writer *ts_file_create(ts_error *err, ts_arena *arena, const char *path);
 bool ts_file_write(ts_error *err, ts_file_writer *writer, const void *bytes, size_t length);
@@ -35,5 +37,13 @@ void ts_file_abandon(ts_file_writer *writer);
 bool ts_file_save(ts_error *err, ts_arena *arena, const char *path, const void *bytes, size_t length);
 /* Can a file of that name be written? To be known before long work. */
 bool ts_file_check(ts_error *err, ts_arena *arena, const char *path);
+bool ts_file_is_standard_output(const char *path);
+/* Do two names lead to one file, there already or still to be made? Never of devices and of "-". */
+bool ts_file_same(ts_arena *arena, const char *one, const char *other);
+
+/* Told of each temporary file that is made (`exists`) or gone, so that the command line can remove those of a
+ * process that a signal ends. NULL: nobody is. */
+typedef void (*ts_file_watcher)(const char *temporary, bool exists);
+void ts_file_set_watcher(ts_file_watcher function);
 
 #endif

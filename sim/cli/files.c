@@ -1,0 +1,164 @@
+/* The files that a command line names: who reads and who writes them, and what goes to standard output. */
+#include "files.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tilesim/base/file.h"
+
+typedef struct {
+    const cli_option *option; /* NULL: an operand */
+    const char *name, *path;  /* "--csv", or the operand; NULL: a report, to standard output */
+    bool written;
+} named_file;
+
+static bool is_one_of(const char *name, const char *const *names) {
+    while (*names && strcmp(name, *names) != 0) names++;
+    return *names != NULL;
+}
+
+static bool repeats(const cli_option *option) { return option->argument && strchr(option->argument, '='); }
+
+/* Of an option that is given twice the last value counts, unless each is a tensor's. */
+static bool counts(const cli_line *line, int given) {
+    int option = line->given[given].option;
+    if (repeats(&line->command->options[option])) return true;
+    for (int i = given + 1; i < line->given_count; i++)
+        if (line->given[i].option == option) return false;
+    return true;
+}
+
+/* A tensor of FILE.safetensors:NAME is in FILE.safetensors. */
+static const char *file_of(const cli_line *line, const char *path) {
+    static const char suffix[] = ".safetensors";
+    const char *colon = strstr(path, ".safetensors:");
+    return colon ? ts_arena_copy_text(line->arena, path, (size_t)(colon - path) + sizeof suffix - 1) : path;
+}
+
+static bool read_option(const cli_line *line, const struct cli_given *given, named_file *file) {
+    static const char *const readers[] = {"data", "input", "machine", NULL},
+                             *const writers[] = {"csv", "html", "svg", "trace", "output", NULL},
+                             *const reports[] = {"json", "trace-text", NULL};
+    const cli_option *option = &line->command->options[given->option];
+    const char *equals = repeats(option) ? strchr(given->value, '=') : NULL;
+    *file = (named_file){option, cli_option_text(line, option->name), NULL, true};
+    if (is_one_of(option->name, reports)) return true;
+    file->written = is_one_of(option->name, writers);
+    file->path = file_of(line, equals ? equals + 1 : given->value);
+    return file->written || is_one_of(option->name, readers);
+}
+
+/* In the order of the command line, operands last. */
+static named_file *list_files(const cli_line *line, int *count) {
+    named_file *files = TS_NEW_ARRAY(line->arena, named_file, line->given_count + line->operand_count + 1);
+    const char *roles = line->command->operand_files ? line->command->operand_files : "";
+    *count = 0;
+    for (int i = 0; i < line->given_count; i++)
+        if (counts(line, i)) *count += read_option(line, &line->given[i], &files[*count]);
+    for (int i = 0; i < line->operand_count && i < (int)strlen(roles); i++) {
+        const char *path = line->operands[i];
+        if (roles[i] != ' ') files[(*count)++] = (named_file){NULL, path, file_of(line, path), roles[i] == 'w'};
+    }
+    return files;
+}
+
+static bool takes_stdout(const named_file *file) {
+    return file->written && (!file->path || ts_file_is_standard_output(file->path));
+}
+
+bool cli_reports(const cli_line *line) {
+    int count;
+    const named_file *files = list_files(line, &count);
+    for (int i = 0; i < count; i++)
+        if (files[i].path && takes_stdout(&files[i])) return false;
+    return true;
+}
+
+static bool check_stdout(ts_error *err, const named_file *files, int count) {
+    const named_file *first = NULL;
+    for (int i = 0; i < count; i++) {
+        if (!takes_stdout(&files[i])) continue;
+        if (first)
+            return ts_error_set(err, TS_ERROR_USAGE,
+                                "%s and %s would both write to standard output, expected one of them",
+                                first->name, files[i].name);
+        first = &files[i];
+    }
+    return true;
+}
+
+static bool check_pair(ts_error *err, ts_arena *arena, const named_file *a, const named_file *b) {
+    if (!a->path || !b->path || !(a->written || b->written) || !ts_file_same(arena, a->path, b->path))
+        return true;
+    const named_file *written = a->written ? a : b, *other = a->written ? b : a;
+    if (other->written)
+        return ts_error_set(err, TS_ERROR_USAGE, "%s and %s would both write '%s', expected two files",
+                            a->name, b->name, b->path);
+    return ts_error_set(err, TS_ERROR_USAGE, "%s would be written over the input '%s', expected another name",
+                        written->name, other->path);
+}
+
+static bool check_pairs(ts_error *err, ts_arena *arena, const named_file *files, int count) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            if (!check_pair(err, arena, &files[k], &files[i])) return false;
+    return true;
+}
+
+bool cli_check_files(cli_line *line) {
+    ts_error err = {0};
+    int count;
+    const named_file *files = list_files(line, &count);
+    if (!check_stdout(&err, files, count) || !check_pairs(&err, line->arena, files, count)) {
+        line->exit_code = cli_usage_error(line, &err);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!files[i].written || !files[i].path || ts_file_check(&err, line->arena, files[i].path)) continue;
+        line->exit_code = cli_fail(&err);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Temporary files ---- */
+
+enum { MOST_TEMPORARIES = 8, PATH_BYTES = 4096 };
+
+/* What a handler may use: bytes that stay where they are, and whether they are a name. */
+static struct {
+    char path[PATH_BYTES];
+    volatile sig_atomic_t used;
+} temporaries[MOST_TEMPORARIES];
+
+static void watch(const char *temporary, bool exists) {
+    size_t bytes = strlen(temporary) + 1;
+    for (int i = 0; i < MOST_TEMPORARIES; i++) {
+        if (exists == temporaries[i].used || bytes > PATH_BYTES) continue;
+        if (!exists && strcmp(temporary, temporaries[i].path) != 0) continue;
+        if (exists) memcpy(temporaries[i].path, temporary, bytes);
+        temporaries[i].used = exists;
+        return;
+    }
+}
+
+/* The signal's own effect is back in place: raised again, it ends the process when the handler returns. */
+static void remove_and_die(int number) {
+    for (int i = 0; i < MOST_TEMPORARIES; i++)
+        if (temporaries[i].used) unlink(temporaries[i].path);
+    raise(number);
+}
+
+void cli_remove_files_on_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU};
+    struct sigaction old, action = {.sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND};
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        bool ignored = sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored) sigaction(numbers[i], &action, NULL);
+    }
+    ts_file_set_watcher(watch);
+}
