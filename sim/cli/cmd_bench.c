@@ -6,7 +6,7 @@
 #include "tilesim/report/bench.h"
 
 static const cli_option options[] = {
-    {"jobs", 'j', "N", "move, and copy, with so many threads; 1 when not given"},
+    {"jobs", 'j', "N", "move, and copy, with so many threads, where they pay; 1 when not given"},
     {"kernels", '\0', "NAME",
      "portable, avx2, avx512, or formula: element by element; the best when not given"},
     {"stores", '\0', "NAME", "ordinary or streaming; by the size of the tensors when not given"},

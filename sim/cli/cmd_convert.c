@@ -9,7 +9,7 @@
 static const cli_option options[] = {
     {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},
     {"from", '\0', "SHAPE", "IN is the buffer of this shape, byte for byte"},
-    {"jobs", 'j', "N", "move with so many threads; 1 when not given"},
+    {"jobs", 'j', "N", "move with so many threads, where they pay; 1 when not given"},
 };
 
 static const cli_command command_convert = {

@@ -104,9 +104,13 @@ static uint8_t *touch(ts_space *space, extent_bytes bytes) {
  * sides together. */
 enum { BELIEVED_CACHE_BYTES = 48 << 20, NEVER_STREAMED_BYTES = 8 << 20 };
 
+/* Read and written. */
+static int64_t bytes_of(const ts_plan *plan) {
+    return plan->moved_elements * (plan->src.shape->element_bits + plan->dst.shape->element_bits) / 8;
+}
+
 static bool is_large(const ts_plan *plan) {
-    int64_t bytes =
-        plan->moved_elements * (plan->src.shape->element_bits + plan->dst.shape->element_bits) / 8;
+    int64_t bytes = bytes_of(plan);
     if (bytes <= NEVER_STREAMED_BYTES) return false;
     int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     if (cache <= 0 || cache > BELIEVED_CACHE_BYTES) cache = BELIEVED_CACHE_BYTES;
@@ -119,22 +123,45 @@ bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
     return options->stores == TS_STORES_STREAMING || is_large(plan);
 }
 
+/* To start a thread and wait for it costs 25 microseconds and more: what moves a MiB in a cache, or gathers 8 Ki
+ * elements. Fewer threads are taken where each would have less than twice that. */
+enum { THREAD_BYTES = 2 << 20, THREAD_GATHERED = 16 << 10 };
+
+int ts_move_threads(const ts_plan *plan, int asked) {
+    int64_t pay = plan->gathers ? plan->moved_elements / THREAD_GATHERED : bytes_of(plan) / THREAD_BYTES;
+    if (pay > asked) pay = asked;
+    return pay < 1 ? 1 : (int)pay;
+}
+
+void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                  uint8_t *dst) {
+    const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
+    m->src = (ts_mover_side){from->dtype, from->element_bits, src};
+    m->dst = (ts_mover_side){to->dtype, to->element_bits, dst};
+    m->same = from->dtype == to->dtype && from->element_bits == to->element_bits;
+    m->kernels = options->kernels;
+    m->streams = ts_dma_move_streams(plan, options);
+    m->staged = false;
+    m->ahead_bytes = 0;
+    m->convert = NULL;
+    if (!m->same) ts_mover_set_conversion(m);
+}
+
+void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads) {
+    if (m->kernels && ts_gather_possible(plan))
+        ts_move_gather(m, plan, threads);
+    else
+        ts_move_boxes(m, plan, m->kernels ? threads : 1);
+}
+
 bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
                       const ts_move_options *options) {
-    extent_bytes from_bytes, to_bytes;
-    if (!check(err, plan, src, dst, &from_bytes, &to_bytes)) return false;
+    extent_bytes from, to;
+    ts_mover m;
+    if (!check(err, plan, src, dst, &from, &to)) return false;
     if (plan->elements == 0) return true;
-    const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
-    ts_mover m = {.src = {from->dtype, from->element_bits, touch(src, from_bytes)},
-                  .dst = {to->dtype, to->element_bits, touch(dst, to_bytes)},
-                  .same = from->dtype == to->dtype && from->element_bits == to->element_bits,
-                  .kernels = options->kernels};
-    m.streams = ts_dma_move_streams(plan, options);
-    ts_mover_set_conversion(&m);
-    if (m.kernels && ts_gather_possible(plan))
-        ts_move_gather(&m, plan, options->threads);
-    else
-        ts_move_boxes(&m, plan, m.kernels ? options->threads : 1);
+    ts_mover_set(&m, plan, options, touch(src, from), touch(dst, to));
+    ts_move_plan(&m, plan, ts_move_threads(plan, options->threads));
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;
 }

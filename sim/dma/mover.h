@@ -32,6 +32,13 @@ typedef struct {
     uint8_t table[2][256]; /* conversion.table */
 } ts_mover;
 
+/* All but the addresses of a mover comes from the plan and the options. */
+void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                  uint8_t *dst);
+/* How many of the threads that are asked for pay. */
+int ts_move_threads(const ts_plan *plan, int asked);
+/* By so many threads, whether or not they pay. */
+void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads);
 void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
 
 /* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.

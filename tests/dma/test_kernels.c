@@ -232,8 +232,10 @@ static void random_shapes(void **state) {
                                        version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
                                        version & 2 ? 3 : 1};
             ts_space *dst = wrap(arena, to, NULL);
+            ts_mover m;
             if (!options.kernels) continue;
-            assert_true(ts_dma_move_with(NULL, plan, src, dst, &options));
+            ts_mover_set(&m, plan, &options, src->bytes, dst->bytes);
+            ts_move_plan(&m, plan, options.threads);
             if (memcmp(dst->bytes, want->bytes, (size_t)dst->capacity_bytes) == 0) continue;
             fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1],
                      (int)rows, (int)columns, (int)skew, ts_kernels_name(version / 4),
@@ -241,6 +243,29 @@ static void random_shapes(void **state) {
         }
     }
     ts_arena_free(arena);
+}
+
+static int threads_of(const char *from, const char *to, int64_t rows, int64_t columns) {
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *a = parse(arena, from, rows, columns), *b = parse(arena, to, rows, columns);
+    ts_plan_side src = {a, NULL, NULL, 0}, dst = {b, NULL, NULL, 0};
+    int threads = ts_move_threads(ts_plan_new(NULL, arena, &src, &dst, 2, a->layout->dims), 8);
+    ts_arena_free(arena);
+    return threads;
+}
+
+/* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
+static void threads_that_pay(void **state) {
+    static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}", odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
+    (void)state;
+    assert_int_equal(threads_of(row, column, 1, 1), 1);
+    assert_int_equal(threads_of(row, column, 128, 128), 1);
+    assert_int_equal(threads_of(row, column, 512, 1023), 1);
+    assert_int_equal(threads_of(row, column, 512, 1024), 2);
+    assert_int_equal(threads_of(row, column, 1024, 1024), 4);
+    assert_int_equal(threads_of(row, column, 2048, 2048), 8);
+    assert_int_equal(threads_of(row, odd, 128, 255), 1);
+    assert_int_equal(threads_of(row, odd, 128, 256), 2);
 }
 
 /* ---- Values ---- */
@@ -384,7 +409,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
         cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
-        cmocka_unit_test(random_shapes),
+        cmocka_unit_test(random_shapes),      cmocka_unit_test(threads_that_pay),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ typedef enum {
 typedef struct {
     const ts_kernels *kernels; /* NULL: by the definition, element by element */
     ts_move_stores stores;
-    int threads; /* 0 and 1: the caller alone */
+    int threads; /* as many at most, fewer where they do not pay; 0 and 1: the caller alone */
 } ts_move_options;
 
 /* ts_dma_move in another way; the result is the same. */
