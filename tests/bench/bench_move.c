@@ -1,5 +1,6 @@
-/* How fast tensors change their layouts on this host, as ratios to memcpy in the same run: large, and within
- * a cache; beside them oneDNN's reorder and NumPy, where configure.py found them. */
+/* How fast tensors change their layouts on this host, as ratios to memcpy and to a streaming copy in the same
+ * run: large, and within a cache; beside them oneDNN's reorder and NumPy, where configure.py found them.
+ * An argument chooses a part: known, ragged, bytes, convert, gather, threads or random, whose seed may follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +69,107 @@ static const pair pairs[] = {
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
-static bool measure(ts_arena *arena, const char *src, const char *dst, const ts_kernels *kernels,
-                    double seconds, ts_bench_result *result) {
+/* Sizes that no tile and no line of memory divides. */
+static const pair ragged[] = {
+    {"f32 -> T(8,128)",
+     {"f32[8191,8101]{1,0}", "f32[127,129]{1,0}"},
+     {"f32[8191,8101]{1,0:T(8,128)}", "f32[127,129]{1,0:T(8,128)}"},
+     {1.0, 0.9}},
+    {"f32 T(8,128) ->",
+     {"f32[8191,8101]{1,0:T(8,128)}", "f32[127,129]{1,0:T(8,128)}"},
+     {"f32[8191,8101]{1,0}", "f32[127,129]{1,0}"},
+     {1.0, 0.9}},
+    {"bf16 -> T(8,128)(2,1)",
+     {"bf16[8191,16301]{1,0}", "bf16[127,251]{1,0}"},
+     {"bf16[8191,16301]{1,0:T(8,128)(2,1)}", "bf16[127,251]{1,0:T(8,128)(2,1)}"},
+     {1.0, 0.9}},
+    {"bf16 T(8,128)(2,1) ->",
+     {"bf16[8191,16301]{1,0:T(8,128)(2,1)}", "bf16[127,251]{1,0:T(8,128)(2,1)}"},
+     {"bf16[8191,16301]{1,0}", "bf16[127,251]{1,0}"},
+     {1.0, 0.9}},
+    {"bf16 T(8,128) ->",
+     {"bf16[8191,16301]{1,0:T(8,128)}", "bf16[127,251]{1,0:T(8,128)}"},
+     {"bf16[8191,16301]{1,0}", "bf16[127,251]{1,0}"},
+     {1.0, 0.9}},
+    {"int8 -> T(8,128)(4,1)",
+     {"s8[16381,16301]{1,0}", "s8[255,251]{1,0}"},
+     {"s8[16381,16301]{1,0:T(8,128)(4,1)}", "s8[255,251]{1,0:T(8,128)(4,1)}"},
+     {1.0, 0.9}},
+    {"int8 T(8,128)(4,1) ->",
+     {"s8[16381,16301]{1,0:T(8,128)(4,1)}", "s8[255,251]{1,0:T(8,128)(4,1)}"},
+     {"s8[16381,16301]{1,0}", "s8[255,251]{1,0}"},
+     {1.0, 0.9}},
+    {"f32 {1,0} -> {0,1}",
+     {"f32[8191,8101]{1,0}", "f32[127,129]{1,0}"},
+     {"f32[8191,8101]{0,1}", "f32[127,129]{0,1}"},
+     {0.75, 0.9}},
+    {"bf16 {1,0} -> {0,1}",
+     {"bf16[8191,16301]{1,0}", "bf16[127,251]{1,0}"},
+     {"bf16[8191,16301]{0,1}", "bf16[127,251]{0,1}"},
+     {0.75, 0.9}},
+    {"int8 {1,0} -> {0,1}",
+     {"s8[16381,16301]{1,0}", "s8[255,251]{1,0}"},
+     {"s8[16381,16301]{0,1}", "s8[255,251]{0,1}"},
+     {0.75, 0.9}},
+    {"f32 -> bf16 T(8,128)(2,1)",
+     {"f32[8191,8101]{1,0}", "f32[127,129]{1,0}"},
+     {"bf16[8191,8101]{1,0:T(8,128)(2,1)}", "bf16[127,129]{1,0:T(8,128)(2,1)}"},
+     {1.0, 0.9}},
+    {"bf16 T(8,128)(2,1) -> f32",
+     {"bf16[8191,8101]{1,0:T(8,128)(2,1)}", "bf16[127,129]{1,0:T(8,128)(2,1)}"},
+     {"f32[8191,8101]{1,0}", "f32[127,129]{1,0}"},
+     {1.0, 0.9}},
+};
+
+/* Permutes of bytes. */
+static const pair permutes[] = {
+    {"u8 {2,1,0} -> {1,2,0}",
+     {"u8[64,1024,1024]{2,1,0}", "u8[16,64,64]{2,1,0}"},
+     {"u8[64,1024,1024]{1,2,0}", "u8[16,64,64]{1,2,0}"},
+     {0, 0}},
+    {"u8 {2,1,0} -> {0,1,2}",
+     {"u8[64,1024,1024]{2,1,0}", "u8[16,64,64]{2,1,0}"},
+     {"u8[64,1024,1024]{0,1,2}", "u8[16,64,64]{0,1,2}"},
+     {0, 0}},
+    {"u8 ragged {2,1,0} -> {1,2,0}",
+     {"u8[61,1021,1019]{2,1,0}", "u8[15,61,71]{2,1,0}"},
+     {"u8[61,1021,1019]{1,2,0}", "u8[15,61,71]{1,2,0}"},
+     {0, 0}},
+    {"u8 ragged {1,0,2} -> {2,0,1}",
+     {"u8[4290,474,33]{1,0,2}", "u8[71,31,29]{1,0,2}"},
+     {"u8[4290,474,33]{2,0,1}", "u8[71,31,29]{2,0,1}"},
+     {0, 0}},
+    {"u8 NHWC -> NCHW",
+     {"u8[300,224,224,3]{3,2,1,0}", "u8[1,147,149,3]{3,2,1,0}"},
+     {"u8[300,224,224,3]{2,1,3,0}", "u8[1,147,149,3]{2,1,3,0}"},
+     {0, 0}},
+    {"u8 NCHW -> NHWC",
+     {"u8[300,3,224,224]{3,2,1,0}", "u8[1,3,147,149]{3,2,1,0}"},
+     {"u8[300,3,224,224]{1,3,2,0}", "u8[1,3,147,149]{1,3,2,0}"},
+     {0, 0}},
+    {"u8 NHWC -> CHWN",
+     {"u8[224,224,3,300]{3,2,1,0}", "u8[31,29,3,25]{3,2,1,0}"},
+     {"u8[224,224,3,300]{0,3,1,2}", "u8[31,29,3,25]{0,3,1,2}"},
+     {0, 0}},
+    {"u8 {3,2,1,0} -> {0,1,2,3}",
+     {"u8[100,37,60,302]{3,2,1,0}", "u8[25,7,12,31]{3,2,1,0}"},
+     {"u8[100,37,60,302]{0,1,2,3}", "u8[25,7,12,31]{0,1,2,3}"},
+     {0, 0}},
+    {"u8 {3,2,1,0} -> {2,0,3,1}",
+     {"u8[100,37,60,302]{3,2,1,0}", "u8[25,7,12,31]{3,2,1,0}"},
+     {"u8[100,37,60,302]{2,0,3,1}", "u8[25,7,12,31]{2,0,3,1}"},
+     {0, 0}},
+    {"u8 T(8,128) -> {0,1,2}",
+     {"u8[431,1178,132]{1,0,2:T(8,128)}", "u8[31,141,15]{1,0,2:T(8,128)}"},
+     {"u8[431,1178,132]{0,1,2}", "u8[31,141,15]{0,1,2}"},
+     {0, 0}},
+};
+
+static bool measure(ts_arena *arena, const char *src, const char *dst, ts_move_options how, double seconds,
+                    ts_bench_result *result) {
     ts_error err = {0};
     ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
-    ts_bench bench = {.how = {.kernels = kernels}, .seconds = seconds};
+    ts_bench bench = {.how = how, .seconds = seconds};
     if (ts_transfer_end_parse(&err, arena, &from, &bench.src) &&
         ts_transfer_end_parse(&err, arena, &to, &bench.dst) && ts_bench_run(&err, arena, &bench, result))
         return true;
@@ -82,7 +179,7 @@ static bool measure(ts_arena *arena, const char *src, const char *dst, const ts_
 
 /* ---- NumPy: a line "ratio name" for each pair that it has ---- */
 
-static void read_numpy(double ratios[PAIRS], int size) {
+static void read_numpy(double *ratios, int size) {
     const char *python = getenv("NUMPY_PYTHON");
     char command[256], line[256], name[128];
     double ratio;
@@ -107,23 +204,79 @@ static void print_ratio(double ratio) {
         printf(" %7s", "-");
 }
 
-static bool print_table(int size) {
+/* Of one pair, but for what other libraries reach. */
+static bool print_pair(const pair *p, int size) {
+    ts_arena *arena = ts_arena_new();
+    ts_bench_result r;
+    bool done = measure(arena, p->src[size], p->dst[size], (ts_move_options){ts_kernels_best(), 0, 1}, 0.4, &r);
+    if (done) {
+        printf("%-30s %8.1f %8.1f %8.2f", p->name, (double)r.bytes / r.move_seconds / 1e9,
+               (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds);
+        print_ratio(p->goal[size]);
+        print_ratio(r.stream_seconds / r.move_seconds);
+    }
+    ts_arena_free(arena);
+    return done;
+}
+
+static void print_head(const char *title) {
+    printf("%-30s %8s %8s %8s %7s %7s", title, "GB/s", "memcpy", "ratio", "goal", "stream");
+}
+
+static bool print_known(int size) {
     double numpy[PAIRS];
     read_numpy(numpy, size);
-    printf("%-30s %8s %8s %8s %7s %7s %7s %7s\n", size == LARGE ? "tensors of 256 MiB" : "tensors of 128 KiB",
-           "GB/s", "memcpy", "ratio", "goal", "stream", "oneDNN", "NumPy");
+    print_head(size == LARGE ? "tensors of 256 MiB" : "tensors of 128 KiB");
+    printf(" %7s %7s\n", "oneDNN", "NumPy");
     for (int i = 0; i < PAIRS; i++) {
-        ts_arena *arena = ts_arena_new();
-        ts_bench_result r;
-        if (!measure(arena, pairs[i].src[size], pairs[i].dst[size], ts_kernels_best(), 0.5, &r)) return false;
-        printf("%-30s %8.1f %8.1f %8.2f %7.2f", pairs[i].name, (double)r.bytes / r.move_seconds / 1e9,
-               (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds,
-               pairs[i].goal[size]);
-        print_ratio(r.stream_seconds / r.move_seconds);
+        if (!print_pair(&pairs[i], size)) return false;
         print_ratio(peer_dnnl_ratio(pairs[i].src[size], pairs[i].dst[size]));
         print_ratio(numpy[i]);
         printf("\n");
         fflush(stdout);
+    }
+    return true;
+}
+
+static bool print_pairs(const char *title, const pair *rows, size_t count, int size) {
+    print_head(title);
+    printf("\n");
+    for (size_t i = 0; i < count; i++) {
+        if (!print_pair(&rows[i], size)) return false;
+        printf("\n");
+        fflush(stdout);
+    }
+    return true;
+}
+
+static bool print_tables(void) { return print_known(LARGE) && print_known(SMALL); }
+
+static bool print_ragged(void) {
+    enum { RAGGED = sizeof ragged / sizeof ragged[0] };
+    return print_pairs("ragged, 256 MiB", ragged, RAGGED, LARGE) &&
+           print_pairs("ragged, 64 KiB", ragged, RAGGED, SMALL);
+}
+
+static bool print_permutes(void) {
+    enum { PERMUTES = sizeof permutes / sizeof permutes[0] };
+    return print_pairs("bytes, 64 MiB (stream: 0.5)", permutes, PERMUTES, LARGE) &&
+           print_pairs("bytes, 64 KiB", permutes, PERMUTES, SMALL);
+}
+
+/* ---- Threads: what asking for two costs, or gains ---- */
+
+static bool print_threads(void) {
+    printf("f32[N,N]{1,0} -> {0,1}: microseconds with one thread, and where two are asked for\n");
+    for (int n = 64; n <= 4096; n *= 2) {
+        char src[TEXT], dst[TEXT];
+        ts_arena *arena = ts_arena_new();
+        ts_bench_result one, two;
+        snprintf(src, TEXT, "f32[%d,%d]{1,0}", n, n);
+        snprintf(dst, TEXT, "f32[%d,%d]{0,1}", n, n);
+        if (!measure(arena, src, dst, (ts_move_options){ts_kernels_best(), 0, 1}, 0.1, &one) ||
+            !measure(arena, src, dst, (ts_move_options){ts_kernels_best(), 0, 2}, 0.1, &two))
+            return false;
+        printf("%7d %10.1f %10.1f\n", n, one.move_seconds * 1e6, two.move_seconds * 1e6);
         ts_arena_free(arena);
     }
     return true;
@@ -141,8 +294,8 @@ static bool print_gathers(void) {
     for (size_t i = 0; i < sizeof gathers / sizeof gathers[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result fast, slow;
-        if (!measure(arena, gathers[i][0], gathers[i][1], ts_kernels_best(), 0.3, &fast) ||
-            !measure(arena, gathers[i][0], gathers[i][1], NULL, 0.3, &slow))
+        if (!measure(arena, gathers[i][0], gathers[i][1], (ts_move_options){.kernels = ts_kernels_best()}, 0.3, &fast) ||
+            !measure(arena, gathers[i][0], gathers[i][1], (ts_move_options){0}, 0.3, &slow))
             return false;
         printf("%7.2f  %s -> %s\n", slow.move_seconds / fast.move_seconds, gathers[i][0], gathers[i][1]);
         ts_arena_free(arena);
@@ -166,7 +319,7 @@ static bool print_conversions(void) {
             ts_bench_result r;
             snprintf(src, TEXT, "%s[65536]{0%s}", types[from], from == TYPES - 1 ? ":E(4)" : "");
             snprintf(dst, TEXT, "%s[65536]{0%s}", types[to], to == TYPES - 1 ? ":E(4)" : "");
-            if (!measure(arena, src, dst, ts_kernels_best(), 0.02, &r)) return false;
+            if (!measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best()}, 0.02, &r)) return false;
             printf(" %6.2f", r.memcpy_seconds / r.move_seconds);
             ts_arena_free(arena);
         }
@@ -177,15 +330,17 @@ static bool print_conversions(void) {
 
 /* ---- Random regular pairs: odd sizes, permuted, tiled or not on either side ---- */
 
-enum { RANDOM_PAIRS = 40, MOST_DIMS = 4, SHOWN = 5 };
+enum { RANDOM_PAIRS = 40, MOST_DIMS = 4 };
 
 typedef struct {
     char src[TEXT], dst[TEXT];
-    double ratio;
+    double ratio, stream;
 } random_pair;
 
+enum { SEED = 20251121 };
+static uint64_t state = SEED;
+
 static uint32_t below(uint32_t n) {
-    static uint64_t state = 20251121;
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(state >> 33) % n;
 }
@@ -237,30 +392,47 @@ static int by_ratio(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-static bool print_random(int size, int shown) {
+static bool print_random_of(int size, int64_t bytes, const char *title) {
     random_pair all[RANDOM_PAIRS];
     for (int i = 0; i < RANDOM_PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result r;
-        random_pair_make(size == LARGE ? 64 << 20 : 128 << 10, &all[i]);
-        if (!measure(arena, all[i].src, all[i].dst, ts_kernels_best(), 0.1, &r)) return false;
+        random_pair_make(bytes, &all[i]);
+        if (!measure(arena, all[i].src, all[i].dst, (ts_move_options){.kernels = ts_kernels_best()}, 0.1, &r))
+            return false;
         all[i].ratio = r.memcpy_seconds / r.move_seconds;
+        all[i].stream = r.stream_seconds / r.move_seconds;
         ts_arena_free(arena);
     }
     qsort(all, RANDOM_PAIRS, sizeof all[0], by_ratio);
-    printf("%d random pairs of %s: least %.2f, a tenth below %.2f, median %.2f; the slowest:\n", RANDOM_PAIRS,
-           size == LARGE ? "64 MiB" : "128 KiB", all[0].ratio, all[RANDOM_PAIRS / 10].ratio,
-           all[RANDOM_PAIRS / 2].ratio);
-    for (int i = 0; i < shown; i++) printf("%7.2f  %s -> %s\n", all[i].ratio, all[i].src, all[i].dst);
+    printf("%d random pairs of %s: least %.2f (goal %.1f), a tenth below %.2f, median %.2f (goal %.1f)\n",
+           RANDOM_PAIRS, title, all[0].ratio, size == LARGE ? 0.4 : 0.3, all[RANDOM_PAIRS / 10].ratio,
+           all[RANDOM_PAIRS / 2].ratio, size == LARGE ? 0.8 : 0.6);
+    for (int i = 0; i < RANDOM_PAIRS; i++)
+        printf("%7.2f %7.2f  %s -> %s\n", all[i].ratio, all[i].stream, all[i].src, all[i].dst);
     return true;
 }
+
+static bool print_random(void) {
+    printf("seed %llu (the second argument)\n", (unsigned long long)state);
+    return print_random_of(LARGE, 64 << 20, "64 MiB") && print_random_of(SMALL, 128 << 10, "128 KiB");
+}
+
+static const struct {
+    const char *name;
+    bool (*print)(void);
+} parts[] = {
+    {"known", print_tables},     {"ragged", print_ragged},   {"bytes", print_permutes},
+    {"convert", print_conversions}, {"gather", print_gathers}, {"threads", print_threads},
+    {"random", print_random},
+};
 
 int main(int argc, char **argv) {
     printf("Bytes read and written a second, one thread; ratios to memcpy (stream: to a copy past the "
            "caches)\n");
-    bool all = argc < 2 || strcmp(argv[1], "random") != 0; /* or these alone */
-    if (all && !(print_table(LARGE) && print_table(SMALL) && print_conversions() && print_gathers()))
-        return 1;
-    int shown = all ? SHOWN : RANDOM_PAIRS;
-    return print_random(LARGE, shown) && print_random(SMALL, shown) ? 0 : 1;
+    if (argc > 2) state = strtoull(argv[2], NULL, 10);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if ((argc < 2 || strcmp(argv[1], parts[i].name) == 0) && !parts[i].print()) return 1;
+    }
+    return 0;
 }
