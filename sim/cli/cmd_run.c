@@ -13,7 +13,7 @@ enum { TRACE_EVENTS = 200000 };
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
-    {"output", 'o', "TENSOR=FILE", "where to write a tensor, when everything succeeded"},
+    {"output", 'o', "TENSOR=FILE", "where to write a tensor at the end, also where a check fails"},
     {"break", '\0', "[FILE:]LINE", "goes to that line and reads commands, as tilesim debug does"},
     {"trace", '\0', "FILE", "a timeline of the last 200,000 events, for ui.perfetto.dev"},
     {"trace-text", '\0', NULL, "every bundle, stall and transfer as a line, before the report"},
@@ -186,7 +186,7 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
         ts_report_run_json(request, result, &out);
     } else if (cli_reports(line)) {
         ts_report_run(request, result, cli_value(line, "machine") != NULL, &out);
-        for (int i = 0; result->passed && i < request->output_count; i++) {
+        for (int i = 0; i < request->output_count; i++) {
             ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
         }
     }
@@ -229,7 +229,7 @@ int cmd_run(int argc, char **argv) {
         trace_as_text(&line, &request, &result);
     }
     if (!ts_run(&err, line.arena, &request, &result) || !write_trace(&err, &line, &request, &result) ||
-        (result.passed && !ts_run_save(&err, line.arena, &request, &result)) ||
+        !ts_run_save(&err, line.arena, &request, &result) ||
         (result.passed && !update_cycles(&err, &line, &request, &result))) {
         return cli_end(&line, cli_fail(&err));
     }

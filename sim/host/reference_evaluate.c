@@ -282,7 +282,19 @@ static const double *find_constant(const char *name) {
     return NULL;
 }
 
+static bool is_expected(const evaluator *in, const char *name) {
+    return in->has_expected && strcmp(name, "expected") == 0;
+}
+
+/* A copy: functions along an axis work in place. */
+static bool expected_value(evaluator *in, const node *tree, ts_reference_value *out) {
+    if (!ts_reference_new(in, tree, in->expected->rank, in->expected->dims, out)) return false;
+    if (out->count > 0) memcpy(out->values, in->expected->values, out->count * sizeof *out->values);
+    return true;
+}
+
 static bool name_value(evaluator *in, const node *tree, ts_reference_value *out) {
+    if (is_expected(in, tree->name)) return expected_value(in, tree, out);
     const ts_reference_name *found = find_name(in, tree->name);
     const double *constant = find_constant(tree->name);
     if (found && found->array) return array_value(in, tree, found->array, out);
@@ -293,7 +305,8 @@ static bool name_value(evaluator *in, const node *tree, ts_reference_value *out)
 /* Arguments that are no values, such as the type of a cast, are left to the evaluation. */
 static bool resolve(evaluator *in, const node *tree) {
     if (tree->kind == NODE_NAME)
-        return find_name(in, tree->name) || find_constant(tree->name) || unknown_name(in, tree);
+        return is_expected(in, tree->name) || find_name(in, tree->name) || find_constant(tree->name) ||
+               unknown_name(in, tree);
     int count = tree->kind == NODE_CALL && tree->function->arrays < tree->count ? tree->function->arrays
                                                                                 : tree->count;
     for (int i = 0; i < count; i++)
@@ -304,7 +317,10 @@ static bool resolve(evaluator *in, const node *tree) {
 bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count) {
     evaluator left = {.err = err, .source = &check->actual->source, .names = names, .name_count = count};
     evaluator right = {.err = err, .source = &check->expected->source, .names = names, .name_count = count};
-    return resolve(&left, check->actual->root) && resolve(&right, check->expected->root);
+    evaluator bound = right;
+    bound.has_expected = true;
+    return resolve(&left, check->actual->root) && resolve(&right, check->expected->root) &&
+           (!check->err || resolve(&bound, check->err->root));
 }
 
 /* One item of an index: where the dim begins, how far it steps, and how many it keeps (-1: the dim is gone).
@@ -388,6 +404,16 @@ bool ts_reference_node(evaluator *in, const node *tree, ts_reference_value *out)
 
 bool ts_reference_evaluate(ts_error *err, ts_arena *arena, const ts_reference *expression,
                            const ts_reference_name *names, size_t count, ts_reference_value *value) {
-    evaluator in = {err, arena, &expression->source, names, count};
+    evaluator in = {err, arena, &expression->source, names, count, false, NULL};
     return ts_reference_node(&in, expression->root, value);
+}
+
+bool ts_check_bounds(ts_error *err, ts_arena *arena, const ts_check *check, const ts_reference_name *names,
+                     size_t count, const ts_reference_value *expected, ts_tolerance *tolerance) {
+    *tolerance = check->tolerance;
+    if (!check->err) return true;
+    ts_reference_value *value = TS_NEW(arena, ts_reference_value);
+    evaluator in = {err, arena, &check->err->source, names, count, true, expected};
+    tolerance->err = value;
+    return ts_reference_node(&in, check->err->root, value);
 }

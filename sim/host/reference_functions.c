@@ -38,6 +38,18 @@ static double sum(const double *line, size_t count) {
     return isfinite(total) ? total + lost : total;
 }
 
+/* The largest relative error of n roundings to f32 one after the other (Higham, Accuracy and Stability of
+ * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes. */
+static double gamma_of(double n) { return n < 0x1p24 ? n * 0x1p-24 / (1 - n * 0x1p-24) : (double)INFINITY; }
+
+static double limit(double x, double most) { return x < most ? x : (double)INFINITY; }
+
+static double norm(const double *line, size_t count) {
+    double total = 0;
+    for (size_t i = 0; i < count; i++) total += line[i] * line[i];
+    return sqrt(total);
+}
+
 static double mean(const double *line, size_t count) { return sum(line, count) / (double)count; }
 
 static double variance(const double *line, size_t count) {
@@ -121,6 +133,7 @@ static const function table[] = {
     UNARY("erf", "error function", erf),
     UNARY("exp", "e to the power x", exp),
     UNARY("floor", "the integer below", floor),
+    UNARY("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", gamma_of),
     UNARY("log", "natural logarithm", log),
     UNARY("log2", "logarithm to base 2", log2),
     UNARY("reciprocal", "1 / x", reciprocal),
@@ -133,11 +146,13 @@ static const function table[] = {
     UNARY("tanh", "hyperbolic tangent", tanh),
     UNARY("trunc", "the integer toward zero", trunc),
     BINARY("pow", "x to the power y", pow),
+    BINARY("limit", "x where it is below y, else infinity", limit),
     EITHER("max", "the larger of two, or the largest along axes", larger, largest),
     EITHER("min", "the smaller of two, or the smallest along axes", smaller, smallest),
     REDUCTION("argmax", "index of the first largest along an axis", where_largest),
     REDUCTION("argmin", "index of the first smallest along an axis", where_smallest),
     REDUCTION("mean", "sum / count along axes (all without axis=)", mean),
+    REDUCTION("norm", "square root of the sum of squares along axes", norm),
     REDUCTION("prod", "product along axes", product),
     REDUCTION("sum", "sum along axes", sum),
     REDUCTION("var", "mean square distance from the mean along axes", variance),

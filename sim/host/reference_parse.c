@@ -327,26 +327,39 @@ const ts_reference *ts_reference_parse(ts_error *err, ts_arena *arena, const ts_
     return made && expect_end(err, &text, begin, "an operator or the end") ? made : NULL;
 }
 
-static bool parse_bounds(parser *in, ts_tolerance *tolerance) {
+/* err= is read as the right side is, up to the next bound. */
+static bool parse_err(parser *in, size_t offset, ts_check *check) {
+    if (check->err) return refuse(in, offset, "the same bound twice");
+    const node *tree = parse_level(in, COMPARISON);
+    check->err = new_reference(in->arena, in->cursor.source, tree);
+    return check->err != NULL;
+}
+
+static bool parse_bounds(parser *in, ts_check *check) {
+    ts_tolerance *tolerance = &check->tolerance;
     char *name;
     size_t offset;
     while (take_keyword(in, &name, &offset)) {
+        if (strcmp(name, "err") == 0) {
+            if (!parse_err(in, offset, check)) return false;
+            continue;
+        }
         double *bound = strcmp(name, "ulp") == 0   ? &tolerance->ulp
                         : strcmp(name, "abs") == 0 ? &tolerance->abs
                         : strcmp(name, "rel") == 0 ? &tolerance->rel
                                                    : NULL;
-        if (!bound) return refuse(in, offset, "unknown bound, expected 'ulp=', 'abs=' or 'rel='");
+        if (!bound) return refuse(in, offset, "unknown bound, expected 'ulp=', 'abs=', 'rel=' or 'err='");
         if (*bound >= 0) return refuse(in, offset, "the same bound twice");
         if (!parse_number(in, bound)) return false;
     }
     return expect_end(in->err, in->cursor.source, in->cursor.at,
-                      "an operator, 'ulp=', 'abs=', 'rel=' or the end");
+                      "an operator, 'ulp=', 'abs=', 'rel=', 'err=' or the end");
 }
 
 bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, size_t begin, size_t end,
                     ts_check *check) {
     ts_source text = cut(source, begin, end);
-    *check = (ts_check){.tolerance = {-1, -1, -1}};
+    *check = (ts_check){.tolerance = {-1, -1, -1, NULL}};
     const node *left = ts_reference_parse_at(err, arena, &text, &begin, true);
     if (!(check->actual = new_reference(arena, &text, left))) return false;
     while (left->kind == NODE_INDEX) left = left->items[0];
@@ -357,7 +370,7 @@ bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, siz
     const node *right = ts_reference_parse_at(err, arena, &text, &in.cursor.at, false);
     if (!(check->expected = new_reference(arena, &text, right))) return false;
     if (exact) return expect_end(err, &text, in.cursor.at, "an operator or the end ('==' takes no bound)");
-    return parse_bounds(&in, &check->tolerance);
+    return parse_bounds(&in, check);
 }
 
 static bool uses(const node *tree, const char *name) {
@@ -375,5 +388,6 @@ bool ts_reference_uses(const ts_reference *expression, const char *name) {
 }
 
 bool ts_check_uses(const ts_check *check, const char *name) {
-    return ts_reference_uses(check->actual, name) || ts_reference_uses(check->expected, name);
+    return ts_reference_uses(check->actual, name) || ts_reference_uses(check->expected, name) ||
+           (check->err && ts_reference_uses(check->err, name));
 }

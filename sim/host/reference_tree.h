@@ -50,6 +50,8 @@ struct evaluator {
     const ts_source *source;
     const ts_reference_name *names;
     size_t name_count;
+    bool has_expected;                  /* the name `expected` is known */
+    const ts_reference_value *expected; /* and its value; NULL while names are only looked up */
 };
 
 const function *ts_reference_find(const char *name);

@@ -92,6 +92,14 @@ void ts_json_real(ts_json *json, const char *key, double value, int decimals) {
         ts_text_add(json->out, "null");
 }
 
+void ts_json_double(ts_json *json, const char *key, double value) {
+    start_value(json, key);
+    if (isfinite(value))
+        ts_text_add(json->out, "%.17g", value);
+    else
+        ts_text_add(json->out, "null");
+}
+
 void ts_json_bool(ts_json *json, const char *key, bool value) {
     start_value(json, key);
     ts_text_add(json->out, value ? "true" : "false");

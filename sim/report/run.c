@@ -33,58 +33,7 @@ static double gb_per_second(const ts_run_request *request, const ts_run_result *
     return microseconds > 0 ? (double)bytes / microseconds / 1000.0 : 0;
 }
 
-/* ---- Checks ---- */
-
-static void add_index(ts_text *out, const ts_check_result *check) {
-    size_t flat = check->worst;
-    int64_t index[TS_HOST_RANK];
-    for (int i = check->rank - 1; i >= 0; i--) {
-        index[i] = (int64_t)(flat % (size_t)check->dims[i]);
-        flat /= (size_t)check->dims[i];
-    }
-    ts_text_add_char(out, '[');
-    for (int i = 0; i < check->rank; i++) {
-        ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
-    }
-    ts_text_add_char(out, ']');
-}
-
-/* The error in the unit in which the check states its bound. */
-static void add_check(ts_text *out, const ts_run_result *result, int i) {
-    const ts_program_check *text = &result->program->checks[i];
-    const ts_check_result *check = &result->checks[i];
-    bool absolute = result->rules[i].tolerance.abs >= 0;
-    char digits[32];
-    ts_text_add(out, "check      %.*s\n           ", (int)(text->end - text->begin),
-                text->source->text + text->begin);
-    if (check->failed > 0) {
-        ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
-    } else {
-        ts_text_add(out, "passed: ");
-    }
-    ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
-    ts_text_add(out, "%s, error at most %.4g %s\n", check->failed > 0 ? " are wrong" : "",
-                absolute ? check->max_abs : check->max_ulp, absolute ? "absolute" : "ulp");
-}
-
-bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *err) {
-    const ts_program_check *text = &result->program->checks[number];
-    const ts_check_result *check = &result->checks[number];
-    if (check->failed == 0) {
-        return false;
-    }
-    ts_arena *scratch = ts_arena_new();
-    ts_text index;
-    ts_text_init(&index, scratch);
-    add_index(&index, check);
-    ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
-                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g ulp)",
-                check->failed, check->count, index.bytes, check->actual, check->expected, check->max_ulp);
-    ts_arena_free(scratch);
-    return true;
-}
-
-/* ---- Text ---- */
+/* ---- Lines ---- */
 
 /* Adds a word, on a new line behind the label's column where it would not fit. */
 static void add_word(ts_text *out, size_t *line, const char *word) {
@@ -96,6 +45,94 @@ static void add_word(ts_text *out, size_t *line, const char *word) {
         ts_text_add(out, " %s", word);
     }
 }
+
+/* Words of one line, put on as many as they take. */
+static void add_words(ts_text *out, size_t *line, const char *text, size_t length) {
+    const char *end = text + length;
+    while (text < end) {
+        const char *space = memchr(text, ' ', (size_t)(end - text));
+        size_t count = (size_t)((space != NULL ? space : end) - text);
+        char word[TS_TEXT_COLUMNS];
+        if (count > 0) {
+            if (count >= sizeof word) { /* too long for any line */
+                ts_text_add_char(out, ' ');
+                ts_text_add_bytes(out, text, count);
+            } else {
+                snprintf(word, sizeof word, "%.*s", (int)count, text);
+                add_word(out, line, word);
+            }
+        }
+        text += count + 1;
+    }
+}
+
+/* ---- Checks ---- */
+
+static void index_at(const ts_check_result *check, size_t at, int64_t *index) {
+    for (int i = check->rank - 1; i >= 0; i--) {
+        index[i] = (int64_t)(at % (size_t)check->dims[i]);
+        at /= (size_t)check->dims[i];
+    }
+}
+
+static void add_index(ts_text *out, const ts_check_result *check, size_t at) {
+    int64_t index[TS_HOST_RANK];
+    index_at(check, at, index);
+    ts_text_add_char(out, '[');
+    for (int i = 0; i < check->rank; i++) {
+        ts_text_add(out, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
+    }
+    ts_text_add_char(out, ']');
+}
+
+static void add_mismatch(ts_text *out, const ts_check_result *check, const ts_mismatch *found) {
+    ts_text_add(out, "           ");
+    add_index(out, check, found->at);
+    ts_text_add(out, " got %.9g, expected %.9g, error %.4g = %.4g ulp\n", found->actual, found->expected,
+                found->abs, found->ulp);
+}
+
+/* The error in the unit in which the check states its bound. */
+static void add_check(ts_text *out, const ts_run_result *result, int i) {
+    const ts_program_check *text = &result->program->checks[i];
+    const ts_check_result *check = &result->checks[i];
+    bool absolute = result->rules[i].tolerance.abs >= 0 || result->rules[i].err != NULL;
+    char digits[32];
+    size_t line = out->length;
+    ts_text_add(out, "check     ");
+    add_words(out, &line, text->source->text + text->begin, text->end - text->begin);
+    ts_text_add(out, "\n           ");
+    if (check->failed > 0) {
+        ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
+    } else {
+        ts_text_add(out, "passed: ");
+    }
+    ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
+    ts_text_add(out, "%s, error at most %.4g %s\n", check->failed > 0 ? " are wrong" : "",
+                absolute ? check->max_abs : check->max_ulp, absolute ? "absolute" : "ulp");
+    for (int k = 0; k < check->mismatch_count; k++) {
+        add_mismatch(out, check, &check->mismatches[k]);
+    }
+}
+
+bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *err) {
+    const ts_program_check *text = &result->program->checks[number];
+    const ts_check_result *check = &result->checks[number];
+    if (check->failed == 0) {
+        return false;
+    }
+    ts_arena *scratch = ts_arena_new();
+    ts_text index;
+    ts_text_init(&index, scratch);
+    add_index(&index, check, check->worst);
+    ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
+                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g ulp)",
+                check->failed, check->count, index.bytes, check->actual, check->expected, check->max_ulp);
+    ts_arena_free(scratch);
+    return true;
+}
+
+/* ---- Text ---- */
 
 static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result,
                      bool machine_named) {
@@ -266,17 +303,35 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, b
 
 /* ---- JSON ---- */
 
-static void add_json_check(ts_json *json, const ts_program_check *text, const ts_check_result *check) {
-    char copy[512];
-    snprintf(copy, sizeof(copy), "%.*s", (int)(text->end - text->begin), text->source->text + text->begin);
+static void add_json_mismatch(ts_json *json, const ts_check_result *check, const ts_mismatch *found) {
+    int64_t index[TS_HOST_RANK];
+    index_at(check, found->at, index);
     ts_json_object(json, NULL);
-    ts_json_text(json, "check", copy);
+    ts_json_ints(json, "index", check->rank, index);
+    ts_json_double(json, "got", found->actual);
+    ts_json_double(json, "expected", found->expected);
+    ts_json_double(json, "error", found->abs);
+    ts_json_double(json, "ulp", found->ulp);
+    ts_json_close(json);
+}
+
+static void add_json_check(ts_json *json, const ts_program_check *text, const ts_check_result *check,
+                           ts_text *scratch) {
+    ts_text_clear(scratch);
+    ts_text_add_bytes(scratch, text->source->text + text->begin, text->end - text->begin);
+    ts_json_object(json, NULL);
+    ts_json_text(json, "check", scratch->bytes);
     ts_json_int(json, "line", text->line);
     ts_json_bool(json, "passed", check->failed == 0);
     ts_json_int(json, "elements", (int64_t)check->count);
     ts_json_int(json, "failed", (int64_t)check->failed);
     ts_json_real(json, "max_ulp", check->max_ulp, 6);
     ts_json_real(json, "max_abs", check->max_abs, 12);
+    ts_json_array(json, "mismatches");
+    for (int i = 0; i < check->mismatch_count; i++) {
+        add_json_mismatch(json, check, &check->mismatches[i]);
+    }
+    ts_json_close(json);
     ts_json_close(json);
 }
 
@@ -360,7 +415,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_bool(&json, "passed", result->passed);
     ts_json_array(&json, "checks");
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
-        add_json_check(&json, &result->program->checks[i], &result->checks[i]);
+        add_json_check(&json, &result->program->checks[i], &result->checks[i], &scratch);
     }
     ts_json_close(&json);
     ts_json_object(&json, "reports");

@@ -59,14 +59,16 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
         const ts_reference_name *after = make_names(scratch, program, tensors, false, &after_count);
         const ts_reference_name *before = make_names(scratch, program, tensors, true, &before_count);
         ts_reference_value actual, expected;
+        ts_tolerance bounds;
         int checked = find_run_tensor(err, program, ".check", checks[i].name);
         bool good = checked >= 0 &&
                     ts_reference_evaluate(err, scratch, checks[i].actual, after, after_count, &actual) &&
-                    ts_reference_evaluate(err, scratch, checks[i].expected, before, before_count, &expected);
+                    ts_reference_evaluate(err, scratch, checks[i].expected, before, before_count, &expected) &&
+                    ts_check_bounds(err, scratch, &checks[i], before, before_count, &expected, &bounds);
         if (good && !ts_reference_compare(program->code.tensors[checked].shape->dtype, &actual, &expected,
-                                          checks[i].tolerance, &results[i])) {
+                                          bounds, &results[i])) {
             good = ts_error_mark(err, TS_ERROR_INPUT, program->checks[i].source, program->checks[i].line, 1,
-                                 "the two sides of the check have different shapes");
+                                 "the sides of the check, or its err=, have different shapes");
         }
         ts_arena_free(scratch);
         if (!good) {

@@ -1,5 +1,6 @@
 """tilesim run: values, cycles and where they went, files in and out, and everything that can go wrong."""
 import json
+import struct
 import os
 import shutil
 import struct
@@ -223,15 +224,38 @@ def bad_programs():
 
 @test
 def failed_check():
-    path, result = program(".tensor x hbm f32[2,3] inout iota\n.check x ~= x * 2 + 1 ulp=0\nhalt\n"), HERE / "never.npy"
+    path, result = program(".tensor x hbm f32[2,3] inout iota\n.check x ~= x * 2 + 1 ulp=0\nhalt\n"), HERE / "failed.npy"
     code, out, err = run("run", path, "-o", f"x={result}")
-    assert code == 3 and not result.exists()
-    assert "FAILED: 6 of 6 elements are wrong" in out and "saved" not in out, out
+    assert code == 3 and result.read_bytes()[-24:] == struct.pack("<6f", *range(6)) and f"saved      x to {result}\n" in out
+    assert out[out.index("check"):out.index("cycles")] == """\
+check      x ~= x * 2 + 1 ulp=0
+           FAILED: 6 of 6 elements are wrong, error at most 8.389e+06 ulp
+           [0,0] got 0, expected 1, error 1 = 8.389e+06 ulp
+           [0,1] got 1, expected 3, error 2 = 8.389e+06 ulp
+           [0,2] got 2, expected 5, error 3 = 6.291e+06 ulp
+           [1,0] got 3, expected 7, error 4 = 8.389e+06 ulp
+           [1,1] got 4, expected 9, error 5 = 5.243e+06 ulp
+""", out
     assert err == (f"{path}:2:8: fault: check failed: 6 of 6 elements; at [0,0] found 0, expected 1 (8.389e+06 ulp)\n"
                    ".check x ~= x * 2 + 1 ulp=0\n       ^\n"), err
     code, out, err = run("run", path, "--json")
     check = json.loads(out)["checks"][0]
     assert code == 3 and not check["passed"] and check["failed"] == 6 and check["line"] == 2
+    assert [m["index"] for m in check["mismatches"]] == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]]
+    assert check["mismatches"][2] == {"index": [0, 2], "got": 2, "expected": 5, "error": 3, "ulp": 6291456}
+
+
+@test
+def bounds_by_expressions():
+    head = ".tensor x hbm f32[2,3] inout iota\n"
+    fails(head.replace("x", "y") + ".check y ~= y + 1 err=y[0:1, 0:2]\nhalt\n", 1, "a.tsim:2:1: error: the sides of the check, or its err=, have "
+          "different shapes\n.check y ~= y + 1 err=y[0:1, 0:2]\n^\n")
+    path = program(head + ".param MOST = 0.2\n.check x ~= x * 1.1 err=MOST * abs(expected) ; of the right side\n"
+                   ".check x ~= x + 1 err=where(x < 3, inf, 1)\nhalt\n")
+    out = expect(["run", path])
+    assert "check      x ~= x * 1.1 err=MOST * abs(expected)\n           passed: 6 elements, error at most 0.5 absolute\n" in out, out
+    code, out, _ = run("run", path, "-D", "MOST=0.09")
+    assert code == 3 and "FAILED: 5 of 6 elements" in out and "[1,2] got 5, expected 5.5, error 0.5 = " in out, out
 
 
 @test

@@ -84,6 +84,12 @@ static const struct {
     {"prod(x, axis=1)", "[2] 6 120"},
     {"var(x, axis=1)", "[2] 0.666667 0.666667"},
     {"max(x)", "[] 6"},
+    {"norm(x, axis=1) ** 2", "[2] 14 77"},
+    {"norm(x, axis=0, keepdims=1)", "[1,3] 4.12311 5.38516 6.7082"},
+    {"limit(x, 3)", "[2,3] 1 2 inf inf inf inf"},
+    {"limit(odd, inf)", "[5] 1 inf -2 inf -0"},
+    {"gamma(2 ** 23 + iota(3) * 2 ** 22)", "[3] 1 3 inf"},
+    {"gamma(1) * 2 ** 24 - 1", "[] 5.96046e-08"},
     {"max(x, 4)", "[2,3] 4 4 4 4 5 6"},
     {"min(x, axis=1)", "[2] 1 4"},
     {"min(x, y / 10)", "[2,3] 1 2 3 1 2 3"},
@@ -334,6 +340,26 @@ static const struct {
     {"h ~= 0.1 - 1.1 * iota(2) ulp=0.5", 0, 0, 0.2},
     {"x ~= 3.5 abs=3", 0, 0, 10485760},
     {"p == x[:, :1] == 1", 0, 0, 0},
+    {"x ~= x + 1 err=1", 0, 0, 4194304},
+    {"x ~= x + 1 err=0.5", 6, 0, 4194304},
+    {"x ~= x + 1 err=0.5 abs=1", 0, 0, 4194304},
+    {"x ~= x + 1 abs=0.5 err=0 ulp=1", 6, 0, 4194304},
+    {"x ~= x + 1 err=inf", 0, 0, 4194304},
+    {"x ~= x + 1 err=-inf", 6, 0, 4194304},
+    {"x ~= x + 1 err=nan", 6, 0, 4194304},
+    {"x ~= x + 1 err=-2", 6, 0, 4194304},
+    {"x ~= x err=-2", 0, 0, 0},                               /* what is equal passes */
+    {"x ~= x + 1 err=2 / expected", 5, 1, 4194304},           /* the right side: 2 to 7 */
+    {"x ~= x + 1 err=(expected < 5) * y / 10", 3, 3, 4194304}, /* elements 3 to 5 may not be off */
+    {"h ~= 0.1 - 1.1 * iota(2) err=0", 0, 0, 0.2},            /* bf16 of 0.1 */
+    {"h ~= 0.1004 - 1.1004 * iota(2) err=0", 1, 0, 0.62}, /* the nearest bf16 is 0.100586 */
+    {"h ~= 0.1004 - 1.1004 * iota(2) err=0.00005", 1, 0, 0.62},
+    {"h ~= 0.1004 - 1.1004 * iota(2) err=0.00006", 0, 0, 0.62}, /* ends below the midpoint, 0.100342 */
+    {"p ~= 1 - p err=0.5", 2, 0, 1},                          /* no rounding of what is no float */
+    {"p ~= 1 - p err=1", 0, 0, 1},
+    {"odd ~= odd * 2 err=abs(expected) / 2", 0, 0, 4194304},  /* an infinity is itself, NaN is NaN */
+    {"odd ~= inf err=1", 4, 0, (double)INFINITY},
+    {"odd ~= 1 err=inf", 0, 1, (double)INFINITY},
 };
 
 static void check_rows(void **state) {
@@ -364,8 +390,13 @@ static const struct {
     {"1 ~= x", 1, "found '1', expected a name"},
     {"x", 2, "found the end, expected '~=' or '=='"},
     {"x + 1 ~= x", 3, "found '+', expected '~=' or '=='"},
-    {"x ~= x ulp", 8, "found 'ulp', expected an operator, 'ulp=', 'abs=', 'rel=' or the end"},
-    {"x ~= x ulps=1", 8, "unknown bound, expected 'ulp=', 'abs=' or 'rel='"},
+    {"x ~= x ulp", 8, "found 'ulp', expected an operator, 'ulp=', 'abs=', 'rel=', 'err=' or the end"},
+    {"x ~= x ulps=1", 8, "unknown bound, expected 'ulp=', 'abs=', 'rel=' or 'err='"},
+    {"x ~= x err=1 err=2", 14, "the same bound twice"},
+    {"x ~= x err=", 12, "found the end, expected a name, a number, a function or '('"},
+    {"x ~= x err=z", 12, "unknown name 'z'"},
+    {"x ~= expected err=1", 6, "unknown name 'expected'"},
+    {"x ~= x err=x[:, :2]", 12, "the left side has shape [2,3], but err= has [2,2]"},
     {"x ~= x ulp=1 ulp=2", 14, "the same bound twice"},
     {"x ~= x ulp=-1", 12, "found '-1', expected a number"},
     {"x == x ulp=1", 8, "found 'ulp', expected an operator or the end ('==' takes no bound)"},
@@ -414,6 +445,44 @@ static void result_names_the_worst_element(void **state) {
     ts_arena_free(arena);
 }
 
+static void result_has_the_first_mismatches(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const char *text = "x ~= where(x == 2, x, x + 1 / x) err=0";
+    ts_check check;
+    ts_check_result result;
+    ts_source source = {"test", text, strlen(text)};
+    assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
+    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_int_equal(result.failed, 5);
+    assert_int_equal(result.mismatch_count, 5);
+    assert_int_equal(result.mismatches[0].at, 0);
+    assert_int_equal(result.mismatches[4].at, 5);
+    assert_true(result.mismatches[2].at == 3 && result.mismatches[2].actual == 4);
+    assert_true(result.mismatches[2].expected == 4.25 && result.mismatches[2].abs == 0.25);
+    assert_true(result.mismatches[2].ulp == 524288);
+    text = "x ~= 0";
+    source = (ts_source){"test", text, strlen(text)};
+    assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
+    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_true(result.failed == 6 && result.mismatch_count == TS_MISMATCHES && TS_MISMATCHES == 5);
+    ts_arena_free(arena);
+}
+
+static void bounds_use_tensors(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const char *text = "x ~= x err=abs(y) * expected";
+    ts_check check;
+    ts_source source = {"test", text, strlen(text)};
+    assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
+    assert_true(ts_check_uses(&check, "y"));
+    assert_false(ts_check_uses(&check, "h"));
+    ts_arena_free(arena);
+}
+
 static void error_has_the_line_and_a_caret(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -440,7 +509,7 @@ static void functions_are_listed(void **state) {
         assert_non_null(meaning);
         count++;
     }
-    assert_int_equal(count, 38);
+    assert_int_equal(count, 41);
 }
 
 int main(void) {
@@ -453,6 +522,8 @@ int main(void) {
         cmocka_unit_test(check_rows),
         cmocka_unit_test(bad_check_rows),
         cmocka_unit_test(result_names_the_worst_element),
+        cmocka_unit_test(result_has_the_first_mismatches),
+        cmocka_unit_test(bounds_use_tensors),
         cmocka_unit_test(error_has_the_line_and_a_caret),
         cmocka_unit_test(functions_are_listed),
     };

@@ -33,6 +33,8 @@ static void writes_every_kind_of_value(void **state) {
     ts_json_uint(&json, "high", UINT64_MAX);
     ts_json_real(&json, "real", -0.125, 4);
     ts_json_real(&json, "none", 1.0 / 0.0, 4);
+    ts_json_double(&json, "double", 0.1);
+    ts_json_double(&json, "not finite", -1.0 / 0.0);
     ts_json_bool(&json, "yes", true);
     ts_json_null(&json, "null");
     ts_json_text(&json, "text", "a\"b\\c\n\t\x01/\x7f");
@@ -53,6 +55,8 @@ static void writes_every_kind_of_value(void **state) {
                                         "  \"high\": 18446744073709551615,\n"
                                         "  \"real\": -0.1250,\n"
                                         "  \"none\": null,\n"
+                                        "  \"double\": 0.10000000000000001,\n"
+                                        "  \"not finite\": null,\n"
                                         "  \"yes\": true,\n"
                                         "  \"null\": null,\n"
                                         "  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\\u007f\",\n"

@@ -1,7 +1,8 @@
 /* Reference operations on the host: what `.check` compares a program's results with. Everything is computed
  * in double precision with libm, and none of it is shared with the simulated core or its DMA.
  *
- *   check      := expression ('~=' expression {('ulp' | 'abs' | 'rel') '=' number} | '==' expression)
+ *   check      := expression ('~=' expression {('ulp' | 'abs' | 'rel') '=' number | 'err' '=' expression}
+ *                             | '==' expression)
  *   expression := numbers, names, + - * / % **, comparisons (1 or 0), parentheses, x[1:3, :, -1, ::2],
  *                 and functions: softmax(x, axis=1), sum(x, axis=(0, 1), keepdims=1), cast(x, bf16) ...
  *
@@ -42,7 +43,18 @@ typedef struct {
     double ulp; /* of the checked type, at the expected value */
     double abs; /* |actual - expected| */
     double rel; /* |actual - expected| / |expected| */
+    /* err=: what the result may be off before its last rounding, an element each; it is broadcast. The element
+     * passes between expected - err and expected + err, both rounded to the type (no rounding where the type is
+     * not a float). Infinity lets everything pass, NaN nothing. NULL: not stated. */
+    const ts_reference_value *err;
 } ts_tolerance;
+
+enum { TS_MISMATCHES = 5 }; /* that a result keeps */
+
+typedef struct {
+    size_t at; /* row-major */
+    double actual, expected, abs, ulp;
+} ts_mismatch;
 
 typedef struct {
     ts_dtype dtype;
@@ -52,6 +64,8 @@ typedef struct {
     int rank;                /* of what is checked */
     int64_t dims[TS_HOST_RANK];
     double actual, expected; /* of the worst element */
+    int mismatch_count;      /* the first elements that failed */
+    ts_mismatch mismatches[TS_MISMATCHES];
 } ts_check_result;
 
 /* The distance of two values in units of the last place of `dtype` at `expected` (1 for integers and pred;
@@ -68,7 +82,8 @@ bool ts_reference_compare(ts_dtype dtype, const ts_reference_value *actual,
  * '==' and '~=' without a bound ask for the expected value rounded to the type: 0.5 ulp. */
 typedef struct {
     const ts_reference *actual, *expected;
-    ts_tolerance tolerance;
+    const ts_reference *err; /* in which `expected` is the value of the right side; NULL without a bound err= */
+    ts_tolerance tolerance;  /* its err is left to the evaluation */
     const char *name; /* of the left side */
 } ts_check;
 
@@ -77,6 +92,9 @@ bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, siz
 bool ts_check_uses(const ts_check *check, const char *name);
 /* Every value that the check names is among the names (whose arrays may still be empty). */
 bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count);
+/* The bounds of the check where its right side is `expected`; tolerance->err lives in the arena. */
+bool ts_check_bounds(ts_error *err, ts_arena *arena, const ts_check *check, const ts_reference_name *names,
+                     size_t count, const ts_reference_value *expected, ts_tolerance *tolerance);
 /* False on an error (an unknown name, shapes that do not fit); whether the check passed is in result->failed.
  */
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_name *names,

@@ -29,6 +29,8 @@ void ts_json_int(ts_json *json, const char *key, int64_t value);
 void ts_json_uint(ts_json *json, const char *key, uint64_t value);
 /* With that many digits behind the point; null when it is not finite. */
 void ts_json_real(ts_json *json, const char *key, double value, int decimals);
+/* With 17 digits, which tell doubles apart; null when it is not finite. */
+void ts_json_double(ts_json *json, const char *key, double value);
 void ts_json_bool(ts_json *json, const char *key, bool value);
 void ts_json_null(ts_json *json, const char *key);
 /* Bytes that are no ASCII pass as they are (UTF-8); NULL is null. */
