@@ -45,12 +45,52 @@ void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length) {
 
 void ts_text_add_char(ts_text *text, char c) { ts_text_add_bytes(text, &c, 1); }
 
+/* What may follow a first byte: [low, high] of the second, and how many there are in all. */
+static const struct {
+    unsigned char first, last, low, high;
+    size_t bytes;
+} leads[] = {
+    {0x01, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+    {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+size_t ts_text_utf8_bytes(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
+        if (*c < leads[i].first || *c > leads[i].last) continue;
+        size_t length = leads[i].bytes;
+        if (length > 1 && (c[1] < leads[i].low || c[1] > leads[i].high)) return 0;
+        for (size_t k = 2; k < length; k++)
+            if (c[k] < 0x80 || c[k] > 0xbf) return 0;
+        return length;
+    }
+    return 0;
+}
+
+const char *ts_text_add_character(ts_text *text, const char *content) {
+    size_t length = ts_text_utf8_bytes(content);
+    if (length > 0)
+        ts_text_add_bytes(text, content, length);
+    else
+        ts_text_add(text, "\xef\xbf\xbd");
+    return content + (length > 0 ? length : 1);
+}
+
+/* What no XML may hold: control characters but tab, line feed and carriage return. */
+static bool is_control(char c) { return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r'; }
+
 void ts_text_add_escaped(ts_text *text, const char *content) {
     static const char *const escapes[] = {
         ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", [127] = NULL};
-    for (; *content; content++) {
+    while (*content) {
         const char *escape = (unsigned char)*content < 128 ? escapes[(unsigned char)*content] : NULL;
-        ts_text_add_bytes(text, escape ? escape : content, escape ? strlen(escape) : 1);
+        if (!escape && !is_control(*content)) {
+            content = ts_text_add_character(text, content);
+            continue;
+        }
+        ts_text_add(text, "%s", escape ? escape : "?");
+        content++;
     }
 }
 

@@ -47,6 +47,9 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count)) {
         return false;
     }
+    if (cli_value(line, "break") != NULL && cli_value(line, "json") != NULL) {
+        return ts_error_set(err, TS_ERROR_USAGE, "--break does not go with --json: the debugger talks text");
+    }
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;

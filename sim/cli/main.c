@@ -1,17 +1,16 @@
 /* The binary: finds the command and runs it. */
 #include <malloc.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "files.h"
+#include "output.h"
 #include "tilesim/base/arena.h"
 #include "tilesim/base/text.h"
 #include "tilesim/base/version.h"
 
-enum { EXIT_IO = 1, EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2 };
 
 static const command commands[] = {
 #define COMMAND(name, summary) {#name, summary, cmd_##name},
@@ -20,11 +19,6 @@ static const command commands[] = {
     {NULL, NULL, NULL},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] - 1 };
-
-_Noreturn static void out_of_memory(size_t bytes) {
-    fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
-    exit(EXIT_IO);
-}
 
 static void help(FILE *out) {
     fputs("usage: tilesim COMMAND [ARGUMENT...]\n"
@@ -37,11 +31,10 @@ static void help(FILE *out) {
 }
 
 static int unknown(const char *word) {
-    const char *nearest = ts_text_nearest(word, &commands[0].name, COMMANDS, sizeof commands[0]);
-    fprintf(stderr, "tilesim: error: unknown command '%s'", word);
-    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-    fputs("\n`tilesim --help` lists the commands\n", stderr);
-    return EXIT_USAGE;
+    ts_error err = {0};
+    ts_error_set(&err, TS_ERROR_USAGE, "unknown command '%s'", word);
+    ts_error_hint(&err, ts_text_nearest(word, &commands[0].name, COMMANDS, sizeof commands[0]));
+    return cli_fail_with_help(&err, "tilesim", "`tilesim --help` lists the commands\n");
 }
 
 static int dispatch(int argc, char **argv) {
@@ -50,13 +43,14 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return puts("tilesim " TS_VERSION), 0;
     for (const command *c = commands; c->name; c++)
         if (strcmp(argv[1], c->name) == 0) return c->run(argc - 1, argv + 1);
+    cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     return unknown(argv[1]);
 }
 
 int main(int argc, char **argv) {
     cli_reserve_descriptors();
     cli_remove_files_on_signals();
-    ts_arena_set_oom(out_of_memory);
+    ts_arena_set_oom(cli_out_of_memory);
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
     return cli_finish(dispatch(argc, argv));
 }

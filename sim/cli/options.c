@@ -63,6 +63,15 @@ static void print_help(const cli_line *line) {
     cli_print(&out);
 }
 
+int cli_usage_error(const cli_line *line, const ts_error *err) {
+    ts_text program, help;
+    ts_text_init(&program, line->arena);
+    ts_text_init(&help, line->arena);
+    ts_text_add(&program, "tilesim %s", line->command->name);
+    ts_text_add(&help, "`tilesim %s --help` shows how it is used\n", line->command->name);
+    return cli_fail_with_help(err, program.bytes, help.bytes);
+}
+
 /* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.
  */
 static void refused_name(const cli_command *command, char *const *argv, char out[64]) {
@@ -155,7 +164,10 @@ bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv
     for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
     line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
     line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
-    if (read_options(line, argc, argv) && count_operands(line) && cli_check_files(line)) return true;
+    cli_errors_as_json(cli_asks_for_json(argc, argv) ? command->name : NULL);
+    bool read = read_options(line, argc, argv);
+    if (read) cli_errors_as_json(cli_value(line, "json") ? command->name : NULL);
+    if (read && count_operands(line) && cli_check_files(line)) return true;
     ts_arena_free(line->arena);
     line->arena = NULL;
     return false;

@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "tilesim/base/version.h"
+#include "tilesim/report/error.h"
 
 enum { EXIT_IO = 1 };
 
-static int first_error; /* errno of the first write to standard output that failed; 0: none did */
+static const char *json_command; /* that errors are of, as JSON; NULL: they are text only */
+static bool printed;             /* something went to standard output */
+static int first_error;             /* errno of the first write to standard output that failed; 0: none did */
 
 void cli_reserve_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -23,6 +27,7 @@ static void note(bool written) {
 }
 
 int cli_print(const ts_text *text) {
+    printed = printed || text->length > 0;
     if (text->length > 0) note(fwrite(text->bytes, 1, text->length, stdout) == text->length);
     return 0;
 }
@@ -39,20 +44,46 @@ int cli_finish(int exit_code) {
     return exit_code ? exit_code : EXIT_IO;
 }
 
-enum { ERROR_BYTES = TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64 };
+/* ---- Errors ---- */
 
-int cli_fail(const ts_error *err) {
-    char text[ERROR_BYTES];
+void cli_errors_as_json(const char *command) { json_command = command; }
+
+bool cli_asks_for_json(int argc, char **argv) {
+    static const char option[] = "--json";
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        size_t length = strlen(argv[i]);
+        if (length >= strlen("--js") && length < sizeof option && strncmp(argv[i], option, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_json(const ts_error *err) {
+    if (!json_command || printed) return;
+    ts_arena *arena = ts_arena_new();
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_report_error_json(err, json_command, &text);
+    cli_print(&text);
+    ts_arena_free(arena);
+}
+
+int cli_fail_with_help(const ts_error *err, const char *program, const char *help) {
+    char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
     ts_error_format(err, text, sizeof text);
-    fprintf(stderr, "%s%s", err->line ? "" : "tilesim: ", text);
+    fprintf(stderr, "%s%s%s%s", err->line ? "" : program, err->line ? "" : ": ", text, help);
+    print_json(err);
     return ts_error_exit_code(err);
 }
 
-int cli_usage_error(const cli_line *line, const ts_error *err) {
-    char text[ERROR_BYTES];
-    ts_error_format(err, text, sizeof text);
-    fprintf(stderr, "%s%s%s%s", err->line ? "" : "tilesim ", err->line ? "" : line->command->name,
-            err->line ? "" : ": ", text);
-    fprintf(stderr, "`tilesim %s --help` shows how it is used\n", line->command->name);
-    return ts_error_exit_code(err);
+int cli_fail(const ts_error *err) { return cli_fail_with_help(err, "tilesim", ""); }
+
+/* There is none for a text. */
+_Noreturn void cli_out_of_memory(size_t bytes) {
+    fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
+    if (json_command && !printed)
+        printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": {\"kind\": \"io\", "
+               "\"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}}\n",
+               json_command, bytes, EXIT_IO);
+    exit(EXIT_IO);
 }

@@ -11,8 +11,16 @@ void cli_reserve_descriptors(void);
 /* Flushes standard output; the exit code, or 1 (and that is said) when something could not be written. */
 int cli_finish(int exit_code);
 
-/* Prints the error to stderr and returns its exit code. */
+/* From now on errors go to standard output as JSON too, as those of this command ("run"), unless something
+ * else went there; NULL: they do not. */
+void cli_errors_as_json(const char *command);
+/* Does the command line, argv[0] a program or a command, ask for JSON? As far as can be seen without the
+ * command's own options. */
+bool cli_asks_for_json(int argc, char **argv);
+/* Prints the error to stderr and returns its exit code; with a second line that says where help is. */
 int cli_fail(const ts_error *err);
+int cli_fail_with_help(const ts_error *err, const char *program, const char *help);
+_Noreturn void cli_out_of_memory(size_t bytes);
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
 /* The same, and sees to it that the text is out. */

@@ -8,17 +8,20 @@
 
 #include "tilesim/base/version.h"
 
-static void add_quoted(ts_text *out, const char *text) {
+void ts_json_quote(ts_text *out, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     ts_text_add_char(out, '"');
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
         const char *escape = strchr(plain, *text);
+        if (escape == NULL && (unsigned char)*text >= 0x20 && *text != 0x7f) {
+            text = ts_text_add_character(out, text);
+            continue;
+        }
         if (escape != NULL)
             ts_text_add(out, "\\%c", letter[escape - plain]);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            ts_text_add(out, "\\u%04x", (unsigned char)*text);
         else
-            ts_text_add_char(out, *text);
+            ts_text_add(out, "\\u%04x", (unsigned char)*text);
+        text++;
     }
     ts_text_add_char(out, '"');
 }
@@ -32,7 +35,7 @@ static void start_value(ts_json *json, const char *key) {
     if (json->count[level]++ > 0) ts_text_add_char(json->out, ',');
     new_line(json);
     if (key == NULL) return;
-    add_quoted(json->out, key);
+    ts_json_quote(json->out, key);
     ts_text_add(json->out, ": ");
 }
 
@@ -46,8 +49,10 @@ static void open_level(ts_json *json, bool array) {
 void ts_json_begin(ts_json *json, ts_text *out, const char *command) {
     *json = (ts_json){.out = out};
     open_level(json, false);
-    start_value(json, "schema");
-    ts_text_add(out, "\"tilesim.%s\"", command);
+    ts_text schema;
+    ts_text_init(&schema, out->arena);
+    ts_text_add(&schema, "tilesim.%s", command);
+    ts_json_text(json, "schema", schema.bytes);
     ts_json_text(json, "version", TS_VERSION);
 }
 
@@ -115,7 +120,7 @@ void ts_json_text(ts_json *json, const char *key, const char *value) {
     if (value == NULL)
         ts_text_add(json->out, "null");
     else
-        add_quoted(json->out, value);
+        ts_json_quote(json->out, value);
 }
 
 void ts_json_ints(ts_json *json, const char *key, int count, const int64_t *values) {

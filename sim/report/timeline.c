@@ -1,6 +1,7 @@
 /* The timeline of a run: JSON in Chrome's trace event format. */
 #include <stdio.h>
 
+#include "tilesim/report/json.h"
 #include "tilesim/report/run.h"
 
 enum { CORE = 1, ENGINE = 2, OTHER_CORES = 3, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
@@ -110,8 +111,8 @@ void ts_report_timeline(const ts_run_request *request, const ts_run_result *resu
             break;
         }
     }
-    ts_text_add(
-        out,
-        "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":\"%s\"}}\n]}\n",
-        CORE, request->machine->name);
+    ts_text_add(out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":",
+                CORE);
+    ts_json_quote(out, request->machine->name);
+    ts_text_add(out, "}}\n]}\n");
 }

@@ -296,6 +296,43 @@ static void wrapped_lines(void **state) {
     ts_arena_free(arena);
 }
 
+static void utf8(void **state) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } rows[] = {
+        {"", 0}, {"a", 1}, {"\x01", 1}, {"\x7f", 1}, {"\x80", 0}, {"\xbf", 0}, {"\xc0\x80", 0},
+        {"\xc1\xbf", 0}, {"\xc2\x80", 2}, {"\xc2\x7f", 0}, {"\xc2", 0}, {"\xdf\xbf", 2}, {"\xdf\xc0", 0},
+        {"\xe0\x9f\xbf", 0}, {"\xe0\xa0\x80", 3}, {"\xe1\x80\x80", 3}, {"\xe1\x80", 0}, {"\xe1\x80\x7f", 0},
+        {"\xec\xbf\xbf", 3}, {"\xed\x9f\xbf", 3}, {"\xed\xa0\x80", 0}, {"\xee\x80\x80", 3},
+        {"\xef\xbf\xbf", 3}, {"\xef\xbf\xc0", 0}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf0\x90\x80\x80", 4},
+        {"\xf1\x80\x80\x80", 4}, {"\xf1\x80\x80", 0}, {"\xf3\xbf\xbf\xbf", 4}, {"\xf4\x8f\xbf\xbf", 4},
+        {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xff", 0},
+    };
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text;
+        ts_text_init(&text, arena);
+        assert_int_equal(ts_text_utf8_bytes(rows[i].bytes), rows[i].length);
+        if (!*rows[i].bytes) continue;
+        size_t passed = (size_t)(ts_text_add_character(&text, rows[i].bytes) - rows[i].bytes);
+        assert_int_equal(passed, rows[i].length ? rows[i].length : 1);
+        assert_string_equal(text.bytes, rows[i].length ? rows[i].bytes : "\xef\xbf\xbd");
+    }
+    ts_arena_free(arena);
+}
+
+static void escaped(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
+    assert_string_equal(text.bytes, "&lt;a b=&quot;c&quot;&gt; &amp; \xc3\xa4\xef\xbf\xbd??\t\n\r \x7f");
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer),
@@ -311,6 +348,8 @@ int main(void) {
         cmocka_unit_test(command_line_integers),
         cmocka_unit_test(grouped_digits),
         cmocka_unit_test(wrapped_lines),
+        cmocka_unit_test(utf8),
+        cmocka_unit_test(escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, main, test
+from cli import main, read_json, run, test, TOOL
 
 A = "f32[8,128]{1,0:T(8,128)}"
 B = "f32[8,128]{0,1:T(8,128)}"
@@ -16,10 +16,9 @@ EARLY = "an instruction that ends before its opcode"
 
 
 def audit(text, *options):
-    done = subprocess.run([TOOL, "audit", "-", "--json", *options], input=text if isinstance(text, bytes) else text.encode(),
-                          capture_output=True)
-    assert done.returncode == 0 and not done.stderr, (text[:200], done.stderr)
-    return json.loads(done.stdout)
+    code, out, err = run("audit", "-", "--json", *options, stdin=text)
+    assert code == 0 and not err, (text[:200], err)
+    return read_json(out)
 
 
 def check(text, buffers, moves=(), kinds=(), options=(), **fields):

@@ -8,6 +8,7 @@
 #include "tilesim/base/version.h"
 #include "tilesim/report/json.h"
 
+#define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""
 
 static void writes_nothing_but_the_head(void **state) {
@@ -38,6 +39,7 @@ static void writes_every_kind_of_value(void **state) {
     ts_json_bool(&json, "yes", true);
     ts_json_null(&json, "null");
     ts_json_text(&json, "text", "a\"b\\c\n\t\x01/\x7f");
+    ts_json_text(&json, "b\xff\"", "\xc3\xa4\xed\xa0\x80\xf0\x9f\x98\x80\xc3");
     ts_json_text(&json, "no text", NULL);
     ts_json_ints(&json, "dims", 3, (const int64_t[]){3, -5, 0});
     ts_json_ints(&json, "scalar", 0, NULL);
@@ -60,6 +62,7 @@ static void writes_every_kind_of_value(void **state) {
                                         "  \"yes\": true,\n"
                                         "  \"null\": null,\n"
                                         "  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\\u007f\",\n"
+                                        "  \"b" BAD "\\\"\": \"\xc3\xa4" BAD BAD BAD "\xf0\x9f\x98\x80" BAD "\",\n"
                                         "  \"no text\": null,\n"
                                         "  \"dims\": [3, -5, 0],\n"
                                         "  \"scalar\": [],\n"

@@ -19,15 +19,51 @@ def test(function):
     return function
 
 
-def run(*words, tool=TOOL, stdin=""):
-    """Runs the program; returns (exit code, stdout, stderr)."""
-    done = subprocess.run([str(tool), *map(str, words)], input=stdin, capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
+def _object(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key is there twice: {keys}"
+    return dict(pairs)
+
+
+def _refuse(word):
+    raise AssertionError(f"{word} is no JSON")
+
+
+def read_json(text):
+    """Reads JSON (bytes: of UTF-8) as strictly as any reader may: no key twice, no NaN or Infinity, no lone surrogates."""
+    text = text.decode("utf-8") if isinstance(text, bytes) else text
+    value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
+
+
+def check_json(code, out, err):
+    """What --json prints is JSON; where there is no report, it is the error that stderr has as text."""
+    value = read_json(out)
+    assert value["schema"].startswith("tilesim.") and value["version"], out
+    if "error" in value:
+        message = value["error"]["message"].replace("\ufffd", "")
+        assert value["error"]["exit_code"] == code != 0 and message[:60] in err.replace("\ufffd", ""), (code, out, err)
+    return value
+
+
+def run(*words, tool=TOOL, stdin="", text=True):
+    """Runs the program; returns (exit code, stdout, stderr), bytes when `text` is False. JSON is always checked."""
+    done = subprocess.run([str(tool), *(word if isinstance(word, bytes) else str(word) for word in words)],
+                          input=stdin.encode() if isinstance(stdin, str) else stdin, capture_output=True)
+    err = done.stderr.decode("utf-8", "strict" if text else "replace")
+    if "--json" in words and "--help" not in words:
+        check_json(done.returncode, done.stdout, err)
+    return done.returncode, done.stdout.decode() if text else done.stdout, err if text else done.stderr
 
 
 def expect(words, code=0, out=None, err="", tool=TOOL):
-    """Runs the program and compares exactly; None is anything. Returns stdout."""
+    """Runs the program and compares exactly; None is anything. Returns stdout.
+
+    Where an error and no output is expected, --json has that error on stdout."""
     found = run(*words, tool=tool)
+    if "--json" in words and code != 0 and out == "" and "error" in read_json(found[1]):
+        out = None
     for what, is_, should in zip(("exit code", "stdout", "stderr"), found, (code, out, err)):
         if should is not None and is_ != should:
             raise AssertionError(f"{' '.join(map(str, words))}\n{what} is\n{is_}\nexpected\n{should}")
@@ -36,7 +72,7 @@ def expect(words, code=0, out=None, err="", tool=TOOL):
 
 def expect_json(words, **keys):
     """Runs with --json; compares those keys; returns the whole object."""
-    value = json.loads(expect([*words, "--json"]))
+    value = read_json(expect([*words, "--json"]))
     for key, should in keys.items():
         if value.get(key) != should:
             raise AssertionError(f"{' '.join(words)} --json\n{key} is {value.get(key)}, expected {should}")

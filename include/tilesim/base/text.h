@@ -21,7 +21,11 @@ void ts_text_init(ts_text *text, ts_arena *arena);
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
 void ts_text_add_char(ts_text *text, char c);
-/* As the content of XML and HTML. */
+/* The bytes of the UTF-8 character (RFC 3629) that `text`, which ends in NUL, begins with; 0: it is none. */
+size_t ts_text_utf8_bytes(const char *text);
+/* Adds it, or U+FFFD in place of a byte that begins none; returns what follows. */
+const char *ts_text_add_character(ts_text *text, const char *content);
+/* As the content of XML and HTML, in UTF-8. */
 void ts_text_add_escaped(ts_text *text, const char *content);
 void ts_text_clear(ts_text *text);
 /* What reports for people fit into. */

@@ -33,8 +33,10 @@ void ts_json_real(ts_json *json, const char *key, double value, int decimals);
 void ts_json_double(ts_json *json, const char *key, double value);
 void ts_json_bool(ts_json *json, const char *key, bool value);
 void ts_json_null(ts_json *json, const char *key);
-/* Bytes that are no ASCII pass as they are (UTF-8); NULL is null. */
+/* UTF-8; a byte that is none becomes U+FFFD. NULL is null. */
 void ts_json_text(ts_json *json, const char *key, const char *value);
+/* The same text with its quotes alone, for JSON of another form. */
+void ts_json_quote(ts_text *out, const char *text);
 /* A list on one line. */
 void ts_json_ints(ts_json *json, const char *key, int count, const int64_t *values);
 

@@ -1,0 +1,34 @@
+/* An error as JSON. */
+#include "tilesim/report/error.h"
+
+#include "tilesim/report/json.h"
+
+static const char *const kinds[] = {
+    [TS_ERROR_NONE] = "none",   [TS_ERROR_INPUT] = "input", [TS_ERROR_IO] = "io",
+    [TS_ERROR_USAGE] = "usage", [TS_ERROR_FAULT] = "fault", [TS_ERROR_UNMODELLED] = "unmodelled",
+    [TS_ERROR_NOTE] = "note",
+};
+
+static void add_number(ts_json *json, const char *key, bool known, int64_t value) {
+    if (known)
+        ts_json_int(json, key, value);
+    else
+        ts_json_null(json, key);
+}
+
+void ts_report_error_json(const ts_error *err, const char *command, ts_text *out) {
+    bool placed = err->line > 0;
+    ts_json json;
+    ts_json_begin(&json, out, command);
+    ts_json_object(&json, "error");
+    ts_json_text(&json, "kind", kinds[err->kind]);
+    ts_json_text(&json, "message", err->message);
+    ts_json_int(&json, "exit_code", ts_error_exit_code(err));
+    ts_json_text(&json, "source", placed ? err->name : NULL);
+    add_number(&json, "line", placed, err->line);
+    add_number(&json, "column", placed, err->column);
+    ts_json_text(&json, "excerpt", placed ? err->excerpt : NULL);
+    add_number(&json, "cycle", err->kind == TS_ERROR_FAULT && err->cycle >= 0, err->cycle);
+    ts_json_close(&json);
+    ts_json_end(&json);
+}
