@@ -212,9 +212,11 @@ static int64_t starved_cycles(const ts_dma_cost *cost) {
 void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const char *core_limiter,
                          ts_dma_cost *cost) {
     const ts_dma_result *r = &cost->transfer;
-    int64_t left = cost->cycles, moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_PART_COUNT] = {0};
+    int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_PART_COUNT] = {0};
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
+    cost->cycles = larger(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
+    int64_t left = cost->cycles;
     cost->engine_cycles = core_cycles;
     /* The first load, and the last store: nothing works beside them. */
     cost->fixed_cycles = ((r->src_bytes > 0) + (r->dst_bytes > 0)) *

@@ -206,10 +206,31 @@ static void prices_kept_are_the_same(void **state) {
     ts_arena_free(arena);
 }
 
+/* Of no bytes more than the pins, or the engine, move at their peaks: any shapes, layouts and ends. */
+static void nothing_beats_a_peak(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 1;
+    for (int i = 0; i < 4 * PAIRS; i++) {
+        ts_arena *arena = ts_arena_new();
+        int64_t dims[2] = {some_dim(&seed, 1, 1500), some_dim(&seed, 1, 1500)};
+        const ts_shape *src = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]),
+                       *dst = shape(arena, dims, layouts[random_below(&seed, LAYOUTS)]);
+        bool to_hbm = random_below(&seed, 2), exact = random_below(&seed, 2);
+        ts_dma_cost cost = price(arena, maps[i % 3], src, dst, to_hbm, exact);
+        int64_t bursts = cost.hbm.reads + cost.hbm.writes - cost.hbm.forwarded - cost.hbm.coalesced;
+        int64_t units = (int64_t)hbm2.stacks * hbm2.channels * hbm2.pseudo_channels;
+        double ticks = (double)cost.cycles * (double)hbm2.clock_khz / HBM2_KHZ;
+        assert_true(bursts > 0 && (double)(bursts * hbm2.timing.n_bl) <= ticks * (double)units * (1 + 1e-9));
+        assert_true(cost.cycles >= cost.engine_cycles);
+        ts_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
         cmocka_unit_test(gathers_are_skipped),
+        cmocka_unit_test(nothing_beats_a_peak),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
