@@ -251,14 +251,22 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     }
 }
 
+/* Behind `word` and the "=" that follows it, whatever blanks are between; NULL: it is not there. */
+static const char *value_of(const char *at, const char *end, const char *word) {
+    size_t length = strlen(word);
+    while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
+        const char *equals = hlo_skip_space(at += length, end);
+        if (equals < end && *equals == '=') return equals + 1;
+    }
+    return NULL;
+}
+
 /* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
 static void add_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
-    const char *key = transpose ? "permutation = " : " [";
-    const char *found = memmem(at, (size_t)(end - at), key, strlen(key));
-    if (transpose && !found) found = memmem(at, (size_t)(end - at), "dims = ", 7);
-    if ((!transpose && !slice) || !found) return;
-    found += transpose ? 7 : 1;
+    const char *found = transpose ? value_of(at, end, "permutation") : slice ? memmem(at, (size_t)(end - at), " [", 2) : NULL;
+    if (transpose && !found) found = value_of(at, end, "dims");
+    if (!found) return;
     while (found < end && *found != '[' && *found != ':') found++;
     const char *close = found;
     while (close < end && *close != ']' && *close != '>') close++;

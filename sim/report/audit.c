@@ -7,8 +7,11 @@
 
 #include "tilesim/study/transfer.h"
 
-static const char *const space_names[TS_AUDIT_SPACES] = {
-    [0] = "hbm", [1] = "vmem", [3] = "cmem", [5] = "host", [TS_AUDIT_SPACES - 1] = "other"};
+const char *ts_report_audit_space(int space) {
+    static const char *const names[TS_AUDIT_SPACES] = {"hbm", "vmem", "flags", "cmem", [5] = "host", "smem"};
+    if (space == TS_AUDIT_SPACES) return "all";
+    return names[space] ? names[space] : "other";
+}
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
@@ -75,7 +78,7 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
         if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
         ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx\n",
-                    i < TS_AUDIT_SPACES ? space_names[i] : "all", grouped(a, sum->buffers),
+                    ts_report_audit_space(i), grouped(a, sum->buffers),
                     grouped(b, sum->logical_bytes), grouped(c, sum->padded_bytes),
                     ratio(sum->padded_bytes, sum->logical_bytes));
     }

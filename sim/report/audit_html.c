@@ -127,7 +127,6 @@ static const char style[] =
 
 static void add_sums(const ts_audit_result *r, ts_text *out) {
     char logical[16], padded[16];
-    static const char *const names[] = {"HBM", "VMEM", "S(2)", "CMEM", "S(4)", "host"};
     ts_text_add(
         out,
         "<h2>Buffers</h2><table><tr><th>space<th class=n>buffers<th class=n>logical<th class=n>padded<th "
@@ -138,10 +137,7 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
         ts_audit_print_bytes(logical, sum->logical_bytes);
         ts_audit_print_bytes(padded, sum->padded_bytes);
         ts_text_add(out, "<tr><td>%s<td class=n>%lld<td class=n>%s<td class=n>%s<td class=n>%.2fx</tr>\n",
-                    i == TS_AUDIT_SPACES ? "all"
-                    : i < 6              ? names[i]
-                                         : "other",
-                    (long long)sum->buffers, logical, padded,
+                    ts_report_audit_space(i), (long long)sum->buffers, logical, padded,
                     sum->logical_bytes > 0 ? (double)sum->padded_bytes / (double)sum->logical_bytes : 1);
     }
     ts_text_add(out, "</table>\n");

@@ -54,6 +54,7 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
         audit_note(a, 1, line, "shape: an unbounded dimension has no size", text);
         return false;
     }
+    record->rank = (int8_t)shape->xla->rank;
     record->text = without_comments(a, text);
     record->linear.text = record->text;
     record->linear.tiled = shape->xla->tile_count > 0;
@@ -143,11 +144,9 @@ const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
 /* ---- Buffers ---- */
 
 static int space_class(int space) {
-    return space == 0   ? SPACE_HBM
-           : space == 1 ? SPACE_VMEM
-           : space == 3 ? SPACE_CMEM
-           : space == 5 ? SPACE_HOST
-                        : SPACE_OTHER;
+    for (int k = 0; k < SPACE_OTHER; k++)
+        if (audit_space_numbers[k] == space) return k;
+    return SPACE_OTHER;
 }
 
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
@@ -263,12 +262,16 @@ static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *att
 }
 
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_hlo_span name;
     switch (opcode) {
     case TS_HLO_OP_FUSION:
         call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
         break;
     case TS_HLO_OP_ASYNC_START:
         call_named(a, i, "calls", TS_AUDIT_LEVEL_ASYNC, 1);
+        if (ts_hlo_attribute(i->attributes, "calls", &name))
+            audit_started_spaces(a, i->line, i->shape,
+                                 a->computations[computation_named(a, i->line, name)].spaces);
         break;
     case TS_HLO_OP_CALL:
         call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);

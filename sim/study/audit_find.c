@@ -18,11 +18,11 @@ const char *ts_audit_level_text(ts_audit_level level) {
 
 /* ---- Sums ---- */
 
-static const int space_numbers[SPACE_CLASSES] = {0, 1, 3, 5, TS_AUDIT_SPACES - 1};
+const int audit_space_numbers[SPACE_CLASSES] = {0, 1, 2, 3, 5, 6, TS_AUDIT_SPACES - 1};
 
 static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
-        ts_audit_sum *to[2] = {&r->sum, &r->spaces[space_numbers[k]]};
+        ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};
         for (int i = 0; i < 2; i++) {
             to[i]->buffers += sums[k].buffers;
             audit_add(&to[i]->logical_bytes, sums[k].logical);
@@ -105,6 +105,7 @@ static ts_audit_group *group_moves(ts_audit *a, ts_audit_result *r) {
     for (int64_t i = 0; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
         if (ts_hlo_opcode_class(move->opcode) != TS_HLO_MOVES) continue;
+        if (move->opcode == TS_HLO_OP_CONCATENATE) continue; /* of its operands, which are not kept */
         bool part = move->src < 0 || (is_part_start(move->opcode));
         move->written_bytes = r->shapes[move->dst].padded_bytes;
         move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
@@ -117,18 +118,34 @@ static ts_audit_group *group_moves(ts_audit *a, ts_audit_result *r) {
     return groups;
 }
 
+static const ts_shape *parse(ts_audit *a, const char *text) {
+    return audit_parse(NULL, a->scratch, text, strlen(text));
+}
+
+/* The shapes are as they turned out to be. */
+static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
+    ts_audit_move *move = &group->first;
+    const ts_audit_shape *to = &r->shapes[move->dst];
+    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
+         reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
+    const ts_shape *x = parse(a, r->shapes[move->src].text), *y = parse(a, to->text);
+    if (x && y) move->changes = audit_changes(x, y, turns ? move->permutation : NULL);
+    if (x && y && turns) x = audit_permuted(a->scratch, x, move->permutation);
+    if (x && y && (turns || reshapes))
+        group->moves_nothing = audit_moves_nothing(a->scratch, a->request, x, y, to->assumed);
+    ts_arena_reset(a->scratch);
+}
+
 static void find_changes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
     ts_audit_move *move = &group->first;
     if (ts_hlo_opcode_class(move->opcode) == TS_HLO_COLLECTIVE) return;
-    if (move->src < 0) {
+    if (move->src < 0)
         move->changes = TS_AUDIT_SHAPE;
-    } else if (move->opcode != TS_HLO_OP_TRANSPOSE) {
-        const char *from = r->shapes[move->src].text, *to = r->shapes[move->dst].text;
-        const ts_shape *x = audit_parse(NULL, a->scratch, from, strlen(from));
-        const ts_shape *y = audit_parse(NULL, a->scratch, to, strlen(to));
-        move->changes = x && y ? audit_changes(x, y, NULL) : 0;
-        ts_arena_reset(a->scratch);
-    }
+    else
+        compare_shapes(a, r, group);
+    if (move->level == TS_AUDIT_LEVEL_FUSED || move->opcode == TS_HLO_OP_BITCAST) return;
+    move->changes &= ~(unsigned)TS_AUDIT_SPACE;
+    if (move->from != move->to) move->changes |= TS_AUDIT_SPACE;
 }
 
 /* Inside a fused computation slices and the like are addresses, and nothing is copied that keeps order and
@@ -139,9 +156,10 @@ static bool is_free(const ts_audit_group *group) {
     bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE | TS_AUDIT_PADDING)) != 0;
     switch (move->opcode) {
     case TS_HLO_OP_TRANSPOSE:
-        return !reorders;
-    case TS_HLO_OP_COPY:
     case TS_HLO_OP_RESHAPE:
+    case TS_HLO_OP_DYNAMIC_RESHAPE:
+        return group->moves_nothing || (fused && !reorders && !move->not_read);
+    case TS_HLO_OP_COPY:
         return fused && !reorders;
     case TS_HLO_OP_COPY_START:
     case TS_HLO_OP_SLICE_START:
@@ -153,18 +171,18 @@ static bool is_free(const ts_audit_group *group) {
 
 static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit_group *group) {
     const ts_audit_move *move = &group->first;
-    int to = r->shapes[move->dst].memory_space;
-    int from = move->src >= 0 ? r->shapes[move->src].memory_space : to;
-    if (group->first.level == TS_AUDIT_LEVEL_FUSED) from = to = 0; /* its spaces are not real */
-    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE && move->permutation[0] >= 0;
+    bool fused = move->level == TS_AUDIT_LEVEL_FUSED; /* its spaces are not real */
+    int to = fused ? 0 : move->to, from = fused ? 0 : move->from;
+    bool turns = move->opcode == TS_HLO_OP_TRANSPOSE;
+    if (move->not_read) {
+        group->why_not = "its dimensions cannot be read";
+        return;
+    }
     audit_wanted wanted = {.src = move->src >= 0 ? r->shapes[move->src].text : NULL,
                            .dst = r->shapes[move->dst].text,
-                           .from = from,
-                           .to = to,
+                           .traffic = {from, to, move->read_bytes, move->written_bytes},
                            .permutation = turns ? move->permutation : NULL,
-                           .changes = move->changes,
-                           .read_bytes = move->read_bytes,
-                           .written_bytes = move->written_bytes};
+                           .changes = move->changes};
     audit_price price = audit_prices_move(prices, &wanted);
     group->priced = price.known;
     group->why_not = price.why_not;
@@ -217,7 +235,8 @@ static ts_text say(finder *f) {
 }
 
 static double read_microseconds(finder *f, int space, int64_t bytes) {
-    audit_price price = audit_prices_line(f->prices, space, space == 0 ? 1 : 0, bytes, bytes);
+    audit_traffic traffic = {space, space == 0 ? 1 : 0, bytes, bytes};
+    audit_price price = audit_prices_line(f->prices, &traffic);
     return price.known ? ts_machine_microseconds(f->r->request->machine, price.cycles) : 0;
 }
 
@@ -314,8 +333,8 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
     finding->microseconds_saved = group->total_microseconds;
     bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0;
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
-        audit_price price = audit_prices_line(f->prices, src->memory_space, dst->memory_space,
-                                              move->read_bytes, move->read_bytes);
+        audit_traffic traffic = {move->from, move->to, move->read_bytes, move->read_bytes};
+        audit_price price = audit_prices_line(f->prices, &traffic);
         double left =
             ts_machine_microseconds(f->r->request->machine, price.cycles) * (double)group->first.runs;
         ts_audit_print_bytes(then, dst->padded_bytes);

@@ -99,7 +99,9 @@ static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
     if (a->opcode != b->opcode) return a->opcode < b->opcode ? -1 : 1;
     if (a->src != b->src) return a->src < b->src ? -1 : 1;
     if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
-    if (a->changes != b->changes) return a->changes < b->changes ? -1 : 1;
+    if (a->from != b->from) return a->from < b->from ? -1 : 1;
+    if (a->to != b->to) return a->to < b->to ? -1 : 1;
+    if (a->read_bytes != b->read_bytes) return a->read_bytes < b->read_bytes ? -1 : 1;
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
     int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);
     if (turned != 0) return turned;
@@ -181,6 +183,16 @@ static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
     return runs;
 }
 
+static const computation_record fresh_computation = {
+    .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .spaces = {-1, -1}};
+
+/* What is asynchronous moves between the memories that its start names, where it names none itself. */
+static void settle_spaces(const computation_record *c, ts_audit_move *move) {
+    if (move->level != TS_AUDIT_LEVEL_ASYNC || move->from != move->to || c->spaces[0] < 0) return;
+    move->from = c->spaces[0];
+    move->to = c->spaces[1];
+}
+
 static void settle_sums(ts_audit *a) {
     for (int32_t i = 0; i < a->computation_count; i++) {
         const computation_record *c = &a->computations[i];
@@ -215,6 +227,7 @@ static void settle_moves(ts_audit *a) {
         if (move->computation >= 0) {
             move->level = level_of(&a->computations[move->computation]);
             move->runs = audit_times(move->runs, runs_of(a, move->computation, &move->trips_unknown));
+            settle_spaces(&a->computations[move->computation], move);
         }
         if (move->level == TS_AUDIT_LEVEL_APPLIED) continue;
         move->computation = AUDIT_NONE;
@@ -233,8 +246,10 @@ void audit_settle(ts_audit *a) {
     audit_table_clear(&a->computation_table);
     if (a->current < 0) return;
     a->current = (int32_t)a->computation_count++;
-    a->computations[a->current] = (computation_record){
-        .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .level = now.level, .by_name = now.by_name};
+    computation_record *kept = &a->computations[a->current];
+    *kept = fresh_computation;
+    kept->level = now.level;
+    kept->by_name = now.by_name;
 }
 
 int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_span name, bool by_name) {
@@ -248,8 +263,8 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_hlo_s
                                 TS_AUDIT_COMPUTATIONS, sizeof *a->computations);
     int32_t number = (int32_t)a->computation_count++;
     audit_table_put(&a->computation_table, hash, number);
-    a->computations[number] =
-        (computation_record){.trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .by_name = by_name};
+    a->computations[number] = fresh_computation;
+    a->computations[number].by_name = by_name;
     return number;
 }
 

@@ -1,5 +1,5 @@
 /* The instructions that only move data: what each reads, writes and changes. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "audit_state.h"
@@ -42,37 +42,20 @@ static bool read_permutation(ts_hlo_span attributes, int rank, int *permutation)
     return count == rank;
 }
 
-static const char *text_of(const ts_audit *a, int32_t shape) {
-    const ts_audit_shape *now = audit_shape_now(a, shape);
-    return now->text;
+/* The dims of a transpose are kept, for it is compared when all is read. */
+static bool keep_permutation(ts_audit *a, const ts_hlo_instruction *i, int32_t dst, int8_t *kept) {
+    int permutation[TS_LAYOUT_MAX_DIMS], rank = a->shapes[dst].rank;
+    if (rank > TS_AUDIT_PERMUTED || !read_permutation(i->attributes, rank, permutation)) return false;
+    for (int k = 0; k < rank; k++) kept[k] = (int8_t)permutation[k];
+    return true;
 }
 
-static unsigned compare(ts_audit *a, const ts_hlo_instruction *i, int32_t src, int32_t dst,
-                        int8_t kept[TS_AUDIT_PERMUTED]) {
-    int permutation[TS_LAYOUT_MAX_DIMS];
-    const char *from = text_of(a, src), *to = text_of(a, dst);
-    const ts_shape *x = audit_parse(NULL, a->scratch, from, strlen(from));
-    const ts_shape *y = audit_parse(NULL, a->scratch, to, strlen(to));
-    bool turns = y && y->xla && read_permutation(i->attributes, y->xla->rank, permutation);
-    unsigned changes = x && y ? audit_changes(x, y, turns ? permutation : NULL) : 0;
-    for (int k = 0; turns && y->xla->rank <= TS_AUDIT_PERMUTED && k < y->xla->rank; k++)
-        kept[k] = (int8_t)permutation[k];
-    ts_arena_reset(a->scratch);
-    return changes;
-}
+/* Which operand holds what is moved. */
+static int source_of(ts_hlo_opcode opcode) { return opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE ? 1 : 0; }
 
-/* Which operand holds what is moved; -1: it does not matter, the result says it all. */
-static int source_of(ts_hlo_opcode opcode) {
-    switch (opcode) {
-    case TS_HLO_OP_SLICE:
-    case TS_HLO_OP_DYNAMIC_SLICE:
-    case TS_HLO_OP_CONCATENATE:
-        return -1;
-    case TS_HLO_OP_DYNAMIC_UPDATE_SLICE:
-        return 1;
-    default:
-        return 0;
-    }
+/* Does it read of its operand what it gives, not all? */
+static bool takes_part(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_SLICE || opcode == TS_HLO_OP_DYNAMIC_SLICE;
 }
 
 static int32_t only_array(const ts_audit *a, int32_t shape) {
@@ -82,14 +65,34 @@ static int32_t only_array(const ts_audit *a, int32_t shape) {
     return record->leaf_count == 1 ? record->leaves[0] : AUDIT_NONE;
 }
 
-/* copy-start: (destination, source, flag); slice-start: ((source), destination, flag). */
-static bool read_started(const ts_audit *a, ts_hlo_opcode opcode, int32_t shape, int32_t *src, int32_t *dst) {
-    const shape_record *record = &a->shapes[shape];
-    if (!record->is_tuple || record->leaf_count < 2) return false;
-    bool copies = opcode == TS_HLO_OP_COPY_START;
-    *dst = record->leaves[copies ? 0 : 1];
-    *src = record->leaves[copies ? 1 : 0];
-    return true;
+static int space_of(const ts_audit *a, int32_t shape) { return a->shapes[shape].linear.memory_space; }
+
+/* The array that is member `number` of a tuple's text, or of the tuple that this member is. */
+static int32_t member(ts_audit *a, int64_t line, ts_hlo_span tuple, int number, int within) {
+    ts_hlo_span rest, item;
+    if (tuple.length < 2 || *tuple.text != '(') return AUDIT_NONE;
+    rest = (ts_hlo_span){tuple.text + 1, tuple.length - 2};
+    do {
+        if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
+    } while (number-- > 0);
+    if (item.length > 0 && *item.text == '(' && within >= 0) return member(a, line, item, within, -1);
+    return item.length > 0 ? only_array(a, audit_intern(a, line, item)) : AUDIT_NONE;
+}
+
+/* copy-start: (destination, source, flag); the others: ((operands), destination, flag). */
+static void read_started(ts_audit *a, int64_t line, ts_hlo_opcode opcode, ts_hlo_span shape, int32_t *src,
+                         int32_t *dst) {
+    bool copies = opcode == TS_HLO_OP_COPY_START, updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+    *dst = member(a, line, shape, copies ? 0 : 1, 0);
+    *src = member(a, line, shape, copies ? 1 : 0, updates ? 1 : 0);
+}
+
+void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]) {
+    int32_t src, dst;
+    read_started(a, line, TS_HLO_OP_SLICE_START, shape, &src, &dst);
+    if (src == AUDIT_NONE || dst == AUDIT_NONE) return;
+    spaces[0] = space_of(a, src);
+    spaces[1] = space_of(a, dst);
 }
 
 static bool is_started(ts_hlo_opcode opcode) {
@@ -122,48 +125,87 @@ static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opc
     audit_keep_move(a, &move, i->name);
 }
 
+static void note_unpriced(ts_audit *a, const ts_hlo_instruction *i, const char *why) {
+    char kind[96];
+    snprintf(kind, sizeof kind, "%s: not priced", why);
+    audit_note(a, 1, i->line, kind, i->name);
+}
+
+static const char no_operand[] = "a move whose operand is not in the text";
+
+/* One move for each memory that operands lie in, of their bytes. */
+static void move_concatenated(ts_audit *a, const ts_hlo_instruction *i, ts_audit_move *move) {
+    int64_t bytes[TS_AUDIT_SPACES] = {0};
+    int32_t flags;
+    ts_hlo_span rest = i->operands, item;
+    for (int k = 0; ts_hlo_next(&rest, &item); k++) {
+        ts_hlo_span one = item;
+        int32_t src = only_array(a, find_operand(a, i->line, one, 0, &flags));
+        if (src == AUDIT_NONE) return note_unpriced(a, i, no_operand);
+        int space = space_of(a, src);
+        audit_add(&bytes[space < TS_AUDIT_SPACES - 1 ? space : TS_AUDIT_SPACES - 1],
+                  audit_shape_now(a, src)->padded_bytes);
+    }
+    int used = 0;
+    for (int k = 0; k < TS_AUDIT_SPACES; k++) used += bytes[k] > 0;
+    move->written_bytes = audit_shape_now(a, move->dst)->padded_bytes;
+    for (int k = 0; k < TS_AUDIT_SPACES; k++) {
+        if (bytes[k] == 0) continue;
+        move->from = k;
+        move->read_bytes = bytes[k];
+        if (used > 1) move->written_bytes = bytes[k];
+        audit_keep_move(a, move, i->name);
+    }
+}
+
+/* A bitcast: of no bytes. */
+static void move_nothing(ts_audit *a, const ts_hlo_instruction *i, const ts_audit_move *move) {
+    a->bitcasts++;
+    if (move->src != AUDIT_NONE &&
+        audit_shape_now(a, move->src)->padded_bytes != audit_shape_now(a, move->dst)->padded_bytes)
+        audit_note(a, 1, i->line, "a bitcast between different numbers of bytes", i->name);
+    audit_keep_move(a, move, i->name);
+}
+
+/* What it reads and writes, and where. */
+static void fill_move(ts_audit *a, const ts_hlo_instruction *i, ts_audit_move *move, int32_t result) {
+    ts_hlo_opcode opcode = move->opcode;
+    move->to = space_of(a, result);
+    move->from = move->src == AUDIT_NONE ? move->to : space_of(a, move->src);
+    if (opcode == TS_HLO_OP_TRANSPOSE) move->not_read = !keep_permutation(a, i, move->dst, move->permutation);
+    if (move->not_read) note_unpriced(a, i, "a transpose whose dimensions cannot be read");
+    move->written_bytes = audit_shape_now(a, move->dst)->padded_bytes;
+    bool part = takes_part(opcode) || (is_started(opcode) && opcode != TS_HLO_OP_COPY_START);
+    move->read_bytes = part ? move->written_bytes : audit_shape_now(a, move->src)->padded_bytes;
+    if (takes_part(opcode)) move->src = AUDIT_NONE; /* those of many arrays are alike */
+}
+
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     if (ts_hlo_opcode_class(opcode) == TS_HLO_COLLECTIVE) {
         move_collective(a, i, opcode, shape);
         return;
     }
     if (!is_transfer(opcode)) return;
-    ts_audit_move move = {.line = i->line, .opcode = opcode, .src = AUDIT_NONE, .computation = a->current};
+    ts_audit_move move = {.line = i->line, .opcode = opcode, .computation = a->current};
     memset(move.permutation, -1, sizeof move.permutation);
-    int32_t src = AUDIT_NONE, dst = only_array(a, shape), flags = 0;
-    if (is_started(opcode)) {
-        if (!read_started(a, opcode, shape, &src, &dst)) return;
-        (void)find_operand(a, i->line, i->operands, 0, &flags);
-    } else if (source_of(opcode) >= 0) {
-        src = only_array(a, find_operand(a, i->line, i->operands, source_of(opcode), &flags));
-    }
-    if (dst == AUDIT_NONE) return;
-    if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) dst = src; /* the rest stays where it is */
-    if (dst == AUDIT_NONE) {
-        audit_note(a, 1, i->line, "a move whose operand is not in the text: not priced", i->name);
-        return;
-    }
-    if (src == AUDIT_NONE && source_of(opcode) >= 0 && opcode != TS_HLO_OP_BITCAST) {
-        audit_note(a, 1, i->line, "a move whose operand is not in the text: not priced", i->name);
-        return;
-    }
-    move.dst = dst;
-    move.src = src;
+    int32_t flags = 0, first = find_operand(a, i->line, i->operands, source_of(opcode), &flags);
+    move.src = only_array(a, first);
+    move.dst = only_array(a, shape);
+    if (is_started(opcode) && *i->shape.text == '(')
+        read_started(a, i->line, opcode, i->shape, &move.src, &move.dst);
+    int32_t result = move.dst;
+    bool updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+    if (updates) move.dst = move.src; /* the rest stays where it is */
     move.from_parameter = (flags & NAME_PARAMETER) != 0;
     move.from_kernel = (flags & NAME_KERNEL) != 0;
-    if (opcode == TS_HLO_OP_BITCAST) {
-        a->bitcasts++;
-        if (src != AUDIT_NONE &&
-            audit_shape_now(a, src)->padded_bytes != audit_shape_now(a, dst)->padded_bytes)
-            audit_note(a, 1, i->line, "a bitcast between different numbers of bytes", i->name);
-        audit_keep_move(a, &move, i->name); /* of no bytes */
-        return;
-    }
-    /* The others are compared when all is read, once for all that are alike. */
-    if (opcode == TS_HLO_OP_TRANSPOSE) move.changes = compare(a, i, src, dst, move.permutation);
-    /* A slice reads what it gives, not all of its source. */
-    bool part = (is_started(opcode) && opcode != TS_HLO_OP_COPY_START) || src == AUDIT_NONE;
-    move.written_bytes = audit_shape_now(a, dst)->padded_bytes;
-    move.read_bytes = part ? move.written_bytes : audit_shape_now(a, src)->padded_bytes;
-    audit_keep_move(a, &move, i->name);
+    if (result == AUDIT_NONE)
+        note_unpriced(a, i, "a move of a tuple");
+    else if (move.src == AUDIT_NONE && opcode != TS_HLO_OP_BITCAST)
+        note_unpriced(a, i, no_operand);
+    else if (opcode == TS_HLO_OP_BITCAST)
+        move_nothing(a, i, &move);
+    else if (opcode == TS_HLO_OP_CONCATENATE)
+        move.to = space_of(a, result), move.src = AUDIT_NONE, move_concatenated(a, i, &move);
+    else
+        fill_move(a, i, &move, result), audit_keep_move(a, &move, i->name);
 }

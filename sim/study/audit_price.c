@@ -24,8 +24,24 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
                              .programs = ts_core_programs_new(arena)};
 }
 
+/* XLA's numbers of memories whose machines do not state them: seen in modules of v5e and v6e. */
+const ts_machine_memory *audit_find_space(const ts_machine *machine, int space) {
+    enum { SMEM = 6 };
+    const ts_machine_memory *memory = space >= 0 ? ts_machine_find_space(machine, space) : NULL;
+    return memory || space != SMEM ? memory : ts_machine_find_memory(NULL, machine, "smem");
+}
+
+/* Why nothing is known of transfers to and from it; NULL: it is a memory of the machine. */
+static const char *why_no_space(const ts_machine *machine, int space) {
+    enum { FLAGS = 2, HOST = 5, SPARSE_FLAGS = 8 };
+    if (audit_find_space(machine, space)) return NULL;
+    return space == HOST                              ? "transfers to and from the host are not modelled"
+           : space == FLAGS || space == SPARSE_FLAGS ? "transfers of flags are not modelled"
+                                                      : "the machine has no such memory space";
+}
+
 bool audit_is_hbm(const ts_machine *machine, int space) {
-    const ts_machine_memory *memory = ts_machine_find_space(machine, space);
+    const ts_machine_memory *memory = audit_find_space(machine, space);
     return memory && strcmp(memory->name, "hbm") == 0;
 }
 
@@ -49,6 +65,30 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     return good ? cost.cycles : -1;
 }
 
+/* No memory gives or takes more than its peak, whatever is moved: a price that says so is this one. */
+static int64_t least_cycles(const audit_prices *p, const audit_traffic *t) {
+    int64_t khz = p->machine->chip.sustained_khz, most = t->read > t->written ? t->read : t->written;
+    int64_t bytes[2] = {0, 0}; /* of HBM and VMEM */
+    for (int k = 0; k < 2; k++) {
+        const ts_machine_memory *memory = audit_find_space(p->machine, k == 0 ? t->from : t->to);
+        int64_t side = k == 0 ? t->read : t->written;
+        if (memory && strcmp(memory->name, "hbm") == 0) bytes[0] += side;
+        if (memory && strcmp(memory->name, "vmem") == 0) bytes[1] += side;
+    }
+    ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
+    int64_t engine = p->machine->dma.bytes_per_cycle[TS_DMA_COPY];
+    ts_dma_result moved = {.engine_cycles = engine > 0 ? ts_ceil_div(most, engine) : 0};
+    int64_t least = ts_dma_least_cycles(&machine, &moved, bytes[0]);
+    __int128 vmem = (__int128)bytes[1] * khz * 1000 / ts_machine_vmem_rate(p->machine, khz);
+    return vmem > least ? (int64_t)vmem : least;
+}
+
+void audit_bound(const audit_prices *p, const audit_traffic *traffic, audit_price *price) {
+    if (!price->known) return;
+    int64_t least = least_cycles(p, traffic);
+    if (price->cycles < least) price->cycles = least;
+}
+
 /* Of a power of two. */
 static int64_t point(audit_prices *p, int from, int to, int64_t bytes) {
     for (int i = 0; i < p->point_count; i++) {
@@ -62,22 +102,27 @@ static int64_t point(audit_prices *p, int from, int to, int64_t bytes) {
 }
 
 /* Traffic that loads the HBM alike: reads and writes there are one stream, half each. */
-static int64_t key_of(const audit_prices *p, int from, int to, int64_t read, int64_t written) {
-    bool from_hbm = audit_is_hbm(p->machine, from), to_hbm = audit_is_hbm(p->machine, to);
+static int64_t key_of(const audit_prices *p, const audit_traffic *t) {
+    int64_t read = t->read, written = t->written;
+    bool from_hbm = audit_is_hbm(p->machine, t->from), to_hbm = audit_is_hbm(p->machine, t->to);
     if (from_hbm && to_hbm) return read / 2 + written / 2 + (read % 2 + written % 2) / 2;
     if (from_hbm) return read;
     return to_hbm ? written : read > written ? read : written;
 }
 
-audit_price audit_prices_line(audit_prices *p, int from, int to, int64_t read, int64_t written) {
-    int64_t key = key_of(p, from, to, read, written), low = LEAST_BYTES, high = LEAST_BYTES;
-    if (!ts_machine_find_space(p->machine, from) || !ts_machine_find_space(p->machine, to))
-        return (audit_price){.why_not = "the machine has no such memory space"};
+audit_price audit_prices_line(audit_prices *p, const audit_traffic *t) {
+    int from = t->from, to = t->to;
+    int64_t key = key_of(p, t), low = LEAST_BYTES, high = LEAST_BYTES;
+    const char *why = why_no_space(p->machine, from);
+    if (!why) why = why_no_space(p->machine, to);
+    if (why) return (audit_price){.why_not = why};
     if (key == 0) return (audit_price){.known = true};
     while (high < key && high < most_bytes) low = high, high *= 2;
     int64_t a = key <= most_bytes ? point(p, from, to, low) : -1, b = a;
     if (a >= 0 && high > low) b = point(p, from, to, high);
     if (a < 0 || b < 0) return (audit_price){.why_not = "the transfer is not modelled"};
     if (high > low) a += (int64_t)((__int128)(b - a) * (key - low) / (high - low));
-    return (audit_price){.known = true, .cycles = a};
+    audit_price price = {.known = true, .cycles = a};
+    audit_bound(p, t, &price);
+    return price;
 }

@@ -29,7 +29,13 @@ bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *
 /* The tiles of the rule, for a shape that has none. */
 const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape);
 /* What is different; permutation: of a transpose, NULL otherwise. */
-unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int *permutation);
+unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation);
+/* The source of a transpose with its dims in the order of the result: what a copy of it moves. */
+const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int8_t *permutation);
+/* Is every element of the target, in row-major order of the dims, at the bit where the source has it, in as
+ * many bytes? assumed: the target's tiles are not printed. */
+bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
+                         const ts_shape *dst, bool assumed);
 const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, size_t length);
 /* The least padded bytes over orders of dims, with the rule's tiles; and over folds of the second minor dim
  * into a neighbour. */
@@ -75,19 +81,27 @@ typedef struct {
 } audit_prices;
 void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_request *request);
 
-/* `read` bytes out of one memory space, `written` into another, in order. */
-audit_price audit_prices_line(audit_prices *prices, int from, int to, int64_t read, int64_t written);
+/* So many bytes out of one memory space, and into another. */
+typedef struct {
+    int from, to;
+    int64_t read, written;
+} audit_traffic;
+/* In order. */
+audit_price audit_prices_line(audit_prices *prices, const audit_traffic *traffic);
+/* No price is below what the traffic takes at the peaks of the memories. */
+void audit_bound(const audit_prices *prices, const audit_traffic *traffic, audit_price *price);
 
 typedef struct {
     const char *src, *dst;     /* shapes; src NULL: not known */
-    int from, to;              /* memory spaces, which need not be the shapes' */
+    audit_traffic traffic;     /* whose memory spaces need not be the shapes' */
     const int8_t *permutation; /* of a transpose; NULL otherwise */
     unsigned changes;
-    int64_t read_bytes, written_bytes;
 } audit_wanted;
 /* Where order, tiles or type change between the same dims, by the plan; else in order. */
 audit_price audit_prices_move(audit_prices *prices, const audit_wanted *wanted);
 
+/* NULL: the machine has none of that number. */
+const ts_machine_memory *audit_find_space(const ts_machine *machine, int space);
 bool audit_is_hbm(const ts_machine *machine, int space);
 /* Where the other side of a transfer lies that shares the memory with one of so many bytes. */
 int64_t audit_place(int64_t bytes);

@@ -20,8 +20,7 @@ typedef struct {
 
 /* ---- Shapes ---- */
 
-/* A transpose moves what a copy moves whose source has its dims in the order of the result. */
-static const ts_shape *permuted(ts_arena *arena, const ts_shape *shape, const int8_t *permutation) {
+const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int8_t *permutation) {
     ts_xla_layout f = *shape->xla;
     int64_t *dims = TS_NEW_ARRAY(arena, int64_t, f.rank + 1);
     int *order = TS_NEW_ARRAY(arena, int, f.rank + 1);
@@ -48,11 +47,11 @@ static const ts_shape *parse(ts_arena *arena, const char *text) {
 }
 
 static bool read_relayout(audit_prices *p, const audit_wanted *w, relayout *r) {
-    *r = (relayout){parse(p->scratch, w->src), parse(p->scratch, w->dst), w->from, w->to};
+    *r = (relayout){parse(p->scratch, w->src), parse(p->scratch, w->dst), w->traffic.from, w->traffic.to};
     if (!r->src || !r->dst) return false;
     if (w->permutation && r->src->xla->rank > TS_AUDIT_PERMUTED) return false;
     if (w->permutation && r->src->xla->rank != r->dst->xla->rank) return false;
-    if (w->permutation) r->src = permuted(p->scratch, r->src, w->permutation);
+    if (w->permutation) r->src = audit_permuted(p->scratch, r->src, w->permutation);
     return r->src && same_dims(r->src, r->dst);
 }
 
@@ -168,8 +167,8 @@ static bool turns(const relayout *r) {
 static uint64_t kind_of(const audit_wanted *w, const relayout *r) {
     uint64_t parts[] = {r->src->dtype,
                         r->dst->dtype,
-                        (uint64_t)(int64_t)w->from,
-                        (uint64_t)(int64_t)w->to,
+                        (uint64_t)(int64_t)w->traffic.from,
+                        (uint64_t)(int64_t)w->traffic.to,
                         w->changes & (TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE),
                         turns(r)};
     return audit_hash((const char *)parts, sizeof parts);
@@ -177,7 +176,7 @@ static uint64_t kind_of(const audit_wanted *w, const relayout *r) {
 
 static uint64_t key_of(const audit_wanted *w) {
     uint64_t parts[] = {audit_hash(w->src, strlen(w->src)), audit_hash(w->dst, strlen(w->dst)),
-                        (uint64_t)(int64_t)w->from, (uint64_t)(int64_t)w->to,
+                        (uint64_t)(int64_t)w->traffic.from, (uint64_t)(int64_t)w->traffic.to,
                         w->permutation ? audit_hash((const char *)w->permutation, TS_AUDIT_PERMUTED) : 0};
     return audit_hash((const char *)parts, sizeof parts);
 }
@@ -190,7 +189,7 @@ static audit_price price_exactly(audit_prices *p, const audit_wanted *w, const r
     p->exact[p->exact_count++] = (struct audit_exact){.key = key_of(w),
                                                       .kind = kind,
                                                       .orders = orders_of(r),
-                                                      .bytes = w->read_bytes + w->written_bytes,
+                                                      .bytes = w->traffic.read + w->traffic.written,
                                                       .line_cycles = line.cycles,
                                                       .cycles = best.cycles,
                                                       .by = best.by};
@@ -198,28 +197,31 @@ static audit_price price_exactly(audit_prices *p, const audit_wanted *w, const r
     return (audit_price){.known = true, .cycles = best.cycles, .by = best.by};
 }
 
-audit_price audit_prices_move(audit_prices *p, const audit_wanted *w) {
-    audit_price line = audit_prices_line(p, w->from, w->to, w->read_bytes, w->written_bytes);
-    relayout r;
-    bool reorders = (w->changes & (TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0 && w->src;
-    if (!line.known || line.cycles == 0 || !reorders) return line;
+static audit_price scaled_price(const struct audit_exact *near, const audit_price *line) {
+    double times = (double)near->cycles / (double)near->line_cycles;
+    return (audit_price){
+        .known = true, .scaled = true, .cycles = (int64_t)((double)line->cycles * times), .by = near->by};
+}
+
+static audit_price price_relayout(audit_prices *p, const audit_wanted *w, audit_price line) {
     const struct audit_exact *known = find_exact(p, key_of(w));
+    relayout r;
     if (known && known->cycles < 0) return line;
     if (known) return (audit_price){.known = true, .cycles = known->cycles, .by = known->by};
-    audit_price price = line;
-    if (read_relayout(p, w, &r)) {
-        uint64_t kind = kind_of(w, &r);
-        const struct audit_exact *near =
-            find_nearest(p, kind, orders_of(&r), w->read_bytes + w->written_bytes);
-        bool exactly = p->exact_count < LARGEST || (!near && p->exact_count < AUDIT_EXACT);
-        if (exactly) {
-            price = price_exactly(p, w, &r, kind, line);
-        } else if (near) {
-            price.cycles = (int64_t)((double)line.cycles * (double)near->cycles / (double)near->line_cycles);
-            price.by = near->by;
-            price.scaled = true;
-        }
-    }
+    if (!read_relayout(p, w, &r)) return line;
+    uint64_t kind = kind_of(w, &r);
+    const struct audit_exact *near = find_nearest(p, kind, orders_of(&r), w->traffic.read + w->traffic.written);
+    bool exactly = p->exact_count < LARGEST || (!near && p->exact_count < AUDIT_EXACT);
+    if (exactly) return price_exactly(p, w, &r, kind, line);
+    return near ? scaled_price(near, &line) : line;
+}
+
+audit_price audit_prices_move(audit_prices *p, const audit_wanted *w) {
+    audit_price line = audit_prices_line(p, &w->traffic);
+    bool reorders = (w->changes & (TS_AUDIT_TYPE | TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0 && w->src;
+    if (!line.known || line.cycles == 0 || !reorders) return line;
+    audit_price price = price_relayout(p, w, line);
     ts_arena_reset(p->scratch);
+    audit_bound(p, &w->traffic, &price);
     return price;
 }

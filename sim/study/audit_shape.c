@@ -84,7 +84,7 @@ static bool same_tiles(const ts_xla_layout *a, const ts_xla_layout *b) {
     return true;
 }
 
-unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int *permutation) {
+unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation) {
     unsigned changes = 0;
     int from[TS_LAYOUT_MAX_DIMS], to[TS_LAYOUT_MAX_DIMS];
     if (src->dtype != dst->dtype || src->element_bits != dst->element_bits) changes |= TS_AUDIT_TYPE;

@@ -11,11 +11,13 @@ typedef struct {
     ts_audit_shape linear, ruled;
     const int32_t *leaves; /* of a tuple: NULL for an array */
     int32_t leaf_count;
+    int8_t rank; /* of an array */
     bool is_tuple;
 } shape_record;
 
 /* Of buffers, by where they are. */
-enum { SPACE_HBM, SPACE_VMEM, SPACE_CMEM, SPACE_HOST, SPACE_OTHER, SPACE_CLASSES };
+enum { SPACE_HBM, SPACE_VMEM, SPACE_FLAGS, SPACE_CMEM, SPACE_HOST, SPACE_SMEM, SPACE_OTHER, SPACE_CLASSES };
+extern const int audit_space_numbers[SPACE_CLASSES]; /* as XLA numbers them; other: TS_AUDIT_SPACES - 1 */
 
 typedef struct {
     int64_t buffers, logical, widened, linear, ruled;
@@ -26,6 +28,7 @@ typedef struct {
     int32_t parent, sums; /* -1: none */
     uint8_t level;        /* ts_audit_level */
     bool by_name;         /* its name says that it is fused; what calls it may say otherwise */
+    int spaces[2];     /* of what is started: read, written; -1: not known */
 } computation_record;
 
 /* An entry of an out-of-memory report. */
@@ -93,6 +96,8 @@ void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_close_block(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
+/* Where what async-start moves lies, by the shape ((operands), result, ..); left as they are: it says nothing. */
+void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]);
 
 /* ---- What is kept, and bounded ---- */
 

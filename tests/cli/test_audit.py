@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
@@ -158,6 +159,108 @@ def relayouts_are_priced_by_their_plans():
     # Tiles of a single lane come and go whole: 128 times the bytes.
     thin = audit("%a = f32[1,728,2048]{0,1,2:T(8,128)} parameter(0)\n%c = f32[1,728,2048]{2,1,0:T(8,128)} copy(%a)\n", "-m", "tpu-v5e")
     assert thin["moves"][0]["microseconds"] > 728 * 2048 * 512 / 819e3
+
+
+def some_layout(rng, dims, tiles):
+    order = rng.sample(range(len(dims)), len(dims))
+    return "{" + ",".join(map(str, order)) + rng.choice(tiles)
+
+
+def some_moves(rng, count):
+    """Moves of every kind between random memories: text, and the bytes that each reads and writes."""
+    lines = []
+    for k in range(count):
+        dims = [rng.choice([1, 2, 3, 8, 40, 128, 200, rng.randint(1, 600)]) for _ in range(rng.randint(1, 4))]
+        kind = rng.choice(["f32", "bf16", "s8"])
+        tiles = {"f32": [":T(8,128)", ":T(4,128)", ""], "bf16": [":T(8,128)(2,1)", ":T(2,128)(2,1)"], "s8": [":T(8,128)(4,1)", ":T(32,128)(4,1)"]}
+        tiles = [t for t in tiles[kind] if len(dims) > 1] or [":T(1024)"]
+        spaces = [rng.choice(["", "S(1)"]) for _ in range(2)]
+
+        def shape(dims, space):
+            layout = some_layout(rng, dims, tiles)
+            colon = ":" if ":" not in layout and space else ""
+            return f"{kind}[{','.join(map(str, dims))}]{layout}{colon}{space}}}"
+
+        whole = [2 * dims[0], *dims[1:]]
+        source, part, large = shape(dims, spaces[0]), shape(dims, spaces[1]), shape(whole, spaces[0])
+        opcode = rng.choice(["copy", "slice", "dynamic-slice", "dynamic-update-slice", "concatenate", "copy-start", "reshape", "pad"])
+        lines.append(f"%a.{k} = {large if opcode.endswith('slice') and 'update' not in opcode else source} parameter({k})\n")
+        if opcode == "dynamic-update-slice":
+            lines.append(f"%t.{k} = {shape(whole, spaces[1])} parameter(1)\n%m.{k} = {shape(whole, spaces[1])} {opcode}(%t.{k}, %a.{k}, %i)\n")
+        elif opcode == "concatenate":
+            lines.append(f"%m.{k} = {shape(whole, spaces[1])} {opcode}(%a.{k}, %a.{k}), dimensions={{0}}\n")
+        elif opcode == "copy-start":
+            lines.append(f"%m.{k} = ({part}, {source}, u32[]{{:S(2)}}) copy-start(%a.{k})\n")
+        else:
+            lines.append(f"%m.{k} = {part} {opcode}(%a.{k})\n")
+    return "".join(lines)
+
+
+@test
+def nothing_beats_the_memories_it_touches():
+    """No move of random arrays between random memories is faster than the peaks of these."""
+    rng = random.Random(5)
+    for machine, hbm, vmem in (("tpu-v5e", 819.2e3, 18.5e6), ("tpu-v6e", 1640e3, 30e6)):
+        moves = audit(some_moves(rng, 150), "-m", machine)["moves"]
+        assert len(moves) > 100
+        for m in moves:
+            if "microseconds" not in m or m["microseconds"] == 0:
+                assert m["opcode"] in ("reshape", "transpose"), m
+                continue
+            sides = [(m["from_space"], m["read_bytes"]), (m["to_space"], m["written_bytes"])]
+            for space, peak in ((0, hbm), (1, vmem)):
+                assert sum(b for s, b in sides if s == space) <= peak * m["microseconds"] * (1 + 1e-3), m
+
+
+@test
+def slices_read_where_their_operand_lies():
+    """From HBM to VMEM as `tilesim dma` prices a copy of the part; by the text of an operand, its name, or the start's tuple."""
+    part, whole = "s8[4194304]{0:T(1024)S(1)}", "s8[33554432]{0:T(1024)}"
+    cost = expect_json(["dma", part.replace("S(1)", ""), part, "-m", "tpu-v5e"])["cycles"]
+    named = f"%a = {whole} parameter(0)\n"
+    for text in (f"%m = {part} slice({whole} %a), slice={{[0:4194304]}}\n", f"{named}%m = {part} slice(%a), slice={{[0:4194304]}}\n",
+                 f"{named}%m = {part} dynamic-slice(%a, %i), dynamic_slice_sizes={{4194304}}\n",
+                 f"%m = (({whole}), {part}, u32[]{{:S(2)}}) slice-start(%a), slice={{[0:4194304]}}\n",
+                 f"%m = (({whole}, s32[]{{:T(128)}}), {part}, u32[]{{:S(2)}}) dynamic-slice-start(%a, %i), dynamic_slice_sizes={{4194304}}\n",
+                 f"%t = s8[33554432]{{0:T(1024)}} parameter(1)\n%p = {part} parameter(2)\n%m = {whole} dynamic-update-slice(%t, %p, %i)\n",
+                 f"%x (p: s8[8]) -> s8[8] {{\n  %p = {whole} parameter(0)\n  ROOT %m = {part.replace('S(1)', '')} slice(%p), slice={{[0:4194304]}}\n}}\n\n"
+                 f"ENTRY %e (p: s8[8]) -> s8[8] {{\n  %q = {whole} parameter(0)\n  %s = (({whole}), {part}, u32[]{{:S(2)}}) async-start(%q), calls=%x\n}}\n"):
+        move = audit(text, "-m", "tpu-v5e")["moves"][0]
+        assert abs(move["cycles"] / cost - 1) < 0.01 and sorted([move["from_space"], move["to_space"]]) == [0, 1], (text, move, cost)
+        assert "space" in move["changes"], move
+    # Of two memories each gives what lies in it.
+    half = "s8[2097152]{0:T(1024)%s}"
+    moves = audit(f"%a = {half % ''} parameter(0)\n%b = {half % 'S(1)'} parameter(1)\n%m = {part} concatenate(%a, %b), dimensions={{0}}\n",
+                  "-m", "tpu-v5e")["moves"]
+    assert sorted((m["from_space"], m["read_bytes"], m["written_bytes"]) for m in moves) == [(0, 2 << 20, 2 << 20), (1, 2 << 20, 2 << 20)]
+
+
+@test
+def what_moves_nothing_is_free():
+    """By the composition of the two layouts, whatever dims and tiles they have."""
+    free = [("f32[16384,2048]{1,0:T(8,128)}", "f32[1,16384,2048]{2,1,0:T(8,128)}"), ("f32[16384,2048]{1,0:T(8,128)}", "f32[8,2048,2048]{2,1,0:T(8,128)}"),
+            ("f32[16384,2048]{1,0:T(8,128)}", "f32[16384,2048,1]{1,0,2:T(8,128)}"), ("f32[128]{0:T(128)}", "f32[1,128]{1,0:T(1,128)}"),
+            ("f32[6,4]{1,0}", "f32[4,6]{1,0}"), ("f32[6,35]{1,0}", "f32[10,21]{1,0}"), ("f32[]{:T(128)}", "f32[1,1]{1,0:T(1,128)}"),
+            ("bf16[1,128,64]{1,2,0:T(8,128)(2,1)}", "bf16[1,128,1,32,2]{1,4,3,2,0:T(2,128)(2,1)}"), ("f32[64,128]{1,0:T(8,128)}", "f32[8,8,128]{2,1,0:T(8,128)}"),
+            ("f32[8,128]{1,0:T(8,128)}", "f32[1024]{0:T(1024)}"), ("f32[3,100]{1,0:T(4,128)}", "f32[3,1,100]{2,0,1:T(4,128)}")]
+    paid = [("f32[1024,2048]{1,0:T(8,128)}", "f32[2048,1024]{1,0:T(8,128)}"), ("f32[64,128]{1,0:T(8,128)}", "f32[64,128]{0,1:T(8,128)}"),
+            ("f32[16,128]{1,0:T(8,128)}", "f32[4,4,128]{2,0,1:T(4,128)}"), ("f32[6,4]{0,1}", "f32[4,6]{0,1}"),
+            ("f32[8,128]{1,0:T(8,128)}", "f32[8,128,1]{2,1,0:T(8,128)}"), ("f32[8,128]{1,0:T(8,128)}", "f32[1,8,128]{2,1,0:T(8,128)S(1)}"),
+            ("f32[12,100]{1,0:T(8,128)}", "f32[2,6,100]{2,1,0:T(8,128)}"), ("f32[16,64]{1,0:T(8,128)}", "f32[1024]{0:T(1024)}")]
+    for pairs, is_free in ((free, True), (paid, False)):
+        for source, target in pairs:
+            result = audit(f"%a = {source} parameter(0)\n%b = {target} reshape(%a)\n%x = f32[8,128]{{1,0:T(8,128)}} parameter(1)\n")
+            assert (result["moves"][0]["microseconds"] == 0) == is_free and result["free_moves"] == is_free, (source, target, result["moves"])
+    # Without tiles: dims of 1 lie outside the others, where a result may lie as its operand does.
+    text = "%a = f32[16384,2048]{1,0} parameter(0)\n" + "".join(f"%b.{k} = f32[{dims}]{{2,1,0}} reshape(%a)\n" for k, dims in enumerate(
+        ("1,16384,2048", "8,2048,2048", "16384,2048,1")))
+    assert audit(text)["free_moves"] == 3 and audit(text)["microseconds"] == 0
+    transposes = [("f32[8,128]{1,0:T(8,128)}", "f32[128,8]{0,1:T(8,128)}", "1,0", True), ("f32[8,128]{1,0:T(8,128)}", "f32[128,8]{1,0:T(8,128)}", "1,0", False),
+                  ("f32[1,8,128]{2,1,0:T(8,128)}", "f32[8,1,128]{2,1,0:T(1,128)}", "1,0,2", True), ("f32[4,8,128]{2,1,0:T(8,128)}", "f32[4,8,128]{2,1,0:T(8,128)}", "0,1,2", True),
+                  ("f32[1,8,128]{2,1,0:T(8,128)}", "f32[8,1,128]{2,0,1:T(8,128)}", "1,0,2", True)]
+    for source, target, dims, is_free in transposes:
+        result = audit(f"%a = {source} parameter(0)\n%b = {target} transpose(%a), dimensions={{{dims}}}\n")
+        assert (result["free_moves"] == 1) == is_free, (source, target, result["moves"])
 
 
 @test

@@ -209,6 +209,34 @@ def collectives_are_listed():
 
 
 @test
+def transposes_that_cannot_be_read():
+    """Cut off, or without dims: counted as such, never free."""
+    unread = "a transpose whose dimensions cannot be read: not priced"
+    for end, kinds in (("", {}), (", dimensions={1,", {}), (", dimensions={1,1}", {}), (", dimensions={0}", {}), (", dim", {})):
+        result = audit(P + f"%t = f32[128,8]{{1,0:T(8,128)}} transpose(%a){end}\n%b = {A} add(%a, %a)\n")
+        assert {k["kind"]: k["count"] for k in result["not_understood"]}.get(unread) == 1 and result["free_moves"] == 0, (end, result)
+        assert result["moves"][0]["not_priced"] == "its dimensions cannot be read", (end, result["moves"])
+    for dims in ("dims=[1,0]", "dims =[1, 0]", "dims = [1,0]"):
+        check(f"func.func @main(%arg0: tensor<4x8xf32>) -> tensor<8x4xf32> {{\n  %0 = stablehlo.transpose %arg0, {dims} : (tensor<4x8xf32>) -> "
+              "tensor<8x4xf32>\n  return %0 : tensor<8x4xf32>\n}\n", {"f32[4,8]{1,0:T(4,128)}": 1, "f32[8,4]{1,0:T(8,128)}": 1},
+              [("0", "order+tile+padding", 1)], options=["-m", "tpu-v4"])
+
+
+@test
+def spaces_of_every_number():
+    """Scalars' memory is a memory; the host's and flags are said to be what they are."""
+    def move(space, machine="tpu-v5e"):
+        return audit(P + f"%b = {A[:-1]}S({space})}} copy(%a)\n", "-m", machine)
+
+    assert move(6)["moves"][0]["microseconds"] > 0 and move(6)["spaces"][1]["space"] == 6
+    assert move(5)["moves"][0]["not_priced"] == "transfers to and from the host are not modelled"
+    for space, why in ((2, "transfers of flags are not modelled"), (3, "the machine has no such memory space"), (7, "the machine has no such memory space"),
+                       (99999, "the machine has no such memory space")):
+        assert move(space)["moves"][0]["not_priced"] == why, space
+    assert move(3, "tpu-v4")["moves"][0]["microseconds"] > 0
+
+
+@test
 def kernels_that_pin_layouts():
     result = check(f"%a = {B} parameter(0)\n%k = {A} custom-call(%a), custom_call_target=\"tpu_custom_call\", operand_layout_constraints="
                    f"{{f32[8,128]{{1,0}}}}, backend_config={{\"custom_call_config\": {{\"body\": \"TUzvUg==\"}}}}\n%c = {B} copy(%k)\n",

@@ -22,5 +22,7 @@ void ts_report_audit_html(const ts_audit_result *result, const ts_audit_view *vi
 /* What pads a shape: "dim 2 (minor) 3 to 128", "elements of 32 bits". */
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
 void ts_report_audit_changes(unsigned changes, ts_text *out);
+/* Of sums: a memory by its number, the last is all others; TS_AUDIT_SPACES: all of them. */
+const char *ts_report_audit_space(int space);
 
 #endif
