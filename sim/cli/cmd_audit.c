@@ -143,7 +143,6 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
         return false;
     *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
-    view->by_default = cli_value(line, "machine") == NULL;
     bool binary = false, good = feed(err, line, *state, &bar, &binary);
     cli_progress_end(&bar);
     bar = cli_progress_begin();

@@ -95,7 +95,6 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     cli_progress bar = cli_progress_begin();
     const char *name = cli_value(line, "machine");
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
-    view->by_default = name == NULL;
     const char **sets = TS_NEW_ARRAY(line->arena, const char *, cli_count(line, "set") + 1);
     for (; r->set_count < cli_count(line, "set"); r->set_count++)
         sets[r->set_count] = cli_value_at(line, "set", r->set_count);

@@ -79,7 +79,6 @@ static int print_price(const cli_line *line) {
                     !ts_transfer_try_others(&err, line->arena, known, &study, true, &others[1])))) {
         return cli_fail(&err);
     }
-    study.by_default = cli_value(line, "machine") == NULL;
     ts_text_init(&out, line->arena);
     (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, alone ? NULL : others,
                                                                              explain, &out);
@@ -113,7 +112,6 @@ static int print_mix(const cli_line *line) {
                                                 ends, count, cli_value(line, "exact") != NULL, &mix)) {
         return cli_fail(&err);
     }
-    mix.by_default = cli_value(line, "machine") == NULL;
     ts_text_init(&out, line->arena);
     (cli_value(line, "json") ? ts_report_transfer_mix_json : ts_report_transfer_mix)(&mix, &out);
     return cli_print(&out);
@@ -140,7 +138,6 @@ static int print_matrix(const cli_line *line, const char *text) {
     ts_transfer_end whole = {.text = &source};
     if (machine && !matrix) ts_transfer_end_blame(&err, &whole, 0);
     if (!matrix) return cli_fail(&err);
-    matrix->by_default = cli_value(line, "machine") == NULL;
     if (!save_svg(&err, line, matrix)) return cli_fail(&err);
     if (!cli_reports(line)) return 0;
     ts_text_init(&out, line->arena);

@@ -70,7 +70,6 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     const ts_machine *machine = load_machine(err, line);
     if (!machine) return false;
     *report = (ts_hbm_report){.machine = machine,
-                              .by_default = cli_value(line, "machine") == NULL,
                               .what = line->operands[0],
                               .lookahead_bytes = machine->dma.lookahead_bytes};
     if (!read_window(err, line, &report->lookahead_bytes)) return false;

@@ -188,7 +188,7 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
     if (cli_value(line, "json") != NULL) {
         ts_report_run_json(request, result, &out);
     } else if (cli_reports(line)) {
-        ts_report_run(request, result, cli_value(line, "machine") != NULL, &out);
+        ts_report_run(request, result, &out);
         for (int i = 0; i < request->output_count; i++) {
             ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
         }

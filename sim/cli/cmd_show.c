@@ -46,7 +46,6 @@ static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
         ts_report_machine_json(machine, out);
         return true;
     }
-    ts_text_add(out, "# %s%s\n", name, line->operand_count > 1 ? "" : " (the default machine)");
     ts_report_machine(machine, out);
     return true;
 }

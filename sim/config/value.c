@@ -169,6 +169,17 @@ void ts_field_print(ts_text *out, const ts_field *field, const void *at) {
         print_quantity(out, field->kind, value);
 }
 
+void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf) {
+    const unit *units = kinds[leaf->field->kind].units;
+    const char *text = leaf->node->text;
+    if (units == NULL || units == no_units) {
+        ts_field_print(out, leaf->field, leaf->at);
+        return;
+    }
+    size_t number = strspn(text, "0123456789."), blank = strspn(text + number, " ");
+    ts_text_add(out, "%.*s %s", (int)number, text, text + number + blank);
+}
+
 static void print_bound(ts_text *out, const ts_field *field, int64_t value) {
     if (kinds[field->kind].units && field->kind != TS_FIELD_INTEGER)
         print_quantity(out, field->kind, value);

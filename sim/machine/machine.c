@@ -90,8 +90,7 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
 /* ---- Loading ---- */
 
 static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree, const char *what,
-                            const char *override) {
-    ts_source *source = TS_NEW(arena, ts_source);
+                            const char *override, ts_source *source) {
     *source = (ts_source){ts_arena_copy_text(arena, what, strlen(what)),
                           ts_arena_copy_text(arena, override, strlen(override)), strlen(override)};
     const ts_tree *above = ts_tree_parse_override(err, arena, source);
@@ -105,7 +104,7 @@ static uint64_t hash_text(const ts_text *text) {
     return hash;
 }
 
-const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree) {
+static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree) {
     ts_machine *machine = TS_NEW(arena, ts_machine);
     ts_field_leaves leaves = {0};
     if (!ts_field_read(err, arena, &ts_machine_fields, tree, machine, &leaves)) return NULL;
@@ -118,6 +117,10 @@ const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *na
     ts_machine_print(&canonical, machine, false);
     machine->hash = hash_text(&canonical);
     return machine;
+}
+
+const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree) {
+    return read_machine(err, arena, name, tree);
 }
 
 /* Two short names for what-if questions: `vmem.size_mib=64` is memories.vmem.capacity,
@@ -142,18 +145,38 @@ static const char *long_name(ts_error *err, ts_arena *arena, const char *name, c
     }
     const ts_machine *machine = ts_machine_read(err, arena, name, tree);
     if (machine == NULL) return NULL;
-    ts_text_add(&text, "hbm.clock=%lld kHz", (long long)((double)machine->hbm.clock_khz * factor + 0.5));
+    int64_t khz = (int64_t)((double)machine->hbm.clock_khz * factor + 0.5);
+    ts_text_add(&text, "hbm.clock=");
+    ts_field_print(&text, find_leaf(machine, "hbm.clock")->field, &khz);
     return text.bytes;
+}
+
+/* The figures that come from one of these sources. */
+static void note_overrides(ts_arena *arena, ts_machine *machine, const ts_source *sources, int count) {
+    const char **texts = TS_NEW_ARRAY(arena, const char *, count + 1);
+    for (int i = 0; i < machine->leaf_count; i++) {
+        const ts_field_leaf *leaf = &machine->leaves[i];
+        if (leaf->node->source < sources || leaf->node->source >= sources + count) continue;
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_text_add(&text, "%s=", leaf->path);
+        ts_field_print_given(&text, leaf);
+        texts[machine->override_count++] = text.bytes;
+    }
+    machine->overrides = texts;
 }
 
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count) {
     const ts_tree *tree = ts_tree_load(err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
+    ts_source *sources = TS_NEW_ARRAY(arena, ts_source, count + 1);
     for (int i = 0; tree && i < count; i++) {
         const char *override = long_name(err, arena, name, tree, overrides[i]);
-        tree = override != NULL ? apply(err, arena, tree, what, override) : NULL;
+        tree = override != NULL ? apply(err, arena, tree, what, override, &sources[i]) : NULL;
     }
-    return tree ? ts_machine_read(err, arena, name, tree) : NULL;
+    ts_machine *machine = tree ? read_machine(err, arena, name, tree) : NULL;
+    if (machine) note_overrides(arena, machine, sources, count);
+    return machine;
 }
 
 const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name) {
@@ -185,7 +208,10 @@ void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments) {
         const char *key = print_keys(out, leaf->path, previous, &depth);
         size_t start = out->length;
         ts_text_add(out, "%*s%s: ", 4 * depth, "", key);
-        ts_field_print(out, leaf->field, leaf->at);
+        if (comments)
+            ts_field_print_given(out, leaf);
+        else
+            ts_field_print(out, leaf->field, leaf->at);
         size_t width = out->length - start;
         if (comments && leaf->node->comment[0])
             ts_text_add(out, "%*s # %s", width < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - width) : 0, "",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
 
 const char *ts_report_audit_space(int space) {
@@ -61,8 +62,7 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     ts_text_add(out, "\n           %s instructions", grouped(a, r->text->instructions));
     ts_text_add(out, " in %s computations%s\n", grouped(a, r->text->computations),
                 r->has_entry || r->text->computations == 0 ? "" : "; ENTRY is not in the text");
-    ts_text_add(out, "machine    %s (%s)%s\n", machine->name, machine->title,
-                view->by_default ? ", the default; -m chooses another" : "");
+    ts_report_machine_line("machine    ", machine, out);
     if (r->assumed_tiles)
         ts_text_add(out,
                     "tiles      of shapes without them: as the TPU compiler's published rule has them, "

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tilesim/report/audit.h"
+#include "tilesim/report/machine.h"
 
 enum { BARS = 16, LABEL = 470, WIDTH = 1100, ROW = 24, TOP = 46, SCALE = 420 };
 
@@ -109,8 +110,10 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
     add_padding(r, TOP, padded, out);
     ts_text_add(out,
                 "<text x=\"16\" y=\"%d\" font-size=\"15\" font-weight=\"bold\">Time by move, all its runs, "
-                "on %s%s</text>\n",
-                second - 14, r->request->machine->name, timed == 0 ? " (none)" : "");
+                "on ",
+                second - 14);
+    ts_report_machine_escaped(r->request->machine, out);
+    ts_text_add(out, "%s</text>\n", timed == 0 ? " (none)" : "");
     add_time(r, second, timed, out);
     ts_text_add(out, "</svg>\n");
     (void)view;
@@ -234,10 +237,10 @@ void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, t
     add_escaped(out, r->module ? r->module : view->input, 200);
     ts_text_add(out, "</h1>\n<p>");
     add_escaped(out, view->input, 200);
-    ts_text_add(out,
-                ": %lld instructions, on %s (%s). Moves take %.3f us, fused ones at most %.3f us more.</p>\n",
-                (long long)r->text->instructions, r->request->machine->name, r->request->machine->title,
-                r->microseconds, r->fused_microseconds);
+    ts_text_add(out, ": %lld instructions, on ", (long long)r->text->instructions);
+    ts_report_machine_escaped(r->request->machine, out);
+    ts_text_add(out, ". Moves take %.3f us, fused ones at most %.3f us more.</p>\n", r->microseconds,
+                r->fused_microseconds);
     ts_report_audit_svg(r, view, out);
     add_findings(r, out);
     add_sums(r, out);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "tilesim/report/audit.h"
+#include "tilesim/report/machine.h"
 
 static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int space) {
     ts_json_object(json, key);
@@ -142,12 +143,9 @@ static void add_kinds(ts_json *json, const ts_audit_result *r) {
 }
 
 void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char hash[20];
     ts_json json;
     ts_json_begin(&json, out, "audit");
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->request->machine->hash);
-    ts_json_text(&json, "machine", r->request->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(r->request->machine, &json);
     ts_json_text(&json, "input", view->input);
     ts_json_text(&json, "module", r->module);
     ts_json_int(&json, "bytes", r->text->bytes);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tilesim/report/machine.h"
+
 static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t value) {
     int32_t narrow = (int32_t)value;
     ts_text_clear(text);
@@ -47,8 +49,8 @@ static void add_fields(const ts_calibration *c, ts_text *out) {
 
 void ts_report_calibration(const ts_calibration *c, ts_text *out) {
     ts_validation_errors before = errors_of(out->arena, &c->first), after = errors_of(out->arena, &c->last);
-    ts_text_add(out, "%s (%s), %d of %d rows\n\n", c->before->name, c->before->title, c->rows,
-                c->first.row_count);
+    ts_report_machine_line("machine    ", c->before, out);
+    ts_text_add(out, "rows       %d of %d\n\n", c->rows, c->first.row_count);
     add_fields(c, out);
     ts_text_add(out, "\n%-20s %14s %14s\n", "error, per cent", "before", "after");
     ts_text_add(out, "%-20s %14.1f %14.1f\n", "median", before.median, after.median);
@@ -77,7 +79,7 @@ void ts_report_calibration_json(const ts_calibration *c, ts_text *out) {
     ts_json json;
     ts_validation_errors before = errors_of(out->arena, &c->first), after = errors_of(out->arena, &c->last);
     ts_json_begin(&json, out, "calibrate");
-    ts_json_text(&json, "machine", c->before->name);
+    ts_report_machine_keys(c->before, &json);
     ts_json_int(&json, "rows_used", c->rows);
     ts_json_array(&json, "figures");
     for (int i = 0; i < c->field_count; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
@@ -40,14 +41,13 @@ static void add_uses(const ts_choose_result *r, ts_text *out) {
     ts_text_add(out, "\n");
 }
 
-static void add_head(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+static void add_head(const ts_choose_result *r, ts_text *out) {
     char a[32], b[32], c[32];
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
     ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s bytes of data\nmachine    %s (%s)%s\n", grouped(a, r->tensor->unpadded_bytes),
-                request->machine->name, request->machine->title,
-                view->by_default ? ", the default; -m chooses another" : "");
+    ts_text_add(out, ", %s bytes of data\n", grouped(a, r->tensor->unpadded_bytes));
+    ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut", grouped(a, r->enumerated),
                 grouped(b, r->priced), grouped(c, r->cut));
@@ -128,20 +128,17 @@ static void add_flips(const ts_choose_result *r, ts_text *out) {
 }
 
 void ts_report_choose(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
-    add_head(r, view, out);
+    add_head(r, out);
     add_table(r, view, out);
     add_flips(r, out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
-    char hash[20];
     ts_json json;
     (void)view;
     ts_json_begin(&json, out, "choose");
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->request->machine->hash);
-    ts_json_text(&json, "machine", r->request->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(r->request->machine, &json);
     ts_json_text(&json, "program", r->request->program);
     ts_json_text(&json, "tensor", r->request->tensor);
     ts_json_int(&json, "logical_bytes", r->tensor->unpadded_bytes);
@@ -265,11 +262,13 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     ts_text_init(&name, out->arena);
     ts_shape_print(r->tensor, &name);
     ts_text_add_escaped(out, name.bytes);
+    ts_text_add(out, " on ");
+    ts_report_machine_escaped(r->request->machine, out);
     ts_text_add(out,
-                " on %s</text>\n<text x=\"%d\" y=\"48\">time; dark: a tie with the best, grey: cut, at least "
+                "</text>\n<text x=\"%d\" y=\"48\">time; dark: a tie with the best, grey: cut, at least "
                 "so long</text>"
                 "<text x=\"%d\" y=\"48\">bytes; blue: data, orange: padding</text>\n",
-                r->request->machine->name, LABEL, SECOND);
+                LABEL, SECOND);
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];
         if (i >= BARS && !c->is_now && !c->is_rule) continue;

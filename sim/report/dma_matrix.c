@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tilesim/layout/xla.h"
+#include "tilesim/report/machine.h"
 
 int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
     return (m->costs[from][to].cycles * 200 + m->copy_cycles) / (2 * m->copy_cycles);
@@ -113,8 +114,8 @@ static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
     const ts_shape *first = m->list.shapes[0];
     ts_text_add(out, "matrix        ");
     matrix_add_array(out, first);
-    ts_text_add(out, " on %s (%s)%s; from the rows, to the columns\n", m->machine->name, m->machine->title,
-                m->by_default ? ", the default" : "");
+    ts_text_add(out, "; from the rows, to the columns\n");
+    ts_report_machine_line("machine       ", m->machine, out);
     for (int i = 0; i < m->list.count; i++) {
         char digits[32];
         ts_text_add(out, "%-13s %c %15s bytes  ", i == 0 ? "layouts" : "", 'A' + i,
@@ -220,14 +221,11 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
 
 void ts_report_matrix_json(const ts_transfer_matrix *m, ts_text *out) {
     ts_json json;
-    char hash[20];
     ts_text lesson;
     ts_text_init(&lesson, out->arena);
     matrix_add_lesson(&lesson, m, "");
     ts_json_begin(&json, out, "dma_matrix");
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->machine->hash);
-    ts_json_text(&json, "machine", m->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(m->machine, &json);
     ts_json_array(&json, "layouts");
     for (int i = 0; i < m->list.count; i++) {
         ts_json_object(&json, NULL);

@@ -2,6 +2,8 @@
  * scale. */
 #include "dma_matrix.h"
 
+#include "tilesim/report/machine.h"
+
 enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 150, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
 
 /* log2 in 1/256, linear between powers of two: enough for a colour. */
@@ -95,8 +97,9 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     ts_text_init(&array, out->arena);
     matrix_add_array(&array, m->list.shapes[0]);
     ts_text_add_escaped(out, array.bytes);
-    ts_text_add(out, " on %s: from a layout (rows) to another (columns), in straight copies of A</text>\n",
-                m->machine->name);
+    ts_text_add(out, " on ");
+    ts_report_machine_escaped(m->machine, out);
+    ts_text_add(out, ": from a layout (rows) to another (columns), in straight copies of A</text>\n");
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++) {
         int from = i / m->list.count, to = i % m->list.count;

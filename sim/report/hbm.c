@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tilesim/report/machine.h"
+
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
 static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
@@ -24,8 +26,8 @@ static void add_head(ts_text *out, const ts_hbm_report *r) {
     char a[32], b[32];
     ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what, grouped(a, r->run.requests),
                 TS_HBM_REQUEST_BYTES, grouped(b, r->run.bytes));
-    ts_text_add(out, "machine       %s (%s)%s, address map %s\n", r->machine->name, r->machine->title,
-                r->by_default ? ", the default" : "", r->machine->hbm.address_map);
+    ts_report_machine_line("machine       ", r->machine, out);
+    ts_text_add(out, "address map   %s\n", r->machine->hbm.address_map);
     if (r->lookahead_bytes < 0)
         ts_text_add(out, "look-ahead    unlimited\n");
     else
@@ -112,12 +114,9 @@ static void add_json_limiters(ts_json *json, const ts_hbm_report *r) {
 
 void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     const ts_hbm_stats *s = &r->run.stats;
-    char hash[20];
     ts_json json;
     ts_json_begin(&json, out, "hbm");
-    snprintf(hash, sizeof hash, "%016" PRIx64, r->machine->hash);
-    ts_json_text(&json, "machine", r->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(r->machine, &json);
     ts_json_text(&json, "requests_from", r->what);
     ts_json_text(&json, "address_map", r->machine->hbm.address_map);
     if (r->lookahead_bytes < 0)

@@ -7,6 +7,55 @@
 
 #include "tilesim/machine/embedded.h"
 
+/* ---- Its name ---- */
+
+/* Each part in a new line when it would not fit any more; `columns` 0: all in one. */
+static void add_part(ts_text *out, size_t line, int indent, size_t columns, const char *before,
+                     const char *part) {
+    if (columns > 0 && out->length - line + strlen(before) + strlen(part) > columns)
+        ts_text_add(out, ",\n%*s%s", indent, "", before + strspn(before, ", "));
+    else
+        ts_text_add(out, "%s", before);
+    ts_text_add(out, "%s", part);
+}
+
+static void add_name(const ts_machine *machine, int indent, size_t columns, ts_text *out) {
+    size_t line = out->length - (size_t)indent;
+    ts_text_add(out, "%s (%s)%s", machine->name, machine->title,
+                strcmp(machine->name, TS_MACHINE_DEFAULT) == 0 ? ", the default" : "");
+    for (int i = 0; i < machine->override_count; i++) {
+        size_t at = out->length;
+        add_part(out, line, indent, columns, i == 0 ? ", with " : ", ", machine->overrides[i]);
+        const char *newline = strchr(out->bytes + at, '\n');
+        if (newline) line = (size_t)(newline + 1 - out->bytes);
+    }
+}
+
+void ts_report_machine_name(const ts_machine *machine, ts_text *out) { add_name(machine, 0, 0, out); }
+
+void ts_report_machine_line(const char *label, const ts_machine *machine, ts_text *out) {
+    ts_text_add(out, "%s", label);
+    add_name(machine, (int)strlen(label), TS_TEXT_COLUMNS - 1, out);
+    ts_text_add_char(out, '\n');
+}
+
+void ts_report_machine_escaped(const ts_machine *machine, ts_text *out) {
+    ts_text name;
+    ts_text_init(&name, out->arena);
+    ts_report_machine_name(machine, &name);
+    ts_text_add_escaped(out, name.bytes);
+}
+
+void ts_report_machine_keys(const ts_machine *machine, ts_json *json) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, machine->hash);
+    ts_json_text(json, "machine", machine->name);
+    ts_json_text(json, "machine_hash", hash);
+    ts_json_array(json, "machine_overrides");
+    for (int i = 0; i < machine->override_count; i++) ts_json_text(json, NULL, machine->overrides[i]);
+    ts_json_close(json);
+}
+
 /* ---- What follows from the figures ---- */
 
 static double tera(int64_t rate) { return (double)rate / 1e12; }
@@ -43,6 +92,9 @@ static void count_status(const ts_machine *m, int counts[TS_STATUS_ASSUMED + 1])
 void ts_report_machine(const ts_machine *machine, ts_text *out) {
     int counts[TS_STATUS_ASSUMED + 1];
     count_status(machine, counts);
+    ts_text_add(out, "# ");
+    ts_report_machine_name(machine, out);
+    ts_text_add_char(out, '\n');
     ts_machine_print(out, machine, true);
     ts_text_add(out, "\n# What follows, for the chip:\n");
     add_rates(machine, out);
@@ -53,14 +105,6 @@ void ts_report_machine(const ts_machine *machine, ts_text *out) {
 }
 
 /* ---- JSON ---- */
-
-static void add_hash(const ts_machine *machine, ts_json *json) {
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, machine->hash);
-    ts_json_text(json, "machine", machine->name);
-    ts_json_text(json, "machine_hash", hash);
-    ts_json_text(json, "title", machine->title);
-}
 
 static void add_rates_json(const ts_machine *m, ts_json *json) {
     int64_t hbm = ts_machine_hbm_rate(m), vmem = ts_machine_vmem_rate(m, m->chip.peak_khz);
@@ -99,7 +143,8 @@ static void add_value(const ts_field *field, const void *at, ts_json *json) {
 void ts_report_machine_json(const ts_machine *machine, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "machine");
-    add_hash(machine, &json);
+    ts_report_machine_keys(machine, &json);
+    ts_json_text(&json, "title", machine->title);
     add_rates_json(machine, &json);
     ts_json_object(&json, "figures");
     for (int i = 0; i < machine->leaf_count; i++) {
@@ -140,7 +185,8 @@ bool ts_report_machines_json(ts_error *err, ts_arena *arena, ts_text *out) {
         const ts_machine *m = ts_machine_load(err, arena, ts_embedded_machines[i].name);
         if (m == NULL) return false;
         ts_json_object(&json, NULL);
-        add_hash(m, &json);
+        ts_report_machine_keys(m, &json);
+        ts_json_text(&json, "title", m->title);
         add_rates_json(m, &json);
         ts_json_close(&json);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tilesim/layout/shape.h"
+#include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
 
 static const char *const role_names[] = {"scratch", "in", "out", "inout"};
@@ -134,11 +135,8 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
 
 /* ---- Text ---- */
 
-static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result,
-                     bool machine_named) {
-    const ts_machine *machine = request->machine;
-    ts_text_add(out, "machine    %s (%s)%s\n", machine->name, machine->title,
-                machine_named ? "" : ", the default; -m chooses another");
+static void add_head(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
+    ts_report_machine_line("machine    ", request->machine, out);
     size_t line = out->length;
     ts_text_add(out, "program    %s", request->program);
     for (int i = 0; i < result->program->param_count; i++) {
@@ -275,10 +273,9 @@ static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_
     }
 }
 
-void ts_report_run(const ts_run_request *request, const ts_run_result *result, bool machine_named,
-                   ts_text *out) {
+void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     const ts_program *program = result->program;
-    add_head(out, request, result, machine_named);
+    add_head(out, request, result);
     for (int i = 0; i < program->code.tensor_count; i++) {
         add_tensor(out, result, i);
     }
@@ -378,19 +375,12 @@ static void add_json_cores(ts_json *json, const ts_chip_counters *chip) {
     ts_json_close(json);
 }
 
-static void add_json_machine(ts_json *json, const ts_machine *machine) {
-    char hash[20];
-    snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)machine->hash);
-    ts_json_text(json, "machine", machine->name);
-    ts_json_text(json, "machine_hash", hash);
-}
-
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
     ts_json json;
     ts_text scratch;
     ts_text_init(&scratch, out->arena);
     ts_json_begin(&json, out, "run");
-    add_json_machine(&json, request->machine);
+    ts_report_machine_keys(request->machine, &json);
     ts_json_text(&json, "program", request->program);
     ts_json_object(&json, "params");
     for (int i = 0; i < result->program->param_count; i++) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "tilesim/report/json.h"
+#include "tilesim/report/machine.h"
 #include "tilesim/report/run.h"
 
 enum { CORE = 1, ENGINE = 2, OTHER_CORES = 3, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
@@ -113,6 +114,9 @@ void ts_report_timeline(const ts_run_request *request, const ts_run_result *resu
     }
     ts_text_add(out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":",
                 CORE);
-    ts_json_quote(out, request->machine->name);
+    ts_text name;
+    ts_text_init(&name, out->arena);
+    ts_report_machine_name(request->machine, &name);
+    ts_json_quote(out, name.bytes);
     ts_text_add(out, "}}\n]}\n");
 }

@@ -5,6 +5,8 @@
 
 #include "limiters.h"
 
+#include "tilesim/report/machine.h"
+
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
@@ -244,8 +246,7 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
                         ts_text *out) {
     add_side(out, "source", &study->src, study->src_memory);
     add_side(out, "destination", &study->dst, study->dst_memory);
-    ts_text_add(out, "machine       %s (%s)%s\n", study->machine->name, study->machine->title,
-                study->by_default ? ", the default" : "");
+    ts_report_machine_line("machine       ", study->machine, out);
     add_plan(out, study);
     add_runs(out, study->plan);
     add_bytes(out, &study->cost.transfer);
@@ -317,12 +318,9 @@ static void add_json_program(ts_json *json, const ts_core_program *by) {
 void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
                              ts_text *out) {
     const ts_dma_result *r = &study->cost.transfer;
-    char hash[20];
     ts_json json;
     ts_json_begin(&json, out, "dma");
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)study->machine->hash);
-    ts_json_text(&json, "machine", study->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(study->machine, &json);
     ts_json_int(&json, "cycles", study->cost.cycles);
     ts_json_real(&json, "microseconds", ts_machine_microseconds(study->machine, study->cost.cycles), 6);
     ts_json_int(&json, "useful_bytes", r->useful_bytes);

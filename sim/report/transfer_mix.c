@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "tilesim/report/machine.h"
+
 static double us_of(const ts_transfer_mix *m, int64_t cycles) {
     return ts_machine_microseconds(m->machine, cycles);
 }
@@ -43,8 +45,7 @@ static void add_times(ts_text *out, const ts_transfer_mix *m) {
 
 void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
     char bytes[32];
-    ts_text_add(out, "machine       %s (%s)%s\n", m->machine->name, m->machine->title,
-                m->by_default ? ", the default" : "");
+    ts_report_machine_line("machine       ", m->machine, out);
     add_transfers(out, m);
     add_times(out, m);
     ts_text_add(out, "\ntogether      %.3f us, %.2f times one after the other (%.3f us)\n",
@@ -75,12 +76,9 @@ static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts
 }
 
 void ts_report_transfer_mix_json(const ts_transfer_mix *m, ts_text *out) {
-    char hash[20];
     ts_json json;
     ts_json_begin(&json, out, "dma_mix");
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->machine->hash);
-    ts_json_text(&json, "machine", m->machine->name);
-    ts_json_text(&json, "machine_hash", hash);
+    ts_report_machine_keys(m->machine, &json);
     ts_json_int(&json, "cycles", m->mix.cycles);
     ts_json_real(&json, "microseconds", us_of(m, m->mix.cycles), 6);
     ts_json_int(&json, "one_after_other_cycles", m->one_after_other);

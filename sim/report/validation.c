@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tilesim/report/machine.h"
+
 static void add_goal(ts_text *out, const ts_work_group *g) {
     if (g->median > 0)
         ts_text_add(out, "%.0f / %.0f", g->median, g->high);
@@ -94,6 +96,7 @@ static void add_rows(const ts_validation *v, ts_text *out) {
 }
 
 void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
+    if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
     ts_text_add(out, "%s", introduction);
     add_groups(v, out);
     add_remarks(v, out);
@@ -154,6 +157,14 @@ static void add_json_row(ts_json *json, const ts_validated_row *r) {
 void ts_report_validation_json(const ts_validation *v, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "validate");
+    if (v->machine) {
+        ts_report_machine_keys(v->machine, &json);
+    } else {
+        ts_json_null(&json, "machine");
+        ts_json_null(&json, "machine_hash");
+        ts_json_array(&json, "machine_overrides");
+        ts_json_close(&json);
+    }
     ts_json_array(&json, "groups");
     for (int i = 0; i < v->group_count; i++) add_json_group(&json, &v->groups[i]);
     ts_json_close(&json);

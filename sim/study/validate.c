@@ -117,7 +117,8 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
 
 void ts_validate(ts_arena *arena, const ts_measured *table, const ts_machine *machine, ts_validation *v) {
     machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
-    *v = (ts_validation){.rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
+    *v = (ts_validation){.machine = machine,
+                         .rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
                          .row_count = table->count};
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, ts_work_group_count + 1);
     for (int i = 0; i < table->count; i++) {

@@ -32,9 +32,10 @@ def keys():
 @test
 def text():
     lines = expect(["hbm", "k_bankconf", "-m", "hbm2-reference"]).splitlines()
-    assert lines[:4] == [
+    assert lines[:5] == [
         "requests      k_bankconf: 16,384 of 64 bytes, 1,048,576 bytes",
-        "machine       hbm2-reference (HBM2 reference), address map A",
+        "machine       hbm2-reference (HBM2 reference)",
+        "address map   A",
         "look-ahead    65,536 bytes",
         "time          848,072 cycles of 1.000 GHz, 848.072 us, 1.2 GB/s, 0.48 % of the peak",
     ], lines

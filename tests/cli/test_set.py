@@ -1,10 +1,11 @@
 """--set: on every command that takes a machine, checked like the machine's file."""
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, run, test
+from cli import expect, expect_json, main, run, test
 
 TRANSFER = ["f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}"]
 COMMANDS = [["run", "programs/softmax.tsim"], ["debug", "programs/softmax.tsim"], ["dma", *TRANSFER], ["hbm", "a_seq_rd"],
@@ -31,6 +32,31 @@ def two_figures():
     assert before != after
     code, _, err = run("run", "programs/softmax.tsim", "--set", "memories.vmem.capacity=256 KiB")
     assert code == 1 and "is larger than vmem" in err, err
+
+
+@test
+def every_report_says_what_was_changed():
+    """In the words of the file, wherever the machine is named."""
+    step, shape = "tests/data/hlo/step.txt", "f32[64,128]"
+    name = "tpu-v5e (TPU v5e), the default, with hbm.clock=3.2 GHz"
+    sets, overrides = ["--set", "hbm.clock=3.2GHz"], ["hbm.clock=3.2 GHz"]
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (["run", "programs/softmax.tsim"], ["dma", shape, shape], ["dma", shape, shape, "--with", f"{shape} -> {shape}"],
+                      ["dma", "--matrix", shape], ["hbm", "a_seq_rd"], ["choose", shape, "--no-moves"], ["audit", step],
+                      ["show", "machine"], ["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4"],
+                      ["validate", "--data", "tests/data/calibrate.csv", "-m", "tpu-v4"]):
+            called = name.replace("tpu-v5e (TPU v5e), the default", "tpu-v4 (TPU v4)") if "tpu-v4" in words else name
+            assert f"{called}\n" in expect([*words, *sets]), words
+            assert expect_json([*words, *sets])["machine_overrides"] == overrides, words
+            assert expect_json(words)["machine_overrides"] == [], words
+        for words, option in ((["run", "programs/softmax.tsim"], "--trace"), (["dma", "--matrix", shape], "--svg"),
+                              (["choose", shape, "--no-moves"], "--svg"), (["audit", step], "--svg"), (["audit", step], "--html")):
+            file = Path(folder) / "file"
+            expect([*words, *sets, option, file], out=None)
+            assert name in file.read_text(), (words, option)
+    long = [word for i in range(6) for word in ("--set", f"core.timing.{['eup', 'scalar', 'branch', 'random', 'mxu_pop', 'control'][i]}.latency=9")]
+    lines = expect(["run", "programs/softmax.tsim", *long]).splitlines()
+    assert max(map(len, lines)) <= 100 and lines[1].startswith("           core.timing.") and lines[0].endswith(","), lines[:4]
 
 
 @test

@@ -1,5 +1,6 @@
 """tilesim show: machines print back, rates follow, the schema lists every field, and bad input is refused in its place."""
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -31,9 +32,25 @@ def printed_machine_reads_back():
 @test
 def default_machine_is_named():
     default = expect(["show", "machine"]).splitlines()
-    assert default[0] == "# tpu-v5e (the default machine)"
-    named = expect(["show", "machine", "tpu-v5e"]).splitlines()
-    assert named[0] == "# tpu-v5e" and default[1:] == named[1:]
+    assert default[0] == "# tpu-v5e (TPU v5e), the default"
+    assert default == expect(["show", "machine", "tpu-v5e"]).splitlines()
+    assert expect(["show", "machine", "tpu-v4"]).startswith("# tpu-v4 (TPU v4)\n")
+
+
+@test
+def an_edit_of_the_printed_file_is_what_set_gives():
+    """Times in ns stay in ns, so that another clock changes their cycles in both."""
+    move = ["hbm", "k_bankconf", "--json"]
+    with tempfile.TemporaryDirectory() as folder:
+        mine = Path(folder, "mine.yaml")
+        for name in ("tpu-v5e", "hbm2-reference", "tpu-v7x"):
+            text = expect(["show", "machine", name])
+            clock = re.search(r"^hbm:(?:\n .*)*?\n    clock: ([\d.]+ [GM]Hz)", text, re.MULTILINE)[1]
+            mine.write_text(re.sub(rf"(\n    clock: ){re.escape(clock)}", r"\g<1>777 MHz", text))
+            keys = ("machine_hash", "cycles", "row_hits")
+            edited, changed = (expect_json([*move[:2], "-m", *words]) for words in ([mine], [name, "--set", "hbm.clock=777MHz"]))
+            assert [edited[key] for key in keys] == [changed[key] for key in keys], name
+            assert changed["machine_overrides"] == ["hbm.clock=777 MHz"] and edited["machine_overrides"] == []
 
 
 @test

@@ -127,6 +127,105 @@ static void prints_back(void **state) {
     }
 }
 
+/* Values that a field may have, beside what it has: those of its kind, some of which its range refuses. */
+enum { CANDIDATES = 8 };
+static int candidates(const ts_field_leaf *leaf, char out[CANDIDATES][64]) {
+    static const char *const by_kind[][CANDIDATES] = {
+        [TS_FIELD_BOOL] = {"true", "false"},
+        [TS_FIELD_TEXT] = {"A \"b\" \\ c", "x"},
+        [TS_FIELD_BYTES] = {"64B", "1 KiB", "32 KiB", "131072 B", "1 TiB"},
+        [TS_FIELD_CLOCK] = {"1.234 GHz", "1499999 kHz", "1500.5MHz", "650 MHz", "3 GHz"},
+        [TS_FIELD_TIME] = {"0.5 us", "1234567 ps", "33.3ns"},
+        [TS_FIELD_CYCLES] = {"33.3ns", "41 ck", "7000 ns", "250000 ps"},
+        [TS_FIELD_GROUP] = {NULL},
+    };
+    ts_field_kind kind = leaf->field->kind;
+    int count = 0;
+    if (kind == TS_FIELD_INTEGER) {
+        int64_t value = ts_field_value(leaf->field, leaf->at), others[] = {value * 2, value / 2, value + 1, value};
+        for (; count < 4; count++) snprintf(out[count], 64, "%lld", (long long)others[count]);
+    } else if (kind == TS_FIELD_CHOICE) {
+        for (; leaf->field->choices[count]; count++) snprintf(out[count], 64, "%s", leaf->field->choices[count]);
+    } else {
+        for (; by_kind[kind][count]; count++) snprintf(out[count], 64, "%s", by_kind[kind][count]);
+    }
+    return count;
+}
+
+static const ts_machine *change(ts_arena *arena, const ts_tree *tree, const char *path, const char *value) {
+    char *text = ts_arena_alloc(arena, 256, 1);
+    ts_error err = {0};
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"--set", text, (size_t)snprintf(text, 256, "%s=%s", path, value)};
+    const ts_tree *above = ts_tree_parse_override(&err, arena, source);
+    return above ? ts_machine_read(&err, arena, "changed", ts_tree_merge(arena, tree, above)) : NULL;
+}
+
+static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
+    ts_error err = {0};
+    ts_text text, again;
+    ts_text_init(&text, arena);
+    ts_text_init(&again, arena);
+    ts_machine_print(&text, machine, true);
+    const ts_machine *read = read_text(&err, arena, &text);
+    assert_string_equal(err.message, "");
+    ts_machine_print(&again, read, true);
+    assert_string_equal(again.bytes, text.bytes);
+    assert_true(read->hash == machine->hash);
+}
+
+/* Whether a figure is changed on the command line or in the printed file, the machine is the same, and prints
+ * back: for every figure of every machine. */
+static void printed_and_changed(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ts_embedded_machine_count; i++) {
+        ts_arena *arena = ts_arena_new(), *scratch = ts_arena_new();
+        ts_error err = {0};
+        ts_text text;
+        ts_text_init(&text, arena);
+        const char *name = ts_embedded_machines[i].name;
+        const ts_tree *tree = ts_tree_load(&err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
+        const ts_machine *machine = ts_machine_read(&err, arena, name, tree);
+        ts_machine_print(&text, machine, true);
+        ts_tree_builtin file = {"printed", text.bytes, text.length};
+        const ts_tree *printed = ts_tree_load(&err, arena, "printed", &file, 1);
+        for (int k = 0; k < machine->leaf_count; k++) {
+            const ts_field_leaf *leaf = &machine->leaves[k];
+            char values[CANDIDATES][64];
+            int good = 0, count = candidates(leaf, values);
+            for (int c = 0; c < count; c++) {
+                const ts_machine *a = change(scratch, tree, leaf->path, values[c]),
+                                 *b = change(scratch, printed, leaf->path, values[c]);
+                assert_int_equal(a == NULL, b == NULL);
+                if (a == NULL) continue;
+                assert_true(a->hash == b->hash);
+                assert_prints_back(scratch, a);
+                good++;
+            }
+            if (good == 0 && count > 0) fail_msg("%s: no other %s", name, leaf->path);
+            ts_arena_reset(scratch);
+        }
+        ts_arena_free(scratch);
+        ts_arena_free(arena);
+    }
+}
+
+static void names_what_was_changed(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b", "hbm.bandwidth_scale=2",
+                                       "vmem.size_mib=64", "hbm.timing.t_rp=20ck", "core.bf16=true"};
+    static const char *const expected[] = {"title=\"a b\"", "core.bf16=true", "hbm.clock=3.2 GHz",
+                                           "hbm.timing.t_rp=20 ck", "memories.vmem.capacity=64 MiB"};
+    const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 6);
+    assert_string_equal(err.message, "");
+    assert_int_equal(m->override_count, 5);
+    for (int i = 0; i < 5; i++) assert_string_equal(m->overrides[i], expected[i]);
+    assert_int_equal(load(arena, "tpu-v5e")->override_count, 0);
+    ts_arena_free(arena);
+}
+
 /* The reference of HBM time is the one that its tests use. */
 static void hbm2_reference_is_the_preset(void **state) {
     (void)state;
@@ -296,6 +395,8 @@ int main(void) {
         cmocka_unit_test(rates_are_exact),
         cmocka_unit_test(what_ships_is_complete),
         cmocka_unit_test(prints_back),
+        cmocka_unit_test(printed_and_changed),
+        cmocka_unit_test(names_what_was_changed),
         cmocka_unit_test(hbm2_reference_is_the_preset),
         cmocka_unit_test(hbm3_reference_counts_in_ck),
         cmocka_unit_test(overrides),

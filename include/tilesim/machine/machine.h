@@ -60,6 +60,8 @@ typedef struct {
     const ts_field_leaf
         *leaves; /* every figure, in the order of the field table, with its place and its source */
     int32_t leaf_count;
+    const char *const *overrides; /* what was changed, as "hbm.clock=3.2 GHz", in the order of the leaves */
+    int32_t override_count;
 } ts_machine;
 
 #define TS_MACHINE_DEFAULT "tpu-v5e"
@@ -75,8 +77,8 @@ const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const cha
 /* The machine of a tree (see config/tree.h), called `name`. */
 const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
 
-/* A file that reads back as the same machine; with the comments of its files, or without: then it is
- * canonical. */
+/* A file that reads back as the same machine; with the comments of its files and in their units, or without:
+ * then it is canonical. */
 void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
 
 /* By name; the error lists those that the machine has. */

@@ -7,7 +7,6 @@
 
 typedef struct {
     const char *input; /* how the text is called */
-    bool by_default;   /* the user named no machine */
     int rows;          /* of each table; INT_MAX: all */
 } ts_audit_view;
 

@@ -6,7 +6,6 @@
 #include "tilesim/study/choose.h"
 
 typedef struct {
-    bool by_default; /* the user named no machine */
     int rows;        /* INT_MAX: all */
 } ts_choose_view;
 

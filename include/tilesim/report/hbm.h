@@ -7,7 +7,6 @@
 
 typedef struct {
     const ts_machine *machine;
-    bool by_default;  /* the user named no machine */
     const char *what; /* the pattern, or the trace's path */
     int64_t lookahead_bytes;
     double host_seconds; /* of CPU time, measured by the caller */

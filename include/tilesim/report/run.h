@@ -5,9 +5,7 @@
 #include "tilesim/report/json.h"
 #include "tilesim/run/run.h"
 
-/* machine_named: the user chose the machine; else the report says that it is the default. */
-void ts_report_run(const ts_run_request *request, const ts_run_result *result, bool machine_named,
-                   ts_text *out);
+void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out);
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out);
 /* Every finding with its lines, as errors are shown; and as an array "findings". */
 void ts_report_findings(const ts_findings *findings, ts_text *out);

@@ -36,7 +36,6 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *kn
 /* All pairs of layouts. */
 typedef struct {
     const ts_machine *machine;
-    bool by_default; /* the user named no machine; set by the caller */
     ts_layout_list list;
     int64_t copy_cycles;                                 /* of a straight copy: the first layout to itself */
     ts_dma_cost costs[TS_LAYOUTS_MOST][TS_LAYOUTS_MOST]; /* from, to; cycles 0: it cannot be done */

@@ -30,7 +30,6 @@ bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t off
 
 typedef struct {
     const ts_machine *machine;
-    bool by_default;          /* the user named no machine; set by the caller */
     ts_transfer_end src, dst; /* placed */
     bool dst_placed;          /* by the caller */
     const ts_machine_memory *src_memory, *dst_memory;
@@ -51,7 +50,6 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
 /* Several transfers at once. */
 typedef struct {
     const ts_machine *machine;
-    bool by_default; /* set by the caller */
     int count;
     ts_transfer_study *alone;     /* [count] each one by itself */
     const ts_dma_result *results; /* [count] of each, together */

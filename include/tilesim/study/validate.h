@@ -27,7 +27,8 @@ typedef struct {
 } ts_validated_group;
 
 typedef struct {
-    ts_validated_row *rows; /* as in the table */
+    const ts_machine *machine; /* that was given; NULL: each row has its chip's own */
+    ts_validated_row *rows;    /* as in the table */
     int row_count;
     ts_validated_group *groups; /* those with rows, in the order of ts_work_groups */
     int group_count;
