@@ -93,6 +93,14 @@ static void add_mismatch(ts_text *out, const ts_check_result *check, const ts_mi
                 found->abs, found->ulp);
 }
 
+/* Of the check's text: a bound that is an expression is left to the program and the JSON. */
+static size_t shown_length(const ts_program_check *text, bool has_err) {
+    const char *begin = text->source->text + text->begin, *end = text->source->text + text->end;
+    const char *at = begin;
+    while (has_err && at + 5 <= end && memcmp(at, " err=", 5) != 0) at++;
+    return (size_t)((has_err && at + 5 <= end ? at : end) - begin);
+}
+
 /* The error in the unit in which the check states its bound. */
 static void add_check(ts_text *out, const ts_run_result *result, int i) {
     const ts_program_check *text = &result->program->checks[i];
@@ -101,8 +109,8 @@ static void add_check(ts_text *out, const ts_run_result *result, int i) {
     char digits[32];
     size_t line = out->length;
     ts_text_add(out, "check     ");
-    add_words(out, &line, text->source->text + text->begin, text->end - text->begin);
-    ts_text_add(out, "\n           ");
+    add_words(out, &line, text->source->text + text->begin, shown_length(text, result->rules[i].err != NULL));
+    ts_text_add(out, result->rules[i].err != NULL ? " err=...\n           " : "\n           ");
     if (check->failed > 0) {
         ts_text_add(out, "FAILED: %s of ", ts_text_group_digits(digits, (int64_t)check->failed));
     } else {

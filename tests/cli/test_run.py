@@ -253,7 +253,7 @@ def bounds_by_expressions():
     path = program(head + ".param MOST = 0.2\n.check x ~= x * 1.1 err=MOST * abs(expected) ; of the right side\n"
                    ".check x ~= x + 1 err=where(x < 3, inf, 1)\nhalt\n")
     out = expect(["run", path])
-    assert "check      x ~= x * 1.1 err=MOST * abs(expected)\n           passed: 6 elements, error at most 0.5 absolute\n" in out, out
+    assert "check      x ~= x * 1.1 err=...\n           passed: 6 elements, error at most 0.5 absolute\n" in out, out
     code, out, _ = run("run", path, "-D", "MOST=0.09")
     assert code == 3 and "FAILED: 5 of 6 elements" in out and "[1,2] got 5, expected 5.5, error 0.5 = " in out, out
 

@@ -16,7 +16,7 @@ DIMS = {
     "matmul_int8": ("M", "N", lambda m, n: {"K": m + n // 3}),
     "mlp_digits": ("ROWS", None, lambda rows, _: {}),
     "reduce": ("B", "C", lambda b, c: {"A": min(b, 9), "DIM": c % 3}),
-    "rope": ("ROWS", None, lambda rows, columns: {"HEADS": columns % 5 + 1, "D": 32 << rows % 3}),
+    "rope": ("ROWS", None, lambda rows, columns: {"HEADS": columns % 5 + 1, "D": 2 << (rows + columns) % 7}),
     "transpose": ("ROWS", "COLS", lambda rows, columns: {"TYPE": rows % 2}),
 }
 
