@@ -470,7 +470,7 @@ static const cli_command command_debug = {
         "Steps through a program on a machine. Commands come from standard input, one a line; `help` lists\n"
         "them. Exit code 3: the program broke a rule of the machine.\n",
     .example =
-        "    printf 'break 67\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
+        "    printf 'break 70\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
