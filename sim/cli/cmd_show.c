@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "options.h"
 #include "tilesim/isa/print.h"
+#include "tilesim/report/functions.h"
 #include "tilesim/report/machine.h"
 #include "tilesim/report/program.h"
 #include "tilesim/run/run.h"
@@ -16,13 +17,13 @@ static const cli_option options[] = {
     {"define", 'D', "NAME=VALUE", "program: sets a .param"},
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
     {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
-    {"markdown", 0, NULL, "schema, isa: as docs/machine.md, docs/isa.md"},
-    {"json", 0, NULL, "the same as JSON; not of isa, nor of a program"},
+    {"markdown", 0, NULL, "schema, isa, functions: as in docs/machine.md, isa.md, program.md"},
+    {"json", 0, NULL, "the same as JSON; not of isa, functions or a program"},
 };
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME|FILE] | schema | isa | program FILE",
+    .operands = "machine [NAME|FILE] | schema | isa | functions | program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =
@@ -31,6 +32,7 @@ static const cli_command usage = {
         "default is " TS_MACHINE_DEFAULT ".\n"
         "schema: every field of a machine file: type, range, unit, meaning.\n"
         "isa: every instruction: operands, slot, latency key, meaning.\n"
+        "functions: every function of .check and .report: arguments, value, error.\n"
         "program: its bundles, with macros, loops and parameters gone; the output assembles to the same "
         "program.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
@@ -86,6 +88,7 @@ static const struct {
     {"machine", {"list", "set", "json"}},
     {"schema", {"markdown", "json"}},
     {"isa", {"markdown"}},
+    {"functions", {"markdown"}},
     {"program", {"set", "machine", "define", "live", "map"}},
 };
 
@@ -118,9 +121,14 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
         ts_isa_print(out, cli_value(line, "markdown") != NULL);
         return true;
     }
+    if (strcmp(subject, "functions") == 0) {
+        if (!alone(err, line)) return false;
+        (cli_value(line, "markdown") ? ts_report_functions_markdown : ts_report_functions)(out);
+        return true;
+    }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
-    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa or program", subject);
-    return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name, 4, sizeof subjects[0]));
+    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa, functions or program", subject);
+    return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name, sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }
 
 int cmd_show(int argc, char **argv) {

@@ -110,72 +110,83 @@ static void cumulative_sum(double *line, size_t count, double eps) {
 
 enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 1u << KEYWORD_EPS };
 #define OPERATOR(name, does)                                                                                 \
-    { name, NULL, NULL, 2, 2, 2, 0, .binary = (does) }
-#define UNARY(name, meaning, does)                                                                           \
-    { name, name "(x)", meaning, 1, 1, 1, 0, .unary = (does) }
-#define BINARY(name, meaning, does)                                                                          \
-    { name, name "(x, y)", meaning, 2, 2, 2, 0, .binary = (does) }
-#define REDUCTION(name, meaning, does)                                                                       \
-    { name, name "(x, axis=0, keepdims=1)", meaning, 1, 1, 1, REDUCE, .reduce = (does) }
-#define EITHER(name, meaning, pair, line)                                                                    \
+    { name, NULL, NULL, NULL, 2, 2, 2, 0, .binary = (does) }
+#define UNARY(name, meaning, error, does)                                                                     \
+    { name, name "(x)", meaning, error, 1, 1, 1, 0, .unary = (does) }
+#define BINARY(name, meaning, error, does)                                                                    \
+    { name, name "(x, y)", meaning, error, 2, 2, 2, 0, .binary = (does) }
+#define REDUCTION(name, meaning, error, does)                                                                 \
+    { name, name "(x, axis=0, keepdims=1)", meaning, error, 1, 1, 1, REDUCE, .reduce = (does) }
+#define EITHER(name, meaning, error, pair, line)                                                             \
     {                                                                                                        \
-        name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, 1, 2, 2, REDUCE, .binary = (pair),  \
-                                                                                          .reduce = (line)   \
+        name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, error, 1, 2, 2, REDUCE,             \
+            .binary = (pair), .reduce = (line)                                                               \
     }
-#define WHOLE(name, usage, meaning, least, most, arrays, does)                                               \
-    { name, usage, meaning, least, most, arrays, 0, .whole = (does) }
+#define WHOLE(name, usage, meaning, error, least, most, arrays, does)                                        \
+    { name, usage, meaning, error, least, most, arrays, 0, .whole = (does) }
+
+/* How far a result may be from the exact one. */
+#define EXACT "none"
+#define ROUNDED(times) "roundings: " #times
+#define LIBM "libm: 2 ulp"
 
 /* Functions, then operators. */
 static const function table[] = {
-    UNARY("abs", "magnitude", fabs),
-    UNARY("ceil", "the integer above", ceil),
-    UNARY("cos", "cosine", cos),
-    UNARY("erf", "error function", erf),
-    UNARY("exp", "e to the power x", exp),
-    UNARY("floor", "the integer below", floor),
-    UNARY("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", gamma_of),
-    UNARY("log", "natural logarithm", log),
-    UNARY("log2", "logarithm to base 2", log2),
-    UNARY("reciprocal", "1 / x", reciprocal),
-    UNARY("round", "the nearest integer, ties to even", rint),
-    UNARY("rsqrt", "1 / sqrt(x)", reciprocal_root),
-    UNARY("sigmoid", "1 / (1 + exp(-x))", sigmoid),
-    UNARY("sign", "-1, 0 or 1", sign),
-    UNARY("sin", "sine", sin),
-    UNARY("sqrt", "square root", sqrt),
-    UNARY("tanh", "hyperbolic tangent", tanh),
-    UNARY("trunc", "the integer toward zero", trunc),
-    BINARY("pow", "x to the power y", pow),
-    BINARY("limit", "x where it is below y, else infinity", limit),
-    EITHER("max", "the larger of two, or the largest along axes", larger, largest),
-    EITHER("min", "the smaller of two, or the smallest along axes", smaller, smallest),
-    REDUCTION("argmax", "index of the first largest along an axis", where_largest),
-    REDUCTION("argmin", "index of the first smallest along an axis", where_smallest),
-    REDUCTION("mean", "sum / count along axes (all without axis=)", mean),
-    REDUCTION("norm", "square root of the sum of squares along axes", norm),
-    REDUCTION("prod", "product along axes", product),
-    REDUCTION("sum", "sum along axes", sum),
-    REDUCTION("var", "mean square distance from the mean along axes", variance),
-    {"cumsum", "cumsum(x, axis=-1)", "running sum along an axis", 1, 1, 1, AXIS, .scan = cumulative_sum},
-    {"normalize", "normalize(x, axis=-1, eps=0)", "(x - mean) / sqrt(var + eps) along an axis", 1, 1, 1,
-     AXIS | EPS, .scan = normalize},
-    {"softmax", "softmax(x, axis=-1)", "exp(x) / sum(exp(x)) along an axis", 1, 1, 1, AXIS, .scan = softmax},
-    WHOLE("bincount", "bincount(x, bins)", "how many elements are 0, 1 ... bins - 1", 2, 2, 1,
+    UNARY("abs", "magnitude", EXACT, fabs),
+    UNARY("ceil", "the integer above", EXACT, ceil),
+    UNARY("cos", "cosine", LIBM, cos),
+    UNARY("erf", "error function", LIBM, erf),
+    UNARY("exp", "e to the power x", LIBM, exp),
+    UNARY("floor", "the integer below", EXACT, floor),
+    UNARY("gamma", "x e / (1 - x e), e = 2^-24: the relative error of x roundings to f32", ROUNDED(2),
+          gamma_of),
+    UNARY("log", "natural logarithm", LIBM, log),
+    UNARY("log2", "logarithm to base 2", LIBM, log2),
+    UNARY("reciprocal", "1 / x", ROUNDED(1), reciprocal),
+    UNARY("round", "the nearest integer, ties to even", EXACT, rint),
+    UNARY("rsqrt", "1 / sqrt(x)", ROUNDED(2), reciprocal_root),
+    UNARY("sigmoid", "1 / (1 + exp(-x))", "libm, and two roundings", sigmoid),
+    UNARY("sign", "-1, 0 or 1", EXACT, sign),
+    UNARY("sin", "sine", LIBM, sin),
+    UNARY("sqrt", "square root", ROUNDED(1), sqrt),
+    UNARY("tanh", "hyperbolic tangent", LIBM, tanh),
+    UNARY("trunc", "the integer toward zero", EXACT, trunc),
+    BINARY("pow", "x to the power y", LIBM, pow),
+    BINARY("limit", "x where it is below y, else infinity", EXACT, limit),
+    EITHER("max", "the larger of two, or the largest along axes", EXACT, larger, largest),
+    EITHER("min", "the smaller of two, or the smallest along axes", EXACT, smaller, smallest),
+    REDUCTION("argmax", "index of the first largest along an axis", EXACT, where_largest),
+    REDUCTION("argmin", "index of the first smallest along an axis", EXACT, where_smallest),
+    REDUCTION("mean", "sum / count along axes (all without axis=)", "as sum, and one rounding", mean),
+    REDUCTION("norm", "square root of the sum of squares along axes", "n / 2 + 2 roundings of n elements",
+              norm),
+    REDUCTION("prod", "product along axes", "a rounding each element", product),
+    REDUCTION("sum", "sum along axes", "two roundings: compensated (Neumaier)", sum),
+    REDUCTION("var", "mean square distance from the mean along axes", "n + 2 roundings of n elements",
+              variance),
+    {"cumsum", "cumsum(x, axis=-1)", "running sum along an axis", "a rounding each element, of the sums", 1,
+     1, 1, AXIS, .scan = cumulative_sum},
+    {"normalize", "normalize(x, axis=-1, eps=0)", "(x - mean) / sqrt(var + eps) along an axis",
+     "as var, and three roundings", 1, 1, 1, AXIS | EPS, .scan = normalize},
+    {"softmax", "softmax(x, axis=-1)", "exp(x) / sum(exp(x)) along an axis", "libm, and three roundings", 1,
+     1, 1, AXIS, .scan = softmax},
+    WHOLE("bincount", "bincount(x, bins)", "how many elements are 0, 1 ... bins - 1", EXACT, 2, 2, 1,
           ts_reference_bincount),
-    WHOLE("cast", "cast(x, bf16)", "rounded to a type, ties to even; to integers toward zero, saturated", 2,
-          2, 1, ts_reference_cast),
-    WHOLE("conv", "conv(x, f)", "images [N,H,W,C] with [R,S,C,K] around each place, 0 outside", 2, 2, 2,
-          ts_reference_conv),
-    {"iota", "iota(4, 8, axis=-1)", "an array of these dims, each element its index along the axis", 1,
-     TS_HOST_RANK, 0, AXIS, .whole = ts_reference_iota},
-    WHOLE("matmul", "matmul(a, b)", "matrix product of the last two dims", 2, 2, 2, ts_reference_matmul),
-    WHOLE("reshape", "reshape(x, 4, 8)", "the same elements, row-major, in other dims", 1, TS_HOST_RANK + 1,
-          1, ts_reference_reshape),
-    {"take", "take(x, i, axis=0)", "what x has at the indices i of an axis", 2, 2, 2, AXIS,
+    WHOLE("cast", "cast(x, bf16)", "rounded to a type, ties to even; to integers toward zero, saturated",
+          EXACT, 2, 2, 1, ts_reference_cast),
+    WHOLE("conv", "conv(x, f)", "images [N,H,W,C] with [R,S,C,K] around each place, 0 outside",
+          "a rounding each product and each sum", 2, 2, 2, ts_reference_conv),
+    {"iota", "iota(4, 8, axis=-1)", "an array of these dims, each element its index along the axis", EXACT,
+     1, TS_HOST_RANK, 0, AXIS, .whole = ts_reference_iota},
+    WHOLE("matmul", "matmul(a, b)", "matrix product of the last two dims",
+          "a rounding each product and each sum", 2, 2, 2, ts_reference_matmul),
+    WHOLE("reshape", "reshape(x, 4, 8)", "the same elements, row-major, in other dims", EXACT, 1,
+          TS_HOST_RANK + 1, 1, ts_reference_reshape),
+    {"take", "take(x, i, axis=0)", "what x has at the indices i of an axis", EXACT, 2, 2, 2, AXIS,
      .whole = ts_reference_take},
-    WHOLE("transpose", "transpose(x, 1, 0)", "dims in another order (reversed without one)", 1,
+    WHOLE("transpose", "transpose(x, 1, 0)", "dims in another order (reversed without one)", EXACT, 1,
           TS_HOST_RANK + 1, 1, ts_reference_transpose),
-    WHOLE("where", "where(condition, x, y)", "x where the condition is not 0, else y", 3, 3, 3,
+    WHOLE("where", "where(condition, x, y)", "x where the condition is not 0, else y", EXACT, 3, 3, 3,
           ts_reference_where),
     OPERATOR("+", add),
     OPERATOR("-", subtract),
@@ -203,8 +214,8 @@ const char *ts_reference_nearest(const char *name) {
     return ts_text_nearest(name, &table[0].name, FUNCTIONS, sizeof *table);
 }
 
-const char *ts_reference_function(size_t index, const char **meaning) {
-    if (index >= FUNCTIONS) return NULL;
-    *meaning = table[index].meaning;
-    return table[index].usage;
+bool ts_reference_function(size_t index, ts_reference_usage *usage) {
+    if (index >= FUNCTIONS) return false;
+    *usage = (ts_reference_usage){table[index].usage, table[index].meaning, table[index].error};
+    return true;
 }

@@ -13,7 +13,7 @@ typedef enum { KEYWORD_AXIS, KEYWORD_KEEPDIMS, KEYWORD_EPS, KEYWORDS } keyword;
  * one array to reduce or two to compare. */
 typedef struct {
     const char *name;
-    const char *usage, *meaning; /* NULL for operators */
+    const char *usage, *meaning, *error; /* NULL for operators */
     int least, most;             /* arguments without a keyword */
     int arrays;                  /* so many of them are values; the others are dims, or a type */
     unsigned keywords;           /* bits 1 << keyword */

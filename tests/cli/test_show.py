@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa | program FILE\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa | functions | program FILE\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
@@ -71,6 +71,31 @@ def instructions_fit_the_terminal_and_the_document_is_theirs():
     at = next(i for i, line in enumerate(lines) if line.split()[:1] == ["vadd.f32"])
     assert lines[at].split() == ["vadd.f32", "d,", "a,", "b", "valu", "vector_alu"] and lines[at + 1].strip() == "d = a + b"
     assert expect(["show", "isa", "--markdown"]) == Path("docs/isa.md").read_text()
+
+
+@test
+def functions_of_checks_are_in_the_document():
+    table = expect(["show", "functions", "--markdown"])
+    assert table in Path("docs/program.md").read_text(), "stale: put the table of tilesim show functions --markdown there"
+    assert "| `softmax(x, axis=-1)` | exp(x) / sum(exp(x)) along an axis | libm, and three roundings |\n" in table
+    lines = expect(["show", "functions"]).splitlines()
+    assert lines[:2] == ["abs(x)", "    magnitude; error: none"] and len(lines) == 2 * (len(table.splitlines()) - 2)
+
+
+@test
+def macros_to_include_are_in_the_document():
+    """Those that programs use, with the arguments they have."""
+    shown = set(re.findall(r"^\| `(\w+) ([^`]*)` \| `(\w+\.tsim)` \|", Path("docs/program.md").read_text(), re.MULTILINE))
+    used = set()
+    for path in Path("programs").glob("*.tsim"):
+        text = path.read_text()
+        for name in re.findall(r'^\.include "(include/.*)"', text, re.MULTILINE):
+            file = path.parent / name
+            for macro, arguments in re.findall(r"^\.macro (\w+)[ ]*([^;\n]*?) *(?:;.*)?$", file.read_text(), re.MULTILINE):
+                if re.search(rf"^(?:\w+:)? +{macro}\b", text, re.MULTILINE) and f".macro {macro} " not in text:
+                    used.add((macro, arguments, file.name))
+    assert shown == used, (shown - used, used - shown)
+
 
 
 @test
@@ -144,7 +169,7 @@ def example_of_the_document():
 def bad_command_lines():
     end = "`tilesim show --help` shows how it is used\n"
     expect(["show", "machin"], code=2, out="",
-           err="tilesim show: error: found 'machin', expected machine, schema, isa or program; did you mean 'machine'?\n" + end)
+           err="tilesim show: error: found 'machin', expected machine, schema, isa, functions or program; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
     for args, option in ((["isa", "--json"], "json"), (["machine", "-m", "tpu-v4"], "machine"),

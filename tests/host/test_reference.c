@@ -501,12 +501,14 @@ static void error_has_the_line_and_a_caret(void **state) {
 
 static void functions_are_listed(void **state) {
     (void)state;
-    const char *meaning;
-    assert_string_equal(ts_reference_function(0, &meaning), "abs(x)");
-    assert_string_equal(meaning, "magnitude");
+    ts_reference_usage row;
+    assert_true(ts_reference_function(0, &row));
+    assert_string_equal(row.usage, "abs(x)");
+    assert_string_equal(row.meaning, "magnitude");
+    assert_string_equal(row.error, "none");
     size_t count = 0;
-    while (ts_reference_function(count, &meaning)) {
-        assert_non_null(meaning);
+    while (ts_reference_function(count, &row)) {
+        assert_true(row.usage && row.meaning && row.error);
         count++;
     }
     assert_int_equal(count, 41);

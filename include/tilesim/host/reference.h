@@ -6,7 +6,7 @@
  *   expression := numbers, names, + - * / % **, comparisons (1 or 0), parentheses, x[1:3, :, -1, ::2],
  *                 and functions: softmax(x, axis=1), sum(x, axis=(0, 1), keepdims=1), cast(x, bf16) ...
  *
- * Shapes, broadcasting, slices and axes are NumPy's. ts_reference_functions lists the functions. */
+ * Shapes, broadcasting, slices and axes are NumPy's. ts_reference_function lists the functions. */
 #ifndef TILESIM_HOST_REFERENCE_H
 #define TILESIM_HOST_REFERENCE_H
 
@@ -100,7 +100,13 @@ bool ts_check_bounds(ts_error *err, ts_arena *arena, const ts_check *check, cons
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_name *names,
                   size_t count, ts_check_result *result);
 
-/* The table of functions: "softmax(x, axis=-1)" and what it means. NULL behind the last one. */
-const char *ts_reference_function(size_t index, const char **meaning);
+/* A row of the table of functions: "softmax(x, axis=-1)", what it means, and how far its result may be from the
+ * exact one, in roundings and ulp of double precision. */
+typedef struct {
+    const char *usage, *meaning, *error;
+} ts_reference_usage;
+
+/* False behind the last one. */
+bool ts_reference_function(size_t index, ts_reference_usage *usage);
 
 #endif
