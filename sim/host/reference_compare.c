@@ -1,10 +1,8 @@
 /* Compares results with reference values, in units of the last place of their type. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "reference_tree.h"
-#include "tilesim/base/number.h"
+#include "reference_stream.h"
 
 static bool passes(ts_tolerance bound, double ulps, double distance, double expected) {
     return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs || distance <= bound.rel * fabs(expected);
@@ -37,18 +35,6 @@ typedef struct {
     double worst; /* ulps of result->worst; -1 before the first element */
 } comparison;
 
-static comparison begin(ts_dtype dtype, ts_tolerance bound, ts_check_result *result) {
-    if (bound.ulp < 0 && bound.abs < 0 && bound.rel < 0 && !bound.err) bound.ulp = 0.5;
-    return (comparison){ts_reference_describe(dtype), bound, result, 0, -1};
-}
-
-static bool fits(const ts_reference_value *expected, const ts_reference_value *actual) {
-    int extra = actual->rank - expected->rank;
-    for (int i = 0; extra >= 0 && i < expected->rank; i++)
-        if (expected->dims[i] != 1 && expected->dims[i] != actual->dims[i + extra]) return false;
-    return extra >= 0;
-}
-
 /* Elements that come next. `err` is NULL where the bounds have none. */
 static void compare_some(comparison *c, const double *actual, const double *expected, const double *err,
                          size_t count) {
@@ -72,56 +58,98 @@ static void compare_some(comparison *c, const double *actual, const double *expe
     c->seen += count;
 }
 
-bool ts_reference_compare(ts_dtype dtype, const ts_reference_value *actual,
-                          const ts_reference_value *expected, ts_tolerance bound, ts_check_result *result) {
-    *result = (ts_check_result){.dtype = dtype, .count = actual->count, .rank = actual->rank};
-    if (!fits(expected, actual) || (bound.err && !fits(bound.err, actual))) return false;
-    memcpy(result->dims, actual->dims, sizeof result->dims);
-    comparison state = begin(dtype, bound, result);
-    int64_t index[TS_HOST_RANK] = {0}, at[2] = {0}, strides[2][TS_HOST_RANK];
-    ts_reference_strides(expected, actual->rank, actual->dims, strides[0]);
-    ts_reference_strides(bound.err ? bound.err : expected, actual->rank, actual->dims, strides[1]);
-    for (size_t i = 0; i < actual->count; i++) {
-        const double *err = bound.err ? &bound.err->values[at[1]] : NULL;
-        compare_some(&state, &actual->values[i], &expected->values[at[0]], err, 1);
-        ts_reference_step(actual->rank, actual->dims, index, 2, strides, at);
+/* The sides of a check, and its err=, which may be NULL; two evaluators, for two sets of names. */
+typedef struct {
+    evaluator left, right, bound;
+    stream *actual, *expected, *err;
+} sides;
+
+static bool is_equal(const double *a, const double *b, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+static bool compare_streams(sides *s, comparison *c) {
+    double got[REFERENCE_BLOCK], wanted[REFERENCE_BLOCK], err[REFERENCE_BLOCK];
+    for (int64_t at = 0; at < s->actual->count; at += REFERENCE_BLOCK) {
+        int64_t left = s->actual->count - at, count = left < REFERENCE_BLOCK ? left : REFERENCE_BLOCK;
+        if (!ts_stream_read(&s->left, s->actual, at, count, got) ||
+            !ts_stream_read(&s->right, s->expected, at, count, wanted))
+            return false;
+        if (s->err && !is_equal(got, wanted, (size_t)count) &&
+            !ts_stream_read(&s->bound, s->err, at, count, err))
+            return false;
+        compare_some(c, got, wanted, s->err ? err : NULL, (size_t)count);
     }
     return true;
 }
 
-static void print_dims(const ts_reference_value *value, ts_text *out) {
+static void print_dims(const stream *value, ts_text *out) {
     ts_text_add_char(out, '[');
     for (int i = 0; i < value->rank; i++) ts_text_add(out, i ? ",%lld" : "%lld", (long long)value->dims[i]);
     ts_text_add_char(out, ']');
 }
 
-static bool refuse_shapes(ts_error *err, ts_arena *arena, const ts_reference *side, const char *name,
-                          const ts_reference_value *actual, const ts_reference_value *value) {
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_text_add(&text, "the left side has shape ");
-    print_dims(actual, &text);
-    ts_text_add(&text, ", but %s has ", name);
-    print_dims(value, &text);
-    return ts_error_at(err, TS_ERROR_INPUT, &side->source, side->root->offset, "%s", text.bytes);
+/* `side`, broadcast to the shape of the left side; NULL and an error where it does not fit. */
+static stream *fit(evaluator *in, const ts_reference *text, const char *name, stream *side,
+                   const stream *actual) {
+    int extra = actual->rank - side->rank;
+    bool fits = extra >= 0;
+    for (int i = 0; fits && i < side->rank; i++)
+        fits = side->dims[i] == 1 || side->dims[i] == actual->dims[i + extra];
+    walk shape = ts_walk_rows(actual->rank, actual->dims);
+    if (fits) return ts_stream_broadcast(in, side, &shape);
+    ts_text words;
+    ts_text_init(&words, in->arena);
+    ts_text_add(&words, "the left side has shape ");
+    print_dims(actual, &words);
+    ts_text_add(&words, ", but %s has ", name);
+    print_dims(side, &words);
+    ts_reference_refuse(in, text->root, "%s", words.bytes);
+    return NULL;
 }
 
-bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_name *names,
-                  size_t count, ts_check_result *result) {
-    ts_reference_value actual, expected;
-    ts_tolerance bounds;
-    if (!ts_reference_evaluate(err, scratch, check->actual, names, count, &actual) ||
-        !ts_reference_evaluate(err, scratch, check->expected, names, count, &expected) ||
-        !ts_check_bounds(err, scratch, check, names, count, &expected, &bounds))
-        return false;
-    const ts_host_array *array = NULL;
-    for (size_t i = 0; i < count && !array; i++)
-        if (strcmp(names[i].name, check->name) == 0) array = names[i].array;
+/* The right side is read a block at a time by the comparison and by err= alike: it is computed once. */
+static bool open_sides(sides *s, const ts_check *check) {
+    s->actual = ts_reference_open(&s->left, check->actual->root);
+    s->expected = s->actual ? ts_reference_open(&s->right, check->expected->root) : NULL;
+    if (!s->expected || !check->err) return s->expected != NULL;
+    s->expected = ts_stream_in_blocks(&s->right, s->expected);
+    s->bound.expected = s->expected;
+    s->err = s->expected ? ts_reference_open(&s->bound, check->err->root) : NULL;
+    return s->err != NULL;
+}
+
+static bool fit_sides(sides *s, const ts_check *check) {
+    s->expected = fit(&s->right, check->expected, "the right side", s->expected, s->actual);
+    if (s->expected && s->err) s->err = fit(&s->bound, check->err, "err=", s->err, s->actual);
+    return s->expected && (s->err || !check->err);
+}
+
+static const ts_host_array *find_array(const ts_reference_names *names, const char *name) {
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->list[i].name, name) == 0) return names->list[i].array;
+    return NULL;
+}
+
+bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
+                  const ts_reference_names *before, ts_check_result *result) {
+    sides s = {.left = {err, scratch, &check->actual->source, after->list, after->count, false, NULL},
+               .right = {err, scratch, &check->expected->source, before->list, before->count, false, NULL}};
+    s.bound = s.right;
+    s.bound.has_expected = true;
+    if (!open_sides(&s, check)) return false;
+    const ts_host_array *array = find_array(after, check->name);
     if (!array)
-        return ts_error_at(err, TS_ERROR_INPUT, &check->actual->source, check->actual->root->offset,
-                           "'%.40s' is a number, expected a tensor on the left side", check->name);
-    if (ts_reference_compare(array->dtype, &actual, &expected, bounds, result)) return true;
-    if (fits(&expected, &actual))
-        return refuse_shapes(err, scratch, check->err, "err=", &actual, bounds.err);
-    return refuse_shapes(err, scratch, check->expected, "the right side", &actual, &expected);
+        return ts_reference_refuse(&s.left, check->actual->root,
+                                   "'%.40s' is a number, expected a tensor on the left side", check->name);
+    if (!fit_sides(&s, check)) return false;
+    *result = (ts_check_result){
+        .dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
+    memcpy(result->dims, s.actual->dims, sizeof result->dims);
+    comparison state = {ts_reference_describe(array->dtype), check->tolerance, result, 0, -1};
+    ts_tolerance *bound = &state.bound;
+    if (bound->ulp < 0 && bound->abs < 0 && bound->rel < 0 && !s.err) bound->ulp = 0.5;
+    return compare_streams(&s, &state);
 }

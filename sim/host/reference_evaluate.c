@@ -1,17 +1,14 @@
-/* Evaluates reference expressions over doubles in row-major order: broadcasting, slices, and functions along
- * axes. */
+/* Opens reference expressions as streams of values: numbers, arrays, operators element by element, slices. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reference_tree.h"
+#include "reference_stream.h"
 #include "tilesim/base/number.h"
 #include "tilesim/base/text.h"
 #include "tilesim/layout/convert.h"
-
-enum { ELEMENT_LIMIT = 1 << 30 }; /* of one array: 8 GiB of doubles */
 
 bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...) {
     char message[TS_ERROR_TEXT_BYTES];
@@ -22,245 +19,81 @@ bool ts_reference_refuse(evaluator *in, const node *place, const char *format, .
     return ts_error_at(in->err, TS_ERROR_INPUT, in->source, place->offset, "%s", message);
 }
 
-bool ts_reference_new(evaluator *in, const node *place, int rank, const int64_t *dims,
-                      ts_reference_value *out) {
-    int64_t count = 1;
-    for (int i = 0; i < rank; i++) {
-        if (!ts_mul(count, dims[i], &count) || count > ELEMENT_LIMIT)
-            return ts_reference_refuse(in, place, "the result would have more than 2^30 elements");
-    }
-    if (rank > 0) memmove(out->dims, dims, (size_t)rank * sizeof *dims);
-    out->rank = rank;
-    out->count = (size_t)count;
-    out->values = TS_NEW_ARRAY(in->arena, double, count);
+/* ---- Leaves ---- */
+
+static bool pick_number(evaluator *in, stream *self, int64_t begin, int64_t stride, size_t count,
+                        double *out) {
+    (void)in, (void)begin, (void)stride;
+    for (size_t i = 0; i < count; i++) out[i] = *(const double *)self->state;
     return true;
 }
 
-void ts_reference_step(int rank, const int64_t *dims, int64_t *index, int ways,
-                       int64_t strides[][TS_HOST_RANK], int64_t *offsets) {
-    for (int dim = rank - 1; dim >= 0; dim--) {
-        bool wraps = ++index[dim] == dims[dim];
-        for (int way = 0; way < ways; way++) offsets[way] += strides[way][dim] * (wraps ? 1 - dims[dim] : 1);
-        if (!wraps) return;
-        index[dim] = 0;
-    }
+static bool read_number(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    return pick_number(in, self, begin, 1, count, out);
 }
 
-void ts_reference_strides(const ts_reference_value *value, int rank, const int64_t *dims, int64_t *strides) {
-    int64_t stride = 1;
-    for (int i = 0; i < rank; i++) strides[i] = 0;
-    for (int i = value->rank - 1, to = rank - 1; i >= 0; i--, to--) {
-        strides[to] = value->dims[i] == 1 && dims[to] != 1 ? 0 : stride;
-        stride *= value->dims[i];
-    }
+static stream *open_number(evaluator *in, const node *tree, const double *number) {
+    stream *made = ts_stream_new(in, tree, 0, NULL);
+    made->read = read_number;
+    made->pick = pick_number;
+    made->cheap = true;
+    made->state = (void *)number;
+    return made;
 }
 
-static void print_dims(const ts_reference_value *value, char *out, size_t bytes) {
-    size_t at = (size_t)snprintf(out, bytes, "[");
-    for (int i = 0; i < value->rank && at + 24 < bytes; i++)
-        at += (size_t)snprintf(out + at, bytes - at, i ? ",%" PRId64 : "%" PRId64, value->dims[i]);
-    snprintf(out + at, bytes - at, "]");
-}
-
-bool ts_reference_broadcast(evaluator *in, const node *place, const ts_reference_value *a,
-                            const ts_reference_value *b, ts_reference_value *out) {
-    int rank = a->rank > b->rank ? a->rank : b->rank;
-    int64_t dims[TS_HOST_RANK];
-    for (int i = 1; i <= rank; i++) {
-        int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1,
-                right = i <= b->rank ? b->dims[b->rank - i] : 1;
-        dims[rank - i] = left == 1 ? right : left;
-        if (left == right || left == 1 || right == 1) continue;
-        char first[128], second[128];
-        print_dims(a, first, sizeof first);
-        print_dims(b, second, sizeof second);
-        return ts_reference_refuse(in, place, "shapes %s and %s do not broadcast", first, second);
-    }
-    return ts_reference_new(in, place, rank, dims, out);
-}
-
-static bool binary(evaluator *in, const node *tree, const ts_reference_value *arguments,
-                   ts_reference_value *out) {
-    const ts_reference_value *a = &arguments[0], *b = &arguments[1];
-    if (!ts_reference_broadcast(in, tree, a, b, out)) return false;
-    int64_t index[TS_HOST_RANK] = {0}, offsets[2] = {0}, strides[2][TS_HOST_RANK];
-    ts_reference_strides(a, out->rank, out->dims, strides[0]);
-    ts_reference_strides(b, out->rank, out->dims, strides[1]);
-    for (size_t i = 0; i < out->count; i++) {
-        out->values[i] = tree->function->binary(a->values[offsets[0]], b->values[offsets[1]]);
-        ts_reference_step(out->rank, out->dims, index, 2, strides, offsets);
-    }
-    return true;
-}
-
-/* A dim of `value` from -rank to rank - 1. */
-static bool pick_axis(evaluator *in, const node *place, const ts_reference_value *value, int64_t axis,
-                      int *out) {
-    if (axis < -value->rank || axis >= value->rank)
-        return ts_reference_refuse(in, place, "axis %" PRId64 " of an array of %d dims", axis, value->rank);
-    *out = (int)(axis < 0 ? axis + value->rank : axis);
-    return true;
-}
-
-bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out) {
-    ts_reference_value value;
-    if (!ts_reference_node(in, tree, &value)) return false;
-    if (value.rank != 0 || value.values[0] != rint(value.values[0]) ||
-        fabs(value.values[0]) > 9007199254740992.0)
-        return ts_reference_refuse(in, tree, "expected an integer as %s", what);
-    *out = (int64_t)value.values[0];
-    return true;
-}
-
-bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count) {
-    for (int i = first; i < call->count; i++) {
-        const node *item = call->items[i];
-        if (item->kind == NODE_TUPLE) {
-            if (!ts_reference_integers(in, item, 0, list, count)) return false;
-            continue;
-        }
-        if (*count == TS_HOST_RANK) return ts_reference_refuse(in, item, "more than %d dims", TS_HOST_RANK);
-        if (!ts_reference_integer(in, item, "a dim", &list[(*count)++])) return false;
-    }
-    return true;
-}
-
-/* Which dims axis= names; all of them without it. */
-static bool pick_axes(evaluator *in, const node *tree, const ts_reference_value *value, bool *chosen) {
-    const node *axes = tree->keywords[KEYWORD_AXIS];
-    int64_t list[TS_HOST_RANK];
-    int count = 0, axis = 0;
-    for (int i = 0; i < value->rank; i++) chosen[i] = !axes;
-    if (!axes) return true;
-    const node one = {.items = &axes, .count = 1};
-    if (!ts_reference_integers(in, &one, 0, list, &count)) return false;
-    for (int i = 0; i < count; i++) {
-        if (!pick_axis(in, axes, value, list[i], &axis)) return false;
-        if (chosen[axis]) return ts_reference_refuse(in, axes, "the same axis twice");
-        chosen[axis] = true;
-    }
-    return true;
-}
-
-/* Dims that are kept, walked outside; dims that are reduced, walked inside into a line. */
-typedef struct {
-    int kept, reduced;
-    int64_t kept_dims[TS_HOST_RANK], reduced_dims[TS_HOST_RANK];
-    int64_t kept_strides[1][TS_HOST_RANK], reduced_strides[1][TS_HOST_RANK];
-    size_t line; /* product of reduced_dims */
-} split;
-
-static split split_axes(const ts_reference_value *value, const bool *chosen) {
-    split out = {.line = 1};
-    int64_t strides[TS_HOST_RANK];
-    ts_reference_strides(value, value->rank, value->dims, strides);
-    for (int i = 0; i < value->rank; i++) {
-        if (chosen[i]) {
-            out.reduced_dims[out.reduced] = value->dims[i];
-            out.reduced_strides[0][out.reduced++] = strides[i];
-            out.line *= (size_t)value->dims[i];
-        } else {
-            out.kept_dims[out.kept] = value->dims[i];
-            out.kept_strides[0][out.kept++] = strides[i];
-        }
-    }
-    return out;
-}
-
-static bool keeps_dims(evaluator *in, const node *tree, bool *keep) {
-    int64_t value = 0;
-    const node *place = tree->keywords[KEYWORD_KEEPDIMS];
-    if (place && !ts_reference_integer(in, place, "keepdims", &value)) return false;
-    *keep = value != 0;
-    return true;
-}
-
-static bool reduce(evaluator *in, const node *tree, const ts_reference_value *value,
-                   ts_reference_value *out) {
-    bool chosen[TS_HOST_RANK], keep;
-    if (!pick_axes(in, tree, value, chosen) || !keeps_dims(in, tree, &keep)) return false;
-    split parts = split_axes(value, chosen);
-    int64_t dims[TS_HOST_RANK], outer[TS_HOST_RANK] = {0}, at[1] = {0};
-    int rank = 0;
-    for (int i = 0; i < value->rank; i++)
-        if (!chosen[i] || keep) dims[rank++] = chosen[i] ? 1 : value->dims[i];
-    if (!ts_reference_new(in, tree, rank, dims, out)) return false;
-    double *line = TS_NEW_ARRAY(in->arena, double, parts.line);
-    for (size_t i = 0; i < out->count; i++) {
-        int64_t inner[TS_HOST_RANK] = {0}, offset[1] = {at[0]};
-        for (size_t k = 0; k < parts.line; k++) {
-            line[k] = value->values[offset[0]];
-            ts_reference_step(parts.reduced, parts.reduced_dims, inner, 1, parts.reduced_strides, offset);
-        }
-        out->values[i] = tree->function->reduce(line, parts.line);
-        ts_reference_step(parts.kept, parts.kept_dims, outer, 1, parts.kept_strides, at);
-    }
-    return true;
-}
-
-/* Along one axis, in place (an argument's values are never shared with a name's). */
-static bool scan(evaluator *in, const node *tree, const ts_reference_value *value, ts_reference_value *out) {
-    int64_t wanted = -1;
-    int axis = 0;
-    const node *place = tree->keywords[KEYWORD_AXIS];
-    ts_reference_value eps = {.values = (double[]){0}};
-    if (place && !ts_reference_integer(in, place, "an axis", &wanted)) return false;
-    if (!pick_axis(in, place ? place : tree, value, wanted, &axis)) return false;
-    place = tree->keywords[KEYWORD_EPS];
-    if (place && !ts_reference_node(in, place, &eps)) return false;
-    if (eps.rank != 0) return ts_reference_refuse(in, place, "expected a number as eps");
-    size_t count = (size_t)value->dims[axis], stride = 1;
-    for (int i = axis + 1; i < value->rank; i++) stride *= (size_t)value->dims[i];
-    double *line = TS_NEW_ARRAY(in->arena, double, count);
-    *out = *value;
-    for (size_t begin = 0; begin < value->count; begin++) {
-        if (begin / stride % count != 0) continue;
-        for (size_t k = 0; k < count; k++) line[k] = out->values[begin + k * stride];
-        tree->function->scan(line, count, eps.values[0]);
-        for (size_t k = 0; k < count; k++) out->values[begin + k * stride] = line[k];
-    }
-    return true;
-}
-
-static bool call(evaluator *in, const node *tree, ts_reference_value *out) {
-    const function *does = tree->function;
-    ts_reference_value *arguments = TS_NEW_ARRAY(in->arena, ts_reference_value, tree->count);
-    for (int i = 0; i < tree->count && i < does->arrays; i++)
-        if (!ts_reference_node(in, tree->items[i], &arguments[i])) return false;
-    if (does->whole) return does->whole(in, tree, arguments, out);
-    if (does->binary && tree->count == 2) return binary(in, tree, arguments, out);
-    if (does->reduce) return reduce(in, tree, arguments, out);
-    if (does->scan) return scan(in, tree, arguments, out);
-    *out = arguments[0];
-    for (size_t i = 0; i < out->count; i++) out->values[i] = does->unary(out->values[i]);
-    return true;
-}
-
-static bool array_value(evaluator *in, const node *tree, const ts_host_array *array,
-                        ts_reference_value *out) {
-    if (!ts_dtype_has_value(array->dtype))
-        return ts_reference_refuse(in, tree, "'%.40s' holds %s, which has no real values", tree->name,
-                                   ts_dtype_get(array->dtype)->name);
-    if (!ts_reference_new(in, tree, array->rank, array->dims, out)) return false;
+static bool read_array(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    (void)in;
+    const ts_host_array *array = self->state;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
-    for (size_t i = 0; i < out->count; i++) {
-        uint64_t bits = 0;
-        memcpy(&bits, array->bytes + i * bytes, bytes);
-        out->values[i] = ts_element_to_double(array->dtype, bits);
+    return ts_convert_elements(array->dtype, array->bytes + (size_t)begin * bytes, TS_DTYPE_F64, out, count);
+}
+
+/* `count` elements of so many bytes, `step` bytes apart. */
+static void gather(uint8_t *to, const uint8_t *from, size_t bytes, size_t step, size_t count) {
+    switch (bytes) {
+    case 1:
+        for (size_t i = 0; i < count; i++) to[i] = from[i * step];
+        break;
+    case 2:
+        for (size_t i = 0; i < count; i++) memcpy(to + i * 2, from + i * step, 2);
+        break;
+    case 4:
+        for (size_t i = 0; i < count; i++) memcpy(to + i * 4, from + i * step, 4);
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) memcpy(to + i * bytes, from + i * step, bytes);
     }
-    return true;
+}
+
+static bool pick_from_array(evaluator *in, stream *self, int64_t begin, int64_t stride, size_t count,
+                            double *out) {
+    (void)in;
+    const ts_host_array *array = self->state;
+    size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
+    uint8_t some[REFERENCE_BLOCK * sizeof(uint64_t)];
+    gather(some, array->bytes + (size_t)begin * bytes, bytes, bytes * (size_t)stride, count);
+    return ts_convert_elements(array->dtype, some, TS_DTYPE_F64, out, count);
+}
+
+static stream *open_array(evaluator *in, const node *tree, const ts_host_array *array) {
+    if (!ts_dtype_has_value(array->dtype)) {
+        ts_reference_refuse(in, tree, "'%.40s' holds %s, which has no real values", tree->name,
+                            ts_dtype_get(array->dtype)->name);
+        return NULL;
+    }
+    stream *made = ts_stream_new(in, tree, array->rank, array->dims);
+    if (!made) return NULL;
+    made->read = read_array;
+    made->pick = pick_from_array;
+    made->cheap = true;
+    made->state = (void *)array;
+    return made;
 }
 
 static const struct {
     const char *name;
     double value;
 } constants[] = {{"inf", (double)INFINITY}, {"nan", (double)NAN}, {"pi", 3.14159265358979323846}};
-
-static bool number_value(evaluator *in, const node *tree, double number, ts_reference_value *out) {
-    if (!ts_reference_new(in, tree, 0, NULL, out)) return false;
-    out->values[0] = number;
-    return true;
-}
 
 static bool unknown_name(evaluator *in, const node *tree) {
     const char *near = NULL;
@@ -286,20 +119,14 @@ static bool is_expected(const evaluator *in, const char *name) {
     return in->has_expected && strcmp(name, "expected") == 0;
 }
 
-/* A copy: functions along an axis work in place. */
-static bool expected_value(evaluator *in, const node *tree, ts_reference_value *out) {
-    if (!ts_reference_new(in, tree, in->expected->rank, in->expected->dims, out)) return false;
-    if (out->count > 0) memcpy(out->values, in->expected->values, out->count * sizeof *out->values);
-    return true;
-}
-
-static bool name_value(evaluator *in, const node *tree, ts_reference_value *out) {
-    if (is_expected(in, tree->name)) return expected_value(in, tree, out);
+static stream *open_name(evaluator *in, const node *tree) {
+    if (is_expected(in, tree->name)) return in->expected;
     const ts_reference_name *found = find_name(in, tree->name);
     const double *constant = find_constant(tree->name);
-    if (found && found->array) return array_value(in, tree, found->array, out);
-    if (found || constant) return number_value(in, tree, found ? found->number : *constant, out);
-    return unknown_name(in, tree);
+    if (found && found->array) return open_array(in, tree, found->array);
+    if (found || constant) return open_number(in, tree, found ? &found->number : constant);
+    unknown_name(in, tree);
+    return NULL;
 }
 
 /* Arguments that are no values, such as the type of a cast, are left to the evaluation. */
@@ -322,6 +149,68 @@ bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_n
     return resolve(&left, check->actual->root) && resolve(&right, check->expected->root) &&
            (!check->err || resolve(&bound, check->err->root));
 }
+
+/* ---- Element by element ---- */
+
+stream *ts_stream_elements(evaluator *in, const node *tree, const walk *shape, stream **arguments,
+                           int count) {
+    stream *made = ts_stream_new(in, tree, shape->rank, shape->dims);
+    if (!made) return NULL;
+    made->cheap = true;
+    for (int i = 0; i < count; i++) {
+        made->arguments[i] = ts_stream_broadcast(in, arguments[i], shape);
+        if (!made->arguments[i]) return NULL;
+        made->cheap = made->cheap && made->arguments[i]->cheap;
+    }
+    return made;
+}
+
+static bool read_unary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    double (*unary)(double) = self->place->function->unary;
+    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
+    for (size_t i = 0; i < count; i++) out[i] = unary(out[i]);
+    return true;
+}
+
+static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
+    walk shape = ts_walk_rows(arguments[0]->rank, arguments[0]->dims);
+    stream *made = ts_stream_elements(in, tree, &shape, arguments, 1);
+    if (made) made->read = read_unary;
+    return made;
+}
+
+static bool read_binary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    double *right = self->state;
+    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out) ||
+        !self->arguments[1]->read(in, self->arguments[1], begin, count, right))
+        return false;
+    self->place->function->binary(out, right, count);
+    return true;
+}
+
+static stream *open_binary(evaluator *in, const node *tree, stream **arguments) {
+    walk shape;
+    if (!ts_stream_common(in, tree, arguments[0], arguments[1], &shape)) return NULL;
+    stream *made = ts_stream_elements(in, tree, &shape, arguments, 2);
+    if (!made) return NULL;
+    made->read = read_binary;
+    made->state = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    return made;
+}
+
+static stream *open_call(evaluator *in, const node *tree) {
+    const function *does = tree->function;
+    stream *arguments[REFERENCE_ARGUMENTS] = {NULL};
+    for (int i = 0; i < tree->count && i < does->arrays; i++)
+        if (!(arguments[i] = ts_reference_open(in, tree->items[i]))) return NULL;
+    if (does->whole) return does->whole(in, tree, arguments);
+    if (does->binary && tree->count == 2) return open_binary(in, tree, arguments);
+    if (does->reduce) return ts_reference_reduce(in, tree, arguments[0]);
+    if (does->scan) return ts_reference_scan(in, tree, arguments[0]);
+    return open_unary(in, tree, arguments);
+}
+
+/* ---- Slices ---- */
 
 /* One item of an index: where the dim begins, how far it steps, and how many it keeps (-1: the dim is gone).
  */
@@ -360,60 +249,86 @@ static bool cut_dim(evaluator *in, const node *item, int64_t dim, cut *out) {
     return cut_integer(in, item, dim, &out->start);
 }
 
-static bool index_value(evaluator *in, const node *tree, ts_reference_value *out) {
-    ts_reference_value base;
-    if (!ts_reference_node(in, tree->items[0], &base)) return false;
-    if (tree->count - 1 > base.rank)
-        return ts_reference_refuse(in, tree, "%d indices of an array of %d dims", tree->count - 1, base.rank);
-    int64_t dims[TS_HOST_RANK], full[TS_HOST_RANK], strides[1][TS_HOST_RANK], index[TS_HOST_RANK] = {0},
-                                                                              at[1] = {0};
-    ts_reference_strides(&base, base.rank, base.dims, full);
-    int rank = 0;
-    for (int i = 0; i < base.rank; i++) {
-        cut part = {0, 1, base.dims[i]};
-        if (i + 1 < tree->count && !cut_dim(in, tree->items[i + 1], base.dims[i], &part)) return false;
-        at[0] += part.start * full[i];
+static stream *open_index(evaluator *in, const node *tree) {
+    stream *base = ts_reference_open(in, tree->items[0]);
+    if (!base) return NULL;
+    if (tree->count - 1 > base->rank) {
+        ts_reference_refuse(in, tree, "%d indices of an array of %d dims", tree->count - 1, base->rank);
+        return NULL;
+    }
+    walk full = ts_walk_rows(base->rank, base->dims), kept = {0};
+    int64_t offset = 0;
+    for (int i = 0; i < base->rank; i++) {
+        cut part = {0, 1, base->dims[i]};
+        if (i + 1 < tree->count && !cut_dim(in, tree->items[i + 1], base->dims[i], &part)) return NULL;
+        offset += part.start * full.strides[i];
         if (part.count < 0) continue;
-        strides[0][rank] = part.step * full[i];
-        dims[rank++] = part.count;
+        kept.strides[kept.rank] = part.step * full.strides[i];
+        kept.dims[kept.rank++] = part.count;
     }
-    if (!ts_reference_new(in, tree, rank, dims, out)) return false;
-    for (size_t i = 0; i < out->count; i++) {
-        out->values[i] = base.values[at[0]];
-        ts_reference_step(rank, dims, index, 1, strides, at);
-    }
-    return true;
+    return ts_stream_view(in, tree, base, offset, &kept);
 }
 
-bool ts_reference_node(evaluator *in, const node *tree, ts_reference_value *out) {
+/* ---- The whole ---- */
+
+stream *ts_reference_open(evaluator *in, const node *tree) {
     switch (tree->kind) {
     case NODE_NUMBER:
-        return number_value(in, tree, tree->number, out);
+        return open_number(in, tree, &tree->number);
     case NODE_NAME:
-        return name_value(in, tree, out);
+        return open_name(in, tree);
     case NODE_CALL:
-        return call(in, tree, out);
+        return open_call(in, tree);
     case NODE_INDEX:
-        return index_value(in, tree, out);
+        return open_index(in, tree);
     case NODE_SLICE:
     case NODE_TUPLE:
         break;
     }
-    return ts_reference_refuse(in, tree, "a list is not a value, expected one expression");
+    ts_reference_refuse(in, tree, "a list is not a value, expected one expression");
+    return NULL;
+}
+
+bool ts_reference_number(evaluator *in, const node *tree, const char *what, double *out) {
+    stream *value = ts_reference_open(in, tree);
+    if (!value) return false;
+    if (value->rank != 0) return ts_reference_refuse(in, tree, "expected a number as %s", what);
+    return ts_stream_read(in, value, 0, 1, out);
+}
+
+bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out) {
+    stream *value = ts_reference_open(in, tree);
+    double number = (double)NAN;
+    if (!value || (value->rank == 0 && !ts_stream_read(in, value, 0, 1, &number))) return false;
+    if (number != rint(number) || fabs(number) > 9007199254740992.0)
+        return ts_reference_refuse(in, tree, "expected an integer as %s", what);
+    *out = (int64_t)number;
+    return true;
+}
+
+bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count) {
+    for (int i = first; i < call->count; i++) {
+        const node *item = call->items[i];
+        if (item->kind == NODE_TUPLE) {
+            if (!ts_reference_integers(in, item, 0, list, count)) return false;
+            continue;
+        }
+        if (*count == TS_HOST_RANK) return ts_reference_refuse(in, item, "more than %d dims", TS_HOST_RANK);
+        if (!ts_reference_integer(in, item, "a dim", &list[(*count)++])) return false;
+    }
+    return true;
 }
 
 bool ts_reference_evaluate(ts_error *err, ts_arena *arena, const ts_reference *expression,
                            const ts_reference_name *names, size_t count, ts_reference_value *value) {
     evaluator in = {err, arena, &expression->source, names, count, false, NULL};
-    return ts_reference_node(&in, expression->root, value);
-}
-
-bool ts_check_bounds(ts_error *err, ts_arena *arena, const ts_check *check, const ts_reference_name *names,
-                     size_t count, const ts_reference_value *expected, ts_tolerance *tolerance) {
-    *tolerance = check->tolerance;
-    if (!check->err) return true;
-    ts_reference_value *value = TS_NEW(arena, ts_reference_value);
-    evaluator in = {err, arena, &check->err->source, names, count, true, expected};
-    tolerance->err = value;
-    return ts_reference_node(&in, check->err->root, value);
+    stream *all = ts_reference_open(&in, expression->root);
+    if (!all) return false;
+    if (all->count > 1 << 30)
+        return ts_reference_refuse(&in, expression->root, "the result would have more than 2^30 elements");
+    value->rank = all->rank;
+    memcpy(value->dims, all->dims, sizeof value->dims);
+    value->count = (size_t)all->count;
+    value->values = TS_NEW_ARRAY(arena, double, value->count);
+    return ts_stream_read(&in, all, 0, all->count, value->values);
 }

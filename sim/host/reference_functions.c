@@ -5,101 +5,166 @@
 #include "reference_tree.h"
 #include "tilesim/base/text.h"
 
-static double add(double a, double b) { return a + b; }
-static double subtract(double a, double b) { return a - b; }
-static double multiply(double a, double b) { return a * b; }
-static double divide(double a, double b) { return a / b; }
-static double floor_divide(double a, double b) { return floor(a / b); }
-static double modulo(double a, double b) { return a - b * floor(a / b); } /* the sign of b, as in Python */
-static double is_less(double a, double b) { return a < b; }
-static double is_at_most(double a, double b) { return a <= b; }
-static double is_greater(double a, double b) { return a > b; }
-static double is_at_least(double a, double b) { return a >= b; }
-static double is_equal(double a, double b) { return a == b; }
-static double is_different(double a, double b) { return a != b; }
+#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#pragma GCC optimize("O3")
+#endif
+
+#define PAIRS(name, result)                                                                                  \
+    static void name(double *restrict values, const double *restrict right, size_t count) {                  \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            double a = values[i], b = right[i];                                                              \
+            values[i] = (result);                                                                            \
+        }                                                                                                    \
+    }
+
+PAIRS(add, a + b)
+PAIRS(subtract, a - b)
+PAIRS(multiply, a *b)
+PAIRS(divide, a / b)
+PAIRS(floor_divide, floor(a / b))
+PAIRS(modulo, a - b * floor(a / b)) /* the sign of b, as in Python */
+PAIRS(power, pow(a, b))
+PAIRS(is_less, a < b)
+PAIRS(is_at_most, a <= b)
+PAIRS(is_greater, a > b)
+PAIRS(is_at_least, a >= b)
+PAIRS(is_equal, a == b)
+PAIRS(is_different, a != b)
 
 /* NaN wins, as in NumPy and XLA. */
-static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
-static double smaller(double a, double b) { return isnan(a) || a < b ? a : b; }
+#define LARGER(a, b)  (isnan(a) || (a) > (b) ? (a) : (b))
+#define SMALLER(a, b) (isnan(a) || (a) < (b) ? (a) : (b))
+PAIRS(limit, a < b ? a : (double)INFINITY)
+PAIRS(larger, LARGER(a, b))
+PAIRS(smaller, SMALLER(a, b))
 
 static double reciprocal_root(double x) { return 1 / sqrt(x); }
 static double reciprocal(double x) { return 1 / x; }
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double sign(double x) { return isnan(x) || x == 0 ? x : copysign(1, x); }
-
-/* Neumaier's compensated sum (ZAMM 54, 1974): the order does not show. */
-static double sum(const double *line, size_t count) {
-    double total = 0, lost = 0;
-    for (size_t i = 0; i < count; i++) {
-        double next = total + line[i];
-        lost += fabs(total) >= fabs(line[i]) ? (total - next) + line[i] : (line[i] - next) + total;
-        total = next;
-    }
-    return isfinite(total) ? total + lost : total;
-}
-
 /* The largest relative error of n roundings to f32 one after the other (Higham, Accuracy and Stability of
  * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes. */
 static double gamma_of(double n) { return n < 0x1p24 ? n * 0x1p-24 / (1 - n * 0x1p-24) : (double)INFINITY; }
 
-static double limit(double x, double most) { return x < most ? x : (double)INFINITY; }
+static double sign(double x) { return isnan(x) || x == 0 ? x : copysign(1, x); }
 
-static double norm(const double *line, size_t count) {
-    double total = 0;
-    for (size_t i = 0; i < count; i++) total += line[i] * line[i];
-    return sqrt(total);
+/* `one` takes the next element: with a tally of its own in a register where all go to one. */
+#define TALLIES(name, one)                                                                                   \
+    static void name(tally *all, size_t step, const double *values, size_t count) {                          \
+        tally only = *all;                                                                                   \
+        for (size_t i = 0; step > 0 && i < count; i++) all[i] = one(all[i], values[i]);                      \
+        for (size_t i = 0; step == 0 && i < count; i++) only = one(only, values[i]);                         \
+        if (step == 0) *all = only;                                                                          \
+    }
+
+/* Neumaier's compensated sum (ZAMM 54, 1974): the order does not show. */
+static inline tally sum_one(tally t, double x) {
+    double next = t.value + x;
+    t.extra += fabs(t.value) >= fabs(x) ? (t.value - next) + x : (x - next) + t.value;
+    t.value = next;
+    return t;
 }
 
-static double mean(const double *line, size_t count) { return sum(line, count) / (double)count; }
-
-static double variance(const double *line, size_t count) {
-    double center = mean(line, count), total = 0;
-    for (size_t i = 0; i < count; i++) total += (line[i] - center) * (line[i] - center);
-    return total / (double)count;
+static inline tally norm_one(tally t, double x) {
+    t.value += x * x;
+    return t;
 }
 
-static double product(const double *line, size_t count) {
-    double total = 1;
-    for (size_t i = 0; i < count; i++) total *= line[i];
-    return total;
+/* `extra` is the mean. */
+static inline tally square_one(tally t, double x) {
+    t.value += (x - t.extra) * (x - t.extra);
+    return t;
 }
 
-static double largest(const double *line, size_t count) {
-    double best = -(double)INFINITY;
-    for (size_t i = 0; i < count; i++) best = larger(best, line[i]);
-    return best;
+static inline tally product_one(tally t, double x) {
+    t.value *= x;
+    return t;
 }
 
-static double smallest(const double *line, size_t count) {
-    double best = (double)INFINITY;
-    for (size_t i = 0; i < count; i++) best = smaller(best, line[i]);
-    return best;
+static inline tally largest_one(tally t, double x) {
+    t.value = LARGER(t.value, x);
+    return t;
 }
 
-static double where_largest(const double *line, size_t count) {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        if (!isnan(line[best]) && (isnan(line[i]) || line[i] > line[best])) best = i;
-    return (double)best;
+static inline tally smallest_one(tally t, double x) {
+    t.value = SMALLER(t.value, x);
+    return t;
 }
 
-static double where_smallest(const double *line, size_t count) {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        if (!isnan(line[best]) && (isnan(line[i]) || line[i] < line[best])) best = i;
-    return (double)best;
+/* `extra` is where the best is, and a NaN is the best. */
+static inline tally take_if(tally t, double x, bool better) {
+    if (t.seen == 0 || (!isnan(t.value) && (isnan(x) || better))) {
+        t.value = x;
+        t.extra = (double)t.seen;
+    }
+    t.seen++;
+    return t;
+}
+
+static inline tally where_largest_one(tally t, double x) { return take_if(t, x, x > t.value); }
+static inline tally where_smallest_one(tally t, double x) { return take_if(t, x, x < t.value); }
+
+TALLIES(add_sum, sum_one)
+TALLIES(add_norm, norm_one)
+TALLIES(add_square, square_one)
+TALLIES(add_product, product_one)
+TALLIES(add_largest, largest_one)
+TALLIES(add_smallest, smallest_one)
+TALLIES(add_where_largest, where_largest_one)
+TALLIES(add_where_smallest, where_smallest_one)
+
+static double value_of(const tally *t, size_t count) {
+    (void)count;
+    return t->value;
+}
+
+static double place_of(const tally *t, size_t count) {
+    (void)count;
+    return t->extra;
+}
+
+static double sum_of(const tally *t, size_t count) {
+    (void)count;
+    return isfinite(t->value) ? t->value + t->extra : t->value;
+}
+
+static double mean_of(const tally *t, size_t count) { return sum_of(t, count) / (double)count; }
+static double mean_square_of(const tally *t, size_t count) { return t->value / (double)count; }
+
+static double root_of(const tally *t, size_t count) {
+    (void)count;
+    return sqrt(t->value);
+}
+
+static const reduction sum = {0, {add_sum}, NULL, sum_of};
+static const reduction mean = {0, {add_sum}, NULL, mean_of};
+static const reduction variance = {0, {add_sum, add_square}, mean_of, mean_square_of};
+static const reduction norm = {0, {add_norm}, NULL, root_of};
+static const reduction product = {1, {add_product}, NULL, value_of};
+static const reduction largest = {-(double)INFINITY, {add_largest}, NULL, value_of};
+static const reduction smallest = {(double)INFINITY, {add_smallest}, NULL, value_of};
+static const reduction where_largest = {0, {add_where_largest}, NULL, place_of};
+static const reduction where_smallest = {0, {add_where_smallest}, NULL, place_of};
+
+static double reduce_line(const reduction *does, const double *line, size_t count) {
+    tally t = {does->start, 0, 0};
+    does->add[0](&t, 0, line, count);
+    if (does->add[1]) {
+        t = (tally){0, does->turn(&t, count), 0};
+        does->add[1](&t, 0, line, count);
+    }
+    return does->finish(&t, count);
 }
 
 static void softmax(double *line, size_t count, double eps) {
     (void)eps;
-    double top = largest(line, count);
+    double top = reduce_line(&largest, line, count);
     for (size_t i = 0; i < count; i++) line[i] = exp(line[i] - top);
-    double total = sum(line, count);
+    double total = reduce_line(&sum, line, count);
     for (size_t i = 0; i < count; i++) line[i] /= total;
 }
 
 static void normalize(double *line, size_t count, double eps) {
-    double center = mean(line, count), width = sqrt(variance(line, count) + eps);
+    double center = reduce_line(&mean, line, count), width = sqrt(reduce_line(&variance, line, count) + eps);
     for (size_t i = 0; i < count; i++) line[i] = (line[i] - center) / width;
 }
 
@@ -116,11 +181,11 @@ enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 
 #define BINARY(name, meaning, error, does)                                                                    \
     { name, name "(x, y)", meaning, error, 2, 2, 2, 0, .binary = (does) }
 #define REDUCTION(name, meaning, error, does)                                                                 \
-    { name, name "(x, axis=0, keepdims=1)", meaning, error, 1, 1, 1, REDUCE, .reduce = (does) }
+    { name, name "(x, axis=0, keepdims=1)", meaning, error, 1, 1, 1, REDUCE, .reduce = &(does) }
 #define EITHER(name, meaning, error, pair, line)                                                             \
     {                                                                                                        \
         name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, error, 1, 2, 2, REDUCE,             \
-            .binary = (pair), .reduce = (line)                                                               \
+            .binary = (pair), .reduce = &(line)                                                               \
     }
 #define WHOLE(name, usage, meaning, error, least, most, arrays, does)                                        \
     { name, usage, meaning, error, least, most, arrays, 0, .whole = (does) }
@@ -151,7 +216,7 @@ static const function table[] = {
     UNARY("sqrt", "square root", ROUNDED(1), sqrt),
     UNARY("tanh", "hyperbolic tangent", LIBM, tanh),
     UNARY("trunc", "the integer toward zero", EXACT, trunc),
-    BINARY("pow", "x to the power y", LIBM, pow),
+    BINARY("pow", "x to the power y", LIBM, power),
     BINARY("limit", "x where it is below y, else infinity", EXACT, limit),
     EITHER("max", "the larger of two, or the largest along axes", EXACT, larger, largest),
     EITHER("min", "the smaller of two, or the smallest along axes", EXACT, smaller, smallest),
@@ -194,7 +259,7 @@ static const function table[] = {
     OPERATOR("/", divide),
     OPERATOR("//", floor_divide),
     OPERATOR("%", modulo),
-    OPERATOR("**", pow),
+    OPERATOR("**", power),
     OPERATOR("<", is_less),
     OPERATOR("<=", is_at_most),
     OPERATOR(">", is_greater),

@@ -359,7 +359,7 @@ static bool parse_bounds(parser *in, ts_check *check) {
 bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, size_t begin, size_t end,
                     ts_check *check) {
     ts_source text = cut(source, begin, end);
-    *check = (ts_check){.tolerance = {-1, -1, -1, NULL}};
+    *check = (ts_check){.tolerance = {-1, -1, -1}};
     const node *left = ts_reference_parse_at(err, arena, &text, &begin, true);
     if (!(check->actual = new_reference(arena, &text, left))) return false;
     while (left->kind == NODE_INDEX) left = left->items[0];

@@ -6,8 +6,24 @@
 
 typedef struct node node;
 typedef struct evaluator evaluator;
+typedef struct stream stream; /* values of a part of the tree: reference_stream.h */
 
 typedef enum { KEYWORD_AXIS, KEYWORD_KEEPDIMS, KEYWORD_EPS, KEYWORDS } keyword;
+
+/* What a reduction knows of the elements so far. */
+typedef struct {
+    double value, extra;
+    int64_t seen;
+} tally;
+
+/* A reduction to one value. One that needs a second pass has a second `add`, and `turn` between the two. */
+typedef struct {
+    double start; /* of tally.value */
+    /* Elements that come next: all to one tally where `step` is 0, each to one of its own where it is 1. */
+    void (*add[2])(tally *, size_t step, const double *values, size_t count);
+    double (*turn)(const tally *, size_t count);   /* tally.extra in the second pass */
+    double (*finish)(const tally *, size_t count); /* of `count` elements */
+} reduction;
 
 /* One row of the table. What it does is the one of the pointers that is set; max and min set two, and take
  * one array to reduce or two to compare. */
@@ -18,10 +34,10 @@ typedef struct {
     int arrays;                  /* so many of them are values; the others are dims, or a type */
     unsigned keywords;           /* bits 1 << keyword */
     double (*unary)(double);
-    double (*binary)(double, double);
-    double (*reduce)(const double *line, size_t count);   /* along an axis, to one value */
+    void (*binary)(double *values, const double *right, size_t count); /* element by element, in place */
+    const reduction *reduce;
     void (*scan)(double *line, size_t count, double eps); /* along an axis, in place */
-    bool (*whole)(evaluator *, const node *, ts_reference_value *arguments, ts_reference_value *out);
+    stream *(*whole)(evaluator *, const node *, stream **arguments);
 } function;
 
 typedef enum { NODE_NUMBER, NODE_NAME, NODE_CALL, NODE_INDEX, NODE_SLICE, NODE_TUPLE } node_kind;
@@ -50,8 +66,8 @@ struct evaluator {
     const ts_source *source;
     const ts_reference_name *names;
     size_t name_count;
-    bool has_expected;                  /* the name `expected` is known */
-    const ts_reference_value *expected; /* and its value; NULL while names are only looked up */
+    bool has_expected; /* the name `expected` is known */
+    stream *expected;  /* and what it stands for; NULL while names are only looked up */
 };
 
 const function *ts_reference_find(const char *name);
@@ -61,34 +77,27 @@ const char *ts_reference_nearest(const char *name);
 const node *ts_reference_parse_at(ts_error *err, ts_arena *arena, const ts_source *source, size_t *at,
                                   bool name_only);
 
-bool ts_reference_node(evaluator *in, const node *tree, ts_reference_value *out);
-/* A new value of these dims; an error at `place` where it is too large. */
-bool ts_reference_new(evaluator *in, const node *place, int rank, const int64_t *dims,
-                      ts_reference_value *out);
+/* NULL on error. */
+stream *ts_reference_open(evaluator *in, const node *tree);
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
+bool ts_reference_number(evaluator *in, const node *tree, const char *what, double *out);
 /* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its members.
  */
 bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count);
-/* NumPy's broadcasting of two shapes. */
-bool ts_reference_broadcast(evaluator *in, const node *place, const ts_reference_value *a,
-                            const ts_reference_value *b, ts_reference_value *out);
-/* Strides of `value` in elements for walking a shape that it broadcasts to: 0 where it repeats. */
-void ts_reference_strides(const ts_reference_value *value, int rank, const int64_t *dims, int64_t *strides);
-/* Counts `index` up by one; moves each offset by its strides (`ways` rows of TS_HOST_RANK). */
-void ts_reference_step(int rank, const int64_t *dims, int64_t *index, int ways,
-                       int64_t strides[][TS_HOST_RANK], int64_t *offsets);
 bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-bool ts_reference_where(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_matmul(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_transpose(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_reshape(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_iota(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_take(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_bincount(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_conv(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
-bool ts_reference_cast(evaluator *, const node *, ts_reference_value *, ts_reference_value *);
+stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value);
+stream *ts_reference_scan(evaluator *in, const node *tree, stream *value);
+stream *ts_reference_where(evaluator *, const node *, stream **);
+stream *ts_reference_matmul(evaluator *, const node *, stream **);
+stream *ts_reference_transpose(evaluator *, const node *, stream **);
+stream *ts_reference_reshape(evaluator *, const node *, stream **);
+stream *ts_reference_iota(evaluator *, const node *, stream **);
+stream *ts_reference_take(evaluator *, const node *, stream **);
+stream *ts_reference_bincount(evaluator *, const node *, stream **);
+stream *ts_reference_conv(evaluator *, const node *, stream **);
+stream *ts_reference_cast(evaluator *, const node *, stream **);
 
 /* What a type can say. */
 typedef struct {

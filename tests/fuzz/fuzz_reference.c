@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const ts_host_array x = {TS_DTYPE_F32, 2, {2, 3}, (uint8_t *)x_data, sizeof x_data};
     static const ts_host_array y = {TS_DTYPE_S8, 1, {3}, y_data, sizeof y_data};
     static const ts_reference_name names[] = {{"x", &x, 0}, {"y", &y, 0}, {"N", NULL, 2}};
+    static const ts_reference_names all = {names, 3};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_source source = {"fuzz", (const char *)data, size};
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool ok = ts_check_parse(&err, arena, &source, 0, size, &check);
     assert(ok == (err.kind == TS_ERROR_NONE));
     if (ok && !ts_check_uses(&check, "iota") && !memmem(data, size, "iota", 4)) {
-        ok = ts_check_run(&err, arena, &check, names, 3, &result);
+        ok = ts_check_run(&err, arena, &check, &all, &all, &result);
         assert(ok == (err.kind == TS_ERROR_NONE));
         assert(!ok || (result.failed <= result.count && (result.worst < result.count || result.count == 0)));
     }

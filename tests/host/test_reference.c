@@ -27,6 +27,7 @@ static ts_host_array c = {TS_DTYPE_C64, 1, {1}, (uint8_t *)y_data, 8};
 static const ts_reference_name names[] = {{"x", &x, 0}, {"y", &y, 0},     {"p", &p, 0},     {"h", &h, 0},
                                           {"c", &c, 0}, {"odd", &odd, 0}, {"ROWS", NULL, 2}};
 enum { NAMES = sizeof names / sizeof *names };
+static const ts_reference_names all = {names, NAMES};
 
 static void print_value(const ts_reference_value *value, ts_text *out) {
     ts_text_add_char(out, '[');
@@ -150,6 +151,174 @@ static void value_rows(void **state) {
         print_value(&value, &text);
         if (strcmp(text.bytes, values[i].value) != 0)
             fail_msg("%s: %s, expected %s", values[i].expression, text.bytes, values[i].value);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- Arrays of many blocks, against the definition of each function, element by element ---- */
+
+enum { A = 5, B = 600, C = 7, DEPTH = 331 };
+static float big_data[A * B * C], left_data[3 * 301 * DEPTH], right_data[DEPTH * 37];
+
+static double big(int64_t i, int64_t k, int64_t l) { return (double)big_data[(i * B + k) * C + l]; }
+static double left(int64_t m, int64_t row, int64_t k) { return (double)left_data[(m * 301 + row) * DEPTH + k]; }
+static double right(int64_t k, int64_t column) { return (double)right_data[k * 37 + column]; }
+
+static double plus_row(const int64_t *i) { return big(i[0], i[1], i[2]) + (double)y_data[i[2] % 3]; }
+static double times_column(const int64_t *i) { return big(i[0], i[1], i[2]) * big(0, i[1], 0); }
+static double times_own_row(const int64_t *i) { return big(i[0], i[1], i[2]) * exp(big(0, 0, i[2])); }
+static double turned(const int64_t *i) { return exp(big(i[1], i[2], i[0])) + 1; }
+static double cut_out(const int64_t *i) { return -big(2 * i[0], 3 + 7 * i[1], 1 + i[2]); }
+static double taken(const int64_t *i) { return exp(big(i[0], 599 - i[1], i[2])); }
+static double chosen(const int64_t *i) { return i[1] % 3 < i[2] % 2 ? big(i[0], i[1], i[2]) : -1; }
+static double scaled(const int64_t *i) { return big(i[0], i[1], i[2]) * exp(big(i[0], i[1], 0)); }
+
+static double summed(const int64_t *i) {
+    double total = 0;
+    for (int b = 0; b < B; b++) total += big(i[0], b, i[1]);
+    return total;
+}
+
+static double summed_outside(const int64_t *i) {
+    double total = 0;
+    for (int a = 0; a < A; a++)
+        for (int l = 0; l < C; l++) total += big(a, i[1], l);
+    return total;
+}
+
+static double spread(const int64_t *i) {
+    double total = 0, mean = summed(i) / B;
+    for (int b = 0; b < B; b++) total += (big(i[0], b, i[1]) - mean) * (big(i[0], b, i[1]) - mean);
+    return total / B;
+}
+
+static double where_largest(const int64_t *i) {
+    int best = 0;
+    for (int b = 1; b < B; b++)
+        if (big(i[0], b, i[1]) > big(i[0], best, i[1])) best = b;
+    return best;
+}
+
+static double multiplied(const int64_t *i) {
+    double product = 1;
+    for (int a = 0; a < A; a++) product *= big(a, i[0], i[1]) / 8;
+    return product;
+}
+
+static double ran(const int64_t *i) {
+    double total = 0;
+    for (int b = 0; b <= i[1]; b++) total += big(i[0], b, i[2]);
+    return total;
+}
+
+static double centered(const int64_t *i) {
+    const int64_t line[] = {i[0], i[2]};
+    return (big(i[0], i[1], i[2]) - summed(line) / B) / sqrt(spread(line) + 0.25);
+}
+
+static double soft(const int64_t *i) {
+    double top = -(double)INFINITY, total = 0;
+    for (int l = 0; l < C; l++) top = fmax(top, big(i[0], i[1], l));
+    for (int l = 0; l < C; l++) total += exp(big(i[0], i[1], l) - top);
+    return exp(big(i[0], i[1], i[2]) - top) / total;
+}
+
+static double matrix_product(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += left(i[0], i[1], k) * right(k, i[2]);
+    return total;
+}
+
+static double own_product(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += left(0, i[1], k) * left(i[0], i[2], k);
+    return total;
+}
+
+static double window(const int64_t *i) {
+    double total = 0;
+    for (int r = 0; r < 3; r++)
+        for (int s = 0; s < 4; s++)
+            for (int l = 0; l < C; l++) {
+                int64_t v = i[1] + r - 1, w = i[2] + s - 2;
+                bool inside = v >= 0 && v < 20 && w >= 0 && w < 30;
+                if (inside) total += big(i[0], v * 30 + w, l) * right(0, ((r * 4 + s) * C + l) * 2 + i[3]);
+            }
+    return total;
+}
+
+/* Exact: the same operations in the same order, but for compensated sums. */
+static const struct {
+    const char *expression;
+    int rank;
+    int64_t dims[4];
+    double bound;
+    double (*value)(const int64_t *index);
+} definitions[] = {
+    {"big + reshape(take(y, iota(7) % 3), 7)", 3, {A, B, C}, 0, plus_row},
+    {"big * big[0, :, :1]", 3, {A, B, C}, 0, times_column},
+    {"big * exp(big)[0, 0]", 3, {A, B, C}, 0, times_own_row},
+    {"transpose(exp(big), 2, 0, 1) + 1", 3, {C, A, B}, 0, turned},
+    {"-big[::2, 3:590:7, 1:]", 3, {3, 84, 6}, 0, cut_out},
+    {"take(exp(big), 599 - iota(600), axis=1)", 3, {A, B, C}, 0, taken},
+    {"where(iota(600, 7, axis=0) % 3 < iota(600, 7) % 2, big, -1)", 3, {A, B, C}, 0, chosen},
+    {"big * exp(max(big[:, :, :1], axis=2, keepdims=1))", 3, {A, B, C}, 0, scaled},
+    {"sum(big, axis=1)", 2, {A, C}, 1e-10, summed},
+    {"sum(big, axis=(2, 0), keepdims=1)", 3, {1, B, 1}, 1e-12, summed_outside},
+    {"var(softmax(big) * 0 + big, axis=1)", 2, {A, C}, 1e-10, spread},
+    {"argmax(big, axis=1)", 2, {A, C}, 0, where_largest},
+    {"prod(big / 8, axis=0)", 2, {B, C}, 0, multiplied},
+    {"cumsum(big, axis=1)", 3, {A, B, C}, 0, ran},
+    {"normalize(big, axis=1, eps=0.25)", 3, {A, B, C}, 1e-12, centered},
+    {"softmax(big)", 3, {A, B, C}, 1e-15, soft},
+    {"matmul(left, right)", 3, {3, 301, 37}, 0, matrix_product},
+    {"matmul(left[0], transpose(left, 0, 2, 1))", 3, {3, 301, 301}, 0, own_product},
+    {"matmul(softmax(left) * 0 + left, cumsum(right) * 0 + right)", 3, {3, 301, 37}, 0, matrix_product},
+    {"conv(reshape(big, 5, 20, 30, 7), reshape(reshape(right, 331 * 37)[:168], 3, 4, 7, 2))",
+     4,
+     {A, 20, 30, 2},
+     0,
+     window},
+};
+
+static void fill_data(float *data, size_t count) {
+    static uint64_t state = 1;
+    for (size_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+        data[i] = (float)(state >> 40) * 0x1p-20f - 8;
+    }
+}
+
+static void blocks_equal_the_definition(void **state) {
+    (void)state;
+    fill_data(big_data, sizeof big_data / sizeof *big_data);
+    fill_data(left_data, sizeof left_data / sizeof *left_data);
+    fill_data(right_data, sizeof right_data / sizeof *right_data);
+    ts_host_array arrays[] = {
+        {TS_DTYPE_F32, 3, {A, B, C}, (uint8_t *)big_data, sizeof big_data},
+        {TS_DTYPE_F32, 3, {3, 301, DEPTH}, (uint8_t *)left_data, sizeof left_data},
+        {TS_DTYPE_F32, 2, {DEPTH, 37}, (uint8_t *)right_data, sizeof right_data},
+    };
+    const ts_reference_name large[] = {
+        {"big", &arrays[0], 0}, {"left", &arrays[1], 0}, {"right", &arrays[2], 0}, {"y", &y, 0}};
+    for (size_t n = 0; n < sizeof definitions / sizeof *definitions; n++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_reference_value value;
+        const char *text = definitions[n].expression;
+        ts_source source = {"test", text, strlen(text)};
+        const ts_reference *tree = ts_reference_parse(&err, arena, &source, 0, source.length);
+        if (!tree || !ts_reference_evaluate(&err, arena, tree, large, 4, &value))
+            fail_msg("%s: %s", text, err.message);
+        assert_int_equal(value.rank, definitions[n].rank);
+        for (int i = 0; i < value.rank; i++) assert_int_equal(value.dims[i], definitions[n].dims[i]);
+        for (size_t at = 0; at < value.count; at++) {
+            int64_t index[4], rest = (int64_t)at;
+            for (int i = value.rank - 1; i >= 0; rest /= value.dims[i--]) index[i] = rest % value.dims[i];
+            double wanted = definitions[n].value(index);
+            if (!(fabs(value.values[at] - wanted) <= definitions[n].bound * fmax(1, fabs(wanted))))
+                fail_msg("%s, element %zu: %a, expected %a", text, at, value.values[at], wanted);
+        }
         ts_arena_free(arena);
     }
 }
@@ -371,7 +540,7 @@ static void check_rows(void **state) {
         ts_check_result result;
         ts_source source = {"test", checks[i].text, strlen(checks[i].text)};
         if (!ts_check_parse(&err, arena, &source, 0, source.length, &check) ||
-            !ts_check_run(&err, arena, &check, names, NAMES, &result))
+            !ts_check_run(&err, arena, &check, &all, &all, &result))
             fail_msg("%s: %s", checks[i].text, err.message);
         if (result.failed != checks[i].failed || result.worst != checks[i].worst ||
             fabs(result.max_ulp - checks[i].max_ulp) > 1e-6 * checks[i].max_ulp + 0.01)
@@ -415,7 +584,7 @@ static void bad_check_rows(void **state) {
         ts_check_result result;
         ts_source source = {"test", bad_checks[i].text, strlen(bad_checks[i].text)};
         if (ts_check_parse(&err, arena, &source, 0, source.length, &check) &&
-            ts_check_run(&err, arena, &check, names, NAMES, &result))
+            ts_check_run(&err, arena, &check, &all, &all, &result))
             fail_msg("%s: no error", bad_checks[i].text);
         if (strcmp(err.message, bad_checks[i].message) != 0 || err.column != bad_checks[i].column)
             fail_msg("%s: column %d: %s", bad_checks[i].text, err.column, err.message);
@@ -434,7 +603,7 @@ static void result_names_the_worst_element(void **state) {
     assert_true(ts_check_parse(&err, arena, &source, 7, source.length, &check));
     assert_true(ts_check_uses(&check, "odd"));
     assert_false(ts_check_uses(&check, "x"));
-    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_true(ts_check_run(&err, arena, &check, &all, &all, &result));
     assert_int_equal(result.failed, 0); /* NaN and the infinity are equal to themselves */
     assert_int_equal(result.count, 5);
     assert_int_equal(result.rank, 1);
@@ -454,7 +623,7 @@ static void result_has_the_first_mismatches(void **state) {
     ts_check_result result;
     ts_source source = {"test", text, strlen(text)};
     assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
-    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_true(ts_check_run(&err, arena, &check, &all, &all, &result));
     assert_int_equal(result.failed, 5);
     assert_int_equal(result.mismatch_count, 5);
     assert_int_equal(result.mismatches[0].at, 0);
@@ -465,7 +634,7 @@ static void result_has_the_first_mismatches(void **state) {
     text = "x ~= 0";
     source = (ts_source){"test", text, strlen(text)};
     assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
-    assert_true(ts_check_run(&err, arena, &check, names, NAMES, &result));
+    assert_true(ts_check_run(&err, arena, &check, &all, &all, &result));
     assert_true(result.failed == 6 && result.mismatch_count == TS_MISMATCHES && TS_MISMATCHES == 5);
     ts_arena_free(arena);
 }
@@ -517,6 +686,7 @@ static void functions_are_listed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value_rows),
+        cmocka_unit_test(blocks_equal_the_definition),
         cmocka_unit_test(refusal_rows),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(distance_rows),

@@ -29,6 +29,11 @@ typedef struct {
     double number;
 } ts_reference_name;
 
+typedef struct {
+    const ts_reference_name *list;
+    size_t count;
+} ts_reference_names;
+
 /* Bytes [begin, end) of the source, up to a ';' comment; they must be one whole expression. Errors point into
  * `source`, which must live as long as the result. NULL on error. */
 const ts_reference *ts_reference_parse(ts_error *err, ts_arena *arena, const ts_source *source, size_t begin,
@@ -43,10 +48,6 @@ typedef struct {
     double ulp; /* of the checked type, at the expected value */
     double abs; /* |actual - expected| */
     double rel; /* |actual - expected| / |expected| */
-    /* err=: what the result may be off before its last rounding, an element each; it is broadcast. The element
-     * passes between expected - err and expected + err, both rounded to the type (no rounding where the type is
-     * not a float). Infinity lets everything pass, NaN nothing. NULL: not stated. */
-    const ts_reference_value *err;
 } ts_tolerance;
 
 enum { TS_MISMATCHES = 5 }; /* that a result keeps */
@@ -73,17 +74,16 @@ typedef struct {
  * infinity that `actual` is. */
 double ts_reference_ulps(ts_dtype dtype, double actual, double expected);
 
-/* `expected` is broadcast to the shape of `actual`; false when it does not fit. */
-bool ts_reference_compare(ts_dtype dtype, const ts_reference_value *actual,
-                          const ts_reference_value *expected, ts_tolerance tolerance,
-                          ts_check_result *result);
-
 /* One `.check`: the part behind the word. The left side is a name, or a slice of one; its type gives the ulp.
  * '==' and '~=' without a bound ask for the expected value rounded to the type: 0.5 ulp. */
 typedef struct {
     const ts_reference *actual, *expected;
-    const ts_reference *err; /* in which `expected` is the value of the right side; NULL without a bound err= */
-    ts_tolerance tolerance;  /* its err is left to the evaluation */
+    /* err=: what the result may be off before its last rounding, an element each; it is broadcast, and
+     * `expected` in it is the value of the right side. The element passes between expected - err and
+     * expected + err, both rounded to the type (no rounding where the type is not a float). Infinity lets
+     * everything pass, NaN nothing. NULL: not stated. */
+    const ts_reference *err;
+    ts_tolerance tolerance;
     const char *name; /* of the left side */
 } ts_check;
 
@@ -92,13 +92,11 @@ bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, siz
 bool ts_check_uses(const ts_check *check, const char *name);
 /* Every value that the check names is among the names (whose arrays may still be empty). */
 bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count);
-/* The bounds of the check where its right side is `expected`; tolerance->err lives in the arena. */
-bool ts_check_bounds(ts_error *err, ts_arena *arena, const ts_check *check, const ts_reference_name *names,
-                     size_t count, const ts_reference_value *expected, ts_tolerance *tolerance);
-/* False on an error (an unknown name, shapes that do not fit); whether the check passed is in result->failed.
- */
-bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_name *names,
-                  size_t count, ts_check_result *result);
+/* The left side is computed from the names in `after`; the right side and err=, which are broadcast to its
+ * shape, from those in `before`. False on an error (an unknown name, shapes that do not fit); whether the check
+ * passed is in result->failed. */
+bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
+                  const ts_reference_names *before, ts_check_result *result);
 
 /* A row of the table of functions: "softmax(x, axis=-1)", what it means, and how far its result may be from the
  * exact one, in roundings and ulp of double precision. */

@@ -1,0 +1,310 @@
+/* Products of matrices in double precision: each element sums over K in order, without fused multiply-add. A
+ * block of rows at a time, blocked for the caches, with a tile of the result in registers. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "reference_stream.h"
+#include "tilesim/base/number.h"
+
+#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#pragma GCC optimize("O3")
+#endif
+
+enum {
+    TILE_ROWS = 4,
+    LANES = 16,      /* columns of a tile */
+    DEPTH = 128,     /* of K at once: a strip stays in the first cache */
+    PANEL = 1 << 20, /* elements of B that are held: 8 MiB */
+    BLOCK = 1 << 19, /* elements of A, or of the result, at once */
+    MOST_ROWS = 256, /* at once; more would make nothing faster */
+    LEAST_ROWS = 16, /* for which B is worth reading */
+};
+
+/* ---- Tiles ---- */
+
+/* c[rows][columns] += a[rows][depth] * B, whose columns lie in strips of LANES: depth rows, then the next
+ * strip. */
+typedef struct {
+    const double *a, *strips;
+    double *c;
+    int64_t rows, columns, depth, a_stride, c_stride;
+} product;
+
+/* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES]. */
+typedef void tile_function(const double *const *a, const double *strip, int64_t depth, double *tile);
+
+/* By 4 rows of 2 vectors, which the registers of every host hold. */
+#define MULTIPLY(name, target, bytes)                                                                        \
+    typedef double name##_vector                                                                             \
+        __attribute__((vector_size(bytes), aligned(sizeof(double)), may_alias));                             \
+    target static void name(const double *const *a, const double *strip, int64_t depth, double *tile) {      \
+        enum { WIDTH = (bytes) / sizeof(double) };                                                           \
+        const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];                                         \
+        for (int column = 0; column < LANES; column += 2 * WIDTH) {                                          \
+            name##_vector c[2 * TILE_ROWS];                                                                  \
+            for (int i = 0; i < 2 * TILE_ROWS; i++)                                                          \
+                c[i] = *(name##_vector *)(tile + i / 2 * LANES + column + i % 2 * WIDTH);                    \
+            for (int64_t k = 0; k < depth; k++) {                                                            \
+                const name##_vector *b = (const name##_vector *)(strip + k * LANES + column);                \
+                c[0] += a0[k] * b[0];                                                                        \
+                c[1] += a0[k] * b[1];                                                                        \
+                c[2] += a1[k] * b[0];                                                                        \
+                c[3] += a1[k] * b[1];                                                                        \
+                c[4] += a2[k] * b[0];                                                                        \
+                c[5] += a2[k] * b[1];                                                                        \
+                c[6] += a3[k] * b[0];                                                                        \
+                c[7] += a3[k] * b[1];                                                                        \
+            }                                                                                                \
+            for (int i = 0; i < 2 * TILE_ROWS; i++)                                                          \
+                *(name##_vector *)(tile + i / 2 * LANES + column + i % 2 * WIDTH) = c[i];                    \
+        }                                                                                                    \
+    }
+
+MULTIPLY(multiply_base, , 16)
+
+#ifdef __x86_64__
+MULTIPLY(multiply_avx2, __attribute__((target("avx2"))), 32)
+MULTIPLY(multiply_avx512, __attribute__((target("avx512f"))), 64)
+
+static tile_function *best_multiply(void) {
+    return __builtin_cpu_supports("avx512f") ? multiply_avx512
+           : __builtin_cpu_supports("avx2")  ? multiply_avx2
+                                             : multiply_base;
+}
+#else
+static tile_function *best_multiply(void) { return multiply_base; }
+#endif
+
+/* Rows behind the last are the last once more, and columns behind the last are zero; neither is stored. */
+static void multiply_at(const product *p, tile_function *multiply, const int64_t *at) {
+    int64_t row = at[0], column = at[1], k = at[2];
+    int64_t rows = p->rows - row, columns = p->columns - column, depth = p->depth - k;
+    double tile[TILE_ROWS * LANES] = {0};
+    const double *a[TILE_ROWS];
+    if (columns > LANES) columns = LANES;
+    for (int64_t i = 0; i < TILE_ROWS; i++) {
+        int64_t from = row + (i < rows ? i : rows - 1);
+        a[i] = p->a + from * p->a_stride + k;
+        memcpy(tile + i * LANES, p->c + from * p->c_stride + column, (size_t)columns * sizeof *tile);
+    }
+    multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH, tile);
+    for (int64_t i = 0; i < TILE_ROWS && i < rows; i++)
+        memcpy(p->c + (row + i) * p->c_stride + column, tile + i * LANES, (size_t)columns * sizeof *tile);
+}
+
+static void multiply(const product *p) {
+    tile_function *best = best_multiply();
+    for (int64_t k = 0; k < p->depth; k += DEPTH)
+        for (int64_t column = 0; column < p->columns; column += LANES)
+            for (int64_t row = 0; row < p->rows; row += TILE_ROWS)
+                multiply_at(p, best, (const int64_t[]){row, column, k});
+}
+
+static int64_t padded(int64_t columns) { return ts_ceil_div(columns, LANES) * LANES; }
+
+/* Reads `depth` rows of `columns` into strips; those behind the last column stay zero. */
+static bool read_strips(evaluator *in, stream *from, int64_t begin, int64_t depth, int64_t columns,
+                        double *strips) {
+    double some[REFERENCE_BLOCK];
+    for (int64_t k = 0; k < depth; k++) {
+        for (int64_t at = 0; at < columns; at += REFERENCE_BLOCK) {
+            int64_t count = columns - at < REFERENCE_BLOCK ? columns - at : REFERENCE_BLOCK;
+            if (!ts_stream_read(in, from, begin + k * columns + at, count, some)) return false;
+            for (int64_t i = 0; i < count; i += LANES)
+                memcpy(strips + (at + i) * depth + k * LANES, some + i,
+                       (size_t)(count - i < LANES ? count - i : LANES) * sizeof *some);
+        }
+    }
+    return true;
+}
+
+/* The most even number of rows at once, of `rows` that are `width` long. */
+static int64_t rows_at_once(int64_t rows, int64_t width, int64_t least) {
+    int64_t most = BLOCK / (width > 1 ? width : 1);
+    if (most > MOST_ROWS) most = MOST_ROWS;
+    if (most < least) most = least;
+    return rows > most ? ts_ceil_div(rows, ts_ceil_div(rows, most)) : rows > 0 ? rows : 1;
+}
+
+/* ---- Matrices ---- */
+
+typedef struct {
+    int64_t rows, inner, columns;
+    walk a_of, b_of; /* the matrices of a batch */
+    double *a, *strips;
+    int64_t depth;          /* rows of B in `strips` */
+    int64_t held, held_row; /* the matrix and row where `strips` begins; -1: nothing is read */
+} matrices;
+
+static bool hold_panel(evaluator *in, stream *self, int64_t matrix, int64_t row) {
+    matrices *m = self->state;
+    int64_t left = m->inner - row;
+    if (m->held == matrix && m->held_row == row) return true;
+    m->held = matrix;
+    m->held_row = row;
+    return read_strips(in, self->arguments[1], (matrix * m->inner + row) * m->columns,
+                       left < m->depth ? left : m->depth, m->columns, m->strips);
+}
+
+static int64_t matrix_of(const walk *batch, int64_t number) {
+    walker w;
+    ts_walker_begin(&w, batch, number);
+    return w.at;
+}
+
+/* Rows that are of one matrix. */
+static bool multiply_rows(evaluator *in, stream *self, int64_t first, int64_t rows, double *out) {
+    matrices *m = self->state;
+    int64_t number = first / m->rows, row = first % m->rows;
+    int64_t a = matrix_of(&m->a_of, number), b = matrix_of(&m->b_of, number);
+    memset(out, 0, (size_t)(rows * m->columns) * sizeof *out);
+    if (!ts_stream_read(in, self->arguments[0], (a * m->rows + row) * m->inner, rows * m->inner, m->a))
+        return false;
+    for (int64_t k = 0; k < m->inner; k += m->depth) {
+        if (!hold_panel(in, self, b, k)) return false;
+        int64_t depth = m->inner - k < m->depth ? m->inner - k : m->depth;
+        multiply(&(product){m->a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns});
+    }
+    return true;
+}
+
+static bool fill_matmul(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    const matrices *m = self->state;
+    int64_t row = begin / m->columns, end = (begin + count) / m->columns;
+    while (row < end) {
+        int64_t some = m->rows - row % m->rows;
+        if (some > end - row) some = end - row;
+        if (!multiply_rows(in, self, row, some, out)) return false;
+        out += some * m->columns;
+        row += some;
+    }
+    return true;
+}
+
+/* The dims in front of the last two, as a shape of their own. */
+static stream batch_of(const stream *value) {
+    stream batch = *value;
+    batch.rank -= 2;
+    return batch;
+}
+
+static bool check_matrices(evaluator *in, const node *tree, const stream *a, const stream *b) {
+    if (a->rank < 2 || b->rank < 2)
+        return ts_reference_refuse(in, tree, "'matmul' takes arrays of 2 dims or more");
+    if (b->dims[b->rank - 2] == a->dims[a->rank - 1]) return true;
+    return ts_reference_refuse(in, tree,
+                               "'matmul' of [%" PRId64 ",%" PRId64 "] and [%" PRId64 ",%" PRId64
+                               "]: the inner dims differ",
+                               a->dims[a->rank - 2], a->dims[a->rank - 1], b->dims[b->rank - 2],
+                               b->dims[b->rank - 1]);
+}
+
+/* What is read at another time than in order, or again, must be cheap. */
+static bool take_arguments(evaluator *in, stream *made, stream **arguments) {
+    const matrices *m = made->state;
+    bool again = made->count / (m->columns > 0 ? m->columns : 1) * m->inner > arguments[0]->count;
+    made->arguments[0] = again ? ts_stream_steady(in, arguments[0]) : arguments[0];
+    made->arguments[1] = ts_stream_steady(in, arguments[1]);
+    return made->arguments[0] && made->arguments[1];
+}
+
+stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments) {
+    stream *a = arguments[0], *b = arguments[1];
+    if (!check_matrices(in, tree, a, b)) return NULL;
+    stream left = batch_of(a), right = batch_of(b);
+    walk batch;
+    if (!ts_stream_common(in, tree, &left, &right, &batch)) return NULL;
+    matrices *m = TS_NEW(in->arena, matrices);
+    *m = (matrices){a->dims[a->rank - 2], a->dims[a->rank - 1], b->dims[b->rank - 1], .held = -1};
+    m->a_of = ts_walk_repeat(left.rank, left.dims, &batch);
+    m->b_of = ts_walk_repeat(right.rank, right.dims, &batch);
+    batch.dims[batch.rank] = m->rows;
+    batch.dims[batch.rank + 1] = m->columns;
+    stream *made = ts_stream_new(in, tree, batch.rank + 2, batch.dims);
+    if (!made) return NULL;
+    made->state = m;
+    int64_t rows = rows_at_once(m->rows, m->inner > m->columns ? m->inner : m->columns, LEAST_ROWS);
+    m->depth = PANEL / padded(m->columns > 0 ? m->columns : 1);
+    m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
+    m->strips = TS_NEW_ARRAY(in->arena, double, m->depth * padded(m->columns));
+    m->a = TS_NEW_ARRAY(in->arena, double, rows * m->inner);
+    return take_arguments(in, made, arguments) &&
+                   ts_stream_in_units(in, made, rows * m->columns, fill_matmul)
+               ? made
+               : NULL;
+}
+
+/* ---- Images ---- */
+
+/* y[h,w,k] = sum of x[h + r - R/2, w + s - S/2, c] * f[r,s,c,k], x being 0 outside of its image. */
+typedef struct {
+    int64_t height, width, depth, outputs; /* of an image */
+    int64_t taps[2];                       /* R, S */
+    double *x, *strips;                    /* rows of images, and the whole filter */
+    bool read;                             /* the filter */
+} images;
+
+/* One tap of the filter for a row of the result: all of its elements that see inside of the image. */
+static void multiply_tap(const images *g, int64_t tap, const double *x, double *y) {
+    int64_t shift = tap % g->taps[1] - g->taps[1] / 2;
+    int64_t first = shift < 0 ? -shift : 0, last = shift > 0 ? g->width - shift : g->width;
+    if (first >= last) return;
+    multiply(&(product){x + (first + shift) * g->depth, g->strips + tap * g->depth * padded(g->outputs),
+                        y + first * g->outputs, last - first, g->outputs, g->depth, g->depth, g->outputs});
+}
+
+static bool read_filter(evaluator *in, stream *self) {
+    images *g = self->state;
+    int64_t matrix = g->depth * g->outputs;
+    for (int64_t tap = 0; !g->read && tap < g->taps[0] * g->taps[1]; tap++)
+        if (!read_strips(in, self->arguments[1], tap * matrix, g->depth, g->outputs,
+                         g->strips + tap * g->depth * padded(g->outputs)))
+            return false;
+    g->read = true;
+    return true;
+}
+
+static bool fill_conv(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    const images *g = self->state;
+    int64_t length = g->width * g->depth, y_length = g->width * g->outputs;
+    int64_t row = begin / y_length, end = (begin + count) / y_length, all = self->count / y_length;
+    int64_t from = row - g->taps[0] / 2, to = end + g->taps[0] - g->taps[0] / 2;
+    if (from < 0) from = 0;
+    if (to > all) to = all;
+    if (!read_filter(in, self) ||
+        !ts_stream_read(in, self->arguments[0], from * length, (to - from) * length, g->x))
+        return false;
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (; row < end; row++, out += y_length) {
+        for (int64_t tap = 0; tap < g->taps[0] * g->taps[1]; tap++) {
+            int64_t seen = row % g->height + tap / g->taps[1] - g->taps[0] / 2;
+            if (seen < 0 || seen >= g->height) continue;
+            multiply_tap(g, tap, g->x + (row - row % g->height + seen - from) * length, out);
+        }
+    }
+    return true;
+}
+
+stream *ts_reference_conv(evaluator *in, const node *tree, stream **arguments) {
+    const stream *x = arguments[0], *f = arguments[1];
+    if (x->rank != 4 || f->rank != 4 || x->dims[3] != f->dims[2]) {
+        ts_reference_refuse(in, tree, "'conv' takes [N,H,W,C] and [R,S,C,K]");
+        return NULL;
+    }
+    int64_t dims[4] = {x->dims[0], x->dims[1], x->dims[2], f->dims[3]};
+    stream *made = ts_stream_new(in, tree, 4, dims);
+    images *g = TS_NEW(in->arena, images);
+    if (!made) return NULL;
+    *g = (images){dims[1], dims[2], x->dims[3], dims[3], .taps = {f->dims[0], f->dims[1]}};
+    int64_t widest = g->depth > g->outputs ? g->depth : g->outputs;
+    int64_t rows = rows_at_once(g->height, g->width * widest, 1);
+    int64_t seen = rows + g->taps[0] < x->dims[0] * g->height ? rows + g->taps[0] : x->dims[0] * g->height;
+    made->state = g;
+    made->arguments[0] = ts_stream_steady(in, arguments[0]);
+    made->arguments[1] = arguments[1];
+    g->x = TS_NEW_ARRAY(in->arena, double, seen * g->width * g->depth);
+    g->strips = TS_NEW_ARRAY(in->arena, double, g->taps[0] * g->taps[1] * g->depth * padded(g->outputs));
+    return made->arguments[0] && ts_stream_in_units(in, made, rows * g->width * g->outputs, fill_conv)
+               ? made
+               : NULL;
+}

@@ -1,0 +1,166 @@
+/* Reductions and scans of reference expressions: functions along axes, whose input is read once, in order. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "reference_stream.h"
+
+/* ---- Axes ---- */
+
+/* A dim of `value` from -rank to rank - 1. */
+static bool pick_axis(evaluator *in, const node *place, const stream *value, int64_t axis, int *out) {
+    if (axis < -value->rank || axis >= value->rank)
+        return ts_reference_refuse(in, place, "axis %" PRId64 " of an array of %d dims", axis, value->rank);
+    *out = (int)(axis < 0 ? axis + value->rank : axis);
+    return true;
+}
+
+/* Which dims axis= names; all of them without it. */
+static bool pick_axes(evaluator *in, const node *tree, const stream *value, bool *chosen) {
+    const node *axes = tree->keywords[KEYWORD_AXIS];
+    int64_t list[TS_HOST_RANK];
+    int count = 0, axis = 0;
+    for (int i = 0; i < value->rank; i++) chosen[i] = !axes;
+    if (!axes) return true;
+    const node one = {.items = &axes, .count = 1};
+    if (!ts_reference_integers(in, &one, 0, list, &count)) return false;
+    for (int i = 0; i < count; i++) {
+        if (!pick_axis(in, axes, value, list[i], &axis)) return false;
+        if (chosen[axis]) return ts_reference_refuse(in, axes, "the same axis twice");
+        chosen[axis] = true;
+    }
+    return true;
+}
+
+static bool keeps_dims(evaluator *in, const node *tree, bool *keep) {
+    int64_t value = 0;
+    const node *place = tree->keywords[KEYWORD_KEEPDIMS];
+    if (place && !ts_reference_integer(in, place, "keepdims", &value)) return false;
+    *keep = value != 0;
+    return true;
+}
+
+/* ---- Reductions ---- */
+
+/* The dims from the first that is reduced on are a group, which has `results`; a unit is whole groups. */
+typedef struct {
+    const reduction *does;
+    int64_t inputs, results, line; /* of a group; line: inputs of one result */
+    walk to;                       /* from an input of a unit to its result */
+    tally *tallies;                /* of a unit */
+    double *block;
+} reducer;
+
+static bool add_inputs(evaluator *in, stream *self, int pass, int64_t begin, int64_t count) {
+    reducer *r = self->state;
+    int64_t step = r->to.strides[r->to.rank - 1], at;
+    walker w;
+    if (count == 0) return true;
+    ts_walker_begin(&w, &r->to, 0);
+    for (int64_t done = 0; done < count; done += REFERENCE_BLOCK) {
+        int64_t left = count - done < REFERENCE_BLOCK ? count - done : REFERENCE_BLOCK;
+        const double *values = r->block;
+        if (!ts_stream_read(in, self->arguments[0], begin + done, left, r->block)) return false;
+        for (int64_t run; left > 0; left -= run, values += run) {
+            run = ts_walker_next(&w, left, &at);
+            r->does->add[pass](&r->tallies[at], step != 0, values, (size_t)run);
+        }
+    }
+    return true;
+}
+
+static bool fill_reduction(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    reducer *r = self->state;
+    int64_t group = begin / r->results, groups = count / r->results;
+    for (int64_t i = 0; i < count; i++) r->tallies[i] = (tally){r->does->start, 0, 0};
+    for (int pass = 0; pass < 2 && r->does->add[pass]; pass++) {
+        for (int64_t i = 0; pass > 0 && i < count; i++)
+            r->tallies[i] = (tally){0, r->does->turn(&r->tallies[i], (size_t)r->line), 0};
+        if (!add_inputs(in, self, pass, group * r->inputs, groups * r->inputs)) return false;
+    }
+    for (int64_t i = 0; i < count; i++) out[i] = r->does->finish(&r->tallies[i], (size_t)r->line);
+    return true;
+}
+
+/* The groups of an argument, and how its inputs lead to results. */
+static void split(reducer *r, const stream *value, const bool *chosen) {
+    int first = 0;
+    while (first < value->rank && !chosen[first]) first++;
+    *r = (reducer){.does = r->does, .inputs = 1, .results = 1, .line = 1};
+    r->to.rank = 1 + value->rank - first;
+    for (int i = value->rank - 1; i >= first; i--) {
+        r->to.dims[1 + i - first] = value->dims[i];
+        r->to.strides[1 + i - first] = chosen[i] ? 0 : r->results;
+        r->inputs *= value->dims[i];
+        *(chosen[i] ? &r->line : &r->results) *= value->dims[i];
+    }
+    if (r->results == 0) r->results = 1; /* and there is none */
+    int64_t groups = REFERENCE_BLOCK / (r->inputs > r->results ? r->inputs : r->results);
+    r->to.dims[0] = groups > 1 ? groups : 1;
+    r->to.strides[0] = r->results;
+}
+
+stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value) {
+    bool chosen[TS_HOST_RANK], keep;
+    if (!pick_axes(in, tree, value, chosen) || !keeps_dims(in, tree, &keep)) return NULL;
+    int64_t dims[TS_HOST_RANK];
+    int rank = 0;
+    for (int i = 0; i < value->rank; i++)
+        if (!chosen[i] || keep) dims[rank++] = chosen[i] ? 1 : value->dims[i];
+    stream *made = ts_stream_new(in, tree, rank, dims);
+    reducer *r = made ? TS_NEW(in->arena, reducer) : NULL;
+    if (!made) return NULL;
+    r->does = tree->function->reduce;
+    split(r, value, chosen);
+    int64_t at_once = r->to.dims[0] * r->results;
+    r->to = ts_walk_join(&r->to);
+    made->state = r;
+    made->arguments[0] = r->does->add[1] ? ts_stream_steady(in, value) : value;
+    if (!made->arguments[0] || !ts_stream_in_units(in, made, at_once, fill_reduction)) return NULL;
+    r->tallies = TS_NEW_ARRAY(in->arena, tally, at_once < made->count ? at_once : made->count);
+    r->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    return made;
+}
+
+/* ---- Scans ---- */
+
+typedef struct {
+    void (*scan)(double *line, size_t count, double eps);
+    double eps, *line;
+    int64_t length, stride; /* of a line */
+} scanner;
+
+static bool fill_scan(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    const scanner *s = self->state;
+    if (!ts_stream_read(in, self->arguments[0], begin, count, out)) return false;
+    for (int64_t at = 0; at < count; at += s->length * s->stride) {
+        for (int64_t i = 0; s->stride > 1 && i < s->stride; i++) {
+            for (int64_t k = 0; k < s->length; k++) s->line[k] = out[at + i + k * s->stride];
+            s->scan(s->line, (size_t)s->length, s->eps);
+            for (int64_t k = 0; k < s->length; k++) out[at + i + k * s->stride] = s->line[k];
+        }
+        if (s->stride == 1) s->scan(out + at, (size_t)s->length, s->eps);
+    }
+    return true;
+}
+
+stream *ts_reference_scan(evaluator *in, const node *tree, stream *value) {
+    int64_t wanted = -1;
+    int axis = 0;
+    const node *place = tree->keywords[KEYWORD_AXIS];
+    scanner *s = TS_NEW(in->arena, scanner);
+    *s = (scanner){.scan = tree->function->scan, .stride = 1};
+    if (place && !ts_reference_integer(in, place, "an axis", &wanted)) return NULL;
+    if (!pick_axis(in, place ? place : tree, value, wanted, &axis)) return NULL;
+    place = tree->keywords[KEYWORD_EPS];
+    if (place && !ts_reference_number(in, place, "eps", &s->eps)) return NULL;
+    s->length = value->dims[axis];
+    for (int i = axis + 1; i < value->rank; i++) s->stride *= value->dims[i];
+    stream *made = ts_stream_new(in, tree, value->rank, value->dims);
+    if (!made) return NULL;
+    int64_t group = s->length * s->stride, groups = group > 0 ? REFERENCE_BLOCK / group : 1;
+    made->arguments[0] = value;
+    made->state = s;
+    if (!ts_stream_in_units(in, made, (groups > 1 ? groups : 1) * group, fill_scan)) return NULL;
+    s->line = TS_NEW_ARRAY(in->arena, double, s->stride > 1 ? s->length : 0);
+    return made;
+}

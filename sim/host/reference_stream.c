@@ -1,0 +1,285 @@
+/* Streams: reading, units, held values, and views of others by strides. */
+#include "reference_stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+
+enum {
+    HELD_LIMIT = 1 << 30, /* elements: 8 GiB */
+    SMALL = 1 << 16,      /* elements that are rather held than computed again */
+    SHORTEST_RUN = 16,    /* elements that are worth a call */
+};
+#define COUNT_LIMIT (INT64_C(1) << 40)
+
+/* ---- Walks ---- */
+
+walk ts_walk_rows(int rank, const int64_t *dims) {
+    walk out = {.rank = rank};
+    int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        out.dims[i] = dims[i];
+        out.strides[i] = stride;
+        if (i > 0) stride *= dims[i];
+    }
+    return out;
+}
+
+walk ts_walk_repeat(int rank, const int64_t *dims, const walk *shared) {
+    walk out = *shared, own = ts_walk_rows(rank, dims);
+    int extra = shared->rank - rank;
+    for (int i = 0; i < shared->rank; i++) {
+        bool repeats = i < extra || (dims[i - extra] == 1 && shared->dims[i] != 1);
+        out.strides[i] = repeats ? 0 : own.strides[i - extra];
+    }
+    return out;
+}
+
+walk ts_walk_join(const walk *path) {
+    walk out = {0};
+    for (int i = 0; i < path->rank; i++) {
+        int last = out.rank - 1;
+        if (path->dims[i] == 1) continue;
+        if (last >= 0 && out.strides[last] == path->strides[i] * path->dims[i]) {
+            out.dims[last] *= path->dims[i];
+        } else {
+            last = out.rank++;
+            out.dims[last] = path->dims[i];
+        }
+        out.strides[last] = path->strides[i];
+    }
+    if (out.rank == 0) return (walk){1, {1}, {1}};
+    return out;
+}
+
+void ts_walker_begin(walker *w, const walk *path, int64_t begin) {
+    w->path = path;
+    w->at = 0;
+    for (int i = path->rank - 1; i >= 0; i--) {
+        w->index[i] = i > 0 ? begin % path->dims[i] : begin;
+        begin /= path->dims[i];
+        w->at += w->index[i] * path->strides[i];
+    }
+}
+
+int64_t ts_walker_next(walker *w, int64_t most, int64_t *at) {
+    const walk *path = w->path;
+    int dim = path->rank - 1;
+    int64_t run = path->dims[dim] - w->index[dim];
+    if (run > most) run = most;
+    *at = w->at;
+    w->index[dim] += run;
+    w->at += run * path->strides[dim];
+    for (; dim > 0 && w->index[dim] == path->dims[dim]; dim--) {
+        w->index[dim] = 0;
+        w->index[dim - 1]++;
+        w->at += path->strides[dim - 1] - path->dims[dim] * path->strides[dim];
+    }
+    return run;
+}
+
+/* ---- Streams ---- */
+
+static bool multiply_dims(evaluator *in, const node *place, int rank, const int64_t *dims, int64_t *count) {
+    bool empty = false;
+    *count = 1;
+    for (int i = 0; i < rank; i++) {
+        empty = empty || dims[i] == 0;
+        if (!ts_mul(*count, dims[i] > 0 ? dims[i] : 1, count) || *count > COUNT_LIMIT)
+            return ts_reference_refuse(in, place, "the result would have more than 2^40 elements");
+    }
+    if (empty) *count = 0;
+    return true;
+}
+
+stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims) {
+    stream *made = TS_NEW(in->arena, stream);
+    int64_t count;
+    if (!multiply_dims(in, place, rank, dims, &count)) return NULL;
+    if (rank > 0) memcpy(made->dims, dims, (size_t)rank * sizeof *dims);
+    made->place = place;
+    made->rank = rank;
+    made->count = count;
+    return made;
+}
+
+bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out) {
+    for (int64_t done = 0; done < count; done += REFERENCE_BLOCK) {
+        int64_t some = count - done < REFERENCE_BLOCK ? count - done : REFERENCE_BLOCK;
+        if (!from->read(in, from, begin + done, (size_t)some, out + done)) return false;
+    }
+    return true;
+}
+
+/* ---- Units ---- */
+
+struct unit {
+    int64_t size, begin, end; /* which elements `values` are */
+    double *values;
+    bool (*fill)(evaluator *, stream *, int64_t begin, int64_t count, double *out);
+};
+
+/* The unit that this element is in. */
+static bool load(evaluator *in, stream *self, int64_t element) {
+    unit *u = self->unit;
+    int64_t begin = element - element % u->size, left = self->count - begin;
+    if (element >= u->begin && element < u->end) return true;
+    if (!u->values) u->values = TS_NEW_ARRAY(in->arena, double, u->size);
+    u->begin = begin;
+    u->end = begin + (left < u->size ? left : u->size);
+    return u->fill(in, self, begin, u->end - begin, u->values);
+}
+
+static bool read_unit(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    unit *u = self->unit;
+    int64_t end = begin + (int64_t)count;
+    while (begin < end) {
+        if (!load(in, self, begin)) return false;
+        int64_t some = (u->end < end ? u->end : end) - begin;
+        memcpy(out, u->values + (begin - u->begin), (size_t)some * sizeof *out);
+        out += some;
+        begin += some;
+    }
+    return true;
+}
+
+bool ts_stream_in_units(evaluator *in, stream *made, int64_t size,
+                        bool (*fill)(evaluator *, stream *, int64_t, int64_t, double *)) {
+    unit *u = TS_NEW(in->arena, unit);
+    if (size > made->count) size = made->count;
+    if (size < 1) size = 1;
+    if (size > HELD_LIMIT)
+        return ts_reference_refuse(in, made->place, "the result would have more than 2^30 elements");
+    *u = (unit){.size = size, .fill = fill};
+    made->unit = u;
+    made->read = read_unit;
+    return true;
+}
+
+static bool fill_from_argument(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    return ts_stream_read(in, self->arguments[0], begin, count, out);
+}
+
+static bool pick_held(evaluator *in, stream *self, int64_t begin, int64_t stride, size_t count, double *out) {
+    unit *u = self->unit;
+    if (!load(in, self, begin)) return false;
+    for (size_t i = 0; i < count; i++) out[i] = u->values[begin + (int64_t)i * stride];
+    return true;
+}
+
+stream *ts_stream_hold(evaluator *in, stream *from) {
+    if (from->pick) return from;
+    stream *made = ts_stream_new(in, from->place, from->rank, from->dims);
+    if (!made || !ts_stream_in_units(in, made, made->count, fill_from_argument)) return NULL;
+    made->arguments[0] = from;
+    made->pick = pick_held;
+    made->cheap = true;
+    return made;
+}
+
+stream *ts_stream_in_blocks(evaluator *in, stream *from) {
+    if (from->pick) return from;
+    stream *made = ts_stream_new(in, from->place, from->rank, from->dims);
+    if (!made || !ts_stream_in_units(in, made, REFERENCE_BLOCK, fill_from_argument)) return NULL;
+    made->arguments[0] = from;
+    return made;
+}
+
+stream *ts_stream_steady(evaluator *in, stream *from) {
+    return from->cheap ? from : ts_stream_hold(in, from);
+}
+
+/* ---- Views ---- */
+
+typedef struct {
+    walk path;
+    int64_t offset;
+} view;
+
+static bool read_run(evaluator *in, stream *base, int64_t at, int64_t stride, size_t count, double *out) {
+    if (stride == 1) return base->read(in, base, at, count, out);
+    if (stride != 0) return base->pick(in, base, at, stride, count, out);
+    double value;
+    if (!base->read(in, base, at, 1, &value)) return false;
+    for (size_t i = 0; i < count; i++) out[i] = value;
+    return true;
+}
+
+static bool read_view(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    const view *v = self->state;
+    int64_t stride = v->path.strides[v->path.rank - 1], left = (int64_t)count, at;
+    walker w;
+    ts_walker_begin(&w, &v->path, begin);
+    while (left > 0) {
+        int64_t run = ts_walker_next(&w, left, &at);
+        if (!read_run(in, self->arguments[0], v->offset + at, stride, (size_t)run, out)) return false;
+        out += run;
+        left -= run;
+    }
+    return true;
+}
+
+/* Does the walk see what it sees in order, and again only at once? */
+static bool is_in_order(const walk *path) {
+    int64_t reach = 0;
+    for (int i = path->rank - 1; i >= 0; i--) {
+        if (path->strides[i] < reach) return false;
+        if (path->dims[i] > 1) reach = path->strides[i] * (path->dims[i] - 1) + reach;
+    }
+    return true;
+}
+
+static bool should_hold(const stream *base, const walk *path, int64_t count) {
+    int64_t stride = path->strides[path->rank - 1];
+    if (base->pick) return false;
+    if (stride > 1 || (!base->cheap && !is_in_order(path))) return true;
+    return (path->rank > 1 && path->dims[path->rank - 1] < SHORTEST_RUN) ||
+           (count > base->count && base->count <= SMALL);
+}
+
+stream *ts_stream_view(evaluator *in, const node *place, stream *base, int64_t offset, const walk *shape) {
+    stream *made = ts_stream_new(in, place, shape->rank, shape->dims);
+    view *v = TS_NEW(in->arena, view);
+    if (!made) return NULL;
+    *v = (view){ts_walk_join(shape), offset};
+    made->arguments[0] = should_hold(base, &v->path, made->count) ? ts_stream_hold(in, base) : base;
+    made->cheap = made->arguments[0] && made->arguments[0]->cheap;
+    made->read = read_view;
+    made->state = v;
+    return made->arguments[0] ? made : NULL;
+}
+
+static void print_dims(const stream *value, char *out, size_t bytes) {
+    size_t at = (size_t)snprintf(out, bytes, "[");
+    for (int i = 0; i < value->rank && at + 24 < bytes; i++)
+        at += (size_t)snprintf(out + at, bytes - at, i ? ",%" PRId64 : "%" PRId64, value->dims[i]);
+    snprintf(out + at, bytes - at, "]");
+}
+
+bool ts_stream_common(evaluator *in, const node *place, const stream *a, const stream *b, walk *shared) {
+    int rank = a->rank > b->rank ? a->rank : b->rank;
+    int64_t dims[TS_HOST_RANK];
+    for (int i = 1; i <= rank; i++) {
+        int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1,
+                right = i <= b->rank ? b->dims[b->rank - i] : 1;
+        dims[rank - i] = left == 1 ? right : left;
+        if (left == right || left == 1 || right == 1) continue;
+        char first[128], second[128];
+        print_dims(a, first, sizeof first);
+        print_dims(b, second, sizeof second);
+        return ts_reference_refuse(in, place, "shapes %s and %s do not broadcast", first, second);
+    }
+    int64_t count;
+    if (!multiply_dims(in, place, rank, dims, &count)) return false;
+    *shared = ts_walk_rows(rank, dims);
+    return true;
+}
+
+stream *ts_stream_broadcast(evaluator *in, stream *from, const walk *shared) {
+    bool same = from->rank == shared->rank;
+    for (int i = 0; same && i < from->rank; i++) same = from->dims[i] == shared->dims[i];
+    walk path = ts_walk_repeat(from->rank, from->dims, shared);
+    return same ? from : ts_stream_view(in, from->place, from, 0, &path);
+}

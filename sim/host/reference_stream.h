@@ -1,0 +1,72 @@
+/* Values of a reference expression as streams: a tree of operators, each of which computes any range of its
+ * elements (row-major doubles) when it is asked for, a block at a time, from those below it. So no operator
+ * holds a whole array, except where it says so. */
+#ifndef TILESIM_HOST_REFERENCE_STREAM_H
+#define TILESIM_HOST_REFERENCE_STREAM_H
+
+#include "reference_tree.h"
+
+enum { REFERENCE_BLOCK = 2048 /* elements: 16 KiB */, REFERENCE_ARGUMENTS = 3 };
+
+/* Dims with the distance of their neighbours in elements: 0 where they repeat. */
+typedef struct {
+    int rank;
+    int64_t dims[TS_HOST_RANK], strides[TS_HOST_RANK];
+} walk;
+
+/* Where a walk is. */
+typedef struct {
+    const walk *path;
+    int64_t index[TS_HOST_RANK], at;
+} walker;
+
+typedef struct unit unit;
+
+struct stream {
+    const node *place; /* for errors */
+    int rank;
+    int64_t dims[TS_HOST_RANK], count;
+    /* Elements [begin, begin + count), at most a block of them. */
+    bool (*read)(evaluator *, stream *, int64_t begin, size_t count, double *out);
+    /* Elements begin, begin + stride ...; NULL where only ranges can be had. */
+    bool (*pick)(evaluator *, stream *, int64_t begin, int64_t stride, size_t count, double *out);
+    bool cheap; /* may be read in any order, and twice: it computes nothing but what it is asked for */
+    stream *arguments[REFERENCE_ARGUMENTS];
+    void *state;
+    unit *unit; /* of ts_stream_in_units */
+};
+
+/* A stream of these dims, the rest of it empty; NULL and an error where it is too large. */
+stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims);
+/* Any number of elements. */
+bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
+
+/* A stream that computes `unit` elements at once by `fill` (the last unit may be shorter), and holds one. */
+bool ts_stream_in_units(evaluator *in, stream *made, int64_t unit,
+                        bool (*fill)(evaluator *, stream *, int64_t begin, int64_t count, double *out));
+/* The same stream, its values computed once and held, whole. NULL and an error where they are too many. */
+stream *ts_stream_hold(evaluator *in, stream *from);
+/* The same stream, for several readers of the same blocks. */
+stream *ts_stream_in_blocks(evaluator *in, stream *from);
+/* The same stream, held if it is not cheap. */
+stream *ts_stream_steady(evaluator *in, stream *from);
+/* Element i of the result is `offset` plus what the strides make of i's index in `dims`. */
+stream *ts_stream_view(evaluator *in, const node *place, stream *base, int64_t offset, const walk *shape);
+/* `shared` is the shape that a and b broadcast to, as in NumPy. */
+bool ts_stream_common(evaluator *in, const node *place, const stream *a, const stream *b, walk *shared);
+/* A stream of this shape, cheap where its arguments are, which are broadcast to it; `read` is missing. */
+stream *ts_stream_elements(evaluator *in, const node *place, const walk *shape, stream **arguments,
+                           int count);
+stream *ts_stream_broadcast(evaluator *in, stream *from, const walk *shared);
+
+/* Row-major strides. */
+walk ts_walk_rows(int rank, const int64_t *dims);
+/* An array of these dims, broadcast to a shape. */
+walk ts_walk_repeat(int rank, const int64_t *dims, const walk *shared);
+/* Without dims of 1, neighbours that are one joined; at least one dim. */
+walk ts_walk_join(const walk *path);
+void ts_walker_begin(walker *w, const walk *path, int64_t begin);
+/* The next run along the last dim: where it begins, and its length, at most `most`. */
+int64_t ts_walker_next(walker *w, int64_t most, int64_t *at);
+
+#endif
