@@ -163,7 +163,8 @@ static size_t common_prefix(const char *a, const char *b) {
 }
 
 const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes) {
-    size_t length = strlen(word), best = 2 + length / 4;
+    enum { TOO_MANY = 3 }; /* equally near: then none is meant */
+    size_t length = strlen(word), best = 2 + length / 4, prefix = 0, equals = 0;
     const char *nearest = NULL;
     if (length > LONGEST_WORD) return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -171,14 +172,15 @@ const char *ts_text_nearest(const char *word, const char *const *names, size_t c
         memcpy(&name, (const char *)names + i * stride_bytes, sizeof name);
         size_t name_length = name ? strlen(name) : 0;
         if (name_length == 0 || name_length > LONGEST_WORD) continue;
-        size_t d = distance(word, length, name, name_length);
-        bool closer =
-            d < best || (nearest && d == best && common_prefix(word, name) > common_prefix(word, nearest));
-        if (!closer || (d >= length && d >= name_length)) continue;
+        size_t d = distance(word, length, name, name_length), alike = common_prefix(word, name);
+        if (d > best || (d == best && (!nearest || alike < prefix)) || (d >= length && d >= name_length)) continue;
+        equals = d == best && alike == prefix ? equals + 1 : 1;
+        if (equals > 1) continue;
         best = d;
+        prefix = alike;
         nearest = name;
     }
-    return nearest;
+    return equals < TOO_MANY ? nearest : NULL;
 }
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

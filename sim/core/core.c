@@ -380,6 +380,15 @@ const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64
 
 int ts_core_bundle(const ts_core *core) { return core->pc; }
 
+/* How long the rows that a bundle pushes keep matrix units. */
+static int64_t pushing_cycles(const ts_core *core, const ts_bundle *bundle) {
+    int64_t cycles = 0;
+    for (int i = 0; i < bundle->count; i++)
+        if (ts_opcode_get(bundle->instructions[i].opcode)->latency == TS_LATENCY_MXU_PUSH)
+            cycles += ts_core_use_of(core->setup.config, &bundle->instructions[i]).cycles;
+    return cycles;
+}
+
 void ts_core_count(const ts_core *core, ts_core_counters *counters) {
     *counters = (ts_core_counters){.cycles = core->waiting ? core->waiting_since : core->next};
     memcpy(counters->stalls, core->stalls, sizeof(counters->stalls));
@@ -388,6 +397,7 @@ void ts_core_count(const ts_core *core, ts_core_counters *counters) {
         for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
             counters->instructions[slot] += core->issues[i] * core->bundles[i].slots[slot];
         }
+        counters->mxu_busy_cycles += core->issues[i] * pushing_cycles(core, &core->setup.code->bundles[i]);
     }
 }
 

@@ -161,24 +161,25 @@ static const char *const limits[TS_DMA_LIMIT_COUNT] = {
     [TS_DMA_LIMIT_FIXED] = "fixed cost of a transfer",
 };
 
-static int largest(const int64_t cycles[TS_DMA_PART_COUNT]) {
+ts_dma_part ts_dma_largest_part(const int64_t cycles[TS_DMA_PART_COUNT]) {
     int most = 0;
     for (int i = 1; i < TS_DMA_PART_COUNT; i++) most = cycles[i] > cycles[most] ? i : most;
-    return most;
+    return (ts_dma_part)most;
 }
 
-/* The largest part; but the engine where it is busy for longer than the HBM's pins, and than any wait. */
-static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost) {
-    const int64_t *p = cost->parts;
-    int64_t further = larger(cost->transfer.descriptors - 1, 0),
-            waits = larger(larger(p[TS_DMA_PART_ROWS], p[TS_DMA_PART_REFRESH]), p[TS_DMA_PART_FIXED]);
-    if (is_engine_bound(cost) && cost->engine_cycles > waits) {
-        bool partitions = p[TS_DMA_PART_CONFLICTS] > larger(p[TS_DMA_PART_REORDER], p[TS_DMA_PART_USEFUL]);
-        return partitions ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_ENGINE;
-    }
-    if (largest(p) != TS_DMA_PART_FIXED) return (ts_dma_limit)largest(p);
+/* What the largest part waits for; partition_cycles: of the conflicts, those of the memory's partitions. */
+static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost, int64_t partition_cycles) {
+    int64_t further = larger(cost->transfer.descriptors - 1, 0);
+    ts_dma_part part = ts_dma_largest_part(cost->parts);
     bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
-    return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
+    switch (part) {
+    case TS_DMA_PART_USEFUL:
+    case TS_DMA_PART_PADDING: return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)part;
+    case TS_DMA_PART_CONFLICTS:
+        return partition_cycles > cost->parts[part] / 2 ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_CONFLICTS;
+    case TS_DMA_PART_FIXED: return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
+    default: return (ts_dma_limit)part;
+    }
 }
 
 void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
@@ -189,11 +190,12 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_d
     int64_t copy = charge_copy(m, what, &left, cost);
     before = left;
     cost->parts[TS_DMA_PART_REORDER] = take(&left, kind - copy);
-    cost->parts[TS_DMA_PART_CONFLICTS] += take(&left, cost->engine_cycles - (kind > copy ? kind : copy));
+    int64_t partitions = take(&left, cost->engine_cycles - larger(kind, copy));
+    cost->parts[TS_DMA_PART_CONFLICTS] += partitions;
     charge_waits(m, before - left, left, cost);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
     assert(sum == cost->cycles);
-    cost->limit = find_limit(m, cost);
+    cost->limit = find_limit(m, cost, partitions);
     cost->limiter =
         cost->limit == TS_DMA_LIMIT_ENGINE ? kind_limits[cost->transfer.kind] : limits[cost->limit];
 }
@@ -228,7 +230,7 @@ void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const cha
     share(cost, take(&left, cost->memory_cycles), weights);
     cost->parts[TS_DMA_PART_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
-    int most = largest(cost->parts);
+    ts_dma_part most = ts_dma_largest_part(cost->parts);
     cost->limit = most == TS_DMA_PART_REORDER ? TS_DMA_LIMIT_CORE
                   : most == TS_DMA_PART_FIXED ? TS_DMA_LIMIT_FIXED
                                               : (ts_dma_limit)most;

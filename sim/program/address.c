@@ -1,5 +1,6 @@
 /* Addresses of vector and scalar loads and stores: an index of a tensor becomes words by the tensor's layout.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tilesim/base/number.h"
@@ -17,12 +18,24 @@ typedef struct {
     const ts_tensor *tensor;
     int64_t granule_bits; /* the address must be a multiple of it, from the start of the tensor */
     int64_t bits;         /* the constant part */
+    const ts_iter_group *group; /* of dims, whose index becomes terms */
     ts_address *out;
 } derivation;
 
 static bool no_words(derivation *d, const char *why) {
     return TOKEN_ERROR(d->as->err, d->place, "the index into '%s' gives no address: %s", d->tensor->name,
                        why);
+}
+
+/* The constant `found` of the group's index must be a multiple of `step`. */
+static bool no_boundary(derivation *d, int64_t found, int64_t step) {
+    char dims[64];
+    int first = d->group->dim, last = first + d->group->dim_count - 1;
+    snprintf(dims, sizeof dims, first == last ? "dim %d" : "dims %d to %d, taken together,", first, last);
+    return TOKEN_ERROR(d->as->err, d->place,
+                       "the index into '%s' gives no address: it is not on a tile boundary: %lld in %s is no "
+                       "multiple of %lld; with stride=1 behind it an access may begin at any row of 128 words",
+                       d->tensor->name, (long long)found, dims, (long long)step);
 }
 
 static bool add_term(derivation *d, const ts_address_term *term) {
@@ -57,7 +70,7 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
         return no_words(d, "a register's factor is neither a part nor a multiple of a tile");
     }
     if (bias % g->divisor != 0 && g->last) {
-        return no_words(d, "it is not on a tile boundary");
+        return no_boundary(d, bias, g->divisor);
     }
     factor /= g->divisor;
     bias = ts_floor_div(bias, g->divisor);
@@ -77,7 +90,7 @@ static bool single_term(derivation *d, const digit *g, int sreg, int64_t factor,
 
 static bool constant_digit(derivation *d, const digit *g, int64_t e) {
     if (g->last && e % g->divisor != 0) {
-        return no_words(d, "it is not on a tile boundary");
+        return no_boundary(d, e, g->divisor);
     }
     int64_t steps = ts_floor_div(e, g->divisor);
     d->bits += (g->modulus != 0 ? ts_floor_mod(steps, g->modulus) : steps) * g->words * WORD_BITS;
@@ -138,6 +151,7 @@ static int64_t steps_of_granule(const derivation *d, int64_t bits) {
 static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine *index) {
     int64_t element_bits = d->tensor->shape->element_bits;
     ts_affine e;
+    d->group = group;
     if (!group_index(d, group, index, &e)) {
         return false;
     }
@@ -278,7 +292,9 @@ static bool derive(derivation *d, const ts_affine *index, bool registers, bool r
         return false;
     }
     if (d->bits % d->granule_bits != 0) {
-        return no_words(d, scalar ? "it is not a whole word"
+        bool tile = !scalar && !rows; /* then its terms say which dim is off */
+        return (!tile || derive_terms(d, index)) &&
+               no_words(d, scalar ? "it is not a whole word"
                            : rows ? "it is not at the start of a row of 128 words"
                                   : "it is not on a tile boundary");
     }

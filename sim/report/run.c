@@ -1,6 +1,7 @@
 /* A run as text and as JSON. */
 #include "tilesim/report/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,11 +87,23 @@ static void add_index(ts_text *out, const ts_check_result *check, size_t at) {
     ts_text_add_char(out, ']');
 }
 
+/* Beside 0 the last place says nothing: 1e-3 is some 10^42 of them. */
+static bool has_ulp(double expected) { return fabs(expected) >= 0x1p-126; }
+
 static void add_mismatch(ts_text *out, const ts_check_result *check, const ts_mismatch *found) {
     ts_text_add(out, "           ");
     add_index(out, check, found->at);
-    ts_text_add(out, " got %.9g, expected %.9g, error %.4g = %.4g ulp\n", found->actual, found->expected,
-                found->abs, found->ulp);
+    ts_text_add(out, " got %.9g, expected %.9g, error %.4g", found->actual, found->expected, found->abs);
+    if (has_ulp(found->expected)) {
+        ts_text_add(out, " = %.4g ulp", found->ulp);
+    }
+    ts_text_add_char(out, '\n');
+}
+
+/* Of the worst element. */
+static double worst_abs(const ts_check_result *check) {
+    double error = fabs(check->actual - check->expected);
+    return isnan(error) ? (double)INFINITY : error;
 }
 
 /* Of the check's text: a bound that is an expression is left to the program and the JSON. */
@@ -117,8 +130,14 @@ static void add_check(ts_text *out, const ts_run_result *result, int i) {
         ts_text_add(out, "passed: ");
     }
     ts_text_add(out, "%s elements", ts_text_group_digits(digits, (int64_t)check->count));
-    ts_text_add(out, "%s, error at most %.4g %s\n", check->failed > 0 ? " are wrong" : "",
-                absolute ? check->max_abs : check->max_ulp, absolute ? "absolute" : "ulp");
+    ts_text_add(out, "%s, error at most ", check->failed > 0 ? " are wrong" : "");
+    if (absolute) {
+        ts_text_add(out, "%.4g absolute\n", check->max_abs);
+    } else if (check->max_ulp > 0 && !has_ulp(check->expected)) {
+        ts_text_add(out, "%.4g absolute, where %.4g is expected\n", worst_abs(check), check->expected);
+    } else {
+        ts_text_add(out, "%.4g ulp\n", check->max_ulp);
+    }
     for (int k = 0; k < check->mismatch_count; k++) {
         add_mismatch(out, check, &check->mismatches[k]);
     }
@@ -135,8 +154,10 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
     ts_text_init(&index, scratch);
     add_index(&index, check, check->worst);
     ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
-                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g ulp)",
-                check->failed, check->count, index.bytes, check->actual, check->expected, check->max_ulp);
+                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g %s)",
+                check->failed, check->count, index.bytes, check->actual, check->expected,
+                has_ulp(check->expected) ? check->max_ulp : worst_abs(check),
+                has_ulp(check->expected) ? "ulp" : "absolute");
     ts_arena_free(scratch);
     return true;
 }
@@ -216,6 +237,16 @@ static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run
     }
 }
 
+/* Of the time of all matrix units, the part in which rows enter them. */
+static double mxu_share(const ts_run_request *request, const ts_run_result *result) {
+    int64_t busy = 0;
+    int64_t units = (int64_t)result->chip.core_count * request->machine->core.mxu.units;
+    for (int i = 0; i < result->chip.core_count; i++) {
+        busy += result->chip.cores[i].mxu_busy_cycles;
+    }
+    return share(busy, result->counters.values[TS_COUNTER_CYCLES] * units);
+}
+
 static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
     ts_text_add(out, "\nslots used ");
@@ -228,6 +259,10 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
             ts_text_add(out, "%s%s %.1f %%", shown++ > 0 ? ", " : "", ts_slot_get((ts_slot)i)->text,
                         share(used, cycles * request->machine->core.limits.slots[i]));
         }
+    }
+    ts_text_add(out, "\n           of the slots that all cycles have");
+    if (mxu_share(request, result) > 0) {
+        ts_text_add(out, "; the matrix units are busy in %.1f %% of the cycles", mxu_share(request, result));
     }
     ts_text_add_char(out, '\n');
 }

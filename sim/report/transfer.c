@@ -2,6 +2,7 @@
 #include "tilesim/report/transfer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "limiters.h"
 
@@ -162,6 +163,27 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "\n");
 }
 
+/* What a part is called in the table: of the engine's rate, for what. */
+static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_part part) {
+    ts_text_clear(text);
+    if (part == TS_DMA_PART_REORDER && s->by.program)
+        ts_text_add(text, "core program");
+    else if (part == TS_DMA_PART_REORDER && s->cost.transfer.kind != TS_DMA_COPY)
+        ts_text_add(text, "%s rate", ts_dma_kind_text(s->cost.transfer.kind));
+    else
+        ts_text_add(text, "%s", ts_dma_part_label(part));
+    return text->bytes;
+}
+
+/* The largest part, and why it is as large, unless that says the same word. */
+static void add_limiter(ts_text *out, const ts_transfer_study *s) {
+    ts_text label;
+    ts_text_init(&label, out->arena);
+    part_label(&label, s, ts_dma_largest_part(s->cost.parts));
+    bool named = strstr(s->cost.limiter, label.bytes) != NULL;
+    ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
+}
+
 /* What limits it, with the number that says so. */
 static void add_limit(ts_text *out, const ts_transfer_study *s) {
     const ts_dma_cost *cost = &s->cost;
@@ -169,10 +191,9 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     double moved = (double)(r->src_bytes + r->dst_bytes),
            bursts = (double)(cost->hbm.reads + cost->hbm.writes);
     char digits[32];
-    ts_text_add(out, "limiter       %s%s", cost->limit == TS_DMA_LIMIT_CORE ? "the core: " : "",
-                cost->limiter);
+    add_limiter(out, s);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
-        ts_text_add(out, ": %d bytes a cycle, busy for %.1f %% of the time",
+        ts_text_add(out, ": %d bytes a cycle, busy %.1f %%",
                     s->machine->dma.bytes_per_cycle[r->kind],
                     100.0 * (double)cost->engine_cycles / (double)cost->cycles);
     if (cost->limit == TS_DMA_LIMIT_PARTITIONS)
@@ -196,10 +217,12 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
     static const char bar[BAR + 1] = "########################################";
     int64_t total = s->cost.cycles;
     char digits[32];
+    ts_text label;
+    ts_text_init(&label, out->arena);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) {
         int64_t cycles = s->cost.parts[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
-        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", ts_dma_part_label((ts_dma_part)i),
+        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", part_label(&label, s, (ts_dma_part)i),
                     grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
                     length ? "  " : "", length, bar);
     }
@@ -329,6 +352,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "waste_bytes", r->waste_bytes);
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
+    ts_json_text(&json, "limiter_part", ts_dma_part_key(ts_dma_largest_part(study->cost.parts)));
     ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
     if (study->by.program) add_json_program(&json, &study->by);
     ts_json_object(&json, "parts");

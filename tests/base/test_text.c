@@ -94,9 +94,13 @@ static void nearest_edges(void **state) {
 /* Equally near: what begins most alike, then the first. */
 static void nearest_of_equals(void **state) {
     (void)state;
-    static const char *const names[] = {"tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v5p"};
+    static const char *const names[] = {"tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v3"};
     assert_string_equal(ts_text_nearest("tpu-v5", names, 4, sizeof names[0]), "tpu-v5e");
     assert_string_equal(ts_text_nearest("tpu-v9", names, 4, sizeof names[0]), "tpu-v2");
+    assert_null(ts_text_nearest("tpu-v9", names, 5, sizeof names[0])); /* v2, v4 and v3 */
+    assert_string_equal(ts_text_nearest("tpu-v22", names, 5, sizeof names[0]), "tpu-v2");
+    assert_string_equal(ts_text_nearest("tpu-4", names, 4, sizeof names[0]), "tpu-v4");
+    assert_string_equal(ts_text_nearest("tpu_v4", names, 4, sizeof names[0]), "tpu-v4");
 }
 
 static void nearest_in_a_table(void **state) {

@@ -2,6 +2,7 @@
 import json
 import struct
 import os
+import re
 import shutil
 import struct
 import sys
@@ -80,6 +81,26 @@ def table_sums_to_the_total():
     assert "total" in lines[-1] and sum(rows[:-1]) == rows[-1], text
     assert "machine    tpu-v5e (TPU v5e), the default\n" in text
     assert all(len(line) <= 100 for line in lines), text
+
+
+@test
+def slots_and_matrix_units():
+    """Rows of a full product keep all units busy for M N K / (units edge^2) cycles, whatever the slots do."""
+    out = expect(["run", "programs/matmul.tsim", "-D", "M=512", "-D", "N=512", "-D", "K=512"])
+    cycles = int(re.search(r"^cycles +([\d,]+)", out, re.M)[1].replace(",", ""))
+    busy = float(re.search(r"of the slots that all cycles have; the matrix units are busy in ([\d.]+) % of the cycles", out)[1])
+    assert abs(busy - 100 * 512**3 / (4 * 128**2) / cycles) < 0.06, (busy, cycles)
+    assert "of the slots that all cycles have\n" in expect(["run", "programs/add.tsim"])
+
+
+@test
+def where_zero_is_expected_the_error_is_absolute():
+    """In units of the last place of 0 it would be some 10^42."""
+    for check, said in (("x ~= x * 0 ulp=1", "error at most 5 absolute, where 0 is expected"), ("x ~= x * 0 abs=1", "error at most 5 absolute"),
+                        ("x ~= x * 1e-44 ulp=9", "absolute, where")):
+        code, out, err = run("run", program(f".tensor x hbm f32[2,3] inout iota\n.check {check}\nhalt\n"))
+        assert code == 3 and said in out and "e+4" not in out + err and " absolute)" in err, (out, err)
+        assert "expected 0, error 5\n" in out or "1e-44" in check, out
 
 
 @test

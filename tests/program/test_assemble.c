@@ -284,8 +284,10 @@ static void test_errors(void **state) {
         {"wait done[2]", "8:6: semaphore 2 of 'done', which has 2"},
         {"wait done[s1 * 2]", "8:6: the number of a semaphore is a constant, a sreg, or their sum"},
         {"vld v0, x[0, 0]", "8:9: 'x' is in hbm, expected a tensor in vmem"},
-        {"vld v0, b[0, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary"},
-        {"vld v0, b[s1, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary"},
+        {"vld v0, b[0, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 in dim 1 is no multiple of 8; "
+                                "with stride=1 behind it an access may begin at any row of 128 words"},
+        {"vld v0, b[s1, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 in dim 1 is no multiple of 8; "
+                                 "with stride=1 behind it an access may begin at any row of 128 words"},
         {"vld v0, b[0, 0, 64] mask=1",
          "8:9: the index into 'b' gives no address: it is not at the start of a row of 128 words"},
         {"vld v0, b[0, s1 * 3, 0]", "8:9: the index into 'b' gives no address: a register's factor is "

@@ -203,7 +203,8 @@ static void wrong_boundary(void **state) {
     declare(f);
     ts_affine index[] = {ts_index(0), ts_index(3), ts_index(0)};
     ts_program_at(f->b, f->xb, index);
-    error_of(f, "the index into 'xb' gives no address: it is not on a tile boundary");
+    error_of(f, "the index into 'xb' gives no address: it is not on a tile boundary: 3 in dim 1 is no "
+                "multiple of 8; with stride=1 behind it an access may begin at any row of 128 words");
 }
 
 static void wrong_slice(void **state) {

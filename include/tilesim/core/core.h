@@ -72,6 +72,7 @@ typedef struct {
     int64_t cycles; /* of the bundles issued and of the stalls: their sum */
     int64_t bundles;
     int64_t instructions[TS_SLOT_COUNT];
+    int64_t mxu_busy_cycles; /* in which rows enter the matrix units: of all of them together */
     int64_t stalls[TS_STALL_COUNT]; /* cycles */
 } ts_core_counters;
 

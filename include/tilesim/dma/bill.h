@@ -29,6 +29,8 @@ typedef enum {
 
 const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
 const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
+/* The largest: what limits the transfer. */
+ts_dma_part ts_dma_largest_part(const int64_t cycles[TS_DMA_PART_COUNT]);
 
 /* Runs of one side by length: class i has 2^i bits or more, and fewer than twice that. */
 enum { TS_DMA_RUN_CLASSES = 63 };
