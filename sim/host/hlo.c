@@ -21,6 +21,8 @@ struct ts_hlo_reader {
     size_t joined_length, joined_capacity;
     int64_t joined_line;
     int joined_lines;
+    bool joined_whole; /* it may end here: only what cannot begin anything continues it */
+    char next;         /* the first byte of the next line that is no blank; '\0': not known yet */
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
     bool is_mlir;
@@ -52,12 +54,12 @@ static int64_t depth_of(const char *at, const char *end) {
     return depth;
 }
 
-/* Attributes that the next line continues: behind a comma, or in brackets that are open at the end of the
- * line. */
+/* Attributes that the next line continues: behind a comma or "=", or in brackets that are open at the end of
+ * the line. */
 static bool goes_on(const char *attributes, const char *end) {
     if (attributes == end) return false;
     bool may = end[-1] != '\0' && strchr("{}()", end[-1]) != NULL;
-    return end[-1] == ',' || (may && depth_of(attributes, end) > 0);
+    return end[-1] == ',' || end[-1] == '=' || (may && depth_of(attributes, end) > 0);
 }
 
 /* opcode "(" operands ")" attributes, at `at`. */
@@ -73,6 +75,10 @@ static answer read_operation(const char *at, const char *end, ts_hlo_instruction
         i->opcode.length = 0;
         return i->cut = true, ENDS_EARLY;
     }
+    const char *bracket = hlo_skip_space(word, end);
+    if (bracket > word && bracket < end && *bracket == '(' &&
+        ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN)
+        word = bracket; /* of the next line */
     if (*word != '(') {
         if (!says_more(word, end)) return NOT_ONE;
         return i->cut = true, WHOLE;
@@ -94,14 +100,14 @@ static answer read_instruction(const char *at, const char *end, ts_hlo_instructi
         i->root = true;
         at = hlo_skip_space(at + 5, end);
     }
-    if (at < end && *at == '%') at++;
-    const char *name = at;
+    bool marked = at < end && *at == '%';
+    const char *name = at += marked;
     while (at < end && hlo_is_name(*at)) at++;
     i->name = (ts_hlo_span){name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
     if (i->name.length == 0 || at >= end || *at != '=') return NOT_ONE;
     at = hlo_skip_space(at + 1, end);
-    if (at >= end) return NOT_ONE;
+    if (at >= end) return i->cut = true, marked ? ENDS_EARLY : NOT_ONE;
     const char *close = ts_hlo_shape_end(at, end, &cut);
     if (close == NULL && cut) {
         i->shape = (ts_hlo_span){at, (size_t)(end - at)};
@@ -163,7 +169,8 @@ static void append(ts_hlo_reader *r, const char *at, size_t length) {
     r->joined_length += length;
 }
 
-static void hold(ts_hlo_reader *r, const char *at, const char *end) {
+static void hold(ts_hlo_reader *r, answer found, const char *at, const char *end) {
+    r->joined_whole = found == WHOLE;
     r->joined_length = 0;
     append(r, at, (size_t)(end - at));
     r->joined_line = r->counts.lines;
@@ -177,6 +184,26 @@ static void give_joined(ts_hlo_reader *r) {
     r->joined_lines = 0;
     if (read_instruction(at, end, &i) == NOT_ONE && read_labelled(at, end, &i) == NOT_ONE) return;
     give(r, &i, r->joined_line);
+}
+
+/* A loop without its computations is not all of it. */
+static bool lacks_calls(const ts_hlo_instruction *i) {
+    ts_hlo_span value;
+    return ts_hlo_is(i->opcode, "while") && (!ts_hlo_attribute(i->attributes, "condition", &value) ||
+                                             !ts_hlo_attribute(i->attributes, "body", &value));
+}
+
+/* May the next line go on with an instruction that could end here? */
+static bool may_go_on(const ts_hlo_reader *r, const ts_hlo_instruction *i) {
+    return r->next == ',' || r->next == '\0' || lacks_calls(i);
+}
+
+/* ", name=value" or "name=value", not "name = ..". */
+static bool continues(const char *at, const char *end) {
+    const char *word = at;
+    if (at < end && *at == ',') return true;
+    while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
+    return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
 }
 
 /* ---- Lines ---- */
@@ -299,7 +326,8 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == NOT_ONE) found = read_labelled(at, end, &i);
     if (found == NOT_ONE) return take_other(r, at, end);
     r->in_table = false;
-    if (found == ENDS_EARLY && !is_literal(&i)) return hold(r, at, end);
+    bool goes = found == ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
+    if (goes) return hold(r, found, at, end);
     if (found == ENDS_EARLY) begin_literal(r, &i);
     give(r, &i, r->counts.lines);
 }
@@ -326,7 +354,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     /* "}," closes brackets of an attribute, if any are open; alone it ends a computation. */
     bool closes =
         length > 1 && at[0] == '}' && at[1] == ',' && depth_of(r->joined, r->joined + r->joined_length) > 0;
-    if ((is_beginning(at, end) && !closes) || r->joined_lines == TS_HLO_JOINED_LINES ||
+    bool ends = r->joined_whole ? !continues(at, end) : is_beginning(at, end) && !closes;
+    if (ends || r->joined_lines == TS_HLO_JOINED_LINES ||
         r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;
@@ -338,6 +367,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     const char *all = r->joined, *all_end = all + r->joined_length;
     answer found = read_instruction(all, all_end, &i);
     if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
+    r->joined_whole = found == WHOLE;
+    if (found == WHOLE && may_go_on(r, &i)) return true;
     if (found != ENDS_EARLY || is_literal(&i)) {
         if (found == ENDS_EARLY) begin_literal(r, &i);
         r->joined_lines = 0;
@@ -389,11 +420,17 @@ static void take_held(ts_hlo_reader *r) {
     take_line(r, r->held, length);
 }
 
+static char first_byte(const char *at, const char *end) {
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    return at < end ? *at : '\0';
+}
+
 void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
     r->counts.bytes += (int64_t)length;
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         size_t piece = newline ? (size_t)(newline - bytes) : length;
+        if (newline) r->next = first_byte(newline + 1, bytes + length);
         if (newline && r->held_length == 0 && !r->held_long && piece <= TS_HLO_LINE_BYTES) {
             take_line(r, bytes, piece);
         } else {
@@ -407,6 +444,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
 }
 
 void ts_hlo_finish(ts_hlo_reader *r) {
+    r->next = '\n';
     if (r->held_length > 0) take_held(r);
     give_joined(r);
     r->counts.cut_instructions += r->literal_depth > 0;

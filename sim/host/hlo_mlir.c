@@ -264,8 +264,9 @@ static const char *value_of(const char *at, const char *end, const char *word) {
 /* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
 static void add_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
-    const char *found = transpose ? value_of(at, end, "permutation") : slice ? memmem(at, (size_t)(end - at), " [", 2) : NULL;
+    const char *found = transpose ? value_of(at, end, "permutation") : NULL;
     if (transpose && !found) found = value_of(at, end, "dims");
+    if (slice) found = memmem(at, (size_t)(end - at), " [", 2);
     if (!found) return;
     while (found < end && *found != '[' && *found != ':') found++;
     const char *close = found;

@@ -103,7 +103,7 @@ bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *val
     while (ts_hlo_next(&attributes, &item)) {
         if (item.length <= length || memcmp(item.text, name, length) != 0 || item.text[length] != '=')
             continue;
-        *value = (ts_hlo_span){item.text + length + 1, item.length - length - 1};
+        *value = ts_hlo_trim((ts_hlo_span){item.text + length + 1, item.length - length - 1});
         return true;
     }
     return false;

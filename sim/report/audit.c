@@ -161,7 +161,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
 
 static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     char a[32], b[32];
-    int64_t shown = 0, left = 0;
+    int64_t shown = 0, left = 0, endless = 0;
     if (r->group_count > 0)
         ts_text_add(out, "\nmoves        count    us each     us in all  what changes, from what to what, "
                          "the first one\n");
@@ -186,6 +186,11 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
                     "           %s layouts are priced by their plans, the largest;\n"
                     "           %s smaller moves as the nearest of their kind (~)\n",
                     grouped(a, r->plans_priced), grouped(b, r->scaled_moves));
+    for (int64_t i = 0; i < r->group_count; i++)
+        endless += r->groups[i].first.trips_unknown ? r->groups[i].first.count : 0;
+    if (endless > 0)
+        ts_text_add(out, "           %s moves are in loops whose rounds are not known: counted once\n",
+                    grouped(a, endless));
     if (r->collectives > 0)
         ts_text_add(out, "not modelled: %s collectives, %s bytes\n", grouped(a, r->collectives),
                     grouped(b, r->collective_bytes));

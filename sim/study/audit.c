@@ -237,16 +237,27 @@ static void call(ts_audit *a, int64_t line, ts_hlo_span name, ts_audit_level lev
     a->computations[callee].trips = trips;
 }
 
-/* "known_trip_count":{"n":"4"} of a backend_config; 0: it does not say. */
-static int64_t trips_of(ts_hlo_span attributes) {
-    static const char key[] = "\"known_trip_count\":{\"n\":\"";
+/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without; AUDIT_NONE: it does not say. */
+static int64_t stated_trips(ts_hlo_span attributes) {
+    static const char key[] = "\"known_trip_count\"";
     const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
-    int64_t trips = 0;
-    if (!found) return 0;
     const char *end = attributes.text + attributes.length;
-    for (found += sizeof key - 1; found < end && *found >= '0' && *found <= '9' && trips < INT32_MAX; found++)
+    int64_t trips = 0;
+    if (!found) return AUDIT_NONE;
+    for (found += sizeof key - 1; found < end && strchr(" :{\"n\\", *found) && *found;) found++;
+    if (found == end || *found < '0' || *found > '9') return AUDIT_NONE;
+    for (; found < end && *found >= '0' && *found <= '9' && trips < INT32_MAX; found++)
         trips = 10 * trips + (*found - '0');
     return trips;
+}
+
+/* By the condition, else as the compiler states it. */
+static int64_t trips_of(ts_audit *a, const ts_hlo_instruction *i) {
+    int64_t stated = stated_trips(i->attributes), counted = audit_count_trips(a, i);
+    if (stated >= 0 && counted >= 0 && stated != counted)
+        audit_note(a, 1, i->line, "a loop whose condition says another number than known_trip_count",
+                   i->name);
+    return counted >= 0 ? counted : stated;
 }
 
 static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, ts_audit_level level,
@@ -263,6 +274,7 @@ static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *att
 
 static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     ts_hlo_span name;
+    int64_t trips;
     switch (opcode) {
     case TS_HLO_OP_FUSION:
         call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
@@ -277,8 +289,9 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
         call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);
         break;
     case TS_HLO_OP_WHILE:
-        call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips_of(i->attributes));
-        call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips_of(i->attributes));
+        trips = trips_of(a, i);
+        call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips);
+        call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips < 0 ? trips : trips + 1);
         break;
     case TS_HLO_OP_CONDITIONAL:
         call_named(a, i, "branch_computations", TS_AUDIT_LEVEL_CONTROL, 1);
@@ -329,6 +342,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
     ts_audit *a = self;
     audit_close_block(a);
     audit_table_clear(&a->names);
+    audit_begin_values(a);
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
     a->current_fused = is_fused(bare(name)) && !entry;
@@ -337,6 +351,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
 
 static void on_end(void *self) {
     ts_audit *a = self;
+    audit_end_values(a);
     a->current = AUDIT_NONE;
     a->current_fused = false;
 }
@@ -374,6 +389,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
         shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
+    audit_follow_value(a, i, opcode);
     read_calls(a, i, opcode);
     if (!a->current_fused && !in_report && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
@@ -396,6 +412,7 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);
     return a;
 }

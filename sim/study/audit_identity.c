@@ -1,5 +1,5 @@
-/* Does a reshape, or a transpose, move nothing? Both layouts are seen as maps of the same indices, those of the
- * dims that both shapes have in common, and composed: their plan then is the identity. */
+/* Does a reshape, or a transpose, move nothing? Both layouts are seen as maps of the same indices, those of
+ * the dims that both shapes have in common, and composed: their plan then is the identity. */
 #include "audit_private.h"
 #include "tilesim/base/number.h"
 #include "tilesim/layout/tpu_rule.h"
@@ -47,8 +47,11 @@ static const ts_layout *of_common(ts_arena *arena, const ts_layout *layout, cons
         int64_t left = common->extents[group];
         for (; dim + 1 < common->ends[side][group]; dim++) {
             int64_t inner = left / layout->dims[dim];
-            stages[made++] = (ts_stage){
-                .kind = TS_STAGE_SPLIT, .dim = dim, .value = inner, .extent_before = left, .extent = layout->dims[dim]};
+            stages[made++] = (ts_stage){.kind = TS_STAGE_SPLIT,
+                                        .dim = dim,
+                                        .value = inner,
+                                        .extent_before = left,
+                                        .extent = layout->dims[dim]};
             left = inner;
         }
         dim++;
@@ -113,7 +116,8 @@ static const ts_shape *squeezed(ts_arena *arena, const ts_audit_request *request
     f.tile_count = f.split_count = 0;
     f.element_bits = 0;
     f.layout_written = true;
-    return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation, request->rule_flags);
+    return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation,
+                        request->rule_flags);
 }
 
 bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,

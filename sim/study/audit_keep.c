@@ -174,7 +174,7 @@ static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
     int64_t runs = 1;
     for (int depth = 0; computation >= 0 && depth < MOST_DEPTH; depth++) {
         const computation_record *c = &a->computations[computation];
-        if (c->trips == 0)
+        if (c->trips < 0)
             *unknown = true;
         else
             runs = audit_times(runs, c->trips);
@@ -184,7 +184,7 @@ static int64_t runs_of(const ts_audit *a, int32_t computation, bool *unknown) {
 }
 
 static const computation_record fresh_computation = {
-    .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .spaces = {-1, -1}};
+    .trips = 1, .parent = AUDIT_NONE, .sums = AUDIT_NONE, .root = AUDIT_NONE, .spaces = {-1, -1}};
 
 /* What is asynchronous moves between the memories that its start names, where it names none itself. */
 static void settle_spaces(const computation_record *c, ts_audit_move *move) {
@@ -244,6 +244,7 @@ void audit_settle(ts_audit *a) {
     if (a->current >= 0) now = a->computations[a->current];
     a->computation_count = a->sums_count = 0;
     audit_table_clear(&a->computation_table);
+    audit_forget_values(a);
     if (a->current < 0) return;
     a->current = (int32_t)a->computation_count++;
     computation_record *kept = &a->computations[a->current];

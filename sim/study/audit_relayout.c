@@ -210,7 +210,8 @@ static audit_price price_relayout(audit_prices *p, const audit_wanted *w, audit_
     if (known) return (audit_price){.known = true, .cycles = known->cycles, .by = known->by};
     if (!read_relayout(p, w, &r)) return line;
     uint64_t kind = kind_of(w, &r);
-    const struct audit_exact *near = find_nearest(p, kind, orders_of(&r), w->traffic.read + w->traffic.written);
+    const struct audit_exact *near =
+        find_nearest(p, kind, orders_of(&r), w->traffic.read + w->traffic.written);
     bool exactly = p->exact_count < LARGEST || (!near && p->exact_count < AUDIT_EXACT);
     if (exactly) return price_exactly(p, w, &r, kind, line);
     return near ? scaled_price(near, &line) : line;

@@ -16,7 +16,16 @@ typedef struct {
 } shape_record;
 
 /* Of buffers, by where they are. */
-enum { SPACE_HBM, SPACE_VMEM, SPACE_FLAGS, SPACE_CMEM, SPACE_HOST, SPACE_SMEM, SPACE_OTHER, SPACE_CLASSES };
+enum {
+    SPACE_HBM,
+    SPACE_VMEM,
+    SPACE_FLAGS,
+    SPACE_CMEM,
+    SPACE_HOST,
+    SPACE_SMEM,
+    SPACE_OTHER,
+    SPACE_CLASSES
+};
 extern const int audit_space_numbers[SPACE_CLASSES]; /* as XLA numbers them; other: TS_AUDIT_SPACES - 1 */
 
 typedef struct {
@@ -24,12 +33,21 @@ typedef struct {
 } space_sum;
 
 typedef struct {
-    int64_t trips;        /* of the loop whose body it is; 1 otherwise; 0: the loop does not say */
+    int64_t trips;        /* of the loop whose body it is; 1 otherwise; -1: the text does not say */
     int32_t parent, sums; /* -1: none */
+    int32_t root;         /* its result, if that is known: one of the values; -1 otherwise */
+    bool has_root;        /* the text marks it */
     uint8_t level;        /* ts_audit_level */
     bool by_name;         /* its name says that it is fused; what calls it may say otherwise */
     int spaces[2];     /* of what is started: read, written; -1: not known */
 } computation_record;
+
+/* What integers are, of the computation that the text is in, and the results of those before. */
+typedef struct {
+    struct audit_value *list;
+    int32_t count, capacity, begin; /* begin: of this computation's */
+    audit_table names;
+} audit_values;
 
 /* An entry of an out-of-memory report. */
 typedef struct {
@@ -56,6 +74,7 @@ struct ts_audit {
     space_sum (*sums)[SPACE_CLASSES]; /* of the computations that have buffers */
     int64_t sums_count, sums_capacity;
     space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
+    audit_values values;
     bool current_fused, any_tiles, has_entry, has_mlir;
     ts_audit_buffer *buffers;
     ts_audit_move *moves;
@@ -96,8 +115,18 @@ void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_close_block(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
-/* Where what async-start moves lies, by the shape ((operands), result, ..); left as they are: it says nothing. */
+/* Where what async-start moves lies, by the shape ((operands), result, ..). Left as they are: it says
+ * nothing. */
 void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]);
+
+/* ---- How often loops run (audit_trips.c) ---- */
+
+void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode);
+void audit_begin_values(ts_audit *a); /* of a computation */
+void audit_end_values(ts_audit *a);
+void audit_forget_values(ts_audit *a); /* with the computations */
+/* How often the body of a `while` runs, by its condition; AUDIT_NONE: that does not say. */
+int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
 
 /* ---- What is kept, and bounded ---- */
 

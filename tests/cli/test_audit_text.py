@@ -171,6 +171,115 @@ def fusions_loops_and_branches():
     assert levels == {"in": ("fused", True), "c": ("loop or branch", False)}
 
 
+S = "s32[]{:T(128)}"
+PRED = "pred[]{:T(512)}"
+STATED = ", backend_config={\"known_trip_count\":{\"n\":\"7\"}}"
+
+
+def loop(test, step, begin, attributes="", before="", state=S, init="%z", member=0, order=", condition=%cond, body=%body"):
+    """A module whose loop carries a counter, %i, and an array that its body copies; test and step are lines of its computations."""
+    types = ", ".join([A if k != member else state for k in range(2)])
+
+    def tuple_of(counter, array):
+        return f"({types}) tuple({', '.join([counter if k == member else array for k in range(2)])})"
+
+    head = (f"  %p = ({types}) parameter(0)\n  %i = {state} get-tuple-element(%p), index={member}\n"
+            f"  %g = {A} get-tuple-element(%p), index={1 - member}\n")
+    return (f"{before}%cond (p: (s32[], f32[8,128])) -> pred[] {{\n{head}{test}}}\n\n%body (p: (s32[], f32[8,128])) -> (s32[], f32[8,128]) {{\n{head}"
+            f"{step}  %c = {A} copy(%g)\n  ROOT %t = {tuple_of('%j', '%c')}\n}}\n\nENTRY %m (a: f32[8,128]) -> f32[8,128] {{\n  %a = {A} parameter(0)\n"
+            f"{begin}  %init = {tuple_of(init, '%a')}\n  %w = ({types}) while(%init){order}{attributes}\n  ROOT %r = {A} get-tuple-element(%w), "
+            f"index={1 - member}\n}}\n")
+
+
+def runs(text):
+    """How often the copy runs; None: the text says that this is not known."""
+    result = audit(text)
+    move = next(m for m in result["moves"] if m["first"] == "c")
+    assert move["level"] == "loop or branch" and move["count"] == 1, move
+    return None if move["trips_unknown"] else move["runs"]
+
+
+def compare(limit, direction="LT", left="%i", right="%n"):
+    return f"  %n = {S} constant({limit})\n  ROOT %lt = {PRED} compare({left}, {right}), direction={direction}\n"
+
+
+def add(step, opcode="add"):
+    return f"  %one = {S} constant({step})\n  %j = {S} {opcode}(%i, %one)\n"
+
+
+def constant(number):
+    return f"  %z = {S} constant({number})\n"
+
+
+@test
+def loops_that_count():
+    """By a condition that compares a counter with a constant: where it begins, its step, and any direction."""
+    for direction, limit, step, begin, rounds in (
+            ("LT", 10, 1, 0, 10), ("LT", 10, 3, 0, 4), ("LT", 10, 3, 1, 3), ("LE", 10, 1, 0, 11), ("LE", 10, 5, 0, 3), ("GT", 0, -1, 10, 10), ("GT", 0, -4, 10, 3),
+            ("GE", 0, -1, 10, 11), ("NE", 12, 3, 0, 4), ("NE", 12, 5, 0, None), ("NE", -6, -2, 0, 3), ("LT", 0, 1, 5, 0), ("LT", 10, 0, 0, None), ("LT", 10, -1, 0, None),
+            ("EQ", 3, 1, 3, 1), ("EQ", 3, 1, 4, 0), ("LT", -2, 2, -8, 3), ("LT", 1 << 40, 1, 0, 1 << 40)):
+        assert runs(loop(compare(limit, direction), add(step), constant(begin))) == rounds, (direction, limit, step, begin, rounds)
+    mirrored = {"LT": "GT", "LE": "GE", "GT": "LT", "NE": "NE"}
+    for direction, limit, step, begin, rounds in (("LT", 10, 3, 0, 4), ("LE", 10, 5, 0, 3), ("GT", 0, -4, 10, 3), ("NE", 12, 3, 0, 4)):
+        assert runs(loop(compare(limit, mirrored[direction], "%n", "%i"), add(step), constant(begin), member=1)) == rounds
+    assert runs(loop(compare(0, "GT"), add(2, "subtract"), constant(9))) == 5
+    assert runs(loop(compare(10), f"  %one = {S} constant(1)\n  %j = {S} add(%one, %i)\n", constant(0))) == 10
+
+
+@test
+def loops_of_optimised_modules():
+    """Constants and compares within fusions or called computations, copies, converts and barriers on the way, and bounds that are carried."""
+    less = f"%less (x: s32[]) -> pred[] {{\n  %x = {S} parameter(0)\n  %k = {S} constant(6)\n  ROOT %l = {PRED} compare(%x, %k), direction=LT\n}}\n\n"
+    of_two = f"%less (x: s32[], y: s32[]) -> pred[] {{\n  %y = {S} parameter(1)\n  %x = {S} parameter(0)\n  ROOT %l = {PRED} compare(%x, %y), direction=LT\n}}\n\n"
+    more = f"%more (x: s32[]) -> s32[] {{\n  %x = {S} parameter(0)\n  %k = {S} constant(2)\n  ROOT %s = {S} add(%x, %k)\n}}\n\n"
+    both = (f"%both (x: s32[], q: s32[]) -> (s32[], s32[]) {{\n  %x = {S} parameter(0)\n  %k = {S} constant(3)\n  %s = {S} add(%x, %k)\n  %u = {S} negate(%x)\n"
+            f"  ROOT %o = ({S}, {S}) tuple(%u, %s)\n}}\n\n")
+    fused = f"  ROOT %f = {PRED} fusion(%i), kind=kLoop, calls=%less\n"
+    assert runs(loop(fused, add(1), constant(0), before=less)) == 6
+    assert runs(loop(f"  ROOT %f = {PRED} call(%i), to_apply=%less\n", add(1), constant(2), before=less)) == 4
+    assert runs(loop(f"  %n = {S} constant(9)\n  ROOT %f = {PRED} fusion(%i, %n), kind=kLoop, calls=%less\n", add(1), constant(0), before=of_two)) == 9
+    assert runs(loop(fused, f"  %j = {S} fusion(%i), kind=kLoop, calls=%more\n", constant(0), before=less + more)) == 3
+    assert runs(loop(fused, f"  %b = ({S}, {S}) fusion(%i, %i), kind=kLoop, calls=%both\n  %j = {S} get-tuple-element(%b), index=1\n", constant(0), before=less + both)) == 2
+    begin = f"  %k = {S} constant(1)\n  %cs = ({S}, {S}, u32[]{{:S(2)}}) copy-start(%k)\n  %cd = {S} copy-done(%cs)\n  %z = {S} opt-barrier(%cd)\n"
+    step = f"  %h = {S} copy(%i)\n  %one = {S} constant(1)\n  %s = {S} add(%h, %one)\n  %j = {S} bitcast(%s)\n"
+    test_ = f"  %v = s64[] convert(%i)\n  %n = s64[] constant(9)\n  ROOT %lt = {PRED} compare(%v, %n), direction=LT\n"
+    assert runs(loop(test_, step, begin)) == 8
+    # The limit is carried, and does not change.
+    carried = loop(compare(0).replace("constant(0)", "get-tuple-element(%p), index=2"), add(1), constant(0)).replace(
+        f"({S}, {A})", f"({S}, {A}, {S})").replace("tuple(%j, %c)", "tuple(%j, %c, %k)").replace("tuple(%z, %a)", "tuple(%z, %a, %k)").replace(
+        "  %c = ", f"  %k = {S} get-tuple-element(%p), index=2\n  %c = ").replace("  %init", f"  %k = {S} constant(5)\n  %init")
+    assert runs(carried) == 5
+    # Without marks, in short form.
+    assert runs(loop(compare(10), add(1), constant(0)).replace("%", "").replace("ROOT ", "")) == 10
+
+
+@test
+def loops_that_do_not_say():
+    """Neither a condition that can be read nor a stated number: once, which is said."""
+    assert runs(loop(compare(10), add(1), f"  %z = {S} parameter(1)\n")) is None
+    assert runs(loop(compare(10), f"  %j = {S} multiply(%i, %i)\n", constant(1))) is None
+    assert runs(loop(f"  ROOT %x = {PRED} custom-call(%i), custom_call_target=\"x\"\n", add(1), constant(0))) is None
+    assert runs(loop(compare(10), add(1), f"  %z = {S} parameter(1)\n", attributes=STATED)) == 7
+    assert runs(loop(compare(7), add(1), constant(0), attributes=STATED.replace(":", ": "))) == 7
+    text = loop(compare(10), add(1), f"  %z = {S} parameter(1)\n")
+    out = subprocess.run([TOOL, "audit", "-"], input=text.encode(), capture_output=True).stdout.decode()
+    assert "in a loop of unknown length" in " ".join(out.split()) and "1 moves are in loops whose rounds are not known: counted once" in out, out
+    result = audit(loop(compare(10), add(1), constant(0), attributes=STATED))
+    assert result["not_understood"][0]["kind"] == "a loop whose condition says another number than known_trip_count"
+
+
+@test
+def loops_over_lines():
+    """Wherever the line is broken between words, before or behind a comma."""
+    whole = loop(compare(10), add(1), constant(0))
+    for order in (",\n  condition=%cond, body=%body", "\n , condition=%cond, body=%body", "\n  condition=%cond, body=%body", ", condition=%cond,\n body=%body",
+                  ", condition=%cond\n , body=%body", ", condition=\n %cond, body=%body", ", condition=%cond, body=\n %body", "\n , condition=%cond\n , body=%body",
+                  ", condition=%cond, body=%body\n , metadata={op_name=\"x\"}", ", condition=%cond, body=%body,\n metadata={op_name=\"x\"}"):
+        check(whole.replace(", condition=%cond, body=%body", order), {A: 2, S: 4, PRED: 1}, [("c", "nothing", 10)])
+    for old, new in ((" while(", "\n while("), ("while(%init)", "while(\n%init)"), ("while(%init)", "while\n (%init)"), ("%w = (", "%w =\n (")):
+        check(whole.replace(old, new), {A: 2, S: 4, PRED: 1}, [("c", "nothing", 10)])
+
+
 @test
 def what_is_asynchronous():
     """Of async-start, copy-start and their ends only one buffer each, and one move."""

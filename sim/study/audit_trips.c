@@ -1,0 +1,303 @@
+/* How often loops run: what integers the instructions of a computation are, as far as they are constants, or
+ * members of its parameters plus constants. A loop's condition, its body and what it begins with then say
+ * when it ends. */
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { MOST_VALUES = 1 << 17 }; /* of one module */
+
+typedef enum { VALUE_NONE, VALUE_CONSTANT, VALUE_MEMBER, VALUE_COMPARE, VALUE_TUPLE } value_kind;
+typedef enum { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL } direction;
+
+enum { WHOLE = -1 };
+
+/* CONSTANT: add. MEMBER: member `index`, or WHOLE, of parameter `parameter`, plus `add`. COMPARE: of the two
+ * values from `first` on. TUPLE: `count` values from `first` on; those behind are NONE. */
+typedef struct audit_value {
+    uint8_t kind, direction;
+    int32_t parameter, index, first, count;
+    int64_t add;
+} value;
+
+static const value none = {.kind = VALUE_NONE};
+
+static value constant(int64_t number) { return (value){.kind = VALUE_CONSTANT, .add = number}; }
+
+static const value *at(const ts_audit *a, int32_t number) { return &a->values.list[number]; }
+
+/* The number of a new value, or AUDIT_NONE. */
+static int32_t push(ts_audit *a, const value *v) {
+    audit_values *all = &a->values;
+    if (all->count == MOST_VALUES) return AUDIT_NONE;
+    if (all->count == all->capacity) {
+        all->capacity = all->capacity ? 2 * all->capacity : 256;
+        all->list = ts_arena_grow(a->arena, all->list, (size_t)all->count, (size_t)all->capacity,
+                                  sizeof *all->list);
+    }
+    all->list[all->count] = *v;
+    return all->count++;
+}
+
+/* `count` values in a row. NONE: there is no room. */
+static value push_all(ts_audit *a, value made, const value *members, int32_t count) {
+    if (a->values.count + count > MOST_VALUES) return none;
+    made.first = a->values.count;
+    made.count = count;
+    for (int32_t i = 0; i < count; i++) push(a, &members[i]);
+    return made;
+}
+
+/* ---- Instructions ---- */
+
+static value named(const ts_audit *a, ts_hlo_span operand) {
+    const char *end = operand.text + operand.length, *name = end;
+    while (name > operand.text && name[-1] != ' ' && name[-1] != '%') name--;
+    int32_t number = audit_table_get(&a->values.names, audit_hash(name, (size_t)(end - name)));
+    return number < 0 ? none : *at(a, number);
+}
+
+static value operand(const ts_audit *a, const ts_hlo_instruction *i, int number) {
+    ts_hlo_span rest = i->operands, item;
+    do {
+        if (!ts_hlo_next(&rest, &item)) return none;
+    } while (number-- > 0);
+    return named(a, item);
+}
+
+static bool read_integer(ts_hlo_span text, int64_t *number) {
+    text = ts_hlo_trim(text);
+    bool negative = text.length > 0 && *text.text == '-';
+    size_t k = negative;
+    *number = 0;
+    if (k == text.length) return false;
+    for (; k < text.length; k++) {
+        int digit = text.text[k] - '0';
+        if (digit < 0 || digit > 9 || *number > (INT64_MAX - 9) / 10) return false;
+        *number = 10 * *number + digit;
+    }
+    if (negative) *number = -*number;
+    return true;
+}
+
+static bool integer_attribute(const ts_hlo_instruction *i, const char *name, int32_t *number) {
+    ts_hlo_span text;
+    int64_t read;
+    if (!ts_hlo_attribute(i->attributes, name, &text) || !read_integer(text, &read)) return false;
+    *number = read < 0 || read > INT32_MAX ? INT32_MAX : (int32_t)read;
+    return true;
+}
+
+static value member_of(const ts_audit *a, value tuple, int32_t index) {
+    if (tuple.kind == VALUE_TUPLE) return index < tuple.count ? *at(a, tuple.first + index) : none;
+    if (tuple.kind != VALUE_MEMBER || tuple.index != WHOLE || tuple.add != 0) return none;
+    tuple.index = index;
+    return tuple;
+}
+
+/* x + sign * y, where one of them is a constant. */
+static value sum(value x, value y, int sign) {
+    int64_t total;
+    if (x.kind == VALUE_CONSTANT && y.kind == VALUE_MEMBER && sign > 0) return sum(y, x, 1);
+    if ((x.kind != VALUE_CONSTANT && x.kind != VALUE_MEMBER) || y.kind != VALUE_CONSTANT) return none;
+    bool over = sign > 0 ? __builtin_add_overflow(x.add, y.add, &total)
+                         : __builtin_sub_overflow(x.add, y.add, &total);
+    x.add = total;
+    return over ? none : x;
+}
+
+static value compared(ts_audit *a, const ts_hlo_instruction *i) {
+    static const char *const names[] = {"LT", "LE", "GT", "GE", "EQ", "NE"};
+    value sides[2] = {operand(a, i, 0), operand(a, i, 1)};
+    ts_hlo_span text;
+    if (!ts_hlo_attribute(i->attributes, "direction", &text)) return none;
+    for (uint8_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (ts_hlo_is(text, names[k]))
+            return push_all(a, (value){.kind = VALUE_COMPARE, .direction = k}, sides, 2);
+    return none;
+}
+
+enum { MOST_MEMBERS = 4096 };
+
+static value tuple_of(ts_audit *a, const ts_hlo_instruction *i) {
+    value members[MOST_MEMBERS];
+    int32_t count = 0, last = 0;
+    ts_hlo_span rest = i->operands, item;
+    for (; count < MOST_MEMBERS && ts_hlo_next(&rest, &item); count++) {
+        members[count] = named(a, item);
+        if (members[count].kind > VALUE_MEMBER) members[count] = none;
+        if (members[count].kind != VALUE_NONE) last = count + 1;
+    }
+    return push_all(a, (value){.kind = VALUE_TUPLE}, members, last);
+}
+
+/* The value that is said of a callee's parameters, of the operands that it is called with. */
+static value called_with(ts_audit *a, const ts_hlo_instruction *i, value v) {
+    if (v.kind == VALUE_MEMBER) {
+        value given = operand(a, i, v.parameter);
+        if (v.index != WHOLE) given = member_of(a, given, v.index);
+        return v.add == 0 ? given : sum(given, constant(v.add), 1);
+    }
+    if (v.kind != VALUE_COMPARE && v.kind != VALUE_TUPLE) return v;
+    value members[MOST_MEMBERS];
+    for (int32_t k = 0; k < v.count; k++) {
+        members[k] = called_with(a, i, *at(a, v.first + k));
+        if (members[k].kind > VALUE_MEMBER) members[k] = none;
+    }
+    return push_all(a, v, members, v.count);
+}
+
+static value root_of(const ts_audit *a, ts_hlo_span name) {
+    while (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
+    int32_t callee = audit_table_get(&a->computation_table, audit_hash(name.text, name.length));
+    int32_t root = callee < 0 ? AUDIT_NONE : a->computations[callee].root;
+    return root == AUDIT_NONE ? none : *at(a, root);
+}
+
+static value called(ts_audit *a, const ts_hlo_instruction *i, const char *attribute) {
+    ts_hlo_span name;
+    if (!ts_hlo_attribute(i->attributes, attribute, &name)) return none;
+    return called_with(a, i, root_of(a, name));
+}
+
+static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    int64_t number;
+    int32_t index;
+    switch (opcode) {
+    case TS_HLO_OP_CONSTANT:
+        return read_integer(i->operands, &number) ? constant(number) : none;
+    case TS_HLO_OP_PARAMETER:
+        if (!read_integer(i->operands, &number) || number < 0 || number > INT32_MAX) return none;
+        return (value){.kind = VALUE_MEMBER, .parameter = (int32_t)number, .index = WHOLE};
+    case TS_HLO_OP_GET_TUPLE_ELEMENT:
+        return integer_attribute(i, "index", &index) ? member_of(a, operand(a, i, 0), index) : none;
+    case TS_HLO_OP_ADD:
+        return sum(operand(a, i, 0), operand(a, i, 1), 1);
+    case TS_HLO_OP_SUBTRACT:
+        return sum(operand(a, i, 0), operand(a, i, 1), -1);
+    case TS_HLO_OP_COMPARE:
+        return compared(a, i);
+    case TS_HLO_OP_TUPLE:
+        return tuple_of(a, i);
+    case TS_HLO_OP_FUSION:
+        return called(a, i, "calls");
+    case TS_HLO_OP_CALL:
+        return called(a, i, "to_apply");
+    case TS_HLO_OP_COPY:
+    case TS_HLO_OP_COPY_START:
+    case TS_HLO_OP_COPY_DONE:
+    case TS_HLO_OP_BITCAST:
+    case TS_HLO_OP_RESHAPE:
+    case TS_HLO_OP_CONVERT:
+    case TS_HLO_OP_ADD_DEPENDENCY:
+    case TS_HLO_OP_OPT_BARRIER:
+    case TS_HLO_OP_OPTIMIZATION_BARRIER:
+        return operand(a, i, 0);
+    default:
+        return none;
+    }
+}
+
+/* An array of one element of no dims, or a tuple. */
+static bool may_count(ts_hlo_span shape) {
+    if (shape.length > 0 && *shape.text == '(') return true;
+    const char *bracket = memchr(shape.text, '[', shape.length);
+    return bracket && bracket + 1 < shape.text + shape.length && bracket[1] == ']';
+}
+
+void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    value v = may_count(i->shape) ? value_of(a, i, opcode) : none;
+    int32_t number = v.kind == VALUE_NONE ? AUDIT_NONE : push(a, &v);
+    if (number != AUDIT_NONE)
+        audit_table_put(&a->values.names, audit_hash(i->name.text, i->name.length), number);
+    computation_record *c = a->current >= 0 ? &a->computations[a->current] : NULL;
+    if (!c || c->has_root) return;
+    c->root = number; /* where none is marked, the last one's */
+    c->has_root = i->root;
+}
+
+/* ---- Computations ---- */
+
+void audit_begin_values(ts_audit *a) {
+    audit_table_clear(&a->values.names);
+    a->values.begin = a->values.count;
+}
+
+/* Only the root is kept. */
+void audit_end_values(ts_audit *a) {
+    value members[MOST_MEMBERS];
+    int32_t *root = a->current >= 0 ? &a->computations[a->current].root : NULL;
+    audit_table_clear(&a->values.names);
+    if (!root || *root < a->values.begin) {
+        a->values.count = a->values.begin;
+        return;
+    }
+    value v = *at(a, *root);
+    for (int32_t k = 0; k < v.count; k++) members[k] = *at(a, v.first + k);
+    a->values.count = a->values.begin;
+    if (v.kind == VALUE_COMPARE || v.kind == VALUE_TUPLE) v = push_all(a, v, members, v.count);
+    *root = push(a, &v);
+}
+
+void audit_forget_values(ts_audit *a) {
+    audit_table_clear(&a->values.names);
+    a->values.count = a->values.begin = 0;
+}
+
+/* ---- Loops ---- */
+
+/* What a side of the condition is in each round: start + step * round. */
+typedef struct {
+    __int128 start, step;
+} series;
+
+static bool find_series(const ts_audit *a, value side, value init, value body, series *out) {
+    *out = (series){side.add, 0};
+    if (side.kind == VALUE_CONSTANT) return true;
+    if (side.kind != VALUE_MEMBER) return false;
+    value begin = side.index == WHOLE ? init : member_of(a, init, side.index),
+          next = side.index == WHOLE ? body : member_of(a, body, side.index);
+    bool steps = next.kind == VALUE_MEMBER && next.parameter == 0 && next.index == side.index;
+    if (begin.kind != VALUE_CONSTANT || !steps) return false;
+    out->start += begin.add;
+    out->step = next.add;
+    return true;
+}
+
+/* Rounds while start + step * round is below 0; AUDIT_NONE: it always is. */
+static __int128 rounds_below(__int128 start, __int128 step) {
+    if (start >= 0) return 0;
+    return step <= 0 ? AUDIT_NONE : (-start + step - 1) / step;
+}
+
+static __int128 rounds(uint8_t kind, __int128 start, __int128 step) {
+    switch (kind) {
+    case LESS:
+        return rounds_below(start, step);
+    case LESS_EQUAL:
+        return rounds_below(start - 1, step);
+    case GREATER:
+        return rounds_below(-start, -step);
+    case GREATER_EQUAL:
+        return rounds_below(-start - 1, -step);
+    case EQUAL:
+        return start != 0 ? 0 : step != 0 ? 1 : AUDIT_NONE;
+    default:
+        if (start == 0) return 0;
+        return step != 0 && start % step == 0 && -start / step > 0 ? -start / step : AUDIT_NONE;
+    }
+}
+
+int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i) {
+    ts_hlo_span condition, body;
+    series x, y;
+    if (!ts_hlo_attribute(i->attributes, "condition", &condition) ||
+        !ts_hlo_attribute(i->attributes, "body", &body))
+        return AUDIT_NONE;
+    value test = root_of(a, condition), next = root_of(a, body), init = operand(a, i, 0);
+    if (test.kind != VALUE_COMPARE || !find_series(a, *at(a, test.first), init, next, &x) ||
+        !find_series(a, *at(a, test.first + 1), init, next, &y))
+        return AUDIT_NONE;
+    __int128 trips = rounds(test.direction, x.start - y.start, x.step - y.step);
+    return trips > INT64_MAX ? AUDIT_NONE : (int64_t)trips;
+}
