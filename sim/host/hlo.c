@@ -188,9 +188,9 @@ static void give_joined(ts_hlo_reader *r) {
 
 /* A loop without its computations is not all of it. */
 static bool lacks_calls(const ts_hlo_instruction *i) {
-    ts_hlo_span value;
-    return ts_hlo_is(i->opcode, "while") && (!ts_hlo_attribute(i->attributes, "condition", &value) ||
-                                             !ts_hlo_attribute(i->attributes, "body", &value));
+    ts_hlo_span a = i->attributes;
+    return i->opcode.length == 5 && memcmp(i->opcode.text, "while", 5) == 0 &&
+           (memmem(a.text, a.length, "condition=", 10) == NULL || memmem(a.text, a.length, "body=", 5) == NULL);
 }
 
 /* May the next line go on with an instruction that could end here? */

@@ -99,7 +99,11 @@ bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *val
     ts_hlo_span item;
     size_t length = strlen(name);
     if (attributes.length <= length) return false;
-    if (memmem(attributes.text, attributes.length, name, length) == NULL) return false;
+    const char *found = memmem(attributes.text, attributes.length, name, length), *at = attributes.text;
+    if (found == NULL) return false;
+    while (at < found && (marks[(uint8_t)*at] == 0 || *at == ',')) at++;
+    if (at == found && at > attributes.text && (at[-1] == ',' || hlo_is_space(at[-1]))) /* at no depth */
+        attributes.length -= (size_t)(found - attributes.text), attributes.text = found;
     while (ts_hlo_next(&attributes, &item)) {
         if (item.length <= length || memcmp(item.text, name, length) != 0 || item.text[length] != '=')
             continue;

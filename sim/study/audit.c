@@ -280,10 +280,10 @@ static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
         call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
         break;
     case TS_HLO_OP_ASYNC_START:
-        call_named(a, i, "calls", TS_AUDIT_LEVEL_ASYNC, 1);
-        if (ts_hlo_attribute(i->attributes, "calls", &name))
-            audit_started_spaces(a, i->line, i->shape,
-                                 a->computations[computation_named(a, i->line, name)].spaces);
+        if (!ts_hlo_attribute(i->attributes, "calls", &name) || name.length == 0) break;
+        call(a, i->line, name, TS_AUDIT_LEVEL_ASYNC, 1);
+        audit_started_spaces(a, i->line, i->shape,
+                             a->computations[computation_named(a, i->line, name)].spaces);
         break;
     case TS_HLO_OP_CALL:
         call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);

@@ -171,8 +171,6 @@ static bool is_free(const ts_audit_group *group) {
 
 static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit_group *group) {
     const ts_audit_move *move = &group->first;
-    bool fused = move->level == TS_AUDIT_LEVEL_FUSED; /* its spaces are not real */
-    int to = fused ? 0 : move->to, from = fused ? 0 : move->from;
     bool turns = move->opcode == TS_HLO_OP_TRANSPOSE;
     if (move->not_read) {
         group->why_not = "its dimensions cannot be read";
@@ -180,7 +178,7 @@ static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit
     }
     audit_wanted wanted = {.src = move->src >= 0 ? r->shapes[move->src].text : NULL,
                            .dst = r->shapes[move->dst].text,
-                           .traffic = {from, to, move->read_bytes, move->written_bytes},
+                           .traffic = {move->from, move->to, move->read_bytes, move->written_bytes},
                            .permutation = turns ? move->permutation : NULL,
                            .changes = move->changes};
     audit_price price = audit_prices_move(prices, &wanted);

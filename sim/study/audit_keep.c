@@ -188,6 +188,7 @@ static const computation_record fresh_computation = {
 
 /* What is asynchronous moves between the memories that its start names, where it names none itself. */
 static void settle_spaces(const computation_record *c, ts_audit_move *move) {
+    if (move->level == TS_AUDIT_LEVEL_FUSED) move->from = move->to = 0; /* they are not real there */
     if (move->level != TS_AUDIT_LEVEL_ASYNC || move->from != move->to || c->spaces[0] < 0) return;
     move->from = c->spaces[0];
     move->to = c->spaces[1];

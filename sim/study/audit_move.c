@@ -83,8 +83,14 @@ static int32_t member(ts_audit *a, int64_t line, ts_hlo_span tuple, int number, 
 static void read_started(ts_audit *a, int64_t line, ts_hlo_opcode opcode, ts_hlo_span shape, int32_t *src,
                          int32_t *dst) {
     bool copies = opcode == TS_HLO_OP_COPY_START, updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
-    *dst = member(a, line, shape, copies ? 0 : 1, 0);
-    *src = member(a, line, shape, copies ? 1 : 0, updates ? 1 : 0);
+    int32_t all = audit_intern(a, line, shape);
+    if (copies && all != AUDIT_NONE && a->shapes[all].leaf_count > 1) {
+        *dst = a->shapes[all].leaves[0];
+        *src = a->shapes[all].leaves[1];
+        return;
+    }
+    *dst = member(a, line, shape, 1, 0);
+    *src = copies ? AUDIT_NONE : member(a, line, shape, 0, updates ? 1 : 0);
 }
 
 void audit_started_spaces(ts_audit *a, int64_t line, ts_hlo_span shape, int spaces[2]) {

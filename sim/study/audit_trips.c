@@ -163,6 +163,7 @@ static value called(ts_audit *a, const ts_hlo_instruction *i, const char *attrib
 static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     int64_t number;
     int32_t index;
+    value tuple;
     switch (opcode) {
     case TS_HLO_OP_CONSTANT:
         return read_integer(i->operands, &number) ? constant(number) : none;
@@ -170,7 +171,9 @@ static value value_of(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
         if (!read_integer(i->operands, &number) || number < 0 || number > INT32_MAX) return none;
         return (value){.kind = VALUE_MEMBER, .parameter = (int32_t)number, .index = WHOLE};
     case TS_HLO_OP_GET_TUPLE_ELEMENT:
-        return integer_attribute(i, "index", &index) ? member_of(a, operand(a, i, 0), index) : none;
+        tuple = operand(a, i, 0);
+        if (tuple.kind == VALUE_NONE || !integer_attribute(i, "index", &index)) return none;
+        return member_of(a, tuple, index);
     case TS_HLO_OP_ADD:
         return sum(operand(a, i, 0), operand(a, i, 1), 1);
     case TS_HLO_OP_SUBTRACT:
