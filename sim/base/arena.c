@@ -45,12 +45,14 @@ static ts_arena_oom out_of_memory = abort_when_out;
 
 void ts_arena_set_oom(ts_arena_oom handler) { out_of_memory = handler ? handler : abort_when_out; }
 
+void ts_arena_out_of_memory(size_t bytes) {
+    out_of_memory(bytes);
+    abort(); /* the handler must not return */
+}
+
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes);
-    if (!memory) {
-        out_of_memory(bytes);
-        abort(); /* the handler must not return */
-    }
+    if (!memory) ts_arena_out_of_memory(bytes);
     return memory;
 }
 
@@ -104,7 +106,7 @@ void ts_arena_reset(ts_arena *arena) {
 }
 
 static chunk *new_chunk(ts_arena *arena, size_t bytes) {
-    if (bytes > SIZE_MAX - sizeof(chunk)) out_of_memory(bytes);
+    if (bytes > SIZE_MAX - sizeof(chunk)) ts_arena_out_of_memory(bytes);
     size_t size = bytes > arena->chunk_bytes || arena->separate ? bytes : arena->chunk_bytes;
     if (arena->chunk_bytes < LARGEST_CHUNK_BYTES) arena->chunk_bytes *= 2;
     chunk *item = allocate(sizeof *item + size);
@@ -129,10 +131,7 @@ static void *take(chunk *item, size_t bytes) {
 
 void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
-        out_of_memory(SIZE_MAX);
-        abort();
-    }
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) ts_arena_out_of_memory(SIZE_MAX);
     if (!arena->separate) bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     chunk *current = arena->current;
     if (current && !arena->separate && current->bytes - current->used >= bytes) return take(current, bytes);

@@ -406,16 +406,14 @@ void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
 }
 
 /* A memory of which each core has one, or that of the chip. */
-static bool make_spaces(ts_error *err, ts_chip *chip, chip_core *own) {
+static void make_spaces(ts_chip *chip, chip_core *own) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         const ts_machine_memory *memory = chip->config->spaces[i];
         if (memory && (own == chip->cores || memory->per_core))
-            own->spaces[i] = ts_space_of_machine(err, chip->arena, memory, true);
+            own->spaces[i] = ts_space_of_machine(chip->arena, memory);
         else
             own->spaces[i] = chip->cores[0].spaces[i];
-        if (memory && !own->spaces[i]) return false;
     }
-    return true;
 }
 
 static bool place_tensors(ts_error *err, ts_chip *chip) {
@@ -434,6 +432,22 @@ static bool place_tensors(ts_error *err, ts_chip *chip) {
         }
     }
     return true;
+}
+
+/* A tensor of HBM becomes real as a whole; elsewhere all tensors do, since cores look words up one by one. */
+static void hold_tensors(const ts_chip *chip, chip_core *own) {
+    int64_t ends[TS_SPACE_COUNT] = {0};
+    for (int i = 0; i < chip->code->tensor_count; i++) {
+        const ts_tensor *tensor = &chip->code->tensors[i];
+        int64_t end = tensor->base_bytes + tensor->bytes;
+        if (tensor->space == TS_SPACE_HBM)
+            ts_space_hold(own->spaces[TS_SPACE_HBM], tensor->base_bytes, tensor->bytes);
+        else if (end > ends[tensor->space])
+            ends[tensor->space] = end;
+    }
+    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        if (ends[i] > 0) ts_space_hold(own->spaces[i], 0, ends[i]);
+    }
 }
 
 static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
@@ -460,9 +474,10 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
 
 static bool make_units(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) {
-        if (!make_spaces(err, chip, &chip->cores[i])) return false;
+        make_spaces(chip, &chip->cores[i]);
     }
     if (!place_tensors(err, chip)) return false;
+    for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
     for (int i = 0; i < chip->core_count; i++) {
         if (!make_core(err, chip, &chip->cores[i])) return false;

@@ -92,10 +92,12 @@ bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const
     return check(err, plan, src, dst, &from, &to);
 }
 
+/* Lines lie as they do in the space. */
 static uint8_t *touch(ts_space *space, extent_bytes bytes) {
-    ts_space_touch(space, bytes.low, bytes.high - bytes.low);
-    return space->bytes;
+    return ts_space_touch(space, bytes.low, bytes.high - bytes.low);
 }
+
+static void widen_to_line(extent_bytes *bytes) { bytes->low -= bytes->low % TS_SPACE_LINE_BYTES; }
 
 /* ---- Moving ---- */
 
@@ -160,8 +162,14 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
     ts_mover m;
     if (!check(err, plan, src, dst, &from, &to)) return false;
     if (plan->elements == 0) return true;
-    ts_mover_set(&m, plan, options, touch(src, from), touch(dst, to));
-    ts_move_plan(&m, plan, ts_move_threads(plan, options->threads));
+    widen_to_line(&from);
+    widen_to_line(&to);
+    ts_plan near = *plan; /* its addresses count from the first byte of either side */
+    ts_plan_shift(&near, -from.low * 8, -to.low * 8);
+    touch(src, from); /* in one memory, touching the destination may move it */
+    uint8_t *to_bytes = touch(dst, to);
+    ts_mover_set(&m, &near, options, touch(src, from), to_bytes);
+    ts_move_plan(&m, &near, ts_move_threads(&near, options->threads));
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;
 }

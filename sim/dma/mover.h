@@ -17,7 +17,7 @@ struct ts_kernels {
 typedef struct {
     ts_dtype dtype;
     int element_bits;
-    uint8_t *bytes; /* of address 0 */
+    uint8_t *bytes; /* of the address from which the plan counts */
 } ts_mover_side;
 
 typedef struct {

@@ -537,9 +537,17 @@ static void gather_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     }
 }
 
+void ts_plan_shift(ts_plan *plan, int64_t src_bits, int64_t dst_bits) {
+    plan->src.base_bits += src_bits;
+    plan->dst.base_bits += dst_bits;
+    plan->src_shift_bits += src_bits;
+    plan->dst_shift_bits += dst_bits;
+}
+
 void ts_plan_get_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     assert(number >= 0 && number < plan->box_count);
-    box->src_bits = box->dst_bits = 0;
+    box->src_bits = plan->src_shift_bits; /* pieces know the base before the shift */
+    box->dst_bits = plan->dst_shift_bits;
     box->loop_count = 0;
     if (plan->gathers) {
         gather_box(plan, number, box);

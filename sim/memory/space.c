@@ -1,52 +1,35 @@
-/* Memory spaces: reserved address ranges whose chunks become real at first touch. */
+/* Memory spaces: ranges that become real at first touch. */
 #include "tilesim/memory/space.h"
 
 #include <assert.h>
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
 #include <sys/mman.h>
+#endif
 
 #include "tilesim/base/number.h"
 
-static ts_space *new_space(ts_arena *arena, const char *name, int64_t capacity_bytes) {
+ts_space *ts_space_new(ts_arena *arena, const char *name, int64_t capacity_bytes) {
+    assert(capacity_bytes >= 0 && capacity_bytes < INT64_MAX / 16);
     ts_space *space = TS_NEW(arena, ts_space);
     space->name = ts_arena_copy_text(arena, name, strlen(name));
+    space->arena = arena;
     space->capacity_bytes = capacity_bytes;
     space->axis_count = 1;
     space->axes[0] = (ts_space_axis){"m", 0, 0};
     return space;
 }
 
-static int64_t reserved_bytes(const ts_space *space) {
-    return ts_round_up(space->capacity_bytes, TS_SPACE_CHUNK_BYTES);
-}
-
-ts_space *ts_space_new(ts_error *err, ts_arena *arena, const char *name, int64_t capacity_bytes) {
-    assert(capacity_bytes > 0 && capacity_bytes < INT64_MAX / 16);
-    ts_space *space = new_space(arena, name, capacity_bytes);
-    int64_t length = reserved_bytes(space);
-    void *range = mmap(NULL, (size_t)length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) {
-        ts_error_set(err, TS_ERROR_IO, "cannot reserve %lld bytes of addresses for %s: %s", (long long)length,
-                     name, strerror(errno));
-        return NULL;
-    }
-    madvise(range, (size_t)length, MADV_HUGEPAGE); /* as far as the host has them: nothing depends on it */
-    space->bytes = range;
-    space->touched = TS_NEW_ARRAY(arena, uint8_t, length / TS_SPACE_CHUNK_BYTES);
-    return space;
-}
-
 ts_space *ts_space_wrap(ts_arena *arena, const char *name, void *bytes, int64_t length) {
-    ts_space *space = new_space(arena, name, length);
-    space->bytes = bytes;
+    ts_space *space = ts_space_new(arena, name, length);
+    space->last = (ts_space_range){.end = length, .bytes = bytes};
     return space;
 }
 
-ts_space *ts_space_of_machine(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, bool real) {
-    ts_space *space = real ? ts_space_new(err, arena, memory->name, memory->capacity_bytes)
-                           : ts_space_wrap(arena, memory->name, NULL, memory->capacity_bytes);
-    for (int i = 0; space && i < memory->axis_count && space->axis_count < TS_SPACE_MAX_AXES; i++) {
+ts_space *ts_space_of_machine(ts_arena *arena, const ts_machine_memory *memory) {
+    ts_space *space = ts_space_new(arena, memory->name, memory->capacity_bytes);
+    for (int i = 0; i < memory->axis_count && space->axis_count < TS_SPACE_MAX_AXES; i++) {
         const ts_machine_axis *axis = &memory->axes[i];
         space->axes[space->axis_count++] = (ts_space_axis){axis->name, axis->extent, axis->step_bytes};
     }
@@ -54,24 +37,122 @@ ts_space *ts_space_of_machine(ts_error *err, ts_arena *arena, const ts_machine_m
 }
 
 void ts_space_free(ts_space *space) {
-    if (space && space->touched) munmap(space->bytes, (size_t)reserved_bytes(space));
+    for (int i = 0; space && i < space->range_count; i++) free(space->ranges[i].block);
 }
 
-static void make_real(ts_space *space, int64_t chunk, int64_t count) {
-    uint8_t *start = space->bytes + chunk * TS_SPACE_CHUNK_BYTES;
-    int failed = mprotect(start, (size_t)(count * TS_SPACE_CHUNK_BYTES), PROT_READ | PROT_WRITE);
-    assert(!failed);
-    memset(space->touched + chunk, 1, (size_t)count);
+/* ---- Ranges ---- */
+
+/* Gives a range its bytes; false where the system has no such block. Pages of zeros from the system become
+ * real at first touch. */
+static bool make_real(ts_space_range *range) {
+    int64_t length = range->end - range->begin;
+    int64_t unit = length < TS_SPACE_HUGE_BYTES ? TS_SPACE_LINE_BYTES : TS_SPACE_HUGE_BYTES;
+    if ((uint64_t)(length + unit) > PTRDIFF_MAX) return false;
+    uint8_t *block = calloc(1, (size_t)(length + unit));
+    if (!block) return false;
+    range->block = block;
+    range->bytes = block + ((uintptr_t)range->begin - (uintptr_t)block) % (uintptr_t)unit;
+    return true;
 }
 
-uint8_t *ts_space_touch(ts_space *space, int64_t address, int64_t length) {
-    assert(ts_space_contains(space, address, length));
-    if (!space->touched || length == 0) return space->bytes + address;
-    int64_t first = address / TS_SPACE_CHUNK_BYTES, last = (address + length - 1) / TS_SPACE_CHUNK_BYTES;
-    for (int64_t chunk = first; chunk <= last; chunk++) {
-        if (!space->touched[chunk]) make_real(space, chunk, 1);
+/* Huge pages for what is touched all at once, as far as the host has them: nothing depends on it. */
+static void advise(uint8_t *bytes, int64_t length) {
+#ifdef MADV_HUGEPAGE
+    size_t before = -(uintptr_t)bytes % TS_SPACE_HUGE_BYTES;
+    if (length >= 2 * TS_SPACE_HUGE_BYTES) madvise(bytes + before, (size_t)length - before, MADV_HUGEPAGE);
+#else
+    (void)bytes, (void)length;
+#endif
+}
+
+/* The first range that ends behind the address. */
+static int find(const ts_space *space, int64_t address) {
+    int low = 0, high = space->range_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (space->ranges[middle].end > address)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return space->bytes + address;
+    return low;
+}
+
+/* How many ranges from number `first` on begin before `end`. */
+static int count_met(const ts_space *space, int first, int64_t end) {
+    int count = 0;
+    while (first + count < space->range_count && space->ranges[first + count].begin < end) count++;
+    return count;
+}
+
+/* One range in place of `count`, which lie in it. */
+static ts_space_range *replace(ts_space *space, int first, int count, ts_space_range range) {
+    if (space->range_count - count == space->range_room) {
+        int room = space->range_room ? 2 * space->range_room : 8;
+        space->ranges = ts_arena_grow(space->arena, space->ranges, (size_t)space->range_count, (size_t)room,
+                                      sizeof range);
+        space->range_room = room;
+    }
+    ts_space_range *at = space->ranges + first;
+    memmove(at + 1, at + count, (size_t)(space->range_count - first - count) * sizeof range);
+    *at = range;
+    space->range_count += 1 - count;
+    return at;
+}
+
+static void take_bytes(ts_space_range *to, ts_space_range *from) {
+    if (from->bytes)
+        memcpy(to->bytes + (from->begin - to->begin), from->bytes, (size_t)(from->end - from->begin));
+    free(from->block);
+}
+
+/* What was not announced: chunks as far as there is nothing, and all ranges that the bytes meet. */
+static ts_space_range *open_chunks(ts_space *space, int64_t address, int64_t end) {
+    int first = find(space, address), count = count_met(space, first, end);
+    const ts_space_range *met = space->ranges + first;
+    ts_space_range new = {.begin = address / TS_SPACE_CHUNK_BYTES * TS_SPACE_CHUNK_BYTES,
+                          .end = ts_round_up(end, TS_SPACE_CHUNK_BYTES)};
+    int64_t behind = ts_round_up(space->capacity_bytes, TS_SPACE_LINE_BYTES);
+    int64_t before = first > 0 ? met[-1].end : 0;
+    if (first + count < space->range_count) behind = met[count].begin;
+    if (new.begin < before) new.begin = before;
+    if (new.end > behind) new.end = behind;
+    if (count > 0 && met[0].begin < new.begin) new.begin = met[0].begin;
+    if (count > 0 && met[count - 1].end > new.end) new.end = met[count - 1].end;
+    if (!make_real(&new)) ts_arena_out_of_memory((size_t)(new.end - new.begin));
+    for (int i = 0; i < count; i++) take_bytes(&new, &space->ranges[first + i]);
+    return replace(space, first, count, new);
+}
+
+uint8_t *ts_space_open(ts_space *space, int64_t address, int64_t length) {
+    assert(length > 0 && ts_space_contains(space, address, length));
+    int at = find(space, address);
+    ts_space_range *range = space->ranges + at;
+    bool inside = at < space->range_count && range->begin <= address && range->end - address >= length;
+    bool fresh = !inside || !range->bytes;
+    if (inside && fresh && !make_real(range)) {
+        inside = false; /* without the hold */
+        space->range_count--;
+        memmove(range, range + 1, (size_t)(space->range_count - at) * sizeof *range);
+    }
+    if (!inside) range = open_chunks(space, address, address + length);
+    space->last = *range;
+    uint8_t *bytes = range->bytes + (address - range->begin);
+    if (fresh) advise(bytes, length);
+    return bytes;
+}
+
+void ts_space_hold(ts_space *space, int64_t address, int64_t length) {
+    assert(ts_space_contains(space, address, length));
+    ts_space_range new = {.begin = address / TS_SPACE_LINE_BYTES * TS_SPACE_LINE_BYTES,
+                          .end = ts_round_up(address + length, TS_SPACE_LINE_BYTES)};
+    int first = find(space, new.begin), count = count_met(space, first, new.end);
+    for (int i = first; i < first + count; i++) {
+        if (space->ranges[i].bytes) return;
+        if (space->ranges[i].begin < new.begin) new.begin = space->ranges[i].begin;
+        if (space->ranges[i].end > new.end) new.end = space->ranges[i].end;
+    }
+    if (length > 0) replace(space, first, count, new);
 }
 
 static bool check(ts_error *err, const ts_space *space, int64_t address, int64_t length) {
@@ -83,7 +164,7 @@ static bool check(ts_error *err, const ts_space *space, int64_t address, int64_t
 
 bool ts_space_read(ts_error *err, ts_space *space, int64_t address, void *out, int64_t length) {
     if (!check(err, space, address, length)) return false;
-    memcpy(out, ts_space_touch(space, address, length), (size_t)length);
+    if (length > 0) memcpy(out, ts_space_touch(space, address, length), (size_t)length);
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include "tilesim/base/number.h"
 #include "tilesim/layout/convert.h"
 
-enum { HUGE_PAGE_BYTES = 2 << 20, SAMPLE_BYTES = 16 << 20, PATTERN_ELEMENTS = 4096, LEAST_ROUNDS = 3 };
+enum { SAMPLE_BYTES = 16 << 20, PATTERN_ELEMENTS = 4096, LEAST_ROUNDS = 3 };
 
 typedef struct {
     const ts_plan *plan;
@@ -66,12 +66,11 @@ static bool place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int6
     return ts_transfer_end_blame(err, end, 0);
 }
 
-/* A space whose first byte at `base` begins a huge page. */
-static ts_space *buffer(ts_error *err, ts_arena *arena, const char *name, int64_t bytes, int64_t *base) {
-    ts_space *space = ts_space_new(err, arena, name, ts_round_up(bytes, HUGE_PAGE_BYTES) + HUGE_PAGE_BYTES);
-    if (!space) return NULL;
-    *base = -(intptr_t)space->bytes & (HUGE_PAGE_BYTES - 1);
-    ts_space_touch(space, *base, ts_round_up(bytes, HUGE_PAGE_BYTES));
+/* A space whose first byte begins a huge page. */
+static ts_space *buffer(ts_arena *arena, const char *name, int64_t bytes, uint8_t **first) {
+    bytes = ts_round_up(bytes + 1, TS_SPACE_HUGE_BYTES);
+    ts_space *space = ts_space_new(arena, name, bytes);
+    *first = ts_space_touch(space, 0, bytes);
     return space;
 }
 
@@ -131,9 +130,8 @@ static void keep_best(double *best, double seconds) {
 static const ts_plan *plan_copy(ts_error *err, ts_arena *arena, const timed *t) {
     const ts_shape *bytes = ts_shape_row_major(err, arena, TS_DTYPE_U8, 1, &t->half);
     if (!bytes) return NULL;
-    ts_plan_side src = {bytes, NULL, NULL, (t->from - t->src->bytes) * 8}, dst = src;
-    dst.base_bits = (t->to - t->dst->bytes) * 8;
-    return ts_plan_new(err, arena, &src, &dst, 1, &t->half);
+    ts_plan_side side = {bytes, NULL, NULL, 0};
+    return ts_plan_new(err, arena, &side, &side, 1, &t->half);
 }
 
 static bool measure(ts_error *err, ts_arena *arena, const timed *t, double seconds, ts_bench_result *result) {
@@ -164,17 +162,13 @@ static void describe(const ts_plan *plan, const ts_bench *bench, ts_bench_result
 /* Two buffers of `bytes` each. */
 static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const int64_t *src_bits,
                 const int64_t *dst_bits, int64_t bytes, timed *t, ts_bench_result *result) {
-    int64_t src_base, dst_base;
-    t->src = buffer(err, arena, "the source", bytes, &src_base);
-    t->dst = t->src ? buffer(err, arena, "the destination", bytes, &dst_base) : NULL;
-    if (!t->dst) return false;
-    ts_plan_side from = {bench->src.shape, bench->src.begin, src_bits, src_base * 8};
-    ts_plan_side to = {bench->dst.shape, bench->dst.begin, dst_bits, dst_base * 8};
+    t->src = buffer(arena, "the source", bytes, &t->from);
+    t->dst = buffer(arena, "the destination", bytes, &t->to);
+    ts_plan_side from = {bench->src.shape, bench->src.begin, src_bits, 0};
+    ts_plan_side to = {bench->dst.shape, bench->dst.begin, dst_bits, 0};
     t->plan = ts_transfer_plan(err, arena, &bench->src, from, &bench->dst, to);
     if (!t->plan) return false;
     describe(t->plan, bench, result);
-    t->from = t->src->bytes + src_base;
-    t->to = t->dst->bytes + dst_base;
     t->half = ts_ceil_div(result->bytes, 2);
     t->times = (int)(SAMPLE_BYTES / (result->bytes + 1)) + 1;
     fill(arena, from.shape, t->from, bytes);

@@ -89,7 +89,7 @@ static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *sr
 static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memory, const ts_transfer_end *end,
                   ts_plan_side *side) {
     int64_t *bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
-    const ts_space *space = ts_space_of_machine(err, arena, memory, false);
+    const ts_space *space = ts_space_of_machine(arena, memory);
     if (!ts_space_place(err, space, end->shape, end->at, bits)) return ts_transfer_end_blame(err, end, 0);
     *side = (ts_plan_side){end->shape, end->begin, bits, end->at * 8};
     return true;
@@ -99,7 +99,7 @@ static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memor
  * of any partition. */
 static int64_t end_of(ts_arena *arena, const ts_transfer_end *end, const ts_machine_memory *memory) {
     const ts_shape *shape = end->shape;
-    const ts_space *space = ts_space_of_machine(NULL, arena, memory, false);
+    const ts_space *space = ts_space_of_machine(arena, memory);
     int64_t bytes = shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
     int64_t bits[TS_LAYOUT_MAX_AXES], last = shape->element_bits, partition = ts_space_partition_bits(space),
                                       low, high;
@@ -155,8 +155,8 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine
     if (src->at < 0) study->src.at = 0;
     if (dst->at < 0) study->dst.at = shared ? end_of(arena, &study->src, study->src_memory) : 0;
     if (!make_plan(err, arena, study, squeezed)) return false;
-    const ts_space *a = ts_space_of_machine(err, arena, study->src_memory, false);
-    const ts_space *b = shared ? a : ts_space_of_machine(err, arena, study->dst_memory, false);
+    const ts_space *a = ts_space_of_machine(arena, study->src_memory);
+    const ts_space *b = shared ? a : ts_space_of_machine(arena, study->dst_memory);
     if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_blame(err, &study->dst, 0);
     return ts_plan_price(err, arena, machine, known, study->plan, end_in(a, study->src_memory),
                          end_in(b, study->dst_memory), exact, &study->cost, &study->by);
@@ -208,8 +208,8 @@ bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine
     for (int i = 0; i < count; i++) {
         ts_transfer_study *study = &mix->alone[i];
         if (!price_behind(err, arena, machine, known, ends[i], exact, &next, study)) return false;
-        const ts_space *src = ts_space_of_machine(err, arena, study->src_memory, false),
-                       *dst = ts_space_of_machine(err, arena, study->dst_memory, false);
+        const ts_space *src = ts_space_of_machine(arena, study->src_memory),
+                       *dst = ts_space_of_machine(arena, study->dst_memory);
         transfers[i] = (ts_dma_transfer){.plan = study->plan,
                                          .src = end_in(src, study->src_memory),
                                          .dst = end_in(dst, study->dst_memory)};

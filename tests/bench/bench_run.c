@@ -46,9 +46,11 @@ static bool bench_core(ts_error *err, ts_arena *arena, const ts_chip_config *con
     ts_core_ports ports = {.chip = semaphores, .dma_start = done_at_once};
     ts_core_setup setup = {.config = &config->core, .code = code, .semaphores = semaphores, .ports = &ports};
     ts_core_counters counters;
-    setup.vmem = ts_space_new(err, arena, "vmem", config->spaces[TS_SPACE_VMEM]->capacity_bytes);
-    setup.smem = ts_space_new(err, arena, "smem", config->spaces[TS_SPACE_SMEM]->capacity_bytes);
-    ts_core *core = setup.vmem && setup.smem ? ts_core_new(err, arena, &setup) : NULL;
+    setup.vmem = ts_space_new(arena, "vmem", config->spaces[TS_SPACE_VMEM]->capacity_bytes);
+    setup.smem = ts_space_new(arena, "smem", config->spaces[TS_SPACE_SMEM]->capacity_bytes);
+    ts_space_hold(setup.vmem, 0, setup.vmem->capacity_bytes);
+    ts_space_hold(setup.smem, 0, setup.smem->capacity_bytes);
+    ts_core *core = ts_core_new(err, arena, &setup);
     double start = seconds();
     bool good = core != NULL;
     while (good && !ts_core_halted(core)) good = ts_core_step(err, core, INT64_MAX);

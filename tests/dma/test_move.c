@@ -154,7 +154,7 @@ static void poison_goes_with_the_elements(void **state) {
     ts_error err = {0};
     int64_t dims[1] = {100};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
-    ts_space *a = ts_space_new(&err, arena, "a", 1 << 20), *b = ts_space_new(&err, arena, "b", 1 << 20);
+    ts_space *a = ts_space_new(arena, "a", 1 << 20), *b = ts_space_new(arena, "b", 1 << 20);
     ts_space_track(a, arena);
     ts_space_track(b, arena);
     ts_space_mark(a, 0, 100 * 32, true);
@@ -178,7 +178,7 @@ static void refusals(void **state) {
     int64_t dims[1] = {64};
     const ts_shape *f32 = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
     const ts_shape *c64 = ts_shape_row_major(&err, arena, TS_DTYPE_C64, 1, dims);
-    ts_space *space = ts_space_new(&err, arena, "VMEM", 1024);
+    ts_space *space = ts_space_new(arena, "VMEM", 1024);
     const struct {
         const ts_shape *src, *dst;
         int64_t src_bits, dst_bits;

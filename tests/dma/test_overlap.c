@@ -71,7 +71,7 @@ static void stripes_tell_sides_apart(void **state) {
         ts_plan_side a = {array, from, NULL, 0},
                      b = {other, to, NULL, random_below(&seed, 2) * 8 * random_below(&seed, 64)};
         const ts_plan *plan = ts_plan_new(&err, arena, &a, &b, 2, sizes);
-        ts_space *space = ts_space_new(&err, arena, "hbm", MOST_BYTES);
+        ts_space *space = ts_space_new(arena, "hbm", MOST_BYTES);
         assert_non_null(plan);
         bool fine = ts_dma_check(&err, plan, space, space), overlap = really_overlap(plan);
         assert_false(fine && overlap);

@@ -31,11 +31,16 @@ static transfer random_transfer(uint64_t *seed) {
 /* Fills from[destination offset] with the source offset of every element that the boxes move. */
 static void run_boxes(const ts_plan *plan, int64_t *from, int64_t count) {
     int64_t moved = 0;
+    ts_plan shifted = *plan;
+    ts_plan_shift(&shifted, 1 << 10, 1 << 20);
+    ts_plan_shift(&shifted, -3, 5);
     for (int64_t i = 0; i < count; i++) from[i] = -1;
     for (int64_t n = 0; n < plan->box_count; n++) {
-        ts_plan_box box;
+        ts_plan_box box, other;
         int64_t sizes[TS_PLAN_MAX_LOOPS], at[TS_PLAN_MAX_LOOPS] = {0}, elements = 0;
         ts_plan_get_box(plan, n, &box);
+        ts_plan_get_box(&shifted, n, &other);
+        assert_true(other.src_bits == box.src_bits + 1021 && other.dst_bits == box.dst_bits + (1 << 20) + 5);
         for (int i = 0; i < box.loop_count; i++) sizes[i] = box.loops[i].extent;
         do {
             int64_t src = box.src_bits - SRC_BASE, dst = box.dst_bits - DST_BASE;

@@ -121,8 +121,8 @@ static void run(ts_arena *arena, const ts_target *target, const char *text, outc
     }
     ts_core_ports ports = {0};
     ts_core_setup setup = {.config = &target->core, .code = &program->code, .ports = &ports};
-    setup.vmem = ts_space_new(&err, arena, "vmem", VMEM_BYTES);
-    setup.smem = ts_space_new(&err, arena, "smem", SMEM_BYTES);
+    setup.vmem = ts_space_new(arena, "vmem", VMEM_BYTES);
+    setup.smem = ts_space_new(arena, "smem", SMEM_BYTES);
     ts_core *core = ts_core_new(&err, arena, &setup);
     assert_non_null(core);
     while (!ts_core_halted(core)) {

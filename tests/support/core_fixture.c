@@ -184,8 +184,8 @@ fixture *fixture_new(void) {
     f->code.name = "fixture";
     f->code.semaphore_count = FIXTURE_SEMAPHORES;
     f->code.semaphore_names = semaphore_names;
-    f->vmem = ts_space_new(&f->err, arena, "vmem", 65536);
-    f->smem = ts_space_new(&f->err, arena, "smem", 1024);
+    f->vmem = ts_space_new(arena, "vmem", 65536);
+    f->smem = ts_space_new(arena, "smem", 1024);
     f->ports = (ts_core_ports){.chip = f, .dma_start = on_start, .issued = on_issue, .stalled = on_stall};
     return f;
 }

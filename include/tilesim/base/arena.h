@@ -10,6 +10,7 @@ typedef struct ts_arena ts_arena;
  * one that prints and exits. */
 typedef void (*ts_arena_oom)(size_t bytes);
 void ts_arena_set_oom(ts_arena_oom handler);
+__attribute__((noreturn)) void ts_arena_out_of_memory(size_t bytes); /* calls it */
 
 ts_arena *ts_arena_new(void);
 void ts_arena_free(ts_arena *arena);  /* NULL is fine */

@@ -51,6 +51,7 @@ typedef struct ts_plan {
     int64_t box_count;
     int part_count;
     const struct ts_plan_part *parts;
+    int64_t src_shift_bits, dst_shift_bits; /* of ts_plan_shift */
 } ts_plan;
 
 /* sizes: of the box of logical indices that is moved. Refused: slices outside a side's dims, a destination
@@ -63,6 +64,9 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
  * slice. The sizes of the dims that are left, and how many; NULL on an error. */
 const int64_t *ts_plan_squeeze(ts_error *err, ts_arena *arena, ts_plan_side *side, const int64_t *size,
                                int *rank);
+
+/* Moves all addresses of a plan (of a copy of it: the parts are shared). */
+void ts_plan_shift(ts_plan *plan, int64_t src_bits, int64_t dst_bits);
 
 /* Box `number` (0 .. box_count-1). Boxes touch disjoint destination elements. */
 void ts_plan_get_box(const ts_plan *plan, int64_t number, ts_plan_box *box);

@@ -1,0 +1,221 @@
+/* Memory spaces: what is touched exists, in one piece, and nothing else does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/random_layout.h"
+#include "tilesim/memory/space.h"
+
+enum { LINE = TS_SPACE_LINE_BYTES, CHUNK = TS_SPACE_CHUNK_BYTES, HUGE_PAGE = TS_SPACE_HUGE_BYTES };
+static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */
+
+/* ---- Ranges ---- */
+
+static void nothing_is_reserved(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "hbm", vast);
+    for (int64_t address = 0; address < vast; address += vast / 8) *ts_space_touch(space, address, 1) = 7;
+    *ts_space_touch(space, vast - 1, 1) = 8;
+    for (int64_t address = 0; address < vast; address += vast / 8) {
+        assert_int_equal(*ts_space_touch(space, address, 1), 7);
+        assert_int_equal(ts_space_touch(space, address, 2)[1], 0);
+    }
+    assert_int_equal(*ts_space_touch(space, vast - 1, 1), 8);
+    assert_int_equal(space->range_count, 9);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+/* What a space holds is what an array of bytes would, whatever is touched in whatever order and announced or
+ * not. */
+static void a_space_is_an_array(void **state) {
+    (void)state;
+    enum { BYTES = 5 * CHUNK + 3 * LINE + 5, ROUNDS = 60, TOUCHES = 40 };
+    static uint8_t want[BYTES];
+    uint64_t seed = 5;
+    for (int round = 0; round < ROUNDS; round++) {
+        ts_arena *arena = ts_arena_new();
+        ts_space *space = ts_space_new(arena, "vmem", BYTES);
+        memset(want, 0, sizeof want);
+        for (int i = 0; i < TOUCHES; i++) {
+            int64_t address = random_below(&seed, BYTES), room = BYTES - address;
+            int64_t most = i % 8 ? 3 * LINE : 2 * CHUNK;
+            int64_t length = 1 + random_below(&seed, (uint32_t)(room < most ? room : most));
+            if (round % 3 && i % 3 == 0) {
+                ts_space_hold(space, address, length);
+                continue;
+            }
+            uint8_t *bytes = ts_space_touch(space, address, length);
+            assert_int_equal(((uintptr_t)bytes - (uintptr_t)address) % LINE, 0);
+            assert_memory_equal(bytes, want + address, (size_t)length);
+            memset(bytes, i + 1, (size_t)length);
+            memset(want + address, i + 1, (size_t)length);
+        }
+        assert_memory_equal(ts_space_touch(space, 0, BYTES), want, BYTES);
+        assert_int_equal(space->range_count, 1);
+        ts_space_free(space);
+        ts_arena_free(arena);
+    }
+}
+
+static void a_hold_does_not_move(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 40);
+    const int64_t base = (INT64_C(1) << 39) + 5 * LINE + 1, length = 2 * HUGE_PAGE;
+    ts_space_hold(space, base, length);
+    ts_space_hold(space, base + length + LINE, length); /* a neighbour */
+    assert_int_equal(space->range_count, 2);
+    uint8_t *middle = ts_space_touch(space, base + length / 2, 4);
+    assert_ptr_equal(ts_space_touch(space, base, length), middle - length / 2);
+    assert_int_equal(((uintptr_t)middle - (uintptr_t)(base + length / 2)) % HUGE_PAGE, 0);
+    assert_null(space->ranges[1].bytes);
+    uint8_t *beside = ts_space_touch(space, base + length + LINE, 1);
+    ts_space_touch(space, 0, 1); /* a chunk elsewhere */
+    assert_ptr_equal(ts_space_touch(space, base + length + LINE, length), beside);
+    assert_ptr_equal(ts_space_touch(space, base, 1), middle - length / 2);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+/* Bounds of ranges, in lines: what is announced twice, overlaps or is real already. */
+static void holds_are_apart(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "hbm", 1 << 30);
+    ts_space_hold(space, 10 * LINE, 10 * LINE);
+    ts_space_hold(space, 20 * LINE, 1); /* behind it */
+    ts_space_hold(space, 10 * LINE - 1, 1);
+    ts_space_hold(space, 50 * LINE, 0); /* nothing */
+    assert_int_equal(space->range_count, 3);
+    ts_space_hold(space, 12 * LINE, LINE); /* inside */
+    ts_space_hold(space, 20 * LINE + 1, 2 * LINE); /* beyond the second */
+    assert_int_equal(space->range_count, 3);
+    const int64_t want[][2] = {{9, 10}, {10, 20}, {20, 23}};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(space->ranges[i].begin, want[i][0] * LINE);
+        assert_int_equal(space->ranges[i].end, want[i][1] * LINE);
+    }
+    ts_space_hold(space, 9 * LINE, 14 * LINE); /* all */
+    assert_int_equal(space->range_count, 1);
+    ts_space_touch(space, 9 * LINE, 1);
+    ts_space_hold(space, 0, 100 * LINE); /* of what is real, too late */
+    assert_int_equal(space->range_count, 1);
+    assert_int_equal(space->ranges[0].end, 23 * LINE);
+    ts_space_touch(space, 23 * LINE, 1); /* as far as there is nothing */
+    assert_int_equal(space->ranges[1].begin, 23 * LINE);
+    assert_int_equal(space->ranges[1].end, CHUNK);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+/* ---- No memory ---- */
+
+static jmp_buf out;
+static size_t wanted;
+
+static void leave(size_t bytes) {
+    wanted = bytes;
+    longjmp(out, 1);
+}
+
+/* More than the host has: only what is touched counts, and when that is too much it is said. */
+static void out_of_memory(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "hbm", vast);
+    ts_space_hold(space, 0, vast);
+    *ts_space_touch(space, vast / 2, 1) = 3;
+    assert_int_equal(*ts_space_touch(space, vast / 2, CHUNK), 3);
+    ts_arena_set_oom(leave);
+    if (setjmp(out) == 0) {
+        ts_space_touch(space, 0, vast);
+        fail_msg("there is no such memory");
+    }
+    ts_arena_set_oom(NULL);
+    assert_true(wanted == (size_t)vast);
+    assert_int_equal(*ts_space_touch(space, vast / 2, 1), 3);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+static void wrapped_bytes_are_the_caller_s(void **state) {
+    (void)state;
+    uint8_t bytes[100] = {0};
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_wrap(arena, "the file", bytes, sizeof bytes);
+    assert_ptr_equal(ts_space_touch(space, 0, 100), bytes);
+    assert_ptr_equal(ts_space_touch(space, 99, 1), bytes + 99);
+    ts_space_free(space);
+    ts_space_free(NULL);
+    ts_arena_free(arena);
+}
+
+static void reads(void **state) {
+    (void)state;
+    uint8_t got[4] = {9, 9, 9, 9};
+    ts_error err = {0};
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "smem", 1024);
+    memcpy(ts_space_touch(space, 1020, 4), "abcd", 4);
+    assert_true(ts_space_read(&err, space, 1020, got, 4));
+    assert_memory_equal(got, "abcd", 4);
+    assert_true(ts_space_read(&err, space, 1024, got, 0));
+    assert_false(ts_space_read(&err, space, 1021, got, 4));
+    assert_int_equal(err.kind, TS_ERROR_FAULT);
+    assert_string_equal(err.message,
+                        "access to smem at byte 1021 of 4 bytes, expected it within 0 to 1024");
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+/* ---- The shadow ---- */
+
+static void shadows_take_what_is_marked(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 44);
+    const int64_t page = INT64_C(1) << 19, leaf = page << 12, far = (INT64_C(1) << 46) + 64;
+    uint32_t poison[2];
+    assert_int_equal(ts_space_find_poison(space, 0, 64), -1); /* not tracked */
+    ts_space_track(space, arena);
+    assert_true(ts_space_find_poison(space, far, 64) == far);
+    assert_true(ts_space_get_poison(space, far, 2, poison));
+    assert_int_equal(poison[0] & poison[1], 0xffffffff);
+    ts_space_mark(space, far, 2 * page, true);
+    assert_int_equal(ts_space_find_poison(space, far, 2 * page), -1);
+    assert_true(ts_space_find_poison(space, far, 2 * page + 1) == far + 2 * page);
+    assert_false(ts_space_get_poison(space, far, 2, poison));
+    assert_int_equal(poison[0] | poison[1], 0);
+    ts_space_mark(space, leaf - 3, 6, true); /* over the end of a leaf */
+    assert_true(ts_space_find_poison(space, leaf - 3, 7) == leaf + 3);
+    assert_true(ts_space_find_poison(space, leaf - 4, 7) == leaf - 4);
+    ts_space_mark(space, leaf - 1, 2, false);
+    assert_true(ts_space_find_poison(space, leaf - 3, 6) == leaf - 1);
+    assert_true(ts_space_find_poison(space, leaf, 6) == leaf);
+    assert_true(ts_space_find_poison(space, leaf + 1, 2) == -1);
+    assert_true(ts_space_set_poison(space, far + 64, 2, (uint32_t[]){0, 1 << 7}));
+    assert_true(ts_space_find_poison(space, far, page) == far + 64 + 39);
+    assert_false(ts_space_set_poison(space, far + 64, 2, (uint32_t[]){0, 0}));
+    assert_int_equal(ts_space_find_poison(space, far, page), -1);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_reserved),
+        cmocka_unit_test(a_space_is_an_array),
+        cmocka_unit_test(a_hold_does_not_move),
+        cmocka_unit_test(holds_are_apart),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(wrapped_bytes_are_the_caller_s),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(shadows_take_what_is_marked),
+    };
+    return cmocka_run_group_tests_name("memory/space", tests, NULL, NULL);
+}
