@@ -133,6 +133,12 @@ bool ts_error_hint(ts_error *err, const char *nearest) {
     return false;
 }
 
+bool ts_error_keep_system(ts_error *err, const ts_error *found) {
+    if (found->kind != TS_ERROR_IO) return false;
+    if (err && err->kind == TS_ERROR_NONE) *err = *found;
+    return true;
+}
+
 void ts_error_clear(ts_error *err) { *err = (ts_error){.kind = TS_ERROR_NONE, .cycle = -1}; }
 
 /* Where the error is, as "name:line:column: "; empty when it has no place. */

@@ -78,7 +78,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_validation validation;
     const ts_machine *machine;
     if (!read_table(err, line, &table) || !read_machine(err, line, &machine)) return false;
-    ts_validate(line->arena, &table, machine, &validation);
+    if (!ts_validate(err, line->arena, &table, machine, &validation)) return false;
     if (!write_svg(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);

@@ -441,7 +441,6 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
 
 bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, void *self, ts_audit_result *r) {
     audit_prices prices;
-    (void)err;
     ts_hlo_finish(a->reader);
     audit_close_block(a);
     add_entry(a);
@@ -479,7 +478,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     r->kinds = a->kinds;
     r->kind_count = a->kind_count;
     ts_arena_free(prices.scratch);
-    return true;
+    return !ts_error_keep_system(err, &prices.failure);
 }
 
 void ts_audit_free(ts_audit *a) {

@@ -58,10 +58,12 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
     ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
     ts_dma_cost cost;
-    bool good = plan && ts_dma_price(NULL, arena, &machine, plan,
+    ts_error err = {0};
+    bool good = plan && ts_dma_price(&err, arena, &machine, plan,
                                      (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, from)},
                                      (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, to)}, false, &cost);
     ts_arena_free(arena);
+    ts_error_keep_system(&p->failure, &err);
     return good ? cost.cycles : -1;
 }
 

@@ -68,6 +68,7 @@ typedef struct {
     const ts_audit_request *request;
     const ts_machine *machine;
     ts_core_programs *programs;
+    ts_error failure; /* of the system: what was priced then is not to be shown */
     int point_count, exact_count;
     struct audit_point {
         int64_t bytes, cycles;

@@ -68,7 +68,9 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
     ts_core_program by;
     ts_dma_end src = {.in_hbm = audit_is_hbm(machine, r->from)},
                dst = {.in_hbm = audit_is_hbm(machine, r->to)};
-    bool good = ts_plan_price(NULL, p->scratch, machine, p->programs, plan, src, dst, false, &cost, &by);
+    ts_error err = {0};
+    bool good = ts_plan_price(&err, p->scratch, machine, p->programs, plan, src, dst, false, &cost, &by);
+    ts_error_keep_system(&p->failure, &err);
     if (good && (best->cycles < 0 || cost.cycles < best->cycles)) *best = (way){cost.cycles, by.program};
 }
 

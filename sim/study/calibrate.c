@@ -91,7 +91,7 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
 static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
     const ts_machine *machine = machine_of(err, f);
     if (machine == NULL) return false;
-    ts_validate(f->arena, f->table, machine, v);
+    if (!ts_validate(err, f->arena, f->table, machine, v)) return false;
     for (int i = 0; i < v->row_count; i++) {
         if (!f->used[i]) continue;
         if (v->rows[i].reason != NULL)
@@ -132,14 +132,18 @@ static bool look_around(ts_error *err, fit *f, int rows) {
 
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
  * in turn is tried at a half, a quarter, twice and four times what it was. */
-static bool scan(fit *f, ts_validation *v) {
+static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
     double *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
         for (int power = -2; power <= 2; power++) {
             ts_error none = {0};
             f->scale[j] = power * log(2);
-            if (power == 0 || !look(&none, f, v, trial)) continue;
+            if (power == 0) continue;
+            if (!look(&none, f, v, trial)) {
+                if (ts_error_keep_system(err, &none)) return false;
+                continue;
+            }
             double sum = product_of(f, trial, trial);
             if (sum >= least) continue;
             least = sum;
@@ -148,10 +152,9 @@ static bool scan(fit *f, ts_validation *v) {
         }
         f->scale[j] = best;
     }
-    for (int j = 0; j < f->count; j++) {
-        if (f->scale[j] != 0) return true;
-    }
-    return false;
+    *moved = false;
+    for (int j = 0; j < f->count; j++) *moved |= f->scale[j] != 0;
+    return true;
 }
 
 /* ---- Which fields the rows determine ---- */
@@ -293,20 +296,19 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, cons
     c->field_count = f.count;
     f.used = TS_NEW_ARRAY(arena, bool, table->count + 1);
     f.residual = TS_NEW_ARRAY(arena, double, table->count + 1);
-    ts_validate(arena, table, c->before, &c->first);
+    if (!ts_validate(err, arena, table, c->before, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", c->before->title);
     if (!look(err, &f, &c->first, f.residual)) return false;
-    bool moved = scan(&f, &c->last);
+    bool moved;
+    if (!scan(err, &f, &c->last, &moved)) return false;
     if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, fields != NULL)) return false;
     if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
     c->after = machine_of(err, &f);
-    if (c->after == NULL) return false;
-    ts_validate(arena, table, c->after, &c->last);
-    return true;
+    return c->after != NULL && ts_validate(err, arena, table, c->after, &c->last);
 }
 
 bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,

@@ -342,12 +342,16 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     result->candidates = list;
     result->candidate_count = count;
     if (request->moves_fields) choose_move_fields(p, list, count, result);
-    return true;
+    return !ts_error_keep_system(err, p->failure);
 }
 
 bool ts_choose(ts_error *err, ts_arena *arena, const ts_choose_request *request, ts_choose_result *result) {
-    choose_pricer p = {
-        .arena = arena, .machine = request->machine, .request = request, .scratch = ts_arena_new()};
+    ts_error failure = {0};
+    choose_pricer p = {.arena = arena,
+                       .machine = request->machine,
+                       .request = request,
+                       .failure = &failure,
+                       .scratch = ts_arena_new()};
     bool good = choose(err, &p, result);
     ts_arena_free(p.scratch);
     return good;

@@ -46,7 +46,7 @@ static bool is_idle(const ts_program *program, const char *path) {
 
 /* A pricer for the machine with a figure moved; false: there is no such machine, or the program does not fit
  * it. */
-static bool make_moved(ts_arena *arena, const choose_pricer *now, const char *override,
+static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now, const char *override,
                        ts_choose_request *moved, choose_pricer *p) {
     const ts_choose_request *request = now->request;
     const char **sets = TS_NEW_ARRAY(arena, const char *, request->set_count + 1);
@@ -54,7 +54,7 @@ static bool make_moved(ts_arena *arena, const choose_pricer *now, const char *ov
     sets[request->set_count] = override;
     *moved = *request;
     moved->machine =
-        ts_machine_load_with(NULL, arena, request->machine_name, "assumed", sets, request->set_count + 1);
+        ts_machine_load_with(err, arena, request->machine_name, "assumed", sets, request->set_count + 1);
     if (!moved->machine) return false;
     bool core = begins(override, "core.");
     ts_choose_use *uses = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
@@ -73,7 +73,7 @@ static bool make_moved(ts_arena *arena, const choose_pricer *now, const char *ov
     p->core.machine = moved->machine;
     if (!core) return true;
     p->core = (choose_core){.arena = arena, .machine = moved->machine, .dtype = now->core.dtype};
-    return !p->program || choose_load_program(NULL, arena, p);
+    return !p->program || choose_load_program(err, arena, p);
 }
 
 /* Does a rival of a shape's uses take no less of anything that the moved figure changes? Transfers take the
@@ -84,30 +84,37 @@ static bool is_beaten(const choose_pricer *now, const char *override, const ts_c
     return !now->program && !core && rival->bytes >= best->bytes && rival->core_cycles >= best->core_cycles;
 }
 
+/* The layouts that may win where a figure is moved; the first wins now. */
+typedef struct {
+    const choose_pricer *now;
+    const ts_candidate *list;
+    int rivals[RIVALS], count; /* numbers in the list */
+} contest;
+
 /* Another layout wins on the machine with a figure moved, by more than a tie: which rival, 0: none, -1: the
  * machine cannot be. A figure that slows the best makes no other faster: those that take as long as it then
  * does, or longer, are not priced. */
-static int find_winner(ts_arena *arena, const choose_pricer *now, const char *override,
-                       const ts_candidate *list, const int *rivals, int count, int64_t *best_cycles,
-                       int64_t *winner_cycles) {
+static int find_winner(ts_error *err, ts_arena *arena, const contest *all, const char *override,
+                       int64_t *best_cycles, int64_t *winner_cycles) {
+    const choose_pricer *now = all->now;
     ts_choose_request moved;
     choose_pricer p;
-    ts_error err = {0};
     bool cut;
     int winner = 0;
-    ts_candidate best = list[rivals[0]];
+    ts_candidate best = all->list[all->rivals[0]];
     bool open = false;
-    for (int i = 1; i < count; i++) open |= !is_beaten(now, override, &best, &list[rivals[i]]);
-    if (!make_moved(arena, now, override, &moved, &p)) return -1;
+    for (int i = 1; i < all->count; i++)
+        open |= !is_beaten(now, override, &best, &all->list[all->rivals[i]]);
+    if (!make_moved(err, arena, now, override, &moved, &p)) return -1;
     if (!open) return 0;
-    if (!choose_price(&err, &p, &best, INT64_MAX, &cut)) return -1;
+    if (!choose_price(err, &p, &best, INT64_MAX, &cut)) return -1;
     *best_cycles = *winner_cycles = best.cycles;
-    bool slows = best.cycles > list[rivals[0]].cycles;
-    for (int i = 1; i < count; i++) {
-        ts_candidate c = list[rivals[i]];
+    bool slows = best.cycles > all->list[all->rivals[0]].cycles;
+    for (int i = 1; i < all->count; i++) {
+        ts_candidate c = all->list[all->rivals[i]];
         if (slows && choose_with_tie(c.cycles) >= best.cycles) continue;
         if (is_beaten(now, override, &best, &c)) continue;
-        if (!choose_price(&err, &p, &c, *winner_cycles, &cut)) return -1;
+        if (!choose_price(err, &p, &c, *winner_cycles, &cut)) return -1;
         if (cut || c.cycles >= *winner_cycles) continue;
         *winner_cycles = c.cycles;
         winner = i;
@@ -139,8 +146,9 @@ static int find_rivals(const choose_pricer *p, const ts_candidate *list, int cou
 }
 
 /* With both values that the figure's range allows; false: neither. */
-static bool move_field(const choose_pricer *now, const ts_field_leaf *leaf, const ts_candidate *list,
-                       const int *rivals, int rival_count, ts_choose_flip *flips, ts_choose_result *result) {
+static bool move_field(const contest *all, const ts_field_leaf *leaf, ts_choose_flip *flips,
+                       ts_choose_result *result) {
+    const choose_pricer *now = all->now;
     ts_text text;
     bool moved = false;
     ts_text_init(&text, now->arena);
@@ -151,14 +159,16 @@ static bool move_field(const choose_pricer *now, const ts_field_leaf *leaf, cons
         if (!scale(text.bytes, doubles != 0, value)) continue;
         snprintf(override, sizeof override, "%s=%s", leaf->path, value);
         ts_arena *arena = ts_arena_new();
-        int winner = find_winner(arena, now, override, list, rivals, rival_count, &best, &cycles);
+        ts_error err = {0};
+        int winner = find_winner(&err, arena, all, override, &best, &cycles);
+        ts_error_keep_system(now->failure, &err);
         ts_arena_free(arena);
         moved |= winner >= 0;
         if (winner <= 0 || result->flip_count == TS_CHOOSE_FLIPS) continue;
         flips[result->flip_count++] =
             (ts_choose_flip){.field = leaf->path,
                              .value = ts_arena_copy_text(now->arena, value, strlen(value)),
-                             .winner = rivals[winner],
+                             .winner = all->rivals[winner],
                              .cycles = cycles,
                              .cycles_of_best = best};
     }
@@ -167,7 +177,8 @@ static bool move_field(const choose_pricer *now, const ts_field_leaf *leaf, cons
 
 void choose_move_fields(const choose_pricer *now, const ts_candidate *list, int count,
                         ts_choose_result *result) {
-    int rivals[RIVALS], rival_count = find_rivals(now, list, count, rivals);
+    contest all = {.now = now, .list = list};
+    all.count = find_rivals(now, list, count, all.rivals);
     const ts_choose_request *request = now->request;
     const ts_machine *machine = request->machine;
     ts_choose_flip *flips = TS_NEW_ARRAY(now->arena, ts_choose_flip, TS_CHOOSE_FLIPS);
@@ -175,8 +186,8 @@ void choose_move_fields(const choose_pricer *now, const ts_candidate *list, int 
     for (int i = 0; i < machine->leaf_count; i++) {
         const ts_field_leaf *leaf = &machine->leaves[i];
         if (ts_field_leaf_status(leaf) != TS_STATUS_ASSUMED || !is_timing(leaf->path)) continue;
-        bool matters = rival_count > 1 && !is_idle(now->program, leaf->path);
-        result->fields_moved += !matters || move_field(now, leaf, list, rivals, rival_count, flips, result);
+        bool matters = all.count > 1 && !is_idle(now->program, leaf->path);
+        result->fields_moved += !matters || move_field(&all, leaf, flips, result);
         if (request->progress) request->progress(request->self, i + 1, machine->leaf_count);
     }
 }

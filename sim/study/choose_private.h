@@ -56,6 +56,7 @@ typedef struct {
     const ts_program *program; /* of a program's tensor */
     int tensor;
     choose_core core;
+    ts_error *failure; /* of the system, where other errors say that a machine cannot be */
     ts_arena *scratch; /* of one price; machines are large, so that its memory is used again */
     choose_transfer *known;
     int known_count, known_capacity;

@@ -37,16 +37,17 @@ static const ts_machine *find_machine(ts_error *err, machines *m, const char *na
     return machine;
 }
 
-static void validate_row(machines *m, ts_validated_row *out) {
+/* False: the system refused something, which is no reason that the row has. */
+static bool validate_row(ts_error *failure, machines *m, ts_validated_row *out) {
     ts_error err = {0};
     ts_workload_read(out->row, &out->work);
     out->reason = out->work.reason;
-    if (out->work.kind == TS_WORK_NONE) return;
+    if (out->work.kind == TS_WORK_NONE) return true;
     const ts_machine *machine = find_machine(&err, m, out->work.machine);
     if (machine != NULL && m->given != NULL) {
         if (strcmp(machine->title, m->given->title) != 0) {
             out->reason = "it is of another chip than the machine";
-            return;
+            return true;
         }
         machine = m->given;
     }
@@ -54,9 +55,10 @@ static void validate_row(machines *m, ts_validated_row *out) {
         !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
         out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
         out->simulated_us = 0;
-        return;
+        return !ts_error_keep_system(failure, &err);
     }
     out->roofline_us = ts_workload_roofline(&out->work, machine);
+    return true;
 }
 
 /* ---- Groups ---- */
@@ -115,7 +117,8 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
     return true;
 }
 
-void ts_validate(ts_arena *arena, const ts_measured *table, const ts_machine *machine, ts_validation *v) {
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
+                 ts_validation *v) {
     machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
     *v = (ts_validation){.machine = machine,
                          .rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
@@ -123,8 +126,9 @@ void ts_validate(ts_arena *arena, const ts_measured *table, const ts_machine *ma
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, ts_work_group_count + 1);
     for (int i = 0; i < table->count; i++) {
         v->rows[i].row = &table->rows[i];
-        validate_row(&m, &v->rows[i]);
+        if (!validate_row(err, &m, &v->rows[i])) return false;
     }
     for (int g = 0; g < ts_work_group_count; g++)
         v->group_count += summarise_group(arena, v, &ts_work_groups[g], &v->groups[v->group_count]);
+    return true;
 }

@@ -55,6 +55,10 @@ bool ts_error_hint(ts_error *err, const char *nearest);
 
 void ts_error_clear(ts_error *err);
 
+/* Keeps an error by which the system refused something (TS_ERROR_IO), for those who take other errors as the
+ * answer to what was asked: that it cannot be, or is not modelled. True when there was one. */
+bool ts_error_keep_system(ts_error *err, const ts_error *found);
+
 /* The text a user sees, ended by a newline, into `out` (always ended by NUL); returns the bytes it needs:
  *   softmax.tsim:12:9: error: unknown mnemonic 'vadd.f3', expected an instruction; did you mean 'vadd.f32'?
  *           vadd.f3 v0, v1, v2

@@ -38,8 +38,8 @@ typedef struct {
 bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table);
 
 /* machine: its figures are those of the rows of its chip, and other rows are left out (not modelled); NULL:
- * each row is of the machine that comes with tilesim. */
-void ts_validate(ts_arena *arena, const ts_measured *table, const ts_machine *machine,
+ * each row is of the machine that comes with tilesim. False: the system refused something. */
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
                  ts_validation *validation);
 
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */

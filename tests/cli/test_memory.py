@@ -1,0 +1,83 @@
+"""Little memory: programs run in what they touch, and being out of it is an error, never another answer."""
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import BUILD, TOOL, main, test
+
+ROOT = Path(__file__).parent.parent.parent
+LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
+MB = 1_000_000
+OUT = re.compile(r"tilesim: error: out of memory \(\d+ bytes more\)\n")
+
+
+def run_in(megabytes, *words):
+    """Runs the program with so many addresses; returns (exit code, stdout, stderr)."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB))
+    done = subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, cwd=ROOT,
+                          preexec_fn=limit if LIMITED and megabytes else None)
+    return done.returncode, done.stdout, done.stderr
+
+
+@test
+def programs_run_in_a_gigabyte():
+    """All programs, on a machine of 17 GB, at their default sizes."""
+    for path in sorted((ROOT / "programs").glob("*.tsim")):
+        code, _, err = run_in(1000, "run", path)
+        assert code == 0 and err == "", f"{path.name}: exit code {code}\n{err}"
+
+
+@test
+def memories_cost_what_is_touched():
+    """However large they are, and however far apart what lies in them."""
+    program = BUILD / "far.tsim"
+    program.write_text(".tensor x hbm f32[8,128]{1,0:T(8,128)} in iota\n"
+                       ".tensor far hbm f32[1073741824]{0:T(1024)}\n"
+                       ".tensor y hbm f32[8,128]{1,0:T(8,128)} out\n"
+                       ".tensor xb vmem f32[8,128]{1,0:T(8,128)}\n.sem s\n"
+                       ".check y == x\n"
+                       "dma xb <- x, s\nwait s\ndma y <- xb, s\nwait s\nhalt\n")
+    for options in [], ["--check"], ["--time-only"]:
+        code, out, err = run_in(200, "run", program, *options)
+        assert code == 0 and err == "", f"{options}: exit code {code}\n{err}\n{out}"
+
+
+def same_or_out(command, limits):
+    """Under each limit: what it says without one, or that there is no memory."""
+    want, seen = run_in(None, *command), set()
+    assert want[0] == 0, want
+    for megabytes in limits if LIMITED else []:
+        code, out, err = run_in(megabytes, *command)
+        seen.add(code)
+        if code == 0:
+            assert (out, err) == want[1:], f"{command} in {megabytes} MB: another answer\n{out}"
+        else:
+            assert code in (1, 127) and out == "", f"{command} in {megabytes} MB: exit code {code}\n{out}{err}"
+            assert code == 127 or OUT.fullmatch(err), f"{command} in {megabytes} MB:\n{err}"
+    assert not LIMITED or {0, 1} <= seen, f"{command}: exit codes {seen}; are the limits too far apart?"
+
+
+@test
+def no_command_gives_another_answer():
+    """127: the loader finds no room for the libraries."""
+    limits = [7, *range(8, 40, 3), 50, 70, 100, 200, 1000]
+    same_or_out(["audit", "tests/data/hlo/step.txt", "-m", "tpu-v6e"], limits)
+    same_or_out(["choose", "f32[256,1000]", "--use", "dma:hbm>vmem"], limits)
+    same_or_out(["dma", "f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}"], limits)
+    same_or_out(["run", "programs/add.tsim"], limits)
+    same_or_out(["run", "programs/add.tsim", "--check"], limits)
+
+
+@test
+def fits_use_every_row():
+    """Calibrating and validating run programs by the hundred."""
+    same_or_out(["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],
+                [16, 20, 30, 60, 200, 400])
+    same_or_out(["validate", "--data", "tests/data/calibrate.csv"], [16, 20, 30, 60, 200, 400])
+
+
+main()
