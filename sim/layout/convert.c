@@ -172,12 +172,60 @@ static void f32_from_bf16(const uint8_t *restrict source, uint8_t *restrict dest
     }
 }
 
+#define BIAS UINT64_C(896) /* of binary64 over that of binary32 */
+
+/* A float with `mantissa` bits behind 8 of exponent as binary64, exactly. */
+static inline uint64_t widen(ts_dtype from, int mantissa, uint32_t bits) {
+    uint32_t magnitude = bits & ((UINT32_C(1) << (mantissa + 8)) - 1), exponent = magnitude >> mantissa;
+    if (magnitude != 0 && (exponent == 0 || exponent == 255))
+        return ts_element_convert(from, bits, TS_DTYPE_F64);
+    uint64_t bias = magnitude != 0 ? BIAS << 52 : 0;
+    return (((uint64_t)magnitude << (52 - mantissa)) + bias) | (uint64_t)(bits >> (mantissa + 8)) << 63;
+}
+
+/* And back, to nearest, ties to even; what rounds beyond the largest becomes infinity by its carry. */
+static inline uint32_t narrow(ts_dtype to, int mantissa, uint64_t bits) {
+    uint64_t magnitude = bits & (UINT64_MAX >> 1), least = (BIAS + 1) << 52;
+    int drop = 52 - mantissa;
+    if (magnitude == 0) return (uint32_t)(bits >> 63) << (mantissa + 8);
+    if (magnitude < least || magnitude >= (BIAS + 255) << 52)
+        return (uint32_t)ts_element_convert(TS_DTYPE_F64, bits, to);
+    uint64_t rounded = magnitude + ((UINT64_C(1) << (drop - 1)) - 1) + ((magnitude >> drop) & 1);
+    uint32_t kept = (uint32_t)((rounded - (BIAS << 52)) >> drop);
+    return kept | (uint32_t)(bits >> 63) << (mantissa + 8);
+}
+
+#define WIDE(name, narrow_name, dtype, type, mantissa)                                                       \
+    static void name(const uint8_t *restrict source, uint8_t *restrict destination, size_t count) {          \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            type bits;                                                                                       \
+            memcpy(&bits, source + sizeof bits * i, sizeof bits);                                            \
+            uint64_t wide = widen(dtype, mantissa, bits);                                                    \
+            memcpy(destination + 8 * i, &wide, 8);                                                           \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void narrow_name(const uint8_t *restrict source, uint8_t *restrict destination, size_t count) {   \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            uint64_t wide;                                                                                   \
+            memcpy(&wide, source + 8 * i, 8);                                                                \
+            type bits = (type)narrow(dtype, mantissa, wide);                                                 \
+            memcpy(destination + sizeof bits * i, &bits, sizeof bits);                                       \
+        }                                                                                                    \
+    }
+
+WIDE(f64_from_f32, f32_from_f64, TS_DTYPE_F32, uint32_t, 23)
+WIDE(f64_from_bf16, bf16_from_f64, TS_DTYPE_BF16, uint16_t, 7)
+
 static const struct {
     ts_dtype from, to;
     void (*convert)(const uint8_t *restrict, uint8_t *restrict, size_t);
 } bulk[] = {
     {TS_DTYPE_F32, TS_DTYPE_BF16, bf16_from_f32},
     {TS_DTYPE_BF16, TS_DTYPE_F32, f32_from_bf16},
+    {TS_DTYPE_F32, TS_DTYPE_F64, f64_from_f32},
+    {TS_DTYPE_F64, TS_DTYPE_F32, f32_from_f64},
+    {TS_DTYPE_BF16, TS_DTYPE_F64, f64_from_bf16},
+    {TS_DTYPE_F64, TS_DTYPE_BF16, bf16_from_f64},
 };
 
 static size_t stored_bytes(ts_dtype dtype) { return (size_t)ts_dtype_get(dtype)->stored_bits / 8; }

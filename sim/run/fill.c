@@ -1,4 +1,6 @@
 /* The values of inputs without a file. */
+#include <string.h>
+
 #include "tilesim/base/number.h"
 #include "tilesim/layout/convert.h"
 #include "tilesim/run/run.h"
@@ -10,22 +12,21 @@ static uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-static uint64_t random_bits(int64_t seed, int64_t i) {
-    return mix(mix((uint64_t)seed) + ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
-
 /* ceil and floor of numbers within int64, without libm. */
 static int64_t floor_of(double x) { return (int64_t)x - ((double)(int64_t)x > x); }
 static int64_t ceil_of(double x) { return -floor_of(-x); }
 
+enum { BLOCK = 1024 /* elements */ };
+
 typedef struct {
-    ts_dtype dtype;
+    uint64_t stream; /* where the random numbers of the seed begin */
     bool is_float;
     int64_t first, count; /* of an integer type */
 } range;
 
 static bool make_range(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, range *r) {
-    *r = (range){.dtype = dtype, .is_float = ts_dtype_get(dtype)->class == TS_CLASS_FLOAT};
+    *r = (range){.stream = mix((uint64_t)use->seed),
+                 .is_float = ts_dtype_get(dtype)->class == TS_CLASS_FLOAT};
     double limit = 9007199254740992.0; /* 2^53 */
     if (r->is_float) {
         return true;
@@ -39,24 +40,29 @@ static bool make_range(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, 
     return true;
 }
 
+/* Element i, counted from 0: bits of f64 where the type is a float, else of s64. */
 static uint64_t random_element(const ts_tensor_use *use, const range *r, int64_t i) {
-    uint64_t bits = random_bits(use->seed, i);
-    if (r->is_float) {
-        double unit = (double)(bits >> 40) * 0x1p-24;
-        return ts_element_from_double(r->dtype, use->low + (use->high - use->low) * unit);
+    uint64_t bits = mix(r->stream + ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    if (!r->is_float) {
+        return (uint64_t)(r->first + (int64_t)(bits % (uint64_t)r->count));
     }
-    return ts_element_convert(TS_DTYPE_S64, (uint64_t)(r->first + (int64_t)(bits % (uint64_t)r->count)),
-                              r->dtype);
+    double value = use->low + (use->high - use->low) * ((double)(bits >> 40) * 0x1p-24);
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-/* Stored bits are a power of two; those below 8 share bytes, the first element lowest. */
-static void put(ts_host_array *array, int64_t i, int bits, uint64_t element) {
-    int64_t at = i * bits;
-    for (int k = 0; k < bits; k += 8) {
-        int part = bits < 8 ? bits : 8;
-        uint8_t keep = (uint8_t) ~(((1u << part) - 1) << (at % 8));
-        uint8_t *byte = &array->bytes[(at + k) / 8];
-        *byte = (uint8_t)((*byte & keep) | ((element >> k & ((1u << part) - 1)) << (at % 8)));
+static void fill(const ts_tensor_use *use, const range *r, ts_host_array *array) {
+    uint64_t block[BLOCK];
+    int64_t count = (int64_t)ts_host_array_elements(array);
+    size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
+    bool counts = use->fill == TS_FILL_IOTA;
+    for (int64_t at = 0; at < count; at += BLOCK) {
+        int64_t some = count - at < BLOCK ? count - at : BLOCK;
+        for (int64_t i = 0; i < some; i++) {
+            block[i] = counts ? (uint64_t)(at + i) : random_element(use, r, at + i);
+        }
+        ts_convert_elements(counts || !r->is_float ? TS_DTYPE_S64 : TS_DTYPE_F64, block, array->dtype,
+                            array->bytes + (size_t)at * bytes, (size_t)some);
     }
 }
 
@@ -69,11 +75,8 @@ bool ts_run_fill(ts_error *err, ts_arena *arena, const ts_tensor_use *use, ts_dt
     if (!ts_host_array_init(err, arena, dtype, rank, dims, array) || !make_range(err, use, dtype, &r)) {
         return false;
     }
-    int64_t count = use->fill == TS_FILL_ZEROS ? 0 : (int64_t)ts_host_array_elements(array);
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t element = use->fill == TS_FILL_IOTA ? ts_element_convert(TS_DTYPE_S64, (uint64_t)i, dtype)
-                                                     : random_element(use, &r, i);
-        put(array, i, ts_dtype_get(dtype)->stored_bits, element);
+    if (use->fill != TS_FILL_ZEROS) {
+        fill(use, &r, array);
     }
     return true;
 }

@@ -270,6 +270,16 @@ static void stated_results(void **state) {
                      (unsigned long long)ts_element_convert(rows[i].from, rows[i].bits, rows[i].to));
 }
 
+/* Doubles of all upper halves, and around the exponents of f32: any, and ties of f32 and of bf16. */
+static uint64_t wide_bits(size_t i) {
+    uint64_t any = random_bits() << 32 ^ random_bits();
+    uint64_t bits = (uint64_t)(872 + i % 281) << 52;
+    bits |= (any & ((UINT64_C(1) << 52) - 1)) | (any >> 63 << 63);
+    if (i % 4 == 0) return (uint64_t)i << 48;
+    if (i % 4 == 1) return (bits >> 29 << 29) | UINT64_C(1) << 28;
+    return i % 4 == 2 ? (bits >> 45 << 45) | UINT64_C(1) << 44 : bits;
+}
+
 /* Arrays, at odd addresses: bulk loops and the general one equal the definition. */
 static void arrays_equal_elements(void **state) {
     (void)state;
@@ -277,6 +287,10 @@ static void arrays_equal_elements(void **state) {
     static const ts_dtype pairs[][2] = {{TS_DTYPE_BF16, TS_DTYPE_F32},
                                         {TS_DTYPE_F32, TS_DTYPE_BF16},
                                         {TS_DTYPE_U16, TS_DTYPE_F64},
+                                        {TS_DTYPE_BF16, TS_DTYPE_F64},
+                                        {TS_DTYPE_F64, TS_DTYPE_BF16},
+                                        {TS_DTYPE_F32, TS_DTYPE_F64},
+                                        {TS_DTYPE_F64, TS_DTYPE_F32},
                                         {TS_DTYPE_F32, TS_DTYPE_S4},
                                         {TS_DTYPE_PRED, TS_DTYPE_S8}};
     uint8_t *source = malloc(COUNT * 8 + 1), *out = malloc(COUNT * 8 + 1);
@@ -286,6 +300,7 @@ static void arrays_equal_elements(void **state) {
         for (size_t i = 0; i < COUNT; i++) {
             uint64_t bits = in_bytes == 4 ? i << 16 | (random_bits() & 0xffff) : i; /* all upper halves */
             if (in_bytes == 4 && i % 3 == 0) bits = i << 16 | 0x8000;
+            if (in_bytes == 8) bits = wide_bits(i);
             memcpy(source + 1 + i * in_bytes, &bits, in_bytes);
         }
         assert_true(ts_convert_elements(pairs[p][0], source + 1, pairs[p][1], out + 1, COUNT));
