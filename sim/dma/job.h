@@ -34,6 +34,8 @@ typedef struct {
     uint8_t have[TS_TILE_LINES]; /* elements of each line of a tile that masks */
 } ts_job;
 
+/* The job that moves a whole box, with its order; false where no kernel does so alone. */
+bool ts_job_match(ts_job *job, const ts_mover *m, const ts_plan_box *box);
 /* The order of the loops and the pieces of them, for a job whose loops are those of the box (order.c). */
 void ts_job_order(ts_job *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */

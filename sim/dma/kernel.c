@@ -52,7 +52,7 @@ static bool is_narrow(const ts_mover *m) { return m->src.element_bits < 8 || m->
 static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int bits) {
     int64_t rest = rest_of(loop, bits), times = INT64_C(1) << bits;
     if (is_narrow(m)) return rest > 0;
-    return rest > 0 && !m->streams && rest <= LITTLE && rest * MANY <= times &&
+    return rest > 0 && !m->streams && !m->staging && rest <= LITTLE && rest * MANY <= times &&
            loop->extent < FEW_TILES * times;
 }
 
@@ -396,6 +396,17 @@ bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box) {
         if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
     }
     return j.streams;
+}
+
+bool ts_job_match(ts_job *j, const ts_mover *m, const ts_plan_box *box) {
+    int bits[TS_PLAN_MAX_LOOPS];
+    j->m = m;
+    if (is_narrow(m) || !match(j, box, bits)) return false;
+    for (int i = 0; j->tile_function && i < box->loop_count; i++) {
+        if (is_apart(m, &box->loops[i], bits[i])) return false;
+    }
+    ts_job_order(j, box);
+    return true;
 }
 
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {

@@ -128,6 +128,15 @@ typedef void ts_convert_function(const ts_conversion *c, uint8_t *dst, const uin
 /* Runs of `bytes` each. */
 typedef void ts_run_function(uint8_t *dst, const uint8_t *src, int64_t bytes, const ts_kernel_loop loops[2]);
 
+/* Runs of a scratch whose lines lie as in the destination. What a run leaves of its last line is kept, a line
+ * for each, where another will continue it. */
+typedef struct {
+    int64_t count, bytes, step, dst_step; /* step: of the scratch */
+    bool begins, ends;                    /* else the first line is whole, and the last one kept */
+    uint8_t *carried;
+} ts_staged_runs;
+typedef void ts_staged_function(uint8_t *dst, const uint8_t *src, const ts_staged_runs *runs);
+
 /* Tiles with lines of one length. All versions of a kernel give the same bits. */
 typedef struct {
     int line_bytes;
@@ -148,6 +157,7 @@ extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
 extern ts_convert_function *const ts_converts_avx2[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_converts_avx512[TS_KIND_COUNT][TS_KIND_COUNT];
 extern ts_convert_function *const ts_look_ups_avx512[TS_KIND_COUNT]; /* by the target */
+ts_staged_function ts_stream_staged_avx2, ts_stream_staged_avx512;
 ts_run_function ts_runs_avx2, ts_stream_runs_avx2, ts_runs_avx512, ts_stream_runs_avx512;
 void ts_stream_end(void); /* after stores that pass the caches */
 #endif

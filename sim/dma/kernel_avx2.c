@@ -25,6 +25,7 @@ typedef __m256i wide;
 #define WIDE_STREAM(p, v) _mm256_stream_si256((__m256i *)(p), v)
 #define RUNS              ts_runs_avx2
 #define STREAM_RUNS       ts_stream_runs_avx2
+#define STREAM_STAGED     ts_stream_staged_avx2
 #include "kernel_run.inc"
 
 void ts_stream_end(void) { _mm_sfence(); }

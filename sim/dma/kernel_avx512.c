@@ -14,6 +14,7 @@ typedef __m512i wide;
 #define WIDE_STREAM(p, v) _mm512_stream_si512((void *)(p), v)
 #define RUNS              ts_runs_avx512
 #define STREAM_RUNS       ts_stream_runs_avx512
+#define STREAM_STAGED     ts_stream_staged_avx512
 #include "kernel_run.inc"
 
 /* Which byte of the pair (a, b) comes to byte p of the half, when granules of 2^g bytes take turns: of p's

@@ -5,17 +5,19 @@
 #include <stddef.h>
 
 static const ts_kernels versions[TS_KERNELS_COUNT] = {
-    [TS_KERNELS_PORTABLE] = {{&ts_tiles_base}, ts_runs_base, NULL, ts_converts_base, NULL, NULL},
+    [TS_KERNELS_PORTABLE] = {{&ts_tiles_base}, ts_runs_base, NULL, NULL, ts_converts_base, NULL, NULL},
 #ifdef TS_KERNELS_X86
     [TS_KERNELS_AVX2] = {{&ts_tiles_avx2, &ts_tiles_base},
                          ts_runs_avx2,
                          ts_stream_runs_avx2,
+                         ts_stream_staged_avx2,
                          ts_converts_avx2,
                          NULL,
                          ts_stream_end},
     [TS_KERNELS_AVX512] = {{&ts_tiles_avx512, &ts_tiles_avx2, &ts_tiles_base},
                            ts_runs_avx512,
                            ts_stream_runs_avx512,
+                         ts_stream_staged_avx512,
                            ts_converts_avx512,
                            ts_look_ups_avx512,
                            ts_stream_end},

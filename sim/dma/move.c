@@ -143,7 +143,7 @@ void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *optio
     m->same = from->dtype == to->dtype && from->element_bits == to->element_bits;
     m->kernels = options->kernels;
     m->streams = ts_dma_move_streams(plan, options);
-    m->staged = false;
+    m->staging = false;
     m->ahead_bytes = 0;
     m->convert = NULL;
     if (!m->same) ts_mover_set_conversion(m);

@@ -9,6 +9,7 @@
 struct ts_kernels {
     const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
     ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
+    ts_staged_function *stream_staged;   /* the same */
     ts_convert_function *const (*converts)[TS_KIND_COUNT]; /* [from][to] */
     ts_convert_function *const *look_ups; /* from bytes, by the kind of the target; NULL: there are none */
     void (*stream_end)(void);             /* after such stores, in each thread */
@@ -25,7 +26,7 @@ typedef struct {
     bool same; /* the same type in the same width: bits are copied */
     const ts_kernels *kernels;
     bool streams;
-    bool staged;                  /* from the scratch of another move */
+    bool staging;                 /* to a scratch */
     int64_t ahead_bytes;          /* where what is read next lies, when nothing streams; 0: not known */
     ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
     ts_conversion conversion;
@@ -62,7 +63,7 @@ enum { TS_TOGETHER_BOXES = 16 };
 /* Boxes of a plan, where m->streams. Takes them apart. */
 void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count);
 
-/* The same by way of a scratch, where that makes longer runs in the destination; false where it does not. */
+/* The same by way of a scratch, where that makes whole lines in the destination; false where it does not. */
 bool ts_stage_move(const ts_mover *m, const ts_plan_box *box);
 
 /* What converts between two types that have values; false where there is no kernel for them. */

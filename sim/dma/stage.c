@@ -1,26 +1,55 @@
-/* Boxes of large tensors whose kernel would store pieces of cache lines far apart: a block of the box after
- * the other is made in a scratch, in the order of the destination, and stored from there in long runs. */
+/* Boxes of large tensors whose kernel would store pieces of cache lines: a block of the box after the other is
+ * made in a scratch within the nearest cache, where the lines lie as in the destination, and stored from there
+ * past the caches, line by line. What a block leaves of a line is carried to the block that continues it. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "mover.h"
+#include "job.h"
 
 enum {
-    STAGE_BYTES = 256 << 10,
-    DST_RUN_BYTES = 1024, /* as many of a block should lie together in the destination, where there are two */
-    SRC_RUN_BYTES = 512,  /* broken lines in a run; and in the source */
-    LEAST_RUN_BYTES = 256,
-    FULL_BYTES = 32 << 10,
+    LINE_OF_MEMORY = 64,
+    STAGE_BYTES = 16 << 10,
+    DST_RUN_BYTES = 256, /* as many of a block should lie together in the destination */
+    SRC_RUN_BYTES = 128, /* and in the source */
+    LEAST_RUN_BYTES = 256, /* of all blocks together */
+    MOST_CARRIED = 2048,
+    FILLS = 4,
 };
+
+typedef struct {
+    uint64_t shorter; /* which loops the block takes fewer steps of */
+    bool known, by_kernel;
+    ts_plan_box box;
+    ts_job job;
+} fill;
+
+/* A box, its loops by the destination, the longest steps first, and how it is cut into blocks. */
+typedef struct {
+    ts_mover in; /* to the scratch */
+    uint8_t *dst;
+    ts_plan_box box;
+    int64_t cover[TS_PLAN_MAX_LOOPS]; /* steps of each loop that a block takes */
+    int64_t pitch[TS_PLAN_MAX_LOOPS]; /* bits of a step in the scratch */
+    bool in_run[TS_PLAN_MAX_LOOPS];   /* its steps lie together in the destination */
+    int order[TS_PLAN_MAX_LOOPS];     /* in which the loops turn, the first outermost */
+    int along;                        /* the loop whose next block continues the runs; -1 */
+    int row;                          /* the loop over runs that turns fastest; -1 */
+    int64_t rows;                     /* runs of a block */
+    uint8_t *carried;                 /* lines, of all blocks that turn within `along` */
+    fill fills[FILLS];
+} stage;
 
 static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
 
 /* Bits of a block that lie together on one side, and the loop whose next steps would continue them; -1. */
-static int64_t run_bits(const ts_plan_box *box, const int64_t *cover, bool dst, int width, int *loop) {
+static int64_t run_bits(const ts_plan_box *box, const int64_t *cover, bool dst, int width, int *loop,
+                        bool *in_run) {
     int64_t bits = width;
     for (int i = 0; i < box->loop_count; i++) {
         if (step_of(&box->loops[i], dst) != bits || box->loops[i].extent == 1) continue;
         bits *= cover[i];
         *loop = i;
+        if (in_run) in_run[i] = true;
         if (cover[i] < box->loops[i].extent) return bits;
         i = -1;
     }
@@ -42,104 +71,251 @@ static bool extend(const ts_plan_box *box, int64_t *cover, int loop, int64_t tim
     return true;
 }
 
-/* How many steps of each loop a block takes; false where blocks would not make runs long. */
-static bool choose(const ts_mover *m, const ts_plan_box *box, int64_t *cover) {
+/* How many steps of each loop a block takes. */
+static void choose(const ts_mover *m, const ts_plan_box *box, int64_t *cover) {
     int64_t bytes = m->dst.element_bits / 8, src, dst;
     int src_loop, dst_loop;
     bool grows;
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     do {
-        src = run_bits(box, cover, false, m->src.element_bits, &src_loop) / 8;
-        dst = run_bits(box, cover, true, m->dst.element_bits, &dst_loop) / 8;
+        src = run_bits(box, cover, false, m->src.element_bits, &src_loop, NULL) / 8;
+        dst = run_bits(box, cover, true, m->dst.element_bits, &dst_loop, NULL) / 8;
         grows = dst_loop >= 0 && dst < DST_RUN_BYTES &&
                 extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
                           extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes));
-        if (!grows && bytes < FULL_BYTES && src_loop >= 0) grows = extend(box, cover, src_loop, 2, &bytes);
-        if (!grows && bytes < FULL_BYTES && dst_loop >= 0) grows = extend(box, cover, dst_loop, 2, &bytes);
+        if (!grows && bytes < STAGE_BYTES / 2 && src_loop >= 0)
+            grows = extend(box, cover, src_loop, 2, &bytes);
+        if (!grows && bytes < STAGE_BYTES / 2 && dst_loop >= 0)
+            grows = extend(box, cover, dst_loop, 2, &bytes);
     } while (grows);
-    return dst >= LEAST_RUN_BYTES;
 }
-
-/* ---- A block ---- */
 
 static int by_destination(const void *left, const void *right) {
     int64_t a = ((const ts_plan_loop *)left)->dst_bits, b = ((const ts_plan_loop *)right)->dst_bits;
     return a > b ? -1 : a < b;
 }
 
-/* What goes out of the scratch: loops that go on where another ended are one with it. */
-static void fuse(ts_plan_box *box) {
-    qsort(box->loops, (size_t)box->loop_count, sizeof box->loops[0], by_destination);
-    int used = 0;
-    for (int i = 0; i < box->loop_count; i++) {
-        ts_plan_loop *last = &box->loops[used ? used - 1 : 0], loop = box->loops[i];
-        if (loop.extent == 1) continue;
-        if (used > 0 && last->dst_bits == loop.dst_bits * loop.extent &&
-            last->src_bits == loop.src_bits * loop.extent) {
-            loop.extent *= last->extent;
-            used--;
-        }
-        box->loops[used++] = loop;
+/* The source is read in its order. */
+static void set_order(stage *s) {
+    for (int i = 0; i < s->box.loop_count; i++) {
+        int k = i;
+        for (; k > 0 && llabs(s->box.loops[s->order[k - 1]].src_bits) < llabs(s->box.loops[i].src_bits); k--)
+            s->order[k] = s->order[k - 1];
+        s->order[k] = i;
     }
-    box->loop_count = used;
 }
 
-/* The block's loops with steps of the scratch for those of the destination. */
-static void move_block(const ts_mover *m, const ts_plan_box *block, int64_t ahead_bytes) {
-    _Alignas(64) uint8_t scratch[STAGE_BYTES];
-    ts_mover in = *m, out = *m;
-    ts_plan_box from = *block, to = *block;
-    int64_t step = m->dst.element_bits;
-    in.streams = false;
-    in.ahead_bytes = ahead_bytes;
-    in.dst.bytes = scratch;
-    out.src = in.dst;
-    out.same = out.staged = true;
-    from.dst_bits = to.src_bits = 0;
-    for (int i = block->loop_count - 1; i >= 0; i--) {
-        from.loops[i].dst_bits = to.loops[i].src_bits = step;
-        step *= block->loops[i].extent;
+/* Runs lie in lines of their own, at the places in them that they have in the destination. False where the
+ * scratch is too small. */
+static bool set_pitches(stage *s, int64_t run_bytes, int64_t *used) {
+    int64_t next = run_bytes + LINE_OF_MEMORY;
+    s->row = -1;
+    s->rows = 1;
+    for (int i = s->box.loop_count - 1; i >= 0; i--) {
+        s->pitch[i] = s->box.loops[i].dst_bits;
+        if (s->in_run[i] || s->cover[i] == 1) continue;
+        int64_t place = s->box.loops[i].dst_bits / 8 % LINE_OF_MEMORY;
+        next += (place - next % LINE_OF_MEMORY + LINE_OF_MEMORY) % LINE_OF_MEMORY;
+        s->pitch[i] = next * 8;
+        next *= s->cover[i];
+        s->rows *= s->cover[i];
+        if (s->row < 0 || s->cover[i] > s->cover[s->row]) s->row = i;
     }
-    ts_move_box(&in, &from);
-    fuse(&to);
-    ts_move_box(&out, &to);
+    *used = next + LINE_OF_MEMORY;
+    return true;
+}
+
+/* ---- A block ---- */
+
+typedef struct {
+    int64_t extent[TS_PLAN_MAX_LOOPS], src_bits, dst_bits;
+    uint64_t shorter;
+    bool begins, ends; /* the runs */
+    uint8_t *carried;
+} block;
+
+static const fill *find_fill(stage *s, const block *b) {
+    fill *f = s->fills;
+    while (f < s->fills + FILLS - 1 && f->known && f->shorter != b->shorter) f++;
+    if (f->known && f->shorter == b->shorter) return f;
+    f->known = true;
+    f->shorter = b->shorter;
+    f->box = (ts_plan_box){.loop_count = s->box.loop_count};
+    for (int i = 0; i < s->box.loop_count; i++) {
+        f->box.loops[i] =
+            (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
+    }
+    f->by_kernel = ts_job_match(&f->job, &s->in, &f->box);
+    return f;
+}
+
+static void fill_scratch(stage *s, const block *b, int64_t place) {
+    const fill *f = find_fill(s, b);
+    if (f->by_kernel) {
+        ts_job job = f->job;
+        ts_job_run(&job, b->src_bits, place * 8);
+        return;
+    }
+    ts_plan_box box = f->box;
+    box.src_bits = b->src_bits;
+    box.dst_bits = place * 8;
+    ts_move_elements(&s->in, &box);
+}
+
+/* Runs of the fastest row loop of a block: brought what was carried to them, or stored. */
+static void take_rows(const stage *s, const block *b, const ts_staged_runs *runs, uint8_t *dst, uint8_t *at,
+                      bool stores) {
+    if (stores) {
+        s->in.kernels->stream_staged(dst, at, runs);
+        return;
+    }
+    for (int64_t i = 0; i < runs->count; i++, dst += runs->dst_step, at += runs->step) {
+        if (!b->begins)
+            memcpy(at - (intptr_t)dst % LINE_OF_MEMORY, runs->carried + i * LINE_OF_MEMORY, LINE_OF_MEMORY);
+        else
+            __builtin_prefetch(dst, 1, 2);
+        if (b->ends) __builtin_prefetch(dst + runs->bytes - 1, 1, 2);
+    }
+}
+
+/* All runs of a block. */
+static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t *dst, bool stores) {
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, bytes = s->in.dst.element_bits / 8;
+    ts_staged_runs runs = {.count = 1, .begins = b->begins, .ends = b->ends, .carried = b->carried};
+    for (int i = 0; i < s->box.loop_count; i++) bytes *= s->in_run[i] ? b->extent[i] : 1;
+    runs.bytes = bytes;
+    if (s->row >= 0) {
+        runs.count = b->extent[s->row];
+        runs.step = s->pitch[s->row] / 8;
+        runs.dst_step = s->box.loops[s->row].dst_bits / 8;
+    }
+    for (;;) {
+        take_rows(s, b, &runs, dst, scratch, stores);
+        runs.carried += runs.count * LINE_OF_MEMORY;
+        int i = s->box.loop_count - 1;
+        for (; i >= 0; i--) {
+            if (s->in_run[i] || i == s->row || b->extent[i] == 1) continue;
+            dst += s->box.loops[i].dst_bits / 8;
+            scratch += s->pitch[i] / 8;
+            if (++at[i] < b->extent[i]) break;
+            dst -= at[i] * s->box.loops[i].dst_bits / 8;
+            scratch -= at[i] * s->pitch[i] / 8;
+            at[i] = 0;
+        }
+        if (i < 0) return;
+    }
+}
+
+static void move_block(stage *s, const block *b) {
+    uint8_t *dst = s->dst + b->dst_bits / 8;
+    int64_t place = (intptr_t)dst % LINE_OF_MEMORY;
+    take_runs(s, b, s->in.dst.bytes + place, dst, false);
+    fill_scratch(s, b, place);
+    take_runs(s, b, s->in.dst.bytes + place, dst, true);
+}
+
+/* ---- All blocks ---- */
+
+static int64_t blocks_of(const stage *s, int loop) {
+    return (s->box.loops[loop].extent + s->cover[loop] - 1) / s->cover[loop];
+}
+
+static void take_block(const stage *s, const int64_t *at, block *b) {
+    b->src_bits = s->box.src_bits;
+    b->dst_bits = s->box.dst_bits;
+    b->shorter = 0;
+    for (int i = 0; i < s->box.loop_count; i++) {
+        int64_t left = s->box.loops[i].extent - at[i];
+        b->extent[i] = s->cover[i] < left ? s->cover[i] : left;
+        b->shorter |= (uint64_t)(left < s->cover[i]) << i;
+        b->src_bits += at[i] * s->box.loops[i].src_bits;
+        b->dst_bits += at[i] * s->box.loops[i].dst_bits;
+    }
+    b->begins = s->along < 0 || at[s->along] == 0;
+    b->ends = s->along < 0 || at[s->along] + s->cover[s->along] >= s->box.loops[s->along].extent;
+}
+
+static void move_blocks(stage *s) {
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, within = 0; /* blocks since `along` went on */
+    for (;;) {
+        block b;
+        take_block(s, at, &b);
+        b.carried = s->carried + within * s->rows * LINE_OF_MEMORY;
+        move_block(s, &b);
+        within++;
+        int k = s->box.loop_count - 1;
+        for (; k >= 0; k--) {
+            int i = s->order[k];
+            if (i == s->along) within = 0;
+            at[i] += s->cover[i];
+            if (at[i] < s->box.loops[i].extent) break;
+            at[i] = 0;
+        }
+        if (k < 0) return;
+    }
+}
+
+/* How many lines are carried, and the loop with most blocks of those that make them many. */
+static int64_t count_carried(const stage *s, int *most) {
+    int64_t lines = s->rows;
+    *most = -1;
+    for (int k = s->box.loop_count - 1; k >= 0 && s->along >= 0 && s->order[k] != s->along; k--) {
+        int64_t blocks = blocks_of(s, s->order[k]);
+        lines *= blocks;
+        if (*most < 0 || blocks > blocks_of(s, *most)) *most = s->order[k];
+    }
+    return lines;
+}
+
+/* In as many parts as keep what is carried in a cache. */
+static void move_parts(stage *s) {
+    int widest;
+    int64_t lines = count_carried(s, &widest);
+    if (lines <= MOST_CARRIED || widest < 0 || blocks_of(s, widest) == 1) {
+        move_blocks(s);
+        return;
+    }
+    ts_plan_loop *loop = &s->box.loops[widest], whole = *loop;
+    int64_t src_bits = s->box.src_bits, dst_bits = s->box.dst_bits;
+    int64_t blocks = blocks_of(s, widest) * MOST_CARRIED / lines, steps = (blocks > 1 ? blocks : 1) * s->cover[widest];
+    for (int64_t at = 0; at < whole.extent; at += steps) {
+        loop->extent = whole.extent - at < steps ? whole.extent - at : steps;
+        s->box.src_bits = src_bits + at * whole.src_bits;
+        s->box.dst_bits = dst_bits + at * whole.dst_bits;
+        move_parts(s);
+    }
+    *loop = whole;
+    s->box.src_bits = src_bits;
+    s->box.dst_bits = dst_bits;
+}
+
+static void set_ahead(stage *s) {
+    int inner = s->box.loop_count - 1;
+    while (inner > 0 && blocks_of(s, s->order[inner]) == 1) inner--;
+    s->in.ahead_bytes = s->cover[s->order[inner]] * s->box.loops[s->order[inner]].src_bits / 8;
 }
 
 bool ts_stage_move(const ts_mover *m, const ts_plan_box *given) {
-    int64_t cover[TS_PLAN_MAX_LOOPS], at[TS_PLAN_MAX_LOOPS] = {0};
-    int order[TS_PLAN_MAX_LOOPS];
-    ts_plan_box box = *given;
-    int count = box.loop_count;
-    qsort(box.loops, (size_t)count, sizeof box.loops[0], by_destination);
-    if (m->staged || count == 0 || box.loops[count - 1].dst_bits <= 0 || !choose(m, &box, cover))
+    _Alignas(LINE_OF_MEMORY) uint8_t scratch[4 * STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
+    stage s = {.in = *m, .dst = m->dst.bytes, .box = *given, .carried = carried};
+    int count = s.box.loop_count;
+    int64_t all[TS_PLAN_MAX_LOOPS], used;
+    int none;
+    qsort(s.box.loops, (size_t)count, sizeof s.box.loops[0], by_destination);
+    if (count == 0 || s.box.loops[count - 1].dst_bits <= 0) return false;
+    for (int i = 0; i < count; i++) all[i] = s.box.loops[i].extent;
+    if (run_bits(&s.box, all, true, m->dst.element_bits, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
+    choose(m, &s.box, s.cover);
+    int64_t run = run_bits(&s.box, s.cover, true, m->dst.element_bits, &s.along, s.in_run) / 8;
+    if ((s.along >= 0 && run < LINE_OF_MEMORY) || !set_pitches(&s, run, &used) ||
+        used > (int64_t)sizeof scratch || s.rows > MOST_CARRIED)
         return false;
-    for (int i = 0; i < count; i++) order[i] = i;
-    for (int i = 1; i < count; i++) {
-        int k = i, loop = order[i];
-        for (; k > 0 && llabs(box.loops[order[k - 1]].src_bits) < llabs(box.loops[loop].src_bits); k--)
-            order[k] = order[k - 1];
-        order[k] = loop;
-    }
-    int inner = count - 1;
-    while (inner > 0 && cover[order[inner]] == box.loops[order[inner]].extent) inner--;
-    int64_t ahead = cover[order[inner]] * box.loops[order[inner]].src_bits / 8;
-    for (;;) {
-        ts_plan_box block = box;
-        for (int i = 0; i < count; i++) {
-            int64_t left = box.loops[i].extent - at[i];
-            block.loops[i].extent = cover[i] < left ? cover[i] : left;
-            block.src_bits += at[i] * box.loops[i].src_bits;
-            block.dst_bits += at[i] * box.loops[i].dst_bits;
-        }
-        move_block(m, &block, ahead);
-        int k = count - 1;
-        for (; k >= 0; k--) {
-            int i = order[k];
-            at[i] += cover[i];
-            if (at[i] < box.loops[i].extent) break;
-            at[i] = 0;
-        }
-        if (k < 0) return true;
-    }
+    set_order(&s);
+    set_ahead(&s);
+    s.in.streams = false;
+    s.in.staging = true;
+    s.in.dst.bytes = scratch;
+    move_parts(&s);
+    return true;
 }
