@@ -8,9 +8,9 @@
 
 enum {
     LINE_OF_MEMORY = 64,
-    STAGE_BYTES = 16 << 10,
-    DST_RUN_BYTES = 256, /* as many of a block should lie together in the destination */
-    SRC_RUN_BYTES = 128, /* and in the source */
+    STAGE_BYTES = 32 << 10,
+    DST_RUN_BYTES = 256,   /* as many of a block should lie together in the destination */
+    SRC_RUN_BYTES = 128,   /* and in the source */
     LEAST_RUN_BYTES = 256, /* of all blocks together */
     MOST_CARRIED = 2048,
     FILLS = 4,
@@ -106,9 +106,9 @@ static void set_order(stage *s) {
     }
 }
 
-/* Runs lie in lines of their own, at the places in them that they have in the destination. False where the
- * scratch is too small. */
-static bool set_pitches(stage *s, int64_t run_bytes, int64_t *used) {
+/* Runs lie in lines of their own, at the places in them that they have in the destination. How many bytes the
+ * scratch needs. */
+static int64_t set_pitches(stage *s, int64_t run_bytes) {
     int64_t next = run_bytes + LINE_OF_MEMORY;
     s->row = -1;
     s->rows = 1;
@@ -122,8 +122,7 @@ static bool set_pitches(stage *s, int64_t run_bytes, int64_t *used) {
         s->rows *= s->cover[i];
         if (s->row < 0 || s->cover[i] > s->cover[s->row]) s->row = i;
     }
-    *used = next + LINE_OF_MEMORY;
-    return true;
+    return next + LINE_OF_MEMORY;
 }
 
 /* ---- A block ---- */
@@ -135,7 +134,7 @@ typedef struct {
     uint8_t *carried;
 } block;
 
-static const fill *find_fill(stage *s, const block *b) {
+static fill *find_fill(stage *s, const block *b) {
     fill *f = s->fills;
     while (f < s->fills + FILLS - 1 && f->known && f->shorter != b->shorter) f++;
     if (f->known && f->shorter == b->shorter) return f;
@@ -143,18 +142,16 @@ static const fill *find_fill(stage *s, const block *b) {
     f->shorter = b->shorter;
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
     for (int i = 0; i < s->box.loop_count; i++) {
-        f->box.loops[i] =
-            (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
+        f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
     }
     f->by_kernel = ts_job_match(&f->job, &s->in, &f->box);
     return f;
 }
 
 static void fill_scratch(stage *s, const block *b, int64_t place) {
-    const fill *f = find_fill(s, b);
+    fill *f = find_fill(s, b);
     if (f->by_kernel) {
-        ts_job job = f->job;
-        ts_job_run(&job, b->src_bits, place * 8);
+        ts_job_run(&f->job, b->src_bits, place * 8);
         return;
     }
     ts_plan_box box = f->box;
@@ -278,7 +275,8 @@ static void move_parts(stage *s) {
     }
     ts_plan_loop *loop = &s->box.loops[widest], whole = *loop;
     int64_t src_bits = s->box.src_bits, dst_bits = s->box.dst_bits;
-    int64_t blocks = blocks_of(s, widest) * MOST_CARRIED / lines, steps = (blocks > 1 ? blocks : 1) * s->cover[widest];
+    int64_t blocks = blocks_of(s, widest) * MOST_CARRIED / lines,
+            steps = (blocks > 1 ? blocks : 1) * s->cover[widest];
     for (int64_t at = 0; at < whole.extent; at += steps) {
         loop->extent = whole.extent - at < steps ? whole.extent - at : steps;
         s->box.src_bits = src_bits + at * whole.src_bits;
@@ -296,21 +294,24 @@ static void set_ahead(stage *s) {
     s->in.ahead_bytes = s->cover[s->order[inner]] * s->box.loops[s->order[inner]].src_bits / 8;
 }
 
-bool ts_stage_move(const ts_mover *m, const ts_plan_box *given) {
+/* False where runs are so short that their ends are much of them. */
+static bool cut(stage *s, int64_t scratch_bytes) {
+    int64_t all[TS_PLAN_MAX_LOOPS];
+    int count = s->box.loop_count, width = s->in.dst.element_bits, none;
+    qsort(s->box.loops, (size_t)count, sizeof s->box.loops[0], by_destination);
+    if (count == 0 || s->box.loops[count - 1].dst_bits <= 0) return false;
+    for (int i = 0; i < count; i++) all[i] = s->box.loops[i].extent;
+    if (run_bits(&s->box, all, true, width, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
+    choose(&s->in, &s->box, s->cover);
+    int64_t run = run_bits(&s->box, s->cover, true, width, &s->along, s->in_run) / 8;
+    return set_pitches(s, run) <= scratch_bytes && s->rows <= MOST_CARRIED &&
+           (s->along < 0 || run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
+}
+
+bool ts_stage_move(const ts_mover *m, const ts_plan_box *box) {
     _Alignas(LINE_OF_MEMORY) uint8_t scratch[4 * STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
-    stage s = {.in = *m, .dst = m->dst.bytes, .box = *given, .carried = carried};
-    int count = s.box.loop_count;
-    int64_t all[TS_PLAN_MAX_LOOPS], used;
-    int none;
-    qsort(s.box.loops, (size_t)count, sizeof s.box.loops[0], by_destination);
-    if (count == 0 || s.box.loops[count - 1].dst_bits <= 0) return false;
-    for (int i = 0; i < count; i++) all[i] = s.box.loops[i].extent;
-    if (run_bits(&s.box, all, true, m->dst.element_bits, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
-    choose(m, &s.box, s.cover);
-    int64_t run = run_bits(&s.box, s.cover, true, m->dst.element_bits, &s.along, s.in_run) / 8;
-    if ((s.along >= 0 && run < LINE_OF_MEMORY) || !set_pitches(&s, run, &used) ||
-        used > (int64_t)sizeof scratch || s.rows > MOST_CARRIED)
-        return false;
+    stage s = {.in = *m, .dst = m->dst.bytes, .box = *box, .carried = carried};
+    if (!cut(&s, sizeof scratch)) return false;
     set_order(&s);
     set_ahead(&s);
     s.in.streams = false;

@@ -211,40 +211,57 @@ static ts_space *wrap(ts_arena *arena, const ts_shape *shape, uint64_t *seed) {
 
 static uint8_t *bytes_in(ts_space *space) { return ts_space_touch(space, 0, space->capacity_bytes); }
 
+static void move_every_way(const char *const *pair, int64_t rows, int64_t columns, uint64_t *seed) {
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *from = parse(arena, pair[0], rows, columns), *to = parse(arena, pair[1], rows, columns);
+    assert_true(from && to);
+    int64_t skew = random_below(seed, 2) ? 0 : 1 + random_below(seed, 60);
+    ts_plan_side a = {from, NULL, NULL, GUARD_BYTES * 8 + skew * 8}, b = {to, NULL, NULL, GUARD_BYTES * 8};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
+    assert_non_null(plan);
+    ts_space *src = wrap(arena, from, seed), *want = wrap(arena, to, NULL);
+    assert_true(ts_dma_move_with(NULL, plan, src, want, &(ts_move_options){.threads = 1}));
+    for (int version = 0; version < 4 * TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {ts_kernels_get(version / 4),
+                                   version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                                   version & 2 ? 3 : 1};
+        ts_space *dst = wrap(arena, to, NULL);
+        ts_mover m;
+        if (!options.kernels) continue;
+        ts_mover_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
+        ts_move_plan(&m, plan, options.threads);
+        if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
+        fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1], (int)rows,
+                 (int)columns, (int)skew, ts_kernels_name(version / 4),
+                 version & 1 ? "streaming" : "in the cache", options.threads);
+    }
+    ts_arena_free(arena);
+}
+
 static void random_shapes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
-    ts_arena *arena = ts_arena_new();
     for (int n = 0; n < SHAPES; n++) {
-        ts_arena_reset(arena);
-        const char *const *pair = layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])];
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
-        const ts_shape *from = parse(arena, pair[0], rows, columns),
-                       *to = parse(arena, pair[1], rows, columns);
-        assert_true(from && to);
-        int64_t skew = random_below(&seed, 2) ? 0 : 1 + random_below(&seed, 60);
-        ts_plan_side a = {from, NULL, NULL, GUARD_BYTES * 8 + skew * 8},
-                     b = {to, NULL, NULL, GUARD_BYTES * 8};
-        const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
-        assert_non_null(plan);
-        ts_space *src = wrap(arena, from, &seed), *want = wrap(arena, to, NULL);
-        assert_true(ts_dma_move_with(NULL, plan, src, want, &(ts_move_options){.threads = 1}));
-        for (int version = 0; version < 4 * TS_KERNELS_COUNT; version++) {
-            ts_move_options options = {ts_kernels_get(version / 4),
-                                       version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
-                                       version & 2 ? 3 : 1};
-            ts_space *dst = wrap(arena, to, NULL);
-            ts_mover m;
-            if (!options.kernels) continue;
-            ts_mover_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
-            ts_move_plan(&m, plan, options.threads);
-            if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
-            fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1],
-                     (int)rows, (int)columns, (int)skew, ts_kernels_name(version / 4),
-                     version & 1 ? "streaming" : "in the cache", options.threads);
-        }
+        move_every_way(layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])], rows, columns, &seed);
     }
-    ts_arena_free(arena);
+}
+
+/* Of more runs than are carried at once, and runs that many blocks continue. */
+static void wide_transposes(void **state) {
+    static const char *const wide[][2] = {
+        {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
+        {"bf16[C,R]{1,0}", "bf16[C,R]{0,1}"},
+        {"f32[R,C]{1,0:T(8,128)}", "f32[R,C]{0,1}"},
+        {"u8[5,R,C]{2,1,0}", "u8[5,R,C]{0,1,2}"},
+        {"s8[R,33,C]{2,0,1}", "s8[R,33,C]{1,0,2}"},
+        {"f32[R,C]{1,0}", "bf16[R,C]{0,1}"},
+    };
+    uint64_t seed = first_seed();
+    (void)state;
+    for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++) {
+        move_every_way(wide[n], 270 + random_below(&seed, 40), 2100 + random_below(&seed, 300), &seed);
+    }
 }
 
 static int threads_of(const char *from, const char *to, int64_t rows, int64_t columns) {
@@ -412,6 +429,7 @@ int main(void) {
         cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
         cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_shapes),      cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(wide_transposes),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
 }
