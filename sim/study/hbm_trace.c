@@ -81,7 +81,7 @@ static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
     if (cycle < 0 || cycle >= INT64_C(1) << 60)
         return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
                            "found cycle %lld, expected 0 to 2^60 - 1", (long long)cycle);
-    if (cycle * t->ticks_per_ck > t->earliest) t->earliest = cycle * t->ticks_per_ck;
+    if (cycle > t->earliest) t->earliest = cycle;
     return true;
 }
 
