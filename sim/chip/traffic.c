@@ -411,7 +411,7 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     r->over = true;
     if (--t->under_way == 0) end(t);
     forget(t);
-    return moved;
+    return moved && (!t->hbm || ts_hbm_check(err, t->hbm));
 }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {

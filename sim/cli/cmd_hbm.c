@@ -13,7 +13,7 @@ static const cli_option options[] = {
      "or unlimited; the machine's dma.lookahead when not given"},
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
     {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
-    {"exact", 0, NULL, "walk every burst, skip no steady state"},
+    {"exact", 0, NULL, "walk every channel by itself, and gaps cycle by cycle: the same, slower"},
     {"list", 0, NULL, "the patterns, a line each"},
     {"json", 0, NULL, "the same as JSON"},
 };

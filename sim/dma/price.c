@@ -87,7 +87,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     else
         p->share /= 2;
     ts_dma_free(dma);
-    return true;
+    return ts_hbm_check(err, hbm);
 }
 
 /* Neither the HBM's pins nor the engine are faster than their peaks; what was left out is a difference of

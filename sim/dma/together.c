@@ -48,7 +48,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
     *good = share == 1 || ts_hbm_part_is_fair(hbm);
-    return true;
+    return ts_hbm_check(err, hbm);
 }
 
 bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,

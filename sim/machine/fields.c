@@ -145,7 +145,7 @@ static const ts_field rows[] = {
     CYCLES(t_rfc, "REF of all banks"),
     CYCLES(t_rfc_pb, "REF of one bank"),
     CYCLES(t_refi, "between two REF of all banks"),
-    CYCLES(t_refi_pb, "between two REF of single banks, which take turns"),
+    CYCLES(t_refi_pb, "between two REF of single banks of a pseudo channel, which take turns"),
     CYCLES(t_rrefd, "REF of one bank to that of another"),
     CHOICE("hbm.controller.scheduler", hbm.scheduler, schedulers, "which command goes first"),
     INTEGER("hbm.controller.read_entries", hbm.read_entries, 1, 1 << 12, "bursts", "read queue of a channel"),

@@ -38,7 +38,6 @@ static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
 }
 
 static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
-    const ts_hbm_timing *t = &hbm->config.timing;
     hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
     struct hbm_banks *banks = ch->banks;
     *ch = (hbm_channel){.next = 1,
@@ -50,10 +49,7 @@ static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
     dram_clear(&ch->dram, hbm->spec);
     queue_clear(&ch->queue[0]);
     queue_clear(&ch->queue[1]);
-    ch->refresh_at = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? t->t_refi * hbm->config.ticks_per_ck
-                     : hbm->config.refresh == TS_HBM_REFRESH_PER_BANK
-                         ? t->t_refi_pb * hbm->config.ticks_per_ck
-                         : FAR;
+    ch->refresh_at = hbm->refresh_ticks;
     ch->special_at = ch->refresh_at;
     memset(ch->last_direction, 2, sizeof ch->last_direction);
     if (banks) hbm_banks_clear(hbm, ch);
@@ -77,13 +73,28 @@ static bool check_config(ts_error *err, const ts_hbm_config *c) {
            (c->page != TS_HBM_PAGE_CLOSED || check(err, c->page_accesses >= 1 && c->page_accesses <= 4096,
                                                    "page_accesses", c->page_accesses, "1 to 4096")) &&
            (c->scheduler != TS_HBM_SCHEDULER_PER_BANK ||
-            check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries,
-                  "1 to 4096")) &&
+            (check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries,
+                   "1 to 4096") &&
+             check(err, banks / c->pseudo_channels <= HBM_BANKS_MOST, "banks of a pseudo channel",
+                   banks / c->pseudo_channels, "1 to 64, for the per_bank scheduler"))) &&
            check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100,
                  "write_high", c->write_high_percent, "write_low to 100 percent") &&
            check(err, c->write_low_percent >= 1, "write_low", c->write_low_percent, "1 percent or more") &&
            check(err, c->write_entries >= 1 && c->write_entries <= 4096, "write_entries", c->write_entries,
                  "1 to 4096");
+}
+
+/* As Ramulator 2.1's controllers do: HBM3's refreshes a bank of each pseudo channel at a time, HBM2's one of
+ * the channel, one pseudo channel's after the other's. */
+static void set_refresh(ts_hbm *hbm) {
+    const ts_hbm_config *c = &hbm->config;
+    bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK;
+    hbm->refresh_pcs = all || c->ticks_per_ck == 2 ? c->pseudo_channels : 1;
+    hbm->refresh_ticks = all ? c->timing.t_refi * c->ticks_per_ck
+                             : (int32_t)ts_ceil_div((int64_t)c->timing.t_refi_pb * c->ticks_per_ck *
+                                                        hbm->refresh_pcs,
+                                                    c->pseudo_channels);
+    if (c->refresh == TS_HBM_REFRESH_NONE) hbm->refresh_ticks = FAR;
 }
 
 static bool has_avx2(void) {
@@ -119,6 +130,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm->write_high = config->write_entries * config->write_high_percent / 100;
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
+    set_refresh(hbm);
     hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
     hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
     hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
@@ -137,7 +149,7 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
 
 /* A channel that follows another from the beginning is not touched: its state comes from its leader's. */
 static void clear_all(ts_hbm *hbm) {
-    bool together = !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
+    bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
     for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
         channel_clear(hbm, &hbm->channels[i]);
     hbm_lead_all(hbm, together);
@@ -145,12 +157,18 @@ static void clear_all(ts_hbm *hbm) {
 
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
+    hbm->stuck_at = -1;
     hbm->is_awaited = false;
     hbm_part_clear(hbm);
     hbm->gap_at = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
     clear_all(hbm);
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
+}
+
+void ts_hbm_walk_all(ts_hbm *hbm) {
+    hbm->is_exact = true;
+    ts_hbm_reset(hbm);
 }
 
 /* ---- Streams. ---- */
@@ -170,6 +188,7 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
     st->window += st->window == 0 && lookahead_bytes >= burst;
     if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
     if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
+    if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_add_stream(arena, st);
     if (st->in_flight > 0 && !hbm->is_limited) {
         hbm->is_limited = true;
         clear_all(hbm);
@@ -224,13 +243,31 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
     for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], local);
 }
 
+/* Channels that were done earlier go on to be refreshed. That costs no time that anything waits for. */
+static void refresh_to_end(ts_hbm *hbm) {
+    hbm->is_done = true;
+    for (int i = 0; i < hbm->walked_count; i++)
+        hbm->walk(hbm, hbm->walked[i], (int32_t)(hbm_end_cycle(hbm) - hbm->base));
+    hbm->is_done = false;
+}
+
 int64_t ts_hbm_drain(ts_hbm *hbm) {
     await(hbm);
     for (int i = 0; i < hbm->walked_count; i++) {
         hbm_channel *ch = hbm->walked[i];
         while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
     }
+    refresh_to_end(hbm);
     return hbm_end_cycle(hbm);
+}
+
+bool ts_hbm_check(ts_error *err, const ts_hbm *hbm) {
+    if (hbm->stuck_at < 0) return true;
+    return ts_error_set(err, TS_ERROR_UNMODELLED,
+                        "hbm: the per_bank scheduler stands still for ever from cycle %lld of HBM on: writes "
+                        "are to be drained, the oldest of them waits for a read of the same burst, and no read "
+                        "is taken before them; expected requests, or another scheduler, that avoid that",
+                        (long long)hbm->stuck_at);
 }
 
 static int64_t accepted_of(const hbm_channel *ch) {

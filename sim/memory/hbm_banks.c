@@ -2,200 +2,386 @@
  * to a queue of commands for each bank, and visits the banks in turn for the first command that is ready.
  *
  * It follows DRAMsim3 (umd-memsys/DRAMsim3, 2981759: controller.cc, command_queue.cc): writes are drained
- * when their buffer is full, or holds more than write_low and no command waits; a precharge waits for hits in
- * its queue, up to a limit; a column command and another one can be issued in one cycle; while a refresh
- * waits, nothing else is. Each pseudo channel has a controller and command buses of its own. Not as there:
- * once somebody waits for what is done, an idle channel drains the writes that stay below write_low. */
+ * when their buffer is full, or holds more than write_low and no command waits; a write whose burst is yet to
+ * be read ends the draining; a precharge waits for hits in its queue, up to a limit; a column command and
+ * another one can be issued in one cycle; while a refresh waits, nothing else is. Each pseudo channel has a
+ * controller and command buses of its own. Not as there: once somebody waits for what is done, an idle channel
+ * drains the writes that stay below write_low; and where it would stop for ever (hbm->stuck_at), reads go on.
+ */
 #include "hbm_banks.h"
 
 #include <string.h>
 
+enum { NONE = -1, BUCKETS = 256 };
+
 typedef struct {
     uint64_t burst; /* its place */
     int32_t row, arrival, ticket;
+    uint32_t age;           /* when it came into its list */
+    int32_t next, previous; /* in the list */
+    int32_t same;           /* the next in its bucket, or the next free one */
     uint8_t bank, stream, is_write;
+    bool is_merged; /* other reads are done with it (hbm_merged) */
 } entry;
 
-typedef struct {
-    int count;
-    entry *entries;
-} list;
+enum { COMMANDS = 2, LISTS }; /* of a bank; 0 and 1 are its part of the read queue, the write buffer */
 
-enum { MERGED = 64 };
+/* Sets of banks are bits. */
 struct hbm_banks {
-    list waiting[2]; /* read queue, write buffer */
-    list *of;        /* by bank: its commands */
-    int commands;    /* in all of them */
-    list merged;     /* reads of bursts that are to be read anyway: they are done together */
-    int draining;    /* writes still to be moved before reads are again */
-    int last;        /* the bank visited last */
-    int32_t stepped; /* the last cycle in which something could happen */
-    uint16_t *hits;  /* columns since the row was opened */
+    entry *entries; /* behind them the ends of lists: before the oldest and after the newest */
+    int capacity;
+    int32_t free, bucket[BUCKETS];
+    uint32_t age;             /* of what next comes into a list */
+    int waiting[2], commands; /* in the lists */
+    int draining;             /* writes still to be moved before reads are again */
+    int last;                 /* the bank visited last */
+    int32_t stepped;          /* the last cycle in which something could happen */
+    int32_t column_at;        /* the cycle of the last column command, */
+    entry column;             /* and whose it was */
+    uint64_t waits[2], room;  /* banks with waiting bursts; that take another command */
+    uint64_t row;             /* whose first command needs an ACT, or a PRE that may be issued */
+    uint64_t hits[2];         /* with a command to the open row */
+    uint64_t opening[2];      /* whose row was opened, and is not yet known to be open */
+    int32_t first_hit[2][HBM_BANKS_MOST];
+    uint16_t held[HBM_BANKS_MOST];   /* commands */
+    uint16_t served[HBM_BANKS_MOST]; /* columns since the row was opened */
 };
 
-static void take(list *l, int at) {
-    l->count--;
-    memmove(l->entries + at, l->entries + at + 1, (size_t)(l->count - at) * sizeof(entry));
+static inline uint64_t bit_of(int bank) { return (uint64_t)1 << bank; }
+static inline void put_bit(uint64_t *set, int bank, bool is_in) {
+    *set = (*set & ~bit_of(bank)) | (uint64_t)is_in << bank;
+}
+
+/* ---- Lists, and what is pending. ---- */
+
+static inline int32_t end_of(const struct hbm_banks *b, int list, int bank) {
+    return b->capacity + list * HBM_BANKS_MOST + bank;
+}
+static inline int32_t first_in(const struct hbm_banks *b, int list, int bank) {
+    return b->entries[end_of(b, list, bank)].next;
+}
+
+static void append(struct hbm_banks *b, int list, int32_t slot) {
+    entry *e = &b->entries[slot];
+    int32_t end = end_of(b, list, e->bank);
+    e->age = b->age++;
+    e->next = end;
+    e->previous = b->entries[end].previous;
+    b->entries[e->previous].next = b->entries[end].previous = slot;
+}
+
+static void remove_from_list(struct hbm_banks *b, const entry *e) {
+    b->entries[e->previous].next = e->next;
+    b->entries[e->next].previous = e->previous;
+}
+
+static inline int32_t *bucket_of(struct hbm_banks *b, uint64_t burst) {
+    return &b->bucket[burst * 0x9E3779B97F4A7C15u >> 56];
+}
+
+/* The read, or the write, of the burst that is yet to be served. */
+static int32_t find(struct hbm_banks *b, uint64_t burst, bool is_write) {
+    int32_t slot = *bucket_of(b, burst);
+    while (slot != NONE && (b->entries[slot].burst != burst || b->entries[slot].is_write != is_write))
+        slot = b->entries[slot].same;
+    return slot;
+}
+
+static int32_t make_entry(struct hbm_banks *b, const entry *e) {
+    int32_t slot = b->free, *bucket = bucket_of(b, e->burst);
+    b->free = b->entries[slot].same;
+    b->entries[slot] = *e;
+    b->entries[slot].same = *bucket;
+    *bucket = slot;
+    return slot;
+}
+
+static void free_entry(struct hbm_banks *b, int32_t slot) {
+    int32_t *at = bucket_of(b, b->entries[slot].burst);
+    while (*at != slot) at = &b->entries[*at].same;
+    *at = b->entries[slot].same;
+    b->entries[slot].same = b->free;
+    b->free = slot;
+}
+
+/* ---- What a bank could do. ---- */
+
+/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. */
+static void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    struct hbm_banks *b = ch->banks;
+    bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) & bit_of(bank);
+    bool is_wanted = b->held[bank] > 0;
+    if (is_wanted && ch->dram.open_row[bank] != DRAM_CLOSED)
+        is_wanted = b->entries[first_in(b, COMMANDS, bank)].row != ch->dram.open_row[bank] &&
+                    (!has_hits || b->served[bank] >= hbm->config.row_hit_limit);
+    put_bit(&b->row, bank, is_wanted);
+}
+
+/* The first command of a direction to the open row, from `slot` on. */
+static void find_hit(hbm_channel *ch, int direction, int bank, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    int32_t row = ch->dram.open_row[bank];
+    while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
+        slot = b->entries[slot].next;
+    b->first_hit[direction][bank] = slot;
+    put_bit(&b->hits[direction], bank, slot < b->capacity);
+}
+
+static void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    for (int direction = 0; direction < 2; direction++) {
+        find_hit(ch, direction, bank, first_in(ch->banks, COMMANDS, bank));
+        put_bit(&ch->banks->opening[direction], bank, true);
+    }
+    ch->banks->served[bank] = 0;
+    set_row(hbm, ch, bank);
+}
+
+static void after_closing(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    for (int direction = 0; direction < 2; direction++) {
+        put_bit(&ch->banks->hits[direction], bank, false);
+        put_bit(&ch->banks->opening[direction], bank, false);
+    }
+    set_row(hbm, ch, bank);
 }
 
 /* ---- Moving bursts to the banks. ---- */
 
 static bool is_to_drain(const ts_hbm *hbm, const struct hbm_banks *b) {
-    int reads = b->waiting[DRAM_READ].count, writes = b->waiting[DRAM_WRITE].count;
+    int reads = b->waiting[DRAM_READ], writes = b->waiting[DRAM_WRITE];
     int least = hbm->is_awaited && reads == 0 ? 0 : hbm->write_low;
     return writes >= hbm->config.write_entries || (b->commands == 0 && writes > least);
 }
 
-static void set_draining(const ts_hbm *hbm, struct hbm_banks *b) {
-    if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE].count;
-}
-
 bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
     const struct hbm_banks *b = ch->banks;
-    return b->commands == 0 && b->draining == 0 && b->waiting[DRAM_READ].count == 0 && !is_to_drain(hbm, b);
+    return b->commands == 0 && b->draining == 0 && b->waiting[DRAM_READ] == 0 && !is_to_drain(hbm, b);
 }
 
-static bool holds(const list *l, uint64_t burst, bool is_write) {
-    for (int i = 0; i < l->count; i++) {
-        if (l->entries[i].burst == burst && l->entries[i].is_write == is_write) return true;
+/* The oldest waiting burst whose bank has room, or NONE. */
+static int32_t oldest(const struct hbm_banks *b, int direction) {
+    int32_t best = NONE;
+    for (uint64_t banks = b->waits[direction] & b->room; banks != 0; banks &= banks - 1) {
+        int32_t slot = first_in(b, direction, __builtin_ctzll(banks));
+        if (best == NONE || (int32_t)(b->entries[slot].age - b->entries[best].age) < 0) best = slot;
     }
-    return false;
+    return best;
 }
 
-/* Whether a read, or a write, of the burst is yet to be served. */
-static bool is_pending(const struct hbm_banks *b, uint64_t burst, int bank, bool is_write) {
-    return holds(&b->of[bank], burst, is_write) || holds(&b->waiting[is_write], burst, is_write);
-}
-
-/* The oldest burst whose bank has room. */
-static bool move_one(const ts_hbm *hbm, struct hbm_banks *b) {
-    set_draining(hbm, b);
-    list *from = &b->waiting[b->draining > 0 ? DRAM_WRITE : DRAM_READ];
-    for (int i = 0; i < from->count; i++) {
-        entry e = from->entries[i];
-        list *to = &b->of[e.bank];
-        if (to->count >= hbm->config.bank_entries) continue;
-        if (e.is_write && is_pending(b, e.burst, e.bank, false)) {
-            b->draining = 0; /* the read goes first */
-            return true;
-        }
-        b->draining -= e.is_write;
-        to->entries[to->count++] = e;
-        b->commands++;
-        take(from, i);
-        return true;
+static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    entry *e = &b->entries[slot];
+    int bank = e->bank, direction = e->is_write;
+    remove_from_list(b, e);
+    b->waiting[direction]--;
+    put_bit(&b->waits[direction], bank, first_in(b, direction, bank) < b->capacity);
+    append(b, COMMANDS, slot);
+    b->commands++;
+    if (++b->held[bank] >= hbm->config.bank_entries) put_bit(&b->room, bank, false);
+    if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank))) {
+        b->first_hit[direction][bank] = slot;
+        put_bit(&b->hits[direction], bank, true);
     }
-    return false;
+    set_row(hbm, ch, bank);
+}
+
+/* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one. */
+static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
+    const struct hbm_banks *b = ch->banks;
+    if (b->commands > 0 || !is_to_drain(hbm, b)) return false;
+    if (hbm->stuck_at < 0) hbm->stuck_at = hbm->base + t;
+    return true;
+}
+
+/* One burst; true when something was done. */
+static bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE];
+    bool is_write = b->draining > 0;
+    int32_t slot = oldest(b, is_write);
+    if (slot == NONE) return false;
+    if (is_write && find(b, b->entries[slot].burst, false) != NONE) { /* the read goes first */
+        b->draining = 0;
+        if (!is_stuck(hbm, ch, t)) return true;
+        is_write = false;
+        slot = oldest(b, is_write);
+    }
+    b->draining -= is_write;
+    move(hbm, ch, slot);
+    return true;
 }
 
 /* ---- Picking commands. ---- */
 
 typedef struct {
     ts_dram_command command; /* 0: none */
-    int bank, index;
+    int bank;
+    int32_t slot;
 } pick;
 
-static bool has_earlier_read(const list *l, int index) {
-    for (int i = 0; i < index; i++) {
-        if (!l->entries[i].is_write && l->entries[i].burst == l->entries[index].burst) return true;
+static const ts_dram_command columns[2] = {TS_DRAM_RD, TS_DRAM_WR};
+
+/* Banks with a hit of the direction that can be served. */
+static uint64_t due_hits(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    const int32_t *opened = ch->dram.opened_time[direction], *column = ch->dram.column_time[direction];
+    uint64_t hits = b->hits[direction], due = 0, group = bit_of(hbm->spec->banks_of_group - 1) * 2 - 1;
+    for (uint64_t left = b->opening[direction]; left != 0; left &= left - 1) {
+        int bank = __builtin_ctzll(left);
+        if (opened[bank] <= t) put_bit(&b->opening[direction], bank, false);
     }
-    return false;
+    hits &= ~b->opening[direction];
+    if (hits == 0) return 0;
+    for (int g = 0; g < hbm->spec->groups; g++)
+        due |= column[g] <= t ? group << g * hbm->spec->banks_of_group : 0;
+    return hits & due;
 }
 
-static bool may_close(const ts_hbm *hbm, const hbm_channel *ch, int bank) {
-    const list *l = &ch->banks->of[bank];
-    for (int i = 0; i < l->count; i++) {
-        if (l->entries[i].row == ch->dram.open_row[bank])
-            return ch->banks->hits[bank] >= hbm->config.row_hit_limit;
-    }
-    return true;
-}
-
-/* The first command of a bank's queue that is ready at `t`; *next is lowered to when one that is not will be.
- */
-static pick pick_in_bank(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t t, int32_t *next) {
-    const ts_dram *d = &ch->dram;
-    const list *l = &ch->banks->of[bank];
-    for (int i = 0; i < l->count; i++) {
-        const entry *e = &l->entries[i];
-        int32_t at = max32(d->column_time[e->is_write][bank >> hbm->spec->group_shift],
-                           d->opened_time[e->is_write][bank]);
-        ts_dram_command command = e->is_write ? TS_DRAM_WR : TS_DRAM_RD;
-        if (d->open_row[bank] == DRAM_CLOSED) {
-            command = TS_DRAM_ACT;
-            at = d->act_time[bank];
-        } else if (d->open_row[bank] != e->row) {
-            command = TS_DRAM_PRE;
-            at = d->row_time[bank];
+/* When the first command will be ready, nothing being so now. */
+static int32_t first_ready(const ts_hbm *hbm, const hbm_channel *ch) {
+    const struct hbm_banks *b = ch->banks;
+    int32_t first = FAR;
+    for (uint64_t left = b->row; left != 0; left &= left - 1)
+        first = min32(first, ch->dram.row_time[__builtin_ctzll(left)]);
+    for (int direction = 0; direction < 2; direction++) {
+        for (uint64_t left = b->hits[direction]; left != 0; left &= left - 1) {
+            int bank = __builtin_ctzll(left);
+            first = min32(first, max32(ch->dram.column_time[direction][bank >> hbm->spec->group_shift],
+                                       ch->dram.opened_time[direction][bank]));
         }
-        if (command == TS_DRAM_PRE && (i > 0 || !may_close(hbm, ch, bank))) continue;
-        if (command == TS_DRAM_WR && has_earlier_read(l, i)) continue;
-        if (at <= t) return (pick){command, bank, i};
-        *next = min32(*next, at);
     }
-    return (pick){0};
+    return first;
 }
 
+/* The first command that is ready, of the first bank after the one visited last that has one; else *next is
+ * lowered to when there will be one. */
 static pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
-    int banks = hbm->spec->banks, last = ch->banks->last;
-    for (int i = 1; i <= banks; i++) {
-        pick p = pick_in_bank(hbm, ch, (last + i) % banks, t, next);
-        if (p.command == 0) continue;
-        ch->banks->last = p.bank;
-        return p;
+    struct hbm_banks *b = ch->banks;
+    uint64_t rows = b->row ? b->row & due_lanes(ch->dram.row_time, t, hbm->spec->banks) : 0;
+    uint64_t hits[2] = {due_hits(hbm, ch, DRAM_READ, t), due_hits(hbm, ch, DRAM_WRITE, t)};
+    uint64_t all = rows | hits[0] | hits[1], after = all & ~(bit_of(b->last) * 2 - 1);
+    if (all == 0) {
+        *next = min32(*next, first_ready(hbm, ch));
+        return (pick){0};
     }
-    return (pick){0};
+    int bank = b->last = __builtin_ctzll(after ? after : all);
+    if (rows & bit_of(bank)) /* it is the first of its queue */
+        return (pick){ch->dram.open_row[bank] == DRAM_CLOSED ? TS_DRAM_ACT : TS_DRAM_PRE, bank,
+                      first_in(b, COMMANDS, bank)};
+    int direction = (hits[DRAM_READ] & bit_of(bank)) == 0;
+    if (!direction && hits[DRAM_WRITE] & bit_of(bank))
+        direction = (int32_t)(b->entries[b->first_hit[DRAM_WRITE][bank]].age -
+                              b->entries[b->first_hit[DRAM_READ][bank]].age) < 0;
+    return (pick){columns[direction], bank, b->first_hit[direction][bank]};
 }
 
 /* ---- Commands. ---- */
 
-static void finish(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int32_t t) {
+static void count_latency(hbm_channel *ch, int64_t sum, int32_t longest) {
+    ch->stats.read_latency_sum += sum;
+    if (longest > ch->stats.read_latency_max) ch->stats.read_latency_max = longest;
+}
+
+static void finish(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int32_t end) {
     ts_hbm_stream *st = hbm->streams[e->stream];
-    int32_t end = e->is_write ? t : t + hbm->read_latency;
-    if (!e->is_write) {
-        ch->stats.read_latency_sum += end - e->arrival;
-        if (end - e->arrival > ch->stats.read_latency_max) ch->stats.read_latency_max = end - e->arrival;
-    }
+    if (!e->is_write) count_latency(ch, end - e->arrival, end - e->arrival);
     st->unfinished--;
     st->end = max32(st->end, end);
     if (st->in_flight > 0) st->done[e->ticket] = end;
 }
 
+static hbm_merged *merged_of(const ts_hbm *hbm, const hbm_channel *ch, const ts_hbm_stream *st,
+                             int32_t slot) {
+    return &st->merged[(ch - hbm->channels) * ch->banks->capacity + slot];
+}
+
+/* A read of a burst that is to be read anyway: they are done together. */
+static void merge(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const entry *e) {
+    ts_hbm_stream *st = hbm->streams[e->stream];
+    hbm_merged *m = merged_of(hbm, ch, st, slot);
+    ch->banks->entries[slot].is_merged = true;
+    if (m->count++ == 0) m->first = e->arrival;
+    m->arrivals += e->arrival;
+    if (st->in_flight > 0) {
+        st->merged_next[e->ticket] = m->ticket;
+        m->ticket = e->ticket;
+    }
+}
+
+static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
+    for (int i = 0; i < hbm->stream_count; i++) {
+        ts_hbm_stream *st = hbm->streams[i];
+        hbm_merged *m = merged_of(hbm, ch, st, slot);
+        if (m->count == 0) continue;
+        count_latency(ch, m->count * end - m->arrivals, end - m->first);
+        st->unfinished -= m->count;
+        st->end = max32(st->end, end);
+        for (int32_t ticket = m->ticket; st->in_flight > 0 && m->count > 0; m->count--) {
+            st->done[ticket] = end;
+            ticket = st->merged_next[ticket];
+        }
+        *m = (hbm_merged){0};
+    }
+}
+
+/* What comes in the cycle of a column command comes before it: the burst is still pending then. */
+static bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
+    return b->column_at == at && b->column.burst == burst && b->column.is_write == is_write;
+}
+
+/* A served command leaves its bank's queue. */
+static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
+    struct hbm_banks *b = ch->banks;
+    entry *e = &b->entries[slot];
+    int bank = e->bank;
+    remove_from_list(b, e);
+    b->commands--;
+    b->held[bank]--;
+    put_bit(&b->room, bank, true);
+    ch->queue[e->is_write].count--;
+    finish(hbm, ch, e, end);
+    if (e->is_merged) finish_merged(hbm, ch, slot, end);
+    free_entry(b, slot);
+}
+
 static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
     struct hbm_banks *b = ch->banks;
-    entry e = b->of[p.bank].entries[p.index];
+    const entry *e = &b->entries[p.slot];
+    int direction = e->is_write;
+    int32_t next = e->next;
     if (ch->bus_until[0] != t)
-        hbm_blame_column(hbm, ch, e.is_write, p.bank, e.arrival, b->hits[p.bank] == 0, t);
+        hbm_blame_column(hbm, ch, direction, p.bank, e->arrival, b->served[p.bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
-    ch->stats.row_misses += b->hits[p.bank] == 0;
-    if (b->hits[p.bank] < UINT16_MAX) b->hits[p.bank]++;
-    if (hbm->config.page == TS_HBM_PAGE_CLOSED && b->hits[p.bank] >= hbm->config.page_accesses) {
-        dram_rare(&ch->dram, e.is_write ? TS_DRAM_WRA : TS_DRAM_RDA, p.bank, t);
-        ch->stats.precharges++;
+    ch->stats.row_misses += b->served[p.bank] == 0;
+    if (b->served[p.bank] < UINT16_MAX) b->served[p.bank]++;
+    bool closes =
+        hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[p.bank] >= hbm->config.page_accesses;
+    if (closes)
+        dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, p.bank, t);
+    else
+        dram_column(&ch->dram, direction, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    ch->stats.precharges += closes;
+    b->column = *e;
+    b->column_at = t;
+    leave(hbm, ch, p.slot, direction ? t : t + hbm->read_latency);
+    if (closes) {
+        after_closing(hbm, ch, p.bank);
     } else {
-        dram_column(&ch->dram, e.is_write, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
-    }
-    take(&b->of[p.bank], p.index);
-    b->commands--;
-    ch->queue[e.is_write].count--;
-    finish(hbm, ch, &e, t);
-    for (int i = b->merged.count - 1; i >= 0 && !e.is_write; i--) {
-        if (b->merged.entries[i].burst != e.burst) continue;
-        finish(hbm, ch, &b->merged.entries[i], t);
-        take(&b->merged, i);
+        find_hit(ch, direction, p.bank, next);
+        set_row(hbm, ch, p.bank);
     }
 }
 
 static void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
-    const entry *e = &ch->banks->of[p.bank].entries[p.index];
+    const entry *e = &ch->banks->entries[p.slot];
     if (p.command == TS_DRAM_ACT) {
         ch->act_cause[p.bank] = (uint8_t)hbm_act_cause(hbm, ch, p.bank, e->arrival, t);
         dram_act(&ch->dram, p.bank, e->row, t, hbm->spec->banks_of_pc);
-        ch->banks->hits[p.bank] = 0;
+        after_opening(hbm, ch, p.bank);
         ch->stats.activations++;
     } else if (p.command == TS_DRAM_PRE) {
         ch->pre_cause[p.bank] = (uint8_t)hbm_pre_cause(hbm, ch, p.bank, e->arrival, t);
         dram_pre(&ch->dram, p.bank, t, hbm->spec->banks_of_pc);
+        after_closing(hbm, ch, p.bank);
         ch->stats.precharges++;
     } else {
         issue_column(hbm, ch, p, t);
@@ -223,6 +409,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
         open++;
         if (ch->dram.row_time[bank] <= t) {
             dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
+            after_closing(hbm, ch, bank);
             ch->stats.precharges++;
             return true;
         }
@@ -240,18 +427,15 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     return true;
 }
 
-static int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
-    const ts_hbm_timing *timing = &hbm->config.timing;
+static int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     const int32_t half = hbm->config.ticks_per_ck - 1; /* whole CKs are at odd ticks */
     int32_t next = FAR;
     if (half && !(t & 1)) return t + 1;
-    bool busy = move_one(hbm, ch->banks);
+    bool busy = move_one(hbm, ch, t);
     ch->banks->stepped = t;
     if (t >= ch->refresh_at) {
         ch->waiting_count = 1;
-        ch->refresh_at +=
-            hbm->config.ticks_per_ck *
-            (hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? timing->t_refi : timing->t_refi_pb);
+        ch->refresh_at += hbm->refresh_ticks;
     }
     busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
     return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
@@ -271,24 +455,34 @@ void hbm_banks_await(ts_hbm *hbm) {
     }
 }
 
+static void enter(hbm_channel *ch, const entry *e) {
+    struct hbm_banks *b = ch->banks;
+    append(b, e->is_write, make_entry(b, e));
+    b->waiting[e->is_write]++;
+    put_bit(&b->waits[e->is_write], e->bank, true);
+    ch->queue[e->is_write].count++;
+    ch->next = min32(ch->next, e->arrival + 1);
+}
+
 static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
-    list *l = &ch->banks->waiting[e.is_write];
-    int32_t at = max32(*earliest, ch->last_accept);
+    struct hbm_banks *b = ch->banks;
+    int32_t at = max32(*earliest, ch->last_accept), pending;
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
     hbm_banks_walk(hbm, ch, at);
     ch->accepted[e.is_write]++;
-    while (l->count >= room || ch->banks->merged.count >= MERGED) hbm_banks_walk(hbm, ch, at = ch->next);
+    while (b->waiting[e.is_write] >= room) hbm_banks_walk(hbm, ch, at = ch->next);
     e.arrival = at;
-    if (is_pending(ch->banks, e.burst, e.bank, true)) {
+    if (find(b, e.burst, true) != NONE || is_just_served(b, e.burst, true, at)) {
         *(e.is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
-        finish(hbm, ch, &e, at + 1 - (e.is_write ? 1 : hbm->read_latency));
-    } else if (!e.is_write && is_pending(ch->banks, e.burst, e.bank, false)) {
+        finish(hbm, ch, &e, e.is_write ? at : at + 1);
+    } else if (!e.is_write && (pending = find(b, e.burst, false)) != NONE) {
         ch->stats.forwarded++;
-        ch->banks->merged.entries[ch->banks->merged.count++] = e;
+        merge(hbm, ch, pending, &e);
+    } else if (!e.is_write && is_just_served(b, e.burst, false, at)) {
+        ch->stats.forwarded++;
+        finish(hbm, ch, &e, at + hbm->read_latency);
     } else {
-        l->entries[l->count++] = e;
-        ch->queue[e.is_write].count++;
-        ch->next = min32(ch->next, at + 1);
+        enter(ch, &e);
     }
     *earliest = ch->last_accept = at;
 }
@@ -311,32 +505,46 @@ void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *c
 
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks = TS_NEW(arena, struct hbm_banks);
-    b->waiting[DRAM_READ].entries = TS_NEW_ARRAY(arena, entry, hbm->config.read_entries);
-    b->waiting[DRAM_WRITE].entries = TS_NEW_ARRAY(arena, entry, hbm->config.write_entries);
-    b->merged.entries = TS_NEW_ARRAY(arena, entry, MERGED);
-    b->of = TS_NEW_ARRAY(arena, list, hbm->spec->banks);
-    for (int i = 0; i < hbm->spec->banks; i++)
-        b->of[i].entries = TS_NEW_ARRAY(arena, entry, hbm->config.bank_entries);
-    b->hits = TS_NEW_ARRAY(arena, uint16_t, hbm->spec->banks);
+    b->capacity = hbm->config.read_entries + hbm->config.write_entries +
+                  hbm->spec->banks * hbm->config.bank_entries;
+    b->entries = TS_NEW_ARRAY(arena, entry, b->capacity + LISTS * HBM_BANKS_MOST);
 }
 
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks;
-    b->waiting[0].count = b->waiting[1].count = b->merged.count = b->commands = b->draining = b->last =
-        b->stepped = 0;
-    for (int i = 0; i < hbm->spec->banks; i++) b->of[i].count = b->hits[i] = 0;
+    *b = (struct hbm_banks){.entries = b->entries, .capacity = b->capacity};
+    b->room = bit_of(hbm->spec->banks - 1) * 2 - 1;
+    b->column_at = -1;
+    for (int i = 0; i < BUCKETS; i++) b->bucket[i] = NONE;
+    for (int32_t i = 0; i < b->capacity; i++) b->entries[i].same = i + 1;
+    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++)
+        b->entries[end].next = b->entries[end].previous = end;
+    for (int i = 0; i < hbm->stream_count; i++)
+        memset(merged_of(hbm, ch, hbm->streams[i], 0), 0, (size_t)b->capacity * sizeof(hbm_merged));
 }
 
-static void lower_arrivals(list *l, int32_t shift) {
-    for (int i = 0; i < l->count; i++)
-        l->entries[i].arrival = max32(l->entries[i].arrival - shift, DRAM_NEVER);
+void hbm_banks_add_stream(ts_arena *arena, ts_hbm_stream *st) {
+    const struct hbm_banks *b = st->hbm->channels[0].banks;
+    st->merged = TS_NEW_ARRAY(arena, hbm_merged, (int64_t)st->hbm->channel_count * b->capacity);
+    if (st->in_flight > 0) st->merged_next = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
+}
+
+static void lower_arrivals(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t shift) {
+    entry *e = &ch->banks->entries[slot];
+    e->arrival = max32(e->arrival - shift, DRAM_NEVER);
+    for (int i = 0; i < hbm->stream_count && e->is_merged; i++) {
+        hbm_merged *m = merged_of(hbm, ch, hbm->streams[i], slot);
+        m->first -= shift;
+        m->arrivals -= m->count * shift;
+    }
 }
 
 void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
     b->stepped = max32(b->stepped - shift, 0);
-    lower_arrivals(&b->waiting[DRAM_READ], shift);
-    lower_arrivals(&b->waiting[DRAM_WRITE], shift);
-    lower_arrivals(&b->merged, shift);
-    for (int bank = 0; bank < hbm->spec->banks; bank++) lower_arrivals(&b->of[bank], shift);
+    b->column_at = max32(b->column_at - shift, -1);
+    for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++) {
+        for (int32_t slot = b->entries[end].next; slot != end; slot = b->entries[slot].next)
+            lower_arrivals(hbm, ch, slot, shift);
+    }
 }

@@ -4,9 +4,13 @@
 
 #include "hbm_channel.h"
 
+enum { HBM_BANKS_MOST = 64 }; /* banks of a pseudo channel */
+
+
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch);
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch);
 void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift);
+void hbm_banks_add_stream(ts_arena *arena, ts_hbm_stream *st);
 /* Somebody waits for what is done. */
 void hbm_banks_await(ts_hbm *hbm);
 /* The channel holds nothing, or writes that stay until there are more. */

@@ -139,22 +139,34 @@ struct ts_hbm {
         *walked_pairs; /* of such an access, by the lower bits of that channel: pairs in walked channels */
     int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
     int64_t busiest, busiest_walked; /* bursts to the busiest channel: of all; of the walked ones */
+    int64_t stuck_at;                /* per bank scheduler: it would do nothing from here on; -1 */
     int64_t base;                    /* of local cycles */
     int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
     int64_t end_cycle; /* of streams started anew since */
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;
+    int32_t refresh_ticks; /* from one refresh of a channel to the next; FAR */
+    int refresh_pcs;       /* pseudo channels that are refreshed together */
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
     void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
     hbm_block block;
     int32_t *block_first; /* by channel, and two more: where its pieces begin in block.order */
+    bool is_exact;        /* no channel follows another, no gap is passed over */
+    bool is_done;         /* what refreshes wait for is not accounted for any more */
     bool is_limited;      /* a stream has a ring of what is not yet done */
     bool is_awaited;      /* somebody has waited for something to be done */
     bool has_pairs;       /* an even burst and the next are in one row */
 };
+
+/* Reads of a stream that are done with one that came before (per bank scheduler). */
+typedef struct {
+    int64_t count, arrivals; /* the sum of their arrivals */
+    int32_t first;           /* arrival */
+    int32_t ticket;          /* of the last: the rest of them follow in the stream's merged_next */
+} hbm_merged;
 
 struct ts_hbm_stream {
     ts_hbm *hbm;
@@ -170,6 +182,8 @@ struct ts_hbm_stream {
     int32_t end;       /* the last thing done since the base moved; -1 */
     int64_t end_cycle; /* and before; -1 */
     int64_t unfinished;
+    hbm_merged *merged;   /* per bank scheduler: by channel and entry */
+    int32_t *merged_next; /* by ticket */
 };
 
 /* The next burst may be offered from this cycle on, as far as acceptances say. */

@@ -33,6 +33,24 @@ ALWAYS static inline int32_t max32(int32_t a, int32_t b) {
     return a > b ? a : b;
 }
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* The lanes with time[i] <= t, as bits; at most 64. */
+static inline uint64_t due_lanes(const int32_t *time, int32_t t, int count) {
+    uint64_t due = 0;
+    int i = 0;
+#if defined(__SSE2__)
+    for (const __m128i now = _mm_set1_epi32(t); i + 4 <= count; i += 4) {
+        __m128i later = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(const void *)(time + i)), now);
+        due |= (uint64_t)(~_mm_movemask_ps(_mm_castsi128_ps(later)) & 15) << i;
+    }
+#endif
+    for (; i < count; i++) due |= (uint64_t)(time[i] <= t) << i;
+    return due;
+}
+
 #ifndef HBM_AVX2
 
 static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }

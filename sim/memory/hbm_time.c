@@ -92,11 +92,9 @@ void hbm_rebase(ts_hbm *hbm) {
 
 /* Ticks after which the same banks are refreshed again. */
 static int64_t refresh_round(const ts_hbm *hbm) {
-    const ts_hbm_config *c = &hbm->config;
-    if (c->refresh == TS_HBM_REFRESH_ALL_BANK) return (int64_t)c->timing.t_refi * c->ticks_per_ck;
-    return c->refresh == TS_HBM_REFRESH_NONE
-               ? c->ticks_per_ck
-               : (int64_t)c->timing.t_refi_pb * c->ticks_per_ck * hbm->spec->banks_of_pc;
+    if (hbm->config.refresh == TS_HBM_REFRESH_NONE) return hbm->config.ticks_per_ck;
+    int turns = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK ? 1 : hbm->spec->banks / hbm->refresh_pcs;
+    return (int64_t)hbm->refresh_ticks * turns;
 }
 
 static int64_t longest_rule(const ts_hbm *hbm) {
@@ -155,7 +153,7 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
     const int64_t round = refresh_round(hbm), from = untouched_from(hbm) + 4 * round + longest_rule(hbm),
                   times = (cycle - hbm->base - from) / round - 2;
     hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
-    if (times <= 0 || from + round >= REBASE_AT || !walk_round(hbm, (int32_t)from, (int32_t)round)) return;
+    if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT || !walk_round(hbm, (int32_t)from, (int32_t)round)) return;
     for (int i = 0; i < hbm->walked_count; i++)
         repeat_round(hbm, hbm->walked[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);

@@ -27,27 +27,28 @@ static void wait_for(hbm_channel *ch, ts_dram_command command, int bank) {
     ch->waiting[ch->waiting_count++].bank = (int16_t)bank;
 }
 
-/* Each pseudo channel, or one bank of each, is to be refreshed. Banks of a stack id take turns, and begin
- * again when the last one's refresh is over. */
+/* Each pseudo channel is to be refreshed, or the next bank of the channel (HBM2), or of each pseudo channel
+ * (HBM3: those of a stack id are a set, which begins again when its last refresh is over). */
 static void refresh_due(const ts_hbm *hbm, hbm_channel *ch, int32_t now) {
     const ts_hbm_timing *t = &hbm->config.timing;
     const dram_spec *s = hbm->spec;
     bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
+    bool in_sets = !all && hbm->refresh_pcs == s->pcs;
     int bank = all ? 0 : ch->refresh_head, sid = bank / s->banks_of_sid;
     if (ch->waiting_count > DRAM_MAX_BANKS - s->pcs) { /* more than can be done: later */
         ch->refresh_at = now + 1;
         return;
     }
-    if (!all && bank % s->banks_of_sid == 0 && ch->refresh_again[sid] > now) {
+    if (in_sets && bank % s->banks_of_sid == 0 && ch->refresh_again[sid] > now) {
         ch->refresh_at = ch->refresh_again[sid];
         return;
     }
-    for (int pc = 0; pc < s->pcs; pc++)
+    for (int pc = 0; pc < hbm->refresh_pcs; pc++)
         wait_for(ch, all ? TS_DRAM_REFA : TS_DRAM_REFB, pc * s->banks_of_pc + bank);
-    if (!all && (bank + 1) % s->banks_of_sid == 0)
+    if (in_sets && (bank + 1) % s->banks_of_sid == 0)
         ch->refresh_again[sid] = now + s->pcs - 1 + t->t_rfc_pb * hbm->config.ticks_per_ck;
-    ch->refresh_head = (bank + 1) % s->banks_of_pc;
-    ch->refresh_at += hbm->config.ticks_per_ck * (all ? t->t_refi : t->t_refi_pb);
+    ch->refresh_head = (bank + 1) % (s->banks / hbm->refresh_pcs);
+    ch->refresh_at += hbm->refresh_ticks;
 }
 
 /* Closed page: the rows that have had enough columns, and can be closed. */

@@ -146,7 +146,18 @@ void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
         "is\n"
         "taken off. Neither simulator has been checked against HBM itself. `tilesim validate hbm` writes "
         "this\n"
-        "section.\n\n");
+        "section.\n\n"
+        "Traces that both have run as well (`tests/data/hbm_traces`), with gaps, hot rows and refreshes bank by "
+        "bank,\n"
+        "take the same cycles too. Two things are not as there. With closed pages, Ramulator closes a row (RDA, "
+        "WRA)\n"
+        "for which a burst of the other direction is active, which then waits until that row happens to be "
+        "opened\n"
+        "again, or for ever; here it stays open (`read_then_write_5`: 16,699 half cycles instead of 17,157). And "
+        "where\n"
+        "DRAMsim3's controller stands still for ever, as the oldest write to be drained waits for a read that "
+        "is not\n"
+        "taken before the writes, `per_bank` says so.\n\n");
     add_sequences(accuracy, out);
     add_groups(accuracy, out);
     ts_text_add(out, "\nHBM2, one stack, 64 KiB of look-ahead, in cycles of 1 ns:\n\n");

@@ -18,7 +18,7 @@ bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *co
     if (!hbm) return false;
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead_bytes, TS_HBM_UNLIMITED);
     *run = (ts_hbm_run){0};
-    (void)exact;
+    if (exact) ts_hbm_walk_all(hbm);
     do {
         if (!ts_hbm_requests_read(err, requests, block, BLOCK, &count)) return false;
         ts_hbm_stream_offer_all(stream, block, count, TS_HBM_REQUEST_BYTES);
@@ -28,5 +28,5 @@ bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *co
     run->cycles = ts_hbm_drain(hbm);
     run->peak_cycles = peak_cycles(config, run->bytes);
     ts_hbm_read_stats(hbm, &run->stats);
-    return true;
+    return ts_hbm_check(err, hbm);
 }

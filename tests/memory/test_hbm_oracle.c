@@ -300,8 +300,25 @@ static void waiting_slot(model *m) {
         memmove(m->waiting, m->waiting + 1, (size_t)--m->waiting_count * sizeof m->waiting[0]);
 }
 
+/* HBM2: one bank of the channel at a time, so all of them in the time of those of one pseudo channel. */
+static int64_t refresh_interval(const ts_hbm_config *c) {
+    if (c->refresh == TS_HBM_REFRESH_ALL_BANK) return c->ticks_per_ck * c->timing.t_refi;
+    if (c->ticks_per_ck == 2) return 2 * c->timing.t_refi_pb;
+    return (c->timing.t_refi_pb + c->pseudo_channels - 1) / c->pseudo_channels;
+}
+
+static void one_bank_falls_due(model *m) {
+    wait_for(m, REFB, m->refresh_next);
+    m->refresh_next = (m->refresh_next + 1) % (bits_of(m->c) * m->c->pseudo_channels);
+    m->refresh_at += refresh_interval(m->c);
+}
+
 static void refresh_falls_due(model *m) {
     const ts_hbm_config *c = m->c;
+    if (c->refresh == TS_HBM_REFRESH_PER_BANK && c->ticks_per_ck == 1) {
+        one_bank_falls_due(m);
+        return;
+    }
     int sid_banks = c->banks * c->bank_groups, bank = m->refresh_next;
     bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK;
     if (!all && bank % sid_banks == 0 && m->clock < m->set_again[bank / sid_banks]) {
@@ -314,7 +331,7 @@ static void refresh_falls_due(model *m) {
         m->set_again[bank / sid_banks] =
             m->clock + c->pseudo_channels - 1 + c->timing.t_rfc_pb * c->ticks_per_ck;
     m->refresh_next = all ? 0 : (bank + 1) % bits_of(c);
-    m->refresh_at += c->ticks_per_ck * (all ? c->timing.t_refi : c->timing.t_refi_pb);
+    m->refresh_at += refresh_interval(c);
 }
 
 static void rows_fall_due(model *m) {
@@ -430,11 +447,7 @@ static void run_model(const test_case *t, const ts_address_place *places) {
         memset(m->row, 0xff, sizeof m->row);
         m->c = &t->config;
         m->done = done;
-        m->refresh_at = t->config.refresh == TS_HBM_REFRESH_NONE
-                            ? -1
-                            : t->config.ticks_per_ck * (t->config.refresh == TS_HBM_REFRESH_ALL_BANK
-                                                            ? t->config.timing.t_refi
-                                                            : t->config.timing.t_refi_pb);
+        m->refresh_at = t->config.refresh == TS_HBM_REFRESH_NONE ? -1 : refresh_interval(&t->config);
         m->reads = (list){0, t->config.read_entries, storage[i]};
         m->writes = (list){0, t->config.write_entries, storage[i] + MAX_ENTRIES};
         m->active = (list){0, MAX_BANKS, storage[i] + 2 * MAX_ENTRIES};

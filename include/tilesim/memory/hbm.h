@@ -44,6 +44,10 @@ bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 
+/* From now on, and from the start: every channel is walked by itself, and gaps between requests cycle by
+ * cycle. All results are the same; it only takes longer. */
+void ts_hbm_walk_all(ts_hbm *hbm);
+
 /* A transfer's view: its requests run at most `lookahead_bytes` past the oldest one not yet accepted, and at
  * most `in_flight_bytes` past the oldest one not yet done (data returned, or written); both are counted in
  * whole bursts. TS_HBM_UNLIMITED: no limit. lookahead 0: in order, each waits for the one before. */
@@ -82,6 +86,10 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
 /* Nothing more will be offered: runs until all is done, and returns that cycle (the last data of reads, the
  * last WR command of writes). Streams can be started again at or after it. */
 int64_t ts_hbm_drain(ts_hbm *hbm);
+
+/* False when the per bank scheduler, as the simulator that it follows, would have stopped for ever: from there
+ * on the cycles are not those of any machine. */
+bool ts_hbm_check(ts_error *err, const ts_hbm *hbm);
 
 typedef enum {
 #define LIMITER(id, name, meaning) TS_HBM_LIMITER_##id,
