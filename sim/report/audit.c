@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "padding.h"
 #include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
 
@@ -73,14 +74,15 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
 static void add_sums(const ts_audit_result *r, ts_text *out) {
     char a[32], b[32], c[32], d[32];
     ts_text_add(out,
-                "\nbuffers    space       buffers        logical bytes         padded bytes  expansion\n");
+                "\nbuffers    space       buffers        logical bytes         padded bytes  expansion  padding\n");
     for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
         if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
-        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx\n",
+        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx  %5.1f %%\n",
                     ts_report_audit_space(i), grouped(a, sum->buffers),
                     grouped(b, sum->logical_bytes), grouped(c, sum->padded_bytes),
-                    ratio(sum->padded_bytes, sum->logical_bytes));
+                    report_expansion(sum->logical_bytes, sum->padded_bytes),
+                    report_padding_percent(sum->logical_bytes, sum->padded_bytes));
     }
     if (r->sum.widened_bytes > 0)
         ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
@@ -115,7 +117,7 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
         ts_audit_print_bytes(padded, shape->padded_bytes);
         ts_audit_print_bytes(logical, shape->logical_bytes);
         ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", grouped(a, class->count), padded, logical,
-                    ratio(shape->padded_bytes, shape->logical_bytes), shape->text,
+                    report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
                     shape->assumed ? " (tiles assumed)" : "");
         ts_text_add(out, "%53s", "");
         ts_report_audit_cause(shape, out);

@@ -1,6 +1,7 @@
 /* An audit as JSON. */
 #include <stdio.h>
 
+#include "padding.h"
 #include "tilesim/report/audit.h"
 #include "tilesim/report/machine.h"
 
@@ -10,6 +11,7 @@ static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int
     ts_json_int(json, "buffers", sum->buffers);
     ts_json_int(json, "logical_bytes", sum->logical_bytes);
     ts_json_int(json, "padded_bytes", sum->padded_bytes);
+    report_padding_json(json, sum->logical_bytes, sum->padded_bytes);
     ts_json_int(json, "widened_bytes", sum->widened_bytes);
     ts_json_close(json);
 }
@@ -43,6 +45,7 @@ static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena
         ts_json_int(json, "count", class->count);
         ts_json_int(json, "logical_bytes", shape->logical_bytes);
         ts_json_int(json, "padded_bytes", shape->padded_bytes);
+        report_padding_json(json, shape->logical_bytes, shape->padded_bytes);
         ts_json_int(json, "widened_bytes", shape->widened_bytes);
         ts_json_int(json, "space", shape->memory_space);
         ts_json_bool(json, "tiles_assumed", shape->assumed);

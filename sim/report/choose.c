@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "padding.h"
 #include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
 
@@ -11,11 +12,6 @@ static const char *grouped(char out[32], int64_t value) { return ts_text_group_d
 
 static double microseconds(const ts_choose_result *r, int64_t cycles) {
     return ts_machine_microseconds(r->request->machine, cycles);
-}
-
-static double padding(const ts_candidate *c) {
-    return c->logical_bytes > 0 ? 100.0 * (double)(c->bytes - c->logical_bytes) / (double)c->logical_bytes
-                                : 0;
 }
 
 static double ratio(const ts_choose_result *r, const ts_candidate *c) {
@@ -69,7 +65,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
                 ratio(r, c), c->is_tie && c != r->candidates ? "~" : " ", grouped(bytes, c->bytes),
-                padding(c));
+                report_padding_percent(c->logical_bytes, c->bytes));
     if (parts && c->priced)
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
     else if (parts)
@@ -154,6 +150,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
         ts_json_object(&json, NULL);
         ts_json_text(&json, "shape", c->text);
         ts_json_int(&json, "bytes", c->bytes);
+        report_padding_json(&json, c->logical_bytes, c->bytes);
         ts_json_bool(&json, "priced", c->priced);
         ts_json_int(&json, c->priced ? "cycles" : "cycles_at_least", c->priced ? c->cycles : c->bound_cycles);
         ts_json_real(&json, "microseconds", microseconds(r, c->priced ? c->cycles : c->bound_cycles), 6);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "padding.h"
 #include "tilesim/base/number.h"
 #include "tilesim/layout/index_map.h"
 #include "tilesim/layout/xla.h"
@@ -181,7 +182,7 @@ static void add_ratio(ts_text *out, int64_t padded, int64_t extent) {
 /* Other notations than XLA's may leave holes or share places: what they reach is not called padding. */
 static void add_pair(const ts_shape *shape, ts_text *out, const char *what, int64_t logical, int64_t padded) {
     char a[32], b[32];
-    ts_text_add(out, "  %-14s %s logical, %s %s\n", what, ts_text_group_digits(a, logical),
+    ts_text_add(out, "  %-14s %s logical, %s %s", what, ts_text_group_digits(a, logical),
                 ts_text_group_digits(b, padded), shape->xla != NULL ? "with padding" : "in memory");
 }
 
@@ -190,7 +191,11 @@ static void add_sizes(const ts_shape *shape, ts_text *out) {
     ts_text_add(out, "  %-14s %s, %d bits each\n", "element", ts_dtype_get(shape->dtype)->name,
                 shape->element_bits);
     add_pair(shape, out, "elements", ts_layout_element_count(shape->layout), shape->padded_elements);
+    ts_text_add_char(out, '\n');
     add_pair(shape, out, "bytes", shape->unpadded_bytes, shape->bytes);
+    if (shape->xla != NULL && shape->bytes > shape->unpadded_bytes)
+        ts_text_add(out, ": %.1f %% padding", report_padding_percent(shape->unpadded_bytes, shape->bytes));
+    ts_text_add_char(out, '\n');
     if (shape->storage_bytes != shape->bytes) {
         char digits[32];
         ts_text_add(out, "  %-14s %s to hold every element; XLA's compilers report the count above\n",
@@ -371,6 +376,8 @@ void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json)
     add_size_json(json, "bytes", shape->bytes);
     add_size_json(json, "storage_bytes", shape->storage_bytes);
     add_size_json(json, "unpadded_bytes", shape->unpadded_bytes);
+    if (shape->bytes != TS_SIZE_UNKNOWN && shape->unpadded_bytes != TS_SIZE_UNKNOWN)
+        report_padding_json(json, shape->unpadded_bytes, shape->bytes);
     if (shape->layout == NULL) return;
     ts_json_text(json, "element", ts_dtype_get(shape->dtype)->name);
     ts_json_int(json, "element_bits", shape->element_bits);

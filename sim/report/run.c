@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "padding.h"
 #include "tilesim/layout/shape.h"
 #include "tilesim/report/machine.h"
 #include "tilesim/study/transfer.h"
@@ -190,7 +191,7 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     char bytes[32];
     ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  ", i == 0 ? "tensors" : "", tensor->name,
                 ts_space_text(tensor->space), ts_text_group_digits(bytes, tensor->bytes),
-                share(tensor->bytes - tensor->shape->unpadded_bytes, tensor->bytes));
+                report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes));
     ts_shape_print(tensor->shape, out);
     if (bound->origin != NULL) {
         ts_text_add(out, "\n%18sfrom %s%s", "", bound->origin, bound->converted ? ", converted" : "");
@@ -386,6 +387,7 @@ static void add_json_tensor(ts_json *json, const ts_run_result *result, int i, t
     ts_json_text(json, "shape", scratch->bytes);
     ts_json_int(json, "base_bytes", tensor->base_bytes);
     ts_json_int(json, "bytes", tensor->bytes);
+    report_padding_json(json, tensor->shape->unpadded_bytes, tensor->bytes);
     ts_json_int(json, "unpadded_bytes", tensor->shape->unpadded_bytes);
     ts_json_text(json, "origin", result->tensors[i].origin);
     ts_json_close(json);

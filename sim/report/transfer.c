@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "limiters.h"
+#include "padding.h"
 
 #include "tilesim/report/machine.h"
 
@@ -202,7 +203,7 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     if (cost->limit == TS_DMA_LIMIT_WASTE)
         ts_text_add(out, ": %.1f %% of the bytes moved are unused", 100.0 * (double)r->waste_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_PADDING)
-        ts_text_add(out, ": %.1f %% of the bytes moved", 100.0 * (double)r->padding_bytes / moved);
+        ts_text_add(out, ": %.1f %% padding in the bytes moved", 100.0 * (double)r->padding_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_ROWS)
         ts_text_add(out, ": a row is opened for every %.1f bursts", bursts / (double)cost->hbm.activations);
     if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS) ts_text_add(out, ": %s", grouped(digits, r->descriptors));
@@ -349,6 +350,8 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "useful_bytes", r->useful_bytes);
     ts_json_int(&json, "moved_bytes", r->src_bytes + r->dst_bytes);
     ts_json_int(&json, "padding_bytes", r->padding_bytes);
+    ts_json_real(&json, "padding_percent",
+                 report_padding_percent(r->src_bytes + r->dst_bytes - r->padding_bytes, r->src_bytes + r->dst_bytes), 4);
     ts_json_int(&json, "waste_bytes", r->waste_bytes);
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
@@ -364,7 +367,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "engine_cycles", study->cost.engine_cycles);
     ts_json_int(&json, "memory_cycles", study->cost.memory_cycles);
     ts_json_int(&json, "descriptors", r->descriptors);
-    ts_json_int(&json, "runs", r->runs);
+    ts_json_int(&json, "walked_runs", r->runs);
     for (int i = TS_DMA_RUNS_BOTH; i <= TS_DMA_RUNS_DST; i++)
         add_json_runs(&json, study->plan, (ts_dma_runs_of)i);
     ts_json_int(&json, "rmw_accesses", r->rmw_lines);

@@ -16,7 +16,7 @@ f32[3,5]{1,0:T(2,2)}
 
   element        f32, 32 bits each
   elements       15 logical, 24 with padding
-  bytes          60 logical, 96 with padding
+  bytes          60 logical, 96 with padding: 37.5 % padding
   memory space   0 (HBM)
 
   dim                       extent              padded  expansion      bytes of padding
