@@ -129,25 +129,46 @@ static stream *open_name(evaluator *in, const node *tree) {
     return NULL;
 }
 
+static bool is_binary(const node *tree) {
+    return tree->kind == NODE_CALL && tree->function->binary && tree->count == 2;
+}
+
+/* The links of a + b + c, left end first. */
+static const node **unchain(ts_arena *arena, const node *tree, size_t *links) {
+    size_t left = 0;
+    for (const node *at = tree; is_binary(at); at = at->items[0]) left++;
+    const node **chained = TS_NEW_ARRAY(arena, const node *, left);
+    *links = left;
+    for (const node *at = tree; is_binary(at); at = at->items[0]) chained[--left] = at;
+    return chained;
+}
+
 /* Arguments that are no values, such as the type of a cast, are left to the evaluation. */
 static bool resolve(evaluator *in, const node *tree) {
     if (tree->kind == NODE_NAME)
         return is_expected(in, tree->name) || find_name(in, tree->name) || find_constant(tree->name) ||
                unknown_name(in, tree);
-    int count = tree->kind == NODE_CALL && tree->function->arrays < tree->count ? tree->function->arrays
-                                                                                : tree->count;
-    for (int i = 0; i < count; i++)
-        if (tree->items[i] && !resolve(in, tree->items[i])) return false;
-    return true;
+    size_t links;
+    const node **chained = unchain(in->arena, tree, &links);
+    bool good = links == 0 || resolve(in, chained[0]->items[0]);
+    for (size_t i = 0; good && i < links; i++) good = resolve(in, chained[i]->items[1]);
+    int count = links > 0 ? 0 : tree->count;
+    if (tree->kind == NODE_CALL && tree->function->arrays < count) count = tree->function->arrays;
+    for (int i = 0; good && i < count; i++) good = !tree->items[i] || resolve(in, tree->items[i]);
+    return good;
 }
 
 bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count) {
     evaluator left = {.err = err, .source = &check->actual->source, .names = names, .name_count = count};
-    evaluator right = {.err = err, .source = &check->expected->source, .names = names, .name_count = count};
-    evaluator bound = right;
+    left.arena = ts_arena_new();
+    evaluator right = left, bound;
+    right.source = &check->expected->source;
+    bound = right;
     bound.has_expected = true;
-    return resolve(&left, check->actual->root) && resolve(&right, check->expected->root) &&
-           (!check->err || resolve(&bound, check->err->root));
+    bool good = resolve(&left, check->actual->root) && resolve(&right, check->expected->root) &&
+                (!check->err || resolve(&bound, check->err->root));
+    ts_arena_free(left.arena);
+    return good;
 }
 
 /* ---- Element by element ---- */
@@ -179,32 +200,70 @@ static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
     return made;
 }
 
-static bool read_binary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    double *right = self->state;
-    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out) ||
-        !self->arguments[1]->read(in, self->arguments[1], begin, count, right))
-        return false;
-    self->place->function->binary(out, right, count);
+/* a + b - c: what is read of each link's right side, and what it does to what is left of it. */
+typedef struct {
+    const node *place;
+    stream *right;
+} chain_link;
+
+typedef struct {
+    size_t count;
+    chain_link *links;
+    double *block;
+} chain;
+
+static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    const chain *c = self->state;
+    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
+    for (size_t i = 0; i < c->count; i++) {
+        stream *right = c->links[i].right;
+        if (!right->read(in, right, begin, count, c->block)) return false;
+        c->links[i].place->function->binary(out, c->block, count);
+    }
     return true;
 }
 
-static stream *open_binary(evaluator *in, const node *tree, stream **arguments) {
+/* Opens the right sides, and finds the shape that all have in common. */
+static bool open_links(evaluator *in, const node *const *chained, const stream *first, chain *c, walk *shape) {
+    stream so_far = *first;
+    for (size_t i = 0; i < c->count; i++) {
+        stream *right = ts_reference_open(in, chained[i]->items[1]);
+        if (!right || !ts_stream_common(in, chained[i], &so_far, right, shape)) return false;
+        c->links[i] = (chain_link){chained[i], right};
+        so_far.rank = shape->rank;
+        memcpy(so_far.dims, shape->dims, sizeof so_far.dims);
+    }
+    return true;
+}
+
+/* One stream, however long: reading does not go as deep as the text is long. */
+static stream *open_chain(evaluator *in, const node *tree) {
     walk shape;
-    if (!ts_stream_common(in, tree, arguments[0], arguments[1], &shape)) return NULL;
-    stream *made = ts_stream_elements(in, tree, &shape, arguments, 2);
+    chain *c = TS_NEW(in->arena, chain);
+    const node *const *chained = unchain(in->arena, tree, &c->count);
+    stream *first = ts_reference_open(in, chained[0]->items[0]);
+    c->links = TS_NEW_ARRAY(in->arena, chain_link, c->count);
+    c->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    if (!first || !open_links(in, chained, first, c, &shape)) return NULL;
+    stream *made = ts_stream_elements(in, tree, &shape, &first, 1);
+    for (size_t i = 0; made && i < c->count; i++) {
+        stream *right = c->links[i].right = ts_stream_broadcast(in, c->links[i].right, &shape);
+        if (!right) return NULL;
+        made->cheap = made->cheap && right->cheap;
+    }
     if (!made) return NULL;
-    made->read = read_binary;
-    made->state = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    made->read = read_chain;
+    made->state = c;
     return made;
 }
 
 static stream *open_call(evaluator *in, const node *tree) {
+    if (is_binary(tree)) return open_chain(in, tree);
     const function *does = tree->function;
     stream *arguments[REFERENCE_ARGUMENTS] = {NULL};
     for (int i = 0; i < tree->count && i < does->arrays; i++)
         if (!(arguments[i] = ts_reference_open(in, tree->items[i]))) return NULL;
     if (does->whole) return does->whole(in, tree, arguments);
-    if (does->binary && tree->count == 2) return open_binary(in, tree, arguments);
     if (does->reduce) return ts_reference_reduce(in, tree, arguments[0]);
     if (does->scan) return ts_reference_scan(in, tree, arguments[0]);
     return open_unary(in, tree, arguments);

@@ -47,8 +47,8 @@ static node *new_node(parser *in, node_kind kind, size_t offset) {
 
 /* False where the tree becomes too deep to walk. NULL items (of a slice) are fine. */
 static bool add_item(parser *in, node *parent, const node *item) {
-    parent->items = ts_arena_grow(in->arena, parent->items, (size_t)parent->count, (size_t)parent->count + 1,
-                                  sizeof *parent->items);
+    parent->items =
+        ts_arena_extend(in->arena, parent->items, (size_t)parent->count, sizeof *parent->items);
     parent->items[parent->count++] = item;
     if (item && item->depth >= parent->depth) parent->depth = item->depth + 1;
     return parent->depth <= DEPTH || refuse(in, parent->offset, "the expression is nested too deep");
@@ -223,12 +223,16 @@ static const node *parse_index(parser *in, const node *base) {
     return base;
 }
 
+/* A chain a + b + c is as deep as its deepest term: walks follow its left ends in a loop. */
 static const node *new_binary(parser *in, const char *operator, size_t offset, const node *left,
                               const node *right) {
     node *call = new_node(in, NODE_CALL, offset);
     call->name = operator;
     call->function = ts_reference_find(operator);
-    return add_item(in, call, left) && add_item(in, call, right) ? call : NULL;
+    call->items = TS_NEW_ARRAY(in->arena, const node *, 2);
+    call->items[call->count++] = left;
+    call->depth = left->depth;
+    return add_item(in, call, right) ? call : NULL;
 }
 
 /* x ** y binds closer than the minus in front of x, and groups from the right. */
@@ -374,12 +378,13 @@ bool ts_check_parse(ts_error *err, ts_arena *arena, const ts_source *source, siz
 }
 
 static bool uses(const node *tree, const char *name) {
-    if (!tree) return false;
-    if (tree->kind == NODE_NAME) return strcmp(tree->name, name) == 0;
-    for (int i = 0; i < tree->count; i++)
-        if (uses(tree->items[i], name)) return true;
-    for (int i = 0; i < KEYWORDS; i++)
-        if (uses(tree->keywords[i], name)) return true;
+    for (; tree; tree = tree->count > 0 ? tree->items[0] : NULL) {
+        if (tree->kind == NODE_NAME) return strcmp(tree->name, name) == 0;
+        for (int i = 1; i < tree->count; i++)
+            if (uses(tree->items[i], name)) return true;
+        for (int i = 0; i < KEYWORDS; i++)
+            if (uses(tree->keywords[i], name)) return true;
+    }
     return false;
 }
 

@@ -45,7 +45,7 @@ typedef enum { NODE_NUMBER, NODE_NAME, NODE_CALL, NODE_INDEX, NODE_SLICE, NODE_T
 struct node {
     node_kind kind;
     size_t offset; /* where an error points */
-    int depth;
+    int depth; /* of the recursion that walks it */
     double number;
     const char *name;
     const function *function;

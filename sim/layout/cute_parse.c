@@ -39,13 +39,6 @@ static bool integer(parser *p, int64_t least, const char *what, int64_t *value) 
                                           "found %" PRId64 ", expected %s", *value, what);
 }
 
-/* Room for one more in an array whose capacity is the power of two from 4 on that holds it. */
-static void *grown(ts_arena *arena, const void *old, int count, size_t size) {
-    bool full = count == 0 || (count >= 4 && (count & (count - 1)) == 0);
-    size_t capacity = count < 4 ? 4 : (size_t)count * 2;
-    return full ? ts_arena_grow(arena, old, (size_t)count, capacity, size) : (void *)(uintptr_t)old;
-}
-
 static bool nested(parser *p, int depth) {
     return depth < NESTING_MAX || refuse(p, "nested more than 64 deep");
 }
@@ -56,7 +49,7 @@ static bool tuple(parser *p, int depth, ts_cute *out) {
     if (!nested(p, depth)) return false;
     ts_cute *modes = NULL;
     do {
-        modes = grown(p->arena, modes, out->rank, sizeof *modes);
+        modes = ts_arena_extend(p->arena, modes, (size_t)out->rank, sizeof *modes);
         if (!tuple(p, depth + 1, &modes[out->rank++])) return false;
     } while (ts_cursor_take(p->cursor, ","));
     out->modes = modes;
@@ -130,7 +123,7 @@ static bool tiler_list(parser *p, int depth, const char *close, ts_cute_tiler *o
     if (!nested(p, depth)) return false;
     ts_cute_tiler *modes = NULL;
     do {
-        modes = grown(p->arena, modes, out->rank, sizeof *modes);
+        modes = ts_arena_extend(p->arena, modes, (size_t)out->rank, sizeof *modes);
         if (!tiler(p, depth + 1, &modes[out->rank++])) return false;
     } while (ts_cursor_take(p->cursor, ","));
     out->modes = modes;

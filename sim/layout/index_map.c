@@ -78,24 +78,32 @@ static bool combine(ts_index_kind kind, int64_t a, int64_t b, int64_t *out) {
     return false;
 }
 
-bool ts_index_value(const ts_index_expr *expr, const int64_t *index, int64_t *value) {
-    int64_t a, b = 0;
-    if (expr->kind == TS_INDEX_CONSTANT || expr->kind == TS_INDEX_VARIABLE) {
-        *value = expr->kind == TS_INDEX_CONSTANT ? expr->value : index[expr->value];
+/* The operands of a step, the top of `stack`, are replaced by its value. */
+static bool push_value(const ts_index_step *step, const int64_t *index, int64_t *stack, int *top) {
+    if (step->kind == TS_INDEX_CONSTANT || step->kind == TS_INDEX_VARIABLE) {
+        stack[(*top)++] = step->kind == TS_INDEX_CONSTANT ? step->value : index[step->value];
         return true;
     }
-    return ts_index_value(expr->a, index, &a) && (!expr->b || ts_index_value(expr->b, index, &b)) &&
-           combine(expr->kind, a, b, value);
+    int64_t b = step->kind == TS_INDEX_NEGATE ? 0 : stack[--*top];
+    return combine(step->kind, stack[*top - 1], b, &stack[*top - 1]);
+}
+
+bool ts_index_value(const ts_index_expr *expr, const int64_t *index, int64_t *value) {
+    int64_t stack[TS_INDEX_DEPTH];
+    int top = 0;
+    assert(expr->depth <= TS_INDEX_DEPTH);
+    for (int i = 0; i < expr->count; i++)
+        if (!push_value(&expr->steps[i], index, stack, &top)) return false;
+    *value = stack[0];
+    return true;
 }
 
 /* By a power of two: a shift, or a mask. */
-static bool by_power(const ts_index_expr *expr, int count, int64_t *values) {
-    int64_t by = expr->b->kind == TS_INDEX_CONSTANT ? expr->b->value : 0;
-    if (by <= 0 || (by & (by - 1)) != 0 || (expr->kind != TS_INDEX_DIVIDE && expr->kind != TS_INDEX_MODULO))
-        return false;
+static bool by_power(ts_index_kind kind, int64_t by, int count, int64_t *values) {
+    if (by <= 0 || (by & (by - 1)) != 0 || (kind != TS_INDEX_DIVIDE && kind != TS_INDEX_MODULO)) return false;
     int shift = __builtin_ctzll((uint64_t)by);
     for (int k = 0; k < count; k++)
-        values[k] = expr->kind == TS_INDEX_DIVIDE ? values[k] >> shift : values[k] & (by - 1);
+        values[k] = kind == TS_INDEX_DIVIDE ? values[k] >> shift : values[k] & (by - 1);
     return true;
 }
 
@@ -104,17 +112,8 @@ static bool by_power(const ts_index_expr *expr, int count, int64_t *values) {
     return
 
 /* Sums and products fit: the range of every part was looked at when the map was made. */
-void ts_index_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *values) {
-    int64_t b[TS_MAP_BLOCK] = {0};
-    if (expr->kind == TS_INDEX_CONSTANT || expr->kind == TS_INDEX_VARIABLE) {
-        const int64_t *from = expr->kind == TS_INDEX_VARIABLE ? index[expr->value] : NULL;
-        for (int k = 0; k < count; k++) values[k] = from ? from[k] : expr->value;
-        return;
-    }
-    ts_index_values(expr->a, index, count, values);
-    if (expr->b && by_power(expr, count, values)) return;
-    if (expr->b) ts_index_values(expr->b, index, count, b);
-    switch (expr->kind) {
+static void combine_values(ts_index_kind kind, int count, int64_t *values, const int64_t *b) {
+    switch (kind) {
     case TS_INDEX_ADD:
         EACH(+);
     case TS_INDEX_SUBTRACT:
@@ -129,9 +128,45 @@ void ts_index_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], 
         EACH(|);
     default:
         for (int k = 0; k < count; k++) {
-            bool fits = combine(expr->kind, values[k], b[k], &values[k]);
+            bool fits = combine(kind, values[k], kind == TS_INDEX_NEGATE ? 0 : b[k], &values[k]);
             assert(fits);
         }
+    }
+}
+
+/* Of `count` indices from number `from`; `stack` has room for `count` values of every operand that waits. */
+static void block_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], int from, int count,
+                         int64_t *stack) {
+    int64_t *top = stack;
+    for (int i = 0; i < expr->count; i++) {
+        const ts_index_step *step = &expr->steps[i];
+        bool last = i + 1 == expr->count;
+        if (step->kind == TS_INDEX_VARIABLE) {
+            memcpy(top, &index[step->value][from], (size_t)count * sizeof *top);
+            top += count;
+        } else if (step->kind == TS_INDEX_CONSTANT) {
+            if (!last && by_power(step[1].kind, step->value, count, top - count)) {
+                i++;
+                continue;
+            }
+            for (int k = 0; k < count; k++) top[k] = step->value;
+            top += count;
+        } else {
+            if (step->kind != TS_INDEX_NEGATE) top -= count;
+            combine_values(step->kind, count, top - count, top);
+        }
+    }
+}
+
+void ts_index_values(const ts_index_expr *expr, int64_t (*index)[TS_MAP_BLOCK], int count, int64_t *values) {
+    enum { ROOM = 32 * TS_MAP_BLOCK };
+    int64_t stack[ROOM];
+    int most = ROOM / expr->depth;
+    assert(expr->depth <= TS_INDEX_DEPTH);
+    for (int from = 0, part; from < count; from += part) {
+        part = count - from < most ? count - from : most;
+        block_values(expr, index, from, part, stack);
+        memcpy(values + from, stack, (size_t)part * sizeof *values);
     }
 }
 
@@ -178,27 +213,38 @@ static bool bits_range(ts_index_kind kind, ts_index_range a, ts_index_range b, t
     return true;
 }
 
-bool ts_index_range_of(const ts_index_expr *expr, const int64_t *dims, ts_index_range *range) {
-    ts_index_range a, b = {0, 0};
-    if (expr->kind == TS_INDEX_CONSTANT || expr->kind == TS_INDEX_VARIABLE) {
-        bool constant = expr->kind == TS_INDEX_CONSTANT;
-        *range = constant ? (ts_index_range){expr->value, expr->value}
-                          : (ts_index_range){0, dims[expr->value] - 1};
-        return true;
-    }
-    if (!ts_index_range_of(expr->a, dims, &a) || (expr->b && !ts_index_range_of(expr->b, dims, &b)))
-        return false;
-    switch (expr->kind) {
+static bool combine_ranges(ts_index_kind kind, ts_index_range a, ts_index_range b, ts_index_range *out) {
+    switch (kind) {
     case TS_INDEX_OR:
     case TS_INDEX_XOR:
     case TS_INDEX_AND:
-        return bits_range(expr->kind, a, b, range);
+        return bits_range(kind, a, b, out);
     case TS_INDEX_DIVIDE:
     case TS_INDEX_MODULO:
-        return divide_range(expr->kind, a, b, range);
+        return divide_range(kind, a, b, out);
     default:
-        return corners(expr->kind, a, b, range);
+        return corners(kind, a, b, out);
     }
+}
+
+bool ts_index_range_of(const ts_index_expr *expr, const int64_t *dims, ts_index_range *range) {
+    ts_index_range stack[TS_INDEX_DEPTH];
+    int top = 0;
+    assert(expr->depth <= TS_INDEX_DEPTH);
+    for (int i = 0; i < expr->count; i++) {
+        const ts_index_step *step = &expr->steps[i];
+        if (step->kind == TS_INDEX_CONSTANT) {
+            stack[top++] = (ts_index_range){step->value, step->value};
+        } else if (step->kind == TS_INDEX_VARIABLE) {
+            stack[top++] = (ts_index_range){0, dims[step->value] - 1};
+        } else {
+            ts_index_range b = {0, 0};
+            if (step->kind != TS_INDEX_NEGATE) b = stack[--top];
+            if (!combine_ranges(step->kind, stack[top - 1], b, &stack[top - 1])) return false;
+        }
+    }
+    *range = stack[0];
+    return true;
 }
 
 /* ---- Shapes ---- */

@@ -58,6 +58,12 @@ static void clear(sum *s, int64_t constant) {
     s->count = 0;
 }
 
+static void copy(sum *to, const sum *from) {
+    to->constant = from->constant;
+    to->count = from->count;
+    memcpy(to->terms, from->terms, (size_t)from->count * sizeof from->terms[0]);
+}
+
 /* Two digits of one quotient, side by side, are one: (y / (l m)) % n * (s m) + (y / l) % m * s. */
 static bool join(ts_index_term *outer, const ts_index_term *inner) {
     int64_t scale, divisor;
@@ -202,17 +208,16 @@ static bool divide_reduced(analysis *a, const sum *s, int64_t c, sum *quotient, 
 }
 
 static bool divide(analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
-    sum *reduced = TS_NEW_ARRAY(a->arena, sum, 2);
-    reduced[0] = *s;
+    sum reduced, reduced_rest;
+    copy(&reduced, s);
     clear(rest, 0);
-    int64_t common = reduce(&reduced[0], &c);
-    return divide_reduced(a, &reduced[0], c, quotient, &reduced[1]) && add_sum(rest, &reduced[1], common);
+    int64_t common = reduce(&reduced, &c);
+    return divide_reduced(a, &reduced, c, quotient, &reduced_rest) && add_sum(rest, &reduced_rest, common);
 }
 
-/* ---- Expressions ---- */
+/* ---- Expressions: the sums of operands that wait are on a stack ---- */
 
-static bool expression(analysis *a, const ts_index_expr *expr, sum *out);
-
+/* x * y, where one of them is constant. */
 static bool product(const sum *x, const sum *y, sum *out) {
     if (x->count > 0 && y->count > 0) return false;
     const sum *constant = x->count == 0 ? x : y;
@@ -220,10 +225,9 @@ static bool product(const sum *x, const sum *y, sum *out) {
 }
 
 static bool quotient_or_rest(analysis *a, ts_index_kind kind, const sum *x, const sum *y, sum *out) {
-    if (y->count > 0 || y->constant <= 0) return false;
-    sum *parts = TS_NEW_ARRAY(a->arena, sum, 2);
-    if (!divide(a, x, y->constant, &parts[0], &parts[1])) return false;
-    *out = parts[kind == TS_INDEX_MODULO];
+    sum quotient, rest;
+    if (y->count > 0 || y->constant <= 0 || !divide(a, x, y->constant, &quotient, &rest)) return false;
+    copy(out, kind == TS_INDEX_MODULO ? &rest : &quotient);
     join_terms(out);
     return true;
 }
@@ -233,30 +237,47 @@ static bool variable(analysis *a, int number, sum *out) {
     return term.source >= 0 && add_term(out, &term, 1);
 }
 
-static bool expression(analysis *a, const ts_index_expr *expr, sum *out) {
-    clear(out, 0);
-    if (expr->kind == TS_INDEX_CONSTANT) {
-        out->constant = expr->value;
-        return true;
-    }
-    if (expr->kind == TS_INDEX_VARIABLE) return variable(a, (int)expr->value, out);
-    sum *sides = TS_NEW_ARRAY(a->arena, sum, 2), *x = &sides[0], *y = &sides[1];
-    if (!expression(a, expr->a, x) || (expr->b && !expression(a, expr->b, y))) return false;
-    switch (expr->kind) {
-    case TS_INDEX_NEGATE:
-        return add_sum(out, x, -1);
+/* *x = x operator y. */
+static bool combine(analysis *a, ts_index_kind kind, sum *x, const sum *y) {
+    sum out;
+    clear(&out, 0);
+    switch (kind) {
     case TS_INDEX_ADD:
-        return add_sum(out, x, 1) && add_sum(out, y, 1);
+        return add_sum(x, y, 1);
     case TS_INDEX_SUBTRACT:
-        return add_sum(out, x, 1) && add_sum(out, y, -1);
+        return add_sum(x, y, -1);
+    case TS_INDEX_NEGATE:
+        if (!add_sum(&out, x, -1)) return false;
+        break;
     case TS_INDEX_MULTIPLY:
-        return product(x, y, out);
+        if (!product(x, y, &out)) return false;
+        break;
     case TS_INDEX_DIVIDE:
     case TS_INDEX_MODULO:
-        return quotient_or_rest(a, expr->kind, x, y, out);
+        if (!quotient_or_rest(a, kind, x, y, &out)) return false;
+        break;
     default:
         return false;
     }
+    copy(x, &out);
+    return true;
+}
+
+static bool push(analysis *a, const ts_index_step *step, sum *stack, int *top) {
+    if (step->kind == TS_INDEX_CONSTANT || step->kind == TS_INDEX_VARIABLE) {
+        clear(&stack[(*top)++], step->kind == TS_INDEX_CONSTANT ? step->value : 0);
+        return step->kind == TS_INDEX_CONSTANT || variable(a, (int)step->value, &stack[*top - 1]);
+    }
+    const sum *y = step->kind == TS_INDEX_NEGATE ? NULL : &stack[--*top];
+    return combine(a, step->kind, &stack[*top - 1], y);
+}
+
+/* The expression's, in stack[0]; room for its depth. */
+static bool expression(analysis *a, const ts_index_expr *expr, sum *stack) {
+    int top = 0;
+    for (int i = 0; i < expr->count; i++)
+        if (!push(a, &expr->steps[i], stack, &top)) return false;
+    return true;
 }
 
 /* ---- The whole map ---- */
@@ -293,7 +314,9 @@ static bool cover_dims(analysis *a, int rank) {
 const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
     analysis *a = TS_NEW(arena, analysis);
     ts_index_sum *sums = TS_NEW_ARRAY(arena, ts_index_sum, map->count);
-    sum *own = TS_NEW(arena, sum);
+    int depth = 0;
+    for (int i = 0; i < map->count; i++) depth = map->exprs[i]->depth > depth ? map->exprs[i]->depth : depth;
+    sum *own = TS_NEW_ARRAY(arena, sum, depth);
     a->arena = arena;
     a->dims = dims;
     for (int i = 0; i < map->count; i++) {

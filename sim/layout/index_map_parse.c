@@ -11,26 +11,52 @@ typedef struct {
     ts_arena *arena;
     ts_cursor *cursor;
     const char **names;
-    int rank, depth;
+    int rank, nesting;
+    ts_index_step *steps; /* of the expression that is being read */
+    int count, waiting, depth;
 } parser;
 
-const ts_index_expr *ts_index_node(ts_arena *arena, ts_index_kind kind, const ts_index_expr *a,
-                                   const ts_index_expr *b) {
-    ts_index_expr *node = TS_NEW(arena, ts_index_expr);
-    *node = (ts_index_expr){kind, 0, a, b};
-    return node;
+/* ---- Expressions that are made ---- */
+
+static const ts_index_expr *leaf(ts_arena *arena, ts_index_kind kind, int64_t value) {
+    ts_index_expr *expr = TS_NEW(arena, ts_index_expr);
+    ts_index_step *step = TS_NEW(arena, ts_index_step);
+    *step = (ts_index_step){kind, 0, value};
+    *expr = (ts_index_expr){1, 1, step};
+    return expr;
 }
 
 const ts_index_expr *ts_index_constant(ts_arena *arena, int64_t value) {
-    ts_index_expr *node = TS_NEW(arena, ts_index_expr);
-    *node = (ts_index_expr){.kind = TS_INDEX_CONSTANT, .value = value};
-    return node;
+    return leaf(arena, TS_INDEX_CONSTANT, value);
 }
 
 const ts_index_expr *ts_index_variable(ts_arena *arena, int number) {
-    ts_index_expr *node = TS_NEW(arena, ts_index_expr);
-    *node = (ts_index_expr){.kind = TS_INDEX_VARIABLE, .value = number};
-    return node;
+    return leaf(arena, TS_INDEX_VARIABLE, number);
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+const ts_index_expr *ts_index_node(ts_arena *arena, ts_index_kind kind, const ts_index_expr *a,
+                                   const ts_index_expr *b) {
+    ts_index_expr *expr = TS_NEW(arena, ts_index_expr);
+    int count = a->count + b->count;
+    ts_index_step *steps = ts_arena_grow(arena, a->steps, (size_t)a->count, (size_t)count + 1, sizeof *steps);
+    memcpy(steps + a->count, b->steps, (size_t)b->count * sizeof *steps);
+    for (int i = a->count; i < count; i++) steps[i].first += a->count;
+    steps[count] = (ts_index_step){.kind = kind};
+    *expr = (ts_index_expr){count + 1, larger(a->depth, b->depth + 1), steps};
+    return expr;
+}
+
+bool ts_index_by_constant(ts_arena *arena, const ts_index_expr *expr, ts_index_kind kind,
+                          const ts_index_expr **something, int64_t *constant) {
+    const ts_index_step *root = ts_index_root(expr);
+    if (root->kind != kind || root[-1].kind != TS_INDEX_CONSTANT) return false;
+    ts_index_expr *left = TS_NEW(arena, ts_index_expr);
+    *left = (ts_index_expr){expr->count - 2, expr->depth, expr->steps};
+    *something = left;
+    *constant = root[-1].value;
+    return true;
 }
 
 /* ---- Expressions. The rows of a level of precedence bind alike, from the left; levels from loose to tight.
@@ -71,86 +97,81 @@ static bool is_word(const char *name, size_t length, const char *word) {
     return strlen(word) == length && memcmp(name, word, length) == 0;
 }
 
-static const ts_index_expr *expression(parser *p, int level);
+static bool expression(parser *p, int least);
 
-/* A divisor that is always 0 is seen here. */
-static const ts_index_expr *binary(parser *p, ts_index_kind kind, const ts_index_expr *a,
-                                   const ts_index_expr *b) {
+/* Of `arguments` operands. A divisor that is always 0 is seen here. */
+static bool emit(parser *p, ts_index_kind kind, int64_t value, int arguments) {
+    const ts_index_step *last = &p->steps[p->count - 1];
     bool divides = kind == TS_INDEX_DIVIDE || kind == TS_INDEX_MODULO;
-    if (divides && b->kind == TS_INDEX_CONSTANT && b->value == 0) return refuse(p, "division by 0"), NULL;
-    return ts_index_node(p->arena, kind, a, b);
+    if (divides && last->kind == TS_INDEX_CONSTANT && last->value == 0) return refuse(p, "division by 0");
+    int first = p->count;
+    for (int i = 0; i < arguments; i++) first = p->steps[first - 1].first;
+    p->steps = ts_arena_extend(p->arena, p->steps, (size_t)p->count, sizeof *p->steps);
+    p->steps[p->count++] = (ts_index_step){kind, first, value};
+    p->waiting += 1 - arguments;
+    p->depth = larger(p->depth, p->waiting);
+    return p->waiting <= TS_INDEX_DEPTH || refuse(p, "nested more than 200 deep");
 }
 
-static const ts_index_expr *call(parser *p, ts_index_kind kind) {
-    const ts_index_expr *a, *b;
-    if (!ts_cursor_expect(p->err, p->cursor, "(") || !(a = expression(p, 0)) ||
-        !ts_cursor_expect(p->err, p->cursor, ",") || !(b = expression(p, 0)) ||
-        !ts_cursor_expect(p->err, p->cursor, ")"))
-        return NULL;
-    return binary(p, kind, a, b);
+static bool call(parser *p, ts_index_kind kind) {
+    return ts_cursor_expect(p->err, p->cursor, "(") && expression(p, 0) &&
+           ts_cursor_expect(p->err, p->cursor, ",") && expression(p, 0) &&
+           ts_cursor_expect(p->err, p->cursor, ")") && emit(p, kind, 0, 2);
 }
 
-static const ts_index_expr *named(parser *p) {
+static bool named(parser *p) {
     const char *name;
     size_t length;
-    if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, operand_text), NULL;
+    if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, operand_text);
     for (int i = 0; i < p->rank; i++)
-        if (is_word(name, length, p->names[i])) return ts_index_variable(p->arena, i);
+        if (is_word(name, length, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
     for (int i = 0; i < FUNCTIONS; i++)
         if (is_word(name, length, functions[i].text)) return call(p, functions[i].kind);
     int shown = length > 40 ? 40 : (int)length;
     ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
                 "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max", shown,
                 name);
-    ts_error_hint(p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name, length), p->names,
-                                          (size_t)p->rank, sizeof *p->names));
-    return NULL;
+    return ts_error_hint(p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name, length), p->names,
+                                                 (size_t)p->rank, sizeof *p->names));
 }
 
-static const ts_index_expr *operand(parser *p) {
+static bool operand(parser *p);
+
+static bool operand_inside(parser *p) {
     int c = ts_cursor_peek(p->cursor);
     int64_t value;
     if (c >= '0' && c <= '9')
-        return ts_cursor_integer(p->err, p->cursor, operand_text, &value) ? ts_index_constant(p->arena, value)
-                                                                          : NULL;
-    if (c == '-') {
-        (void)ts_cursor_take(p->cursor, "-");
-        const ts_index_expr *a = expression(p, TIGHTEST + 1);
-        return a ? ts_index_node(p->arena, TS_INDEX_NEGATE, a, NULL) : NULL;
-    }
-    if (c != '(') return named(p);
-    (void)ts_cursor_take(p->cursor, "(");
-    const ts_index_expr *inside = expression(p, 0);
-    if (inside && !ts_cursor_take(p->cursor, ")")) return unexpected(p, "an operator or ')'"), NULL;
-    return inside;
+        return ts_cursor_integer(p->err, p->cursor, operand_text, &value) &&
+               emit(p, TS_INDEX_CONSTANT, value, 0);
+    if (ts_cursor_take(p->cursor, "-")) return operand(p) && emit(p, TS_INDEX_NEGATE, 0, 1);
+    if (!ts_cursor_take(p->cursor, "(")) return named(p);
+    return expression(p, 0) && (ts_cursor_take(p->cursor, ")") || unexpected(p, "an operator or ')'"));
 }
 
-static int take_operator(parser *p, int level) {
+static bool operand(parser *p) {
+    if (++p->nesting > NESTING_MAX) return refuse(p, "nested more than 200 deep");
+    bool read = operand_inside(p);
+    p->nesting--;
+    return read;
+}
+
+static int take_operator(parser *p, int least) {
     for (int i = 0; i < OPERATORS; i++)
-        if (operators[i].level == level && ts_cursor_take(p->cursor, operators[i].text)) return i;
+        if (operators[i].level >= least && ts_cursor_take(p->cursor, operators[i].text)) return i;
     return -1;
 }
 
 static bool single_slash(parser *p) {
-    ts_cursor ahead = *p->cursor;
-    return ts_cursor_take(&ahead, "/") && !ts_cursor_take(p->cursor, "//");
+    ts_cursor one = *p->cursor, two = one;
+    return ts_cursor_take(&one, "/") && !ts_cursor_take(&two, "//");
 }
 
-static const ts_index_expr *expression(parser *p, int level) {
-    if (level > TIGHTEST) {
-        if (++p->depth > NESTING_MAX) return refuse(p, "nested more than 200 deep"), NULL;
-        const ts_index_expr *found = operand(p);
-        p->depth--;
-        return found;
-    }
-    const ts_index_expr *left = expression(p, level + 1);
-    for (int i; left && (i = take_operator(p, level)) >= 0;) {
-        const ts_index_expr *right = expression(p, level + 1);
-        left = right ? binary(p, operators[i].kind, left, right) : NULL;
-    }
-    if (left && level == TIGHTEST && single_slash(p))
-        return unexpected(p, "'//': indices are divided with floor"), NULL;
-    return left;
+/* Of operators that bind at least that tightly. */
+static bool expression(parser *p, int least) {
+    if (!operand(p)) return false;
+    for (int i; (i = take_operator(p, least)) >= 0;)
+        if (!expression(p, operators[i].level + 1) || !emit(p, operators[i].kind, 0, 2)) return false;
+    return !single_slash(p) || unexpected(p, "'//': indices are divided with floor");
 }
 
 /* ---- Maps ---- */
@@ -176,15 +197,17 @@ static bool is_separator(parser *p) {
 
 static bool item(parser *p, item_list *list) {
     if (is_separator(p)) {
-        list->separators = ts_arena_grow(p->arena, list->separators, (size_t)list->separator_count,
-                                         (size_t)list->separator_count + 1, sizeof *list->separators);
+        list->separators = ts_arena_extend(p->arena, list->separators, (size_t)list->separator_count,
+                                           sizeof *list->separators);
         list->separators[list->separator_count++] = list->count;
         return list->separator_count < TS_LAYOUT_MAX_AXES || refuse(p, "the map has more than 31 separators");
     }
-    const ts_index_expr *expr = expression(p, 0);
-    if (!expr) return false;
-    list->exprs =
-        ts_arena_grow(p->arena, list->exprs, (size_t)list->count, (size_t)list->count + 1, sizeof expr);
+    p->steps = NULL;
+    p->count = p->waiting = p->depth = 0;
+    if (!expression(p, 0)) return false;
+    ts_index_expr *expr = TS_NEW(p->arena, ts_index_expr);
+    *expr = (ts_index_expr){p->count, p->depth, p->steps};
+    list->exprs = ts_arena_extend(p->arena, list->exprs, (size_t)list->count, sizeof *list->exprs);
     list->exprs[list->count++] = expr;
     return list->count <= TS_LAYOUT_MAX_AXES || refuse(p, "the map has more than 32 indices");
 }
@@ -230,7 +253,7 @@ static bool parameters(parser *p) {
         for (int i = 0; i < p->rank; i++)
             if (is_word(name, length, p->names[i]))
                 return refuse(p, "an index of this name is there already");
-        p->names = ts_arena_grow(p->arena, p->names, (size_t)p->rank, (size_t)p->rank + 1, sizeof *p->names);
+        p->names = ts_arena_extend(p->arena, p->names, (size_t)p->rank, sizeof *p->names);
         p->names[p->rank++] = ts_arena_copy_text(p->arena, name, length);
         if (p->rank > TS_LAYOUT_MAX_DIMS) return refuse(p, "the map has more than 128 logical indices");
     } while (ts_cursor_take(p->cursor, ","));
@@ -266,11 +289,11 @@ bool ts_index_map_parse(ts_error *err, ts_arena *arena, const ts_source *source,
 
 /* ---- Printing: the canonical text, with the brackets that are needed ---- */
 
-static int level_of(const ts_index_expr *expr) {
+static int level_of(ts_index_kind kind) {
     for (int i = 0; i < OPERATORS; i++)
-        if (operators[i].kind == expr->kind) return operators[i].level;
-    bool predicate = expr->kind == TS_INDEX_LESS || expr->kind == TS_INDEX_AT_LEAST;
-    return expr->kind == TS_INDEX_EITHER ? -2 : predicate ? -1 : TIGHTEST + 1;
+        if (operators[i].kind == kind) return operators[i].level;
+    bool predicate = kind == TS_INDEX_LESS || kind == TS_INDEX_AT_LEAST;
+    return kind == TS_INDEX_EITHER ? -2 : predicate ? -1 : TIGHTEST + 1;
 }
 
 static const char *operator_text(ts_index_kind kind) {
@@ -279,34 +302,61 @@ static const char *operator_text(ts_index_kind kind) {
     return kind == TS_INDEX_EITHER ? "or" : kind == TS_INDEX_LESS ? "<" : ">=";
 }
 
-static void print(ts_text *out, const ts_index_expr *expr, const char *const *names, int level) {
-    bool brackets = level_of(expr) < level;
-    if (brackets) ts_text_add_char(out, '(');
-    switch (expr->kind) {
-    case TS_INDEX_CONSTANT:
-        ts_text_add(out, "%" PRId64, expr->value);
-        break;
-    case TS_INDEX_VARIABLE:
-        ts_text_add(out, "%s", names[expr->value]);
-        break;
-    case TS_INDEX_NEGATE:
-        ts_text_add_char(out, '-');
-        print(out, expr->a, names, TIGHTEST + 1);
-        break;
-    case TS_INDEX_MIN:
-    case TS_INDEX_MAX:
-        ts_text_add(out, expr->kind == TS_INDEX_MIN ? "min(" : "max(");
-        print(out, expr->a, names, 0);
-        ts_text_add(out, ", ");
-        print(out, expr->b, names, 0);
-        ts_text_add_char(out, ')');
-        break;
-    default:
-        print(out, expr->a, names, level_of(expr));
-        ts_text_add(out, " %s ", operator_text(expr->kind));
-        print(out, expr->b, names, level_of(expr) + 1);
+/* An operator that is being printed: its root, whether it has brackets, and how many operands are there. */
+typedef struct {
+    int root;
+    bool brackets;
+    unsigned char printed;
+} open_operator;
+
+typedef struct {
+    ts_text *out;
+    const ts_index_step *steps;
+    const char *const *names;
+    open_operator *open;
+    int count;
+} printer;
+
+static bool is_function(ts_index_kind kind) { return kind == TS_INDEX_MIN || kind == TS_INDEX_MAX; }
+
+static void begin(printer *p, int root, int level) {
+    const ts_index_step *step = &p->steps[root];
+    if (step->kind == TS_INDEX_CONSTANT) {
+        ts_text_add(p->out, "%" PRId64, step->value);
+    } else if (step->kind == TS_INDEX_VARIABLE) {
+        ts_text_add(p->out, "%s", p->names[step->value]);
+    } else {
+        bool brackets = level_of(step->kind) < level;
+        p->open[p->count++] = (open_operator){root, brackets, 0};
+        if (brackets) ts_text_add_char(p->out, '(');
+        if (step->kind == TS_INDEX_NEGATE) ts_text_add_char(p->out, '-');
+        if (is_function(step->kind)) ts_text_add(p->out, step->kind == TS_INDEX_MIN ? "min(" : "max(");
     }
-    if (brackets) ts_text_add_char(out, ')');
+}
+
+/* The next part of the innermost operator: an operand and what is in front of it, or its end. */
+static void advance(printer *p) {
+    open_operator *now = &p->open[p->count - 1];
+    ts_index_kind kind = p->steps[now->root].kind;
+    int right = now->root - 1, level = is_function(kind) ? 0 : level_of(kind);
+    bool negate = kind == TS_INDEX_NEGATE;
+    if (now->printed == 2 || (negate && now->printed == 1)) {
+        if (now->brackets || is_function(kind)) ts_text_add_char(p->out, ')');
+        p->count--;
+    } else if (now->printed++ == 0) {
+        begin(p, negate ? right : p->steps[right].first - 1, level);
+    } else {
+        ts_text_add(p->out, is_function(kind) ? ", " : " %s ", operator_text(kind));
+        begin(p, right, is_function(kind) ? 0 : level + 1);
+    }
+}
+
+static void print(ts_text *out, const ts_index_expr *expr, const char *const *names, int level) {
+    ts_arena *scratch = ts_arena_new();
+    printer p = {out, expr->steps, names, TS_NEW_ARRAY(scratch, open_operator, expr->count), 0};
+    begin(&p, expr->count - 1, level);
+    while (p.count > 0) advance(&p);
+    ts_arena_free(scratch);
 }
 
 void ts_index_expr_print(ts_text *out, const ts_index_expr *expr, const char *const *names) {

@@ -25,11 +25,28 @@ typedef enum {
     TS_INDEX_EITHER,
 } ts_index_kind;
 
-struct ts_index_expr {
+/* An expression is its steps in postfix order, so that no chain is too long to walk: an operand is pushed, an
+ * operator takes its operands from the top. The last step is the root. */
+typedef struct {
     ts_index_kind kind;
+    int first;     /* step of what this is the root of */
     int64_t value; /* of a constant; the number of a variable */
-    const ts_index_expr *a, *b;
+} ts_index_step;
+
+struct ts_index_expr {
+    int count;
+    int depth; /* the most operands that wait at once; at most TS_INDEX_DEPTH in what was read */
+    const ts_index_step *steps;
 };
+
+enum { TS_INDEX_DEPTH = 256 };
+
+static inline const ts_index_step *ts_index_root(const ts_index_expr *expr) {
+    return &expr->steps[expr->count - 1];
+}
+/* Is it `kind` of something, by a constant? Then that, and the constant. */
+bool ts_index_by_constant(ts_arena *arena, const ts_index_expr *expr, ts_index_kind kind,
+                          const ts_index_expr **something, int64_t *constant);
 
 const ts_index_expr *ts_index_constant(ts_arena *arena, int64_t value);
 const ts_index_expr *ts_index_variable(ts_arena *arena, int number);

@@ -84,7 +84,9 @@ typedef struct {
     const ts_index_expr *exprs[TS_LAYOUT_MAX_DIMS];
 } tracer;
 
-static bool is_zero(const ts_index_expr *expr) { return expr->kind == TS_INDEX_CONSTANT && expr->value == 0; }
+static bool is_zero(const ts_index_expr *expr) {
+    return ts_index_root(expr)->kind == TS_INDEX_CONSTANT && ts_index_root(expr)->value == 0;
+}
 
 static const ts_index_expr *with(const tracer *t, ts_index_kind kind, const ts_index_expr *expr,
                                  int64_t value) {
@@ -94,18 +96,20 @@ static const ts_index_expr *with(const tracer *t, ts_index_kind kind, const ts_i
 
 /* `expr // value`; (e // 2) // 2 is e // 4. */
 static const ts_index_expr *quotient_of(const tracer *t, const ts_index_expr *expr, int64_t value) {
-    int64_t both;
-    if (expr->kind == TS_INDEX_DIVIDE && expr->b->kind == TS_INDEX_CONSTANT &&
-        ts_mul(expr->b->value, value, &both))
-        return with(t, TS_INDEX_DIVIDE, expr->a, both);
+    const ts_index_expr *divided;
+    int64_t by, both;
+    if (ts_index_by_constant(t->arena, expr, TS_INDEX_DIVIDE, &divided, &by) && ts_mul(by, value, &both))
+        return with(t, TS_INDEX_DIVIDE, divided, both);
     return with(t, TS_INDEX_DIVIDE, expr, value);
 }
 
 /* `expr % value`; (e % 8) % 4 is e % 4. */
 static const ts_index_expr *remainder_of(const tracer *t, const ts_index_expr *expr, int64_t value) {
     if (is_zero(expr)) return expr;
-    if (expr->kind == TS_INDEX_MODULO && expr->b->kind == TS_INDEX_CONSTANT && expr->b->value % value == 0)
-        expr = expr->a;
+    const ts_index_expr *divided;
+    int64_t by;
+    if (ts_index_by_constant(t->arena, expr, TS_INDEX_MODULO, &divided, &by) && by % value == 0)
+        expr = divided;
     return ts_index_node(t->arena, TS_INDEX_MODULO, expr, ts_index_constant(t->arena, value));
 }
 

@@ -21,6 +21,9 @@ void ts_arena_reset(ts_arena *arena); /* everything in it is gone; its memory is
 void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size);
 /* A larger copy of an array; the old one stays valid and is freed with the arena. */
 void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t new_count, size_t size);
+/* The same with room for one more of `count` items, where there is none: room doubles at powers of two. For
+ * arrays that begin empty and grow by nothing else. */
+void *ts_arena_extend(ts_arena *arena, void *items, size_t count, size_t size);
 char *ts_arena_copy_text(ts_arena *arena, const char *text, size_t length); /* adds the NUL */
 
 #define TS_NEW(arena, type)              ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
