@@ -113,34 +113,54 @@ static void add_tensor(ts_text *out, const char *at, const char *end) {
     ts_text_add_char(out, ']');
 }
 
-/* One type as HLO has it, at `at`; returns its end. */
-static const char *add_type(ts_text *out, const char *at, const char *end) {
-    at = hlo_skip_space(at, end);
+/* A word, which ends before a '>' that it did not open. */
+static const char *word_end(const char *at, const char *end) {
+    int64_t depth = 0;
+    char before = ' ';
+    for (; at < end && *at != ',' && *at != ')' && !hlo_is_space(*at); before = *at++) {
+        depth += *at == '<';
+        if (*at == '>' && before != '-' && --depth < 0) break;
+    }
+    return at;
+}
+
+/* A type that is no tuple. */
+static const char *add_leaf(ts_text *out, const char *at, const char *end) {
     if (begins(at, end, "tensor<")) {
         const char *close = angle_end(at + 6, end);
         add_tensor(out, at + 7, close > at + 7 ? close - 1 : at + 7);
         return close;
     }
-    if (begins(at, end, "tuple<")) {
-        const char *close = angle_end(at + 5, end), *inner = at + 6;
-        ts_text_add_char(out, '(');
-        while (inner < close - 1) {
-            const char *before = inner;
-            inner = hlo_skip_space(add_type(out, inner, close - 1), close - 1);
-            if (inner == before) break;
-            if (inner < close - 1 && *inner == ',') ts_text_add(out, ", "), inner++;
-        }
-        ts_text_add_char(out, ')');
-        return close;
-    }
-    const char *word = at;
-    while (word < end && *word != ',' && *word != ')' && !hlo_is_space(*word)) word++;
+    const char *word = word_end(at, end);
     bool token = memmem(at, (size_t)(word - at), "token", 5) != NULL;
     if (token)
         ts_text_add(out, "token[]");
     else
         ts_text_add_bytes(out, at, (size_t)(word - at));
     return word;
+}
+
+/* One type as HLO has it, at `at`; returns its end. Tuples may nest as deep as they like. */
+static const char *add_type(ts_text *out, const char *at, const char *end) {
+    int64_t tuples = 0;
+    for (bool more = true; more;) {
+        at = hlo_skip_space(at, end);
+        for (; begins(at, end, "tuple<"); at = hlo_skip_space(at + 6, end), tuples++)
+            ts_text_add_char(out, '(');
+        const char *before = at;
+        at = add_leaf(out, at, end);
+        bool moved = at > before;
+        if (tuples > 0) at = hlo_skip_space(at, end);
+        for (; tuples > 0 && at < end && *at == '>'; tuples--, moved = true) {
+            ts_text_add_char(out, ')');
+            at = hlo_skip_space(at + 1, end);
+        }
+        more = moved && tuples > 0 && at < end && *at == ',';
+        if (more) ts_text_add(out, ", ");
+        at += more;
+    }
+    for (; tuples > 0; tuples--) ts_text_add_char(out, ')');
+    return at;
 }
 
 /* As ts_hlo_next, where '<' and '>' are brackets too. */

@@ -38,7 +38,9 @@ static void *expected(parser *in, const char *what) {
 }
 
 static node *new_node(parser *in, node_kind kind, size_t offset) {
+    static const node *const no_keywords[KEYWORDS] = {NULL};
     node *made = TS_NEW(in->arena, node);
+    made->keywords = no_keywords;
     made->kind = kind;
     made->offset = offset;
     made->depth = 1;
@@ -101,8 +103,10 @@ static bool parse_keyword(parser *in, node *call, const char *name, size_t offse
         return ts_error_at(in->err, TS_ERROR_INPUT, in->cursor.source, offset,
                            "'%s' takes no '%.40s=', usage: %s", call->name, name, call->function->usage);
     if (call->keywords[key]) return refuse(in, offset, "the same keyword twice");
-    call->keywords[key] = parse_level(in, COMPARISON);
-    return call->keywords[key] != NULL;
+    const node **keywords = ts_arena_grow(in->arena, call->keywords, KEYWORDS, KEYWORDS, sizeof *keywords);
+    call->keywords = keywords;
+    keywords[key] = parse_level(in, COMPARISON);
+    return keywords[key] != NULL;
 }
 
 /* A name and a single '=' come next: a keyword. Leaves the cursor alone where not. */

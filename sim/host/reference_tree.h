@@ -44,15 +44,15 @@ typedef enum { NODE_NUMBER, NODE_NAME, NODE_CALL, NODE_INDEX, NODE_SLICE, NODE_T
 
 struct node {
     node_kind kind;
-    size_t offset; /* where an error points */
     int depth; /* of the recursion that walks it */
+    int count; /* of items */
+    size_t offset; /* where an error points */
     double number;
     const char *name;
     const function *function;
     const node *
         *items; /* arguments; INDEX: what is indexed, then one item a dim; SLICE: start, stop, step or NULL */
-    int count;
-    const node *keywords[KEYWORDS];
+    const node *const *keywords; /* one of each, or NULL */
 };
 
 struct ts_reference {

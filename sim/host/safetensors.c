@@ -182,9 +182,44 @@ static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const
     return check_names(err, arena, file, index) && check_cover(err, file, data_bytes, index);
 }
 
+static size_t string_end(const ts_source *header, size_t at) {
+    for (at++; at < header->length && header->text[at] != '"'; at++)
+        if (header->text[at] == '\\') at++;
+    return at + 1;
+}
+
+/* As JSON has integers: no point, no exponent, no 0 in front. */
+static bool is_integer(const char *text, size_t length) {
+    size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
+    return digits > 0 && sign + digits == length && text[sign] != '0' ? true : length == 1 && text[0] == '0';
+}
+
+/* What the format asks for and cJSON does not tell of: an object from the first byte, and only integers. Also
+ * that nothing nests deep, before it is read. */
+static bool check_text(ts_error *err, const ts_source *header) {
+    enum { DEPTH = 64 };
+    if (header->length == 0 || header->text[0] != '{')
+        return ts_error_at(err, TS_ERROR_INPUT, header, 0, "the header does not begin with '{'");
+    int64_t depth = 0;
+    for (size_t at = 0, next; at < header->length; at = next) {
+        const char *text = header->text + at;
+        next = *text == '"' ? string_end(header, at) : at + 1;
+        depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
+        if (depth > DEPTH)
+            return ts_error_at(err, TS_ERROR_INPUT, header, at, "nested more than %d deep", DEPTH);
+        if (*text != '-' && (*text < '0' || *text > '9')) continue;
+        while (next < header->length && memchr("0123456789.eE+-", header->text[next], 15)) next++;
+        if (!is_integer(text, next - at))
+            return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected an integer",
+                               next - at > 40 ? 40 : (int)(next - at), text);
+    }
+    return true;
+}
+
 bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
                           ts_safetensors_index *index) {
     *index = (ts_safetensors_index){.data_at = LENGTH_BYTES + header->length};
+    if (!check_text(err, header)) return false;
     const char *end = header->text;
     cJSON *root = cJSON_ParseWithLengthOpts(header->text, header->length, &end, false);
     if (!root)

@@ -139,10 +139,10 @@ static bool offset(parser *p) {
     ts_cursor_skip_space(p->cursor);
     size_t start = p->cursor->at;
     if (!stride(p, &value, &axis)) return false;
-    p->offsets = ts_arena_grow(p->arena, p->offsets, (size_t)p->offset_count, (size_t)p->offset_count + 1,
-                               sizeof *p->offsets);
-    return ts_axe_add_offset(p->offsets, &p->offset_count, axis, value) ||
-           refuse_at(p, start, "the sum of the offsets does not fit in 64 bits");
+    if (!p->offsets) p->offsets = TS_NEW_ARRAY(p->arena, ts_axe_offset, TS_LAYOUT_MAX_AXES + 1);
+    if (!ts_axe_add_offset(p->offsets, &p->offset_count, axis, value))
+        return refuse_at(p, start, "the sum of the offsets does not fit in 64 bits");
+    return p->offset_count <= TS_LAYOUT_MAX_AXES || refuse_at(p, start, "the layout has more than 32 axes");
 }
 
 /* Another S or R: which one is meant cannot be told. */

@@ -101,10 +101,10 @@ static bool expression(parser *p, int least);
 
 /* Of `arguments` operands. A divisor that is always 0 is seen here. */
 static bool emit(parser *p, ts_index_kind kind, int64_t value, int arguments) {
-    const ts_index_step *last = &p->steps[p->count - 1];
     bool divides = kind == TS_INDEX_DIVIDE || kind == TS_INDEX_MODULO;
-    if (divides && last->kind == TS_INDEX_CONSTANT && last->value == 0) return refuse(p, "division by 0");
     int first = p->count;
+    if (divides && p->steps[first - 1].kind == TS_INDEX_CONSTANT && p->steps[first - 1].value == 0)
+        return refuse(p, "division by 0");
     for (int i = 0; i < arguments; i++) first = p->steps[first - 1].first;
     p->steps = ts_arena_extend(p->arena, p->steps, (size_t)p->count, sizeof *p->steps);
     p->steps[p->count++] = (ts_index_step){kind, first, value};

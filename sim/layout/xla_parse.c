@@ -441,36 +441,63 @@ static const ts_shape *read_buffer(reader *r) {
     return shape != NULL && expect(r, ")") ? shape : NULL;
 }
 
-static const ts_shape *read_shape(reader *r);
-
-static const ts_shape *read_tuple(reader *r) {
-    const ts_shape **members = NULL;
-    int count = 0, capacity = 0;
-    if (++r->depth > MAX_NESTING) {
-        REFUSE(r, "tuples are nested more than %d deep", MAX_NESTING);
-        return NULL;
-    }
-    bool more = peek(r) != ')';
-    while (more) {
-        if (count == capacity) {
-            capacity = capacity == 0 ? 4 : 2 * capacity;
-            members = ts_arena_grow(r->arena, members, (size_t)count, (size_t)capacity, sizeof *members);
-        }
-        if ((members[count++] = read_shape(r)) == NULL) return NULL;
-        more = take(r, ",");
-    }
-    if (peek(r) != ')') return unexpected(r, "',' or ')'"), NULL;
-    r->depth--;
-    return expect(r, ")") ? ts_xla_new_tuple(r->err, r->arena, count, members) : NULL;
-}
-
-static const ts_shape *read_shape(reader *r) {
+static const ts_shape *read_leaf(reader *r) {
     ts_dtype dtype;
     bool buffer;
-    if (take(r, "(")) return read_tuple(r);
     if (!read_type(r, &dtype, &buffer)) return NULL;
     size_t start = r->cursor->token;
     return buffer ? read_buffer(r) : read_array(r, dtype, false, start);
+}
+
+/* Tuples whose ')' is still to come, innermost first. */
+typedef struct open_tuple {
+    struct open_tuple *outer;
+    const ts_shape **members;
+    int count;
+} open_tuple;
+
+/* The '(' that come next, up to one that is closed at once. */
+static bool open_tuples(reader *r, open_tuple **top, bool *closed) {
+    for (*closed = false; !*closed && take(r, "("); *closed = peek(r) == ')') {
+        if (++r->depth > MAX_NESTING) return REFUSE(r, "tuples are nested more than %d deep", MAX_NESTING);
+        open_tuple *inner = TS_NEW(r->arena, open_tuple);
+        inner->outer = *top;
+        *top = inner;
+    }
+    return true;
+}
+
+static void add_member(reader *r, open_tuple *tuple, const ts_shape *member) {
+    tuple->members = ts_arena_extend(r->arena, tuple->members, (size_t)tuple->count, sizeof(ts_shape *));
+    tuple->members[tuple->count++] = member;
+}
+
+/* *shape, NULL: none, is what stands in the innermost tuple; tuples that end behind it take its place. More
+ * of them to come: *top is not NULL. */
+static bool close_tuples(reader *r, open_tuple **top, const ts_shape **shape) {
+    while (*top != NULL) {
+        if (*shape != NULL) add_member(r, *top, *shape);
+        if (*shape != NULL && take(r, ",")) return true;
+        if (peek(r) != ')') return unexpected(r, "',' or ')'");
+        r->depth--;
+        if (!expect(r, ")")) return false;
+        *shape = ts_xla_new_tuple(r->err, r->arena, (*top)->count, (*top)->members);
+        if (*shape == NULL) return false;
+        *top = (*top)->outer;
+    }
+    return true;
+}
+
+static const ts_shape *read_shape(reader *r) {
+    open_tuple *top = NULL;
+    const ts_shape *shape = NULL;
+    do {
+        bool closed;
+        if (!open_tuples(r, &top, &closed)) return NULL;
+        shape = closed ? NULL : read_leaf(r);
+        if ((shape == NULL && !closed) || !close_tuples(r, &top, &shape)) return NULL;
+    } while (top != NULL);
+    return shape;
 }
 
 const ts_shape *ts_xla_parse(ts_error *err, ts_arena *arena, ts_cursor *cursor) {

@@ -72,25 +72,58 @@ static void print_layout(const ts_xla_layout *f, ts_text *out) {
     if (!plain || f->rank > 0) ts_text_add_char(out, '}');
 }
 
-static void print_tuple(const ts_xla_layout *f, ts_text *out) {
-    ts_text_add_char(out, '(');
-    for (int i = 0; i < f->tuple_count; i++) {
-        if (i > 0) ts_text_add(out, ", ");
-        if (i > 0 && i % 5 == 0) ts_text_add(out, "/*index=%d*/", i);
-        ts_xla_print(f->members[i], out);
-    }
-    ts_text_add_char(out, ')');
-}
-
-void ts_xla_print(const ts_shape *shape, ts_text *out) {
+static void print_array(const ts_shape *shape, ts_text *out) {
     const ts_xla_layout *f = shape->xla;
-    assert(f != NULL);
-    if (f->is_tuple) {
-        print_tuple(f, out);
-        return;
-    }
     ts_text_add(out, "%s%s", f->is_buffer ? "b(" : "", ts_dtype_get(shape->dtype)->name);
     print_dims(f, out);
     if (ts_dtype_get(shape->dtype)->class != TS_CLASS_NO_DATA) print_layout(f, out);
     if (f->is_buffer) ts_text_add_char(out, ')');
+}
+
+/* A tuple that is being printed, and how many of its members are. */
+typedef struct {
+    const ts_xla_layout *tuple;
+    int printed;
+} open_tuple;
+
+typedef struct {
+    ts_arena *arena;
+    open_tuple *items; /* outermost first */
+    size_t count, most;
+} tuple_stack;
+
+static void begin_tuple(tuple_stack *open, const ts_xla_layout *tuple, ts_text *out) {
+    if (open->count == open->most)
+        open->items = ts_arena_extend(open->arena, open->items, open->most++, sizeof *open->items);
+    open->items[open->count++] = (open_tuple){tuple, 0};
+    ts_text_add_char(out, '(');
+}
+
+static void print_member(tuple_stack *open, ts_text *out) {
+    open_tuple *last = &open->items[open->count - 1];
+    int i = last->printed++;
+    if (i == last->tuple->tuple_count) {
+        ts_text_add_char(out, ')');
+        open->count--;
+        return;
+    }
+    if (i > 0) ts_text_add(out, ", ");
+    if (i > 0 && i % 5 == 0) ts_text_add(out, "/*index=%d*/", i);
+    const ts_shape *member = last->tuple->members[i];
+    if (member->xla->is_tuple)
+        begin_tuple(open, member->xla, out);
+    else
+        print_array(member, out);
+}
+
+void ts_xla_print(const ts_shape *shape, ts_text *out) {
+    assert(shape->xla != NULL);
+    if (!shape->xla->is_tuple) {
+        print_array(shape, out);
+        return;
+    }
+    tuple_stack open = {.arena = ts_arena_new()};
+    begin_tuple(&open, shape->xla, out);
+    while (open.count > 0) print_member(&open, out);
+    ts_arena_free(open.arena);
 }

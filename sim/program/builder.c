@@ -23,7 +23,12 @@ static const token *place_of(ts_program_builder *b, const char *word) {
     ts_source *source = TS_NEW(b->as.arena, ts_source);
     token *place = TS_NEW(b->as.arena, token);
     *source = (ts_source){b->name, ts_arena_copy_text(b->as.arena, word, strlen(word)), strlen(word)};
-    *place = (token){TOKEN_NAME, source, 0, 1, 1, source->text, source->length, 0, 0};
+    *place = (token){.kind = TOKEN_NAME,
+                     .source = source,
+                     .text = source->text,
+                     .length = source->length,
+                     .line = 1,
+                     .column = 1};
     return place;
 }
 

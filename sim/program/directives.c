@@ -150,8 +150,8 @@ static bool rest_of_line(assembler *as, const token *word, const token **at, con
                            word->text + 1);
     }
     const token *last = *at - 1;
-    *out = (ts_program_check){word->source, begin->offset,
-                              last->offset + last->length + (last->kind == TOKEN_STRING ? 2 : 0), word->line};
+    size_t end = last->offset + last->length + (last->kind == TOKEN_STRING ? 2 : 0);
+    *out = (ts_program_check){word->source, begin->offset, end, word->line};
     return true;
 }
 

@@ -170,8 +170,11 @@ static bool parse_one(parser *p, constant *out) {
     if (p->at->kind != TOKEN_INTEGER && p->at->kind != TOKEN_FLOAT) {
         return token_unexpected(p->err, p->at, "a number");
     }
-    *out = (constant){
-        .is_float = p->at->kind == TOKEN_FLOAT, .integer = p->at->integer, .number = p->at->number};
+    if (p->at->kind == TOKEN_FLOAT) {
+        *out = (constant){.is_float = true, .number = p->at->number};
+    } else {
+        *out = (constant){.integer = p->at->integer};
+    }
     p->at++;
     return true;
 }

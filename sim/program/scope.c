@@ -15,32 +15,55 @@ scope *scope_new(ts_arena *arena, const scope *parent) {
     return names;
 }
 
-static size_t bucket_of(const char *name, size_t length) {
+static uint32_t hash_of(const char *name, size_t length) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (size_t i = 0; i < length; i++) {
         hash = (hash ^ (unsigned char)name[i]) * 16777619u;
     }
-    return hash % SCOPE_BUCKETS;
+    return hash;
 }
 
-static symbol *find_here(const scope *names, size_t bucket, const char *name, size_t length) {
-    for (symbol *at = names->buckets[bucket]; at != NULL; at = at->next) {
-        if (at->length == length && memcmp(at->name, name, length) == 0) {
-            return at;
-        }
+static symbol **bucket_of(const scope *names, uint32_t hash) {
+    return &names->buckets[hash & (names->bucket_count - 1)];
+}
+
+static symbol *find_here(const scope *names, uint32_t hash, const char *name, size_t length) {
+    symbol *at = names->bucket_count > 0 ? *bucket_of(names, hash) : NULL;
+    while (at != NULL && (at->hash != hash || at->length != length || memcmp(at->name, name, length) != 0)) {
+        at = at->next;
     }
-    return NULL;
+    return at;
 }
 
 const symbol *scope_find(const scope *names, const char *name, size_t length) {
-    size_t bucket = bucket_of(name, length);
-    for (; names != NULL; names = names->parent) {
-        const symbol *found = find_here(names, bucket, name, length);
-        if (found != NULL) {
-            return found;
+    const symbol *found = NULL;
+    for (uint32_t hash = hash_of(name, length); names != NULL && found == NULL; names = names->parent) {
+        found = find_here(names, hash, name, length);
+    }
+    return found;
+}
+
+/* Into the scope's buckets, in front of those that were there before. */
+static void enter(scope *names, symbol *new) {
+    symbol **bucket = bucket_of(names, new->hash);
+    new->next = *bucket;
+    *bucket = new;
+}
+
+static void make_room(scope *names) {
+    enum { FIRST = 8 };
+    scope old = *names;
+    if (old.symbol_count < old.bucket_count) {
+        return;
+    }
+    names->bucket_count = old.bucket_count == 0 ? FIRST : 2 * old.bucket_count;
+    names->buckets = TS_NEW_ARRAY(names->arena, symbol *, names->bucket_count);
+    for (uint32_t i = 0; i < old.bucket_count; i++) {
+        for (symbol *at = old.buckets[i], *next; at != NULL; at = next) {
+            next = at->next;
+            enter(names, at);
         }
     }
-    return NULL;
 }
 
 const char *symbol_class_text(symbol_class class) {
@@ -74,9 +97,10 @@ static symbol *insert(scope *names, symbol_class class, const char *name, size_t
     new->class = class;
     new->name = ts_arena_copy_text(names->arena, name, length);
     new->length = length;
-    symbol **bucket = &names->buckets[bucket_of(name, length)];
-    new->next = *bucket;
-    *bucket = new;
+    new->hash = hash_of(name, length);
+    make_room(names);
+    names->symbol_count++;
+    enter(names, new);
     return new;
 }
 
@@ -96,7 +120,7 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
                     name->text);
         return NULL;
     }
-    const symbol *old = find_here(names, bucket_of(name->text, name->length), name->text, name->length);
+    const symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
     if (old != NULL) {
         taken(err, name, old);
         return NULL;
@@ -109,7 +133,7 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
 static size_t collect(const scope *names, int classes, const char **list) {
     size_t count = 0;
     for (; names != NULL; names = names->parent) {
-        for (int i = 0; i < SCOPE_BUCKETS; i++) {
+        for (uint32_t i = 0; i < names->bucket_count; i++) {
             for (const symbol *at = names->buckets[i]; at != NULL; at = at->next) {
                 if ((at->class & (symbol_class)classes) == 0) {
                     continue;

@@ -36,14 +36,15 @@ typedef struct symbol {
     ts_operand_kind kind;
     int index, count;
     const void *macro;
-    struct symbol *next;
+    uint32_t hash;
+    struct symbol *next; /* in its bucket */
 } symbol;
 
-enum { SCOPE_BUCKETS = 16 };
 typedef struct scope {
     ts_arena *arena;
     const struct scope *parent;
-    symbol *buckets[SCOPE_BUCKETS];
+    symbol **buckets; /* a power of two of them, at least as many as symbols; none at first */
+    uint32_t bucket_count, symbol_count;
 } scope;
 
 scope *scope_new(ts_arena *arena, const scope *parent);

@@ -7,14 +7,14 @@
 #include <string.h>
 
 typedef struct {
-    ts_arena *arena;
     const ts_source *source;
     size_t at;
     int depth; /* of open braces */
     int line;
     size_t line_begin;
-    token *list;
-    size_t count, capacity;
+    token *list; /* NULL: they are only counted */
+    token counted;
+    size_t count;
 } lexer;
 
 static int byte_at(const lexer *lex, size_t at) {
@@ -25,12 +25,8 @@ static bool in_name(int c) { return c == '_' || (c < 128 && isalnum(c)); }
 static bool begins_name(int c) { return in_name(c) && !isdigit(c); }
 
 static token *add(lexer *lex, token_kind kind, size_t begin) {
-    if (lex->count == lex->capacity) {
-        size_t capacity = lex->capacity == 0 ? 64 : lex->capacity * 2;
-        lex->list = ts_arena_grow(lex->arena, lex->list, lex->count, capacity, sizeof(token));
-        lex->capacity = capacity;
-    }
-    token *new = &lex->list[lex->count++];
+    token *new = lex->list != NULL ? &lex->list[lex->count] : &lex->counted;
+    lex->count++;
     *new = (token){.kind = kind,
                    .source = lex->source,
                    .offset = begin,
@@ -191,13 +187,20 @@ static void lex_one(lexer *lex) {
     }
 }
 
-const token *token_list(ts_arena *arena, const ts_source *source) {
-    lexer lex = {.arena = arena, .source = source, .line = 1};
+/* How many tokens there are; into `list` unless it is NULL. */
+static size_t lex_all(const ts_source *source, token *list) {
+    lexer lex = {.source = source, .line = 1, .list = list};
     while (lex.at < source->length) {
         lex_one(&lex);
     }
     add(&lex, TOKEN_END, source->length);
-    return lex.list;
+    return lex.count;
+}
+
+const token *token_list(ts_arena *arena, const ts_source *source) {
+    token *list = TS_NEW_ARRAY(arena, token, lex_all(source, NULL));
+    lex_all(source, list);
+    return list;
 }
 
 bool token_unexpected(ts_error *err, const token *found, const char *what) {

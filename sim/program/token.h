@@ -21,14 +21,16 @@ typedef enum {
 #define MARK2(a, b) ((a) | (b) << 8)
 
 typedef struct {
-    token_kind kind;
     const ts_source *source;
     size_t offset;    /* in the source */
-    int line, column; /* from 1 */
     const char *text; /* not ended by NUL */
     size_t length;
-    int64_t integer; /* of an integer, or the mark */
-    double number;
+    union {
+        int64_t integer; /* of an integer, or the mark */
+        double number;   /* of a float */
+    };
+    int line, column; /* from 1 */
+    token_kind kind;
 } token;
 
 /* All tokens of the source, then one TOKEN_END. ';' begins a comment, but inside braces it parts
