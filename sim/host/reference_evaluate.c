@@ -224,7 +224,8 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
 }
 
 /* Opens the right sides, and finds the shape that all have in common. */
-static bool open_links(evaluator *in, const node *const *chained, const stream *first, chain *c, walk *shape) {
+static bool open_links(evaluator *in, const node *const *chained, const stream *first, chain *c,
+                       walk *shape) {
     stream so_far = *first;
     for (size_t i = 0; i < c->count; i++) {
         stream *right = ts_reference_open(in, chained[i]->items[1]);
