@@ -190,9 +190,11 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
  * from its issue cost on until it is complete. */
 static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
     const ts_dma_machine *memory = &chip->config->memory;
+    const ts_transfer *what = &chip->code->transfers[f->transfer];
     int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    int64_t every =
-        ts_ceil_div(TS_VREG_BYTES, memory->dma->bytes_per_cycle[ts_dma_kind_done(memory->dma, f->plan)]);
+    int64_t rate = ts_dma_rate(memory->dma, end_of(f->by, what, &what->source),
+                               ts_dma_kind_done(memory->dma, f->plan));
+    int64_t every = ts_ceil_div(TS_VREG_BYTES, rate);
     return cycle >= begun && (cycle - begun) % every == 0;
 }
 

@@ -72,10 +72,11 @@ static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DM
 }
 
 /* The time of all bytes through the engine at the rate of a kind. */
-static int64_t engine_cycles(const ts_dma_machine *m, const ts_plan *plan, ts_dma_kind kind) {
+static int64_t engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_kind kind) {
+    const ts_plan *plan = what->plan;
     int bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
     int64_t bytes = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
-    return ts_ceil_div(bytes, m->dma->bytes_per_cycle[kind]);
+    return ts_ceil_div(bytes, ts_dma_rate(m->dma, what->src, kind));
 }
 
 /* The bytes that cross the HBM's pins, or all that pass the engine, by what they are. */
@@ -103,7 +104,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
                            ts_dma_cost *cost) {
     int64_t weights[TS_DMA_PART_COUNT] = {0}, pins = cost->memory_cycles;
     ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
-    int64_t engine = engine_cycles(m, what->plan, kind);
+    int64_t engine = engine_cycles(m, what, kind);
     weigh_bytes(what, &cost->transfer, true, weights);
     if (is_engine_bound(cost) && pins > 0) {
         __int128 asked = weights[TS_DMA_PART_USEFUL] + weights[TS_DMA_PART_PADDING];
@@ -156,6 +157,7 @@ static const char *const limits[TS_DMA_LIMIT_COUNT] = {
     [TS_DMA_LIMIT_ROWS] = "HBM row misses",
     [TS_DMA_LIMIT_CONFLICTS] = "HBM bank and bus conflicts",
     [TS_DMA_LIMIT_REFRESH] = "HBM refresh",
+    [TS_DMA_LIMIT_READS] = "rate at which the DMA engine reads HBM",
     [TS_DMA_LIMIT_PARTITIONS] = "rate of the partitions",
     [TS_DMA_LIMIT_DESCRIPTORS] = "number of descriptors",
     [TS_DMA_LIMIT_FIXED] = "fixed cost of a transfer",
@@ -182,9 +184,14 @@ static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost,
     }
 }
 
+/* Whether the engine would be faster, if it did not read HBM. */
+static bool is_read_bound(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_kind kind) {
+    return ts_dma_rate(m->dma, what->src, kind) < m->dma->bytes_per_cycle[kind];
+}
+
 void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
     int64_t left = cost->cycles, sum = 0, before;
-    int64_t kind = engine_cycles(m, what->plan, cost->transfer.kind);
+    int64_t kind = engine_cycles(m, what, cost->transfer.kind);
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
     cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);
@@ -196,6 +203,8 @@ void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_d
     for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
     assert(sum == cost->cycles);
     cost->limit = find_limit(m, cost, partitions);
+    if (cost->limit == TS_DMA_LIMIT_ENGINE && is_read_bound(m, what, cost->transfer.kind))
+        cost->limit = TS_DMA_LIMIT_READS;
     cost->limiter =
         cost->limit == TS_DMA_LIMIT_ENGINE ? kind_limits[cost->transfer.kind] : limits[cost->limit];
 }

@@ -185,7 +185,7 @@ static int64_t count_partitions(const ts_plan *plan, bool dst, int64_t partition
 
 /* Bytes a cycle of this transfer: what the engine does to such a kind, or what the partitions take. */
 static int64_t rate_of(const ts_dma *dma, const ts_dma_transfer *what, ts_dma_kind kind) {
-    int64_t rate = dma->config->bytes_per_cycle[kind], each = dma->config->partition_bytes_per_cycle;
+    int64_t rate = ts_dma_rate(dma->config, what->src, kind), each = dma->config->partition_bytes_per_cycle;
     const ts_dma_end *ends[2] = {&what->src, &what->dst};
     for (int i = 0; i < 2 && each > 0; i++) {
         if (ends[i]->partition_bits == 0) continue;
@@ -224,6 +224,11 @@ static void append(ts_dma *dma, transfer *t) {
 ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan) {
     ts_dma_kind kind = ts_dma_classify(plan);
     return config->bytes_per_cycle[kind] > 0 ? kind : TS_DMA_GATHER;
+}
+
+int64_t ts_dma_rate(const ts_dma_config *config, ts_dma_end src, ts_dma_kind kind) {
+    int64_t rate = config->bytes_per_cycle[kind], read = config->read_bytes_per_cycle;
+    return src.in_hbm && read > 0 && read < rate ? read : rate;
 }
 
 bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan) {

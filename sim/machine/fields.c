@@ -184,6 +184,8 @@ static const ts_field rows[] = {
           "a narrower write beside valid data is a read-modify-write"),
     INTEGER("dma.partition_rate", dma.partition_bytes_per_cycle, 0, 1 << 20, "bytes a cycle",
             "into or out of one partition of a memory that has some, 0: no limit"),
+    INTEGER("dma.read_rate", dma.read_bytes_per_cycle, 0, 1 << 20, "bytes a cycle",
+            "out of the HBM, whatever is done to them, 0: no limit"),
 #define RATE(kind, text, meaning)                                                                            \
     INTEGER("dma.rate." text, dma.bytes_per_cycle[TS_DMA_##kind], 0, 1 << 20, "bytes a cycle", meaning)
     RATE(COPY, "copy", "runs stay runs, 0: not done"),

@@ -197,6 +197,8 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ": %d bytes a cycle, busy %.1f %%",
                     s->machine->dma.bytes_per_cycle[r->kind],
                     100.0 * (double)cost->engine_cycles / (double)cost->cycles);
+    if (cost->limit == TS_DMA_LIMIT_READS)
+        ts_text_add(out, ": %d bytes a cycle", s->machine->dma.read_bytes_per_cycle);
     if (cost->limit == TS_DMA_LIMIT_PARTITIONS)
         ts_text_add(out, ": %d bytes a cycle for each that is reached",
                     s->machine->dma.partition_bytes_per_cycle);

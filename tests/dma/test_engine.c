@@ -105,6 +105,26 @@ static void partitions_limit_the_rate(void **state) {
     assert_int_equal(cost.cycles, 100 + 65536 / 16 + 200);
 }
 
+/* What leaves the HBM is limited, what enters it is not; a slower kind counts instead. */
+static void reads_have_a_rate_of_their_own(void **state) {
+    fixture *f = *state;
+    const ts_plan *copy = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0}", 0, NULL, NULL);
+    const ts_plan *retile = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, NULL, NULL);
+    f->dma.bytes_per_cycle[TS_DMA_COPY] = 1024;
+    f->dma.bytes_per_cycle[TS_DMA_RETILE] = 2;
+    int64_t writes = price(f, copy, false, true).cycles;
+    f->dma.read_bytes_per_cycle = 8;
+    ts_dma_cost read = price(f, copy, true, false), slower = price(f, retile, true, false);
+    assert_int_equal(read.engine_cycles, 65536 / 8);
+    assert_in_range(read.cycles, 65536 / 8 + 300, 65536 / 8 + 400);
+    assert_string_equal(read.limiter, "rate at which the DMA engine reads HBM");
+    assert_int_equal(price(f, copy, false, true).cycles, writes);
+    assert_int_equal(slower.engine_cycles, 65536 / 2);
+    assert_string_equal(slower.limiter, "retile rate of the DMA engine");
+    f->dma.read_bytes_per_cycle = 1024;
+    assert_int_equal(price(f, copy, true, false).engine_cycles, 65536 / 1024);
+}
+
 /* 0.92 of the peak: what Ramulator 2.1 and DRAMsim3 give streams and tile reads; refresh is the rest. */
 static void streams_run_near_the_peak(void **state) {
     fixture *f = *state;
@@ -337,6 +357,7 @@ int main(void) {
         CASE(every_fixed_cost_counts_to_the_cycle),
         CASE(engine_rate_limits_a_fast_memory),
         CASE(partitions_limit_the_rate),
+        CASE(reads_have_a_rate_of_their_own),
         CASE(streams_run_near_the_peak),
         CASE(bytes_are_accounted),
         CASE(half_words_beside_valid_rows_are_read_first),

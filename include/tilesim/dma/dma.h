@@ -72,6 +72,9 @@ uint64_t ts_dma_lost_boxes(const ts_dma *dma);
 /* As what the engine does a plan: where it cannot do the kind in a stream, it moves element by element, as a
  * gather. */
 ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan);
+
+/* Bytes a cycle through the engine of a transfer of that kind: less where reads of the HBM are slower. */
+int64_t ts_dma_rate(const ts_dma_config *config, ts_dma_end src, ts_dma_kind kind);
 /* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do, nor gather. */
 bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan);
 ts_dma_kind ts_dma_classify(const ts_plan *plan);
