@@ -269,8 +269,9 @@ check      x ~= x * 2 + 1 ulp=0
 @test
 def bounds_by_expressions():
     head = ".tensor x hbm f32[2,3] inout iota\n"
-    fails(head.replace("x", "y") + ".check y ~= y + 1 err=y[0:1, 0:2]\nhalt\n", 1, "a.tsim:2:1: error: the sides of the check, or its err=, have "
-          "different shapes\n.check y ~= y + 1 err=y[0:1, 0:2]\n^\n")
+    fails(head.replace("x", "y") + ".check y ~= y + 1 err=y[0:1, 0:2]\nhalt\n", 1,
+          "a.tsim:2:23: error: the left side has shape [2,3], but err= has [1,2]\n.check y ~= y + 1 err=y[0:1, 0:2]\n" +
+          " " * 22 + "^\n")
     path = program(head + ".param MOST = 0.2\n.check x ~= x * 1.1 err=MOST * abs(expected) ; of the right side\n"
                    ".check x ~= x + 1 err=where(x < 3, inf, 1)\nhalt\n")
     out = expect(["run", path])
