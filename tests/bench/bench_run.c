@@ -1,9 +1,13 @@
 /* How fast programs run, a second of CPU time: the core alone (its DMAs done at once, nothing moved), then
- * the whole chip, with values and without. */
+ * the whole chip, with values and without. Then whole runs: who takes the time, and their memory. */
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "tilesim/run/run.h"
+#include "tilesim/run/session.h"
 
 static double seconds(void) {
     struct timespec now;
@@ -91,6 +95,82 @@ static bool bench(ts_error *err, ts_arena *arena, const ts_machine *machine, int
     return bench_chip(err, arena, &config, &program->code, number);
 }
 
+/* ---- Whole runs ---- */
+
+static const struct {
+    const char *path;
+    ts_define sizes[3];
+    int size_count;
+} whole[] = {
+    {"programs/softmax.tsim", {{"ROWS", "8192"}}, 1},
+    {"programs/add.tsim", {{"ROWS", "16384"}}, 1},
+    {"programs/flash_attention.tsim", {{"HEADS", "32"}}, 1},
+    {"programs/gelu.tsim", {{"ROWS", "65536"}}, 1},
+    {"programs/matmul.tsim", {{"M", "2048"}, {"N", "2048"}, {"K", "1024"}}, 3},
+};
+enum { WHOLE = sizeof whole / sizeof whole[0] };
+
+/* What the children find: seconds of the inputs (made and stored), of the machine, of all; bytes of the values
+ * that the host knows. */
+typedef struct {
+    double inputs, machine, all, values;
+} shares;
+
+static bool run_parts(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
+    ts_stop stop;
+    double start = seconds();
+    ts_session *session = ts_session_open(err, arena, request);
+    found->inputs = seconds() - start;
+    bool good = session && ts_session_go(err, session, INT64_MAX, INT64_MAX, NULL, 0, &stop);
+    found->machine = seconds() - start - found->inputs;
+    ts_session_close(session);
+    return good;
+}
+
+static bool run_all(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
+    ts_run_result result;
+    double start = seconds();
+    bool good = ts_run(err, arena, request, &result);
+    found->all = seconds() - start;
+    for (int i = 0; good && i < result.program->code.tensor_count; i++) {
+        size_t before = result.tensors[i].before.length, after = result.tensors[i].after.length;
+        found->values += (double)(before > after ? before : after);
+    }
+    return good;
+}
+
+/* In a process of its own, whose memory is its own. */
+static bool in_child(bool (*does)(ts_error *, ts_arena *, const ts_run_request *, shares *),
+                     const ts_run_request *request, shares *found, struct rusage *used) {
+    int status = 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        ts_error err = {.kind = TS_ERROR_NONE};
+        bool good = does(&err, ts_arena_new(), request, found);
+        if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
+        _exit(!good);
+    }
+    return child > 0 && wait4(child, &status, 0, used) == child && status == 0;
+}
+
+static bool bench_whole(const ts_machine *machine, shares *found, int number) {
+    ts_run_request request = {.machine = machine,
+                              .program = whole[number].path,
+                              .defines = whole[number].sizes,
+                              .define_count = whole[number].size_count,
+                              .max_cycles = INT64_MAX};
+    struct rusage used;
+    *found = (shares){0};
+    if (!in_child(run_parts, &request, found, &used) || !in_child(run_all, &request, found, &used))
+        return false;
+    double rest = found->all - found->inputs - found->machine, percent = 100 / found->all;
+    printf("%-30s %8.2f %8.0f %% %8.0f %% %8.0f %% %9.0f %8.2f\n", whole[number].path, found->all,
+           found->machine * percent, found->inputs * percent, rest * percent,
+           (double)used.ru_maxrss * 1024 * 1e-6, (double)used.ru_maxrss * 1024 / found->values);
+    return true;
+}
+
 int main(void) {
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_arena *arena = ts_arena_new();
@@ -99,6 +179,11 @@ int main(void) {
     bool good = machine != NULL;
     for (int i = 0; good && i < PROGRAMS; i++) good = bench(&err, arena, machine, i);
     if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
+    shares *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    good = good && found != MAP_FAILED;
+    printf("\n%-30s %8s %10s %10s %10s %9s %8s\n", "program", "CPU s", "machine", "inputs", "reference", "MB",
+           "/ values");
+    for (int i = 0; good && i < WHOLE; i++) good = bench_whole(machine, found, i);
     ts_arena_free(arena);
     return !good;
 }
