@@ -75,6 +75,25 @@ def products_of_any_size():
 
 
 @test
+def convolutions_of_many_channels_in_bands():
+    """Several blocks of channels in and out, bands of rows, images whose last band is short."""
+    for machine in ["tpu-v5e", *MACHINES]:
+        for stride in 1, 2:
+            for values in ({"C": 300, "K": 3, "H": 9, "W": 8}, {"C": 30, "K": 260, "H": 23, "W": 5, "BAND": 5}, {"C": 520, "K": 9, "H": 11,
+                           "W": 3, "BAND": 2, "N": 1}):
+                words = ["-D", f"STRIDE={stride}", *(word for item in values.items() for word in ("-D", "=".join(map(str, item))))]
+                assert "passed" in expect(["run", "programs/conv3x3.tsim", *words, "-m", machine, "--check"], out=None)
+    expect(["run", "programs/conv3x3.tsim", "-D", "C=200", "-D", "K=150", "-D", "H=7", "-D", "W=9", "-D", "PLAIN=1", "-m", "tpu-v3"], out=None)
+
+
+@test
+def convolutions_keep_the_units_busy():
+    """Half of what four units of 128 x 128 can do, though every row has a column of zeros and nothing is copied."""
+    out = expect_json(["run", "programs/conv3x3.tsim", "-D", "C=512", "-D", "K=512", "-D", "N=4", "--time-only"])
+    assert 2 * 4 * 28 * 28 * 9 * 512 * 512 / (4 * 128 * 128) > out["cycles"], out["cycles"]
+
+
+@test
 def sums_of_more_than_vmem_holds():
     for dim in range(3):
         out = expect(["run", "programs/reduce.tsim", "-D", f"DIM={dim}", "-D", "A=301", "-D", "B=100", "-D", "C=200", "-m", "tpu-v4",
@@ -135,7 +154,8 @@ def bad_block_sizes():
     refuses("matmul_f32", "PASSES=2", "error: PASSES must be 1 or 3")
     refuses("flash_attention", "QROWS=1024", "error: QROWS is too large: the unit's queue must hold the scores")
     refuses("flash_attention", "D=129", "error: D is 1 to 128: the lanes")
-    refuses("conv3x3", "C=129", "error: C and K are 1 to 128: the lanes")
+    refuses("conv3x3", "C=0", "error: N, H, W, C and K must be positive")
+    refuses("conv3x3", "STRIDE=3", "error: STRIDE must be 1 or 2")
     refuses("transpose", "BR=100", "error: BR and BC must be multiples of 128: whole blocks of the transposer")
     refuses("reduce", "DIM=3", "error: DIM must be 0, 1 or 2")
     refuses("stream", "TYPE=f16", "error: there is no f16 arithmetic: f16 can only be copied")

@@ -7,7 +7,7 @@ PROGRAMS = sorted(Path("programs").glob("*.tsim"))
 # The names of two dims, and what else makes dims ragged. Without a row: ROWS and COLS.
 DIMS = {
     "batched_matmul": ("M", "N", lambda m, n: {"BATCH": 3, "K": m + n // 3}),
-    "conv3x3": ("W", None, lambda w, h: {"W": w % 61 + 1, "H": h % 23 + 1, "C": w % 128 + 1, "K": min(128, h % 128 + 4)}),
+    "conv3x3": ("W", None, lambda w, h: {"W": w % 23 + 1, "H": h % 13 + 1, "C": w * 5 % 300 + 1, "K": h * 7 % 300 + 1, "STRIDE": 1 + (w + h) % 2}),
     "flash_attention": ("SEQ", None, lambda seq, d: {"D": d % 128 + 1, "CAUSAL": seq % 3 and 1}),
     "blocks": ("M", "N", lambda m, n: {"M": 128 + m % 2 * 128, "N": 128 + n % 2 * 128, "K": 256}),
     "half": ("ROWS", None, lambda rows, _: {"IN": rows % 2 + 1}),
