@@ -4,7 +4,14 @@
 
 #include "mover.h"
 
-enum { BLOCK_BYTES = 192 << 10, MOST_BLOCK_BYTES = 1 << 20, LINE_OF_MEMORY = 64, FEW = 64 };
+enum {
+    BLOCK_BYTES = 192 << 10,
+    MOST_BLOCK_BYTES = 1 << 20,
+    BAND_BYTES = 384 << 10,
+    LONG_RUN_BYTES = 4096,
+    LINE_OF_MEMORY = 64,
+    FEW = 64
+};
 
 /* Boxes that share their outermost loops; a block is `cover` steps of the last of these, one of the others.
  */
@@ -156,6 +163,43 @@ static bool has_pieces(const group *g) {
     return pieces * FEW > all;
 }
 
+/* Bytes that lie together in the destination. */
+static int64_t run_bytes(const ts_mover *m, const ts_plan_box *box) {
+    int64_t bits = m->dst.element_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        if (box->loops[i].dst_bits != bits || box->loops[i].extent == 1) continue;
+        bits *= box->loops[i].extent;
+        i = -1;
+    }
+    return bits / 8;
+}
+
+/* Do most elements lie in runs so long that their ends do not matter? */
+static bool has_long_runs(const group *g) {
+    int64_t all = 0, in_long = 0;
+    for (int i = 0; i < g->count; i++) {
+        int64_t elements = count_elements(&g->boxes[i]);
+        all += elements;
+        in_long += run_bytes(g->m, &g->boxes[i]) >= LONG_RUN_BYTES ? elements : 0;
+    }
+    return in_long >= all - all / FEW;
+}
+
+/* Bands of the outermost loop, of each all boxes: lines that they share are still in a cache. */
+static void move_bands(const group *g) {
+    const ts_plan_loop loop = g->boxes[0].loops[0];
+    int64_t step = llabs(loop.dst_bits) / 8, steps = step > 0 && step < BAND_BYTES ? BAND_BYTES / step : 1;
+    for (int64_t at = 0; at < loop.extent; at += steps) {
+        for (int i = 0; i < g->count; i++) {
+            ts_plan_box box = g->boxes[i];
+            box.src_bits += at * loop.src_bits;
+            box.dst_bits += at * loop.dst_bits;
+            box.loops[0].extent = loop.extent - at < steps ? loop.extent - at : steps;
+            ts_move_box(g->m, &box);
+        }
+    }
+}
+
 void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
         group g = {.m = m};
@@ -165,6 +209,10 @@ void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
                 g.boxes[g.count++] = boxes[i];
             else
                 boxes[left++] = boxes[i];
+        }
+        if (g.count > 1 && has_long_runs(&g)) {
+            move_bands(&g);
+            continue;
         }
         if (g.count > 1 && find_blocks(&g) && is_filled(&g) && has_pieces(&g)) {
             move_group(&g);

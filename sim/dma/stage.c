@@ -12,6 +12,7 @@ enum {
     DST_RUN_BYTES = 256,   /* as many of a block should lie together in the destination */
     SRC_RUN_BYTES = 128,   /* and in the source */
     LEAST_RUN_BYTES = 256, /* of all blocks together */
+    FULL_BYTES = 16 << 10, /* smaller blocks grow */
     MOST_CARRIED = 2048,
     FILLS = 4,
 };
@@ -84,9 +85,9 @@ static void choose(const ts_mover *m, const ts_plan_box *box, int64_t *cover) {
                 extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
                           extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes));
-        if (!grows && bytes < STAGE_BYTES / 2 && src_loop >= 0)
+        if (!grows && bytes < FULL_BYTES && src_loop >= 0)
             grows = extend(box, cover, src_loop, 2, &bytes);
-        if (!grows && bytes < STAGE_BYTES / 2 && dst_loop >= 0)
+        if (!grows && bytes < FULL_BYTES && dst_loop >= 0)
             grows = extend(box, cover, dst_loop, 2, &bytes);
     } while (grows);
 }
@@ -300,7 +301,10 @@ static bool cut(stage *s, int64_t scratch_bytes) {
     int count = s->box.loop_count, width = s->in.dst.element_bits, none;
     qsort(s->box.loops, (size_t)count, sizeof s->box.loops[0], by_destination);
     if (count == 0 || s->box.loops[count - 1].dst_bits <= 0) return false;
-    for (int i = 0; i < count; i++) all[i] = s->box.loops[i].extent;
+    for (int i = 0; i < count; i++) {
+        all[i] = s->box.loops[i].extent;
+        s->in_run[i] = false;
+    }
     if (run_bits(&s->box, all, true, width, &none, NULL) / 8 < LEAST_RUN_BYTES) return false;
     choose(&s->in, &s->box, s->cover);
     int64_t run = run_bits(&s->box, s->cover, true, width, &s->along, s->in_run) / 8;
@@ -310,7 +314,12 @@ static bool cut(stage *s, int64_t scratch_bytes) {
 
 bool ts_stage_move(const ts_mover *m, const ts_plan_box *box) {
     _Alignas(LINE_OF_MEMORY) uint8_t scratch[4 * STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
-    stage s = {.in = *m, .dst = m->dst.bytes, .box = *box, .carried = carried};
+    stage s;
+    s.in = *m;
+    s.dst = m->dst.bytes;
+    s.box = *box;
+    s.carried = carried;
+    for (int i = 0; i < FILLS; i++) s.fills[i].known = false;
     if (!cut(&s, sizeof scratch)) return false;
     set_order(&s);
     set_ahead(&s);

@@ -247,8 +247,8 @@ static void random_shapes(void **state) {
     }
 }
 
-/* Of more runs than are carried at once, and runs that many blocks continue. */
-static void wide_transposes(void **state) {
+/* Of more runs than are carried at once, runs that many blocks continue, and boxes in bands. */
+static void wide_shapes(void **state) {
     static const char *const wide[][2] = {
         {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
         {"bf16[C,R]{1,0}", "bf16[C,R]{0,1}"},
@@ -256,6 +256,8 @@ static void wide_transposes(void **state) {
         {"u8[5,R,C]{2,1,0}", "u8[5,R,C]{0,1,2}"},
         {"s8[R,33,C]{2,0,1}", "s8[R,33,C]{1,0,2}"},
         {"f32[R,C]{1,0}", "bf16[R,C]{0,1}"},
+        {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{1,0}"},
+        {"bf16[R,C]{1,0:T(8,128)(2,1)}", "f32[R,C]{1,0}"},
     };
     uint64_t seed = first_seed();
     (void)state;
@@ -429,7 +431,7 @@ int main(void) {
         cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
         cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
         cmocka_unit_test(random_shapes),      cmocka_unit_test(threads_that_pay),
-        cmocka_unit_test(wide_transposes),
+        cmocka_unit_test(wide_shapes),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
 }
