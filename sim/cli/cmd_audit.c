@@ -32,7 +32,7 @@ static const cli_command usage = {
     .operands_most = 1,
     .operand_files = "r",
     .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
-             "messages (- is "
+             "messages, usage reports and buffer assignments (- is "
              "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "
              "Says what tiles "
              "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
@@ -120,7 +120,8 @@ static bool save(ts_error *err, const cli_line *line, const char *option, writer
 
 /* A table of zeros would say that all is well. */
 static bool check_any(ts_error *err, const ts_audit_result *r, const ts_audit_view *view, bool binary) {
-    if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0)
+    if (r->text->instructions > 0 || r->sum.buffers > 0 || r->group_count > 0 || r->report_count > 0 ||
+        r->figure_count > 0)
         return true;
     if (r->text->bytes == 0) return ts_error_set(err, TS_ERROR_INPUT, "%.200s is empty", view->input);
     if (binary)

@@ -133,7 +133,11 @@ static answer read_labelled(const char *at, const char *end, ts_hlo_instruction 
         const char *name = equals;
         while (name > at && name[-1] == ' ') name--;
         while (name > at && hlo_is_name(name[-1])) name--;
+        static const char again[] = "from instruction: ";
+        size_t length = sizeof again - 1, before = (size_t)(name - at);
         answer found = read_instruction(name, end, i);
+        if (before > 0 && name[-1] == '%') before--;
+        i->again = before >= length && memcmp(at + before - length, again, length) == 0;
         if (found != NOT_ONE) return found;
         equals += 3;
     }
@@ -190,7 +194,8 @@ static void give_joined(ts_hlo_reader *r) {
 static bool lacks_calls(const ts_hlo_instruction *i) {
     ts_hlo_span a = i->attributes;
     return i->opcode.length == 5 && memcmp(i->opcode.text, "while", 5) == 0 &&
-           (memmem(a.text, a.length, "condition=", 10) == NULL || memmem(a.text, a.length, "body=", 5) == NULL);
+           (memmem(a.text, a.length, "condition=", 10) == NULL ||
+            memmem(a.text, a.length, "body=", 5) == NULL);
 }
 
 /* May the next line go on with an instruction that could end here? */

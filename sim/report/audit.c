@@ -270,6 +270,31 @@ static void add_reports(const ts_audit_result *r, const ts_audit_view *view, ts_
     }
 }
 
+static void add_memory(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char logical[16];
+    if (r->figure_count + r->allocation_count == 0) return;
+    ts_text_add(out, "\nmemory that the text reports\n");
+    for (int i = 0; i < r->figure_count; i++) {
+        const ts_audit_figure *f = &r->figures[i];
+        ts_text_add(out, "  line %-6lld %12s  %s%s%s\n", (long long)f->line, f->text,
+                    f->space >= 0 ? ts_report_audit_space(f->space) : "", f->space >= 0 ? ": " : "", f->name);
+    }
+    for (int i = 0; i < r->allocation_count && i < view->rows; i++) {
+        const ts_audit_allocation *one = &r->allocations[i];
+        ts_text_add(out, "  line %-6lld %12s  %s%s%s", (long long)one->line, one->text,
+                    one->at_peak ? "live at the peak: " : "allocation", one->at_peak ? "" : ", ", one->name);
+        if (one->values > 1) ts_text_add(out, ", shared by %d values", (int)one->values);
+        if (one->shape >= 0) {
+            const ts_audit_shape *shape = &r->shapes[one->shape];
+            ts_audit_print_bytes(logical, shape->logical_bytes);
+            ts_text_add(out, ", %s of data: %s", logical, shape->text);
+        }
+        ts_text_add(out, "\n");
+    }
+    if (r->allocation_count > view->rows)
+        ts_text_add(out, "  and %d more; --all lists them\n", r->allocation_count - view->rows);
+}
+
 static void add_kinds(const ts_audit_result *r, ts_text *out) {
     char a[32];
     if (r->kind_count == 0) return;
@@ -286,6 +311,7 @@ static void add_kinds(const ts_audit_result *r, ts_text *out) {
 void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     add_head(r, view, out);
     add_sums(r, out);
+    add_memory(r, view, out);
     add_reports(r, view, out);
     add_classes(r, view, out);
     add_groups(r, view, out);

@@ -47,7 +47,7 @@ static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena
         ts_json_int(json, "padded_bytes", shape->padded_bytes);
         report_padding_json(json, shape->logical_bytes, shape->padded_bytes);
         ts_json_int(json, "widened_bytes", shape->widened_bytes);
-        ts_json_int(json, "space", shape->memory_space);
+        ts_json_int(json, "space", class->first.space);
         ts_json_bool(json, "tiles_assumed", shape->assumed);
         add_phrase(json, "cause", arena, shape, 0);
         ts_json_text(json, "first", class->first.name);
@@ -116,6 +116,39 @@ static void add_findings(ts_json *json, const ts_audit_result *r) {
     ts_json_close(json);
 }
 
+static void add_memory(ts_json *json, const ts_audit_result *r) {
+    ts_json_array(json, "memory");
+    for (int i = 0; i < r->figure_count; i++) {
+        const ts_audit_figure *f = &r->figures[i];
+        ts_json_object(json, NULL);
+        ts_json_int(json, "line", f->line);
+        ts_json_text(json, "name", f->name);
+        ts_json_int(json, "space", f->space);
+        ts_json_text(json, "reported", f->text);
+        ts_json_int(json, "bytes", f->bytes);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+    ts_json_array(json, "allocations");
+    for (int i = 0; i < r->allocation_count; i++) {
+        const ts_audit_allocation *one = &r->allocations[i];
+        const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
+        ts_json_object(json, NULL);
+        ts_json_int(json, "line", one->line);
+        ts_json_text(json, "name", one->name);
+        ts_json_int(json, "index", one->index);
+        ts_json_int(json, "space", one->space);
+        ts_json_text(json, "reported", one->text);
+        ts_json_int(json, "bytes", one->bytes);
+        ts_json_text(json, "shape", shape ? shape->text : NULL);
+        ts_json_int(json, "logical_bytes", shape ? shape->logical_bytes : 0);
+        ts_json_int(json, "values", one->values);
+        ts_json_bool(json, "at_peak", one->at_peak);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
 static void add_reports(ts_json *json, const ts_audit_result *r) {
     ts_json_array(json, "reported");
     for (int i = 0; i < r->report_count; i++) {
@@ -168,6 +201,7 @@ void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, t
     add_groups(&json, r, out->arena);
     add_findings(&json, r);
     add_reports(&json, r);
+    add_memory(&json, r);
     add_kinds(&json, r);
     ts_json_end(&json);
 }

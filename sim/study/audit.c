@@ -151,7 +151,10 @@ static int space_class(int space) {
 
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
     const shape_record *record = &a->shapes[shape];
-    space_sum *sum = &audit_sums(a, line)[space_class(record->linear.memory_space)];
+    int space = record->linear.memory_space;
+    bool headed = space == 0 && a->current < 0 && a->heading_space > 0 && opcode == TS_HLO_OP_UNKNOWN;
+    if (headed) space = a->heading_space; /* "Largest program allocations in vmem:" */
+    space_sum *sum = &audit_sums(a, line)[space_class(space)];
     const ts_audit_shape *now = audit_shape_now(a, shape);
     sum->buffers++;
     audit_add(&sum->logical, record->linear.logical_bytes);
@@ -162,6 +165,7 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode
                               .opcode = opcode,
                               .shape = shape,
                               .computation = a->current,
+                              .space = space,
                               .waste_bytes = now->padded_bytes - now->logical_bytes};
     audit_keep_buffer(a, &buffer, name);
 }
@@ -371,6 +375,9 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
     ts_audit *a = self;
     audit_forget_shapes(a);
+    uint64_t hash = audit_hash(i->name.text, i->name.length);
+    if (i->again && (a->has_entry || audit_table_get(&a->names, hash) >= 0)) return;
+    if (!i->again) a->section = SECTION_NONE;
     ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
         char kind[80];
@@ -391,7 +398,8 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
     audit_follow_value(a, i, opcode);
     read_calls(a, i, opcode);
-    if (!a->current_fused && !in_report && i->opcode.length > 0 && makes_buffer(a, i, opcode))
+    bool listed = i->again && a->value_table.count > 0; /* with the values */
+    if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
 }
@@ -406,13 +414,14 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->arena = arena;
     a->scratch = ts_arena_new();
     a->request = request;
-    a->current = AUDIT_NONE;
+    a->current = a->heading_space = a->allocation = AUDIT_NONE;
     a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message};
     a->reader = ts_hlo_new(arena, &a->events);
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->value_table, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);
     return a;
 }

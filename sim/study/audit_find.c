@@ -37,6 +37,7 @@ static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
 static int buffers_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
     if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
+    if (a->space != b->space) return a->space < b->space ? -1 : 1;
     return (a->line > b->line) - (a->line < b->line);
 }
 
@@ -59,7 +60,7 @@ static void list_buffers(ts_audit *a, ts_audit_result *r) {
     for (int64_t i = 0; i < count; i++) {
         ts_audit_buffer *buffer = &a->buffers[i];
         buffer->waste_bytes = r->shapes[buffer->shape].padded_bytes - r->shapes[buffer->shape].logical_bytes;
-        if (i == 0 || buffer->shape != buffer[-1].shape)
+        if (i == 0 || buffer->shape != buffer[-1].shape || buffer->space != buffer[-1].space)
             classes[r->class_count++] = (ts_audit_class){.shape = buffer->shape, .first = *buffer};
         ts_audit_class *class = &classes[r->class_count - 1];
         class->count += buffer->count;
@@ -444,6 +445,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     ts_hlo_finish(a->reader);
     audit_close_block(a);
     add_entry(a);
+    audit_finish_memory(a);
     audit_settle(a);
     *r = (ts_audit_result){.request = a->request,
                            .text = ts_hlo_get_counts(a->reader),
@@ -454,7 +456,11 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
                            .bitcasts = a->bitcasts,
                            .donated = a->donated,
                            .reports = a->reports,
-                           .report_count = a->report_count};
+                           .report_count = a->report_count,
+                           .figures = a->figures,
+                           .figure_count = a->figure_count,
+                           .allocations = a->allocations,
+                           .allocation_count = a->allocation_count};
     bool ruled = a->request->untiled == TS_AUDIT_UNTILED_RULE ||
                  (a->request->untiled == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
     ts_audit_shape *shapes = TS_NEW_ARRAY(a->arena, ts_audit_shape, a->shape_count + 1);

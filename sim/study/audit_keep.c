@@ -35,6 +35,7 @@ static int buffers_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
     if (a->computation != b->computation) return a->computation < b->computation ? -1 : 1;
     if (a->shape != b->shape) return a->shape < b->shape ? -1 : 1;
+    if (a->space != b->space) return a->space < b->space ? -1 : 1;
     return (a->line > b->line) - (a->line < b->line);
 }
 
@@ -49,7 +50,8 @@ static void merge_buffers(ts_audit *a) {
     qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, buffers_by_shape);
     for (int64_t i = 0; i < a->buffer_count; i++) {
         const ts_audit_buffer *now = &a->buffers[i], *last = &a->buffers[kept - 1];
-        if (kept > 0 && now->computation == last->computation && now->shape == last->shape)
+        if (kept > 0 && now->computation == last->computation && now->shape == last->shape &&
+            now->space == last->space)
             a->buffers[kept - 1].count += now->count;
         else
             a->buffers[kept++] = *now;
@@ -304,6 +306,7 @@ static void use_all(ts_audit *a, bool *used) {
         use(a, used, a->moves[i].dst);
     }
     for (int i = 0; i < a->report_count; i++) use(a, used, a->reports[i].shape);
+    for (int i = 0; i < a->allocation_count; i++) use(a, used, a->allocations[i].shape);
     for (int64_t i = 0; i < a->entry_count; i++) use(a, used, a->entry_shapes[i]);
     for (int64_t i = 0; i < a->names.capacity; i++) {
         const struct audit_slot *slot = &a->names.slots[i];
@@ -359,6 +362,8 @@ static void renumber(ts_audit *a, const int32_t *numbers) {
         if (move->src >= 0) move->src = numbers[move->src];
     }
     for (int i = 0; i < a->report_count; i++) a->reports[i].shape = numbers[a->reports[i].shape];
+    for (int i = 0; i < a->allocation_count; i++)
+        if (a->allocations[i].shape >= 0) a->allocations[i].shape = numbers[a->allocations[i].shape];
     for (int64_t i = 0; i < a->entry_count; i++) a->entry_shapes[i] = numbers[a->entry_shapes[i]];
     for (int64_t i = 0; i < a->names.capacity; i++) {
         struct audit_slot *slot = &a->names.slots[i];

@@ -78,7 +78,8 @@ static int32_t with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *
         return shape;
     bool linear = reported[0] && says(reported, record->linear.padded_bytes);
     if (linear && !says(reported, record->ruled.padded_bytes)) {
-        a->shapes[shape].ruled = record->linear; /* the text says so */
+        a->shapes[shape].ruled = record->linear; /* the text says so, for all that are alike */
+        a->shapes[shape].rule_text = NULL;
         return shape;
     }
     bool tiles = a->any_tiles; /* these were not printed */
@@ -108,16 +109,27 @@ static void compare(ts_audit *a, int64_t line, int32_t shape, const char *report
                 (!expansion[0] || strcmp(expansion, r->computed_expansion) == 0);
 }
 
+int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported) {
+    shape = with_tiles(a, line, shape, reported);
+    if (!a->shapes[shape].is_tuple) audit_add_buffer(a, line, name, TS_HLO_OP_UNKNOWN, shape);
+    compare(a, line, shape, reported, "");
+    return shape;
+}
+
 void audit_close_block(ts_audit *a) {
     report_block *block = &a->block;
     if (!block->open) return;
     block->open = false;
     if (!block->shape[0])
         audit_note(a, 1, block->line, "reported allocations without a shape", (ts_hlo_span){"", 0});
-    if (!block->shape[0]) return;
+    if (!block->shape[0]) {
+        audit_keep_block(a, AUDIT_NONE);
+        return;
+    }
     int32_t shape = audit_intern(a, block->line, (ts_hlo_span){block->shape, strlen(block->shape)});
     if (shape == AUDIT_NONE) return;
     shape = with_tiles(a, block->line, shape, block->size);
+    audit_keep_block(a, shape);
     if (!a->shapes[shape].is_tuple)
         audit_add_buffer(a, block->line, (ts_hlo_span){"", 0}, TS_HLO_OP_UNKNOWN, shape);
     bool printed = block->size[0] >= '0' && block->size[0] <= '9';
@@ -203,7 +215,14 @@ void audit_message(ts_audit *a, int64_t line, ts_hlo_span text) {
         word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
     } else if (block->open && behind(text, "Extra memory due to padding:")) {
         word_after(text, "(", block->expansion, sizeof block->expansion);
-    } else if (!block->open && !ends && !read_shapes(a, line, text)) {
-        audit_note(a, 1, line, "lines that are no HLO", text);
+    } else if (block->open && behind(text, "Allocation type: ")) {
+        const char *kind = behind(text, "Allocation type: ");
+        snprintf(block->kind, sizeof block->kind, "%.*s", (int)(text.text + text.length - kind), kind);
+    } else if (block->open || ends || behind(text, "Allocation type: ")) {
+        return;
+    } else {
+        audit_line read = audit_memory_line(a, line, text);
+        bool known = read == AUDIT_LINE_ALL || read_shapes(a, line, text);
+        if (!known && read == AUDIT_LINE_NONE) audit_note(a, 1, line, "lines that are no HLO", text);
     }
 }

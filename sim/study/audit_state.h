@@ -55,7 +55,10 @@ typedef struct {
     int64_t line;
     char size[16], unpadded[16], expansion[12];
     char shape[512];
+    char kind[24]; /* "HLO temp" */
 } report_block;
+
+typedef enum { SECTION_NONE, SECTION_LIST, SECTION_PEAK } audit_section; /* of a report of memory */
 
 struct ts_audit {
     ts_arena *arena, *scratch;
@@ -90,6 +93,14 @@ struct ts_audit {
     report_block block;
     ts_audit_report *reports;
     int report_count, report_capacity;
+    /* Reports of memory. */
+    audit_section section;
+    int heading_space; /* that the text named last; -1: none */
+    int allocation;    /* the one that values are listed of; -1: none */
+    audit_table value_table;
+    ts_audit_figure *figures;
+    ts_audit_allocation *allocations;
+    int figure_count, allocation_count, allocation_capacity;
 };
 
 enum { AUDIT_NONE = -1, AUDIT_SUMS = 1 << 16 /* computations with buffers */ };
@@ -113,6 +124,15 @@ const ts_audit_shape *audit_shape_now(const ts_audit *a,
 /* Text that is no instruction: shapes in it, and reports of sizes. */
 void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_close_block(ts_audit *a);
+/* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
+int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported);
+
+/* ---- Reports of memory (audit_memory.c) ---- */
+
+typedef enum { AUDIT_LINE_NONE, AUDIT_LINE_FIGURES, AUDIT_LINE_ALL } audit_line; /* what of it was read */
+audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text);
+void audit_keep_block(ts_audit *a, int32_t shape); /* the entry that ends, of an out-of-memory message */
+void audit_finish_memory(ts_audit *a);
 void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 /* Where what async-start moves lies, by the shape ((operands), result, ..). Left as they are: it says

@@ -425,11 +425,11 @@ def wrapped_and_short_forms():
 @test
 def out_of_memory_messages():
     """Sizes of one allocation, of an old report, of vmem, and of a tuple's table; summaries are no buffers."""
-    lines = {"lines that are no HLO": 1}
     big = "bf16[8192,65536]{1,0:T(8,128)(2,1)}"
     text = ("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Attempting to allocate 4.00G. That was not possible. There are 2.21G free.\n"
             f"Allocation (size=1073741824) would exceed memory (size=17179869184) :: #allocation5 [shape = '{big}', space=hbm, size = 0x40000000]\n")
-    result = check(text, {big: 1}, kinds=lines)
+    result = check(text, {big: 1})
+    assert [(f["name"], f["reported"]) for f in result["memory"]] == [("asked for", "4.00G"), ("free", "2.21G")]
     assert [(r["reported"], r["equal"]) for r in result["reported"]] == [("1073741824", True)]
     kernel = "bf16[8,2048,128]{2,1,0:T(16,128)(2,1)}"
     result = check(f"RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating on stack for %my.1 = {kernel} custom-call({kernel} "
@@ -441,8 +441,72 @@ def out_of_memory_messages():
                    "     Extra memory due to padding: 7.00G (8.0x expansion)\n     XLA label: copy.remat = copy(Arg_0.1)\n     Allocation type: HLO temp\n"
                    f"     ==========================\n\n  2. Size: 4.0K\n     Shape: ({A}, u32[]{{:S(2)}})\n     Unpadded size: 4.0K\n"
                    f"     XLA label: %while = ({A}, ...(+6)) while(%tuple), condition=...\n     ==========================\n", {remat: 1},
-                   kinds={**lines, NO_OPERAND: 1, "members of a tuple that the text leaves out": 1})
+                   kinds={NO_OPERAND: 1, "members of a tuple that the text leaves out": 1})
     assert [(r["reported"], r["computed"], r["equal"]) for r in result["reported"]] == [("8.00G", "8.00G", True), ("4.0K", None, False)]
+
+
+@test
+def where_memory_went():
+    """An out-of-memory message read whole: every figure, and allocations under a heading lie in its memory."""
+    shape = "f32[1024,1024]{1,0:T(8,128)}"
+    result = check(
+        "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of 15.48G hbm. Exceeded hbm "
+        "capacity by 4.52G.\n\nTotal hbm usage >= 20.52G:\n    reserved        530.00M \n    program          15.13G \n    arguments         4.87G \n\n"
+        "Output size 2.43G; shares 2.43G with arguments.\n\nProgram hbm requirement 15.13G:\n    global           276.0K\n    scoped             2.0M\n"
+        "    HLO temp         15.13G (98.9% utilization: Unpadded (7.43G) Padded (7.51G), 50.4% fragmentation (7.62G))\n\n"
+        f"  Largest program allocations in hbm:\n\n  1. Size: 4.00M\n     Shape: {shape}\n     Unpadded size: 4.00M\n     XLA label: copy.1 = copy(x)\n"
+        "     Allocation type: HLO temp\n     ==========================\n\nRan out of memory in memory space vmem. Used 17.20M of 16.00M vmem. Exceeded "
+        f"vmem capacity by 1.20M.\n\n  Largest program allocations in vmem:\n\n  1. Size: 4.00M\n     Shape: {shape}\n     Unpadded size: 4.00M\n"
+        "     Allocation type: scoped\n     ==========================\n\n  2. Size: 29.66K\n     XLA label: register allocator spill slots\n"
+        "     Allocation type: scoped\n     ==========================\n", {shape: 1}, kinds={NO_OPERAND: 1, "reported allocations without a shape": 1})
+    figures = [(f["name"], f["space"], f["reported"]) for f in result["memory"]]
+    assert figures == [("used", 0, "20.00G"), ("capacity", 0, "15.48G"), ("exceeded by", 0, "4.52G"), ("in all, at least", 0, "20.52G"),
+                       ("reserved", 0, "530.00M"), ("program", 0, "15.13G"), ("arguments", 0, "4.87G"), ("output", 0, "2.43G"),
+                       ("output that shares arguments", 0, "2.43G"), ("program", 0, "15.13G"), ("global", 0, "276.0K"), ("scoped", 0, "2.0M"),
+                       ("HLO temp", 0, "15.13G"), ("HLO temp, unpadded", 0, "7.43G"), ("HLO temp, padded", 0, "7.51G"), ("HLO temp, fragmentation", 0, "7.62G"),
+                       ("used", 1, "17.20M"), ("capacity", 1, "16.00M"), ("exceeded by", 1, "1.20M")], figures
+    assert [(s["space"], s["buffers"]) for s in result["spaces"]] == [(0, 1), (1, 1)], result["spaces"]
+    assert [(a["reported"], a["space"], a["name"], a["shape"]) for a in result["allocations"]] == [
+        ("4.00M", 0, "HLO temp", shape), ("4.00M", 1, "scoped", shape), ("29.66K", 1, "scoped", None)], result["allocations"]
+    assert result["memory"][0]["bytes"] == 20 << 30 and result["allocations"][0]["bytes"] == 4 << 20
+
+
+@test
+def usage_reports():
+    """Sizes with units are sizes, allocations that are listed twice count once, and tiles are those that explain the size."""
+    text = ("Total bytes used: 16781312 (16.00MiB)\n\nAllocations sorted by size:\n\ncumulative_size; total_size - cumulative_size; allocation\n"
+            "------------------------------------------------------------------------------\n   8.00MiB( 50%);    8.00MiB; allocation 5: size 8.00MiB, parameter 0, "
+            "shape |f32[1024,2048]| at ShapeIndex {}:\n   16.00MiB(100%);     4.0KiB; allocation 6: size 8.00MiB, preallocated-temp:\n"
+            "   16.00MiB(100%);         0B; allocation 1: size 4.0KiB, output shape is |f32[8,3]|, maybe-live-out:\n\n\n"
+            "Allocations sorted by size with their values:\nallocation 6: size 8388608, preallocated-temp:\n"
+            " value: <9 copy.1 @0> (size=8388608,offset=0): f32[1024,2048]{0,1:T(8,128)}\n value: <12 copy.2 @0> (size=512,offset=0): f32[128]{0:T(128)}\n")
+    result = check(text, {"f32[1024,2048]{1,0:T(8,128)}": 1, "f32[8,3]{1,0:T(8,128)}": 1, "f32[1024,2048]{0,1:T(8,128)}": 1, "f32[128]{0:T(128)}": 1})
+    assert [(r["reported"], r["equal"]) for r in result["reported"]] == [("8388608", True), ("512", True), ("8.00M", True), ("4.0K", True)], result["reported"]
+    assert [(f["name"], f["bytes"]) for f in result["memory"]] == [("all allocations", 16781312)]
+    assert [(a["index"], a["bytes"], a["name"], a["values"]) for a in result["allocations"]] == [
+        (5, 8 << 20, "parameter 0", 0), (6, 8 << 20, "preallocated-temp", 2), (1, 4096, "output", 0)], result["allocations"]
+
+
+@test
+def buffer_assignments():
+    """A tuple's size is its table's; instructions that each value repeats count once; what lives at the peak."""
+    near = A[:-1] + "S(1)}"
+    start = f"%s = ({near}, {A}, u32[]{{:S(2)}}) copy-start({A} %p0)"
+    text = (f"BufferAssignment:\nallocation 0: size 4096, parameter 0, shape |f32[8,128]| at ShapeIndex {{}}:\n value: <1 p0 @0> (size=4096,offset=0): {A}\n"
+            f"allocation 1: size 32, thread-local:\n value: <3 s{{}} @0> (size=32,offset=0): ({near}, {A}, u32[]{{:S(2)}})\n"
+            f"allocation 2: size 4096, color 1, preallocated-temp:\n value: <4 s{{0}} @1> (size=4096,offset=0): {near}\n"
+            "allocation 3: size 4, color 2:\n value: <5 s{2} @0> (size=4,offset=0): u32[]{:S(2)}\n value: <6 t{2} @0> (size=4,offset=0): u32[]{:S(2)}\n"
+            f"\nTotal bytes used: 8228 (8.0KiB)\n\nUsed values:\n<1 p0 @0>\n positions:\n  p0\n  s {{1}}\n uses:\n  s, operand 0\n from instruction: %p0 = {A} "
+            f"parameter(0)\n" + "".join(f"<{k} s{{{k}}} @0>\n positions:\n  s {{{k}}}\n  d\n uses:\n  d, operand 0 {{{k}}}\n from instruction: {start}\n" for k in (0, 1, 2))
+            + "\nHloLiveRange (max 3):\n  InstructionSequence:\n    0:p0\n    1:s\n  BufferLiveRange:\n    p0{}:0-3\n    s{0}:1-3\n  Live ranges at 2 (peak):\n"
+            "    s{0}: 4096 bytes (cumulative: 4096 bytes)\n    p0: 4096 bytes\n")
+    result = check(text, {A: 1, near: 1, "u32[]{:S(2)}": 2}, [("s", "space", 1)])
+    assert [(r["reported"], r["shape"], r["equal"]) for r in result["reported"]] == [
+        ("4096", A, True), ("32", None, False), ("4096", near, True), ("4", "u32[]{:S(2)}", True), ("4", "u32[]{:S(2)}", True)], result["reported"]
+    assert [(a["name"], a["bytes"]) for a in result["allocations"] if a["at_peak"]] == [("s{0}", 4096), ("p0", 4096)], result["allocations"]
+    # Behind its module nothing of it counts again.
+    module = f"HloModule m\n\nENTRY %m (p0: f32[8,128]) -> f32[8,128] {{\n  %p0 = {A} parameter(0)\n  {start}\n  ROOT %d = {near} copy-done(%s)\n}}\n\n"
+    assert [(m["first"], m["runs"]) for m in audit(module + text)["moves"]] == [("s", 1)]
 
 
 @test

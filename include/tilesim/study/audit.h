@@ -68,6 +68,7 @@ typedef struct {
     int32_t shape, computation; /* computation -1: outside any, or of a module before */
     int64_t waste_bytes;        /* of one */
     int64_t count;              /* of those that are alike, where they are many */
+    int space;                  /* where it lies: the shape's, or a heading's */
 } ts_audit_buffer;
 
 /* What a move changes. */
@@ -145,6 +146,25 @@ typedef struct {
     bool agrees, is_tuple;
 } ts_audit_report;
 
+/* A figure that the text reports of a memory: "used", "capacity", "HLO temp, padded". */
+typedef struct {
+    int64_t line, bytes;
+    const char *name;
+    char text[16];
+    int space; /* the memory that the text names; -1: none */
+} ts_audit_figure;
+
+/* An allocation that the text reports, or what lives at the peak. */
+typedef struct {
+    int64_t line, bytes;
+    char text[16];                  /* the size as printed */
+    char name[TS_AUDIT_NAME_BYTES]; /* "parameter 0", "HLO temp"; at the peak the value's */
+    int space;                      /* as of a figure */
+    int32_t index, shape;           /* -1: it has no number, no shape */
+    int32_t values;                 /* that share it, where they are listed */
+    bool at_peak;
+} ts_audit_allocation;
+
 typedef struct {
     const ts_audit_request *request;
     const ts_hlo_counts *text;
@@ -167,6 +187,9 @@ typedef struct {
     const ts_audit_kind *kinds;
     int report_count, reports_agreeing, reports_compared;
     const ts_audit_report *reports;
+    int figure_count, allocation_count;
+    const ts_audit_figure *figures;
+    const ts_audit_allocation *allocations; /* largest first; then those at the peak */
     int64_t plans_priced, scaled_moves;
 } ts_audit_result;
 

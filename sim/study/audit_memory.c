@@ -1,0 +1,317 @@
+/* What compilers report of memory: out-of-memory messages, usage reports and buffer assignments. Their
+ * figures, the allocations with their sizes, and what is live at the peak. Source: XLA buffer_assignment.cc,
+ * hlo_live_range.cc (printing), and messages of TPU compilers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { FIGURES = 256, ALLOCATIONS = 1 << 14, WORD = 16 };
+
+static const char *find(ts_hlo_span text, const char *label) {
+    const char *at = memmem(text.text, text.length, label, strlen(label));
+    return at ? at + strlen(label) : NULL;
+}
+
+static ts_hlo_span from(ts_hlo_span text, const char *at) {
+    return (ts_hlo_span){at, (size_t)(text.text + text.length - at)};
+}
+
+/* "8.00MiB", "276.0K", "4096", "0B" as printed, without "iB"; behind it, or NULL: none is there. */
+static const char *read_size(ts_hlo_span text, char word[WORD], int64_t *bytes) {
+    static const char units[] = "KMGTPE";
+    const char *at = text.text, *end = at + text.length;
+    size_t length = 0;
+    while (at < end && (*at == ' ' || *at == '(' || *at == '*')) at++;
+    if (at == end || *at < '0' || *at > '9') return NULL;
+    double value = 0, place = 0;
+    for (; at < end && length < WORD - 2; at++) {
+        if ((*at < '0' || *at > '9') && (*at != '.' || place > 0)) break;
+        word[length++] = *at;
+        if (*at == '.')
+            place = 1;
+        else if (place > 0)
+            value += (double)(*at - '0') * (place /= 10);
+        else
+            value = 10 * value + (*at - '0');
+    }
+    if (word[length - 1] == '.') length--, at--; /* the sentence's */
+    const char *unit = at < end ? memchr(units, *at, sizeof units - 1) : NULL;
+    for (const char *u = units; unit && u <= unit; u++) value *= 1024;
+    if (unit || (at < end && *at == 'B')) word[length++] = *at++;
+    if (unit && end - at >= 2 && memcmp(at, "iB", 2) == 0) at += 2;
+    word[length] = '\0';
+    *bytes = value < 9e18 ? (int64_t)value : INT64_MAX;
+    return at;
+}
+
+/* ---- Figures ---- */
+
+/* XLA's number of a memory whose name the text begins with; AUDIT_NONE: it is none. */
+static int space_named(ts_hlo_span text) {
+    static const struct {
+        const char *name;
+        int space;
+    } names[] = {{"hbm", 0}, {"vmem", 1}, {"sflag", 2}, {"cmem", 3}, {"host", 5}, {"smem", 6}};
+    while (text.length > 0 && (*text.text == ' ' || *text.text == '*')) text.text++, text.length--;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ts_hlo_begins(text, names[i].name)) return names[i].space;
+    return AUDIT_NONE;
+}
+
+static void add_figure(ts_audit *a, int64_t line, const char *name, const char *word, int64_t bytes) {
+    if (!a->figures) a->figures = TS_NEW_ARRAY(a->arena, ts_audit_figure, FIGURES);
+    if (a->figure_count == FIGURES) {
+        audit_note(a, 1, line, "figures of memory beyond those that are kept", (ts_hlo_span){"", 0});
+        return;
+    }
+    ts_audit_figure *f = &a->figures[a->figure_count++];
+    *f = (ts_audit_figure){.line = line, .name = name, .space = a->heading_space, .bytes = bytes};
+    snprintf(f->text, sizeof f->text, "%s", word);
+}
+
+/* `label` is followed by a size, or by a memory's name and `then` and a size. At the beginning of the line:
+ * such words are everywhere. */
+static const struct {
+    const char *label, *then, *name;
+    bool first;
+} figures[] = {{"Used ", NULL, "used", false},
+               {"Exceeded ", "capacity by ", "exceeded by", false},
+               {"Attempting to allocate ", NULL, "asked for", false},
+               {"Attempting to reserve ", NULL, "asked for", false},
+               {"There are ", NULL, "free", false},
+               {"Total ", "usage >= ", "in all, at least", true},
+               {"reserved ", NULL, "reserved", true},
+               {"program ", NULL, "program", true},
+               {"arguments ", NULL, "arguments", true},
+               {"Output size ", NULL, "output", false},
+               {"shares ", NULL, "output that shares arguments", false},
+               {"Program ", "requirement ", "program", false},
+               {"global ", NULL, "global", true},
+               {"scoped ", NULL, "scoped", true},
+               {"overlays ", NULL, "overlays", true},
+               {"HLO temp ", NULL, "HLO temp", true},
+               {"Unpadded (", NULL, "HLO temp, unpadded", false},
+               {" Padded (", NULL, "HLO temp, padded", false},
+               {"% fragmentation (", NULL, "HLO temp, fragmentation", false},
+               {"Scoped allocation with size ", NULL, "scoped allocation", false},
+               {" and limit ", NULL, "limit", false},
+               {"Total bytes used: ", NULL, "all allocations", true},
+               {"Total bytes: ", NULL, "all allocations", true},
+               {"parameter allocation: ", NULL, "parameters", true},
+               {"constant allocation: ", NULL, "constants", true},
+               {"maybe_live_out allocation: ", NULL, "results", true},
+               {"preallocated temp allocation: ", NULL, "temporaries", true},
+               {"preallocated temp fragmentation: ", NULL, "fragmentation of temporaries", true},
+               {"total allocation: ", NULL, "all allocations", true},
+               {"total fragmentation: ", NULL, "fragmentation", true}};
+
+static bool read_figure(ts_audit *a, int64_t line, ts_hlo_span text, size_t which) {
+    char word[WORD];
+    int64_t bytes;
+    const char *at = find(text, figures[which].label), *behind;
+    if (!at || (figures[which].first && at != text.text + strlen(figures[which].label))) return false;
+    if (figures[which].then) {
+        int space = space_named(from(text, at));
+        at = find(from(text, at), figures[which].then);
+        if (!at || space == AUDIT_NONE) return false;
+        a->heading_space = space;
+    }
+    if (!(behind = read_size(from(text, at), word, &bytes))) return false;
+    /* "Used 20.00G of 15.48G hbm." */
+    char limit[WORD];
+    int64_t most;
+    const char *of = ts_hlo_begins(from(text, behind), " of ") ? behind + 4 : NULL;
+    if (of) of = read_size(from(text, of), limit, &most);
+    int space = of ? space_named(from(text, of)) : AUDIT_NONE;
+    if (space != AUDIT_NONE) a->heading_space = space;
+    add_figure(a, line, figures[which].name, word, bytes);
+    if (of) add_figure(a, line, "capacity", limit, most);
+    return true;
+}
+
+/* Figures, and the headings of lists. */
+static bool read_figures(ts_audit *a, int64_t line, ts_hlo_span text) {
+    bool any = false;
+    const char *heading = find(text, "allocations in "), *space = find(text, "in memory space ");
+    if (!heading) heading = space;
+    if (heading && space_named(from(text, heading)) != AUDIT_NONE) {
+        a->heading_space = space_named(from(text, heading));
+        any = true;
+    }
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) any |= read_figure(a, line, text, i);
+    return any;
+}
+
+/* ---- Allocations ---- */
+
+/* NULL: there are too many. */
+static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char *word, int64_t bytes) {
+    if (a->allocation_count == ALLOCATIONS) {
+        audit_note(a, 1, line, "allocations beyond those that are kept", (ts_hlo_span){"", 0});
+        return NULL;
+    }
+    if (a->allocation_count == a->allocation_capacity) {
+        int capacity = a->allocation_capacity ? 2 * a->allocation_capacity : 64;
+        a->allocations = ts_arena_grow(a->arena, a->allocations, (size_t)a->allocation_count,
+                                       (size_t)capacity, sizeof *a->allocations);
+        a->allocation_capacity = capacity;
+    }
+    ts_audit_allocation *made = &a->allocations[a->allocation_count++];
+    *made = (ts_audit_allocation){
+        .line = line, .bytes = bytes, .space = a->heading_space, .shape = AUDIT_NONE, .index = AUDIT_NONE};
+    snprintf(made->text, sizeof made->text, "%s", word);
+    return made;
+}
+
+static void name_it(char out[TS_AUDIT_NAME_BYTES], ts_hlo_span text) {
+    text = ts_hlo_trim(text);
+    size_t length = text.length < TS_AUDIT_NAME_BYTES ? text.length : TS_AUDIT_NAME_BYTES - 1;
+    for (size_t i = 0; i < length; i++) {
+        char c = text.text[i];
+        out[i] = (char)(c < ' ' || c > '~' ? '?' : c);
+    }
+    out[length] = '\0';
+}
+
+void audit_keep_block(ts_audit *a, int32_t shape) {
+    const report_block *block = &a->block;
+    char word[WORD];
+    int64_t bytes;
+    ts_hlo_span size = {block->size, strlen(block->size)};
+    if (!read_size(size, word, &bytes)) return;
+    ts_audit_allocation *made = new_allocation(a, block->line, word, bytes);
+    if (!made) return;
+    made->shape = shape;
+    name_it(made->name, (ts_hlo_span){block->kind, strlen(block->kind)});
+}
+
+/* "parameter 0", "preallocated-temp": what follows the size, without the shape. */
+static void name_kind(ts_audit_allocation *made, ts_hlo_span rest) {
+    const char *shape = find(rest, "shape ");
+    const char *comma = memchr(rest.text, ',', rest.length);
+    if (comma) rest = from(rest, comma + 1);
+    if (shape && shape - 6 >= rest.text) rest.length = (size_t)(shape - 6 - rest.text);
+    while (rest.length > 0 && strchr(":, ", rest.text[rest.length - 1])) rest.length--;
+    name_it(made->name, shape && rest.length == 0 ? (ts_hlo_span){"output", 6} : rest);
+}
+
+/* allocation 5: size 8.00MiB, parameter 0, shape |f32[1024,2048]| at ShapeIndex {}: */
+static bool read_allocation(ts_audit *a, int64_t line, ts_hlo_span text) {
+    char word[WORD], *end;
+    int64_t bytes;
+    const char *number = find(text, "allocation ");
+    const char *size = number ? find(from(text, number), ": size ") : NULL;
+    if (!size || *number < '0' || *number > '9') return false;
+    const char *behind = read_size(from(text, size), word, &bytes);
+    long index = strtol(number, &end, 10);
+    if (!behind || end + 7 != size) return false;
+    a->allocation = AUDIT_NONE;
+    for (int i = a->allocation_count - 1; i >= 0 && a->allocation == AUDIT_NONE; i--)
+        if (a->allocations[i].index == (int32_t)index) a->allocation = i; /* listed before */
+    if (a->allocation != AUDIT_NONE) return true;
+    ts_audit_allocation *made = new_allocation(a, line, word, bytes);
+    if (!made) return true;
+    made->index = (int32_t)index;
+    a->allocation = a->allocation_count - 1;
+    ts_hlo_span rest = from(text, behind);
+    const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
+    made->space = color ? (int)strtol(color, &end, 10) : 0;
+    name_kind(made, rest);
+    const char *bar = memchr(rest.text, '|', rest.length), *close = NULL;
+    if (bar) close = memchr(bar + 1, '|', (size_t)(text.text + text.length - bar - 1));
+    if (close) made->shape = audit_intern(a, line, (ts_hlo_span){bar + 1, (size_t)(close - bar - 1)});
+    return true;
+}
+
+/* value: <6 p0 @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)} */
+static bool read_value(ts_audit *a, int64_t line, ts_hlo_span text) {
+    char word[WORD];
+    int64_t bytes;
+    const char *at = find(text, "value: <"), *size = at ? find(from(text, at), "(size=") : NULL,
+               *shape = size ? find(from(text, size), "): ") : NULL;
+    if (!shape || !read_size(from(text, size), word, &bytes)) return false;
+    const char *name = memchr(at, ' ', (size_t)(size - at));
+    const char *end = name ? memchr(name + 1, ' ', (size_t)(size - name - 1)) : NULL;
+    ts_hlo_span named = end ? (ts_hlo_span){name + 1, (size_t)(end - name - 1)} : (ts_hlo_span){"", 0};
+    if (a->allocation != AUDIT_NONE) a->allocations[a->allocation].values++;
+    uint64_t hash = audit_hash(at, (size_t)(size - at));
+    if (audit_table_get(&a->value_table, hash) >= 0) return true; /* listed before */
+    audit_table_put(&a->value_table, hash, 0);
+    int32_t number = audit_intern(a, line, ts_hlo_trim(from(text, shape)));
+    if (number != AUDIT_NONE) audit_add_reported(a, line, named, number, word);
+    return true;
+}
+
+/* ---- What lives at the peak ---- */
+
+static bool begins_section(ts_audit *a, ts_hlo_span text) {
+    static const struct {
+        const char *begins;
+        audit_section section;
+    } sections[] = {{"BufferAssignment:", SECTION_LIST},
+                    {"BufferAssignment stats:", SECTION_LIST},
+                    {"Allocations sorted by size", SECTION_LIST},
+                    {"cumulative_size; total_size", SECTION_LIST},
+                    {"Used values:", SECTION_LIST},
+                    {"HloLiveRange (", SECTION_LIST},
+                    {"InstructionSequence:", SECTION_LIST},
+                    {"BufferLiveRange:", SECTION_LIST},
+                    {"Live ranges at ", SECTION_PEAK},
+                    {"Stack trace breakdown for peak", SECTION_LIST}};
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        if (!ts_hlo_begins(text, sections[i].begins)) continue;
+        a->section = sections[i].section;
+        return true;
+    }
+    return false;
+}
+
+/* name{}: 16 bytes (cumulative: 16 bytes) */
+static void read_live(ts_audit *a, int64_t line, ts_hlo_span text) {
+    char word[WORD];
+    int64_t bytes;
+    const char *colon = find(text, ": "), *end = colon ? read_size(from(text, colon), word, &bytes) : NULL;
+    if (!end || !ts_hlo_begins(from(text, end), " bytes")) return;
+    ts_audit_allocation *made = new_allocation(a, line, word, bytes);
+    if (!made) return;
+    made->at_peak = true;
+    name_it(made->name, (ts_hlo_span){text.text, (size_t)(colon - 2 - text.text)});
+}
+
+/* A line of the lists of values, positions, uses and ranges, which say where and when, not how much. */
+static bool is_listed(ts_hlo_span text) {
+    char last = text.length > 0 ? text.text[text.length - 1] : ' ';
+    const char *blank = memchr(text.text, ' ', text.length);
+    return *text.text == '<' || last == ':' || !blank || blank[1] == '{' || find(text, ", operand ") ||
+           find(text, " bytes") || ts_hlo_begins(text, "The rest ");
+}
+
+audit_line audit_memory_line(ts_audit *a, int64_t line, ts_hlo_span text) {
+    if (read_allocation(a, line, text)) return a->section = SECTION_LIST, AUDIT_LINE_ALL;
+    if (read_value(a, line, text) || begins_section(a, text)) return AUDIT_LINE_ALL;
+    if (read_figures(a, line, text)) return AUDIT_LINE_FIGURES;
+    if (a->section == SECTION_PEAK) read_live(a, line, text);
+    return a->section != SECTION_NONE && is_listed(text) ? AUDIT_LINE_ALL : AUDIT_LINE_NONE;
+}
+
+/* ---- The end ---- */
+
+static int by_bytes(const void *x, const void *y) {
+    const ts_audit_allocation *a = x, *b = y;
+    if (a->at_peak != b->at_peak) return a->at_peak - b->at_peak;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+void audit_finish_memory(ts_audit *a) {
+    for (int i = 0; i < a->allocation_count; i++) {
+        ts_audit_allocation *one = &a->allocations[i];
+        if (one->index == AUDIT_NONE || one->values > 0 || one->shape == AUDIT_NONE) continue;
+        ts_hlo_span name = {one->name, strlen(one->name)};
+        one->shape = audit_add_reported(a, one->line, name, one->shape, one->text);
+    }
+    if (a->allocation_count > 0)
+        qsort(a->allocations, (size_t)a->allocation_count, sizeof *a->allocations, by_bytes);
+}
