@@ -223,39 +223,56 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
     return true;
 }
 
-/* Opens the right sides, and finds the shape that all have in common. */
-static bool open_links(evaluator *in, const node *const *chained, const stream *first, chain *c,
-                       walk *shape) {
-    stream so_far = *first;
-    for (size_t i = 0; i < c->count; i++) {
-        stream *right = ts_reference_open(in, chained[i]->items[1]);
-        if (!right || !ts_stream_common(in, chained[i], &so_far, right, shape)) return false;
-        c->links[i] = (chain_link){chained[i], right};
-        so_far.rank = shape->rank;
-        memcpy(so_far.dims, shape->dims, sizeof so_far.dims);
-    }
-    return true;
-}
-
-/* One stream, however long: reading does not go as deep as the text is long. */
-static stream *open_chain(evaluator *in, const node *tree) {
-    walk shape;
-    chain *c = TS_NEW(in->arena, chain);
-    const node *const *chained = unchain(in->arena, tree, &c->count);
-    stream *first = ts_reference_open(in, chained[0]->items[0]);
-    c->links = TS_NEW_ARRAY(in->arena, chain_link, c->count);
-    c->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
-    if (!first || !open_links(in, chained, first, c, &shape)) return NULL;
-    stream *made = ts_stream_elements(in, tree, &shape, &first, 1);
+/* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such. */
+static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
+    stream *made = ts_stream_elements(in, c->links[0].place, shape, &first, 1);
     for (size_t i = 0; made && i < c->count; i++) {
-        stream *right = c->links[i].right = ts_stream_broadcast(in, c->links[i].right, &shape);
+        stream *right = c->links[i].right = ts_stream_broadcast(in, c->links[i].right, shape);
         if (!right) return NULL;
         made->cheap = made->cheap && right->cheap;
     }
     if (!made) return NULL;
+    c->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
     made->read = read_chain;
     made->state = c;
     return made;
+}
+
+static bool same_shape(const stream *a, const walk *b) {
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++) same = a->dims[i] == b->dims[i];
+    return same;
+}
+
+/* One stream for each shape that a chain has, however long it is: reading does not go as deep as the text is
+ * long. */
+static stream *open_chain(evaluator *in, const node *tree) {
+    size_t count;
+    const node *const *chained = unchain(in->arena, tree, &count);
+    chain_link *links = TS_NEW_ARRAY(in->arena, chain_link, count);
+    stream *first = ts_reference_open(in, chained[0]->items[0]);
+    chain *part = NULL;
+    walk shape, grown;
+    for (size_t i = 0; first && i < count; i++) {
+        stream *right = ts_reference_open(in, chained[i]->items[1]), so_far = *first;
+        if (part) {
+            so_far.rank = shape.rank;
+            memcpy(so_far.dims, shape.dims, sizeof so_far.dims);
+        }
+        if (!right || !ts_stream_common(in, chained[i], &so_far, right, &grown)) return NULL;
+        links[i] = (chain_link){chained[i], right};
+        if (part && !same_shape(&so_far, &grown)) {
+            if (!(first = open_part(in, first, &shape, part))) return NULL;
+            part = NULL;
+        }
+        if (!part) {
+            part = TS_NEW(in->arena, chain);
+            *part = (chain){.links = &links[i]};
+        }
+        part->count++;
+        shape = grown;
+    }
+    return first ? open_part(in, first, &shape, part) : NULL;
 }
 
 static stream *open_call(evaluator *in, const node *tree) {

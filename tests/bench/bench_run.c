@@ -110,7 +110,7 @@ static const struct {
 };
 enum { WHOLE = sizeof whole / sizeof whole[0] };
 
-/* What the children find: seconds of the inputs (made and stored), of the machine, of all; bytes of the values
+/* What the children find: seconds of the inputs (made, stored), of the machine, of all; bytes of the values
  * that the host knows. */
 typedef struct {
     double inputs, machine, all, values;
