@@ -25,8 +25,8 @@ static void help(FILE *out) {
           "Simulates a TPU-style machine: its kernels, its memories and its tensor layouts.\n\n",
           out);
     for (const command *c = commands; c->name; c++) fprintf(out, "  %-10s %s\n", c->name, c->summary);
-    fputs("\ntilesim COMMAND --help   what a command does, with an example\n"
-          "tilesim --version        the version\n",
+    fputs("\ntilesim help COMMAND     what a command does, with an example; also tilesim COMMAND --help, -h\n"
+          "tilesim --version, -V    the version\n",
           out);
 }
 
@@ -37,18 +37,34 @@ static int unknown(const char *word) {
     return cli_fail_with_help(&err, "tilesim", "`tilesim --help` lists the commands\n");
 }
 
+static const command *find(const char *name) {
+    for (const command *c = commands; c->name; c++)
+        if (strcmp(name, c->name) == 0) return c;
+    return NULL;
+}
+
+/* tilesim help COMMAND is tilesim COMMAND --help. */
+static int help_with(int argc, char **argv) {
+    static char option[] = "--help";
+    if (argc < 3 || argv[2][0] == '-' || strcmp(argv[2], "help") == 0) return help(stdout), 0;
+    const command *c = find(argv[2]);
+    char *words[] = {argv[2], option, NULL};
+    return c ? c->run(2, words) : unknown(argv[2]);
+}
+
 static int dispatch(int argc, char **argv) {
     if (argc < 2) return help(stderr), EXIT_USAGE;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help(stdout), 0;
-    if (strcmp(argv[1], "--version") == 0) return puts("tilesim " TS_VERSION), 0;
-    for (const command *c = commands; c->name; c++)
-        if (strcmp(argv[1], c->name) == 0) return c->run(argc - 1, argv + 1);
-    cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
-    return unknown(argv[1]);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return puts("tilesim " TS_VERSION), 0;
+    if (strcmp(argv[1], "help") == 0) return help_with(argc, argv);
+    const command *c = find(argv[1]);
+    return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
 }
 
 int main(int argc, char **argv) {
     cli_reserve_descriptors();
+    cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     cli_remove_files_on_signals();
     ts_arena_set_oom(cli_out_of_memory);
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */

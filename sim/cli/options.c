@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "files.h"
+#include "tilesim/base/version.h"
 
-enum { MAX_OPTIONS = 32, HELP = 256, FIRST_OPTION };
+enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
 
 enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
 
@@ -50,7 +51,8 @@ static void add_option(ts_text *out, const cli_option *option) {
 }
 
 static void print_help(const cli_line *line) {
-    static const cli_option help = {"help", 'h', NULL, "print this"};
+    static const cli_option others[] = {{"help", 'h', NULL, "print this"},
+                                        {"version", 'V', NULL, "print the version"}};
     const cli_command *command = line->command;
     ts_text out;
     ts_text_init(&out, line->arena);
@@ -58,8 +60,15 @@ static void print_help(const cli_line *line) {
     add_wrapped(&out, command->about, 0);
     ts_text_add_char(&out, '\n');
     for (int i = 0; i < command->option_count; i++) add_option(&out, &command->options[i]);
-    add_option(&out, &help);
+    for (int i = 0; i < 2; i++) add_option(&out, &others[i]);
     ts_text_add(&out, "\nexample:\n%s", command->example);
+    cli_print(&out);
+}
+
+static void print_version(const cli_line *line) {
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    ts_text_add(&out, "tilesim " TS_VERSION "\n");
     cli_print(&out);
 }
 
@@ -80,7 +89,7 @@ static void refused_name(const cli_command *command, char *const *argv, char out
     else if (optopt < HELP)
         snprintf(out, 64, "-%c", optopt);
     else
-        snprintf(out, 64, "--%s", optopt == HELP ? "help" : command->options[optopt - FIRST_OPTION].name);
+        snprintf(out, 64, "--%s", optopt == HELP ? "help" : optopt == VERSION ? "version" : command->options[optopt - FIRST_OPTION].name);
 }
 
 static void refuse_option(cli_line *line, bool value_missing, char *const *argv) {
@@ -115,8 +124,9 @@ static void fill_tables(const cli_command *command, struct option *longs, char *
         if (option->letter && option->argument) *shorts++ = ':';
     }
     longs[command->option_count] = (struct option){"help", no_argument, NULL, HELP};
-    longs[command->option_count + 1] = (struct option){0};
-    memcpy(shorts, "h", 2);
+    longs[command->option_count + 1] = (struct option){"version", no_argument, NULL, VERSION};
+    longs[command->option_count + 2] = (struct option){0};
+    memcpy(shorts, "hV", 3);
 }
 
 static int option_of_letter(const cli_command *command, int letter) {
@@ -126,8 +136,8 @@ static int option_of_letter(const cli_command *command, int letter) {
 }
 
 static bool read_options(cli_line *line, int argc, char **argv) {
-    struct option longs[MAX_OPTIONS + 1];
-    char shorts[2 * MAX_OPTIONS + 4];
+    struct option longs[MAX_OPTIONS + 2];
+    char shorts[2 * MAX_OPTIONS + 5];
     fill_tables(line->command, longs, shorts);
     opterr = 0;
     optind = 1;
@@ -136,6 +146,7 @@ static bool read_options(cli_line *line, int argc, char **argv) {
         if (found == -1) break;
         if (found == '?' || found == ':') return refuse_option(line, found == ':', argv), false;
         if (found == HELP || found == 'h') return print_help(line), false;
+        if (found == VERSION || found == 'V') return print_version(line), false;
         int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
         line->given[line->given_count++] = (struct cli_given){option, optarg ? optarg : ""};
     }

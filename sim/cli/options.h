@@ -26,7 +26,7 @@ typedef struct {
     const char *about;   /* whole lines */
     const char *example; /* whole lines, each indented by four */
     int option_count;
-    const cli_option *options; /* every command also has --help */
+    const cli_option *options; /* every command also has --help and --version */
 } cli_command;
 
 typedef struct {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plain.h"
+
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
 static double row_hit_rate(const ts_hbm_stats *s) {
@@ -131,7 +133,23 @@ static void add_runs(const ts_hbm_accuracy *a, const char *config, bool with_dra
     }
 }
 
+static void add_body(const ts_hbm_accuracy *accuracy, ts_text *out) {
+    add_sequences(accuracy, out);
+    add_groups(accuracy, out);
+    ts_text_add(out, "\nHBM2, one stack, 64 KiB of look-ahead, in cycles of 1 ns:\n\n");
+    add_runs(accuracy, "hbm2_8ch", true, out);
+    ts_text_add(out, "\nHBM3, one stack, 64 KiB of look-ahead, in half cycles of 0.625 ns:\n\n");
+    add_runs(accuracy, "hbm3_16ch", false, out);
+}
+
 void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
+    ts_text body;
+    ts_text_init(&body, out->arena);
+    add_body(accuracy, &body);
+    report_plain(&body, out);
+}
+
+void ts_report_hbm_accuracy_markdown(const ts_hbm_accuracy *accuracy, ts_text *out) {
     ts_text_add(
         out,
         "## HBM time\n\n"
@@ -144,9 +162,8 @@ void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
         "channels\n"
         "that share no command bus. The driver of DRAMsim3's runs counts one cycle more than there are: it "
         "is\n"
-        "taken off. Neither simulator has been checked against HBM itself. `tilesim validate hbm` writes "
-        "this\n"
-        "section.\n\n"
+        "taken off. Neither simulator has been checked against HBM itself. `tilesim validate hbm\n"
+        "--markdown` writes this section.\n\n"
         "Traces that both have run as well (`tests/data/hbm_traces`), with gaps, hot rows and refreshes bank by "
         "bank,\n"
         "take the same cycles too. Two things are not as there. With closed pages, Ramulator closes a row (RDA, "
@@ -158,12 +175,7 @@ void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out) {
         "DRAMsim3's controller stands still for ever, as the oldest write to be drained waits for a read that "
         "is not\n"
         "taken before the writes, `per_bank` says so.\n\n");
-    add_sequences(accuracy, out);
-    add_groups(accuracy, out);
-    ts_text_add(out, "\nHBM2, one stack, 64 KiB of look-ahead, in cycles of 1 ns:\n\n");
-    add_runs(accuracy, "hbm2_8ch", true, out);
-    ts_text_add(out, "\nHBM3, one stack, 64 KiB of look-ahead, in half cycles of 0.625 ns:\n\n");
-    add_runs(accuracy, "hbm3_16ch", false, out);
+    add_body(accuracy, out);
 }
 
 /* ---- JSON. ---- */

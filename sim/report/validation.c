@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plain.h"
 #include "tilesim/report/machine.h"
 
 static void add_goal(ts_text *out, const ts_work_group *g) {
@@ -25,9 +26,8 @@ static const char introduction[] =
     "transfer on the machine of its chip; errors are |simulated / measured - 1| in per cent, and a row that\n"
     "is not modelled counts as 100. The roofline is what the published peaks alone say: bytes / bandwidth "
     "or\n"
-    "operations / rate, whichever is more, with the same launch and dispatch. `tilesim validate` writes "
-    "this\n"
-    "section; `--rows` adds every row.\n\n";
+    "operations / rate, whichever is more, with the same launch and dispatch. `tilesim validate\n"
+    "--markdown` writes this section; `--rows` adds every row.\n\n";
 
 static void add_groups(const ts_validation *v, ts_text *out) {
     ts_text_add(out, "| group | rows | modelled | median | 90th percentile | worst | goal | roofline: median "
@@ -95,14 +95,26 @@ static void add_rows(const ts_validation *v, ts_text *out) {
     ts_text_add_char(out, '\n');
 }
 
-void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
-    if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
-    ts_text_add(out, "%s", introduction);
+static void add_body(const ts_validation *v, bool rows, ts_text *out) {
     add_groups(v, out);
     add_remarks(v, out);
     add_unmodelled(v, out);
     if (rows) add_rows(v, out);
     out->bytes[--out->length] = '\0'; /* no empty line at the end */
+}
+
+void ts_report_validation_markdown(const ts_validation *v, bool rows, ts_text *out) {
+    ts_text_add(out, "%s", introduction);
+    add_body(v, rows, out);
+}
+
+void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
+    ts_text body;
+    ts_text_init(&body, out->arena);
+    add_body(v, rows, &body);
+    if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
+    ts_text_add(out, "errors     |simulated / measured - 1|, per cent; a row that is not modelled counts as 100\n\n");
+    report_plain(&body, out);
 }
 
 /* ---- JSON ---- */

@@ -91,7 +91,7 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
 static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
     const ts_machine *machine = machine_of(err, f);
     if (machine == NULL) return false;
-    if (!ts_validate(err, f->arena, f->table, machine, v)) return false;
+    if (!ts_validate(err, f->arena, f->table, machine, NULL, v)) return false;
     for (int i = 0; i < v->row_count; i++) {
         if (!f->used[i]) continue;
         if (v->rows[i].reason != NULL)
@@ -296,7 +296,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, cons
     c->field_count = f.count;
     f.used = TS_NEW_ARRAY(arena, bool, table->count + 1);
     f.residual = TS_NEW_ARRAY(arena, double, table->count + 1);
-    if (!ts_validate(err, arena, table, c->before, &c->first)) return false;
+    if (!ts_validate(err, arena, table, c->before, NULL, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", c->before->title);
@@ -308,7 +308,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, cons
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
     c->after = machine_of(err, &f);
-    return c->after != NULL && ts_validate(err, arena, table, c->after, &c->last);
+    return c->after != NULL && ts_validate(err, arena, table, c->after, NULL, &c->last);
 }
 
 bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,

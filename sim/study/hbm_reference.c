@@ -159,7 +159,9 @@ bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *referen
     return done;
 }
 
-bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy) {
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
+                             void (*progress)(void *self, int64_t done, int64_t of), void *self,
+                             ts_hbm_accuracy *accuracy) {
     *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count)};
     for (int k = 0; k < 2; k++) {
         accuracy->sequences[k] = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count);
@@ -175,6 +177,7 @@ bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *ac
         comparison->reference = reference;
         if (!ts_hbm_reference_run(err, reference, &comparison->run)) return false;
         accuracy->run_count++;
+        if (progress) progress(self, i + 1, ts_hbm_reference_count);
     }
     return true;
 }

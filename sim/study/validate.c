@@ -118,7 +118,7 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
 }
 
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
-                 ts_validation *v) {
+                 const ts_validate_watch *watch, ts_validation *v) {
     machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
     *v = (ts_validation){.machine = machine,
                          .rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
@@ -127,6 +127,7 @@ bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const
     for (int i = 0; i < table->count; i++) {
         v->rows[i].row = &table->rows[i];
         if (!validate_row(err, &m, &v->rows[i])) return false;
+        if (watch) watch->row(watch->self, i + 1, table->count);
     }
     for (int g = 0; g < ts_work_group_count; g++)
         v->group_count += summarise_group(arena, v, &ts_work_groups[g], &v->groups[v->group_count]);

@@ -20,6 +20,17 @@ def version():
 
 
 @test
+def version_and_help_everywhere():
+    version = expect(["--version"])
+    assert expect(["-V"]) == version and expect(["help"]) == expect(["--help"]) == expect(["help", "help"]) == expect(["help", "-h"])
+    for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+        text = expect([name, "--help"])
+        assert expect([name, "-h"]) == expect(["help", name]) == text and "-V, --version" in text
+        assert expect([name, "-V"]) == expect([name, "--version"]) == version
+    expect(["help", "layuot"], 2, "", "tilesim: error: unknown command 'layuot'; did you mean 'layout'?\n`tilesim --help` lists the commands\n")
+
+
+@test
 def help_lists_every_command():
     names = re.findall(r"^COMMAND\((\w+),", (ROOT / "sim/cli/commands.def").read_text(), re.MULTILINE)
     text = expect(["--help"])

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, expect, main, test
+from cli import BUILD, expect, main, run, test
 
 ROOT = Path(__file__).parent.parent.parent
 SLOW = "asan" in str(BUILD)  # the same figures, 20 times slower
@@ -24,8 +24,8 @@ def section(title):
 def accuracy_of_hbm_time():
     if SLOW:
         return
-    assert expect(["validate", "hbm"]) == section("HBM time"), "run: tilesim validate hbm"
-    figures = json.loads(expect(["validate", "hbm", "--json"]))
+    assert expect(["validate", "hbm", "--markdown"], err=None) == section("HBM time"), "run: tests/update.py"
+    figures = json.loads(expect(["validate", "hbm", "--json"], err=None))
     assert figures["schema"] == "tilesim.validate" and len(figures["sequences"]) == 16 and len(figures["runs"]) == 291
     for run in figures["sequences"] + figures["runs"]:
         assert run["cycles"] == run["reference_cycles"], run
@@ -51,7 +51,31 @@ def bad_input():
 def accuracy_of_tpu_times():
     if SLOW:
         return
-    assert expect(["validate"]) == section("TPU times"), "run: tests/update.py"
+    code, out, err = run("validate", "--markdown")
+    assert (code, out) == (0, section("TPU times")), "run: tests/update.py"
+    assert re.fullmatch(r"note: \d+ measurements take some \d+ seconds\n", err), err
+
+
+@test
+def a_table_for_people():
+    """What the Markdown says, in columns."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text(ROWS)
+        words = ["validate", "--data", table, "--rows"]
+        text, markdown = expect(words), expect([*words, "--markdown"])
+    lines = text.splitlines()
+    assert "|" not in text.replace("|simulated / measured - 1|", "") and "`" not in text and "**" not in text, text
+    assert not any(line.endswith(" ") for line in lines)
+    assert max(map(len, lines)) <= 100 and lines[0].startswith("errors     |simulated / measured - 1|"), text
+    rows = [re.split(r" *\| *", line.strip("| ")) for line in markdown.splitlines() if line.startswith("| ")]
+    plain = re.sub(r"\s+", " ", text)
+    for row in rows:
+        if row[0] not in ("group", "rows", "row"):
+            assert " ".join(cell.replace("`", "") for cell in row) in plain, (row, text)
+    head = next(i for i, line in enumerate(lines) if line.startswith("group"))
+    group = next(line for line in lines[head:] if line.startswith("copy-v4"))
+    assert "90th" in lines[head] and "percentile" in lines[head + 1] and group.split()[1] == "1", lines[head:head + 4]
 
 
 ROWS = """id,chip,workload description,parameters,measured value,unit

@@ -5,7 +5,9 @@
 #include "tilesim/report/json.h"
 #include "tilesim/study/hbm_reference.h"
 
+/* For people, and the section of docs/accuracy.md. */
 void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out);
+void ts_report_hbm_accuracy_markdown(const ts_hbm_accuracy *accuracy, ts_text *out);
 void ts_report_hbm_accuracy_json(const ts_hbm_accuracy *accuracy, ts_text *out);
 
 #endif

@@ -5,8 +5,9 @@
 #include "tilesim/report/json.h"
 #include "tilesim/study/validate.h"
 
-/* rows: every row too. */
+/* For people, and the section of docs/accuracy.md; rows: every row too. */
 void ts_report_validation(const ts_validation *validation, bool rows, ts_text *out);
+void ts_report_validation_markdown(const ts_validation *validation, bool rows, ts_text *out);
 void ts_report_validation_json(const ts_validation *validation, ts_text *out);
 /* Simulated against measured time, log-log, a picture a group. */
 void ts_report_validation_svg(const ts_validation *validation, ts_text *out);

@@ -57,6 +57,9 @@ typedef struct {
     int run_count;
     ts_hbm_run *sequences[2]; /* of ts_hbm_sequence_references: as Ramulator, as DRAMsim3 */
 } ts_hbm_accuracy;
-bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy);
+/* progress is told of each run that is done; NULL: nobody is. */
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
+                             void (*progress)(void *self, int64_t done, int64_t of), void *self,
+                             ts_hbm_accuracy *accuracy);
 
 #endif

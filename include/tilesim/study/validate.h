@@ -37,10 +37,16 @@ typedef struct {
 /* The table that the binary carries. */
 bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table);
 
+/* Told of each row that is done; NULL: nobody is. */
+typedef struct {
+    void (*row)(void *self, int64_t done, int64_t of);
+    void *self;
+} ts_validate_watch;
+
 /* machine: its figures are those of the rows of its chip, and other rows are left out (not modelled); NULL:
  * each row is of the machine that comes with tilesim. False: the system refused something. */
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
-                 ts_validation *validation);
+                 const ts_validate_watch *watch, ts_validation *validation);
 
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */
 
