@@ -31,6 +31,7 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
                  ts_space *space, int64_t base_bytes, bool store, int threads) {
     const ts_move_options how = {.kernels = ts_kernels_best(), .threads = threads};
     int64_t axis_bits[TS_LAYOUT_MAX_AXES];
+    if (array->length == 0) return true; /* a dim of 0: it takes no storage, whatever the layout */
     const ts_shape *flat = ts_shape_row_major(err, scratch, array->dtype, array->rank, array->dims);
     if (!flat || !ts_space_place(err, space, shape, base_bytes, axis_bits)) return false;
     ts_space *file = wrap_array(scratch, array);

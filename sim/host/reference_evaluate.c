@@ -119,11 +119,19 @@ static bool is_expected(const evaluator *in, const char *name) {
     return in->has_expected && strcmp(name, "expected") == 0;
 }
 
+/* Once for all that name it: its stream has no state. */
+static stream *open_named_array(evaluator *in, const node *tree, const ts_reference_name *found) {
+    if (!in->arrays) in->arrays = TS_NEW_ARRAY(in->arena, stream *, in->name_count);
+    stream **opened = &in->arrays[found - in->names];
+    if (!*opened) *opened = open_array(in, tree, found->array);
+    return *opened;
+}
+
 static stream *open_name(evaluator *in, const node *tree) {
     if (is_expected(in, tree->name)) return in->expected;
     const ts_reference_name *found = find_name(in, tree->name);
     const double *constant = find_constant(tree->name);
-    if (found && found->array) return open_array(in, tree, found->array);
+    if (found && found->array) return open_named_array(in, tree, found);
     if (found || constant) return open_number(in, tree, found ? &found->number : constant);
     unknown_name(in, tree);
     return NULL;
@@ -398,7 +406,7 @@ bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *
 
 bool ts_reference_evaluate(ts_error *err, ts_arena *arena, const ts_reference *expression,
                            const ts_reference_name *names, size_t count, ts_reference_value *value) {
-    evaluator in = {err, arena, &expression->source, names, count, false, NULL};
+    evaluator in = {err, arena, &expression->source, names, count, false, NULL, NULL};
     stream *all = ts_reference_open(&in, expression->root);
     if (!all) return false;
     if (all->count > 1 << 30)

@@ -67,6 +67,7 @@ struct evaluator {
     const ts_reference_name *names;
     size_t name_count;
     bool has_expected; /* the name `expected` is known */
+    stream **arrays;   /* of names, where they were opened; NULL at first */
     stream *expected;  /* and what it stands for; NULL while names are only looked up */
 };
 

@@ -48,11 +48,13 @@ static void print(ts_text *out, const ts_axe *axe, bool matrix) {
                : print_iters(out, 'R', axe->replicas, axe->replica_count);
         plus = " + ";
     }
+    bool alone = *plus == '\0' && axe->offset_count == 1 && !s->present;
     for (int i = 0; i < axe->offset_count; i++) {
         ts_text_add(out, "%s", plus);
         print_stride(out, axe->offsets[i].value, axe->offsets[i].axis);
         plus = " + ";
     }
+    if (alone && ts_axe_same_axis(axe->offsets[0].axis, "m")) ts_text_add(out, "@m"); /* "3" is CuTe's */
 }
 
 void ts_axe_print(ts_text *out, const ts_axe *axe) { print(out, axe, false); }

@@ -46,6 +46,23 @@ def tile_offset(row, column, tile_rows, columns):
 
 
 @folder
+def arrays_without_elements(path):
+    for dims, shapes in (((0, 4), ("f32[0,4]", "f32[0,4]{0,1:T(8,128)}", "bf16[0,4]{1,0:T(8,128)(2,1)}",
+                                   "s4[0,4]{1,0:T(8,128)(8,1)E(4)}")),
+                         ((4, 0), ("f32[4,0]{1,0:T(8,128)}", "f32[4,0]{0,1}")), ((0,), ("f32[0]", "s8[0]")),
+                         ((2, 0, 3), ("f32[2,0,3]{2,1,0:T(8,128)}",))):
+        header = str({"descr": "<f4", "fortran_order": False, "shape": dims}).encode()
+        (path / "x.npy").write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
+        for shape in shapes:
+            expect(["convert", path / "x.npy", path / "x.bin", "--to", shape], out="")
+            assert (path / "x.bin").read_bytes() == b"", shape
+            expect(["convert", path / "x.bin", path / "y.npy", "--from", shape], out="")
+            assert read_npy(path / "y.npy")[1:] == (dims, b""), shape
+            code, _, error = run("convert", DIGITS, path / "x.bin", "--to", shape)
+            assert code == 1 and "expected dims" in error, error
+
+
+@folder
 def threads_change_nothing(path):
     for shape in ("bf16[1000,784]{1,0:T(8,128)(2,1)}", "s4[1000,784]{0,1:T(8,128)(8,1)E(4)}",
                   "f32[1000,784]{1,0:T(8,128)(*,3)}", "s4[1000,784]{1,0:T(8,128)(*,5)E(4)}"):  # two gather
