@@ -10,6 +10,7 @@ static const cli_option options[] = {
     {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},
     {"from", '\0', "SHAPE", "IN is the buffer of this shape, byte for byte"},
     {"jobs", 'j', "N", "move with so many threads, where they pay; 1 when not given"},
+    CLI_MEMORY_OPTION,
 };
 
 static const cli_command command_convert = {
@@ -64,6 +65,24 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
     return ts_host_load(err, line->arena, path, &expect, array);
 }
 
+/* The file as it is read, its array, and the buffer; of pipes and of files that hold several arrays, which
+ * are read in part, only the buffer is known. */
+static bool check_memory(ts_error *err, const cli_line *line, const ts_shape *from, const ts_shape *to) {
+    const char *path = line->operands[0];
+    uint64_t file_bytes = 0;
+    int64_t most, buffer_bytes = 0;
+    bool known = !strstr(path, ".safetensors") && ts_file_size(NULL, path, &file_bytes);
+    const ts_shape *shape = from ? from : to;
+    if (!cli_max_memory(err, line, &most)) return false;
+    if (shape && !ts_host_buffer_bytes(err, shape, &buffer_bytes)) return false;
+    const ts_memory_part parts[] = {
+        {"the input", known ? (int64_t)file_bytes : 0},
+        {"its buffer", buffer_bytes},
+        {"its array", from && from->unpadded_bytes > 0 ? from->unpadded_bytes : 0},
+    };
+    return ts_memory_check(err, parts, sizeof parts / sizeof parts[0], most);
+}
+
 static bool save(ts_error *err, const cli_line *line, const ts_shape *to, int threads,
                  const ts_host_array *array) {
     const char *path = line->operands[1];
@@ -86,7 +105,8 @@ int cmd_convert(int argc, char **argv) {
     if (!cli_begin(&line, &command_convert, argc, argv)) return line.exit_code;
     int64_t threads = 1;
     bool done = cli_number(&err, &line, "jobs", 64, &threads) && read_shape(&err, &line, "from", &from) &&
-                read_shape(&err, &line, "to", &to) && load(&err, &line, from, to, (int)threads, &array) &&
+                read_shape(&err, &line, "to", &to) && check_memory(&err, &line, from, to) &&
+                load(&err, &line, from, to, (int)threads, &array) &&
                 save(&err, &line, to, (int)threads, &array);
     return cli_end(&line, done ? 0 : cli_fail(&err));
 }

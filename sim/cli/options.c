@@ -223,6 +223,12 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t m
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
 }
 
+bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes) {
+    const char *text = cli_value(line, "max-memory");
+    *bytes = text ? 0 : ts_memory_host();
+    return !text || ts_memory_parse(err, cli_option_text(line, "max-memory"), text, bytes);
+}
+
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count) {
     *count = cli_count(line, name);
     ts_define *list = TS_NEW_ARRAY(line->arena, ts_define, *count + 1);

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "tilesim/base/arena.h"
 #include "tilesim/base/error.h"
+#include "tilesim/base/memory.h"
 #include "tilesim/base/text.h"
 #include "tilesim/machine/machine.h"
 #include "tilesim/program/program.h"
@@ -56,6 +57,12 @@ int cli_count(const cli_line *line, const char *name);
 const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, 1 to `most`; *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
+/* Of commands that allocate by the size of their input: a row of their option tables, and its value. */
+#define CLI_MEMORY_OPTION                                                                                    \
+    {"max-memory", '\0', "SIZE",                                                                             \
+     "refuse what would need more memory, such as 4GiB; 80 % of what this host, its control group and the "  \
+     "limit of the address space leave when not given"}
+bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
 

@@ -6,7 +6,8 @@ bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *reques
     *request = (ts_run_request){.program = line->operands[0],
                                 .convert = cli_value(line, "convert") != NULL,
                                 .max_cycles = INT64_C(10000000000)};
-    if (!cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
+    if (!cli_max_memory(err, line, &request->max_memory_bytes) ||
+        !cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
         !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||
         (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles))) {
         return false;

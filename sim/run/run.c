@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "tilesim/base/file.h"
+#include "tilesim/base/memory.h"
+#include "tilesim/base/number.h"
 #include "tilesim/host/pack.h"
 #include "tilesim/layout/shape.h"
 
@@ -174,6 +176,24 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     return parts->chip != NULL;
 }
 
+/* Inputs and outputs: the array of the file, and where it lies, under --check with as many bits beside it.
+ * What a program keeps for itself takes memory only where it is touched. */
+static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                         const ts_program *program) {
+    const ts_code *code = &program->code;
+    if (request->max_memory_bytes == 0 || request->time_only) {
+        return true;
+    }
+    ts_memory_part *parts = TS_NEW_ARRAY(arena, ts_memory_part, code->tensor_count + 1);
+    for (int i = 0; i < code->tensor_count; i++) {
+        int64_t values = code->tensors[i].bytes, file = code->tensors[i].shape->unpadded_bytes;
+        bool good = (!request->check || ts_mul(values, 2, &values)) && ts_add(values, file, &values);
+        bool scratch = program->uses[i].role == TS_ROLE_SCRATCH;
+        parts[i] = (ts_memory_part){code->tensors[i].name, scratch ? 0 : good ? values : INT64_MAX};
+    }
+    return ts_memory_check(err, parts, code->tensor_count, request->max_memory_bytes);
+}
+
 bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
                     const ts_chip_observer *observer, run_parts *parts) {
     ts_target target;
@@ -190,7 +210,8 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
         return ts_error_set(err, TS_ERROR_INPUT, "'%s' has no instructions", parts->program->code.name);
     }
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
-    return bind_inputs(err, arena, request, parts->program, parts->tensors) &&
+    return check_memory(err, arena, request, parts->program) &&
+           bind_inputs(err, arena, request, parts->program, parts->tensors) &&
            open_chip(err, arena, request, observer, parts);
 }
 

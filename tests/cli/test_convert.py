@@ -63,6 +63,22 @@ def arrays_without_elements(path):
 
 
 @folder
+def memory_is_checked_before_a_byte_is_read(path):
+    with open(path / "big.bin", "wb") as file:
+        file.truncate(64 << 30)
+    code, _, error = run("convert", path / "big.bin", path / "x.npy", "--from", "f32[16384,1048576]{1,0}",
+                         "--max-memory", "8 GiB")
+    assert code == 1 and "needs about 192.0 GiB of memory, more than --max-memory, which is 8.0 GiB" in error, error
+    assert "the input 64.0 GiB, its buffer 64.0 GiB, its array 64.0 GiB" in error, error
+    code, _, error = run("convert", DIGITS, path / "x.bin", "--to", "f32[1000,784]{1,0:T(8,128)}",
+                         "--max-memory", "4MiB")
+    assert code == 1 and "the input 765.8 KiB" in error and "its buffer 3.4 MiB" in error, error
+    expect(["convert", DIGITS, path / "x.bin", "--to", "f32[1000,784]{1,0:T(8,128)}", "--max-memory", "5MiB"], out="")
+    code, _, error = run("convert", DIGITS, path / "x.npy", "--max-memory", "much")
+    assert code == 2 and "--max-memory is 'much', expected a size such as 4GiB or 512MiB" in error, error
+
+
+@folder
 def threads_change_nothing(path):
     for shape in ("bf16[1000,784]{1,0:T(8,128)(2,1)}", "s4[1000,784]{0,1:T(8,128)(8,1)E(4)}",
                   "f32[1000,784]{1,0:T(8,128)(*,3)}", "s4[1000,784]{1,0:T(8,128)(*,5)E(4)}"):  # two gather

@@ -187,5 +187,22 @@ def memory_is_linear():
         assert ASAN or (large - small) << 20 < 200 * 2_000_000, f"{what}: {small} MB, {large} MB"
 
 
+@test
+def many_names():
+    many = range(40_000)
+    works(program("\n".join(f"l{i}: jump l{i + 1}" for i in many) + f"\nl{len(many)}:"))
+    works(program("\n".join(f".param p{i} = p{i - 1} + 1" if i else ".param p0 = 1" for i in many)))
+    works(program("\n".join(f".tensor x{i} hbm f32[2]" for i in many) + "\n.sem s"))
+    fails(program("\n".join(f"name{i}: nop" for i in many) + "\njump other"), "unknown label 'other'")
+
+
+@test
+def memory_of_a_run():
+    tensors = program(".tensor x hbm f32[100000,10000] in zeros\n.tensor y hbm f32[2] out\n.tensor t vmem f32[2]")
+    fails([*tensors, "--max-memory", "1GiB"], "needs about 7.5 GiB of memory, more than --max-memory, which is "
+          "1.0 GiB: x 7.5 GiB, y 16 B")
+    works([*tensors, "--max-memory", "1GiB", "--time-only"])
+
+
 if __name__ == "__main__":
     main()

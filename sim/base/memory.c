@@ -1,0 +1,88 @@
+/* Estimates of memory: the host's, and whether parts fit into it. */
+#include "tilesim/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tilesim/base/number.h"
+
+static int64_t least(int64_t a, int64_t b) { return b > 0 && b < a ? b : a; }
+
+/* The number that a file of the system holds; 0 where it has none, such as "max". */
+static int64_t number_in(const char *path) {
+    char text[32] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    bool read = fgets(text, sizeof text, file) != NULL;
+    fclose(file);
+    return read ? (int64_t)strtoll(text, NULL, 10) : 0;
+}
+
+int64_t ts_memory_host(void) {
+    int64_t bytes = INT64_MAX, pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    if (pages > 0 && page > 0 && ts_mul(pages, page, &pages)) bytes = pages;
+    bytes = least(bytes, number_in("/sys/fs/cgroup/memory.max"));
+    bytes = least(bytes, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < INT64_MAX)
+        bytes = least(bytes, (int64_t)limit.rlim_cur);
+    return bytes / 5 * 4;
+}
+
+static const struct {
+    const char *name;
+    int shift;
+} units[] = {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}, {"", 0}};
+enum { UNITS = sizeof units / sizeof units[0], SHOWN = 3 };
+
+/* "1.5 GiB" */
+static const char *show(char out[32], int64_t bytes) {
+    int unit = 0;
+    while (units[unit].shift > 0 && bytes >> units[unit].shift == 0) unit++;
+    double amount = (double)bytes / (double)(INT64_C(1) << units[unit].shift);
+    snprintf(out, 32, units[unit].shift > 0 ? "%.1f %s" : "%.0f %s", amount, units[unit].name);
+    return out;
+}
+
+/* The largest part behind `last` (NULL: of all); of equal ones the first. */
+static const ts_memory_part *next_largest(const ts_memory_part *parts, int count,
+                                          const ts_memory_part *last) {
+    const ts_memory_part *found = NULL;
+    for (int i = 0; i < count; i++) {
+        const ts_memory_part *part = &parts[i];
+        bool behind = !last || part->bytes < last->bytes || (part->bytes == last->bytes && part > last);
+        if (behind && (!found || part->bytes > found->bytes)) found = part;
+    }
+    return found;
+}
+
+bool ts_memory_check(ts_error *err, const ts_memory_part *parts, int count, int64_t most) {
+    int64_t total = 0;
+    char shown[32], limit[32], names[TS_ERROR_TEXT_BYTES / 2];
+    for (int i = 0; i < count; i++)
+        if (!ts_add(total, parts[i].bytes, &total)) total = INT64_MAX;
+    if (total <= most) return true;
+    const ts_memory_part *part = NULL;
+    size_t length = 0;
+    for (int i = 0; i < SHOWN && (part = next_largest(parts, count, part)) && part->bytes > 0; i++) {
+        int added = snprintf(names + length, sizeof names - length, "%s%.60s %s", i > 0 ? ", " : "",
+                             part->name, show(shown, part->bytes));
+        length += (size_t)added;
+    }
+    return ts_error_set(err, TS_ERROR_INPUT,
+                        "this needs about %s of memory, more than --max-memory, which is %s: %s",
+                        show(shown, total), show(limit, most), names);
+}
+
+bool ts_memory_parse(ts_error *err, const char *what, const char *text, int64_t *bytes) {
+    size_t digits = strspn(text, "0123456789"), unit = digits + strspn(text + digits, " ");
+    int row = 0;
+    while (row < UNITS && strcmp(units[row].name, text + unit) != 0) row++;
+    bool good = digits > 0 && digits < 19 && row < UNITS && text[0] != '0';
+    good = good && ts_mul(strtoll(text, NULL, 10), INT64_C(1) << units[row].shift, bytes);
+    return good || ts_error_set(err, TS_ERROR_USAGE, "%s is '%.40s', expected a size such as 4GiB or 512MiB",
+                                what, text);
+}
