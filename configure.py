@@ -45,9 +45,11 @@ VARIANTS = {
     "gcc-O0": ("$cc", "-O0"),
     "clang-O0": ("$clang", "-O0"),
     "clang-O2": ("$clang", "-O2"),
+    "aarch64": ("aarch64-linux-gnu-gcc", "-O2"),
 }
 TESTED = ["release", "asan"]
 MATRIX = ["gcc-O0", "clang-O0", "clang-O2"]
+EMULATOR = "qemu-aarch64"  # runs what the variant aarch64 makes
 FUZZ_RUNS = 1000000
 
 # ---------------------------------------------------------------------------------------------------------
@@ -80,6 +82,9 @@ PACKAGES = {  # part: its packages, by manager
     "clang": ("clang", "clang", "clang", "llvm"),
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
 }
+# What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
+EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
+            "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
 NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
 
@@ -144,6 +149,12 @@ def install(missing, allowed):
             optional = words[-1] in [package for part in OPTIONAL for package in PACKAGES[part]]
             print(f"configure.py: this failed{', which only `ninja matrix` and `ninja fuzz` may miss' * optional}: "
                   f"{command}", file=sys.stderr)
+
+
+def has_aarch64():
+    """Whether 64-bit ARM can be built for, with all libraries, and emulated."""
+    compiler = VARIANTS["aarch64"][0]
+    return bool(shutil.which(EMULATOR)) and all(compiles(compiler, text, flags) for _, text, flags in LIBRARIES.values())
 
 
 def has_numpy(python):
@@ -250,7 +261,7 @@ rule test
   pool = console
   description = running the tests
 rule matrix
-  command = $python tests/matrix/compare.py tests/matrix/commands.txt $in
+  command = $python tests/matrix/compare.py tests/matrix/commands.txt $in $emulated
   pool = console
   description = comparing compilers
 rule run
@@ -358,7 +369,21 @@ def long_fuzz(out):
     out.edge("phony", "fuzz", targets)
 
 
-def build_ninja():
+def matrix(out, emulates):
+    """`ninja matrix`: every compiler's binary prints the same; aarch64's kernels also pass their test."""
+    tools = ["build/release/tilesim", *(out.tool(variant, out.library(variant)) for variant in MATRIX)]
+    library = out.library("aarch64")
+    tool = out.tool("aarch64", library)
+    stem = "tests/dma/test_kernels"
+    sources = [f for f in files("tests/support/*.c") if f != "tests/support/fuzz_main.c"] + [stem + ".c"]
+    test = out.edge("link-aarch64", f"build/aarch64/{stem}", [out.compile("aarch64", f) for f in sources] + [library], libs=TEST_LIBS)
+    if emulates:
+        out.edge("matrix", "matrix", [*tools, "|", tool, test], emulated=f"'{EMULATOR} {tool}' && {EMULATOR} {test}")
+    else:
+        out.edge("matrix", "matrix", tools, emulated=f"&& echo 'aarch64 is left out; it needs: {EMULATES}'")
+
+
+def build_ninja(emulates=False):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -387,8 +412,7 @@ def build_ninja():
     for bench in benches:
         runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=f"OMP_NUM_THREADS=1 NUMPY_PYTHON=$numpy_python {bench}"))
     out.edge("phony", "bench", runs)
-    tools = [out.tool(variant, out.library(variant)) for variant in MATRIX]
-    out.edge("matrix", "matrix", ["build/release/tilesim", *tools])
+    matrix(out, emulates)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
     out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", *drivers])
@@ -429,7 +453,7 @@ def main():
         return
     if not provide(not options.no_install):
         sys.exit(1)
-    NINJA.write_text(build_ninja())
+    NINJA.write_text(build_ninja(has_aarch64()))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

@@ -1,7 +1,9 @@
 /* The binary: finds the command and runs it. */
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "commands.h"
 #include "files.h"
@@ -67,6 +69,8 @@ int main(int argc, char **argv) {
     cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     cli_remove_files_on_signals();
     ts_arena_set_oom(cli_out_of_memory);
+#ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
+#endif
     return cli_finish(dispatch(argc, argv));
 }

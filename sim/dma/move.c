@@ -114,7 +114,10 @@ static int64_t bytes_of(const ts_plan *plan) {
 static bool is_large(const ts_plan *plan) {
     int64_t bytes = bytes_of(plan);
     if (bytes <= NEVER_STREAMED_BYTES) return false;
-    int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    int64_t cache = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
     if (cache <= 0 || cache > BELIEVED_CACHE_BYTES) cache = BELIEVED_CACHE_BYTES;
     return bytes > cache / 2;
 }

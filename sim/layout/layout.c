@@ -300,20 +300,12 @@ static bool search_from(search *s, int at) {
     return true;
 }
 
-static int compare_indices(const void *left, const void *right, void *rank) {
-    const int64_t *a = left, *b = right;
-    for (int i = 0; i < *(int *)rank; i++) {
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    }
-    return 0;
-}
-
 /* Replicas that coincide find an index twice: sorts, and keeps one of each. */
 static void sort_unique(ts_index_list *found, int rank) {
     size_t bytes = (size_t)rank * sizeof(int64_t);
     if (rank == 0) found->count = found->count > 0;
     if (rank == 0 || found->count < 2) return;
-    qsort_r(found->indices, (size_t)found->count, bytes, compare_indices, &rank);
+    ts_sort_rows(found->indices, found->count, rank);
     int64_t kept = 1;
     for (int64_t i = 1; i < found->count; i++) {
         int64_t *here = found->indices + i * rank, *last = found->indices + (kept - 1) * rank;

@@ -191,14 +191,6 @@ static void match_axes(matched *m, const ts_layout *a, const ts_layout *b) {
     }
 }
 
-static int compare_points(const void *left, const void *right, void *axis_count) {
-    const int64_t *a = left, *b = right;
-    for (int i = 0; i < *(int *)axis_count; i++) {
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    }
-    return 0;
-}
-
 /* The points of one index on the matched axes, sorted, each once. */
 static int64_t point_set(const matched *m, const ts_layout *layout, const int *axes, const int64_t *index,
                          int64_t *points) {
@@ -210,7 +202,7 @@ static int64_t point_set(const matched *m, const ts_layout *layout, const int *a
     }
     if (n == 0) return 1;
     size_t bytes = (size_t)n * sizeof *points;
-    if (total > 1) qsort_r(points, (size_t)total, bytes, compare_points, &n);
+    ts_sort_rows(points, total, n);
     for (int64_t r = 0; r < total; r++) {
         if (r > 0 && memcmp(points + r * n, points + (kept - 1) * n, bytes) == 0) continue;
         memmove(points + kept++ * n, points + r * n, bytes);
@@ -311,7 +303,7 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
         ts_layout_forward_replica(layout, index, i % replicas, points + i * width);
         points[i * width + n] = i / replicas;
     }
-    qsort_r(points, (size_t)(count * replicas), (size_t)width * sizeof *points, compare_points, &width);
+    ts_sort_rows(points, count * replicas, width);
     for (int64_t i = 1; i < count * replicas && *injective; i++) {
         const int64_t *here = points + i * width, *last = here - width;
         if (memcmp(here, last, (size_t)n * sizeof *here) != 0 || here[n] == last[n]) continue;

@@ -1,4 +1,4 @@
-/* Stepping channels with AVX2: the same source as hbm_walk_base.c, compiled for it. */
+/* Stepping channels with AVX2: the same source as hbm_walk_base.c, compiled for it. Other hosts never take it. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,9 @@
 #pragma GCC target("avx2,bmi,bmi2")
 #endif
 
+#ifdef __x86_64__
 #define HBM_AVX2
+#endif
 #include "hbm_walk.h"
 #include "hbm_walkers.h"
 

@@ -394,11 +394,17 @@ static int findings_by_time(const void *x, const void *y) {
     return (a->is_move - b->is_move) ? b->is_move - a->is_move : a->index - b->index;
 }
 
-static int indices_by_bytes(const void *x, const void *y, void *list) {
-    int i = *(const int *)x, j = *(const int *)y;
-    const ts_audit_finding *a = (const ts_audit_finding *)list + i, *b = (const ts_audit_finding *)list + j;
-    if (a->bytes_saved != b->bytes_saved) return a->bytes_saved < b->bytes_saved ? 1 : -1;
-    return i - j;
+/* The numbers of the findings, those that save the most bytes first. */
+static const int *order_by_bytes(const finder *f) {
+    int count = f->r->finding_count, *order = TS_NEW_ARRAY(f->arena, int, count + 1);
+    int64_t *rows = TS_NEW_ARRAY(f->arena, int64_t, 2 * count + 1);
+    for (int i = 0; i < count; i++) {
+        rows[2 * i] = -f->list[i].bytes_saved;
+        rows[2 * i + 1] = i;
+    }
+    ts_sort_rows(rows, count, 2);
+    for (int i = 0; i < count; i++) order[i] = (int)rows[2 * i + 1];
+    return order;
 }
 
 void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *r) {
@@ -406,11 +412,8 @@ void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *r) {
     for (int i = 0; i < r->group_count && i < BETTERS; i++) look_at_group(&f, i);
     for (int i = 0; i < r->class_count && i < BETTERS; i++) look_at_class(&f, i);
     qsort(f.list, (size_t)r->finding_count, sizeof *f.list, findings_by_time);
-    int *order = TS_NEW_ARRAY(arena, int, r->finding_count + 1);
-    for (int i = 0; i < r->finding_count; i++) order[i] = i;
-    qsort_r(order, (size_t)r->finding_count, sizeof *order, indices_by_bytes, f.list);
     r->findings = f.list;
-    r->by_bytes = order;
+    r->by_bytes = order_by_bytes(&f);
 }
 
 /* ---- The end ---- */

@@ -1,4 +1,5 @@
-"""Compares binaries: compare.py COMMANDS REFERENCE OTHER... Each line of COMMANDS is run with all of them."""
+"""Compares binaries: compare.py COMMANDS REFERENCE OTHER... Each line of COMMANDS is run with all of them; one may
+be several words, of an emulator and what it runs."""
 import shlex
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 def outcome(binary, line):
     """What a user sees: exit status and output."""
-    done = subprocess.run([binary, *shlex.split(line)], capture_output=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([*shlex.split(binary), *shlex.split(line)], capture_output=True, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -3,6 +3,7 @@
 #define TILESIM_BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ts_arena ts_arena;
 
@@ -26,7 +27,13 @@ void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t n
 void *ts_arena_extend(ts_arena *arena, void *items, size_t count, size_t size);
 char *ts_arena_copy_text(ts_arena *arena, const char *text, size_t length); /* adds the NUL */
 
+/* A count that the host cannot address becomes one that is refused. */
+static inline size_t ts_arena_count(int64_t count) {
+    return count < 0 || (uint64_t)count > SIZE_MAX ? SIZE_MAX : (size_t)count;
+}
+
 #define TS_NEW(arena, type)              ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
-#define TS_NEW_ARRAY(arena, type, count) ((type *)ts_arena_alloc((arena), (size_t)(count), sizeof(type)))
+#define TS_NEW_ARRAY(arena, type, count)                                                                     \
+    ((type *)ts_arena_alloc((arena), ts_arena_count((int64_t)(count)), sizeof(type)))
 
 #endif

@@ -54,4 +54,7 @@ float ts_float_decode(const ts_float_format *format, uint32_t bits);
  * what is negative become NaN, what is too small the smallest. As ml_dtypes. */
 uint32_t ts_float_encode(const ts_float_format *format, float value);
 
+/* Rows of `width` integers in the order of their first, second, .. number. */
+void ts_sort_rows(int64_t *rows, int64_t count, int width);
+
 #endif

@@ -27,7 +27,8 @@ typedef struct {
     size_t limit_bytes;  /* of the file; 0 is TS_HOST_LIMIT_BYTES */
 } ts_host_expect;
 
-#define TS_HOST_LIMIT_BYTES ((size_t)1 << 36)
+#define TS_HOST_LIMIT_BYTES                                                                                  \
+    ((size_t)(SIZE_MAX / 2 < (UINT64_C(1) << 36) ? SIZE_MAX / 2 : (UINT64_C(1) << 36)))
 
 /* "data.npy", "model.safetensors:layer.0.weight" (the name may be left out when there is one tensor),
  * "data.bin" or "data.raw" (needs a type and dims; a type without dims reads a vector). */
