@@ -23,7 +23,7 @@ static int loop_of_step(const ts_job *j, bool dst, int64_t step) {
  */
 static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
     const ts_tile *tile = &j->tile;
-    intptr_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
+    int64_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
     if (j->joins) return false;
     for (int i = 0; tile->masks && i < 1 << tile->stages; i++) {
         if (tile->dst_mask[i] != 0 && tile->dst_mask[i] != UINT64_MAX) return false;

@@ -248,9 +248,10 @@ bool ts_safetensors_open(ts_error *err, ts_arena *arena, const char *path, ts_sa
         return ts_error_set(err, TS_ERROR_INPUT,
                             "%s: a header of %" PRIu64 " bytes, but the file ends after %" PRIu64 " of them",
                             path, length, file_bytes - LENGTH_BYTES);
-    char *text = ts_arena_alloc(arena, length + 1, 1);
-    if (!ts_file_read_part(err, path, LENGTH_BYTES, length, text)) return false;
-    ts_source header = {path, text, length};
+    size_t text_bytes = (size_t)length; /* at most HEADER_LIMIT */
+    char *text = ts_arena_alloc(arena, text_bytes + 1, 1);
+    if (!ts_file_read_part(err, path, LENGTH_BYTES, text_bytes, text)) return false;
+    ts_source header = {path, text, text_bytes};
     return ts_safetensors_parse(err, arena, &header, file_bytes - LENGTH_BYTES - length, index);
 }
 

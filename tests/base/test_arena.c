@@ -81,7 +81,15 @@ static void refused(void **state) {
         if (rows[i].refused) assert_true(refused_bytes == rows[i].refused);
         if (!rows[i].refused) assert_true(refused_bytes >= rows[i].count * rows[i].size);
     }
+    for (volatile int64_t count = -1; count >= -4; count -= 3) { /* a sum that is too large, or negative */
+        if (setjmp(out_of_memory) == 0) {
+            (void)TS_NEW_ARRAY(arena, char, count);
+            fail_msg("%d was not refused", (int)count);
+        }
+        assert_true(refused_bytes == SIZE_MAX);
+    }
     ts_arena_set_oom(NULL);
+    assert_true(ts_arena_count(7) == 7 && ts_arena_count(INT64_MIN) == SIZE_MAX);
     assert_non_null(ts_arena_alloc(arena, 1, 1)); /* the arena is still whole */
     ts_arena_free(arena);
 }

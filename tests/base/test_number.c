@@ -235,12 +235,42 @@ static void bf16_and_f16(void **state) {
     }
 }
 
+/* Against sorting by insertion, with few different values, so that many rows are equal in part. */
+static void sorted_rows(void **state) {
+    (void)state;
+    enum { ROWS = 40, WIDTH = 3 };
+    uint32_t seed = 1;
+    for (int round = 0; round < 300; round++) {
+        int width = 1 + round % WIDTH, count = round % (ROWS + 1);
+        int64_t rows[ROWS * WIDTH], want[ROWS * WIDTH];
+        for (int i = 0; i < count * width; i++) {
+            seed = seed * 1664525 + 1013904223;
+            rows[i] = (int64_t)(seed >> 24) % (1 + round / 30) - 2;
+            if (round % 7 == 0) rows[i] = i / width - 5; /* in order */
+        }
+        for (int i = 0; i < count; i++) {
+            int at = i;
+            for (; at > 0; at--) {
+                const int64_t *last = want + (at - 1) * width, *row = rows + i * width;
+                int k = 0;
+                while (k < width && last[k] == row[k]) k++;
+                if (k == width || last[k] < row[k]) break;
+                memcpy(want + at * width, last, (size_t)width * sizeof *want);
+            }
+            memcpy(want + at * width, rows + i * width, (size_t)width * sizeof *want);
+        }
+        ts_sort_rows(rows, count, width);
+        if (count > 0) assert_memory_equal(rows, want, (size_t)(count * width) * sizeof *want);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checked_arithmetic), cmocka_unit_test(divisions),
         cmocka_unit_test(gcd_and_lcm),        cmocka_unit_test(decoding),
         cmocka_unit_test(encoding),           cmocka_unit_test(encoding_far_values),
         cmocka_unit_test(encoding_specials),  cmocka_unit_test(bf16_and_f16),
+        cmocka_unit_test(sorted_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
