@@ -41,7 +41,7 @@ struct hbm_banks {
     uint64_t waits[2], room;  /* banks with waiting bursts; that take another command */
     uint64_t row;             /* whose first command needs an ACT, or a PRE that may be issued */
     uint64_t hits[2];         /* with a command to the open row */
-    uint64_t opening[2];      /* whose row was opened, and is not yet known to be open */
+    int32_t row_at, hit_at[2]; /* none of `row`, `hits` is ready before */
     int32_t first_hit[2][HBM_BANKS_MOST];
     uint16_t held[HBM_BANKS_MOST];   /* commands */
     uint16_t served[HBM_BANKS_MOST]; /* columns since the row was opened */
@@ -115,32 +115,43 @@ static void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
         is_wanted = b->entries[first_in(b, COMMANDS, bank)].row != ch->dram.open_row[bank] &&
                     (!has_hits || b->served[bank] >= hbm->config.row_hit_limit);
     put_bit(&b->row, bank, is_wanted);
+    if (is_wanted) b->row_at = min32(b->row_at, ch->dram.row_time[bank]);
+}
+
+/* When a hit can be served. */
+static inline int32_t hit_time(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank) {
+    return max32(ch->dram.column_time[direction][bank >> hbm->spec->group_shift],
+                 ch->dram.opened_time[direction][bank]);
+}
+
+static void set_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    b->first_hit[direction][bank] = slot;
+    put_bit(&b->hits[direction], bank, true);
+    b->hit_at[direction] = min32(b->hit_at[direction], hit_time(hbm, ch, direction, bank));
 }
 
 /* The first command of a direction to the open row, from `slot` on. */
-static void find_hit(hbm_channel *ch, int direction, int bank, int32_t slot) {
+static void find_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
     struct hbm_banks *b = ch->banks;
     int32_t row = ch->dram.open_row[bank];
     while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
         slot = b->entries[slot].next;
-    b->first_hit[direction][bank] = slot;
-    put_bit(&b->hits[direction], bank, slot < b->capacity);
+    if (slot < b->capacity)
+        set_hit(hbm, ch, direction, bank, slot);
+    else
+        put_bit(&b->hits[direction], bank, false);
 }
 
 static void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank) {
-    for (int direction = 0; direction < 2; direction++) {
-        find_hit(ch, direction, bank, first_in(ch->banks, COMMANDS, bank));
-        put_bit(&ch->banks->opening[direction], bank, true);
-    }
+    for (int direction = 0; direction < 2; direction++)
+        find_hit(hbm, ch, direction, bank, first_in(ch->banks, COMMANDS, bank));
     ch->banks->served[bank] = 0;
     set_row(hbm, ch, bank);
 }
 
 static void after_closing(const ts_hbm *hbm, hbm_channel *ch, int bank) {
-    for (int direction = 0; direction < 2; direction++) {
-        put_bit(&ch->banks->hits[direction], bank, false);
-        put_bit(&ch->banks->opening[direction], bank, false);
-    }
+    for (int direction = 0; direction < 2; direction++) put_bit(&ch->banks->hits[direction], bank, false);
     set_row(hbm, ch, bank);
 }
 
@@ -177,10 +188,8 @@ static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
     append(b, COMMANDS, slot);
     b->commands++;
     if (++b->held[bank] >= hbm->config.bank_entries) put_bit(&b->room, bank, false);
-    if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank))) {
-        b->first_hit[direction][bank] = slot;
-        put_bit(&b->hits[direction], bank, true);
-    }
+    if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank)))
+        set_hit(hbm, ch, direction, bank, slot);
     set_row(hbm, ch, bank);
 }
 
@@ -223,46 +232,38 @@ static const ts_dram_command columns[2] = {TS_DRAM_RD, TS_DRAM_WR};
 /* Banks with a hit of the direction that can be served. */
 static uint64_t due_hits(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t) {
     struct hbm_banks *b = ch->banks;
-    const int32_t *opened = ch->dram.opened_time[direction], *column = ch->dram.column_time[direction];
-    uint64_t hits = b->hits[direction], due = 0, group = bit_of(hbm->spec->banks_of_group - 1) * 2 - 1;
-    for (uint64_t left = b->opening[direction]; left != 0; left &= left - 1) {
-        int bank = __builtin_ctzll(left);
-        if (opened[bank] <= t) put_bit(&b->opening[direction], bank, false);
-    }
-    hits &= ~b->opening[direction];
-    if (hits == 0) return 0;
-    for (int g = 0; g < hbm->spec->groups; g++)
-        due |= column[g] <= t ? group << g * hbm->spec->banks_of_group : 0;
-    return hits & due;
-}
-
-/* When the first command will be ready, nothing being so now. */
-static int32_t first_ready(const ts_hbm *hbm, const hbm_channel *ch) {
-    const struct hbm_banks *b = ch->banks;
+    uint64_t due = 0;
     int32_t first = FAR;
-    for (uint64_t left = b->row; left != 0; left &= left - 1)
-        first = min32(first, ch->dram.row_time[__builtin_ctzll(left)]);
-    for (int direction = 0; direction < 2; direction++) {
-        for (uint64_t left = b->hits[direction]; left != 0; left &= left - 1) {
-            int bank = __builtin_ctzll(left);
-            first = min32(first, max32(ch->dram.column_time[direction][bank >> hbm->spec->group_shift],
-                                       ch->dram.opened_time[direction][bank]));
-        }
+    if (b->hit_at[direction] > t) return 0;
+    for (uint64_t left = b->hits[direction]; left != 0; left &= left - 1) {
+        int bank = __builtin_ctzll(left);
+        int32_t at = hit_time(hbm, ch, direction, bank);
+        due |= (uint64_t)(at <= t) << bank;
+        first = min32(first, at);
     }
-    return first;
+    b->hit_at[direction] = first;
+    return due;
 }
 
-/* The first command that is ready, of the first bank after the one visited last that has one; else *next is
- * lowered to when there will be one. */
-static pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
+/* Banks whose ACT or PRE can be issued. */
+static uint64_t due_rows(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     struct hbm_banks *b = ch->banks;
-    uint64_t rows = b->row ? b->row & due_lanes(ch->dram.row_time, t, hbm->spec->banks) : 0;
+    if (b->row_at > t) return 0;
+    uint64_t due = b->row & due_lanes(ch->dram.row_time, t, hbm->spec->banks);
+    if (due != 0) return due;
+    b->row_at = FAR;
+    for (uint64_t left = b->row; left != 0; left &= left - 1)
+        b->row_at = min32(b->row_at, ch->dram.row_time[__builtin_ctzll(left)]);
+    return 0;
+}
+
+/* The first command that is ready, of the first bank after the one visited last that has one. */
+static pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    uint64_t rows = due_rows(hbm, ch, t);
     uint64_t hits[2] = {due_hits(hbm, ch, DRAM_READ, t), due_hits(hbm, ch, DRAM_WRITE, t)};
     uint64_t all = rows | hits[0] | hits[1], after = all & ~(bit_of(b->last) * 2 - 1);
-    if (all == 0) {
-        *next = min32(*next, first_ready(hbm, ch));
-        return (pick){0};
-    }
+    if (all == 0) return (pick){0};
     int bank = b->last = __builtin_ctzll(after ? after : all);
     if (rows & bit_of(bank)) /* it is the first of its queue */
         return (pick){ch->dram.open_row[bank] == DRAM_CLOSED ? TS_DRAM_ACT : TS_DRAM_PRE, bank,
@@ -366,7 +367,7 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) 
     if (closes) {
         after_closing(hbm, ch, p.bank);
     } else {
-        find_hit(ch, direction, p.bank, next);
+        find_hit(hbm, ch, direction, p.bank, next);
         set_row(hbm, ch, p.bank);
     }
 }
@@ -390,12 +391,15 @@ static void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
 
 static bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == TS_DRAM_WR; }
 
-/* One command, and one of the other kind. */
+/* One command, and one of the other kind. False: *next is when there will be one. */
 static bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
-    pick first = pick_next(hbm, ch, t, next);
-    if (first.command == 0) return false;
+    pick first = pick_next(hbm, ch, t);
+    if (first.command == 0) {
+        *next = min32(ch->banks->row_at, min32(ch->banks->hit_at[0], ch->banks->hit_at[1]));
+        return false;
+    }
     issue(hbm, ch, first, t);
-    pick second = pick_next(hbm, ch, t, next);
+    pick second = pick_next(hbm, ch, t);
     if (second.command != 0 && is_column(second) != is_column(first)) issue(hbm, ch, second, t);
     return true;
 }
@@ -543,6 +547,7 @@ void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     struct hbm_banks *b = ch->banks;
     b->stepped = max32(b->stepped - shift, 0);
     b->column_at = max32(b->column_at - shift, -1);
+    b->row_at = b->hit_at[0] = b->hit_at[1] = 0; /* found anew */
     for (int32_t end = b->capacity; end < b->capacity + LISTS * HBM_BANKS_MOST; end++) {
         for (int32_t slot = b->entries[end].next; slot != end; slot = b->entries[slot].next)
             lower_arrivals(hbm, ch, slot, shift);
