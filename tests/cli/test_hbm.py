@@ -109,12 +109,15 @@ def traces_of_both_simulators():
         [f"{'ST' if write else 'LD'} {a:#x}" for write, a in both],
         [f"{'W' if write else 'R'} {a}" for write, a in both],
         [f"{a:#x} {'WRITE' if write else 'READ'} 0" for write, a in both],
+        [f"{a:#x} {'W' if write else 'R'}" for write, a in both],
+        [f"  0X{a:X}\t{'write' if write else 'read'} {0:030}  " for write, a in both],  # not the usual way
+        [f"{'P_MEM_WR' if write else 'P_MEM_RD'}   {a:020} " for write, a in both] + ["", "# the end"],
     ]
     bills = []
     for lines in formats:
         bill = expect_json(["hbm", trace(lines), "-m", "hbm2-reference"], requests=16, reads=16, writes=16)
         bills.append({key: value for key, value in bill.items() if key not in ("host_seconds", "requests_from")})
-    assert bills[0] == bills[1] == bills[2]
+    assert all(bill == bills[0] for bill in bills)
     code, out, _ = run("hbm", "-", "-m", "hbm2-reference", "--json", stdin="\n".join(formats[0]))
     assert code == 0 and f'"cycles": {bills[0]["cycles"]},' in out
 
@@ -137,6 +140,9 @@ def bad_input():
     path = trace(["LD 0x40", "LOAD 0x80"])
     expect(["hbm", path], 1, "", f"{path}:2:1: error: found 'LOAD', expected LD, ST, R, W, READ or WRITE\n"
                                  "LOAD 0x80\n^\n")
+    path = trace(["LD 0x40", "LD 0x80", "LD 0x1000000000000"])
+    expect(["hbm", path], 1, "", f"{path}:3:4: error: the address is too large, expected one below 0x200000000000\n"
+                                 "LD 0x1000000000000\n   ^\n")
     expect(["hbm", "a_seq_r"], 1, "", "tilesim: error: found 'a_seq_r', expected a pattern (--list names them), or the path of a trace (with a "
                                     "'.' or '/'); did you mean 'a_seq_rd'?\n")
     expect(["hbm", "no/such"], 1, "", "tilesim: error: cannot open 'no/such': No such file or directory\n")
