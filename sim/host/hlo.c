@@ -36,7 +36,7 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     ts_text_init(&r->mlir.shape, arena);
     ts_text_init(&r->mlir.operands, arena);
     ts_text_init(&r->mlir.attributes, arena);
-    r->mlir.muted_above = -1;
+    r->mlir.muted_above = r->mlir.loop_above = -1;
     return r;
 }
 

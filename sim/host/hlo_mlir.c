@@ -432,6 +432,13 @@ static bool is_known(const char *at, const char *end) {
     return *at == '}' || *at == '{';
 }
 
+/* "stablehlo.while"(..) ({ has opened, and not closed. */
+static bool is_open_loop(const hlo_mlir *m) {
+    for (int k = 0; k < m->open_count; k++)
+        if (strcmp(m->open[k].opcode, "while") == 0) return true;
+    return false;
+}
+
 hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, int64_t line, const char *at, const char *end,
                               const ts_hlo_events *events, ts_hlo_counts *counts, ts_hlo_instruction *i) {
     hlo_mlir_answer found = HLO_MLIR_YES;
@@ -448,7 +455,11 @@ hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, int64_t line, const char *at, const c
     else if (!is_known(at, end))
         return HLO_MLIR_NO;
     if (found == HLO_MLIR_NO) return found;
+    bool begins_loop = begins(at, end, "do {") || begins(at, end, "} do {") || is_open_loop(m);
+    if (begins_loop && m->loop_above < 0) m->loop_above = m->depth - (*at == '}');
+    i->looped = m->loop_above >= 0 && m->depth > m->loop_above;
     m->depth += braces(at, end);
+    if (m->depth <= m->loop_above) m->loop_above = -1;
     if (*at == '}' && m->depth <= m->muted_above) m->muted_above = -1;
     if (m->in_function && m->depth <= m->function_depth) {
         m->in_function = false;

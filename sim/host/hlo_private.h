@@ -32,6 +32,7 @@ typedef struct {
     ts_text shape, operands, attributes; /* of the instruction made last */
     int64_t depth, function_depth;       /* braces open, and before the function's */
     int64_t muted_above;                 /* what is deeper is the body of a reduction; -1: nothing is */
+    int64_t loop_above;                  /* what is deeper is within a loop; -1: nothing is */
     bool in_function;
     int open_count;
     struct hlo_open { /* operations whose bodies are open: "stablehlo.reduce"(...) ({ */

@@ -372,11 +372,15 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
     audit_note(a, 1, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
 }
 
+/* Of a list of values: in the module before, or for another value of it. */
+static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
+    return a->has_entry || audit_table_get(&a->names, audit_hash(i->name.text, i->name.length)) >= 0;
+}
+
 static void on_instruction(void *self, const ts_hlo_instruction *i) {
     ts_audit *a = self;
     audit_forget_shapes(a);
-    uint64_t hash = audit_hash(i->name.text, i->name.length);
-    if (i->again && (a->has_entry || audit_table_get(&a->names, hash) >= 0)) return;
+    if (i->again && was_said(a, i)) return;
     if (!i->again) a->section = SECTION_NONE;
     ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {

@@ -202,6 +202,7 @@ void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, 
     int32_t result = move.dst;
     bool updates = opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
     if (updates) move.dst = move.src; /* the rest stays where it is */
+    move.trips_unknown = i->looped;
     move.from_parameter = (flags & NAME_PARAMETER) != 0;
     move.from_kernel = (flags & NAME_KERNEL) != 0;
     if (result == AUDIT_NONE)

@@ -380,6 +380,26 @@ def the_rule_of_each_generation():
 
 
 @test
+def loops_of_stablehlo():
+    """In either form what is within one runs so often as the text does not state; what follows runs once."""
+    turn = "stablehlo.transpose %{}, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+    pretty = ("    %1:2 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg0) : tensor<i32>, tensor<8x8xf32>\n     cond {\n      %5 = stablehlo.compare LT, %iterArg, "
+              "%c_1 : (tensor<i32>, tensor<i32>) -> tensor<i1>\n      stablehlo.return %5 : tensor<i1>\n    } do {\n      %6 = " + turn.format("arg0") +
+              "      stablehlo.return %iterArg, %6 : tensor<i32>, tensor<8x8xf32>\n    }\n")
+    generic = ("    %1:2 = \"stablehlo.while\"(%c, %arg0) ({\n    ^bb0(%a: tensor<i32>, %b: tensor<8x8xf32>):\n      %5 = stablehlo.compare LT, %a, %c_1 : "
+               "(tensor<i32>, tensor<i32>) -> tensor<i1>\n      stablehlo.return %5 : tensor<i1>\n    }, {\n    ^bb0(%a: tensor<i32>, %b: tensor<8x8xf32>):\n"
+               "      %6 = " + turn.format("arg0") + "      stablehlo.return %a, %6 : tensor<i32>, tensor<8x8xf32>\n    }) : (tensor<i32>, tensor<8x8xf32>) -> "
+               "(tensor<i32>, tensor<8x8xf32>)\n")
+    for form in (pretty, generic):
+        result = audit("func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n    %0 = " + turn.format("arg0") + form + "    %9 = " +
+                       turn.format("arg0") + "    return %9 : tensor<8x8xf32>\n}\n")
+        assert sum(m["count"] for m in result["moves"] if m["opcode"] == "transpose") == 3 and result["moves"][0]["trips_unknown"], result["moves"]
+        inner = audit("func.func @main(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n" + form + "    %9 = stablehlo.reverse %arg0, dims = [0] : "
+                      "tensor<8x8xf32>\n    return %9 : tensor<8x8xf32>\n}\n")
+        assert {m["opcode"]: m["trips_unknown"] for m in inner["moves"]} == {"transpose": True, "reverse": False}, (form, inner["moves"])
+
+
+@test
 def shardy():
     """A constraint is its operand; what runs on shards is counted, not guessed."""
     check("#loc1 = loc(\"x\")\nmodule @m {\n  sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n  func.func public @main(%arg0: tensor<16x64xf32> "
