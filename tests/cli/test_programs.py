@@ -75,6 +75,20 @@ def products_of_any_size():
 
 
 @test
+def narrow_heads_do_not_race():
+    for width in 2, 4, 8, 16:
+        assert "passed" in expect(["run", "programs/rope.tsim", "-D", f"D={width}", "-D", "ROWS=20", "-D", "HEADS=9", "--check"], out=None)
+
+
+@test
+def bounds_hold_where_sums_are_long_or_rows_short():
+    for words in (["cumsum", "ROWS=512"], ["cumsum", "ROWS=9", "COLS=16384"], ["layernorm", "COLS=2"], ["normalize", "COLS=3"],
+                  ["normalize", "COLS=7"], ["softmax", "ROWS=9", "COLS=16384"], ["reduce", "DIM=0", "A=20000", "B=3", "C=5"],
+                  ["quantise", "SCALE=0.1"], ["matmul", "TANH=2", "OUT=2"], ["gelu", "ROWS=2000"]):
+        expect(["run", f"programs/{words[0]}.tsim", *(word for value in words[1:] for word in ("-D", value))], out=None)
+
+
+@test
 def convolutions_of_many_channels_in_bands():
     """Several blocks of channels in and out, bands of rows, images whose last band is short."""
     for machine in ["tpu-v5e", *MACHINES]:
