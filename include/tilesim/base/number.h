@@ -49,9 +49,11 @@ typedef struct {
 } ts_float_format;
 /* Exact. */
 float ts_float_decode(const ts_float_format *format, uint32_t bits);
-/* Round to nearest even; overflow becomes infinity, or NaN where the format has none, or the largest where
- * it has neither. A NaN keeps its sign where it can and becomes -0 where there is no NaN. f8e8m0fnu: 0 and
- * what is negative become NaN, what is too small the smallest. As ml_dtypes. */
+/* Round to nearest, ties to the even mantissa; overflow becomes infinity, or NaN where the format has none,
+ * or the largest where it has neither. A NaN keeps its sign, but fnuz types and f8e8m0fnu have one without
+ * sign (0x80, 0xff); where there is none it becomes -0. f8e8m0fnu has no mantissa: halfway between two powers
+ * (1.5, 3, 6) is the larger; 0 and what is negative become NaN, what is too small the smallest power. As
+ * ml_dtypes. */
 uint32_t ts_float_encode(const ts_float_format *format, float value);
 
 /* Rows of `width` integers in the order of their first, second, .. number. */
