@@ -154,7 +154,8 @@ static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
 }
 
 static int64_t pieces_of(const ts_job_loop *loop) {
-    return (loop->count + loop->most - 1) / loop->most + loop->has_tail;
+    int64_t whole = loop->most == 1 ? loop->count : (loop->count + loop->most - 1) / loop->most;
+    return whole + loop->has_tail;
 }
 
 /* Steps of a piece, and where it begins. */

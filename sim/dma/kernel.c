@@ -36,7 +36,7 @@ static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count
     }
     for (int i = 0; i < box->loop_count; i++) {
         if ((taken[i] & (taken[i] + 1)) != 0) return false;
-        bits[i] = __builtin_popcountll(taken[i]);
+        bits[i] = log2_of((int64_t)taken[i] + 1);
     }
     return true;
 }
@@ -62,8 +62,8 @@ static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {
         ts_plan_loop loop = box->loops[i];
         int64_t times = INT64_C(1) << bits[i], last = loop.extent - times;
         bool has_tail = rest_of(&loop, bits[i]) > 0 && !is_apart(j->m, &loop, bits[i]);
-        if (loop.extent / times < 2 && !has_tail) continue;
-        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent / times,
+        if (loop.extent >> bits[i] < 2 && !has_tail) continue;
+        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent >> bits[i],
                                                   .src_bits = loop.src_bits * times,
                                                   .dst_bits = loop.dst_bits * times,
                                                   .most = 1,

@@ -4,17 +4,16 @@
 
 #include "mover.h"
 
-static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
-
 /* A digit that is at least counted twice, so that two steps of it are still in the loop. */
 static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digit *out) {
     for (int i = 0; i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
         int64_t step = dst ? loop->dst_bits : loop->src_bits;
-        if (step <= 0 || stride % step != 0) continue;
-        int64_t times = stride / step;
-        if ((times & (times - 1)) != 0 || loop->extent < 2 * times) continue;
-        *out = (ts_digit){i, log2_of(times), loop->src_bits * times, loop->dst_bits * times};
+        if (step <= 0 || step > stride) continue;
+        int bit = __builtin_ctzll((uint64_t)stride) - __builtin_ctzll((uint64_t)step);
+        if (bit < 0 || step << bit != stride || loop->extent >> bit < 2) continue;
+        *out = (ts_digit){i, bit, loop->src_bits * (INT64_C(1) << bit),
+                          loop->dst_bits * (INT64_C(1) << bit)};
         return true;
     }
     return false;

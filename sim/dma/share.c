@@ -29,7 +29,10 @@ static void *begin_worker(void *context) {
 /* The caller is the first thread, and does what a thread that cannot be started leaves. */
 void ts_share_among(int threads, ts_share_part *part, const void *context) {
     worker workers[MOST_THREADS];
-    if (threads < 1) threads = 1;
+    if (threads <= 1) {
+        part(context, 0, 1);
+        return;
+    }
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     for (int i = 0; i < threads; i++) {
         worker *w = &workers[i];
