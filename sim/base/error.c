@@ -13,6 +13,7 @@ static const struct {
     [TS_ERROR_NONE] = {"no error", 0}, [TS_ERROR_INPUT] = {"error", 1},
     [TS_ERROR_IO] = {"error", 1},      [TS_ERROR_USAGE] = {"error", 2},
     [TS_ERROR_FAULT] = {"fault", 3},   [TS_ERROR_UNMODELLED] = {"not modelled", 4},
+    [TS_ERROR_WARNING] = {"warning", 0},
     [TS_ERROR_NOTE] = {"note", 0},
 };
 
@@ -150,7 +151,7 @@ static void format_place(const ts_error *err, char *out, size_t bytes) {
 size_t ts_error_format(const ts_error *err, char *out, size_t bytes) {
     char place[TS_ERROR_NAME_BYTES + 32], cycle[40] = "", caret[TS_ERROR_LINE_BYTES + 4] = "";
     format_place(err, place, sizeof place);
-    if (err->kind == TS_ERROR_FAULT && err->cycle >= 0)
+    if ((err->kind == TS_ERROR_FAULT || err->kind == TS_ERROR_WARNING) && err->cycle >= 0)
         snprintf(cycle, sizeof cycle, " at cycle %lld", (long long)err->cycle);
     size_t width = 0;
     for (int i = 0; i < err->caret; i++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "left.h"
 #include "races.h"
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
@@ -18,6 +19,7 @@ typedef struct {
     ts_core *core;
     ts_space *spaces[TS_SPACE_COUNT]; /* those of the chip too */
     int64_t *semaphores;
+    semaphore_account *accounts; /* of them */
     ts_core_ports ports;
     ts_races *races; /* of its own transfers; NULL: the sanitizer is off */
 } chip_core;
@@ -174,6 +176,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     flight **last = &chip->active;
     while (*last) last = &(*last)->younger;
     *last = f;
+    if (semaphore >= 0) left_send(&by->accounts[semaphore], what);
     if (by->races) start_race(f, what, cycle);
     if (chip->busy_since < 0) chip->busy_since = cycle;
     chip->quiet_until = 0;
@@ -316,17 +319,12 @@ static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
 static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
     races_complete(f->by->races, f->race, cycle);
     if (!chip->config->time_only) check_output(chip, f, cycle);
-    if (!ts_core_halted(f->by->core)) return;
-    const ts_transfer *what = &chip->code->transfers[f->transfer];
-    ts_place where = ts_place_of_transfer(what);
-    ts_finding *finding =
-        ts_findings_add(chip->config->findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
-    if (finding) {
-        ts_core_counters core;
-        ts_core_count(f->by->core, &core);
-        ts_finding_describe(finding, "the program ended at cycle %lld, when this DMA was under way",
-                            (long long)core.cycles);
-    }
+}
+
+static int64_t cycles_of(const chip_core *own) {
+    ts_core_counters core;
+    ts_core_count(own->core, &core);
+    return core.cycles;
 }
 
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
@@ -334,17 +332,18 @@ static void forward_accessed(void *self, const ts_instruction *instruction, cons
     races_access(((chip_core *)self)->races, instruction, space, first, end, writes, cycle);
 }
 
-static void forward_changed(void *self, int semaphore, int64_t by) {
-    races_change(((chip_core *)self)->races, semaphore, by);
+static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by) {
+    chip_core *own = self;
+    left_change(&own->accounts[semaphore], instruction, by);
+    if (own->races) races_change(own->races, semaphore);
 }
 
 static void watch(chip_core *own) {
     ts_chip *chip = own->chip;
     ts_space *const *spaces = chip->cores[0].spaces;
-    own->races = races_new(chip->arena, chip->code, chip->config->findings, spaces[TS_SPACE_HBM],
-                           spaces[TS_SPACE_CMEM]);
+    own->races = races_new(chip->arena, chip->code, chip->config->findings, own->accounts,
+                           spaces[TS_SPACE_HBM], spaces[TS_SPACE_CMEM]);
     own->ports.accessed = forward_accessed;
-    own->ports.changed = forward_changed;
     for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
         bool shared = own != chip->cores && own->spaces[i] == chip->cores[0].spaces[i];
         if (own->spaces[i] && !shared) ts_space_track(own->spaces[i], chip->arena);
@@ -358,6 +357,8 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     add_result(chip, &result, what);
     if (f->race) finish_race(chip, f, cycle);
+    if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
+        left_transfer(chip->config->findings, what, cycles_of(f->by), cycle);
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
@@ -455,9 +456,10 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
 static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
-    own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready};
+    own->accounts = TS_NEW_ARRAY(chip->arena, semaphore_account, chip->code->semaphore_count);
+    own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
-    if (chip->config->findings) watch(own);
+    if (chip->config->sanitize) watch(own);
     if (chip->observer && chip->observer->issued) own->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) own->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core,
@@ -469,7 +471,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                            .semaphores = own->semaphores,
                            .ports = &own->ports,
                            .time_only = chip->config->time_only,
-                           .findings = chip->config->findings};
+                           .findings = chip->config->sanitize ? chip->config->findings : NULL};
     own->core = ts_core_new(err, chip->arena, &setup);
     return own->core != NULL;
 }
@@ -570,6 +572,20 @@ static bool all_halted(const ts_chip *chip) {
     return all;
 }
 
+/* At the end. */
+static bool look_back(ts_chip *chip) {
+    int64_t end = chip->last_done;
+    for (int i = 0; i < chip->core_count; i++) {
+        int64_t cycles = cycles_of(&chip->cores[i]);
+        end = cycles > end ? cycles : end;
+    }
+    for (int i = 0; i < chip->core_count && chip->config->findings; i++) {
+        const chip_core *own = &chip->cores[i];
+        left_semaphores(chip->config->findings, chip->code, own->accounts, own->semaphores, end);
+    }
+    return true;
+}
+
 /* All cores have come to a barrier: they go on. */
 static bool pass_barrier(ts_chip *chip) {
     int64_t last = 0;
@@ -630,12 +646,7 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
     if (core_at == INT64_MAX) {
         if (pass_barrier(chip)) return true;
         *running = false;
-        if (!all_halted(chip)) return deadlock(err, chip);
-        for (int i = 0; i < chip->core_count; i++) {
-            chip_core *own = &chip->cores[i];
-            if (own->races) races_finish(own->races, own->semaphores, chip->last_done);
-        }
-        return true;
+        return all_halted(chip) ? look_back(chip) : deadlock(err, chip);
     }
     if (core_at > until) return true;
     if (core_at >= max_cycles) {

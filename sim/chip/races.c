@@ -48,22 +48,18 @@ struct ts_races {
     race_transfer *unsynced;
     /* of transfers that were waited for: by other cores nobody has waited until all have come to a barrier */
     trail trails[SHARED_SPACES][2];
-    int64_t phase;            /* from 1; how many barriers were passed */
-    int64_t *given, *taken;   /* by semaphore: what transfers will have added, and what was taken */
-    const ts_transfer **last; /* by semaphore */
+    int64_t phase; /* from 1; how many barriers were passed */
+    const semaphore_account *accounts;
 };
 
-ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings, const ts_space *hbm,
-                    const ts_space *cmem) {
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings,
+                    const semaphore_account *accounts, const ts_space *hbm, const ts_space *cmem) {
     ts_races *races = TS_NEW(arena, ts_races);
-    *races = (ts_races){.arena = arena, .code = code, .findings = findings, .phase = 1};
+    *races = (ts_races){.arena = arena, .code = code, .findings = findings, .phase = 1, .accounts = accounts};
     for (int i = 0; i < 2 && code->cores > 1; i++) {
         races->trails[0][i].space = hbm;
         races->trails[1][i].space = cmem;
     }
-    races->given = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
-    races->taken = TS_NEW_ARRAY(arena, int64_t, code->semaphore_count + 1);
-    races->last = TS_NEW_ARRAY(arena, const ts_transfer *, code->semaphore_count + 1);
     return races;
 }
 
@@ -308,10 +304,6 @@ race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_pl
     compare(races, t, cycle);
     t->next = races->unsynced;
     races->unsynced = t;
-    if (semaphore >= 0) {
-        races->given[semaphore]++;
-        races->last[semaphore] = what;
-    }
     return t;
 }
 
@@ -324,9 +316,9 @@ void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle) {
     }
 }
 
-void races_change(ts_races *races, int semaphore, int64_t by) {
-    *(by < 0 ? &races->taken[semaphore] : &races->given[semaphore]) += by < 0 ? -by : by;
-    if (races->taken[semaphore] < races->given[semaphore]) return;
+void races_change(ts_races *races, int semaphore) {
+    const semaphore_account *account = &races->accounts[semaphore];
+    if (account->taken < account->sent + account->added) return;
     race_transfer **link = &races->unsynced;
     while (*link) {
         race_transfer *t = *link;
@@ -337,23 +329,6 @@ void races_change(ts_races *races, int semaphore, int64_t by) {
             ts_arena_free(t->arena);
         } else {
             link = &t->next;
-        }
-    }
-}
-
-void races_finish(ts_races *races, const int64_t *semaphores, int64_t cycle) {
-    for (int i = 0; i < races->code->semaphore_count; i++) {
-        if (semaphores[i] == 0) continue;
-        ts_place where = races->last[i] ? ts_place_of_transfer(races->last[i]) : (ts_place){0};
-        /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
-         */
-        if (where.line == 0) where.column = i + 1;
-        ts_finding *f = ts_findings_add(races->findings, TS_FINDING_SEMAPHORE, where, (ts_place){0}, cycle);
-        if (f) {
-            ts_finding_describe(f, "semaphore %s is %lld at the end, expected 0: %s",
-                                races->code->semaphore_names[i], (long long)semaphores[i],
-                                races->last[i] ? "the last DMA that signals it was not waited for"
-                                               : "it was added to more often than waited for");
         }
     }
 }

@@ -3,16 +3,16 @@
 #ifndef SIM_CHIP_RACES_H
 #define SIM_CHIP_RACES_H
 
-#include "tilesim/core/findings.h"
+#include "left.h"
 #include "tilesim/layout/plan.h"
 #include "tilesim/memory/space.h"
 
 typedef struct ts_races ts_races;
 typedef struct race_transfer race_transfer;
 
-/* Of one core; hbm and cmem are those of all cores. */
-ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings, const ts_space *hbm,
-                    const ts_space *cmem);
+/* Of one core and its semaphores; hbm and cmem are those of all cores. */
+ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings,
+                    const semaphore_account *accounts, const ts_space *hbm, const ts_space *cmem);
 void races_free(ts_races *races);
 
 /* The transfer is known until the program has waited for it: until as much was taken from its semaphore as
@@ -25,11 +25,9 @@ void races_compare_cores(ts_races *other, const race_transfer *started, int64_t 
 /* Of each core, when all have come to it. */
 void races_pass_barrier(ts_races *races);
 void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle);
-/* The program added to a semaphore, or took from it (by < 0). */
-void races_change(ts_races *races, int semaphore, int64_t by);
+/* The program added to a semaphore, or took from it. */
+void races_change(ts_races *races, int semaphore);
 void races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
                   int64_t end, bool writes, int64_t cycle);
-/* At the end: semaphores that are not 0. */
-void races_finish(ts_races *races, const int64_t *semaphores, int64_t cycle);
 
 #endif

@@ -89,7 +89,7 @@ static bool is_body(const ts_core *core, int head, int end) {
 void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_core_ports *ports = core->setup.ports;
     if (!core->setup.time_only || core->setup.findings || ports->issued || ports->stalled ||
-        ports->accessed || ports->changed || ports->vmem_take) {
+        ports->accessed || ports->vmem_take) {
         return;
     }
     const ts_isa_limits *limits = &core->setup.config->limits;

@@ -28,7 +28,7 @@ static bool set(ts_error *err, ts_core *core, const core_op *op, int semaphore, 
                           core->setup.code->semaphore_names[semaphore], value);
     }
     if (core->setup.ports->changed) {
-        core->setup.ports->changed(core->setup.ports->chip, semaphore,
+        core->setup.ports->changed(core->setup.ports->chip, op->instruction, semaphore,
                                    value - core->setup.semaphores[semaphore]);
     }
     core->setup.semaphores[semaphore] = value;

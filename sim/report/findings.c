@@ -22,7 +22,7 @@ static void add_place(ts_text *out, ts_error_kind kind, ts_place place, int64_t 
     add_error(out, &err);
 }
 
-static void add_finding(ts_text *out, const ts_finding *f) {
+static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
     ts_text message;
     char number[32];
     ts_text_init(&message, out->arena);
@@ -36,18 +36,18 @@ static void add_finding(ts_text *out, const ts_finding *f) {
         ts_text_add(&message, "; %s times in all", ts_text_group_digits(number, f->times));
     }
     ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
-    add_place(out, TS_ERROR_FAULT, f->where, f->cycle, message.bytes);
+    add_place(out, kind, f->where, f->cycle, message.bytes);
     if (f->other.line > 0) {
         add_place(out, TS_ERROR_NOTE, f->other, -1, f->other_text ? f->other_text : "see here");
     }
 }
 
-void ts_report_findings(const ts_findings *findings, ts_text *out) {
+void ts_report_findings(const ts_findings *findings, ts_error_kind kind, ts_text *out) {
     for (int i = 0; i < findings->count; i++) {
-        add_finding(out, &findings->list[i]);
+        add_finding(out, &findings->list[i], kind);
     }
     if (findings->dropped > 0) {
-        ts_text_add(out, "and %lld more findings\n", (long long)findings->dropped);
+        ts_text_add(out, "and %lld more\n", (long long)findings->dropped);
     }
 }
 
@@ -62,9 +62,9 @@ static void add_json_place(ts_json *json, const char *key, ts_place place) {
     ts_json_close(json);
 }
 
-void ts_report_findings_json(const ts_findings *findings, ts_json *json) {
-    ts_json_array(json, "findings");
-    for (int i = 0; i < findings->count; i++) {
+void ts_report_findings_json(const ts_findings *findings, const char *key, ts_json *json) {
+    ts_json_array(json, key);
+    for (int i = 0; findings && i < findings->count; i++) {
         const ts_finding *f = &findings->list[i];
         ts_json_object(json, NULL);
         ts_json_text(json, "kind", ts_finding_get(f->kind)->text);

@@ -304,10 +304,13 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    if (!result->findings) {
+    int found = result->findings->count;
+    if (!request->check) {
+        if (found > 0) {
+            ts_text_add(out, "warnings   %d: transfers or semaphores that the program left at its end\n", found);
+        }
         return;
     }
-    int found = result->findings->count;
     const char *what = request->time_only ? "addresses, waits and semaphores (values are not computed)"
                                           : "undefined values, races and semaphores";
     if (found == 0) {
@@ -458,8 +461,9 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
         ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
     }
     ts_json_close(&json);
-    if (result->findings) {
-        ts_report_findings_json(result->findings, &json);
+    ts_report_findings_json(request->check ? NULL : result->findings, "warnings", &json);
+    if (request->check) {
+        ts_report_findings_json(result->findings, "findings", &json);
     }
     ts_json_array(&json, "tensors");
     for (int i = 0; i < result->program->code.tensor_count; i++) {

@@ -163,10 +163,11 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
                       const ts_chip_observer *observer, run_parts *parts) {
     ts_chip_configure(request->machine, &parts->config);
     parts->outputs = mark_outputs(arena, parts->program);
-    parts->findings = request->check ? TS_NEW(arena, ts_findings) : NULL;
+    parts->findings = TS_NEW(arena, ts_findings);
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
     parts->config.findings = parts->findings;
+    parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;
     parts->chip = ts_chip_new(err, arena, &parts->config, &parts->program->code, observer);
     if (parts->chip != NULL && !store_inputs(err, parts->chip, parts->program, parts->tensors)) {
@@ -221,7 +222,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                 fetch(err, arena, parts->chip, request, parts->program, parts->checks, parts->tensors);
     if (good) {
         ts_chip_count(parts->chip, &result->chip);
-        good = !parts->findings || request->time_only ||
+        good = !request->check || request->time_only ||
                find_unwritten(err, parts->chip, parts->program, parts->outputs, parts->findings,
                               result->chip.cycles);
         count(&result->chip, &result->counters);
@@ -254,7 +255,7 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
     result->findings = parts.findings;
     result->checks = request->time_only ? NULL : results;
     result->reports = request->time_only ? NULL : reports;
-    result->passed = !result->findings || result->findings->count == 0;
+    result->passed = !request->check || result->findings->count == 0;
     for (int i = 0; result->checks != NULL && i < parts.program->check_count; i++) {
         result->passed = result->passed && results[i].failed == 0;
     }

@@ -30,7 +30,7 @@ typedef struct {
     ts_run_tensor *tensors;
     ts_chip_config config;
     const bool *outputs;
-    ts_findings *findings; /* NULL: nobody looks */
+    ts_findings *findings;
     ts_chip *chip;
 } run_parts;
 

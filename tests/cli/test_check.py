@@ -263,6 +263,43 @@ def what_is_left_at_the_end():
     f = findings("        dma y <- x, out\n        wait out\n        sem.add in, 2\n")
     assert [(k["kind"], k["message"]) for k in f] == \
         [("semaphore_left", "semaphore in[0] is 2 at the end, expected 0: it was added to more often than waited for")], f
+    assert f[0]["where"]["line"] == 9 and f[0]["cycle"] > 0, f
+
+
+@test
+def what_is_left_is_blamed_on_who_left_it():
+    left = "the last DMA that signals it was not waited for"
+    added = "it was added to more often than waited for"
+    for text, where, why in (("        dma y <- x, out\n        wait out\n        sem.add out, 2\n", "sem.add", added),
+                             ("        sem.add out, 2\n        dma y <- x, out\n        wait out\n", "sem.add", added),
+                             ("        sem.set out, 3\n        dma y <- x, out\n        wait out\n", "sem.set", added),
+                             ("        sem.add out, 1\n        sem.add out, -1\n        dma y <- x, out\n        wait out\n"
+                              "        dma y <- x, out\n        wait out\n        dma y <- x, out\n        delay 9000\n",
+                              "dma y", left)):
+        f = findings(text)
+        lines = (HEAD + text).split("\n")
+        assert f[-1]["kind"] == "semaphore_left" and why in f[-1]["message"], (text, f)
+        assert where in lines[f[-1]["where"]["line"] - 1], (text, f)
+
+
+@test
+def what_is_left_is_a_warning_without_the_option():
+    for text, kinds in (("        dma y <- x, out\n", ["transfer_left", "semaphore_left"]),
+                        (LOAD + ADD + STORE + "        dma xb <- x, in\n        delay 20000\n", ["semaphore_left"]),
+                        (LOAD + ADD + STORE, [])):
+        (HERE / "a.tsim").write_text(HEAD + text)
+        for options in (), ("--time-only",):
+            code, out, err = run("run", HERE / "a.tsim", "--json", *options)
+            result = json.loads(out)
+            assert code == 0 and "findings" not in result, (code, err)
+            assert [w["kind"] for w in result["warnings"]] == kinds, result["warnings"]
+            assert err.count(": warning at cycle ") == len(kinds) and ": fault" not in err, err
+            code, out, err = run("run", HERE / "a.tsim", *options)
+            assert code == 0 and out.count("warnings   ") == bool(kinds), out
+            checked = findings(text, *options, code=3 if kinds else 0)
+            assert checked == result["warnings"], (checked, result["warnings"])
+    code, out, err = run("run", HERE / "a.tsim", "--json", "--check")
+    assert json.loads(out)["warnings"] == [], out
 
 
 @test
@@ -342,6 +379,8 @@ def shipped_programs_are_clean():
     for path in PROGRAMS:
         code, out, err = run("run", path, "--check")
         assert code == 0 and "sanitizer  clean: undefined" in out, (path, out, err)
+        code, out, err = run("run", path, "--json", "--time-only")
+        assert code in (0, 4) and "warning" not in err and (code == 4 or json.loads(out)["warnings"] == []), (path, err)
 
 
 main()

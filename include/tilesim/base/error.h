@@ -14,6 +14,7 @@ typedef enum {
     TS_ERROR_USAGE,      /* the command line is wrong: exit code 2 */
     TS_ERROR_FAULT,      /* the program broke a rule of the machine, or a check failed: exit code 3 */
     TS_ERROR_UNMODELLED, /* valid, but not modelled: exit code 4 */
+    TS_ERROR_WARNING,    /* not an error: what works, and should not be so */
     TS_ERROR_NOTE,       /* not an error: another line that one has to do with */
 } ts_error_kind;
 

@@ -18,8 +18,11 @@ typedef struct {
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool exact;     /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
     bool time_only; /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
-    ts_findings *findings; /* the sanitizer's; NULL: it is off. Time only: races and semaphores alone */
-    const bool *outputs;   /* with it: of each tensor, whether what it holds at the end matters */
+    /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the
+     * sanitizer sees; of time only, races and semaphores alone. NULL: nobody looks. */
+    ts_findings *findings;
+    bool sanitize;
+    const bool *outputs; /* with it: of each tensor, whether what it holds at the end matters */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

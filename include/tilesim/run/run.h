@@ -52,8 +52,8 @@ typedef struct {
     const ts_check *rules;         /* the program's checks, then its reports, read */
     const ts_check_result *checks; /* the same number: what came out; NULL: time only */
     const double *reports;         /* [program->report_count] NULL: time only */
-    const ts_findings *findings;   /* NULL: nobody looked */
-    bool passed;                   /* all checks, and nothing was found */
+    const ts_findings *findings;   /* without request.check only what the program left at its end */
+    bool passed;                   /* all checks, and with request.check nothing was found */
 } ts_run_result;
 
 /* Everything but saving: a result whose checks failed is a result. Errors are bad input, faults of the

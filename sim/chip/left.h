@@ -1,0 +1,24 @@
+/* Private to the chip: what a program leaves at its end: transfers under way and semaphores that are not 0. */
+#ifndef SIM_CHIP_LEFT_H
+#define SIM_CHIP_LEFT_H
+
+#include "tilesim/core/findings.h"
+
+/* What came to a semaphore, and what was taken from it. */
+typedef struct {
+    int64_t sent;                /* by transfers, also those still under way */
+    int64_t added, taken;        /* by sem.add and sem.set, which can be less than nothing; by waits */
+    const ts_transfer *transfer; /* the last that signals it */
+    const ts_instruction *adder; /* the last that added */
+} semaphore_account;
+
+void left_send(semaphore_account *account, const ts_transfer *transfer);
+void left_change(semaphore_account *account, const ts_instruction *instruction, int64_t by);
+
+/* A transfer that is done at `cycle`, when its core had ended at cycle `end`. */
+void left_transfer(ts_findings *findings, const ts_transfer *what, int64_t end, int64_t cycle);
+/* At the end: semaphores of one core that are not 0. */
+void left_semaphores(ts_findings *findings, const ts_code *code, const semaphore_account *accounts,
+                     const int64_t *semaphores, int64_t cycle);
+
+#endif
