@@ -174,9 +174,10 @@ static int64_t run_bytes(const ts_mover *m, const ts_plan_box *box) {
     return bits / 8;
 }
 
-/* Do most elements lie in runs so long that their ends do not matter? */
+/* Do most elements lie in runs so long that their ends do not matter? Bands do not share lines of the source. */
 static bool has_long_runs(const group *g) {
     int64_t all = 0, in_long = 0;
+    if (llabs(g->boxes[0].loops[0].src_bits) / 8 < LINE_OF_MEMORY) return false;
     for (int i = 0; i < g->count; i++) {
         int64_t elements = count_elements(&g->boxes[i]);
         all += elements;
