@@ -22,6 +22,7 @@ struct ts_hlo_reader {
     int64_t joined_line;
     int joined_lines;
     bool joined_whole; /* it may end here: only what cannot begin anything continues it */
+    bool joined_lacks; /* and then it lacks attributes, which need no comma before them */
     char next;         /* the first byte of the next line that is no blank; '\0': not known yet */
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
@@ -173,8 +174,17 @@ static void append(ts_hlo_reader *r, const char *at, size_t length) {
     r->joined_length += length;
 }
 
-static void hold(ts_hlo_reader *r, answer found, const char *at, const char *end) {
+/* A loop without its computations is not all of it. */
+static bool lacks_calls(const ts_hlo_instruction *i) {
+    ts_hlo_span a = i->attributes;
+    return ts_hlo_is(i->opcode, "while") &&
+           (a.length == 0 || memmem(a.text, a.length, "condition=", 10) == NULL ||
+            memmem(a.text, a.length, "body=", 5) == NULL);
+}
+
+static void hold(ts_hlo_reader *r, answer found, const ts_hlo_instruction *i, const char *at, const char *end) {
     r->joined_whole = found == WHOLE;
+    r->joined_lacks = lacks_calls(i);
     r->joined_length = 0;
     append(r, at, (size_t)(end - at));
     r->joined_line = r->counts.lines;
@@ -190,23 +200,16 @@ static void give_joined(ts_hlo_reader *r) {
     give(r, &i, r->joined_line);
 }
 
-/* A loop without its computations is not all of it. */
-static bool lacks_calls(const ts_hlo_instruction *i) {
-    ts_hlo_span a = i->attributes;
-    return i->opcode.length == 5 && memcmp(i->opcode.text, "while", 5) == 0 &&
-           (memmem(a.text, a.length, "condition=", 10) == NULL ||
-            memmem(a.text, a.length, "body=", 5) == NULL);
-}
-
 /* May the next line go on with an instruction that could end here? */
 static bool may_go_on(const ts_hlo_reader *r, const ts_hlo_instruction *i) {
     return r->next == ',' || r->next == '\0' || lacks_calls(i);
 }
 
-/* ", name=value" or "name=value", not "name = ..". */
-static bool continues(const char *at, const char *end) {
+/* ", name=value", or where attributes are lacking "name=value", not "name = ..". */
+static bool continues(const ts_hlo_reader *r, const char *at, const char *end) {
     const char *word = at;
     if (at < end && *at == ',') return true;
+    if (!r->joined_lacks) return false;
     while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
     return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
 }
@@ -332,7 +335,7 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == NOT_ONE) return take_other(r, at, end);
     r->in_table = false;
     bool goes = found == ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
-    if (goes) return hold(r, found, at, end);
+    if (goes) return hold(r, found, &i, at, end);
     if (found == ENDS_EARLY) begin_literal(r, &i);
     give(r, &i, r->counts.lines);
 }
@@ -359,7 +362,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     /* "}," closes brackets of an attribute, if any are open; alone it ends a computation. */
     bool closes =
         length > 1 && at[0] == '}' && at[1] == ',' && depth_of(r->joined, r->joined + r->joined_length) > 0;
-    bool ends = r->joined_whole ? !continues(at, end) : is_beginning(at, end) && !closes;
+    bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES ||
         r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
@@ -373,6 +376,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     answer found = read_instruction(all, all_end, &i);
     if (found == NOT_ONE) found = read_labelled(all, all_end, &i);
     r->joined_whole = found == WHOLE;
+    r->joined_lacks = lacks_calls(&i);
     if (found == WHOLE && may_go_on(r, &i)) return true;
     if (found != ENDS_EARLY || is_literal(&i)) {
         if (found == ENDS_EARLY) begin_literal(r, &i);
@@ -426,7 +430,7 @@ static void take_held(ts_hlo_reader *r) {
 }
 
 static char first_byte(const char *at, const char *end) {
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && *at != '\n' && hlo_is_space(*at)) at++;
     return at < end ? *at : '\0';
 }
 

@@ -118,6 +118,13 @@ static const row rows[] = {
      "1 <a> <f32[4]> <call> <%b, %c> +<, to_apply=%d, x={ {0}: (0, {1}) }, y=1>\n"},
     {"%a = f32[4] call(%b),\n%c = f32[4] negate(%a),\n",
      "1 <a> <f32[4]> <call> <%b> +<,>\n2 <c> <f32[4]> <negate> <%a> +<,>\n"},
+    /* What goes on without a comma: only a loop that lacks its computations. */
+    {"%a = f32[4] negate(%b)\nx=y\n%c = f32[4] negate(%a)\n\r\n, x=y\n%d = f32[] negate(%c)\n\r, x=y\n",
+     "1 <a> <f32[4]> <negate> <%b>\n2 message <x=y>\n3 <c> <f32[4]> <negate> <%a>\n5 message <, x=y>\n"
+     "6 <d> <f32[]> <negate> <%c> +< , x=y>\n"},
+    {"%w = f32[4] while(%b, ...\n", "1 cut <w> <f32[4]> <while> <%b, ...>\n"},
+    {"%w = f32[4] while(%b)\ncondition=%c\n, body=%d\nx=y\n",
+     "1 <w> <f32[4]> <while> <%b> +< condition=%c , body=%d>\n4 message <x=y>\n"},
     /* A computation that does not end before the next begins, or the text does. */
     {"%a {\n%b {\n x = f32[] negate(y)\n",
      "1 computation <a>\nend\n2 computation <b>\n3 <x> <f32[]> <negate> <y>\nend\n"},
