@@ -471,6 +471,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                            .semaphores = own->semaphores,
                            .ports = &own->ports,
                            .time_only = chip->config->time_only,
+                           .patience = chip->config->patience,
                            .findings = chip->config->sanitize ? chip->config->findings : NULL};
     own->core = ts_core_new(err, chip->arena, &setup);
     return own->core != NULL;
@@ -566,6 +567,14 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
 
 /* ---- Running ---- */
 
+static bool too_long(ts_error *err, const ts_core *core, int64_t cycle, int64_t max_cycles) {
+    char text[TS_ERROR_TEXT_BYTES / 2];
+    const ts_instruction *loop = ts_core_loop(core, text, sizeof text);
+    ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles%s%s", (long long)max_cycles,
+                 loop ? ": " : "", text);
+    return fault_at(err, cycle, loop ? loop->source : NULL, loop ? loop->line : 0, loop ? loop->column : 0);
+}
+
 static bool all_halted(const ts_chip *chip) {
     bool all = true;
     for (int i = 0; i < chip->core_count; i++) all = all && ts_core_halted(chip->cores[i].core);
@@ -649,11 +658,7 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
         return all_halted(chip) ? look_back(chip) : deadlock(err, chip);
     }
     if (core_at > until) return true;
-    if (core_at >= max_cycles) {
-        ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles",
-                     (long long)max_cycles);
-        return fault_at(err, core_at, NULL, 0, 0);
-    }
+    if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
     int64_t limit = far ? limit_of(chip, core_at, max_cycles) : core_at + 1;
     bool good = ts_core_step_shared(err, first->core, limit, others);
     if (good && chip->core_count > 1) pass_barrier(chip);

@@ -204,6 +204,8 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
     }
     mark(core, bundle);
     core->issues[core->pc]++;
+    core->seen |= bundle->sees;
+    core->work += bundle->work;
     const ts_core_ports *ports = core->setup.ports;
     if (ports->issued) {
         ports->issued(ports->chip, core->pc, cycle);
@@ -302,6 +304,10 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
         }
         core->looped = -1;
         ok = advance(err, core, shared && shared_until < until ? shared_until : until);
+        if (core->looped >= 0 && ok) {
+            core->turned[core->looped]++;
+            ok = --core->turns > 0 || core_loops_turn(err, core, core->looped);
+        }
         if (core->looped >= 0 && core->skip && ok) {
             core_skip_loop(core, core->looped, until);
         }

@@ -353,6 +353,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
         if (!decode_unit(dec, m)) {
             return false;
         }
+        core_loops_describe(dec->core, &source->instructions[i], &m->use, bundle);
         if (dec->core->setup.time_only) {
             core_taint_new(dec->arena, dec->core, &m->use, &m->op);
         }
@@ -429,6 +430,7 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     core_units_new(arena, core);
     new_stores(arena, core);
     new_begin(arena, core);
+    core_loops_new(arena, core);
     if (core->setup.findings && !core->setup.time_only) {
         core_poison_new(arena, core);
     }

@@ -189,7 +189,11 @@ CORE_FUNCTION(sst) {
         return false;
     }
     tell(core, op, core->setup.smem, address, true);
-    memcpy(ts_space_touch(core->setup.smem, address, 4), op->in[0], 4);
+    void *word = ts_space_touch(core->setup.smem, address, 4);
+    if (memcmp(word, op->in[0], 4) != 0) {
+        core->seen |= CORE_SMEM_CHANGED;
+    }
+    memcpy(word, op->in[0], 4);
     remember_store(core, op, core->setup.smem, address, TS_LATENCY_SCALAR_STORE);
     return true;
 }

@@ -61,19 +61,10 @@ static bool may_repeat(const core_op *op) {
     }
 }
 
-static const core_op *branch_of(const core_bundle *bundle) {
-    for (int i = 0; i < bundle->op_count; i++) {
-        if (bundle->ops[i].target >= 0) {
-            return &bundle->ops[i];
-        }
-    }
-    return NULL;
-}
-
 static bool is_body(const ts_core *core, int head, int end) {
     for (int b = head; b <= end; b++) {
         const core_bundle *bundle = &core->bundles[b];
-        const core_op *branch = branch_of(bundle);
+        const core_op *branch = core_branch_of(bundle);
         for (int i = 0; i < bundle->op_count; i++) {
             if (&bundle->ops[i] != branch && !may_repeat(&bundle->ops[i])) {
                 return false;
@@ -100,7 +91,7 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
     skip->head = -1;
     skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
-        const core_op *branch = branch_of(&core->bundles[i]);
+        const core_op *branch = core_branch_of(&core->bundles[i]);
         skip->bodies[i] = branch && branch->target <= i && is_body(core, branch->target, i);
         ops += core->bundles[i].op_count;
     }
@@ -407,6 +398,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
         core->issues[b] += k * (core->issues[b] - skip->before.issues[b]);
         core->stall_cycles[b] += k * (core->stall_cycles[b] - skip->before.stall_cycles[b]);
     }
+    core->turned[skip->end] += k;
     core->next += by;
     skip->known = false;
 }
@@ -415,6 +407,9 @@ static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
     int64_t cycles = core->next - skip->before.cycle;
     if (!all_known(core) || !look_ahead(skip, core)) {
         return;
+    }
+    if (skip->most == INT64_MAX) {
+        return; /* it never ends: core_loops_turn will see that */
     }
     limit(skip, until > core->next ? (until - core->next) / cycles : 0);
     if (skip->most > 0 && stores_are_known(skip, core) && stores_stay(skip, skip->most)) {

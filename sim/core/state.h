@@ -11,6 +11,7 @@ typedef struct core_taint core_taint;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 typedef struct core_skip core_skip;
+typedef struct core_loops core_loops;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
 
@@ -97,6 +98,8 @@ typedef struct {
     int loads, stores; /* of VMEM */
     bool reads_memory; /* a load of VMEM or SMEM */
     int slots[TS_SLOT_COUNT];
+    unsigned sees; /* see ts_core.seen */
+    int64_t work;  /* of the host, see loop.c */
 } core_bundle;
 
 /* A store that a load may have to wait for. */
@@ -132,6 +135,12 @@ struct ts_core {
     core_transposer *transposer;
     core_skip *skip; /* NULL: no iterations are left out */
     int looped;      /* the bundle whose branch back was taken, -1: none */
+    core_loops *loops;
+    int64_t *turned;  /* by bundle: how often its branch back was taken */
+    int turns;        /* branches back until core_loops_turn */
+    unsigned seen;     /* bits of what could change the way of a loop (loop.c) */
+    int64_t work;      /* of the bundles since a transfer was started */
+    int64_t *promised; /* semaphores, as if all transfers were done */
 
     /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
      * known). */
@@ -218,6 +227,15 @@ void core_mxus_move(ts_core *core, int64_t from, int64_t by);
 void core_skip_new(ts_arena *arena, ts_core *core);
 /* A branch back of bundle `end` was taken, and the core is at its target; it may go up to cycle `until`. */
 void core_skip_loop(ts_core *core, int end, int64_t until);
+
+/* loop.c: what an instruction of the bundle does to loops. */
+enum { CORE_SMEM_CHANGED = 1 << 8 };
+void core_loops_new(ts_arena *arena, ts_core *core);
+void core_loops_describe(const ts_core *core, const ts_instruction *instruction, const ts_register_use *use,
+                         core_bundle *bundle);
+/* A branch back of bundle `end` was taken, core->turns are over, and the core is at its target. A fault: it never ends. */
+bool core_loops_turn(ts_error *err, ts_core *core, int end);
+const core_op *core_branch_of(const core_bundle *bundle); /* NULL: none */
 
 /* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address);

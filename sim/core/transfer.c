@@ -31,6 +31,7 @@ static bool set(ts_error *err, ts_core *core, const core_op *op, int semaphore, 
         core->setup.ports->changed(core->setup.ports->chip, op->instruction, semaphore,
                                    value - core->setup.semaphores[semaphore]);
     }
+    core->promised[semaphore] += value - core->setup.semaphores[semaphore];
     core->setup.semaphores[semaphore] = value;
     core->yielding = true;
     return true;
@@ -136,6 +137,8 @@ CORE_FUNCTION(dma) {
         return false;
     }
     core->yielding = true;
+    core->promised[semaphore]++;
+    core->work = 0;
     const ts_core_ports *ports = core->setup.ports;
     ts_error cause = {.kind = TS_ERROR_NONE};
     if (ports->dma_start(&cause, ports->chip, index, source, destination, semaphore, core->now)) {

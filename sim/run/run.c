@@ -166,6 +166,7 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     parts->findings = TS_NEW(arena, ts_findings);
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
+    parts->config.patience = request->patience;
     parts->config.findings = parts->findings;
     parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;

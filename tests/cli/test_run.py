@@ -222,7 +222,8 @@ Y = ".tensor y hbm f32[4,4] out\n.tensor v vmem f32[8,128]\n.sem s\n"
 def faults():
     fails(Y + "wait s\n", 3, "a.tsim:4:1: fault at cycle 0: deadlock: the core waits for semaphore 's[0]' to reach 1, it is 0; "
           "the DMA engine is idle; HBM is idle\nwait s\n^\n")
-    fails(Y + "go: jump go\n", 3, "tilesim: fault at cycle 1000: the program has not halted after 1000 cycles\n",
+    fails(Y + "go: jump go\n", 3, "a.tsim:4:5: fault at cycle 1000: the program has not halted after 1000 cycles: this "
+          "branch back to line 4 was taken 250 times\ngo: jump go\n    ^\n",
           "--max-cycles", "1000")
     fails(Y + "smov s1, 8\nvld v0, v[s1, 0]\n", 3,
           "a.tsim:5:1: fault at cycle 1: vld touches bytes 4096 to 8191, expected 0 to 4095 of v\n"
@@ -230,6 +231,58 @@ def faults():
     fails(Y + "smov s1, 2\ndma v[0:4, 0:4] <- y[s1:+4, :], s\nwait s\n", 3,
           "a.tsim:5:1: fault at cycle 1: the slice begins at 2 and has size 4 in dimension 0, expected it within 0 to 4\n"
           "dma v[0:4, 0:4] <- y[s1:+4, :], s\n^\n")
+
+
+def run_text(text, *words):
+    return run("run", program(text), *words)
+
+
+@test
+def endless_loops():
+    """What repeats exactly is told at once; what changes without an end after some seconds; both name the loop."""
+    head = ".tensor h hbm f32[8,128]\n.tensor v vmem f32[8,128]\n.tensor n smem s32[8]\n.sem s\n"
+    transfer = "go: dma v <- h, s\n wait s\n smov s2, 0\nin: sadd s2, s2, 1\n br.lt s2, 100, in\n jump go\n"
+    for text, line, words in (
+            ("go: jump go\n", 5, "back to line 5 was taken 8,193 times"),
+            ("go: nop\n vadd.f32 v1, v2, v3\n br.lt s1, 10, go\n", 7, "back to line 5 was taken 8,193 times, s1 = 0"),
+            ("go: v2s s1, v0\n br.lt s1, 10, go\n", 6, "back to line 5"),
+            ("go: sld s1, n[0]\n sst n[0], 0\n br.lt s1, 10, go\n", 7, "s1 = 0"),
+            ("go: sem.read s1, s\n brz s1, go\n", 6, "s1 = 0"),
+            ("go: sem.add s, 1\n wait s\n jump go\n", 7, "back to line 5"),
+            (transfer, 10, "back to line 5"),
+            (transfer.replace(" wait s\n", ""), 9, "back to line 5")):
+        for options in (), ("--time-only",):
+            if "v2s" in text and options:
+                continue
+            code, out, err = run_text(head + text, *options)
+            assert code == 3 and f"a.tsim:{line}:" in err and ": endless loop: " in err and words in err, (text, err)
+
+
+@test
+def loops_that_only_look_endless():
+    head = ".tensor h hbm s32[8]{0} in iota\n.tensor n smem s32[8]{0}\n.tensor v vmem f32[8,128]\n.sem s\n"
+    for text in ("smov s1, 0\ngo: sadd s1, s1, 1\n br.lt s1, 100000, go\n",
+                 "go: sld s1, n[0]\n sadd s1, s1, 1\n sst n[0], s1\n br.lt s1, 50000, next\n halt\nnext: smov s1, 0\n jump go\n",
+                 "dma n <- h, s\ngo: sem.read s1, s\n brz s1, go\n wait s\n",
+                 "sst n[7], 0\ndma n <- h, s\ngo: sld s1, n[7]\n brz s1, go\n wait s\n",
+                 "sem.set s, 30000\ngo: wait s\n sem.read s2, s\n brz s2, end\n smov s2, 0\n jump go\nend: nop\n",
+                 "vmov v0, 0\ngo: vadd.i32 v0, v0, 1\n v2s s1, v0\n br.gt s1, 20000, end\n smov s1, 0\n jump go\nend: nop\n"):
+        code, out, err = run_text(head + text)
+        assert code == 0, (text, err)
+    code, out, err = run_text(head + "sem.set s, 30000\ngo: wait s\n jump go\n")
+    assert code == 3 and "deadlock" in err, err
+
+
+@test
+def a_loop_that_changes_its_state_is_given_up():
+    code, out, err = run_text("go: sadd s1, s1, 1\n br.ne s1, -1, go\n")
+    assert code == 3 and "a.tsim:2:2: fault" in err and "a loop without an end in sight: this branch back to line 1 was taken " in err \
+        and "--max-cycles N" in err, err
+    code, out, err = run_text("go: sadd s1, s1, 1\n br.ne s1, 3000000, go\n", "--max-cycles", "100000000")
+    assert code == 0, err
+    body = "".join(f" vadd.f32 v{i}, v{i}, v1\n" for i in range(2, 10))
+    code, out, err = run_text(f"go: sadd s1, s1, 1\n{body} br.ne s1, -1, go\n", "--time-only", "--max-cycles", "1000000000000")
+    assert code == 0, err
 
 
 @test

@@ -192,8 +192,14 @@ fixture *fixture_new(void) {
 
 bool fixture_load(fixture *f, const char *text) {
     fixture_assemble(f->arena, &f->code, text);
-    ts_core_setup setup = {&f->config, &f->code,     0,   1, f->vmem, f->smem, f->semaphores,
-                           &f->ports,  f->time_only, NULL};
+    ts_core_setup setup = {.config = &f->config,
+                           .code = &f->code,
+                           .cores = 1,
+                           .vmem = f->vmem,
+                           .smem = f->smem,
+                           .semaphores = f->semaphores,
+                           .ports = &f->ports,
+                           .time_only = f->time_only};
     f->event_count = f->start_count = 0;
     memset(f->semaphores, 0, sizeof(f->semaphores));
     ts_error_clear(&f->err);

@@ -64,6 +64,9 @@ typedef struct {
      * vector is unknown, and where the run depends on one it ends: TS_ERROR_UNMODELLED, with the lines it
      * came through. */
     bool time_only;
+    /* How much the host does between two transfers before a loop is held to be endless: in units of about 20 ns;
+     * 0: no bound. A loop of which that is certain is a fault in any case. */
+    int64_t patience;
     ts_findings *
         findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
 } ts_core_setup;
@@ -114,6 +117,9 @@ void ts_core_notify(ts_core *core, int64_t cycle);
 bool ts_core_halted(const ts_core *core);
 /* The wait or the barrier that holds the core, for a report of a deadlock; NULL when it does not wait. */
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed);
+/* The loop that the core goes round: its branch back, with how often that was taken and the scalars that it reads
+ * as text; NULL: it is in none. */
+const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes);
 /* The bundle that issues next. */
 int ts_core_bundle(const ts_core *core);
 void ts_core_count(const ts_core *core, ts_core_counters *counters);

@@ -23,6 +23,7 @@ typedef struct {
     bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
     bool exact;     /* see ts_chip_config */
     int64_t max_cycles;               /* a program that still runs then has failed */
+    int64_t patience;                 /* see ts_core_setup */
     int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
     ts_trace *trace;                  /* NULL: none */
     const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
