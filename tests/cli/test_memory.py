@@ -11,7 +11,8 @@ from cli import BUILD, TOOL, main, test
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
 MB = 1_000_000
-OUT = re.compile(r"tilesim: error: out of memory \(\d+ bytes more\)\n")
+OUT = re.compile(r"tilesim: error: (out of memory \(\d+ bytes more\)|"
+                 r"this needs about .* of memory, more than --max-memory, .*)\n")
 
 
 def run_in(megabytes, *words):
