@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reference_loops.h"
 #include "reference_stream.h"
 #include "tilesim/base/number.h"
 #include "tilesim/base/text.h"
@@ -41,11 +42,23 @@ static stream *open_number(evaluator *in, const node *tree, const double *number
     return made;
 }
 
+/* Elements of a type as doubles. */
+static bool widen(ts_dtype dtype, const void *from, double *out, size_t count) {
+    const ts_reference_loops *loops = ts_reference_loops_best();
+    if (dtype == TS_DTYPE_F32)
+        loops->from_f32(from, out, count);
+    else if (dtype == TS_DTYPE_BF16)
+        loops->from_bf16(from, out, count);
+    else
+        return ts_convert_elements(dtype, from, TS_DTYPE_F64, out, count);
+    return true;
+}
+
 static bool read_array(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     (void)in;
     const ts_host_array *array = self->state;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
-    return ts_convert_elements(array->dtype, array->bytes + (size_t)begin * bytes, TS_DTYPE_F64, out, count);
+    return widen(array->dtype, array->bytes + (size_t)begin * bytes, out, count);
 }
 
 /* `count` elements of so many bytes, `step` bytes apart. */
@@ -72,7 +85,7 @@ static bool pick_from_array(evaluator *in, stream *self, int64_t begin, int64_t 
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
     uint8_t some[REFERENCE_BLOCK * sizeof(uint64_t)];
     gather(some, array->bytes + (size_t)begin * bytes, bytes, bytes * (size_t)stride, count);
-    return ts_convert_elements(array->dtype, some, TS_DTYPE_F64, out, count);
+    return widen(array->dtype, some, out, count);
 }
 
 static stream *open_array(evaluator *in, const node *tree, const ts_host_array *array) {
@@ -195,9 +208,8 @@ stream *ts_stream_elements(evaluator *in, const node *tree, const walk *shape, s
 }
 
 static bool read_unary(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    double (*unary)(double) = self->place->function->unary;
     if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
-    for (size_t i = 0; i < count; i++) out[i] = unary(out[i]);
+    self->place->function->unary(out, count);
     return true;
 }
 

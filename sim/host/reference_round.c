@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference_tree.h"
+#include "reference_loops.h"
 
 ts_reference_type ts_reference_describe(ts_dtype dtype) {
     static const ts_float_format binary32 = {8, 23, 127, .has_infinity = true, .has_nan = true};
@@ -25,6 +25,9 @@ ts_reference_type ts_reference_describe(ts_dtype dtype) {
     out.least_exponent = format->no_mantissa_zero ? -format->bias : 1 - format->bias;
     out.largest =
         format->no_mantissa_zero ? ldexp(1, most) : ldexp(2 - ldexp(last_code, -format->mantissa_bits), most);
+    out.units = ldexp(1, out.mantissa_bits);
+    out.least_power = ldexp(1, out.least_exponent);
+    out.plain = info->value_bits < 64 && !format->no_sign && !format->unsigned_zero;
     out.overflow = format->has_infinity ? (double)INFINITY : format->has_nan ? (double)NAN : out.largest;
     return out;
 }
@@ -62,6 +65,13 @@ double ts_reference_round(const ts_reference_type *type, double value) {
     if (type->info->class == TS_CLASS_FLOAT) return round_float(type, value);
     if (type->info->class == TS_CLASS_BOOL) return value != 0;
     return isnan(value) ? 0 : fmin(fmax(trunc(value), type->smallest), type->largest);
+}
+
+void ts_reference_round_all(const ts_reference_type *type, double *values, size_t count) {
+    if (type->plain)
+        ts_reference_loops_best()->round(type, values, count);
+    else
+        for (size_t i = 0; i < count; i++) values[i] = ts_reference_round(type, values[i]);
 }
 
 double ts_reference_distance(const ts_reference_type *type, double actual, double expected) {

@@ -33,7 +33,7 @@ typedef struct {
     int least, most;             /* arguments without a keyword */
     int arrays;                  /* so many of them are values; the others are dims, or a type */
     unsigned keywords;           /* bits 1 << keyword */
-    double (*unary)(double);
+    void (*unary)(double *values, size_t count);                          /* element by element, in place */
     void (*binary)(double *values, const double *right, size_t count); /* element by element, in place */
     const reduction *reduce;
     void (*scan)(double *line, size_t count, double eps); /* along an axis, in place */
@@ -106,11 +106,14 @@ typedef struct {
     double smallest, largest;
     int mantissa_bits, least_exponent; /* of a float; the exponent of its smallest normal number */
     double overflow;                   /* what a value beyond the range of a float becomes */
+    bool plain;                        /* a float of at most 32 bits with a sign and both zeros */
+    double least_power, units;         /* 2^least_exponent, 2^mantissa_bits */
 } ts_reference_type;
 
 ts_reference_type ts_reference_describe(ts_dtype dtype);
 /* `value` rounded to the type, by its own arithmetic; integers saturate, NaN becomes 0. */
 double ts_reference_round(const ts_reference_type *type, double value);
+void ts_reference_round_all(const ts_reference_type *type, double *values, size_t count); /* in place */
 /* As ts_reference_ulps. */
 double ts_reference_distance(const ts_reference_type *type, double actual, double expected);
 

@@ -140,7 +140,7 @@ stream *ts_reference_iota(evaluator *in, const node *tree, stream **arguments) {
 static bool read_cast(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const ts_reference_type *type = self->state;
     if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
-    for (size_t i = 0; i < count; i++) out[i] = ts_reference_round(type, out[i]);
+    ts_reference_round_all(type, out, count);
     return true;
 }
 

@@ -1,0 +1,55 @@
+/* The loops of the reference for the instruction sets of the host. */
+#include "reference_loops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#pragma GCC optimize("O3")
+#endif
+
+enum { GROUP = 64 };
+#define LOG2_OF_E     0x1.71547652b82fep0
+#define LOG_OF_2_HIGH 0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
+#define LOG_OF_2_LOW  0x1.a39ef35793c76p-33
+#define ROUNDER       0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
+#define BELOW_1       (1 - 0x1p-50)
+#define TEXT_OF(name)   #name
+#define NAME_TEXT(name) TEXT_OF(name)
+
+#define TARGET
+#define VERSION base
+#include "reference_loops.inc"
+#undef TARGET
+#undef VERSION
+
+#ifdef __x86_64__
+#define TARGET  __attribute__((target("avx2")))
+#define VERSION avx2
+#include "reference_loops.inc"
+#undef TARGET
+#undef VERSION
+
+#define TARGET  __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
+#define VERSION avx512
+#include "reference_loops.inc"
+#undef TARGET
+#undef VERSION
+
+const ts_reference_loops *ts_reference_loops_get(int version) {
+    bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    if (version == 1 && __builtin_cpu_supports("avx2")) return &avx2;
+    if (version == 2 && wide) return &avx512;
+    return version == 0 ? &base : NULL;
+}
+#else
+const ts_reference_loops *ts_reference_loops_get(int version) { return version == 0 ? &base : NULL; }
+#endif
+
+const ts_reference_loops *ts_reference_loops_best(void) {
+    const ts_reference_loops *best = &base;
+    for (int i = 1; ts_reference_loops_get(i); i++) best = ts_reference_loops_get(i);
+    return best;
+}

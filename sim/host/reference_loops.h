@@ -1,0 +1,34 @@
+/* The loops that most of the time of a check goes to: the same text compiled for several instruction sets of
+ * the host, without fused multiply-add, so that all give the same bits. */
+#ifndef TILESIM_HOST_REFERENCE_LOOPS_H
+#define TILESIM_HOST_REFERENCE_LOOPS_H
+
+#include <stddef.h>
+
+#include "reference_tree.h"
+
+/* What a block of elements is compared by. */
+typedef struct {
+    const ts_reference_type *type; /* is `plain` */
+    ts_tolerance bound;
+    const double *got, *wanted, *err; /* err: negative where the bounds have none */
+} ts_reference_block;
+
+typedef struct {
+    const char *name;
+    /* e^x, within 0.6 ulp, and log(x), within 1 ulp: in place. */
+    void (*exponential)(double *values, size_t count);
+    void (*logarithm)(double *values, size_t count);
+    void (*from_f32)(const void *from, double *out, size_t count);
+    void (*from_bf16)(const void *from, double *out, size_t count);
+    /* ts_reference_round of a type that is `plain`, in place. */
+    void (*round)(const ts_reference_type *type, double *values, size_t count);
+    /* The largest distances; false where an element may fail or is no finite number: look at each. */
+    bool (*compare)(const ts_reference_block *block, size_t count, double *ulps, double *distance);
+} ts_reference_loops;
+
+/* From the plainest to the one that is fastest here; NULL behind it. */
+const ts_reference_loops *ts_reference_loops_get(int version);
+const ts_reference_loops *ts_reference_loops_best(void);
+
+#endif
