@@ -485,6 +485,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->check_count = as->checks.count;
     program->reports = as->reports.items;
     program->report_count = as->reports.count;
+    program->includes = as->includes;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
     return program;
 }

@@ -44,6 +44,7 @@ typedef struct assembler {
     int expansions;        /* macros and includes that are open */
     int work;              /* statements and macro tokens so far */
     bool packing;          /* .pack auto is on */
+    bool includes;         /* there was an .include */
     int cores;             /* of .cores; 0: none was given */
     int region;            /* first item that may still be packed */
 

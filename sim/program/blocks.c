@@ -239,6 +239,7 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     if (source == NULL) {
         return ts_error_at(as->err, theirs.kind, name->source, name->offset, "%s", theirs.message);
     }
+    as->includes = true;
     const token *begin = token_list(as->arena, source), *end = begin;
     while (end->kind != TOKEN_END) {
         end++;

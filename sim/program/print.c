@@ -246,6 +246,28 @@ static printer new_printer(const ts_program *program, ts_text *out) {
     return p;
 }
 
+const ts_source *ts_program_source(const ts_program *program, int bundle) {
+    const ts_bundle *b = &program->code.bundles[bundle];
+    return b->count > 0 ? b->instructions[0].source : NULL;
+}
+
+/* Without the folders that it shares with the program. */
+static const char *name_beside(const char *program, const char *name) {
+    const char *kept = name;
+    for (; *name != '\0' && *name == *program; name++, program++) {
+        if (*name == '/') kept = name + 1;
+    }
+    return kept;
+}
+
+void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out) {
+    if (!program->includes || !source) {
+        ts_text_add(out, "line %d", line);
+    } else {
+        ts_text_add(out, "%s:%d", name_beside(program->code.name, source->name), line);
+    }
+}
+
 int ts_program_line(const ts_program *program, int bundle) {
     const ts_bundle *b = &program->code.bundles[bundle];
     return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;

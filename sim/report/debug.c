@@ -9,13 +9,26 @@
 
 /* ---- Events ---- */
 
-static void add_head(ts_text *out, int64_t cycle, int line) {
+static void add_head(ts_text *out, const ts_program *program, int64_t cycle, const ts_source *source, int line) {
+    enum { PLACE = 23 }; /* columns, where files have names */
     char number[32];
-    ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
+    if (!program->includes) {
+        ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
+        return;
+    }
+    ts_text_add(out, "%12s  ", ts_text_group_digits(number, cycle));
+    size_t begin = out->length;
+    ts_program_print_place(program, source, line, out);
+    int used = (int)(out->length - begin);
+    ts_text_add(out, "%*s  ", used < PLACE ? PLACE - used : 0, "");
+}
+
+static void add_bundle_head(ts_text *out, const ts_program *program, int64_t cycle, int bundle) {
+    add_head(out, program, cycle, ts_program_source(program, bundle), ts_program_line(program, bundle));
 }
 
 void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_text *out) {
-    add_head(out, cycle, ts_program_line(program, bundle));
+    add_bundle_head(out, program, cycle, bundle);
     ts_program_print_bundle(program, bundle, out);
     ts_text_add(out, "\n");
 }
@@ -23,7 +36,7 @@ void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_t
 void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycle, int64_t cycles, int stall,
                        ts_text *out) {
     char number[32];
-    add_head(out, first_cycle, ts_program_line(program, bundle));
+    add_bundle_head(out, program, first_cycle, bundle);
     ts_text_add(out, "  stalls %s cycles: %s\n", ts_text_group_digits(number, cycles),
                 ts_stall_get(stall)->meaning);
 }
@@ -31,7 +44,8 @@ void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycl
 void ts_report_transferred(const ts_program *program, int transfer, const ts_dma_result *result,
                            ts_text *out) {
     char bytes[32], issued[32];
-    add_head(out, result->completed_cycle, program->code.transfers[transfer].line);
+    const ts_transfer *what = &program->code.transfers[transfer];
+    add_head(out, program, result->completed_cycle, what->source_text, what->line);
     ts_text_add(out, "  done: dma ");
     ts_program_print_transfer(program, transfer, out);
     ts_text_add(out, " (%s bytes, issued at %s)\n", ts_text_group_digits(bytes, result->useful_bytes),
@@ -52,8 +66,10 @@ void ts_report_where(const ts_session *session, ts_text *out) {
         ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
         return;
     }
-    ts_text_add(out, "cycle %s, line %d: ", ts_text_group_digits(number, state.cycle),
-                ts_program_line(program, state.bundle));
+    ts_text_add(out, "cycle %s, ", ts_text_group_digits(number, state.cycle));
+    ts_program_print_place(program, ts_program_source(program, state.bundle),
+                           ts_program_line(program, state.bundle), out);
+    ts_text_add(out, ": ");
     ts_program_print_bundle(program, state.bundle, out);
     ts_text_add(out, "\n");
     if (state.waits) {
@@ -81,7 +97,9 @@ void ts_report_transfers(ts_session *session, ts_text *out) {
     int transfer, count = 0;
     int64_t issued;
     for (; ts_chip_transfer(ts_session_chip(session), count, &transfer, &issued); count++) {
-        ts_text_add(out, "line %d: dma ", program->code.transfers[transfer].line);
+        const ts_transfer *what = &program->code.transfers[transfer];
+        ts_program_print_place(program, what->source_text, what->line, out);
+        ts_text_add(out, ": dma ");
         ts_program_print_transfer(program, transfer, out);
         ts_text_add(out, ", issued at cycle %s\n", ts_text_group_digits(number, issued));
     }

@@ -35,6 +35,22 @@ static void begin_event(timeline *t, int process, int row, const ts_trace_event 
     ts_text_add(t->out, ",\"name\":\"");
 }
 
+/* Of what happened, from a program's text. */
+static void begin_args(timeline *t, const ts_source *source, int line) {
+    ts_text_add(t->out, "\",\"args\":{");
+    if (source) {
+        ts_text_add(t->out, "\"file\":");
+        ts_json_quote(t->out, source->name);
+        ts_text_add(t->out, ",");
+    }
+    ts_text_add(t->out, "\"line\":%d", line);
+}
+
+static void begin_bundle_args(timeline *t, int bundle) {
+    const ts_program *program = t->result->program;
+    begin_args(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
+}
+
 /* Process of a core: the first has the number before the engine's, for rows in that order. */
 static int process_of(int core) { return core == 0 ? CORE : OTHER_CORES + core - 1; }
 
@@ -45,14 +61,15 @@ static void add_bundle(timeline *t, const ts_trace_event *event) {
         ts_text_add(t->out, "%s%s", i > 0 ? " ; " : "",
                     ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
     }
-    ts_text_add(t->out, "\",\"args\":{\"line\":%d,\"cycle\":%lld}},\n", bundle->line,
-                (long long)event->begin);
+    begin_bundle_args(t, event->id);
+    ts_text_add(t->out, ",\"cycle\":%lld}},\n", (long long)event->begin);
 }
 
 static void add_stall(timeline *t, const ts_trace_event *event) {
     begin_event(t, process_of(event->unit), STALLS, event);
-    ts_text_add(t->out, "%s\",\"args\":{\"line\":%d,\"cycles\":%lld}},\n", ts_stall_get(event->id)->text,
-                t->result->program->code.bundles[event->value].line, (long long)event->cycles);
+    ts_text_add(t->out, "%s", ts_stall_get(event->id)->text);
+    begin_bundle_args(t, (int)event->value);
+    ts_text_add(t->out, ",\"cycles\":%lld}},\n", (long long)event->cycles);
 }
 
 /* The first row that is free; the last one when all are taken. */
@@ -75,9 +92,11 @@ static void add_transfer(timeline *t, const ts_trace_event *event) {
         add_name(t, ENGINE, 1 + t->lanes++, "thread_name", name);
     }
     begin_event(t, ENGINE, 1 + lane, event);
-    ts_text_add(t->out, "%s <- %s\",\"args\":{\"line\":%d,\"useful_bytes\":%lld,\"cycles\":%lld}},\n",
-                code->tensors[transfer->destination.tensor].name, code->tensors[transfer->source.tensor].name,
-                transfer->line, (long long)event->value, (long long)event->cycles);
+    ts_text_add(t->out, "%s <- %s", code->tensors[transfer->destination.tensor].name,
+                code->tensors[transfer->source.tensor].name);
+    begin_args(t, transfer->source_text, transfer->line);
+    ts_text_add(t->out, ",\"useful_bytes\":%lld,\"cycles\":%lld}},\n", (long long)event->value,
+                (long long)event->cycles);
 }
 
 static void add_core(timeline *t, int core, bool one_of_several) {

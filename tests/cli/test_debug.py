@@ -213,6 +213,44 @@ def a_timeline_has_rows_for_each_core():
                 at = event["ts"] + event["dur"]
 
 
+INCLUDED = """.macro bump V, BY
+        vld V, xb[s1, 0]
+        vadd.f32 V, V, BY
+        vst xb[s1, 0], V
+.end
+"""
+INCLUDER = PROGRAM.replace("""        vld v3, xb[s1, 0]
+        vadd.f32 v3, v3, 1.0
+        vst xb[s1, 0], v3
+""", """        bump v3, 1.0
+""").replace(".sem in", '.include "lib/bump.tsim"\n.sem in')
+
+
+def includer():
+    (HERE / "lib").mkdir(exist_ok=True)
+    (HERE / "lib" / "bump.tsim").write_text(INCLUDED)
+    (HERE / "b.tsim").write_text(INCLUDER)
+    return HERE / "b.tsim"
+
+
+@test
+def lines_of_included_files_have_their_names():
+    path = includer()
+    code, out, err = run("run", path, "--trace-text")
+    assert code == 0, err
+    lines = out[:out.index("machine ")].rstrip("\n").split("\n")
+    places = [re.match(r" +[\d,]+  (\S+:\d+) +", line).group(1) for line in lines]
+    assert {p.split(":")[0] for p in places} == {"b.tsim", "lib/bump.tsim"}, places
+    assert all(("lib/bump.tsim:3" in line) == ("vadd.f32" in line) for line in lines if "stalls" not in line), lines
+    code, out, err = run("run", path, "--json", "--trace", HERE / "b.json")
+    events = [e for e in json.loads((HERE / "b.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert code == 0 and all(e["args"]["file"] in (str(path), str(HERE / "lib" / "bump.tsim")) for e in events), events[:3]
+    assert {(Path(e["args"]["file"]).name, e["args"]["line"]) for e in events if e["name"] == "vadd.f32"} == {("bump.tsim", 3)}
+    code, out, err = run("debug", path, stdin="break bump.tsim:3\nc\nwhere\ndmas\nbreak b.tsim:13\nc\nc\ndmas\n")
+    assert code == 0 and ", b.tsim:7: dma xb" in out and ", lib/bump.tsim:3: vadd.f32 v3" in out, (out, err)
+    assert "b.tsim:12: dma y" in out, out
+
+
 @test
 def a_trace_as_text_has_every_cycle():
     code, out, err = run("run", HERE / "a.tsim", "--trace-text")

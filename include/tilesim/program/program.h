@@ -59,6 +59,7 @@ typedef struct {
     const ts_program_check *checks;
     const ts_program_report *reports;
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
+    bool includes;                      /* other files: a line alone says too little */
 } ts_program;
 
 /* NAME=VALUE of a command line: a parameter's value, or a tensor's file. */
@@ -84,8 +85,11 @@ const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *pa
 /* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops
  * are gone, and addresses are in words. */
 void ts_program_print(const ts_program *program, ts_text *out);
-/* The line of the text that a bundle came from, 1 first. */
+/* The text that a bundle came from (NULL: none) and the line of it, 1 first. */
+const ts_source *ts_program_source(const ts_program *program, int bundle);
 int ts_program_line(const ts_program *program, int bundle);
+/* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
+void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
 /* A bundle, or a transfer, as it is written there: without an end of line. */
 void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out);
 void ts_program_print_transfer(const ts_program *program, int transfer, ts_text *out);
