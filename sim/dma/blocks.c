@@ -51,7 +51,7 @@ static bool find_blocks(group *g) {
         int64_t step = loop->dst_bits / 8;
         if (step <= 0 || llabs(loop->src_bits) * loop->extent / 8 < LINE_OF_MEMORY) return false;
         g->cover = BLOCK_BYTES / step;
-        if (g->cover > 1) break;
+        if (g->cover > 0) break;
         g->cover = 1;
         if (llabs(loop->src_bits) / 8 < LINE_OF_MEMORY)
             return false; /* blocks would share lines of the source */
@@ -152,6 +152,17 @@ static bool is_filled(const group *g) {
     return find_filled(&block, &low, &high);
 }
 
+/* Do the elements of a block lie together in the source? */
+static bool is_dense(const group *g) {
+    const ts_plan_loop *last = &g->boxes[0].loops[g->shared - 1];
+    int64_t bits = g->m->src.element_bits;
+    for (int i = g->shared; i < g->boxes[0].loop_count; i++) {
+        if (g->boxes[0].loops[i].src_bits < 0) return false;
+        bits += (g->boxes[0].loops[i].extent - 1) * g->boxes[0].loops[i].src_bits;
+    }
+    return bits == last->src_bits;
+}
+
 /* Do boxes that are moved for themselves leave much in pieces? */
 static bool has_pieces(const group *g) {
     int64_t all = 0, pieces = 0;
@@ -174,11 +185,20 @@ static int64_t run_bytes(const ts_mover *m, const ts_plan_box *box) {
     return bits / 8;
 }
 
-/* Do most elements lie in runs so long that their ends do not matter? Bands do not share lines of the source. */
+/* Does the first loop of a box take the longest steps of the source, and not within a line? */
+static bool leads_in_source(const ts_plan_box *box) {
+    int64_t first = llabs(box->loops[0].src_bits);
+    for (int k = 1; k < box->loop_count; k++) {
+        if (llabs(box->loops[k].src_bits) > first) return false;
+    }
+    return first / 8 >= LINE_OF_MEMORY;
+}
+
+/* Do most elements lie in runs so long that their ends do not matter? Bands read the source in its order. */
 static bool has_long_runs(const group *g) {
     int64_t all = 0, in_long = 0;
-    if (llabs(g->boxes[0].loops[0].src_bits) / 8 < LINE_OF_MEMORY) return false;
     for (int i = 0; i < g->count; i++) {
+        if (!leads_in_source(&g->boxes[i])) return false;
         int64_t elements = count_elements(&g->boxes[i]);
         all += elements;
         in_long += run_bytes(g->m, &g->boxes[i]) >= LONG_RUN_BYTES ? elements : 0;
@@ -215,7 +235,7 @@ void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
             move_bands(&g);
             continue;
         }
-        if (g.count > 1 && find_blocks(&g) && is_filled(&g) && has_pieces(&g)) {
+        if (find_blocks(&g) && (g.count > 1 || is_dense(&g)) && is_filled(&g) && has_pieces(&g)) {
             move_group(&g);
             continue;
         }

@@ -152,6 +152,7 @@ static fill *find_fill(stage *s, const block *b) {
 static void fill_scratch(stage *s, const block *b, int64_t place) {
     fill *f = find_fill(s, b);
     if (f->by_kernel) {
+        f->job.tile.ahead_bytes = s->in.ahead_bytes;
         ts_job_run(&f->job, b->src_bits, place * 8);
         return;
     }
@@ -234,23 +235,30 @@ static void take_block(const stage *s, const int64_t *at, block *b) {
     b->ends = s->along < 0 || at[s->along] + s->cover[s->along] >= s->box.loops[s->along].extent;
 }
 
+/* The steps of the block behind; false where there is none. Counts the blocks since `along` went on. */
+static bool go_on(const stage *s, int64_t *at, int64_t *within) {
+    ++*within;
+    for (int k = s->box.loop_count - 1; k >= 0; k--) {
+        int i = s->order[k];
+        if (i == s->along) *within = 0;
+        at[i] += s->cover[i];
+        if (at[i] < s->box.loops[i].extent) return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
 static void move_blocks(stage *s) {
-    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, within = 0; /* blocks since `along` went on */
-    for (;;) {
-        block b;
-        take_block(s, at, &b);
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, within = 0;
+    block b, next;
+    take_block(s, at, &next);
+    for (bool more = true; more;) {
+        b = next;
         b.carried = s->carried + within * s->rows * LINE_OF_MEMORY;
+        more = go_on(s, at, &within);
+        if (more) take_block(s, at, &next);
+        s->in.ahead_bytes = (next.src_bits - b.src_bits) / 8;
         move_block(s, &b);
-        within++;
-        int k = s->box.loop_count - 1;
-        for (; k >= 0; k--) {
-            int i = s->order[k];
-            if (i == s->along) within = 0;
-            at[i] += s->cover[i];
-            if (at[i] < s->box.loops[i].extent) break;
-            at[i] = 0;
-        }
-        if (k < 0) return;
     }
 }
 
@@ -289,12 +297,6 @@ static void move_parts(stage *s) {
     s->box.dst_bits = dst_bits;
 }
 
-static void set_ahead(stage *s) {
-    int inner = s->box.loop_count - 1;
-    while (inner > 0 && blocks_of(s, s->order[inner]) == 1) inner--;
-    s->in.ahead_bytes = s->cover[s->order[inner]] * s->box.loops[s->order[inner]].src_bits / 8;
-}
-
 /* False where runs are so short that their ends are much of them. */
 static bool cut(stage *s, int64_t scratch_bytes) {
     int64_t all[TS_PLAN_MAX_LOOPS];
@@ -322,7 +324,6 @@ bool ts_stage_move(const ts_mover *m, const ts_plan_box *box) {
     for (int i = 0; i < FILLS; i++) s.fills[i].known = false;
     if (!cut(&s, sizeof scratch)) return false;
     set_order(&s);
-    set_ahead(&s);
     s.in.streams = false;
     s.in.staging = true;
     s.in.dst.bytes = scratch;
