@@ -105,6 +105,12 @@ static bool has_avx2(void) {
 #endif
 }
 
+static hbm_walker walker_of(const ts_hbm *hbm) {
+    if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK)
+        return has_avx2() ? hbm_banks_walker_avx2() : hbm_banks_walker_base();
+    return has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
+}
+
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
     return ts_hbm_new_part(err, arena, config, 1);
 }
@@ -132,9 +138,9 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     set_refresh(hbm);
     hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
-    hbm_walker walker = has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
-    hbm->walk = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_walk : walker.walk;
-    hbm->run = config->scheduler == TS_HBM_SCHEDULER_PER_BANK ? hbm_banks_run : walker.run;
+    hbm_walker walker = walker_of(hbm);
+    hbm->walk = walker.walk;
+    hbm->run = walker.run;
     hbm_part_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);

@@ -6,7 +6,6 @@
 
 enum { HBM_BANKS_MOST = 64 }; /* banks of a pseudo channel */
 
-
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch);
 void hbm_banks_clear(ts_hbm *hbm, hbm_channel *ch);
 void hbm_banks_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift);
@@ -15,8 +14,5 @@ void hbm_banks_add_stream(ts_arena *arena, ts_hbm_stream *st);
 void hbm_banks_await(ts_hbm *hbm);
 /* The channel holds nothing, or writes that stay until there are more. */
 bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch);
-/* As hbm_walkers.h has them. */
-void hbm_banks_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until);
-void hbm_banks_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
 
 #endif

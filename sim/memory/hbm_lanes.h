@@ -1,4 +1,4 @@
-/* The four loops over banks that stepping spends its time in, in plain C and, where HBM_AVX2 is defined, 8
+/* The loops over banks that stepping spends its time in, in plain C and, where HBM_AVX2 is defined, 8
  * banks at a time. Both give the same. Arrays by bank are padded to a multiple of 8: padding has no key. */
 #ifndef SIM_MEMORY_HBM_LANES_H
 #define SIM_MEMORY_HBM_LANES_H
@@ -31,24 +31,6 @@ ALWAYS static inline int32_t max32(int32_t a, int32_t b) {
     IN_REGISTER(a);
     IN_REGISTER(b);
     return a > b ? a : b;
-}
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-/* The lanes with time[i] <= t, as bits; at most 64. */
-static inline uint64_t due_lanes(const int32_t *time, int32_t t, int count) {
-    uint64_t due = 0;
-    int i = 0;
-#if defined(__SSE2__)
-    for (const __m128i now = _mm_set1_epi32(t); i + 4 <= count; i += 4) {
-        __m128i later = _mm_cmpgt_epi32(_mm_loadu_si128((const __m128i *)(const void *)(time + i)), now);
-        due |= (uint64_t)(~_mm_movemask_ps(_mm_castsi128_ps(later)) & 15) << i;
-    }
-#endif
-    for (; i < count; i++) due |= (uint64_t)(time[i] <= t) << i;
-    return due;
 }
 
 #ifndef HBM_AVX2
@@ -94,6 +76,36 @@ static inline int32_t first_time(const int32_t *key, const int32_t *time, int co
     int32_t least = FAR;
     for (int i = 0; i < count; i++) least = min32(least, key[i] != KEY_NONE ? time[i] : FAR);
     return least;
+}
+
+/* The lanes of `set` with time[i] <= t; *first: the lowest time of `set`, or FAR. At most 64 lanes. */
+static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int count, int32_t *first) {
+    uint64_t due = 0;
+    int32_t least = FAR;
+    (void)count;
+    for (; set != 0; set &= set - 1) {
+        int i = __builtin_ctzll(set);
+        due |= (uint64_t)(time[i] <= t) << i;
+        least = min32(least, time[i]);
+    }
+    *first = least;
+    return due;
+}
+
+/* The same with max(time[i], group_time[i >> shift]). */
+static inline uint64_t due_of_both(const int32_t *group_time, int shift, const int32_t *time, uint64_t set,
+                                   int32_t t, int count, int32_t *first) {
+    uint64_t due = 0;
+    int32_t least = FAR;
+    (void)count;
+    for (; set != 0; set &= set - 1) {
+        int i = __builtin_ctzll(set);
+        int32_t at = max32(time[i], group_time[i >> shift]);
+        due |= (uint64_t)(at <= t) << i;
+        least = min32(least, at);
+    }
+    *first = least;
+    return due;
 }
 
 #else
@@ -191,6 +203,43 @@ static inline int32_t first_time(const int32_t *key, const int32_t *time, int co
         least = _mm256_min_epi32(least, _mm256_blendv_epi8(lanes_load(time + i), far, without));
     }
     return lanes_min(least);
+}
+
+/* All bits in those of 8 lanes that are in the lowest bits of `set`. */
+ALWAYS static inline __m256i lanes_in(uint64_t set) {
+    const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int32_t)(set & 0xff)), bits), bits);
+}
+
+/* Those of 8 lanes of `set` with at[i] <= t; lowers *least. */
+ALWAYS static inline uint64_t lanes_due(__m256i at, uint64_t set, int32_t t, __m256i *least) {
+    at = _mm256_blendv_epi8(_mm256_set1_epi32(FAR), at, lanes_in(set));
+    *least = _mm256_min_epi32(*least, at);
+    __m256i later = _mm256_cmpgt_epi32(at, _mm256_set1_epi32(t));
+    return (uint64_t)(~_mm256_movemask_ps(_mm256_castsi256_ps(later)) & 0xff);
+}
+
+static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int count, int32_t *first) {
+    __m256i least = _mm256_set1_epi32(FAR);
+    uint64_t due = 0;
+    for (int i = 0; i < count; i += 8) due |= lanes_due(lanes_load(time + i), set >> i, t, &least) << i;
+    *first = lanes_min(least);
+    return due;
+}
+
+static inline uint64_t due_of_both(const int32_t *group_time, int shift, const int32_t *time, uint64_t set,
+                                   int32_t t, int count, int32_t *first) {
+    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i group = _mm256_srlv_epi32(iota, _mm256_set1_epi32(shift));
+    __m256i least = _mm256_set1_epi32(FAR);
+    uint64_t due = 0;
+    for (int i = 0; i < count; i += 8) {
+        __m256i groups = _mm256_permutevar8x32_epi32(lanes_load(group_time + (i >> shift)), group);
+        __m256i at = _mm256_max_epi32(lanes_load(time + i), groups);
+        due |= lanes_due(at, set >> i, t, &least) << i;
+    }
+    *first = lanes_min(least);
+    return due;
 }
 
 #endif

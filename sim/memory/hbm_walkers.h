@@ -12,6 +12,8 @@ typedef struct {
 
 hbm_walker hbm_walker_base(const ts_hbm *hbm);
 hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
+hbm_walker hbm_banks_walker_base(void); /* of the per bank scheduler */
+hbm_walker hbm_banks_walker_avx2(void);
 
 #define WALKER(name, banks, banks_of_pc, banks_of_group, half, closed)                                       \
     static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {        \

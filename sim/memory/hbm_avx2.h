@@ -1,0 +1,27 @@
+/* Compiles what stands between HBM_AVX2_BEGIN and HBM_AVX2_END for AVX2, and has hbm_lanes.h use it. Hosts
+ * other than x86-64 never take it. */
+#ifndef SIM_MEMORY_HBM_AVX2_H
+#define SIM_MEMORY_HBM_AVX2_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HBM_AVX2_END
+#if defined(__x86_64__) && defined(__clang__)
+#undef HBM_AVX2_END
+#define HBM_AVX2_BEGIN                                                                                       \
+    _Pragma("clang attribute push(__attribute__((target(\"avx2,bmi,bmi2\"))), apply_to = function)")
+#define HBM_AVX2_END _Pragma("clang attribute pop")
+#elif defined(__x86_64__)
+#define HBM_AVX2_BEGIN _Pragma("GCC target(\"avx2,bmi,bmi2\")")
+#else
+#define HBM_AVX2_BEGIN
+#endif
+
+#ifdef __x86_64__
+#define HBM_AVX2
+#endif
+
+#endif

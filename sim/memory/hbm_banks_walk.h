@@ -1,0 +1,489 @@
+/* The per bank scheduler: a controller that moves one burst a cycle from its read queue, or its write buffer,
+ * to a queue of commands for each bank, and visits the banks in turn for the first command that is ready.
+ *
+ * It follows DRAMsim3 (umd-memsys/DRAMsim3, 2981759: controller.cc, command_queue.cc): writes are drained
+ * when their buffer is full, or holds more than write_low and no command waits; a write whose burst is yet to
+ * be read ends the draining; a precharge waits for hits in its queue, up to a limit; a column command and
+ * another one can be issued in one cycle; while a refresh waits, nothing else is. Each pseudo channel has a
+ * controller and command buses of its own. Not as there: once somebody waits for what is done, an idle channel
+ * drains the writes that stay below write_low; and where it would stop for ever (hbm->stuck_at), reads go on.
+ *
+ * Included by files that compile it for one instruction set each; everything is static, and all of them do the
+ * same. */
+#ifndef SIM_MEMORY_HBM_BANKS_WALK_H
+#define SIM_MEMORY_HBM_BANKS_WALK_H
+
+#include "hbm_banks.h"
+#include "hbm_walkers.h"
+
+enum { NONE = -1, BUCKETS = 256 };
+
+typedef struct {
+    uint64_t burst; /* its place */
+    int32_t row, arrival, ticket;
+    uint32_t age;           /* when it came into its list */
+    int32_t next, previous; /* in the list */
+    int32_t same;           /* the next in its bucket, or the next free one */
+    uint8_t bank, stream, is_write;
+    bool is_merged; /* other reads are done with it (hbm_merged) */
+} entry;
+
+enum { COMMANDS = 2, LISTS }; /* of a bank; 0 and 1 are its part of the read queue, the write buffer */
+
+/* Sets of banks are bits. */
+struct hbm_banks {
+    entry *entries; /* behind them the ends of lists: before the oldest and after the newest */
+    int capacity;
+    int32_t free, bucket[BUCKETS];
+    uint32_t age;             /* of what next comes into a list */
+    int waiting[2], commands; /* in the lists */
+    int draining;             /* writes still to be moved before reads are again */
+    int last;                 /* the bank visited last */
+    int32_t stepped;          /* the last cycle in which something could happen */
+    int32_t column_at;        /* the cycle of the last column command, */
+    entry column;             /* and whose it was */
+    uint64_t waits[2], room;  /* banks with waiting bursts; that take another command */
+    uint64_t row;             /* whose first command needs an ACT, or a PRE that may be issued */
+    uint64_t hits[2];         /* with a command to the open row */
+    int32_t row_at, hit_at[2]; /* none of `row`, `hits` is ready before */
+    int32_t first_hit[2][HBM_BANKS_MOST];
+    uint16_t held[HBM_BANKS_MOST];   /* commands */
+    uint16_t served[HBM_BANKS_MOST]; /* columns since the row was opened */
+};
+
+static inline uint64_t bit_of(int bank) { return (uint64_t)1 << bank; }
+static inline void put_bit(uint64_t *set, int bank, bool is_in) {
+    *set = (*set & ~bit_of(bank)) | (uint64_t)is_in << bank;
+}
+
+/* ---- Lists, and what is pending. ---- */
+
+static inline int32_t end_of(const struct hbm_banks *b, int list, int bank) {
+    return b->capacity + list * HBM_BANKS_MOST + bank;
+}
+static inline int32_t first_in(const struct hbm_banks *b, int list, int bank) {
+    return b->entries[end_of(b, list, bank)].next;
+}
+
+static void append(struct hbm_banks *b, int list, int32_t slot) {
+    entry *e = &b->entries[slot];
+    int32_t end = end_of(b, list, e->bank);
+    e->age = b->age++;
+    e->next = end;
+    e->previous = b->entries[end].previous;
+    b->entries[e->previous].next = b->entries[end].previous = slot;
+}
+
+static void remove_from_list(struct hbm_banks *b, const entry *e) {
+    b->entries[e->previous].next = e->next;
+    b->entries[e->next].previous = e->previous;
+}
+
+static inline int32_t *bucket_of(struct hbm_banks *b, uint64_t burst) {
+    return &b->bucket[burst * 0x9E3779B97F4A7C15u >> 56];
+}
+
+/* The read, or the write, of the burst that is yet to be served. */
+static int32_t find(struct hbm_banks *b, uint64_t burst, bool is_write) {
+    int32_t slot = *bucket_of(b, burst);
+    while (slot != NONE && (b->entries[slot].burst != burst || b->entries[slot].is_write != is_write))
+        slot = b->entries[slot].same;
+    return slot;
+}
+
+static int32_t make_entry(struct hbm_banks *b, const entry *e) {
+    int32_t slot = b->free, *bucket = bucket_of(b, e->burst);
+    b->free = b->entries[slot].same;
+    b->entries[slot] = *e;
+    b->entries[slot].same = *bucket;
+    *bucket = slot;
+    return slot;
+}
+
+static void free_entry(struct hbm_banks *b, int32_t slot) {
+    int32_t *at = bucket_of(b, b->entries[slot].burst);
+    while (*at != slot) at = &b->entries[*at].same;
+    *at = b->entries[slot].same;
+    b->entries[slot].same = b->free;
+    b->free = slot;
+}
+
+/* ---- What a bank could do. ---- */
+
+/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. */
+static void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    struct hbm_banks *b = ch->banks;
+    bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) & bit_of(bank);
+    bool is_wanted = b->held[bank] > 0;
+    if (is_wanted && ch->dram.open_row[bank] != DRAM_CLOSED)
+        is_wanted = b->entries[first_in(b, COMMANDS, bank)].row != ch->dram.open_row[bank] &&
+                    (!has_hits || b->served[bank] >= hbm->config.row_hit_limit);
+    put_bit(&b->row, bank, is_wanted);
+    if (is_wanted) b->row_at = min32(b->row_at, ch->dram.row_time[bank]);
+}
+
+/* When a hit can be served. */
+static inline int32_t hit_time(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank) {
+    return max32(ch->dram.column_time[direction][bank >> hbm->spec->group_shift],
+                 ch->dram.opened_time[direction][bank]);
+}
+
+static void set_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    b->first_hit[direction][bank] = slot;
+    put_bit(&b->hits[direction], bank, true);
+    b->hit_at[direction] = min32(b->hit_at[direction], hit_time(hbm, ch, direction, bank));
+}
+
+/* The first command of a direction to the open row, from `slot` on. */
+static void find_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    int32_t row = ch->dram.open_row[bank];
+    while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
+        slot = b->entries[slot].next;
+    if (slot < b->capacity)
+        set_hit(hbm, ch, direction, bank, slot);
+    else
+        put_bit(&b->hits[direction], bank, false);
+}
+
+static void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    for (int direction = 0; direction < 2; direction++)
+        find_hit(hbm, ch, direction, bank, first_in(ch->banks, COMMANDS, bank));
+    ch->banks->served[bank] = 0;
+    set_row(hbm, ch, bank);
+}
+
+static void after_closing(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+    for (int direction = 0; direction < 2; direction++) put_bit(&ch->banks->hits[direction], bank, false);
+    set_row(hbm, ch, bank);
+}
+
+/* ---- Moving bursts to the banks. ---- */
+
+static bool is_to_drain(const ts_hbm *hbm, const struct hbm_banks *b) {
+    int reads = b->waiting[DRAM_READ], writes = b->waiting[DRAM_WRITE];
+    int least = hbm->is_awaited && reads == 0 ? 0 : hbm->write_low;
+    return writes >= hbm->config.write_entries || (b->commands == 0 && writes > least);
+}
+
+/* The oldest waiting burst whose bank has room, or NONE. */
+static int32_t oldest(const struct hbm_banks *b, int direction) {
+    int32_t best = NONE;
+    for (uint64_t banks = b->waits[direction] & b->room; banks != 0; banks &= banks - 1) {
+        int32_t slot = first_in(b, direction, __builtin_ctzll(banks));
+        if (best == NONE || (int32_t)(b->entries[slot].age - b->entries[best].age) < 0) best = slot;
+    }
+    return best;
+}
+
+static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
+    struct hbm_banks *b = ch->banks;
+    entry *e = &b->entries[slot];
+    int bank = e->bank, direction = e->is_write;
+    remove_from_list(b, e);
+    b->waiting[direction]--;
+    put_bit(&b->waits[direction], bank, first_in(b, direction, bank) < b->capacity);
+    append(b, COMMANDS, slot);
+    b->commands++;
+    if (++b->held[bank] >= hbm->config.bank_entries) put_bit(&b->room, bank, false);
+    if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank)))
+        set_hit(hbm, ch, direction, bank, slot);
+    set_row(hbm, ch, bank);
+}
+
+/* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one. */
+static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
+    const struct hbm_banks *b = ch->banks;
+    if (b->commands > 0 || !is_to_drain(hbm, b)) return false;
+    if (hbm->stuck_at < 0) hbm->stuck_at = hbm->base + t;
+    return true;
+}
+
+/* One burst; true when something was done. */
+static bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE];
+    bool is_write = b->draining > 0;
+    int32_t slot = oldest(b, is_write);
+    if (slot == NONE) return false;
+    if (is_write && find(b, b->entries[slot].burst, false) != NONE) { /* the read goes first */
+        b->draining = 0;
+        if (!is_stuck(hbm, ch, t)) return true;
+        is_write = false;
+        slot = oldest(b, is_write);
+    }
+    b->draining -= is_write;
+    move(hbm, ch, slot);
+    return true;
+}
+
+/* ---- Picking commands. ---- */
+
+typedef struct {
+    ts_dram_command command; /* 0: none */
+    int bank;
+    int32_t slot;
+} pick;
+
+static const ts_dram_command columns[2] = {TS_DRAM_RD, TS_DRAM_WR};
+
+/* Banks with a hit of the direction that can be served. */
+ALWAYS static inline uint64_t due_hits(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    if (b->hit_at[direction] > t) return 0;
+    return due_of_both(ch->dram.column_time[direction], hbm->spec->group_shift,
+                       ch->dram.opened_time[direction], b->hits[direction], t, hbm->spec->banks,
+                       &b->hit_at[direction]);
+}
+
+/* Banks whose ACT or PRE can be issued. */
+ALWAYS static inline uint64_t due_rows(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    if (b->row_at > t) return 0;
+    return due_of(ch->dram.row_time, b->row, t, hbm->spec->banks, &b->row_at);
+}
+
+/* The first command that is ready, of the first bank after the one visited last that has one. */
+ALWAYS static inline pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    uint64_t rows = due_rows(hbm, ch, t);
+    uint64_t hits[2] = {due_hits(hbm, ch, DRAM_READ, t), due_hits(hbm, ch, DRAM_WRITE, t)};
+    uint64_t all = rows | hits[0] | hits[1], after = all & ~(bit_of(b->last) * 2 - 1);
+    if (all == 0) return (pick){0};
+    int bank = b->last = __builtin_ctzll(after ? after : all);
+    if (rows & bit_of(bank)) /* it is the first of its queue */
+        return (pick){ch->dram.open_row[bank] == DRAM_CLOSED ? TS_DRAM_ACT : TS_DRAM_PRE, bank,
+                      first_in(b, COMMANDS, bank)};
+    int direction = (hits[DRAM_READ] & bit_of(bank)) == 0;
+    if (!direction && hits[DRAM_WRITE] & bit_of(bank))
+        direction = (int32_t)(b->entries[b->first_hit[DRAM_WRITE][bank]].age -
+                              b->entries[b->first_hit[DRAM_READ][bank]].age) < 0;
+    return (pick){columns[direction], bank, b->first_hit[direction][bank]};
+}
+
+/* ---- Commands. ---- */
+
+static void count_latency(hbm_channel *ch, int64_t sum, int32_t longest) {
+    ch->stats.read_latency_sum += sum;
+    if (longest > ch->stats.read_latency_max) ch->stats.read_latency_max = longest;
+}
+
+static void finish(const ts_hbm *hbm, hbm_channel *ch, const entry *e, int32_t end) {
+    ts_hbm_stream *st = hbm->streams[e->stream];
+    if (!e->is_write) count_latency(ch, end - e->arrival, end - e->arrival);
+    st->unfinished--;
+    st->end = max32(st->end, end);
+    if (st->in_flight > 0) st->done[e->ticket] = end;
+}
+
+static hbm_merged *merged_of(const ts_hbm *hbm, const hbm_channel *ch, const ts_hbm_stream *st,
+                             int32_t slot) {
+    return &st->merged[(ch - hbm->channels) * ch->banks->capacity + slot];
+}
+
+/* A read of a burst that is to be read anyway: they are done together. */
+static void merge(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const entry *e) {
+    ts_hbm_stream *st = hbm->streams[e->stream];
+    hbm_merged *m = merged_of(hbm, ch, st, slot);
+    ch->banks->entries[slot].is_merged = true;
+    if (m->count++ == 0) m->first = e->arrival;
+    m->arrivals += e->arrival;
+    if (st->in_flight > 0) {
+        st->merged_next[e->ticket] = m->ticket;
+        m->ticket = e->ticket;
+    }
+}
+
+static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
+    for (int i = 0; i < hbm->stream_count; i++) {
+        ts_hbm_stream *st = hbm->streams[i];
+        hbm_merged *m = merged_of(hbm, ch, st, slot);
+        if (m->count == 0) continue;
+        count_latency(ch, m->count * end - m->arrivals, end - m->first);
+        st->unfinished -= m->count;
+        st->end = max32(st->end, end);
+        for (int32_t ticket = m->ticket; st->in_flight > 0 && m->count > 0; m->count--) {
+            st->done[ticket] = end;
+            ticket = st->merged_next[ticket];
+        }
+        *m = (hbm_merged){0};
+    }
+}
+
+/* What comes in the cycle of a column command comes before it: the burst is still pending then. */
+static bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
+    return b->column_at == at && b->column.burst == burst && b->column.is_write == is_write;
+}
+
+/* A served command leaves its bank's queue. */
+static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end) {
+    struct hbm_banks *b = ch->banks;
+    entry *e = &b->entries[slot];
+    int bank = e->bank;
+    remove_from_list(b, e);
+    b->commands--;
+    b->held[bank]--;
+    put_bit(&b->room, bank, true);
+    ch->queue[e->is_write].count--;
+    finish(hbm, ch, e, end);
+    if (e->is_merged) finish_merged(hbm, ch, slot, end);
+    free_entry(b, slot);
+}
+
+static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
+    struct hbm_banks *b = ch->banks;
+    const entry *e = &b->entries[p.slot];
+    int direction = e->is_write;
+    int32_t next = e->next;
+    if (ch->bus_until[0] != t)
+        hbm_blame_column(hbm, ch, direction, p.bank, e->arrival, b->served[p.bank] == 0, t);
+    ch->bus_until[0] = t + hbm->burst_ticks;
+    ch->stats.row_misses += b->served[p.bank] == 0;
+    if (b->served[p.bank] < UINT16_MAX) b->served[p.bank]++;
+    bool closes =
+        hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[p.bank] >= hbm->config.page_accesses;
+    if (closes)
+        dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, p.bank, t);
+    else
+        dram_column(&ch->dram, direction, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+    ch->stats.precharges += closes;
+    b->column = *e;
+    b->column_at = t;
+    leave(hbm, ch, p.slot, direction ? t : t + hbm->read_latency);
+    if (closes) {
+        after_closing(hbm, ch, p.bank);
+    } else {
+        find_hit(hbm, ch, direction, p.bank, next);
+        set_row(hbm, ch, p.bank);
+    }
+}
+
+static void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
+    const entry *e = &ch->banks->entries[p.slot];
+    if (p.command == TS_DRAM_ACT) {
+        ch->act_cause[p.bank] = (uint8_t)hbm_act_cause(hbm, ch, p.bank, e->arrival, t);
+        dram_act(&ch->dram, p.bank, e->row, t, hbm->spec->banks_of_pc);
+        after_opening(hbm, ch, p.bank);
+        ch->stats.activations++;
+    } else if (p.command == TS_DRAM_PRE) {
+        ch->pre_cause[p.bank] = (uint8_t)hbm_pre_cause(hbm, ch, p.bank, e->arrival, t);
+        dram_pre(&ch->dram, p.bank, t, hbm->spec->banks_of_pc);
+        after_closing(hbm, ch, p.bank);
+        ch->stats.precharges++;
+    } else {
+        issue_column(hbm, ch, p, t);
+    }
+}
+
+static bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == TS_DRAM_WR; }
+
+/* One command, and one of the other kind. False: *next is when there will be one. */
+static bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
+    pick first = pick_next(hbm, ch, t);
+    if (first.command == 0) {
+        *next = min32(ch->banks->row_at, min32(ch->banks->hit_at[0], ch->banks->hit_at[1]));
+        return false;
+    }
+    issue(hbm, ch, first, t);
+    pick second = pick_next(hbm, ch, t);
+    if (second.command != 0 && is_column(second) != is_column(first)) issue(hbm, ch, second, t);
+    return true;
+}
+
+/* Closes the rows one by one, then refreshes them all (or one bank, in turn). */
+static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
+    bool all = hbm->config.refresh == TS_HBM_REFRESH_ALL_BANK;
+    int first = all ? 0 : ch->refresh_head, count = all ? hbm->spec->banks : 1, open = 0;
+    for (int bank = first; bank < first + count; bank++) {
+        if (ch->dram.open_row[bank] == DRAM_CLOSED) continue;
+        open++;
+        if (ch->dram.row_time[bank] <= t) {
+            dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
+            after_closing(hbm, ch, bank);
+            ch->stats.precharges++;
+            return true;
+        }
+        *next = min32(*next, ch->dram.row_time[bank]);
+    }
+    ts_dram_command command = all ? TS_DRAM_REFA : TS_DRAM_REFB;
+    int32_t at = open ? FAR : (int32_t)dram_earliest(&ch->dram, command, first).cycle;
+    *next = min32(*next, at);
+    if (at > t) return false;
+    dram_rare(&ch->dram, command, first, t);
+    hbm_blame_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
+    ch->refresh_head = (first + 1) % hbm->spec->banks;
+    ch->waiting_count = 0;
+    ch->stats.refreshes++;
+    return true;
+}
+
+static int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+    const int32_t half = hbm->config.ticks_per_ck - 1; /* whole CKs are at odd ticks */
+    int32_t next = FAR;
+    if (half && !(t & 1)) return t + 1;
+    bool busy = move_one(hbm, ch, t);
+    ch->banks->stepped = t;
+    if (t >= ch->refresh_at) {
+        ch->waiting_count = 1;
+        ch->refresh_at += hbm->refresh_ticks;
+    }
+    busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
+    return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
+}
+
+/* ---- Walking, and offers. ---- */
+
+static void walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {
+    while (ch->next <= until) ch->next = step(hbm, ch, ch->next);
+}
+
+static void enter(hbm_channel *ch, const entry *e) {
+    struct hbm_banks *b = ch->banks;
+    append(b, e->is_write, make_entry(b, e));
+    b->waiting[e->is_write]++;
+    put_bit(&b->waits[e->is_write], e->bank, true);
+    ch->queue[e->is_write].count++;
+    ch->next = min32(ch->next, e->arrival + 1);
+}
+
+static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
+    struct hbm_banks *b = ch->banks;
+    int32_t at = max32(*earliest, ch->last_accept), pending;
+    int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
+    walk(hbm, ch, at);
+    ch->accepted[e.is_write]++;
+    while (b->waiting[e.is_write] >= room) walk(hbm, ch, at = ch->next);
+    e.arrival = at;
+    if (find(b, e.burst, true) != NONE || is_just_served(b, e.burst, true, at)) {
+        *(e.is_write ? &ch->stats.coalesced : &ch->stats.forwarded) += 1;
+        finish(hbm, ch, &e, e.is_write ? at : at + 1);
+    } else if (!e.is_write && (pending = find(b, e.burst, false)) != NONE) {
+        ch->stats.forwarded++;
+        merge(hbm, ch, pending, &e);
+    } else if (!e.is_write && is_just_served(b, e.burst, false, at)) {
+        ch->stats.forwarded++;
+        finish(hbm, ch, &e, at + hbm->read_latency);
+    } else {
+        enter(ch, &e);
+    }
+    *earliest = ch->last_accept = at;
+}
+
+static void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count) {
+    for (int i = 0; i < count; i++) {
+        hbm_piece *p = pieces[i];
+        ts_address_place place = ts_address_map_unpack(p->place);
+        for (int half = 0; half <= p->is_pair; half++) {
+            entry e = {.burst = p->place ^ (half ? hbm->pair : 0),
+                       .row = (int32_t)place.row,
+                       .ticket = p->ticket[half],
+                       .bank = (uint8_t)place.bank,
+                       .stream = (uint8_t)st->index,
+                       .is_write = p->is_write};
+            offer(hbm, ch, e, &p->at[half]);
+        }
+    }
+}
+
+#endif
