@@ -148,6 +148,14 @@ static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
     }
 }
 
+static void report_input(const ts_chip *chip, const ts_transfer *what, int64_t cycle) {
+    ts_finding *f = ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, ts_place_of_transfer(what),
+                                    (ts_place){0}, cycle);
+    if (f)
+        ts_finding_describe(f, "this DMA writes to '%s', which is an input and not inout",
+                            chip->code->tensors[what->destination.tensor].name);
+}
+
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
                       const int64_t *dst_begin, int semaphore, int64_t cycle) {
     chip_core *by = self;
@@ -178,6 +186,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     *last = f;
     if (semaphore >= 0) left_send(&by->accounts[semaphore], what);
     if (by->races) start_race(f, what, cycle);
+    if (by->races && chip->config->inputs[what->destination.tensor]) report_input(chip, what, cycle);
     if (chip->busy_since < 0) chip->busy_since = cycle;
     chip->quiet_until = 0;
     return true;
@@ -321,6 +330,11 @@ static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
     if (!chip->config->time_only) check_output(chip, f, cycle);
 }
 
+/* -1: there is one core only. */
+static int core_number(const chip_core *own) {
+    return own->chip->core_count > 1 ? (int)(own - own->chip->cores) : -1;
+}
+
 static int64_t cycles_of(const chip_core *own) {
     ts_core_counters core;
     ts_core_count(own->core, &core);
@@ -358,7 +372,7 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     add_result(chip, &result, what);
     if (f->race) finish_race(chip, f, cycle);
     if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
-        left_transfer(chip->config->findings, what, cycles_of(f->by), cycle);
+        left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
@@ -590,7 +604,8 @@ static bool look_back(ts_chip *chip) {
     }
     for (int i = 0; i < chip->core_count && chip->config->findings; i++) {
         const chip_core *own = &chip->cores[i];
-        left_semaphores(chip->config->findings, chip->code, own->accounts, own->semaphores, end);
+        left_state left = {chip->code, core_number(own), own->accounts, own->semaphores};
+        left_semaphores(chip->config->findings, &left, end);
     }
     return true;
 }

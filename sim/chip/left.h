@@ -15,10 +15,16 @@ typedef struct {
 void left_send(semaphore_account *account, const ts_transfer *transfer);
 void left_change(semaphore_account *account, const ts_instruction *instruction, int64_t by);
 
-/* A transfer that is done at `cycle`, when its core had ended at cycle `end`. */
-void left_transfer(ts_findings *findings, const ts_transfer *what, int64_t end, int64_t cycle);
+/* A transfer that is done at `cycle`, when its core (-1: the only one) had ended at cycle `end`. */
+void left_transfer(ts_findings *findings, const ts_transfer *what, int core, int64_t end, int64_t cycle);
+
+typedef struct {
+    const ts_code *code;
+    int core; /* -1: the only one */
+    const semaphore_account *accounts;
+    const int64_t *semaphores;
+} left_state;
 /* At the end: semaphores of one core that are not 0. */
-void left_semaphores(ts_findings *findings, const ts_code *code, const semaphore_account *accounts,
-                     const int64_t *semaphores, int64_t cycle);
+void left_semaphores(ts_findings *findings, const left_state *left, int64_t cycle);
 
 #endif

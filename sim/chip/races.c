@@ -191,15 +191,24 @@ static bool overlap(const reach *a, const reach *b) {
 
 /* ---- Findings ---- */
 
-static void report(ts_races *races, ts_finding_kind kind, ts_place where, const char *who,
-                   race_transfer *other, bool other_writes, int64_t cycle) {
-    ts_finding *f = ts_findings_add(races->findings, kind, where, ts_place_of_transfer(other->what), cycle);
+/* Who does what without waiting for a transfer. */
+typedef struct {
+    ts_finding_kind kind;
+    ts_place where;
+    const char *who;
+    bool other_core; /* than that of the transfer */
+} culprit;
+
+static void report(ts_races *races, const culprit *c, race_transfer *other, bool other_writes, int64_t cycle) {
+    ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, ts_place_of_transfer(other->what), cycle);
     if (!f) return;
     const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
-    ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s, without waiting for it", who,
-                        kind == TS_FINDING_READ_RACE ? "reads" : "writes",
-                        races->code->tensors[slice->tensor].name, other_writes ? "writes" : "reads");
-    f->other_text = "the DMA that was not waited for";
+    ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s%s, %s", c->who,
+                        c->kind == TS_FINDING_READ_RACE ? "reads" : "writes",
+                        races->code->tensors[slice->tensor].name, c->other_core ? "of another core " : "",
+                        other_writes ? "writes" : "reads",
+                        c->other_core ? "with no wait and barrier between them" : "without waiting for it");
+    f->other_text = c->other_core ? "the DMA of the other core" : "the DMA that was not waited for";
     f->has_margin = other->completed >= 0;
     f->margin_cycles = cycle - other->completed;
     if (!f->has_margin && other->pending_count < TS_FINDINGS_MOST) {
@@ -214,22 +223,22 @@ void races_access(ts_races *races, const ts_instruction *instruction, const ts_s
         bool in_dst = t->dst.space == space && touches(&t->dst, from, to);
         bool in_src = writes && t->src.space == space && touches(&t->src, from, to);
         if (in_dst || in_src) {
-            report(races, writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE, ts_place_of(instruction),
-                   ts_opcode_get(instruction->opcode)->mnemonic, t, in_dst, cycle);
+            culprit c = {writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE, ts_place_of(instruction),
+                         ts_opcode_get(instruction->opcode)->mnemonic, false};
+            report(races, &c, t, in_dst, cycle);
         }
     }
 }
 
 /* Of a transfer with those that were not waited for. */
-static void compare(ts_races *races, const race_transfer *started, int64_t cycle) {
+static void compare(ts_races *races, const race_transfer *started, bool other_core, int64_t cycle) {
     ts_place where = ts_place_of_transfer(started->what);
+    culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", other_core},
+            writer = {TS_FINDING_WRITE_RACE, where, "this DMA", other_core};
     for (race_transfer *t = races->unsynced; t; t = t->next) {
-        if (overlap(&started->src, &t->dst))
-            report(races, TS_FINDING_READ_RACE, where, "this DMA", t, true, cycle);
-        if (overlap(&started->dst, &t->dst))
-            report(races, TS_FINDING_WRITE_RACE, where, "this DMA", t, true, cycle);
-        if (overlap(&started->dst, &t->src))
-            report(races, TS_FINDING_WRITE_RACE, where, "this DMA", t, false, cycle);
+        if (overlap(&started->src, &t->dst)) report(races, &reader, t, true, cycle);
+        if (overlap(&started->dst, &t->dst)) report(races, &writer, t, true, cycle);
+        if (overlap(&started->dst, &t->src)) report(races, &writer, t, false, cycle);
     }
 }
 
@@ -284,7 +293,7 @@ static void report_unordered(ts_races *races, ts_finding_kind kind, const race_t
 }
 
 void races_compare_cores(ts_races *other, const race_transfer *started, int64_t cycle) {
-    compare(other, started, cycle);
+    compare(other, started, true, cycle);
     report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN, cycle);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN, cycle);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, READ, cycle);
@@ -301,7 +310,7 @@ race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_pl
     *t = (race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
     t->src = find_reach(arena, plan, true, src);
     t->dst = find_reach(arena, plan, false, dst);
-    compare(races, t, cycle);
+    compare(races, t, false, cycle);
     t->next = races->unsynced;
     races->unsynced = t;
     return t;

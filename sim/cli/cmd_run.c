@@ -196,14 +196,14 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
     return cli_print(&out);
 }
 
-static int complain(const cli_line *line, const ts_run_request *request, const ts_run_result *result) {
+static int complain(const cli_line *line, const ts_run_result *result) {
     int code = 0;
     if (result->findings->count > 0) {
         ts_text text;
         ts_text_init(&text, line->arena);
-        ts_report_findings(result->findings, request->check ? TS_ERROR_FAULT : TS_ERROR_WARNING, &text);
+        ts_report_findings(result->findings, &text);
         fwrite(text.bytes, 1, text.length, stderr);
-        code = request->check ? 3 : 0;
+        code = ts_findings_count(result->findings, false) > 0 ? 3 : 0;
     }
     for (int i = 0; result->checks != NULL && i < result->program->check_count; i++) {
         ts_error err = {0};
@@ -237,6 +237,6 @@ int cmd_run(int argc, char **argv) {
         return cli_end(&line, cli_fail(&err));
     }
     int code = print_result(&line, &request, &result);
-    int failed = complain(&line, &request, &result);
+    int failed = complain(&line, &result);
     return cli_end(&line, failed != 0 ? failed : code);
 }

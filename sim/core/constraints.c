@@ -96,7 +96,7 @@ void core_units_new(ts_arena *arena, ts_core *core) {
 
 /* ---- Bundles ---- */
 
-static int ready_index(const ts_core *core, ts_register r) {
+int core_register_index(const ts_core *core, ts_register r) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     return r.kind == TS_OPERAND_SREG   ? r.reg
            : r.kind == TS_OPERAND_VREG ? limits->sregs + r.reg
@@ -105,7 +105,7 @@ static int ready_index(const ts_core *core, ts_register r) {
 
 static int add_reads(const ts_core *core, const ts_register_use *use, int *reads, int count) {
     for (int i = 0; i < use->read_count; i++) {
-        int index = ready_index(core, use->reads[i]), at = 0;
+        int index = core_register_index(core, use->reads[i]), at = 0;
         while (at < count && reads[at] != index) {
             at++;
         }
@@ -120,7 +120,7 @@ static void add_write(const ts_core *core, core_bundle *bundle, const ts_instruc
     const ts_core_config *config = core->setup.config;
     ts_latency key = ts_opcode_get(instruction->opcode)->latency;
     int64_t conflicts = bank_conflicts(config, instruction);
-    write->reg = ready_index(core, written);
+    write->reg = core_register_index(core, written);
     write->stall = conflicts > 0 ? TS_STALL_VMEM_BANK : TS_STALL_WAIT + (int)key;
     write->latency_cycles = config->latency_cycles[key] + conflicts;
     bundle->write_count++;

@@ -190,6 +190,9 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
     core->now = cycle;
     core->taken = -1;
     core->hold_cycles = 0;
+    if (core->lint) {
+        core_lint_bundle(core);
+    }
     for (int i = 0; i < bundle->op_count; i++) {
         const core_op *op = &bundle->ops[i];
         if (op->poison) {

@@ -434,6 +434,9 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     if (core->setup.findings && !core->setup.time_only) {
         core_poison_new(arena, core);
     }
+    if (core->setup.findings) {
+        core_lint_new(arena, core);
+    }
     core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
         if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) {

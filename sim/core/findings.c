@@ -5,10 +5,23 @@
 #include <stdio.h>
 
 static const ts_named kinds[] = {
-#define KIND_ROW(name, text, meaning) {text, meaning},
+#define KIND_ROW(name, text, warns, meaning) {text, meaning},
     TS_FINDINGS(KIND_ROW)};
+static const bool kind_warns[] = {
+#define WARNS_ROW(name, text, warns, meaning) TS_FINDING_##warns == TS_FINDING_WARNS,
+    TS_FINDINGS(WARNS_ROW)};
 
 const ts_named *ts_finding_get(ts_finding_kind kind) { return &kinds[kind]; }
+
+bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding) {
+    return findings->all_warn || kind_warns[finding->kind];
+}
+
+int ts_findings_count(const ts_findings *findings, bool warns) {
+    int count = 0;
+    for (int i = 0; i < findings->count; i++) count += ts_finding_warns(findings, &findings->list[i]) == warns;
+    return count;
+}
 
 static bool same_place(ts_place a, ts_place b) {
     return a.line == b.line && a.column == b.column && a.source == b.source;

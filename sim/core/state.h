@@ -12,6 +12,7 @@ typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 typedef struct core_skip core_skip;
 typedef struct core_loops core_loops;
+typedef struct core_lint core_lint;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
 
@@ -147,6 +148,7 @@ struct ts_core {
     const core_taint **unknown, **smem_unknown;
 
     core_poison *poison; /* NULL: nobody asks what is undefined */
+    core_lint *lint;     /* NULL: nobody wants warnings */
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;
@@ -165,7 +167,12 @@ struct ts_core {
 /* decode.c */
 bool core_decode(ts_error *err, ts_arena *arena, ts_core *core);
 
+/* lint.c: warnings of the bundle that issues, before it does. */
+void core_lint_new(ts_arena *arena, ts_core *core);
+void core_lint_bundle(ts_core *core);
+
 /* constraints.c */
+int core_register_index(const ts_core *core, ts_register r); /* in ts_core.ready */
 void core_units_new(ts_arena *arena, ts_core *core);
 /* Refused: two instructions of the bundle on one port. */
 bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,

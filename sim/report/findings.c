@@ -42,9 +42,10 @@ static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
     }
 }
 
-void ts_report_findings(const ts_findings *findings, ts_error_kind kind, ts_text *out) {
+void ts_report_findings(const ts_findings *findings, ts_text *out) {
     for (int i = 0; i < findings->count; i++) {
-        add_finding(out, &findings->list[i], kind);
+        const ts_finding *f = &findings->list[i];
+        add_finding(out, f, ts_finding_warns(findings, f) ? TS_ERROR_WARNING : TS_ERROR_FAULT);
     }
     if (findings->dropped > 0) {
         ts_text_add(out, "and %lld more\n", (long long)findings->dropped);
@@ -62,10 +63,13 @@ static void add_json_place(ts_json *json, const char *key, ts_place place) {
     ts_json_close(json);
 }
 
-void ts_report_findings_json(const ts_findings *findings, const char *key, ts_json *json) {
-    ts_json_array(json, key);
-    for (int i = 0; findings && i < findings->count; i++) {
+void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json) {
+    ts_json_array(json, warns ? "warnings" : "findings");
+    for (int i = 0; i < findings->count; i++) {
         const ts_finding *f = &findings->list[i];
+        if (ts_finding_warns(findings, f) != warns) {
+            continue;
+        }
         ts_json_object(json, NULL);
         ts_json_text(json, "kind", ts_finding_get(f->kind)->text);
         ts_json_text(json, "message", f->text);

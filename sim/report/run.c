@@ -304,18 +304,15 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
-    int found = result->findings->count;
-    if (!request->check) {
-        if (found > 0) {
-            ts_text_add(out, "warnings   %d: transfers or semaphores that the program left at its end\n", found);
-        }
-        return;
-    }
+    int found = ts_findings_count(result->findings, false), warned = ts_findings_count(result->findings, true);
     const char *what = request->time_only ? "addresses, waits and semaphores (values are not computed)"
                                           : "undefined values, races and semaphores";
-    if (found == 0) {
+    if (warned > 0) {
+        ts_text_add(out, "warnings   %d: of what works, and should not be so\n", warned);
+    }
+    if (request->check && found == 0) {
         ts_text_add(out, "sanitizer  clean: %s\n", what);
-    } else {
+    } else if (request->check) {
         ts_text_add(out, "sanitizer  %d finding%s: %s\n", found, found == 1 ? "" : "s", what);
     }
 }
@@ -461,9 +458,9 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
         ts_json_real(&json, result->program->reports[i].name, result->reports[i], 9);
     }
     ts_json_close(&json);
-    ts_report_findings_json(request->check ? NULL : result->findings, "warnings", &json);
+    ts_report_findings_json(result->findings, true, &json);
     if (request->check) {
-        ts_report_findings_json(result->findings, "findings", &json);
+        ts_report_findings_json(result->findings, false, &json);
     }
     ts_json_array(&json, "tensors");
     for (int i = 0; i < result->program->code.tensor_count; i++) {

@@ -162,14 +162,16 @@ static bool check_outputs(ts_error *err, ts_arena *arena, const ts_run_request *
 static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *request,
                       const ts_chip_observer *observer, run_parts *parts) {
     ts_chip_configure(request->machine, &parts->config);
-    parts->outputs = mark_outputs(arena, parts->program);
+    parts->outputs = mark_tensors(arena, parts->program, 1 << TS_ROLE_OUT | 1 << TS_ROLE_INOUT);
     parts->findings = TS_NEW(arena, ts_findings);
+    parts->findings->all_warn = !request->check;
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
     parts->config.patience = request->patience;
     parts->config.findings = parts->findings;
     parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;
+    parts->config.inputs = mark_tensors(arena, parts->program, 1 << TS_ROLE_IN);
     parts->chip = ts_chip_new(err, arena, &parts->config, &parts->program->code, observer);
     if (parts->chip != NULL && !store_inputs(err, parts->chip, parts->program, parts->tensors)) {
         ts_chip_free(parts->chip);
@@ -256,7 +258,7 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
     result->findings = parts.findings;
     result->checks = request->time_only ? NULL : results;
     result->reports = request->time_only ? NULL : reports;
-    result->passed = !request->check || result->findings->count == 0;
+    result->passed = ts_findings_count(result->findings, false) == 0;
     for (int i = 0; result->checks != NULL && i < parts.program->check_count; i++) {
         result->passed = result->passed && results[i].failed == 0;
     }

@@ -16,12 +16,12 @@ static bool has_kind(const ts_findings *findings, ts_finding_kind kind) {
     return false;
 }
 
-bool *mark_outputs(ts_arena *arena, const ts_program *program) {
-    bool *outputs = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);
+bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
+    bool *marked = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);
     for (int i = 0; i < program->code.tensor_count; i++) {
-        outputs[i] = program->uses[i].role == TS_ROLE_OUT || program->uses[i].role == TS_ROLE_INOUT;
+        marked[i] = (roles >> program->uses[i].role & 1) != 0;
     }
-    return outputs;
+    return marked;
 }
 
 static const ts_source *source_of(const ts_program *program) {

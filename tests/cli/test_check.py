@@ -282,6 +282,93 @@ def what_is_left_is_blamed_on_who_left_it():
         assert where in lines[f[-1]["where"]["line"] - 1], (text, f)
 
 
+def warnings(text, *options):
+    """A program without findings: what it is warned of, as JSON and as text."""
+    code, out, err = check(text, *options)
+    found = json.loads(out)["warnings"]
+    assert code == 0 and json.loads(out)["findings"] == [], (code, out, err)
+    code, out, err = run("run", HERE / "a.tsim", "--check", *options)
+    assert code == 0 and "sanitizer  clean" in out and err.count(": warning at cycle ") == len(found), (out, err)
+    assert out.count("warnings   ") == bool(found), out
+    return [(w["kind"], w["where"]["line"], w["other"]["line"] if "other" in w else None, w["message"]) for w in found]
+
+
+@test
+def a_number_that_wraps_to_an_address():
+    wrap = "        smov s1, 65536\n        smul s2, s1, 65544\n"        # 2^32 + 2^19 + ...: 524,288 in 32 bits
+    use = wrap + "        sdiv s3, s2, 65536\n        vld v0, xb[s3, 0]\n"
+    text = LOAD + use + ADD + STORE
+    for options in (), ("--time-only",):
+        assert warnings(text, *options) == [("wrapped_address", line_of(text, "vld v0, xb[s3"), line_of(text, "smul"),
+                                             "vld depends on s3, a number that did not fit in 32 bits: it is 8")]
+    for body, where, origin in (
+            (wrap + "        ssub s2, s2, 524288\n        dma xb[0:8] <- x[s2:+8], in\n        wait in\n", "dma xb[0:8]", "smul"),
+            ("        smov s1, 0x7fffffff\n        sadd s2, s1, 0x7fffffff\n        sadd s2, s2, 2\n        sst n[s2], 1\n",
+             "sst", "sadd s2, s1"),
+            ("        smov s1, 3\n        sshl s2, s1, 31\n        sshl s3, s2, 1\n        sem.add in[s3], 0\n", "sem.add", "sshl s3"),
+            ("        smov s1, -2147483648\n        ssub s2, s1, 1\n        ssub s2, s2, 0x7fffffff\n        sld s4, n[s2]\n",
+             "sld", "ssub s2, s1")):
+        text = ("        sst n[0], 0\n" if "sld" in body else "") + LOAD + body + ADD + STORE
+        found = [w for w in warnings(text) if w[0] == "wrapped_address"]
+        assert [w[1:3] for w in found] == [(line_of(text, where), line_of(text, origin))], (body, found)
+    for body in ("        smov s1, 65536\n        smul s2, s1, 65544\n        smod s3, s2, 16\n        smul s3, s3, 0\n        vld v0, xb[s3, 0]\n",
+                 "        smov s1, 4\n        smul s2, s1, 2\n        vld v0, xb[s2, 0]\n",
+                 wrap + "        smov s2, 8\n        vld v0, xb[s2, 0]\n",
+                 "        smov s1, 0x7ffffff7\n        sadd s2, s1, 8\n        ssub s2, s2, 0x7ffffff7\n        vld v0, xb[s2, 0]\n"):
+        assert warnings(LOAD + body + ADD + STORE) == [], body
+
+
+@test
+def a_dma_that_overwrites_an_input():
+    text = LOAD + ADD + STORE + "        dma x <- yb, out\n        wait out\n"
+    for options in (), ("--time-only",):
+        assert warnings(text, *options) == [("input_overwritten", line_of(text, "dma x <-"), None,
+                                             "this DMA writes to 'x', which is an input and not inout")]
+    inout = ".tensor z hbm f32[16,100]{1,0:T(8,128)} inout iota\n" + LOAD + ADD + STORE + "        dma z <- yb, out\n        wait out\n"
+    assert warnings(inout) == []
+
+
+@test
+def registers_that_nothing_writes():
+    for body, line, message in (
+            ("        vld v0, xb[s9 * 8, 0]\n", "vld v0, xb[s9", "vld reads s9, which nothing has written: it is 0"),
+            ("        vadd.f32 v0, v9, 1.0\n", "vadd", "vadd.f32 reads v9, which nothing has written: it is 0"),
+            ("        vmov v0, 1.0 if m3\n", "vmov", "vmov reads m3, which nothing has written: it is 0"),
+            ("        dma xb[s9, :] <- x[0, :], in\n        wait in\n", "dma xb[s9",
+             "dma reads s9, which nothing has written: it is 0"),
+            ("        br.lt s9, 0, next\nnext:   br.lt s9, 0, last\nlast:\n", "br.lt s9, 0, next",
+             "br.lt reads s9, which nothing has written: it is 0")):
+        text = LOAD + body + ADD + STORE
+        assert warnings(text) == [("unwritten_register", line_of(text, line), None, message)], body
+    both = LOAD + "        vadd.f32 v0, v8, v9\n" + ADD + STORE
+    assert len(warnings(both)) == 2
+    for body in ("        mlanes m0, 100\n        vmov v5, 1.0 if m0\n",            # the rest of v5 stays what it was
+                 ".loop s1 = 0, 16, 8\n        vld v0, xb[s1, 0]\n.end\n",
+                 "again:  sadd s5, s5, 1\n        br.lt s5, 3, again\n"):          # begins at 0, as all do
+        assert warnings(LOAD + body + ADD + STORE) == [], body
+
+
+@test
+def two_cores_are_named_where_they_are_the_cause():
+    both = """        dma xb[0:8, :] <- x[0:8, :], in
+        wait in
+        dma y[0:8, :] <- xb[0:8, :], out
+        wait out
+        dma y[8:16, :] <- xb[0:8, :], out
+        wait out
+"""
+    found = findings(".cores 2\n" + both, "-m", "tpu-v4")
+    races = [f for f in found if f["kind"] == "write_race"]
+    assert len(races) == 2 and all("of another core" in f["message"] for f in races), found
+    assert races[0]["message"].endswith("a DMA of another core writes, with no wait and barrier between them"), races
+    code, out, err = run("run", HERE / "a.tsim", "--check", "-m", "tpu-v4")
+    assert code == 3 and err.count("note: the DMA of the other core") == 2 and "was not waited for" not in err, err
+    left = "        core.id s1\n        brz s1, done\n        sem.add in, 2\ndone:   nop\n"
+    found = findings(".cores 2\n" + left + both.replace("y", "yb"), "-m", "tpu-v4", code=3)
+    assert found[0]["message"].startswith("semaphore in[0] of core 1 is 2 at the end") or \
+        any("of core 1" in f["message"] for f in found), found
+
+
 @test
 def what_is_left_is_a_warning_without_the_option():
     for text, kinds in (("        dma y <- x, out\n", ["transfer_left", "semaphore_left"]),

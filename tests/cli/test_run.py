@@ -365,7 +365,7 @@ def padding_does_not_leave_a_slice():
     for buffer in "v[s4, 0:8, 0:50]", "w[0:8, 0:50]":  # of both, the last tile is like x's, but holds elements
         path = program(".tensor x hbm f32[8,50]{1,0:T(8,128)} in iota\n.tensor y hbm f32[8,128]{1,0:T(8,128)} out\n"
                        ".tensor v vmem f32[2,8,128]{2,1,0:T(8,128)}\n.tensor w vmem f32[8,128]{1,0:T(8,128)}\n.sem s\n"
-                       f"vmov v0, 7.0\nvst {buffer[0]}.words[0], v0\ndma {buffer} <- x, s\nwait s\n"
+                       f"smov s4, 0\nvmov v0, 7.0\nvst {buffer[0]}.words[0], v0\ndma {buffer} <- x, s\nwait s\n"
                        f"dma y <- {buffer.split('[')[0]}{'[0]' if buffer[0] == 'v' else ''}, s\nwait s\n"
                        ".check y[:, 0:50] == x\n.check y[:, 50:128] == 7\n")
         expect(["run", path, "--check"], out=None)

@@ -24,6 +24,7 @@ typedef struct {
     ts_findings *findings;
     bool sanitize;
     const bool *outputs; /* with it: of each tensor, whether what it holds at the end matters */
+    const bool *inputs;  /* and whether it should stay as it is */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

@@ -7,9 +7,9 @@
 
 void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out);
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out);
-/* Every finding with its lines, as errors of that kind are shown; and as an array (findings NULL: empty). */
-void ts_report_findings(const ts_findings *findings, ts_error_kind kind, ts_text *out);
-void ts_report_findings_json(const ts_findings *findings, const char *key, ts_json *json);
+/* Every finding with its lines, as errors are shown; and as the arrays "warnings" and "findings". */
+void ts_report_findings(const ts_findings *findings, ts_text *out);
+void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json);
 /* Each failed check as an error of the program's text; false when there is none. */
 bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *err);
 
