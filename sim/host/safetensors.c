@@ -190,8 +190,9 @@ static size_t string_end(const ts_source *header, size_t at) {
 
 /* As JSON has integers: no point, no exponent, no 0 in front. */
 static bool is_integer(const char *text, size_t length) {
-    size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
-    return digits > 0 && sign + digits == length && text[sign] != '0' ? true : length == 1 && text[0] == '0';
+    size_t sign = text[0] == '-', at = sign;
+    while (at < length && text[at] >= '0' && text[at] <= '9') at++;
+    return at == length && length > sign && (text[sign] != '0' || length == 1);
 }
 
 /* What the format asks for and cJSON does not tell of: an object from the first byte, and only integers. Also

@@ -130,6 +130,7 @@ static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group
     bool turns = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
          reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
     const ts_shape *x = parse(a, r->shapes[move->src].text), *y = parse(a, to->text);
+    turns = turns && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
     if (x && y) move->changes = audit_changes(x, y, turns ? move->permutation : NULL);
     if (x && y && turns) x = audit_permuted(a->scratch, x, move->permutation);
     if (x && y && (turns || reshapes))

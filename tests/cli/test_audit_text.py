@@ -325,6 +325,8 @@ def transposes_that_cannot_be_read():
         result = audit(P + f"%t = f32[128,8]{{1,0:T(8,128)}} transpose(%a){end}\n%b = {A} add(%a, %a)\n")
         assert {k["kind"]: k["count"] for k in result["not_understood"]}.get(unread) == 1 and result["free_moves"] == 0, (end, result)
         assert result["moves"][0]["not_priced"] == "its dimensions cannot be read", (end, result["moves"])
+    result = audit("%a = f32[8,128,4]{2,1,0:T(8,128)} parameter(0)\n%t = f32[128,8]{1,0:T(8,128)} transpose(%a), dimensions={1,0}\n")
+    assert result["moves"][0]["changes"] == "dims" and result["free_moves"] == 0, result["moves"]
     for dims in ("dims=[1,0]", "dims =[1, 0]", "dims = [1,0]"):
         check(f"func.func @main(%arg0: tensor<4x8xf32>) -> tensor<8x4xf32> {{\n  %0 = stablehlo.transpose %arg0, {dims} : (tensor<4x8xf32>) -> "
               "tensor<8x4xf32>\n  return %0 : tensor<8x4xf32>\n}\n", {"f32[4,8]{1,0:T(4,128)}": 1, "f32[8,4]{1,0:T(8,128)}": 1},
