@@ -194,11 +194,17 @@ static bool leads_in_source(const ts_plan_box *box) {
     return first / 8 >= LINE_OF_MEMORY;
 }
 
+static bool all_lead(const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        if (!leads_in_source(&g->boxes[i])) return false;
+    }
+    return true;
+}
+
 /* Do most elements lie in runs so long that their ends do not matter? Bands read the source in its order. */
 static bool has_long_runs(const group *g) {
     int64_t all = 0, in_long = 0;
     for (int i = 0; i < g->count; i++) {
-        if (!leads_in_source(&g->boxes[i])) return false;
         int64_t elements = count_elements(&g->boxes[i]);
         all += elements;
         in_long += run_bytes(g->m, &g->boxes[i]) >= LONG_RUN_BYTES ? elements : 0;
@@ -221,6 +227,31 @@ static void move_bands(const group *g) {
     }
 }
 
+/* Is much outside of the largest box, so that lines of the source would be read again? */
+static bool has_rests(const group *g) {
+    int64_t all = 0, largest = 0;
+    for (int i = 0; i < g->count; i++) {
+        int64_t elements = count_elements(&g->boxes[i]);
+        all += elements;
+        if (elements > largest) largest = elements;
+    }
+    return (all - largest) * FEW > all;
+}
+
+/* Boxes that begin with the same loop. */
+static void move_sharing(group *g) {
+    bool pieces = has_pieces(g), bands = (pieces || has_rests(g)) && g->count > 1 && all_lead(g);
+    if (bands && has_long_runs(g)) {
+        move_bands(g);
+    } else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g)) {
+        move_group(g);
+    } else if (bands) {
+        move_bands(g);
+    } else {
+        for (int i = 0; i < g->count; i++) ts_move_box(g->m, &g->boxes[i]);
+    }
+}
+
 void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
         group g = {.m = m};
@@ -231,14 +262,6 @@ void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
             else
                 boxes[left++] = boxes[i];
         }
-        if (g.count > 1 && has_long_runs(&g)) {
-            move_bands(&g);
-            continue;
-        }
-        if (find_blocks(&g) && (g.count > 1 || is_dense(&g)) && is_filled(&g) && has_pieces(&g)) {
-            move_group(&g);
-            continue;
-        }
-        for (int i = 0; i < g.count; i++) ts_move_box(m, &g.boxes[i]);
+        move_sharing(&g);
     }
 }
