@@ -18,23 +18,29 @@ enum { GROUP = 64 };
 #define TEXT_OF(name)   #name
 #define NAME_TEXT(name) TEXT_OF(name)
 
+#define VECTOR_BYTES 16
 #define TARGET
 #define VERSION base
 #include "reference_loops.inc"
 #undef TARGET
+#undef VECTOR_BYTES
 #undef VERSION
 
 #ifdef __x86_64__
+#define VECTOR_BYTES 32
 #define TARGET  __attribute__((target("avx2")))
 #define VERSION avx2
 #include "reference_loops.inc"
 #undef TARGET
+#undef VECTOR_BYTES
 #undef VERSION
 
+#define VECTOR_BYTES 64
 #define TARGET  __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
 #define VERSION avx512
 #include "reference_loops.inc"
 #undef TARGET
+#undef VECTOR_BYTES
 #undef VERSION
 
 const ts_reference_loops *ts_reference_loops_get(int version) {

@@ -7,6 +7,8 @@
 
 #include "reference_tree.h"
 
+enum { REFERENCE_TILE_ROWS = 4, REFERENCE_TILE_LANES = 16 };
+
 /* What a block of elements is compared by. */
 typedef struct {
     const ts_reference_type *type; /* is `plain` */
@@ -25,6 +27,8 @@ typedef struct {
     void (*round)(const ts_reference_type *type, double *values, size_t count);
     /* The largest distances; false where an element may fail or is no finite number: look at each. */
     bool (*compare)(const ts_reference_block *block, size_t count, double *ulps, double *distance);
+    /* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES], in the order of depth. */
+    void (*multiply)(const double *const *a, const double *strip, int64_t depth, double *tile);
 } ts_reference_loops;
 
 /* From the plainest to the one that is fastest here; NULL behind it. */

@@ -3,16 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reference_loops.h"
 #include "reference_stream.h"
 #include "tilesim/base/number.h"
 
-#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
-#pragma GCC optimize("O3")
-#endif
-
 enum {
-    TILE_ROWS = 4,
-    LANES = 16,      /* columns of a tile */
+    TILE_ROWS = REFERENCE_TILE_ROWS,
+    LANES = REFERENCE_TILE_LANES,
     DEPTH = 128,     /* of K at once: a strip stays in the first cache */
     PANEL = 1 << 20, /* elements of B that are held: 8 MiB */
     BLOCK = 1 << 19, /* elements of A, or of the result, at once */
@@ -30,53 +27,8 @@ typedef struct {
     int64_t rows, columns, depth, a_stride, c_stride;
 } product;
 
-/* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES]. */
-typedef void tile_function(const double *const *a, const double *strip, int64_t depth, double *tile);
-
-/* By 4 rows of 2 vectors, which the registers of every host hold. */
-#define MULTIPLY(name, target, bytes)                                                                        \
-    typedef double name##_vector                                                                             \
-        __attribute__((vector_size(bytes), aligned(sizeof(double)), may_alias));                             \
-    target static void name(const double *const *a, const double *strip, int64_t depth, double *tile) {      \
-        enum { WIDTH = (bytes) / sizeof(double) };                                                           \
-        const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];                                         \
-        for (int column = 0; column < LANES; column += 2 * WIDTH) {                                          \
-            name##_vector c[2 * TILE_ROWS];                                                                  \
-            for (int i = 0; i < 2 * TILE_ROWS; i++)                                                          \
-                c[i] = *(name##_vector *)(tile + i / 2 * LANES + column + i % 2 * WIDTH);                    \
-            for (int64_t k = 0; k < depth; k++) {                                                            \
-                const name##_vector *b = (const name##_vector *)(strip + k * LANES + column);                \
-                c[0] += a0[k] * b[0];                                                                        \
-                c[1] += a0[k] * b[1];                                                                        \
-                c[2] += a1[k] * b[0];                                                                        \
-                c[3] += a1[k] * b[1];                                                                        \
-                c[4] += a2[k] * b[0];                                                                        \
-                c[5] += a2[k] * b[1];                                                                        \
-                c[6] += a3[k] * b[0];                                                                        \
-                c[7] += a3[k] * b[1];                                                                        \
-            }                                                                                                \
-            for (int i = 0; i < 2 * TILE_ROWS; i++)                                                          \
-                *(name##_vector *)(tile + i / 2 * LANES + column + i % 2 * WIDTH) = c[i];                    \
-        }                                                                                                    \
-    }
-
-MULTIPLY(multiply_base, , 16)
-
-#ifdef __x86_64__
-MULTIPLY(multiply_avx2, __attribute__((target("avx2"))), 32)
-MULTIPLY(multiply_avx512, __attribute__((target("avx512f"))), 64)
-
-static tile_function *best_multiply(void) {
-    return __builtin_cpu_supports("avx512f") ? multiply_avx512
-           : __builtin_cpu_supports("avx2")  ? multiply_avx2
-                                             : multiply_base;
-}
-#else
-static tile_function *best_multiply(void) { return multiply_base; }
-#endif
-
 /* Rows behind the last are the last once more, and columns behind the last are zero; neither is stored. */
-static void multiply_at(const product *p, tile_function *multiply, const int64_t *at) {
+static void multiply_at(const product *p, const ts_reference_loops *loops, const int64_t *at) {
     int64_t row = at[0], column = at[1], k = at[2];
     int64_t rows = p->rows - row, columns = p->columns - column, depth = p->depth - k;
     double tile[TILE_ROWS * LANES] = {0};
@@ -87,13 +39,13 @@ static void multiply_at(const product *p, tile_function *multiply, const int64_t
         a[i] = p->a + from * p->a_stride + k;
         memcpy(tile + i * LANES, p->c + from * p->c_stride + column, (size_t)columns * sizeof *tile);
     }
-    multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH, tile);
+    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH, tile);
     for (int64_t i = 0; i < TILE_ROWS && i < rows; i++)
         memcpy(p->c + (row + i) * p->c_stride + column, tile + i * LANES, (size_t)columns * sizeof *tile);
 }
 
 static void multiply(const product *p) {
-    tile_function *best = best_multiply();
+    const ts_reference_loops *best = ts_reference_loops_best();
     for (int64_t k = 0; k < p->depth; k += DEPTH)
         for (int64_t column = 0; column < p->columns; column += LANES)
             for (int64_t row = 0; row < p->rows; row += TILE_ROWS)

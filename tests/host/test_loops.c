@@ -1,0 +1,212 @@
+/* The loops of the reference: each version for this host against plain definitions, and against the first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/host/reference_loops.h"
+#include "tests/support/test.h"
+#include "tilesim/layout/convert.h"
+
+enum { COUNT = 64 * 300 + 37 };
+
+static uint64_t state = 1;
+static uint64_t next(void) {
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static double uniform(double low, double high) { return low + (high - low) * (double)(next() >> 11) * 0x1p-53; }
+
+static double of_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Any double: every sign, exponent and special value. */
+static double any(void) {
+    static const double special[] = {0.0, -0.0, (double)INFINITY, -(double)INFINITY, (double)NAN, 1, -1};
+    uint64_t bits = next();
+    return bits % 16 == 0 ? special[next() % 7] : of_bits(next());
+}
+
+/* So much of an ulp of a double is between them. */
+static long double off(double found, long double exact) {
+    double near = (double)exact;
+    if (near == found || (isnan(near) && isnan(found))) return isfinite(near) ? fabsl((long double)found - exact) / (nextafter(fabs(near), (double)INFINITY) - fabs(near)) : 0;
+    return fabsl((long double)found - exact) / (nextafter(fabs(near), (double)INFINITY) - fabs(near));
+}
+
+static void check_function(void (*loop)(double *, size_t), long double (*exact)(long double), const double *x,
+                           long double most) {
+    static double found[COUNT], one;
+    memcpy(found, x, sizeof found);
+    loop(found, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        long double wrong = off(found[i], exact(x[i]));
+        if (!(wrong <= most)) fail_msg("f(%a) = %a, %Lg ulp off", x[i], found[i], wrong);
+        one = x[i];
+        loop(&one, 1);
+        if (memcmp(&one, &found[i], sizeof one) != 0) fail_msg("f(%a) depends on its neighbours", x[i]);
+    }
+}
+
+static void exponentials_and_logarithms(void **unused) {
+    (void)unused;
+    static double exponents[COUNT], numbers[COUNT];
+    static const double edges[] = {0, -0.0, 708, 709.7, 709.8, 1e300, -708, -708.5, -745, -746, -747, (double)INFINITY, -(double)INFINITY, (double)NAN, 0x1p-1074, 0x1p-60, -0x1p-60};
+    static const double near_1[] = {1, 1 - 0x1p-53, 1 + 0x1p-52, 0x1.6a09e667f3bccp-1, 0x1.6a09e667f3bcdp-1, 0x1.6a09e667f3bcep-1, 0x1.6a09e667f3bcdp0, 0, -0.0, -1, (double)INFINITY, (double)NAN, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 2, 0.5};
+    for (int i = 0; i < COUNT; i++) {
+        exponents[i] = i % 3 == 0 ? uniform(-750, 715) : i % 3 == 1 ? uniform(-1, 1) : uniform(-20, 20);
+        numbers[i] = i % 3 == 0 ? fabs(any()) : i % 3 == 1 ? uniform(0.6, 1.6) : uniform(0, 1000);
+    }
+    memcpy(exponents + 100, edges, sizeof edges);
+    memcpy(numbers + 100, near_1, sizeof near_1);
+    for (int v = 0; ts_reference_loops_get(v); v++) {
+        check_function(ts_reference_loops_get(v)->exponential, expl, exponents, 0.6L);
+        check_function(ts_reference_loops_get(v)->logarithm, logl, numbers, 1);
+    }
+}
+
+static const ts_dtype plain[] = {TS_DTYPE_F32, TS_DTYPE_BF16, TS_DTYPE_F16, TS_DTYPE_F8E5M2, TS_DTYPE_F8E4M3FN};
+enum { PLAIN = sizeof plain / sizeof *plain };
+
+/* A value of the type, or at the middle of two, or close to one. */
+static double near_type(const ts_reference_type *type) {
+    double value = any(), scale = ldexp(1, (int)(next() % 40) - 20);
+    if (next() % 4 == 0) return value;
+    if (next() % 4 == 0) return type->largest * uniform(0.99, 1.01);
+    double least = ldexp(type->least_power, -type->mantissa_bits - 1);
+    if (next() % 4 == 0) return least * (double)(int64_t)(next() % 64) * (next() % 2 ? 1 : -1);
+    value = (double)(int64_t)(next() % 4096) * scale;
+    return next() % 2 ? value : nextafter(value, next() % 2 ? 0 : (double)INFINITY);
+}
+
+static void rounding_is_that_of_one(void **unused) {
+    (void)unused;
+    static double values[COUNT], found[COUNT];
+    for (int k = 0; k < PLAIN; k++) {
+        ts_reference_type type = ts_reference_describe(plain[k]);
+        assert_true(type.plain);
+        for (int i = 0; i < COUNT; i++) values[i] = near_type(&type);
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            memcpy(found, values, sizeof found);
+            ts_reference_loops_get(v)->round(&type, found, COUNT);
+            for (int i = 0; i < COUNT; i++) {
+                double wanted = ts_reference_round(&type, values[i]);
+                if (isnan(wanted) ? !isnan(found[i]) : memcmp(&wanted, &found[i], sizeof wanted) != 0)
+                    fail_msg("%s: %a becomes %a, expected %a", ts_dtype_get(plain[k])->name, values[i], found[i], wanted);
+            }
+        }
+    }
+    assert_false(ts_reference_describe(TS_DTYPE_F64).plain);
+    assert_false(ts_reference_describe(TS_DTYPE_S32).plain);
+    assert_false(ts_reference_describe(TS_DTYPE_F8E8M0FNU).plain);
+    assert_false(ts_reference_describe(TS_DTYPE_F8E4M3B11FNUZ).plain);
+}
+
+static bool passes(const ts_reference_block *b, int i) {
+    double got = b->got[i], wanted = b->wanted[i], err = b->err[i], distance = fabs(got - wanted);
+    double ulps = ts_reference_distance(b->type, got, wanted);
+    return ulps == 0 || ulps <= b->bound.ulp || distance <= b->bound.abs ||
+           distance <= b->bound.rel * fabs(wanted) || (isinf(err) && err > 0) ||
+           (got >= ts_reference_round(b->type, wanted - err) && got <= ts_reference_round(b->type, wanted + err));
+}
+
+/* Never more than what passes, the same distances, and what is right by any one bound is seen to be. */
+static void check_compare(const ts_reference_loops *loops, const ts_reference_block *b, size_t count, bool surely) {
+    double ulps = -1, distance = -1, most_ulps = 0, most = 0;
+    bool all = true, said = loops->compare(b, count, &ulps, &distance);
+    for (size_t i = 0; i < count; i++) {
+        all = all && isfinite(b->got[i]) && isfinite(b->wanted[i]) && passes(b, (int)i);
+        most_ulps = fmax(most_ulps, ts_reference_distance(b->type, b->got[i], b->wanted[i]));
+        most = fmax(most, fabs(b->got[i] - b->wanted[i]));
+    }
+    assert_true(!said || all);
+    if (surely) assert_true(said == all);
+    if (!said) return;
+    assert_true(ulps == most_ulps && distance == most);
+}
+
+static void comparisons_are_those_of_each(void **unused) {
+    (void)unused;
+    enum { SOME = 150 };
+    double got[SOME], wanted[SOME], err[SOME];
+    for (int trial = 0; trial < 4000; trial++) {
+        ts_reference_type type = ts_reference_describe(plain[next() % PLAIN]);
+        ts_reference_block b = {&type, {-1, -1, -1}, got, wanted, err};
+        size_t count = next() % (SOME + 1);
+        double wide = ldexp(1, (int)(next() % 8) - 5), scale = ldexp(1, (int)(next() % 12) - 6);
+        int kind = (int)(next() % 6);
+        for (size_t i = 0; i < SOME; i++) {
+            wanted[i] = uniform(-2, 2) * scale;
+            double unit = ldexp(1, ilogb(wanted[i]) - type.mantissa_bits);
+            got[i] = ts_reference_round(&type, wanted[i] + unit * uniform(-wide, wide));
+            err[i] = kind == 4 ? unit * uniform(0, 2 * wide) : kind == 5 ? 0 : -(double)INFINITY;
+        }
+        if (kind == 0) b.bound.ulp = uniform(0, 2 * wide);
+        if (kind == 1) b.bound.abs = scale * ldexp(1, -type.mantissa_bits) * uniform(0, 2 * wide);
+        if (kind == 2) b.bound.rel = ldexp(1, -type.mantissa_bits) * uniform(0, 2 * wide);
+        if (trial % 50 == 0) got[next() % SOME] = any();
+        if (trial % 50 == 1) wanted[next() % SOME] = any();
+        if (trial % 50 == 2) err[next() % SOME] = (double)NAN;
+        for (int v = 0; ts_reference_loops_get(v); v++)
+            check_compare(ts_reference_loops_get(v), &b, count, kind < 3 || kind == 5);
+    }
+}
+
+static void conversions_are_exact(void **unused) {
+    (void)unused;
+    static uint16_t halves[1 << 16];
+    static float floats[COUNT];
+    static double found[1 << 16];
+    for (int i = 0; i < 1 << 16; i++) halves[i] = (uint16_t)i;
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t bits = (uint32_t)next();
+        memcpy(&floats[i], &bits, sizeof bits);
+    }
+    for (int v = 0; ts_reference_loops_get(v); v++) {
+        ts_reference_loops_get(v)->from_bf16(halves, found, 1 << 16);
+        for (int i = 0; i < 1 << 16; i++) {
+            double wanted = ts_element_to_double(TS_DTYPE_BF16, halves[i]);
+            assert_true(found[i] == wanted || (isnan(found[i]) && isnan(wanted)));
+        }
+        ts_reference_loops_get(v)->from_f32(floats, found, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(found[i] == (double)floats[i] || (isnan(found[i]) && isnan(floats[i])));
+    }
+}
+
+static void tiles_sum_in_order(void **unused) {
+    (void)unused;
+    enum { ROWS = REFERENCE_TILE_ROWS, LANES = REFERENCE_TILE_LANES, DEPTH = 37 };
+    double a[ROWS][DEPTH], strip[DEPTH * LANES], begin[ROWS * LANES], wanted[ROWS * LANES], found[ROWS * LANES];
+    const double *rows[ROWS];
+    for (int i = 0; i < DEPTH * LANES; i++) strip[i] = uniform(-1, 1);
+    for (int i = 0; i < ROWS * LANES; i++) wanted[i] = begin[i] = uniform(-1, 1);
+    for (int r = 0; r < ROWS; r++) {
+        rows[r] = a[r];
+        for (int k = 0; k < DEPTH; k++) a[r][k] = uniform(-1, 1);
+        for (int c = 0; c < LANES; c++)
+            for (int k = 0; k < DEPTH; k++) {
+                double product = a[r][k] * strip[k * LANES + c];
+                wanted[r * LANES + c] += product;
+            }
+    }
+    for (int v = 0; ts_reference_loops_get(v); v++) {
+        memcpy(found, begin, sizeof found);
+        ts_reference_loops_get(v)->multiply(rows, strip, DEPTH, found);
+        assert_memory_equal(found, wanted, sizeof found);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exponentials_and_logarithms), cmocka_unit_test(rounding_is_that_of_one),
+        cmocka_unit_test(comparisons_are_those_of_each), cmocka_unit_test(conversions_are_exact),
+        cmocka_unit_test(tiles_sum_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
