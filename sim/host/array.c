@@ -44,14 +44,20 @@ bool ts_host_array_size(ts_error *err, const char *what, ts_dtype dtype, int ran
     return true;
 }
 
-bool ts_host_array_init(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims,
-                        ts_host_array *array) {
+bool ts_host_array_describe(ts_error *err, ts_dtype dtype, int rank, const int64_t *dims,
+                            ts_host_array *array) {
     *array = (ts_host_array){.dtype = dtype, .rank = rank};
     if (rank > TS_HOST_RANK)
         return ts_error_set(err, TS_ERROR_INPUT, "an array of %d dims, expected at most %d", rank,
                             TS_HOST_RANK);
     if (!ts_host_array_size(err, "an array", dtype, rank, dims, &array->length)) return false;
     if (rank > 0) memcpy(array->dims, dims, (size_t)rank * sizeof *dims);
+    return true;
+}
+
+bool ts_host_array_init(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims,
+                        ts_host_array *array) {
+    if (!ts_host_array_describe(err, dtype, rank, dims, array)) return false;
     array->bytes = ts_arena_alloc(arena, array->length, 1);
     return true;
 }

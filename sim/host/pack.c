@@ -26,16 +26,26 @@ static bool same_dims(ts_error *err, const ts_host_array *array, const ts_layout
     return false;
 }
 
+/* A tensor, where it lies, and the slice of it that is moved: dims of the array that begin here (NULL: 0). */
+typedef struct {
+    const ts_shape *shape;
+    ts_space *space;
+    int64_t base_bytes;
+    const int64_t *begin;
+} place;
+
 /* Moves between the array and the tensor, in either direction. */
-static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                 ts_space *space, int64_t base_bytes, bool store, int threads) {
+static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, const place *at, bool store,
+                 int threads) {
     const ts_move_options how = {.kernels = ts_kernels_best(), .threads = threads};
+    const ts_shape *shape = at->shape;
+    ts_space *space = at->space;
     int64_t axis_bits[TS_LAYOUT_MAX_AXES];
     if (array->length == 0) return true; /* a dim of 0: it takes no storage, whatever the layout */
     const ts_shape *flat = ts_shape_row_major(err, scratch, array->dtype, array->rank, array->dims);
-    if (!flat || !ts_space_place(err, space, shape, base_bytes, axis_bits)) return false;
+    if (!flat || !ts_space_place(err, space, shape, at->base_bytes, axis_bits)) return false;
     ts_space *file = wrap_array(scratch, array);
-    ts_plan_side tensor = {shape, NULL, axis_bits, base_bytes * 8}, rows = {flat, NULL, NULL, 0};
+    ts_plan_side tensor = {shape, at->begin, axis_bits, at->base_bytes * 8}, rows = {flat, NULL, NULL, 0};
     const ts_plan *plan = store ? ts_plan_new(err, scratch, &rows, &tensor, array->rank, array->dims)
                                 : ts_plan_new(err, scratch, &tensor, &rows, array->rank, array->dims);
     return plan && ts_dma_move_with(err, plan, store ? file : space, store ? space : file, &how);
@@ -45,7 +55,7 @@ static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *ar
                        ts_space *space, int64_t base_bytes, int threads) {
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return same_dims(err, array, shape->layout) &&
-           move(err, scratch, array, shape, space, base_bytes, true, threads);
+           move(err, scratch, array, &(place){shape, space, base_bytes, NULL}, true, threads);
 }
 
 bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
@@ -57,12 +67,121 @@ static bool fetch_with(ts_error *err, ts_arena *arena, const ts_shape *shape, ts
                        int64_t base_bytes, ts_host_array *array, int threads) {
     if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
     return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, array) &&
-           move(err, arena, array, shape, space, base_bytes, false, threads);
+           move(err, arena, array, &(place){shape, space, base_bytes, NULL}, false, threads);
 }
 
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
                    ts_host_array *array) {
     return fetch_with(err, arena, shape, space, base_bytes, array, 1);
+}
+
+/* ---- A part at a time ---- */
+
+enum {
+    PART = 1 << 17,    /* elements: they stay in a cache */
+    MULTIPLE = 32,     /* rows, of whole tiles */
+    LONGEST = 1 << 17, /* row of which so many are a part */
+};
+
+/* Rows of dim `dim`, all of the dims behind it, and one index of those before it. */
+typedef struct {
+    place at;
+    int dim;
+    int64_t rows, row, begin, end; /* how many at most; elements of one; elements that are in `part` */
+    int64_t index[TS_HOST_RANK];
+    ts_host_array part;
+    ts_arena *arena; /* of `part`, while there is none */
+} window;
+
+static bool open_window(ts_error *err, ts_arena *arena, const place *at, window *w) {
+    const ts_layout *layout = at->shape->layout;
+    *w = (window){.at = *at, .row = 1, .dim = layout->rank - 1};
+    if (w->dim > 0 && layout->dims[w->dim] <= LONGEST) w->row = layout->dims[w->dim--];
+    while (w->dim > 0 && layout->dims[w->dim] <= PART / MULTIPLE / (w->row > 0 ? w->row : 1))
+        w->row *= layout->dims[w->dim--];
+    int64_t most = PART / (w->row > 0 ? w->row : 1);
+    w->rows = most < MULTIPLE ? MULTIPLE : most - most % MULTIPLE;
+    if (w->dim >= 0 && w->rows > layout->dims[w->dim]) w->rows = layout->dims[w->dim];
+    w->at.begin = w->index;
+    int64_t elements = w->rows * w->row;
+    return ts_host_array_init(err, arena, at->shape->dtype, 1, &elements, &w->part);
+}
+
+/* The part that this element is in becomes that of the window. */
+static void turn(window *w, int64_t element) {
+    const ts_layout *layout = w->at.shape->layout;
+    int64_t left = element / w->row, rows = 1;
+    w->part.rank = layout->rank;
+    memset(w->index, 0, sizeof w->index);
+    for (int i = 0; i < layout->rank; i++) w->part.dims[i] = i < w->dim ? 1 : layout->dims[i];
+    for (int i = w->dim; i >= 0; i--) {
+        w->index[i] = left % layout->dims[i];
+        left /= layout->dims[i];
+    }
+    if (w->dim >= 0) {
+        int64_t skipped = w->index[w->dim] % w->rows, behind;
+        w->index[w->dim] -= skipped;
+        behind = layout->dims[w->dim] - w->index[w->dim];
+        rows = w->part.dims[w->dim] = w->rows < behind ? w->rows : behind;
+        element -= skipped * w->row;
+    }
+    w->begin = element - element % w->row;
+    w->end = w->begin + rows * w->row;
+    w->part.length = (size_t)(rows * w->row) * (size_t)ts_dtype_get(w->part.dtype)->stored_bits / 8;
+}
+
+static bool move_part(ts_error *err, window *w, bool store) {
+    ts_arena *scratch = ts_arena_new();
+    bool good = move(err, scratch, &w->part, &w->at, store, 1);
+    ts_arena_free(scratch);
+    return good;
+}
+
+bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_shape *shape, ts_space *space,
+                        int64_t base_bytes) {
+    ts_arena *arena = ts_arena_new();
+    window w;
+    bool good = open_window(err, arena, &(place){shape, space, base_bytes, NULL}, &w);
+    int64_t elements = 1;
+    for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
+    for (int64_t at = 0; good && at < elements; at = w.end) {
+        turn(&w, at);
+        good = reader->read(err, reader->self, w.begin, 1, (size_t)(w.end - w.begin), w.part.bytes) &&
+               move_part(err, &w, true);
+    }
+    ts_arena_free(arena);
+    return good;
+}
+
+static bool load(ts_error *err, window *w, int64_t element) {
+    if (element >= w->begin && element < w->end) return true;
+    turn(w, element);
+    if (move_part(err, w, false)) return true;
+    w->end = w->begin;
+    return false;
+}
+
+static bool read_window(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
+                        void *elements) {
+    window *w = self;
+    size_t bytes = (size_t)ts_dtype_get(w->at.shape->dtype)->stored_bits / 8, some;
+    if (!w->part.bytes && !open_window(err, w->arena, &w->at, w)) return false;
+    for (uint8_t *to = elements; count > 0; count -= some, to += some * bytes) {
+        if (!load(err, w, begin)) return false;
+        const uint8_t *from = w->part.bytes + (size_t)(begin - w->begin) * bytes;
+        some = stride == 1 ? (size_t)(w->end - begin) : 1;
+        if (some > count) some = count;
+        memcpy(to, from, some * bytes);
+        begin += (int64_t)some * stride;
+    }
+    return true;
+}
+
+ts_host_reader ts_host_fetch_reader(ts_arena *arena, const ts_shape *shape, ts_space *space,
+                                    int64_t base_bytes) {
+    window *w = TS_NEW(arena, window);
+    *w = (window){.at = {shape, space, base_bytes, NULL}, .arena = arena};
+    return (ts_host_reader){read_window, w, true};
 }
 
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) {

@@ -54,10 +54,18 @@ static bool widen(ts_dtype dtype, const void *from, double *out, size_t count) {
     return true;
 }
 
+static bool read_made(evaluator *in, const ts_reference_name *name, int64_t begin, int64_t stride,
+                      size_t count, double *out) {
+    uint64_t some[REFERENCE_BLOCK];
+    return name->reader.read(in->err, name->reader.self, begin, stride, count, some) &&
+           widen(name->array->dtype, some, out, count);
+}
+
 static bool read_array(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
-    (void)in;
-    const ts_host_array *array = self->state;
+    const ts_reference_name *name = self->state;
+    const ts_host_array *array = name->array;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
+    if (name->reader.read) return read_made(in, name, begin, 1, count, out);
     return widen(array->dtype, array->bytes + (size_t)begin * bytes, out, count);
 }
 
@@ -80,15 +88,17 @@ static void gather(uint8_t *to, const uint8_t *from, size_t bytes, size_t step, 
 
 static bool pick_from_array(evaluator *in, stream *self, int64_t begin, int64_t stride, size_t count,
                             double *out) {
-    (void)in;
-    const ts_host_array *array = self->state;
+    const ts_reference_name *name = self->state;
+    const ts_host_array *array = name->array;
     size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
+    if (name->reader.read) return read_made(in, name, begin, stride, count, out);
     uint8_t some[REFERENCE_BLOCK * sizeof(uint64_t)];
     gather(some, array->bytes + (size_t)begin * bytes, bytes, bytes * (size_t)stride, count);
     return widen(array->dtype, some, out, count);
 }
 
-static stream *open_array(evaluator *in, const node *tree, const ts_host_array *array) {
+static stream *open_array(evaluator *in, const node *tree, const ts_reference_name *name) {
+    const ts_host_array *array = name->array;
     if (!ts_dtype_has_value(array->dtype)) {
         ts_reference_refuse(in, tree, "'%.40s' holds %s, which has no real values", tree->name,
                             ts_dtype_get(array->dtype)->name);
@@ -97,9 +107,9 @@ static stream *open_array(evaluator *in, const node *tree, const ts_host_array *
     stream *made = ts_stream_new(in, tree, array->rank, array->dims);
     if (!made) return NULL;
     made->read = read_array;
-    made->pick = pick_from_array;
-    made->cheap = true;
-    made->state = (void *)array;
+    made->pick = name->reader.in_order ? NULL : pick_from_array;
+    made->cheap = !name->reader.in_order;
+    made->state = (void *)name;
     return made;
 }
 
@@ -136,7 +146,7 @@ static bool is_expected(const evaluator *in, const char *name) {
 static stream *open_named_array(evaluator *in, const node *tree, const ts_reference_name *found) {
     if (!in->arrays) in->arrays = TS_NEW_ARRAY(in->arena, stream *, in->name_count);
     stream **opened = &in->arrays[found - in->names];
-    if (!*opened) *opened = open_array(in, tree, found->array);
+    if (!*opened) *opened = open_array(in, tree, found);
     return *opened;
 }
 

@@ -23,6 +23,13 @@ typedef struct {
     void (*logarithm)(double *values, size_t count);
     void (*from_f32)(const void *from, double *out, size_t count);
     void (*from_bf16)(const void *from, double *out, size_t count);
+    /* Of values that the type has. */
+    void (*to_f32)(const double *from, void *out, size_t count);
+    void (*to_bf16)(const double *from, void *out, size_t count);
+    /* The output function of SplitMix64, of first, first + step ...; its numbers, 24 bits of each, as low up
+     * to low + width. */
+    void (*mix)(uint64_t first, uint64_t step, uint64_t *out, size_t count);
+    void (*uniform)(const uint64_t *bits, double low, double width, double *out, size_t count);
     /* ts_reference_round of a type that is `plain`, in place. */
     void (*round)(const ts_reference_type *type, double *values, size_t count);
     /* The largest distances; false where an element may fail or is no finite number: look at each. */

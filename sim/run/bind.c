@@ -1,6 +1,7 @@
 /* Inputs: from files, or as the program says. */
 #include <string.h>
 
+#include "tilesim/host/fill.h"
 #include "tilesim/layout/convert.h"
 #include "tilesim/layout/shape.h"
 
@@ -101,8 +102,11 @@ static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, 
                             tensor->name, tensor->name);
     }
     bound->origin = origins[use->fill];
-    return ts_run_fill(err, arena, use, tensor->shape->dtype, tensor->shape->layout->rank,
-                       tensor->shape->layout->dims, &bound->before);
+    const ts_layout *layout = tensor->shape->layout;
+    ts_fill *made = TS_NEW(arena, ts_fill);
+    bound->made = (ts_host_reader){ts_fill_read, made, false};
+    return ts_fill_make(err, use, tensor->shape->dtype, made) &&
+           ts_host_array_describe(err, made->dtype, layout->rank, layout->dims, &bound->before);
 }
 
 /* Does a transfer bring the tensor into SMEM, whose words are computed at any rate? */

@@ -13,11 +13,15 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
     *count = 0;
     for (int i = 0; i < code->tensor_count; i++) {
         bool first = tensors != NULL && before && tensors[i].origin != NULL;
-        if (tensors == NULL || first || tensors[i].fetched) {
+        if (tensors == NULL || first || tensors[i].fetched.read != NULL) {
             const ts_host_array *array = tensors == NULL ? NULL
                                          : first         ? &tensors[i].before
                                                          : &tensors[i].after;
-            names[(*count)++] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
+            names[*count] = (ts_reference_name){.name = code->tensors[i].name, .array = array};
+            if (array != NULL && array->bytes == NULL) {
+                names[*count].reader = first ? tensors[i].made : tensors[i].fetched;
+            }
+            (*count)++;
         }
     }
     for (int i = 0; i < program->param_count; i++) {

@@ -57,7 +57,10 @@ static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program
         for (int core = 0; good && tensors[i].origin && core < ts_chip_core_count(chip); core++) {
             ts_space *space = ts_chip_core_space(chip, core, tensor->space);
             good = space == last ||
-                   ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space, tensor->base_bytes);
+                   (tensors[i].made.read != NULL
+                        ? ts_host_store_read(err, &tensors[i].made, tensor->shape, space, tensor->base_bytes)
+                        : ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space,
+                                        tensor->base_bytes));
             last = space;
         }
     }
@@ -65,18 +68,16 @@ static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program
     return good;
 }
 
-/* Is tensor `i` saved, or named by a check? */
-static bool is_wanted(const ts_run_request *request, const ts_program *program, const ts_check *checks,
-                      int i) {
-    if (request->time_only) {
-        return false;
-    }
-    const char *name = program->code.tensors[i].name;
+static bool is_saved(const ts_run_request *request, const char *name) {
     for (int k = 0; k < request->output_count; k++) {
         if (strcmp(request->outputs[k].name, name) == 0) {
             return true;
         }
     }
+    return false;
+}
+
+static bool is_checked(const ts_program *program, const ts_check *checks, const char *name) {
     for (int k = 0; k < program->check_count + program->report_count; k++) {
         if (ts_check_uses(&checks[k], name)) {
             return true;
@@ -85,14 +86,21 @@ static bool is_wanted(const ts_run_request *request, const ts_program *program, 
     return false;
 }
 
+/* What is saved, whole; what is only checked stays in the chip, and is read from there. */
 static bool fetch(ts_error *err, ts_arena *arena, ts_chip *chip, const ts_run_request *request,
                   const ts_program *program, const ts_check *checks, ts_run_tensor *tensors) {
-    for (int i = 0; i < program->code.tensor_count; i++) {
+    for (int i = 0; i < program->code.tensor_count && !request->time_only; i++) {
         const ts_tensor *tensor = &program->code.tensors[i];
-        tensors[i].fetched = is_wanted(request, program, checks, i);
-        if (tensors[i].fetched &&
-            !ts_host_fetch(err, arena, tensor->shape, ts_chip_space(chip, tensor->space), tensor->base_bytes,
-                           &tensors[i].after)) {
+        ts_space *space = ts_chip_space(chip, tensor->space);
+        ts_host_array *after = &tensors[i].after;
+        bool saved = is_saved(request, tensor->name);
+        if (!saved && !is_checked(program, checks, tensor->name)) {
+            continue;
+        }
+        tensors[i].fetched = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
+        if (saved ? !ts_host_fetch(err, arena, tensor->shape, space, tensor->base_bytes, after)
+                  : !ts_host_array_describe(err, tensor->shape->dtype, tensor->shape->layout->rank,
+                                            tensor->shape->layout->dims, after)) {
             return false;
         }
     }
@@ -219,8 +227,11 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
            open_chip(err, arena, request, observer, parts);
 }
 
+/* The chip runs, and its values are checked. */
 static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
                      ts_run_result *result) {
+    ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts->program->check_count + 1);
+    double *reports = TS_NEW_ARRAY(arena, double, parts->program->report_count + 1);
     bool good = ts_chip_run(err, parts->chip, request->max_cycles) &&
                 fetch(err, arena, parts->chip, request, parts->program, parts->checks, parts->tensors);
     if (good) {
@@ -230,7 +241,12 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                               result->chip.cycles);
         count(&result->chip, &result->counters);
     }
-    ts_chip_free(parts->chip);
+    if (good && !request->time_only) {
+        result->checks = results;
+        result->reports = reports;
+        good = run_checks(err, parts->program, parts->checks, parts->tensors, results) &&
+               run_reports(err, parts->program, parts->checks, parts->tensors, reports);
+    }
     return good;
 }
 
@@ -244,23 +260,17 @@ bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_ru
         return false;
     }
     result->program = parts.program; /* an observer may want it */
-    if (!simulate(err, arena, request, &parts, result)) {
-        return false;
-    }
-    ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts.program->check_count + 1);
-    double *reports = TS_NEW_ARRAY(arena, double, parts.program->report_count + 1);
-    if (!request->time_only && (!run_checks(err, parts.program, parts.checks, parts.tensors, results) ||
-                                !run_reports(err, parts.program, parts.checks, parts.tensors, reports))) {
+    bool good = simulate(err, arena, request, &parts, result);
+    ts_chip_free(parts.chip);
+    if (!good) {
         return false;
     }
     result->tensors = parts.tensors;
     result->rules = parts.checks;
     result->findings = parts.findings;
-    result->checks = request->time_only ? NULL : results;
-    result->reports = request->time_only ? NULL : reports;
     result->passed = ts_findings_count(result->findings, false) == 0;
     for (int i = 0; result->checks != NULL && i < parts.program->check_count; i++) {
-        result->passed = result->passed && results[i].failed == 0;
+        result->passed = result->passed && result->checks[i].failed == 0;
     }
     return true;
 }

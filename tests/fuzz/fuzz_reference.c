@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t y_data[3] = {1, 0, 255};
     static const ts_host_array x = {TS_DTYPE_F32, 2, {2, 3}, (uint8_t *)x_data, sizeof x_data};
     static const ts_host_array y = {TS_DTYPE_S8, 1, {3}, y_data, sizeof y_data};
-    static const ts_reference_name names[] = {{"x", &x, 0}, {"y", &y, 0}, {"N", NULL, 2}};
+    static const ts_reference_name names[] = {
+        {.name = "x", .array = &x}, {.name = "y", .array = &y}, {.name = "N", .number = 2}};
     static const ts_reference_names all = {names, 3};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};

@@ -17,6 +17,16 @@ typedef struct {
     size_t length;  /* of `bytes` */
 } ts_host_array;
 
+/* Reads elements begin, begin + stride ... of `self` in their own type; false on an error. */
+typedef bool ts_host_read(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
+                          void *elements);
+/* Elements that are made, or fetched, when they are asked for. */
+typedef struct {
+    ts_host_read *read; /* NULL: none */
+    void *self;
+    bool in_order; /* any other order takes long */
+} ts_host_reader;
+
 /* What the user says that a file holds; NULL where it may hold anything. */
 typedef struct {
     bool has_dtype, has_dims;
@@ -44,6 +54,9 @@ bool ts_host_can_save(ts_error *err, ts_arena *arena, const char *path);
  */
 bool ts_host_array_size(ts_error *err, const char *what, ts_dtype dtype, int rank, const int64_t *dims,
                         size_t *bytes);
+/* All but its bytes, which are NULL. */
+bool ts_host_array_describe(ts_error *err, ts_dtype dtype, int rank, const int64_t *dims,
+                            ts_host_array *array);
 /* Zeroed. */
 bool ts_host_array_init(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims,
                         ts_host_array *array);

@@ -15,6 +15,13 @@ bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array,
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
                    ts_host_array *array);
 
+/* Stores what a reader reads, a part at a time. */
+bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_shape *shape, ts_space *space,
+                        int64_t base_bytes);
+/* Reads a tensor's elements, which must stay, a part of it at a time: memory for no more. */
+ts_host_reader ts_host_fetch_reader(ts_arena *arena, const ts_shape *shape, ts_space *space,
+                                    int64_t base_bytes);
+
 /* The buffer of a layout on one memory axis: offset 0 first, padding zero; large enough for what its compiler
  * reports and for every element. */
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes);

@@ -27,6 +27,7 @@ typedef struct {
     const char *name;
     const ts_host_array *array;
     double number;
+    ts_host_reader reader; /* of the elements of an array that has no bytes */
 } ts_reference_name;
 
 typedef struct {

@@ -16,7 +16,7 @@ typedef enum {
     TS_FILL_FILE, /* the use's file, or one that the user must bring; scratch and outputs begin undefined */
     TS_FILL_ZEROS,
     TS_FILL_IOTA,   /* element i of the row-major order is i */
-    TS_FILL_RANDOM, /* uniform in low .. high (ts_run_fill says how) */
+    TS_FILL_RANDOM, /* uniform in low .. high (host/fill.h says how) */
 } ts_fill_kind;
 
 typedef struct {

@@ -40,9 +40,10 @@ enum {
 typedef struct {
     const char *origin;   /* where an input came from: "random", a file's name ...; NULL: it is no input */
     bool converted;       /* the file held another type */
-    ts_host_array before; /* of inputs */
-    ts_host_array after;  /* of what is saved or checked */
-    bool fetched;
+    ts_host_array before;   /* of inputs; without bytes where they are made when they are needed */
+    ts_host_reader made;
+    ts_host_array after;    /* of what is saved; of what is only checked, without bytes */
+    ts_host_reader fetched; /* of what is saved or checked, as long as there is a chip */
 } ts_run_tensor;
 
 typedef struct {
@@ -65,15 +66,5 @@ bool ts_run_save(ts_error *err, ts_arena *arena, const ts_run_request *request, 
 
 /* What the assembler must know of a machine. */
 void ts_run_target(const ts_machine *machine, ts_target *target);
-
-/* The values of an input without a file. Element i of the row-major order:
- *   zeros    0
- *   iota     i, converted to the type as an s64
- *   random   r = mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15), which is output i of SplitMix64 (Steele, Lea,
- *            Flood 2014) that starts from mix(seed); of a float type, low + (high - low) * (r >> 40) * 2^-24
- * in double arithmetic, rounded once; of an integer type, ceil(low) + r mod (floor(high) - ceil(low) + 1) mix
- * is the output function of SplitMix64. */
-bool ts_run_fill(ts_error *err, ts_arena *arena, const ts_tensor_use *use, ts_dtype dtype, int rank,
-                 const int64_t *dims, ts_host_array *array);
 
 #endif

@@ -1,0 +1,89 @@
+/* The values of inputs without a file. */
+#include "tilesim/host/fill.h"
+
+#include <string.h>
+
+#include "reference_loops.h"
+#include "tilesim/layout/convert.h"
+
+static uint64_t mix(uint64_t z) {
+    ts_reference_loops_best()->mix(z, 0, &z, 1);
+    return z;
+}
+
+/* ceil and floor of numbers within int64, without libm. */
+static int64_t floor_of(double x) { return (int64_t)x - ((double)(int64_t)x > x); }
+static int64_t ceil_of(double x) { return -floor_of(-x); }
+
+enum { BLOCK = 1024 /* elements */ };
+
+static bool is_float(ts_dtype dtype) { return ts_dtype_get(dtype)->class == TS_CLASS_FLOAT; }
+
+bool ts_fill_make(ts_error *err, const ts_tensor_use *use, ts_dtype dtype, ts_fill *fill) {
+    *fill = (ts_fill){use->fill, dtype, use->low, use->high, mix((uint64_t)use->seed), 0, 1};
+    double limit = 9007199254740992.0; /* 2^53 */
+    if (!ts_dtype_has_value(dtype)) {
+        return ts_error_set(err, TS_ERROR_INPUT, "%s has no values to begin with", ts_dtype_get(dtype)->name);
+    }
+    if (is_float(dtype)) {
+        return true;
+    }
+    if (use->low < -limit || use->high > limit || ceil_of(use->low) > floor_of(use->high)) {
+        return ts_error_set(err, TS_ERROR_INPUT, "there is no %s between %g and %g",
+                            ts_dtype_get(dtype)->name, use->low, use->high);
+    }
+    fill->first = ceil_of(use->low);
+    fill->count = floor_of(use->high) - fill->first + 1;
+    return true;
+}
+
+static void count_up(const ts_fill *f, int64_t begin, int64_t stride, size_t count, void *elements) {
+    int64_t block[BLOCK];
+    for (size_t i = 0; i < count; i++) block[i] = begin + (int64_t)i * stride;
+    ts_convert_elements(TS_DTYPE_S64, block, f->dtype, elements, count);
+}
+
+static void draw_integers(const ts_fill *f, const uint64_t *bits, size_t count, void *elements) {
+    int64_t block[BLOCK];
+    for (size_t i = 0; i < count; i++) block[i] = f->first + (int64_t)(bits[i] % (uint64_t)f->count);
+    ts_convert_elements(TS_DTYPE_S64, block, f->dtype, elements, count);
+}
+
+static void draw_floats(const ts_fill *f, const uint64_t *bits, size_t count, void *elements) {
+    const ts_reference_loops *loops = ts_reference_loops_best();
+    double block[BLOCK];
+    loops->uniform(bits, f->low, f->high - f->low, block, count);
+    if (f->dtype == TS_DTYPE_F32) {
+        loops->to_f32(block, elements, count);
+    } else if (f->dtype == TS_DTYPE_BF16) {
+        ts_reference_type type = ts_reference_describe(f->dtype);
+        loops->round(&type, block, count);
+        loops->to_bf16(block, elements, count);
+    } else {
+        ts_convert_elements(TS_DTYPE_F64, block, f->dtype, elements, count);
+    }
+}
+
+static void draw(const ts_fill *f, int64_t begin, int64_t stride, size_t count, void *elements) {
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t bits[BLOCK];
+    ts_reference_loops_best()->mix(f->stream + ((uint64_t)begin + 1) * golden, (uint64_t)stride * golden,
+                                   bits, count);
+    (is_float(f->dtype) ? draw_floats : draw_integers)(f, bits, count, elements);
+}
+
+bool ts_fill_read(ts_error *err, void *fill, int64_t begin, int64_t stride, size_t count, void *elements) {
+    (void)err;
+    const ts_fill *f = fill;
+    size_t bytes = (size_t)ts_dtype_get(f->dtype)->stored_bits / 8;
+    if (f->kind != TS_FILL_IOTA && f->kind != TS_FILL_RANDOM) {
+        memset(elements, 0, count * bytes);
+        return true;
+    }
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t some = count - at < BLOCK ? count - at : BLOCK;
+        (f->kind == TS_FILL_IOTA ? count_up : draw)(f, begin + (int64_t)at * stride, stride, some,
+                                                    (uint8_t *)elements + at * bytes);
+    }
+    return true;
+}
