@@ -76,14 +76,6 @@ static void learn_refresh(traffic *t) {
                         hbm->channels * hbm->pseudo_channels;
 }
 
-/* As few channels as get their share of every access. */
-static ts_hbm *make_hbm(ts_error *err, const traffic *t) {
-    for (int share = t->exact ? 1 : ts_dma_first_share(t->machine);; share /= 2) {
-        ts_hbm *hbm = ts_hbm_new_part(err, t->arena, t->machine->hbm, share);
-        if (!hbm || share == 1 || ts_hbm_part_is_even(hbm, t->machine->dma->access_bytes)) return hbm;
-    }
-}
-
 traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact) {
     traffic *t = TS_NEW(arena, traffic);
     t->arena = arena;
@@ -96,7 +88,8 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
 /* Made for the first transfer: many programs have none. */
 static bool make_engine(ts_error *err, traffic *t) {
     if (t->engine) return true;
-    t->hbm = make_hbm(err, t);
+    int share = t->exact ? 1 : ts_dma_first_share(t->machine);
+    t->hbm = ts_dma_new_part(err, t->arena, t->machine, &share);
     if (!t->hbm) return false;
     t->engine =
         ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, ts_hbm_tick_khz(t->machine->hbm));

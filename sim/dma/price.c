@@ -5,6 +5,7 @@
 
 #include "bill.h"
 #include "prices.h"
+#include "steady.h"
 #include "tilesim/base/clock.h"
 #include "tilesim/base/number.h"
 
@@ -23,6 +24,13 @@ int ts_dma_first_share(const ts_dma_machine *m) {
     int share = ts_hbm_share(m->hbm, is_free ? 1 : WALKED_CHANNELS),
         most = is_free ? MOST_FREE_SHARE : MOST_SHARE;
     return share > most ? most : share;
+}
+
+ts_hbm *ts_dma_new_part(ts_error *err, ts_arena *arena, const ts_dma_machine *m, int *share) {
+    for (;; *share /= 2) {
+        ts_hbm *hbm = ts_hbm_new_part(err, arena, m->hbm, *share);
+        if (!hbm || *share == 1 || ts_hbm_part_is_even(hbm, m->dma->access_bytes)) return hbm;
+    }
 }
 
 /* Core cycles that all channels together need for so many bytes when every data slot is used. */
@@ -59,6 +67,7 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 /* What of the memory and of the plan is walked. */
 typedef struct {
     int share;             /* of the channels, one in so many */
+    bool is_even;          /* that gets its share of every access */
     bool skips;            /* blocks are left out */
     uint64_t walked_boxes; /* but not of these */
 } part;
@@ -66,7 +75,8 @@ typedef struct {
 /* Walks the transfer on a part. True in *good: it stands for all; else *p has more for another try. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                 const ts_dma_transfer *transfer, part *p, bool *good, ts_dma_cost *cost) {
-    ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, p->share);
+    ts_hbm *hbm = p->is_even ? ts_dma_new_part(err, scratch, machine, &p->share)
+                             : ts_hbm_new_part(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm, p->walked_boxes);
@@ -110,9 +120,16 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
     bound(machine, cost);
 }
 
-static bool is_small(const ts_plan *plan) {
+static bool moves_up_to(const ts_plan *plan, int64_t bytes) {
     int64_t bits = plan->src.shape->element_bits + plan->dst.shape->element_bits;
-    return plan->moved_elements <= TS_DMA_PRICE_WALKED_BYTES * INT64_C(8) / bits;
+    return plan->moved_elements <= bytes * 8 / bits;
+}
+
+/* One refresh more or less is a per cent or more of a short transfer: it is to end exactly when all channels
+ * do. */
+static bool is_short(const ts_dma_machine *m, const ts_plan *plan) {
+    int64_t held = steady_memory_of(m->hbm, m->dma, 0).lines * m->dma->access_bytes;
+    return moves_up_to(plan, STEADY_SETTLED * held);
 }
 
 bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
@@ -120,7 +137,9 @@ bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine
     *cost = (ts_dma_cost){0};
     src.space = dst.space = NULL;
     ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
-    part p = {.share = 1, .skips = !exact && !is_small(plan)};
+    part p = {.share = 1,
+              .is_even = is_short(machine, plan),
+              .skips = !exact && !moves_up_to(plan, TS_DMA_PRICE_WALKED_BYTES)};
     if (p.skips) p.share = ts_dma_first_share(machine);
     for (bool good = false; !good;) {
         if (!run(err, scratch, machine, &transfer, &p, &good, cost)) return false;

@@ -79,6 +79,7 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
         *s = (steady_state){.memory = s->memory,
                             .engine_ticks_per_part = s->engine_ticks_per_part,
                             .box = box,
+                            .box_line = lines_of(walk),
                             .turn = STEADY_BLOCKS,
                             .lost = steady_lost(s)};
         warm(s, walk, tick);
@@ -154,6 +155,17 @@ static bool begin_places(steady_state *s, const ts_walk *walk, bool is_even) {
     return is_even ? is_worth : take_turns(s, walk, count);
 }
 
+/* After a window: is the first one to begin anew, later? */
+static bool settle(steady_state *s, const ts_walk *walk, int64_t next, const steady_sample *now) {
+    bool is_paced, is_settled = s->is_settled || s->length > 0;
+    window_rate(s, now, (double)elements_between(walk, s->open_block, next), &is_paced);
+    s->is_settled = true;
+    if (is_settled || is_paced) return false;
+    s->from_line = s->box_line + STEADY_SETTLED * s->memory.lines;
+    s->phase = STEADY_WARMS;
+    return true;
+}
+
 static void add_measured(steady_state *s, const steady_sample *now, int64_t elements) {
     bool is_paced;
     double rate = window_rate(s, now, (double)elements, &is_paced);
@@ -202,6 +214,7 @@ bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now,
         return false;
     }
     *skip = (steady_skip){0};
+    if (settle(s, walk, next, now)) return false;
     s->phase = STEADY_RESTS;
     if (s->length > 0)
         add_measured(s, now, elements_between(walk, s->open_block, next));

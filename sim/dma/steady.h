@@ -16,6 +16,10 @@
  * the window, times the accesses accepted in it over those served. It is taken in time outside refreshes, and
  * refreshes are then charged in proportion.
  *
+ * The queues of the memory settle slowly: reads and writes that share it drift against each other until they
+ * have found their pace, and stay at it when blocks are left out. So where the engine does not set it, the
+ * first window begins when STEADY_SETTLED times what the memory holds has been accessed.
+ *
  * Where channels do not all get the same, or where STEADY_MOST windows do not agree, windows are whole turns
  * of the inner loops. Where the mean is then known to one part in STEADY_ROUGHLY, or there would be
  * STEADY_MANY windows, it is taken; else the walk is lost: this box has to be walked from its start. A rest
@@ -29,6 +33,7 @@ enum {
     STEADY_TURN = 64,
     STEADY_WORTH = 16,
     STEADY_MANY = 100,
+    STEADY_SETTLED = 128,
     STEADY_ALIGNED = 64 /* of the block where a window begins, if it has so many */
 };
 
@@ -56,6 +61,8 @@ typedef struct {
     steady_phase phase;
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
+    int64_t box_line;        /* accessed before the box */
+    bool is_settled;         /* enough for the first window */
     int64_t turn;            /* no window is shorter, in blocks */
     steady_sample open;
     int64_t open_block, open_line;

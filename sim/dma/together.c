@@ -20,15 +20,14 @@ static void complete(ts_dma *dma, ts_dma_result *results) {
     results[result.tag] = result;
 }
 
-/* Walks them on a part of the channels, which must get its share of every access: a short transfer might
- * reach none of it. What the engine does not hold yet starts as others end. */
+/* Walks them on a part of the channels; *share is what to try next, 0 when it stands for all. What the engine
+ * does not hold yet starts as others end. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                const ts_dma_transfer *transfers, int count, int share, bool *good, ts_dma_result *results,
+                const ts_dma_transfer *transfers, int count, int *share, ts_dma_result *results,
                 ts_dma_mix *mix) {
     int64_t now = 0;
-    ts_hbm *hbm = ts_hbm_new_part(err, scratch, machine->hbm, share);
-    *good = share == 1 || (hbm && ts_hbm_part_is_even(hbm, machine->dma->access_bytes));
-    if (!hbm || !*good) return hbm != NULL;
+    ts_hbm *hbm = ts_dma_new_part(err, scratch, machine, share);
+    if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     for (int i = 0; i < count; i++) {
         ts_dma_transfer transfer = transfers[i];
@@ -47,17 +46,16 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_free(dma);
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
-    *good = share == 1 || ts_hbm_part_is_fair(hbm);
+    *share = *share == 1 || ts_hbm_part_is_fair(hbm) ? 0 : *share / 2;
     return ts_hbm_check(err, hbm);
 }
 
 bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                            const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
                            ts_dma_mix *mix) {
-    bool good = false;
     *mix = (ts_dma_mix){0};
-    for (int share = exact ? 1 : ts_dma_first_share(machine); !good && share > 0; share /= 2) {
-        if (!run(err, scratch, machine, transfers, count, share, &good, results, mix)) return false;
+    for (int share = exact ? 1 : ts_dma_first_share(machine); share > 0;) {
+        if (!run(err, scratch, machine, transfers, count, &share, results, mix)) return false;
     }
     for (int i = 0; i < count; i++) {
         if (results[i].completed_cycle > mix->cycles) mix->cycles = results[i].completed_cycle;

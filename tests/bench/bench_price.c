@@ -1,10 +1,15 @@
 /* How long a price takes, in milliseconds of CPU time: the first in a process, one asked after others, and
  * one that was asked before; beside what part of walking every access that is, and how far from it
- * the answer. */
+ * the answer. Then those of random transfers, on all machines.
+ *
+ *   bench_price [COUNT [SEED [MACHINE|all [LEAST [MOST]]]]]     so many a machine, of so many KiB */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tests/support/random_transfer.h"
 #include "tilesim/dma/price.h"
 #include "tilesim/machine/machine.h"
 
@@ -48,15 +53,14 @@ static const ts_plan *plan_of(ts_arena *arena, const char *from, const char *to,
 typedef struct {
     const ts_dma_machine *machine;
     const ts_plan *plan;
-    ts_dma_end dst;
+    ts_dma_end src, dst;
 } question;
 
 static double ask(const question *q, bool exact, int64_t *cycles) {
     ts_arena *scratch = ts_arena_new();
-    ts_dma_end hbm = {.in_hbm = true};
     ts_dma_cost cost = {0};
     double start = milliseconds();
-    ts_dma_price(NULL, scratch, q->machine, q->plan, hbm, q->dst, exact, &cost);
+    ts_dma_price(NULL, scratch, q->machine, q->plan, q->src, q->dst, exact, &cost);
     double spent = milliseconds() - start;
     *cycles = cost.cycles;
     ts_arena_free(scratch);
@@ -89,19 +93,110 @@ static void print_row(question q, size_t i) {
     ts_arena_free(arena);
 }
 
-int main(void) {
+static bool print_known(void) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
-    if (!machine) return 1;
+    if (!machine) return false;
     ts_dma_machine parts = ts_dma_machine_of(machine, NULL);
     printf("%-20s %12s %8s %8s %9s %9s %10s\n", "ms, on tpu-v5e", "cycles", "cold", "warm", "again", "walked",
            "off by");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         question q = {.machine = &parts,
+                      .src = {.in_hbm = true},
                       .plan = plan_of(arena, rows[i].src, rows[i].dst, strcmp(rows[i].name, "a slice") == 0)};
-        if (!q.plan) return 1;
+        if (!q.plan) return false;
         print_row(q, i);
     }
     ts_arena_free(arena);
-    return 0;
+    return true;
+}
+
+/* ---- Random transfers ---- */
+
+enum { COUNT = 100, SEED = 20251122, LEAST_KIB = 16, MOST_KIB = 64 << 10 };
+
+typedef struct {
+    int count;
+    uint64_t seed;
+    int64_t least_kib, most_kib;
+    const char *machine; /* or all */
+} choice;
+
+typedef struct {
+    double *priced, *walked; /* ms */
+    int count, skipped, far;
+    double sum, furthest;
+} distance;
+
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void print_times(const char *what, double *ms, int count) {
+    double sum = 0;
+    qsort(ms, (size_t)count, sizeof *ms, by_size);
+    for (int i = 0; i < count; i++) sum += ms[i];
+    printf("    ms %-7s mean %.2f, median %.2f, of ten the slowest %.2f, slowest %.1f\n", what, sum / count,
+           ms[count / 2], ms[count * 9 / 10], ms[count - 1]);
+}
+
+static void measure(const ts_dma_machine *machine, const random_transfer *t, distance *d) {
+    question q = {machine, t->plan, {.in_hbm = t->src_in_hbm}, {.in_hbm = t->dst_in_hbm}};
+    char text[4 * RANDOM_TRANSFER_TEXT];
+    int64_t quick, exact;
+    d->priced[d->count] = ask(&q, false, &quick);
+    d->walked[d->count] = ask(&q, true, &exact);
+    double off = (double)(quick - exact) / (double)exact;
+    d->count++;
+    d->sum += off;
+    d->skipped += quick != exact;
+    d->furthest = fabs(off) > d->furthest ? fabs(off) : d->furthest;
+    if (fabs(off) <= 0.01) return;
+    d->far++;
+    random_transfer_print(t, text, sizeof text);
+    printf("  %+6.2f %%  %lld for %lld  %s\n", off * 100, (long long)quick, (long long)exact, text);
+    fflush(stdout);
+}
+
+static bool print_random_on(const char *name, const choice *c) {
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machine = ts_machine_load(NULL, arena, name);
+    if (!machine) return false;
+    ts_dma_machine parts = ts_dma_machine_of(machine, NULL);
+    uint64_t seed = c->seed;
+    distance d = {.priced = TS_NEW_ARRAY(arena, double, c->count),
+                  .walked = TS_NEW_ARRAY(arena, double, c->count)};
+    while (d.count < c->count) {
+        ts_arena *scratch = ts_arena_new();
+        random_transfer t = random_transfer_draw(&seed, scratch, c->least_kib << 10, c->most_kib << 10);
+        if (ts_dma_check_kind(NULL, parts.dma, t.plan)) measure(&parts, &t, &d);
+        ts_arena_free(scratch);
+    }
+    printf("%s: %d of %d further off than 1 %%, furthest %.2f %%, mean %+.3f %%; %d differ\n", name, d.far,
+           d.count, d.furthest * 100, d.sum / d.count * 100, d.skipped);
+    print_times("priced", d.priced, d.count);
+    print_times("walked", d.walked, d.count);
+    ts_arena_free(arena);
+    return true;
+}
+
+static bool print_random(const choice *c) {
+    static const char *const names[] = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"};
+    printf("random transfers of %lld to %lld KiB, seed %llu\n", (long long)c->least_kib,
+           (long long)c->most_kib, (unsigned long long)c->seed);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!c->machine && !print_random_on(names[i], c)) return false;
+    }
+    return !c->machine || print_random_on(c->machine, c);
+}
+
+int main(int argc, char **argv) {
+    choice c = {.count = argc > 1 ? atoi(argv[1]) : COUNT,
+                .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : SEED,
+                .machine = argc > 3 && strcmp(argv[3], "all") != 0 ? argv[3] : NULL,
+                .least_kib = argc > 4 ? atoi(argv[4]) : LEAST_KIB,
+                .most_kib = argc > 5 ? atoi(argv[5]) : MOST_KIB};
+    if (argc == 1 && !print_known()) return 1;
+    return print_random(&c) ? 0 : 1;
 }

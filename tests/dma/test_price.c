@@ -12,9 +12,10 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
+#include "tests/support/random_transfer.h"
 #include "tilesim/machine/machine.h"
 
-enum { PAIRS = 32, TPU_PAIRS = 16, SEED = 77 };
+enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 30, SEED = 77 };
 static const char *const maps[] = {"A", "H", "B"};
 
 static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:T(8,128)}", "{0,1}",
@@ -99,7 +100,7 @@ static void skipping_is_close_to_walking(void **state) {
     distance d = {0};
     for (int i = 0; i < PAIRS; i++) {
         ts_arena *arena = ts_arena_new();
-        int64_t dims[2] = {1600 + random_below(&seed, 1200), some_dim(&seed, 1600, 1200)};
+        int64_t dims[2] = {2400 + random_below(&seed, 1600), some_dim(&seed, 2400, 1600)};
         const char *from = layouts[random_below(&seed, LAYOUTS)], *to = layouts[random_below(&seed, LAYOUTS)];
         const ts_shape *src = shape(arena, dims, from), *dst = shape(arena, dims, to);
         bool dst_in_hbm = random_below(&seed, 2);
@@ -136,6 +137,66 @@ static void a_tpu_is_priced_within_a_hundredth(void **state) {
     print_distance("TPU v5e", &d);
     assert_true(d.skipped == TPU_PAIRS && d.far == 0);
     ts_arena_free(arena);
+}
+
+static void compare_on(distance *d, ts_arena *arena, const char *name, const random_transfer *t) {
+    const ts_machine *tpu = ts_machine_load(NULL, arena, name);
+    assert_non_null(tpu);
+    assert_non_null(t->plan);
+    ts_dma_machine machine = ts_dma_machine_of(tpu, NULL);
+    ts_dma_end src = {.in_hbm = t->src_in_hbm}, dst = {.in_hbm = t->dst_in_hbm};
+    ts_dma_cost exact, quick;
+    char text[4 * RANDOM_TRANSFER_TEXT];
+    if (!ts_dma_check_kind(NULL, machine.dma, t->plan)) return;
+    assert_true(ts_dma_price(NULL, arena, &machine, t->plan, src, dst, true, &exact));
+    assert_true(ts_dma_price(NULL, arena, &machine, t->plan, src, dst, false, &quick));
+    compare(d, &quick, &exact);
+    random_transfer_print(t, text, sizeof text);
+    if (llabs(quick.cycles - exact.cycles) * 100 > exact.cycles)
+        fail_msg("%s, %s: %lld cycles for %lld", name, text, (long long)quick.cycles,
+                 (long long)exact.cycles);
+}
+
+/* Whatever users ask for, on all machines. */
+static void drawn_transfers_are_priced_within_a_hundredth(void **state) {
+    (void)state;
+    static const char *const names[] = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"};
+    uint64_t seed = SEED;
+    distance d = {0};
+    for (int i = 0; i < DRAWN; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_draw(&seed, arena, 1 << 20, 6 << 20);
+        compare_on(&d, arena, names[i % 5], &t);
+        ts_arena_free(arena);
+    }
+    print_distance("drawn", &d);
+    assert_true(d.skipped > 0);
+}
+
+/* Short ones, where a refresh more or less counts; and long copies, whose reads and writes settle slowly. */
+static void known_transfers_are_priced_within_a_hundredth(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine, *src, *dst;
+    } known[] = {
+        {"tpu-v5p", "bf16[434,2186]{1,0:T(16,128)(2,1)}", "bf16[434,2186]{1,0:T(8,128)(2,1)}"},
+        {"tpu-v5e", "f64[249138]{0:T(8,128)}", "f64[249138]{0:T(16,128)}"},
+        {"tpu-v6e", "f64[218069]{0:T(8,128)}", "f64[218069]{0:T(16,128)}"},
+        {"tpu-v5e", "s8[1498,1434,26]{2,1,0:T(8,128)(4,1)}", "s8[1498,1434,26]{2,1,0:T(8,128)(4,1)}"},
+        {"tpu-v5e", "f8e5m2[17708467]{0:T(2,128)(4,1)}", "f8e5m2[17708467]{0:T(2,128)(4,1)}"},
+        {"tpu-v5e", "s8[10880,5376]{1,0}", "s8[10880,5376]{1,0}"},
+        {"tpu-v4", "bf16[14136,5642]{1,0}", "bf16[14136,5642]{1,0}"},
+        {"tpu-v6e", "s8[35072,4480]{1,0:T(8,128)(4,1)}", "s8[35072,4480]{1,0:T(8,128)(4,1)}"},
+    };
+    distance d = {0};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_of(arena, known[i].src, known[i].dst);
+        compare_on(&d, arena, known[i].machine, &t);
+        ts_arena_free(arena);
+    }
+    print_distance("known", &d);
+    assert_int_equal(d.skipped, d.pairs);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
@@ -233,6 +294,8 @@ int main(void) {
         cmocka_unit_test(nothing_beats_a_peak),
         cmocka_unit_test(skipping_is_close_to_walking),
         cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
+        cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
+        cmocka_unit_test(known_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
         cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
     };

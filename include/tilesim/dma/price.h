@@ -48,9 +48,11 @@ enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
                   ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
 
-/* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first; fewer,
- * down to 1, where those that are walked do not stand for the rest. */
+/* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first. */
 int ts_dma_first_share(const ts_dma_machine *machine);
+/* A part of the HBM that gets exactly its share of every access: one channel in *share, which is lowered,
+ * down to 1, until that holds. */
+ts_hbm *ts_dma_new_part(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, int *share);
 
 /* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
  * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
