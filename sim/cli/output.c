@@ -70,20 +70,29 @@ static void print_json(const ts_error *err) {
 
 int cli_fail_with_help(const ts_error *err, const char *program, const char *help) {
     char text[TS_ERROR_TEXT_BYTES + TS_ERROR_NAME_BYTES + 2 * TS_ERROR_LINE_BYTES + 64];
-    ts_error_format(err, text, sizeof text);
-    fprintf(stderr, "%s%s%s%s", err->line ? "" : program, err->line ? "" : ": ", text, help);
+    int count = 0;
+    for (const ts_error *at = err; at; at = at->next, count++) {
+        ts_error_format(at, text, sizeof text);
+        fprintf(stderr, "%s%s%s", at->line ? "" : program, at->line ? "" : ": ", text);
+    }
+    if (count > 1 || err->more)
+        fprintf(stderr, "%d error%s%s\n", count, count > 1 ? "s" : "", err->more ? ", and more" : "");
+    fputs(help, stderr);
     print_json(err);
     return ts_error_exit_code(err);
 }
 
 int cli_fail(const ts_error *err) { return cli_fail_with_help(err, "tilesim", ""); }
 
+#define OUT_OF_MEMORY                                                                                        \
+    "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}"
+
 /* There is none for a text. */
 _Noreturn void cli_out_of_memory(size_t bytes) {
     fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
     if (json_command && !printed)
-        printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": {\"kind\": \"io\", "
-               "\"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}}\n",
-               json_command, bytes, EXIT_IO);
+        printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": " OUT_OF_MEMORY
+               ", \"errors\": [" OUT_OF_MEMORY "], \"more_errors\": false}\n",
+               json_command, bytes, EXIT_IO, bytes, EXIT_IO);
     exit(EXIT_IO);
 }

@@ -271,6 +271,7 @@ bool leaves_region(const ts_instruction *code) {
 item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
     if (as->items.count >= INSTRUCTIONS_MAX) {
         TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
+        give_up(as);
         return NULL;
     }
     item *added = LIST_ADD(as->arena, &as->items);
@@ -291,8 +292,11 @@ bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int
 /* ---- Bundles ---- */
 
 static bool parse_braces(assembler *as, const token **at) {
-    int begin = as->items.count;
+    int begin = as->items.count, failures = as->failures;
     const token *brace = (*at)++;
+    if (!token_is(bundle_end(brace), '}') && !token_is(*at, '{')) {
+        return TOKEN_ERROR(as->err, brace, "the bundle has no '}'");
+    }
     for (;;) {
         while ((*at)->kind == TOKEN_LINE) {
             ++*at;
@@ -300,21 +304,21 @@ static bool parse_braces(assembler *as, const token **at) {
         if (token_is(*at, '}')) {
             break;
         }
-        if ((*at)->kind == TOKEN_END) {
-            return TOKEN_ERROR(as->err, brace, "the bundle has no '}'");
-        }
-        if (!parse_instruction(as, at, as->items.count == begin)) {
+        if ((*at)->kind == TOKEN_END) { /* an error was found before it */
             return false;
         }
-        if (!token_is(*at, '}') && !expect_line_end(as, *at, "';' or '}'")) {
+        const token *place = *at;
+        bool good = parse_instruction(as, at, as->items.count == begin) &&
+                    (token_is(*at, '}') || expect_line_end(as, *at, "';' or '}'"));
+        if (!good && !recover_instruction(as, place, at)) {
             return false;
         }
     }
     ++*at;
-    if (as->items.count == begin) {
-        return TOKEN_ERROR(as->err, brace, "the bundle is empty");
+    if (as->failures > failures) {
+        return false;
     }
-    return true;
+    return as->items.count > begin || TOKEN_ERROR(as->err, brace, "the bundle is empty");
 }
 
 bool assemble_bundle(assembler *as, const token **at) {
@@ -372,18 +376,20 @@ static bool assemble_statement(assembler *as, const token **at, const token *sto
 
 bool assemble_block(assembler *as, const token *at, const token *stop) {
     if (as->blocks == BLOCKS_MAX) {
-        return TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
+        TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
+        return give_up(as);
     }
     as->blocks++;
-    while (at < stop) {
+    while (at < stop && !as->stopped) {
+        const token *begin = at;
         if (at->kind == TOKEN_LINE) {
             at++;
         } else if (!assemble_statement(as, &at, stop)) {
-            return false;
+            recover(as, begin, &at, stop);
         }
     }
     as->blocks--;
-    return true;
+    return !as->stopped;
 }
 
 /* ---- The whole ---- */
@@ -405,7 +411,8 @@ static bool resolve_label(assembler *as, item *it, const int *bundle_of) {
     if (it->label != NULL) {
         const symbol *label = scope_find(it->names, it->label->text, it->label->length);
         if (label == NULL || label->class != SYMBOL_LABEL) {
-            return scope_unknown(as->err, it->names, it->label, "label", SYMBOL_LABEL);
+            bool follows = as->blind || (label != NULL && label->class == SYMBOL_BAD);
+            return !follows && scope_unknown(as->err, it->names, it->label, "label", SYMBOL_LABEL);
         }
         target = label->index;
     }
@@ -414,14 +421,20 @@ static bool resolve_label(assembler *as, item *it, const int *bundle_of) {
 }
 
 static bool make_bundles(assembler *as, ts_code *code) {
+    bool good = true;
     const int *bundle_of = number_bundles(as);
     int count = bundle_of[as->items.count];
     ts_instruction *instructions = TS_NEW_ARRAY(as->arena, ts_instruction, as->items.count + 1);
     ts_bundle *bundles = TS_NEW_ARRAY(as->arena, ts_bundle, count + 1);
     for (int i = 0; i < as->items.count; i++) {
         item *it = &as->items.items[i];
-        if (it->label_operand >= 0 && !resolve_label(as, it, bundle_of)) {
-            return false;
+        if (it->label_operand >= 0 && !as->stopped && !resolve_label(as, it, bundle_of)) {
+            const token *unknown = scope_take_unknown(as->global);
+            keep_error(as);
+            good = false;
+            if (unknown != NULL) {
+                scope_spoil(as->global, unknown);
+            }
         }
         instructions[i] = it->code;
         ts_bundle *bundle = &bundles[bundle_of[i]];
@@ -432,16 +445,18 @@ static bool make_bundles(assembler *as, ts_code *code) {
     }
     code->bundles = bundles;
     code->bundle_count = count;
-    return true;
+    return good;
 }
 
 static bool check_bundles(assembler *as, const ts_code *code) {
-    for (int i = 0; i < code->bundle_count; i++) {
+    bool good = true;
+    for (int i = 0; i < code->bundle_count && !as->stopped; i++) {
         if (!ts_bundle_check(as->err, code, &code->bundles[i], &as->target->core.limits)) {
-            return false;
+            keep_error(as);
+            good = false;
         }
     }
-    return true;
+    return good;
 }
 
 static bool check_defines(assembler *as) {
@@ -474,7 +489,10 @@ const ts_program *finish_program(assembler *as, const char *name) {
     code->transfer_count = as->transfers.count;
     code->semaphore_names = as->semaphores.items;
     code->semaphore_count = as->semaphores.count;
-    if (!make_bundles(as, code) || !check_bundles(as, code) || !check_defines(as)) {
+    bool good = make_bundles(as, code);
+    good = check_bundles(as, code) && good && as->errors.count == 0;
+    if (!good || !check_defines(as)) {
+        keep_error(as);
         return NULL;
     }
     program->uses = as->uses.items;
@@ -485,7 +503,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->check_count = as->checks.count;
     program->reports = as->reports.items;
     program->report_count = as->reports.count;
-    program->includes = as->includes;
+    program->includes = as->includes.count > 0;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
     return program;
 }
@@ -516,7 +534,8 @@ static void add_figures(const ts_target *target, scope *names) {
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count) {
     assembler as = {
-        .err = err, .arena = arena, .target = target, .defines = defines, .define_count = define_count};
+        .name = source->name, .arena = arena, .target = target, .defines = defines, .define_count = define_count};
+    as.err = &as.now;
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);
     add_figures(target, as.global);
@@ -524,7 +543,12 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
     while (stop->kind != TOKEN_END) {
         stop++;
     }
-    return assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
+    const ts_program *program =
+        assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
+    if (program == NULL) {
+        give_errors(&as, err);
+    }
+    return program;
 }
 
 enum { PROGRAM_BYTES_MAX = 1 << 24 };

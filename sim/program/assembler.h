@@ -32,8 +32,16 @@ typedef struct {
     int target;
 } item;
 
+/* A file that was included, and the line of the program's own text that led there. */
+typedef struct {
+    const char *name;
+    int line;
+} included;
+
+enum { USES_NOTED = 2 };
+
 typedef struct assembler {
-    ts_error *err;
+    ts_error *err; /* of the statement: &now; a builder's: its caller's */
     ts_arena *arena;
     const ts_target *target;
     const ts_define *defines;
@@ -44,7 +52,6 @@ typedef struct assembler {
     int expansions;        /* macros and includes that are open */
     int work;              /* statements and macro tokens so far */
     bool packing;          /* .pack auto is on */
-    bool includes;         /* there was an .include */
     int cores;             /* of .cores; 0: none was given */
     int region;            /* first item that may still be packed */
 
@@ -57,7 +64,43 @@ typedef struct assembler {
     LIST(ts_program_check) checks;
     LIST(ts_program_report) reports;
     int64_t used_bytes[TS_SPACE_COUNT];
+
+    /* recover.c */
+    const char *name; /* of the program's own text */
+    ts_error now;
+    LIST(ts_error) errors;
+    LIST(included) includes;
+    struct {
+        const token *place;
+        const char *kind;
+    } uses_open[USES_NOTED]; /* the outermost macros and files that are open */
+    int failures;            /* statements that failed */
+    int strays;              /* unknown directives, each of which may have an .end */
+    bool fatal;              /* what is behind this error cannot be read */
+    bool stopped;            /* nothing more is read */
+    bool more;               /* there may be more errors than are kept */
+    bool blind;              /* a file is missing, and what it defines */
 } assembler;
+
+/* recover.c: the errors of a text. Marks the error to come as the last; false. */
+bool give_up(assembler *as);
+/* Keeps the error of what was read last, if there is one. */
+void keep_error(assembler *as);
+/* Behind a statement that failed: its error is kept unless it follows from another, what it would have defined
+ * is known as bad, and *at is where to go on. False: nowhere. */
+bool recover(assembler *as, const token *begin, const token **at, const token *stop);
+/* The same of an instruction within braces. */
+bool recover_instruction(assembler *as, const token *begin, const token **at);
+/* blocks.c: the body of a block whose first line failed, if `word` begins one. */
+bool recover_block(assembler *as, const token *word, const token **at, const token *stop);
+/* What the statements in [at, end) would define is known as bad. */
+void spoil_definitions(assembler *as, const token *at, const token *end);
+void spoil_directive(assembler *as, const token *word); /* directives.c */
+void note_include(assembler *as, const token *place, const char *name);
+/* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the end. */
+const token *bundle_end(const token *brace);
+/* The errors that were kept, in the order of the text. */
+void give_errors(assembler *as, ts_error *err);
 
 /* Statements in [at, stop). */
 bool assemble_block(assembler *as, const token *at, const token *stop);

@@ -15,8 +15,11 @@ typedef struct {
 
 bool count_work(assembler *as, const token *place, int amount) {
     as->work += amount;
-    return as->work <= WORK_MAX ||
-           TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
+    if (as->work <= WORK_MAX) {
+        return true;
+    }
+    TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
+    return give_up(as);
 }
 
 static bool opens_block(const token *at) {
@@ -39,6 +42,7 @@ static const token *find_end(assembler *as, const token *word, const token *at, 
         depth += opens_block(at) - token_is_name(at, ".end");
     }
     TOKEN_ERROR(as->err, word, "%.*s has no .end", (int)word->length, word->text);
+    give_up(as);
     return NULL;
 }
 
@@ -183,26 +187,19 @@ static const token *substitute(assembler *as, const macro *called, const argumen
     return out;
 }
 
-/* Says behind a message where its text was used. */
-static void note_use(assembler *as, const token *place, const char *kind) {
-    if (as->err != NULL) {
-        size_t used = strlen(as->err->message);
-        snprintf(as->err->message + used, sizeof(as->err->message) - used, " (in %s '%.*s' used on line %d)",
-                 kind, (int)(place->length > 40 ? 40 : place->length), place->text, place->line);
-    }
-}
-
 static bool expand(assembler *as, const token *place, const char *kind, const token *begin, const token *end,
                    scope *names) {
     if (as->expansions == EXPANSION_MAX) {
-        return TOKEN_ERROR(as->err, place, "macros and includes are nested over %d deep", EXPANSION_MAX);
+        TOKEN_ERROR(as->err, place, "macros and includes are nested over %d deep", EXPANSION_MAX);
+        return give_up(as);
+    }
+    if (as->expansions < USES_NOTED) {
+        as->uses_open[as->expansions].place = place;
+        as->uses_open[as->expansions].kind = kind;
     }
     as->expansions++;
     bool good = run_in_scope(as, names, begin, end);
     as->expansions--;
-    if (!good && as->expansions < 2) {
-        note_use(as, place, kind);
-    }
     return good;
 }
 
@@ -230,6 +227,7 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     (void)stop;
     const token *name = *at;
     if (name->kind != TOKEN_STRING || name->length == 0) {
+        as->blind = true;
         return token_unexpected(as->err, name, "a file's name in double quotes");
     }
     ++*at;
@@ -237,9 +235,10 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     const ts_source *source =
         read_source(&theirs, as->arena, path_beside(as->arena, word->source->name, name));
     if (source == NULL) {
+        as->blind = true;
         return ts_error_at(as->err, theirs.kind, name->source, name->offset, "%s", theirs.message);
     }
-    as->includes = true;
+    note_include(as, name, source->name);
     const token *begin = token_list(as->arena, source), *end = begin;
     while (end->kind != TOKEN_END) {
         end++;
@@ -287,7 +286,8 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
     if (*at == NULL) {
         return false;
     }
-    for (int64_t i = begin; i < end; i += step) {
+    int failures = as->failures; /* a pass with errors is the last: others would have the same */
+    for (int64_t i = begin; i < end && as->failures == failures; i += step) {
         if (!for_pass(as, counter, i, body, *at)) {
             return false;
         }
@@ -416,4 +416,28 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
     *at = end + 1;
     bool yes = v.is_float ? v.number != 0 : v.integer != 0;
     return yes ? assemble_block(as, body, middle) : middle == end || assemble_block(as, middle + 1, end);
+}
+
+bool recover_block(assembler *as, const token *word, const token **at, const token *stop) {
+    if (!opens_block(word)) {
+        return true;
+    }
+    const token *body = *at, *end = find_end(as, word, body, stop, false);
+    if (end == NULL) {
+        keep_error(as);
+        return false;
+    }
+    *at = end + 1;
+    if (token_is_name(word, ".macro")) {
+        return true;
+    }
+    if (token_is_name(word, ".if")) { /* which part it would be is not known */
+        spoil_definitions(as, body, end);
+        return true;
+    }
+    scope *names = scope_new(as->arena, as->names);
+    if (token_is_name(word, ".for")) {
+        scope_spoil(names, word + 1);
+    }
+    return run_in_scope(as, names, body, end);
 }

@@ -188,7 +188,8 @@ static bool assemble_assert(assembler *as, const token *word, const token **at, 
     }
     ++*at;
     if (v.is_float ? v.number == 0 : v.integer == 0) {
-        return TOKEN_ERROR(as->err, word, "%.*s", (int)(text->length > 200 ? 200 : text->length), text->text);
+        TOKEN_ERROR(as->err, word, "%.*s", (int)(text->length > 200 ? 200 : text->length), text->text);
+        return give_up(as); /* what is behind it relies on it */
     }
     return expect_line_end(as, *at, "the end of the line");
 }
@@ -234,34 +235,73 @@ static bool tensor_row(assembler *as, const token *word, const token **at, const
 }
 
 static bool stray(assembler *as, const token *word, const token **at, const token *stop) {
-    (void)at, (void)stop;
+    (void)stop;
+    if (as->strays > 0) { /* of the block that an unknown directive should have begun */
+        as->strays -= token_is_name(word, ".end");
+        return expect_line_end(as, *at, "the end of the line");
+    }
     return TOKEN_ERROR(as->err, word, "%.*s without .for, .loop, .if or .macro", (int)word->length,
                        word->text);
 }
 
+typedef enum { NOTHING, NAME, GLOBAL_NAME, GLOBAL_NAMES } definition; /* what stands behind the word */
+
 typedef struct {
     const char *name;
     bool (*assemble)(assembler *as, const token *word, const token **at, const token *stop);
+    definition defines;
 } directive;
 static const directive directives[] = {
-    {".param", assemble_param}, {".tensor", tensor_row},        {".sem", assemble_sem},
-    {".check", assemble_check}, {".reg", assemble_reg},         {".assert", assemble_assert},
-    {".for", assemble_for},     {".loop", assemble_loop},       {".if", assemble_if},
-    {".macro", assemble_macro}, {".include", assemble_include}, {".pack", assemble_pack},
-    {".cores", assemble_cores}, {".report", assemble_report},   {".end", stray},
-    {".else", stray},
+    {".param", assemble_param, NAME},
+    {".tensor", tensor_row, GLOBAL_NAME},
+    {".sem", assemble_sem, GLOBAL_NAMES},
+    {".check", assemble_check, NOTHING},
+    {".reg", assemble_reg, NAME},
+    {".assert", assemble_assert, NOTHING},
+    {".for", assemble_for, NOTHING},
+    {".loop", assemble_loop, NOTHING},
+    {".if", assemble_if, NOTHING},
+    {".macro", assemble_macro, NAME},
+    {".include", assemble_include, NOTHING},
+    {".pack", assemble_pack, NOTHING},
+    {".cores", assemble_cores, NOTHING},
+    {".report", assemble_report, NOTHING},
+    {".end", stray, NOTHING},
+    {".else", stray, NOTHING},
 };
 enum { DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };
 
-bool assemble_directive(assembler *as, const token **at, const token *stop) {
-    const token *word = (*at)++;
+static const directive *find_directive(const token *word) {
     for (int i = 0; i < DIRECTIVES; i++) {
         if (token_is_name(word, directives[i].name)) {
-            return directives[i].assemble(as, word, at, stop);
+            return &directives[i];
         }
+    }
+    return NULL;
+}
+
+void spoil_directive(assembler *as, const token *word) {
+    const directive *found = find_directive(word);
+    definition defines = found != NULL ? found->defines : GLOBAL_NAME;
+    if (defines != NOTHING) {
+        scope_spoil(defines == NAME ? as->names : as->global, word + 1);
+    }
+    for (const token *at = word + 1; defines == GLOBAL_NAMES && !token_ends_line(at); at++) {
+        if (token_is(at, ',')) {
+            scope_spoil(as->global, at + 1);
+        }
+    }
+}
+
+bool assemble_directive(assembler *as, const token **at, const token *stop) {
+    const token *word = (*at)++;
+    const directive *found = find_directive(word);
+    if (found != NULL) {
+        return found->assemble(as, word, at, stop);
     }
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)(word->length > 63 ? 63 : word->length), word->text);
+    as->strays++;
     TOKEN_ERROR(as->err, word, "unknown directive '%s'", name);
     return ts_error_hint(as->err, ts_text_nearest(name, &directives[0].name, DIRECTIVES, sizeof(directive)));
 }

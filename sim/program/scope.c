@@ -12,6 +12,7 @@ scope *scope_new(ts_arena *arena, const scope *parent) {
     scope *names = TS_NEW(arena, scope);
     names->arena = arena;
     names->parent = parent;
+    names->unknown = parent != NULL ? parent->unknown : TS_NEW(arena, const token *);
     return names;
 }
 
@@ -79,9 +80,11 @@ const char *symbol_class_text(symbol_class class) {
     case SYMBOL_LABEL:
         return "label";
     case SYMBOL_MACRO:
+        return "macro";
+    case SYMBOL_BAD:
         break;
     }
-    return "macro";
+    return "name with an error";
 }
 
 static bool taken(ts_error *err, const token *name, const symbol *old) {
@@ -120,14 +123,36 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
                     name->text);
         return NULL;
     }
-    const symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
-    if (old != NULL) {
+    symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
+    if (old != NULL && old->class != SYMBOL_BAD) {
         taken(err, name, old);
         return NULL;
     }
-    symbol *new = insert(names, class, name->text, name->length);
+    symbol *new = old != NULL ? old : insert(names, class, name->text, name->length);
+    new->class = class;
     new->place = name;
     return new;
+}
+
+const token *scope_take_unknown(scope *names) {
+    const token *name = *names->unknown;
+    *names->unknown = NULL;
+    return name;
+}
+
+void scope_spoil(scope *names, const token *name) {
+    ts_operand_kind kind;
+    int number;
+    if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL ||
+        register_parse(name->text, name->length, &kind, &number) || function_find(name->text, name->length)) {
+        return;
+    }
+    symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);
+    if (old == NULL) {
+        insert(names, SYMBOL_BAD, name->text, name->length)->place = name;
+    } else if (old->place == name) {
+        old->class = SYMBOL_BAD;
+    }
 }
 
 static size_t collect(const scope *names, int classes, const char **list) {
@@ -155,6 +180,9 @@ bool scope_unknown(ts_error *err, const scope *names, const token *name, const c
     const char **list = TS_NEW_ARRAY(names->arena, const char *, count + 1);
     collect(names, classes, list);
     TOKEN_ERROR(err, name, "unknown %s '%s'", what, word);
+    if (err != NULL && (classes & SYMBOL_MACRO) == 0) { /* each unknown instruction is an error of its own */
+        *names->unknown = name;
+    }
     return ts_error_hint(err, ts_text_nearest(word, list, count, sizeof(char *)));
 }
 

@@ -25,6 +25,7 @@ typedef enum {
     SYMBOL_SEMAPHORE = 1 << 3, /* its first number in `index`, how many in `count` */
     SYMBOL_LABEL = 1 << 4,     /* of the bundle `index` */
     SYMBOL_MACRO = 1 << 5,
+    SYMBOL_BAD = 1 << 6, /* an error was reported where it is, or should be, defined */
 } symbol_class;
 
 typedef struct symbol {
@@ -43,6 +44,7 @@ typedef struct symbol {
 typedef struct scope {
     ts_arena *arena;
     const struct scope *parent;
+    const token **unknown; /* the name last found unknown; one for a scope and all in it */
     symbol **buckets; /* a power of two of them, at least as many as symbols; none at first */
     uint32_t bucket_count, symbol_count;
 } scope;
@@ -56,6 +58,10 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
 void scope_add_figure(scope *names, const char *name, int64_t value);
 /* "unknown WHAT 'NAME'; did you mean 'OTHER'?", OTHER of the given classes. */
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
+/* The name last reported as unknown since this was asked, or NULL. */
+const token *scope_take_unknown(scope *names);
+/* The name, if this token defines it or nothing does in this scope, is known as bad; it may still be defined. */
+void scope_spoil(scope *names, const token *name);
 const char *symbol_class_text(symbol_class class);
 /* v12, s3, m0: a register's name. */
 bool register_parse(const char *name, size_t length, ts_operand_kind *kind, int *number);

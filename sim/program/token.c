@@ -9,7 +9,8 @@
 typedef struct {
     const ts_source *source;
     size_t at;
-    int depth; /* of open braces */
+    int depth;  /* of open braces */
+    int bundle; /* 1: the outermost of them is a bundle's, others end with their line */
     int line;
     size_t line_begin;
     token *list; /* NULL: they are only counted */
@@ -23,6 +24,12 @@ static int byte_at(const lexer *lex, size_t at) {
 
 static bool in_name(int c) { return c == '_' || (c < 128 && isalnum(c)); }
 static bool begins_name(int c) { return in_name(c) && !isdigit(c); }
+
+/* At the start of a statement: a '{' here begins a bundle, also where one before it has no '}'. */
+static bool is_fresh(const lexer *lex) {
+    const token *last = lex->list != NULL && lex->count > 0 ? &lex->list[lex->count - 1] : &lex->counted;
+    return lex->count == 0 || (last->kind == TOKEN_LINE && last->text[0] == '\n') || token_is(last, ':');
+}
 
 static token *add(lexer *lex, token_kind kind, size_t begin) {
     token *new = lex->list != NULL ? &lex->list[lex->count] : &lex->counted;
@@ -139,6 +146,7 @@ static void lex_mark(lexer *lex) {
     static const char pairs[][3] = {"<-", "~=", "<=", ">=", "==", "!=", "&&", "||", "//"};
     static const char singles[] = "+-*/%(){}[]<>=!:,@?|&";
     size_t begin = lex->at;
+    bool fresh = is_fresh(lex);
     int c = byte_at(lex, begin), next = byte_at(lex, begin + 1);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         if (c == pairs[i][0] && next == pairs[i][1]) {
@@ -151,6 +159,9 @@ static void lex_mark(lexer *lex) {
     bool known = c > 0 && strchr(singles, c) != NULL;
     add(lex, known ? TOKEN_MARK : TOKEN_BAD, begin)->integer = c;
     lex->depth += (c == '{') - (c == '}' && lex->depth > 0);
+    if (c == '{' && fresh) {
+        lex->depth = lex->bundle = 1;
+    }
 }
 
 static void lex_semicolon(lexer *lex) {
@@ -172,11 +183,17 @@ static void lex_one(lexer *lex) {
         add(lex, TOKEN_LINE, begin);
         lex->line++;
         lex->line_begin = lex->at;
+        lex->bundle = lex->depth > 0 ? lex->bundle : 0;
+        lex->depth = lex->bundle;
     } else if (c == ';') {
         lex_semicolon(lex);
     } else if (begins_name(c) || (c == '.' && begins_name(byte_at(lex, begin + 1)))) {
+        bool fresh = is_fresh(lex);
         lex->at++;
         skip_name(lex);
+        if (c == '.' && fresh) { /* no bundle holds a directive */
+            lex->depth = lex->bundle = 0;
+        }
         add(lex, c == '.' ? TOKEN_DIRECTIVE : TOKEN_NAME, begin);
     } else if (c < 128 && isdigit(c)) {
         lex_number(lex);

@@ -16,19 +16,28 @@ static void add_number(ts_json *json, const char *key, bool known, int64_t value
         ts_json_null(json, key);
 }
 
-void ts_report_error_json(const ts_error *err, const char *command, ts_text *out) {
+/* "key": {...}, or in an array without a key. */
+static void add_error(ts_json *json, const char *key, const ts_error *err) {
     bool placed = err->line > 0;
+    ts_json_object(json, key);
+    ts_json_text(json, "kind", kinds[err->kind]);
+    ts_json_text(json, "message", err->message);
+    ts_json_int(json, "exit_code", ts_error_exit_code(err));
+    ts_json_text(json, "source", placed ? err->name : NULL);
+    add_number(json, "line", placed, err->line);
+    add_number(json, "column", placed, err->column);
+    ts_json_text(json, "excerpt", placed ? err->excerpt : NULL);
+    add_number(json, "cycle", err->kind == TS_ERROR_FAULT && err->cycle >= 0, err->cycle);
+    ts_json_close(json);
+}
+
+void ts_report_error_json(const ts_error *err, const char *command, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, command);
-    ts_json_object(&json, "error");
-    ts_json_text(&json, "kind", kinds[err->kind]);
-    ts_json_text(&json, "message", err->message);
-    ts_json_int(&json, "exit_code", ts_error_exit_code(err));
-    ts_json_text(&json, "source", placed ? err->name : NULL);
-    add_number(&json, "line", placed, err->line);
-    add_number(&json, "column", placed, err->column);
-    ts_json_text(&json, "excerpt", placed ? err->excerpt : NULL);
-    add_number(&json, "cycle", err->kind == TS_ERROR_FAULT && err->cycle >= 0, err->cycle);
+    add_error(&json, "error", err);
+    ts_json_array(&json, "errors");
+    for (const ts_error *at = err; at; at = at->next) add_error(&json, NULL, at);
     ts_json_close(&json);
+    ts_json_bool(&json, "more_errors", err->more);
     ts_json_end(&json);
 }

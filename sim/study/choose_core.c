@@ -177,6 +177,7 @@ static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, i
     if (good) *cycles = counters.cycles;
     ts_chip_free(chip);
     ts_arena_free(arena);
+    if (err) err->next = NULL; /* it was in the arena */
     return good;
 }
 

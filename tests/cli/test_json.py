@@ -96,6 +96,34 @@ def a_place_and_a_cycle():
 
 
 @test
+def many_errors():
+    """All errors of a program, on every way that assembles it, as text and as JSON; the file that is included too."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, included = Path(folder) / "a.tsim", Path(folder) / "b.tsim"
+        included.write_text("  smov s99, 1\n")
+        program.write_text('  jump nowhere\n.include "b.tsim"\n.tensor x hbn f32[8]\n  vadd.f3 v0, v1, v2\n  wait x\n')
+        places = [(str(program), 1, 8), (str(included), 1, 8), (str(program), 3, 11), (str(program), 4, 3)]
+        for words in (["run"], ["debug"], ["choose", "--tensor", "x"], ["show", "program"]):
+            code, out, err = run(*words, program)
+            lines = err.splitlines()
+            assert code == 1 and out == "" and lines[-1] == "4 errors" and len(lines) == 13, (words, out, err)
+            assert [line.split(": error: ")[0] for line in lines[:-1:3]] == [":".join(map(str, at)) for at in places], err
+            assert [line.index("^") for line in lines[2::3]] == [at[2] - 1 for at in places], err
+        code, out, err = run("run", program, "--json")
+        value = read_json(out)
+        assert code == 1 and [(e["source"], e["line"], e["column"]) for e in value["errors"]] == places, out
+        assert value["error"] == value["errors"][0] and value["more_errors"] is False and err.endswith("\n4 errors\n"), out
+        program.write_text("  gurgle\n" * 21)
+        code, out, err = run("run", program, "--json")
+        value = read_json(out)
+        assert len(value["errors"]) == 20 and value["more_errors"] is True and err.endswith("\n20 errors, and more\n"), (out, err)
+        program.write_text("  gurgle\n")
+        code, out, err = run("run", program, "--json")
+        value = read_json(out)
+        assert value["errors"] == [value["error"]] and err == f"{program}:1:3: error: unknown instruction 'gurgle'\n  gurgle\n  ^\n", err
+
+
+@test
 def one_object_only():
     """A report that says itself that something failed is not followed by an error."""
     code, out, err = run("audit", STEP, "--fail-over", "1.01", "--json")

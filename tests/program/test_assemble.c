@@ -335,6 +335,92 @@ static void test_errors(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/* "LINE:COLUMN" of all errors of a text. */
+static void list_errors(const char *text, char *out, size_t bytes) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_source source = {.name = "a.tsim", .text = text, .length = strlen(text)};
+    const ts_program *program = ts_program_parse(&err, arena, &source, &target, NULL, 0);
+    assert_true(program == NULL);
+    size_t used = 0;
+    for (const ts_error *at = &err; at != NULL; at = at->next) {
+        used += (size_t)snprintf(out + used, bytes - used, "%s%d:%d", used > 0 ? " " : "", at->line, at->column);
+        assert_int_equal(at->more, err.more);
+        assert_int_equal(ts_error_exit_code(at), 1);
+    }
+    snprintf(out + used, bytes - used, "%s", err.more ? " more" : "");
+    ts_arena_free(arena);
+}
+
+/* Each error of a text once, in its order, and none that follows from another. */
+static void test_many_errors(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"smov s1\nnop\nsmov s99, 1\n", "1:8 3:6"},
+        /* Within a bundle. One without a '}' ends where another, or a directive, begins. */
+        {"{ smov s1 ; gurgle ; smov s2, 1 }\nvad\n", "1:11 1:13 2:1"},
+        {"{ smov s1 }\n{ gurgle ; gurgle }\n", "1:11 2:3 2:12"},
+        {"{ smov s1, 1 ; a { b ; c } ; nop }\nvad\n", "1:16 2:1"},
+        {"{ smov s1, 1\n ; a comment ; or two\n{ nop ; gurgle }\n", "1:1 3:9"},
+        {"{ smov s1, 1\n.param A = \n ; of a line\n", "1:1 2:12"},
+        {"{ nop } gurgle ; junk\ngurgle\n", "1:9 2:1"},
+        {"{ nop ; nop }\n{ smov s1, 1 ; smov s1, 2 }\njump a\n", "1:9 2:16 3:6"},
+        /* A brace that a line leaves open ends with it: ';' begins a comment again. */
+        {".tensor x hbm f32[8]{0:T(8\n  nop ; a comment ; more\ngurgle\n", "1:27 3:1"},
+        /* Names: unknown ones once; what failed to be defined is not missed; it may be defined after all. */
+        {"delay A\ndelay A\ndelay A + B\ndelay B\n", "1:7 4:7"},
+        {"jump a\njump a\njump b\n", "1:6 3:6"},
+        {".param A = \ndelay A\n.param B = A + 1\n.tensor x hbm f32[B]\ndma x <- x, S\n", "1:12"},
+        {".tensor x hbn f32[8]\n.tensor y hbm f32[8]\n.sem s\ndma x <- y, s\ndma y <- z, s\n", "1:11 5:10"},
+        {".sem r[x], q[2]\nwait q[0]\nwait r\nwait q[2]\n", "1:8"},
+        {".reg a = 3\nsmov a, 1\n.reg b = s1 s2\nsmov b, 1\n", "1:10 3:13"},
+        {"delay A\n.param A = 1\ndelay A\nsmov A, 1\n", "1:7 4:6"},
+        {".param A = \n.param A = 3\nsmov A, 1\n", "1:12 3:6"},
+        {".param A = 1\n.param A = 2\nsmov A, 1\n", "2:8 3:6"},
+        {".parm A = 1\ndelay A\ngurgle\n", "1:1 3:1"},
+        {".tensor a hbm f32[8]\n.tensor b hbm f32[4000000000]\n.sem s\ndma a <- b[0:8], s\n", "2:9"},
+        /* Blocks whose first line fails: bodies are read, counters and what may not be defined are bad. */
+        {".loop s1 = 0, A\n gurgle\n.end\nvad\n", "1:15 2:2 4:1"},
+        {".for I = 0, A\n delay I\n gurgle\n.end\nvad\n", "1:13 3:2 5:1"},
+        {".if A\n.param B = 1\nl: gurgle\n.else\n.end\ndelay B\njump l\nvad\n", "1:5 8:1"},
+        {".macro m 3\n gurgle\n.end\nm\nvad\n", "1:10 5:1"},
+        {".lop s1 = 0, 3\n nop\n.end\n.end\n", "1:1 4:1"},
+        {".for I = 0, 1000\n smov s99, I\n.end\nvad\n", "2:7 4:1"},
+        {".macro m a\n smov a, 1\n gurgle\n.end\nm s1\nm v1\nm v2\nvad\n", "3:2 6:3 7:3 8:1"},
+        {".loop s1 = 0, 3\n.if 1\n nop\n.end\nvad\n", "1:1"},
+        {"smov s1\n.for I = 0, 2000000000\n.end\nvad\n", "1:8 2:6"},
+        {".include \"nowhere.tsim\"\ndelay A\njump a\nvad\n", "1:10 4:1"},
+        {"vad\n.assert 0, \"no\"\nvad\n", "1:1 2:1"},
+        {"l: gurgle\nl: nop\njump l\n", "1:4 2:1"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char got[1024];
+        list_errors(rows[i].text, got, sizeof(got));
+        failures += differs(rows[i].text, got, rows[i].expect);
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* Up to 20; and a text whose errors are all the same is not read forever. */
+static void test_how_many_errors(void **state) {
+    (void)state;
+    for (int count = 19; count <= 21; count++) {
+        char text[512] = "", got[1024], last[16];
+        for (int i = 0; i < count; i++) strcat(text, "gurgle\n");
+        list_errors(text, got, sizeof(got));
+        snprintf(last, sizeof(last), " %d:1%s", count > 20 ? 20 : count, count > 20 ? " more" : "");
+        assert_string_equal(strstr(got, last), last);
+    }
+    char text[4096] = "", got[1024];
+    for (int i = 0; i < 300; i++) strcat(text, "delay A\n");
+    strcat(text, "gurgle\n");
+    list_errors(text, got, sizeof(got));
+    assert_string_equal(got, "1:7 more");
+    list_errors(text + 8 * 45, got, sizeof(got)); /* 255 statements and the last */
+    assert_string_equal(got, "1:7 256:1 more");
+}
+
 static void test_deep_blocks(void **state) {
     (void)state;
     for (int depth = 511; depth <= 512; depth++) { /* and the whole program */
@@ -366,7 +452,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions), cmocka_unit_test(test_programs),
         cmocka_unit_test(test_operands),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks), cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_deep_blocks), cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_how_many_errors), cmocka_unit_test(test_defines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

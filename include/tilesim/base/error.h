@@ -28,7 +28,7 @@ typedef struct {
 
 enum { TS_ERROR_TEXT_BYTES = 512, TS_ERROR_LINE_BYTES = 160, TS_ERROR_NAME_BYTES = 256 };
 
-typedef struct {
+typedef struct ts_error {
     ts_error_kind kind;
     char message[TS_ERROR_TEXT_BYTES]; /* one line, no full stop: found, expected, nearest name */
     char name[TS_ERROR_NAME_BYTES];    /* of the source; empty when the error has no place */
@@ -36,6 +36,8 @@ typedef struct {
     char excerpt[TS_ERROR_LINE_BYTES]; /* the line, or the part of it around the column */
     int caret;                         /* bytes before the caret in `excerpt` */
     int64_t cycle;                     /* of a fault; -1 when it has none */
+    const struct ts_error *next;       /* of the same text, behind this one, in its reader's arena; or NULL */
+    bool more;                         /* there are others, which were not kept */
 } ts_error;
 
 /* Every setter returns false, so that a function can `return ts_error_set(err, ...)`. `err` may be NULL.
