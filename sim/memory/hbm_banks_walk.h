@@ -16,7 +16,7 @@
 #include "hbm_banks.h"
 #include "hbm_walkers.h"
 
-enum { NONE = -1, BUCKETS = 256 };
+enum { NONE = -1, BUCKETS = 512 };
 
 typedef struct {
     uint64_t burst; /* its place */
@@ -47,7 +47,7 @@ struct hbm_banks {
     uint64_t hits[2];         /* with a command to the open row */
     int32_t row_at, hit_at[2]; /* none of `row`, `hits` is ready before */
     int32_t first_hit[2][HBM_BANKS_MOST];
-    uint16_t held[HBM_BANKS_MOST];   /* commands */
+    uint16_t held[2][HBM_BANKS_MOST]; /* commands, by direction */
     uint16_t served[HBM_BANKS_MOST]; /* columns since the row was opened */
 };
 
@@ -80,7 +80,7 @@ static void remove_from_list(struct hbm_banks *b, const entry *e) {
 }
 
 static inline int32_t *bucket_of(struct hbm_banks *b, uint64_t burst) {
-    return &b->bucket[burst * 0x9E3779B97F4A7C15u >> 56];
+    return &b->bucket[burst * 0x9E3779B97F4A7C15u >> 55];
 }
 
 /* The read, or the write, of the burst that is yet to be served. */
@@ -114,7 +114,7 @@ static void free_entry(struct hbm_banks *b, int32_t slot) {
 static void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     struct hbm_banks *b = ch->banks;
     bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) & bit_of(bank);
-    bool is_wanted = b->held[bank] > 0;
+    bool is_wanted = b->held[DRAM_READ][bank] + b->held[DRAM_WRITE][bank] > 0;
     if (is_wanted && ch->dram.open_row[bank] != DRAM_CLOSED)
         is_wanted = b->entries[first_in(b, COMMANDS, bank)].row != ch->dram.open_row[bank] &&
                     (!has_hits || b->served[bank] >= hbm->config.row_hit_limit);
@@ -139,6 +139,7 @@ static void set_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank,
 static void find_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
     struct hbm_banks *b = ch->banks;
     int32_t row = ch->dram.open_row[bank];
+    if (b->held[direction][bank] == 0) slot = b->capacity;
     while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
         slot = b->entries[slot].next;
     if (slot < b->capacity)
@@ -186,7 +187,9 @@ static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
     put_bit(&b->waits[direction], bank, first_in(b, direction, bank) < b->capacity);
     append(b, COMMANDS, slot);
     b->commands++;
-    if (++b->held[bank] >= hbm->config.bank_entries) put_bit(&b->room, bank, false);
+    b->held[direction][bank]++;
+    if (b->held[DRAM_READ][bank] + b->held[DRAM_WRITE][bank] >= hbm->config.bank_entries)
+        put_bit(&b->room, bank, false);
     if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank)))
         set_hit(hbm, ch, direction, bank, slot);
     set_row(hbm, ch, bank);
@@ -323,7 +326,7 @@ static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end)
     int bank = e->bank;
     remove_from_list(b, e);
     b->commands--;
-    b->held[bank]--;
+    b->held[e->is_write][bank]--;
     put_bit(&b->room, bank, true);
     ch->queue[e->is_write].count--;
     finish(hbm, ch, e, end);
@@ -331,52 +334,59 @@ static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end)
     free_entry(b, slot);
 }
 
-static void issue_column(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
+static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
     struct hbm_banks *b = ch->banks;
-    const entry *e = &b->entries[p.slot];
+    const entry *e = &b->entries[slot];
     int direction = e->is_write;
     int32_t next = e->next;
     if (ch->bus_until[0] != t)
-        hbm_blame_column(hbm, ch, direction, p.bank, e->arrival, b->served[p.bank] == 0, t);
+        hbm_blame_column(hbm, ch, direction, bank, e->arrival, b->served[bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
-    ch->stats.row_misses += b->served[p.bank] == 0;
-    if (b->served[p.bank] < UINT16_MAX) b->served[p.bank]++;
+    ch->stats.row_misses += b->served[bank] == 0;
+    if (b->served[bank] < UINT16_MAX) b->served[bank]++;
     bool closes =
-        hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[p.bank] >= hbm->config.page_accesses;
+        hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[bank] >= hbm->config.page_accesses;
     if (closes)
-        dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, p.bank, t);
+        dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, bank, t);
     else
-        dram_column(&ch->dram, direction, p.bank, p.bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+        dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
     ch->stats.precharges += closes;
     b->column = *e;
     b->column_at = t;
-    leave(hbm, ch, p.slot, direction ? t : t + hbm->read_latency);
+    leave(hbm, ch, slot, direction ? t : t + hbm->read_latency);
     if (closes) {
-        after_closing(hbm, ch, p.bank);
+        after_closing(hbm, ch, bank);
     } else {
-        find_hit(hbm, ch, direction, p.bank, next);
-        set_row(hbm, ch, p.bank);
+        find_hit(hbm, ch, direction, bank, next);
+        set_row(hbm, ch, bank);
     }
 }
 
-static void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
-    const entry *e = &ch->banks->entries[p.slot];
-    if (p.command == TS_DRAM_ACT) {
-        ch->act_cause[p.bank] = (uint8_t)hbm_act_cause(hbm, ch, p.bank, e->arrival, t);
-        dram_act(&ch->dram, p.bank, e->row, t, hbm->spec->banks_of_pc);
-        after_opening(hbm, ch, p.bank);
-        ch->stats.activations++;
-    } else if (p.command == TS_DRAM_PRE) {
-        ch->pre_cause[p.bank] = (uint8_t)hbm_pre_cause(hbm, ch, p.bank, e->arrival, t);
-        dram_pre(&ch->dram, p.bank, t, hbm->spec->banks_of_pc);
-        after_closing(hbm, ch, p.bank);
-        ch->stats.precharges++;
-    } else {
-        issue_column(hbm, ch, p, t);
-    }
+static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
+    const entry *e = &ch->banks->entries[slot];
+    ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, e->arrival, t);
+    dram_act(&ch->dram, bank, e->row, t, hbm->spec->banks_of_pc);
+    after_opening(hbm, ch, bank);
+    ch->stats.activations++;
 }
 
-static bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == TS_DRAM_WR; }
+static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
+    ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, ch->banks->entries[slot].arrival, t);
+    dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
+    after_closing(hbm, ch, bank);
+    ch->stats.precharges++;
+}
+
+ALWAYS static inline void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
+    if (p.command == TS_DRAM_ACT)
+        issue_act(hbm, ch, p.bank, p.slot, t);
+    else if (p.command == TS_DRAM_PRE)
+        issue_pre(hbm, ch, p.bank, p.slot, t);
+    else
+        issue_column(hbm, ch, p.bank, p.slot, t);
+}
+
+ALWAYS static inline bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == TS_DRAM_WR; }
 
 /* One command, and one of the other kind. False: *next is when there will be one. */
 static bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
