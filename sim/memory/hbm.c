@@ -23,6 +23,7 @@ static void queue_clear(hbm_queue *q) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
         q->hit[i] = q->miss[i] = NO_SLOT;
         q->slots[q->entries + i].next = q->slots[q->entries + i].previous = (uint16_t)(q->entries + i);
+        q->slots[q->entries + i].row = DRAM_CLOSED;
     }
     for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
         q->group_key[i] = KEY_NONE;

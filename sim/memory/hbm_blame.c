@@ -6,11 +6,9 @@ static int32_t note(const ts_dram *d, int bank, int bit) { return d->bank_note[b
 
 /* Charges [from, *end) and moves *end down to it, never below bus_until. */
 static void charge(hbm_channel *ch, int pc, ts_hbm_limiter limiter, int32_t from, int32_t *end) {
-    from = max32(from, ch->bus_until[pc]);
-    if (from < *end) {
-        ch->stats.limiter_cycles[limiter] += *end - from;
-        *end = from;
-    }
+    from = min32(max32(from, ch->bus_until[pc]), *end);
+    ch->stats.limiter_cycles[limiter] += *end - from;
+    *end = from;
 }
 
 /* HBM3 starts ACTs and columns at odd ticks only: what was ready at t - 1 waited for the edge, not for more.

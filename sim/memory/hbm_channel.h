@@ -46,7 +46,7 @@ typedef struct {
     uint16_t free;                   /* list of free slots */
     int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
     hbm_slot *slots;  /* behind them one for each bank: the ends of its list, before the oldest and after the
-                         newest */
+                         newest; of no row */
     int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
     int32_t
         hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */

@@ -133,18 +133,19 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     }
 }
 
+/* The oldest request to a row from `slot` on. */
+ALWAYS static inline uint16_t next_hit(const hbm_queue *q, uint16_t slot, int32_t row) {
+    while (!is_end(q, slot) && q->slots[slot].row != row) slot = q->slots[slot].next;
+    return is_end(q, slot) ? NO_SLOT : slot;
+}
+
 /* A row was opened, and a burst of it is active. */
 static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row, int32_t now) {
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
-        uint16_t hit = NO_SLOT, miss = NO_SLOT;
-        for (uint16_t s = first_of(q, bank); !is_end(q, s) && (hit == NO_SLOT || miss == NO_SLOT);
-             s = q->slots[s].next) {
-            if (q->slots[s].row != row)
-                miss = miss == NO_SLOT ? s : miss;
-            else if (hit == NO_SLOT)
-                hit = s;
-        }
+        uint16_t first = first_of(q, bank), hit = next_hit(q, first, row), miss = first;
+        while (q->slots[miss].row == row) miss = q->slots[miss].next; /* the end of the list has no row */
+        if (is_end(q, miss)) miss = NO_SLOT;
         q->miss[bank] = miss;
         lane_set(q->row_key, bank, KEY_NONE);
         if (hit != NO_SLOT) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
@@ -248,9 +249,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
         set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
         after_close(hbm, ch, bank);
     } else if (s->at == s->end) {
-        while (!is_end(q, next) && q->slots[next].row != row) next = q->slots[next].next;
-        if (is_end(q, next)) next = NO_SLOT;
-        set_hit(ch, direction, bank, next, t, __builtin_ctz((unsigned)sh.banks_of_group));
+        set_hit(ch, direction, bank, next_hit(q, next, row), t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
     if (!closed && __builtin_expect(q->miss[bank] != NO_SLOT, 0)) set_row_key(hbm, ch, q, bank);
     bool turns =
@@ -277,7 +276,9 @@ ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh)
     for (; i < ch->active_count && active_at(ch, i)->opened <= t; i++) {
         const hbm_active *a = active_at(ch, i);
         int32_t at = ch->dram.column_time[a->direction][a->group];
-        int64_t age = at <= t ? (int64_t)a->arrival * ((int64_t)1 << 32) + a->act : INT64_MAX;
+        int64_t age = (int64_t)a->arrival * ((int64_t)1 << 32) + a->act;
+        IN_REGISTER(age);
+        age = at <= t ? age : INT64_MAX;
         bound = min32(bound, at);
         best = age < oldest ? i : best;
         oldest = age < oldest ? age : oldest;
