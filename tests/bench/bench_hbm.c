@@ -1,8 +1,11 @@
-/* How fast HBM time is computed: million requests of 64 bytes a second of CPU time, every burst walked,
- * beside what the simulators that it agrees with took for the same runs. */
+/* How fast HBM time is computed: million requests of 64 bytes a second of CPU time, every burst walked, from
+ * patterns and from trace files of the same requests, beside what the simulators that it agrees with took for
+ * the same runs. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tilesim/study/hbm_reference.h"
 
@@ -14,21 +17,40 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The best of some runs, from the requests' pattern to the last statistics. */
-static double run_seconds(const ts_machine *machine, const char *pattern) {
+/* The best of some runs, from opening a pattern, or a trace, to the last statistics. */
+static double run_seconds(const ts_machine *machine, const char *requests_of) {
     double best = 1e9;
     for (int i = 0; i < RUNS; i++) {
         ts_arena *arena = ts_arena_new();
         ts_hbm_run run;
         double start = seconds();
-        ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, pattern, &machine->hbm);
+        ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, requests_of, &machine->hbm);
         if (!requests || !ts_hbm_run_requests(NULL, arena, &machine->hbm, requests, 65536, true, &run))
             return -1;
         double elapsed = seconds() - start;
         if (elapsed < best) best = elapsed;
+        ts_hbm_requests_close(requests);
         ts_arena_free(arena);
     }
     return best;
+}
+
+/* Writes a pattern as a trace. */
+static bool write_trace(const ts_machine *machine, const char *pattern, const char *path) {
+    enum { BLOCK = 512 };
+    ts_hbm_request block[BLOCK];
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, pattern, &machine->hbm);
+    FILE *file = fopen(path, "w");
+    int count = 0;
+    bool ok = requests && file;
+    while (ok && (ok = ts_hbm_requests_read(NULL, requests, block, BLOCK, &count)) && count > 0) {
+        for (int i = 0; i < count; i++)
+            fprintf(file, "%s 0x%llx\n", block[i].is_write ? "ST" : "LD", (unsigned long long)block[i].address);
+    }
+    ok &= file && fclose(file) == 0;
+    ts_arena_free(arena);
+    return ok;
 }
 
 /* Thousand requests a second of the first simulator's run like this one, with a 64 KiB window. */
@@ -52,26 +74,43 @@ static void print_peer(const char *simulator, const char *config, const char *ma
         printf("%9s %7s", "-", "");
 }
 
+/* A line of the table. */
+static bool compare(const char *const config[4], const ts_machine *machine, const ts_hbm_pattern *p,
+                    const char *path) {
+    int64_t requests = (int64_t)p->leg_count;
+    for (int k = 0; k < TS_HBM_NEST_LOOPS; k++) requests *= p->extents[k];
+    if (!write_trace(machine, p->name, path)) return false;
+    double elapsed = run_seconds(machine, p->name), of_trace = run_seconds(machine, path);
+    double rate = (double)requests / elapsed;
+    if (elapsed < 0 || of_trace < 0) return false;
+    printf("%-10s %-3s %-14s %9.2f %9.2f", config[0], config[1], p->name, rate / 1e6,
+           (double)requests / of_trace / 1e6);
+    print_peer("ramulator2.1", config[2], config[1], p->name, rate);
+    print_peer("dramsim3", config[3], config[1], p->name, rate);
+    printf("\n");
+    return true;
+}
+
 int main(void) {
-    static const char *const configs[][2] = {{"hbm2_8ch", "A"}, {"hbm2_8ch", "H"}, {"hbm3_16ch", "H"}};
-    printf("%-10s %-3s %-14s %9s %12s %16s\n", "config", "map", "pattern", "tilesim", "Ramulator 2.1",
-           "DRAMsim3");
-    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+    /* The configuration and map; the configurations of the two simulators' runs. */
+    static const char *const configs[][4] = {{"hbm2_8ch", "A", "hbm2_8ch", "hbm2m_16pc"},
+                                             {"hbm2_8ch", "H", "hbm2_8ch", "hbm2m_16pc"},
+                                             {"hbm3_16ch", "H", "hbm3_16ch", ""},
+                                             {"hbm2m_16pc", "H", "", "hbm2m_16pc"}}; /* per_bank */
+    char path[] = "/tmp/bench_hbm_XXXXXX";
+    int file = mkstemp(path);
+    bool ok = file >= 0 && close(file) == 0;
+    printf("%-10s %-3s %-14s %9s %9s %12s %16s\n", "config", "map", "pattern", "tilesim", "trace",
+           "Ramulator 2.1", "DRAMsim3");
+    for (size_t i = 0; ok && i < sizeof configs / sizeof configs[0]; i++) {
         ts_arena *arena = ts_arena_new();
-        const char *config = configs[i][0], *map = configs[i][1];
-        const ts_machine *machine = ts_hbm_reference_machine(NULL, arena, ts_hbm_reference_find(config), map);
-        if (!machine) return 1;
-        for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) {
-            int64_t requests = (int64_t)p->leg_count;
-            for (int k = 0; k < TS_HBM_NEST_LOOPS; k++) requests *= p->extents[k];
-            double elapsed = run_seconds(machine, p->name), rate = (double)requests / elapsed;
-            if (elapsed < 0) return 1;
-            printf("%-10s %-3s %-14s %9.2f", config, map, p->name, rate / 1e6);
-            print_peer("ramulator2.1", config, map, p->name, rate);
-            print_peer("dramsim3", i < 2 ? "hbm2m_16pc" : "", map, p->name, rate);
-            printf("\n");
-        }
+        const ts_machine *machine =
+            ts_hbm_reference_machine(NULL, arena, ts_hbm_reference_find(configs[i][0]), configs[i][1]);
+        ok = machine != NULL;
+        for (const ts_hbm_pattern *p = ts_hbm_patterns; ok && p->name; p++)
+            ok = compare(configs[i], machine, p, path);
         ts_arena_free(arena);
     }
-    return 0;
+    unlink(path);
+    return !ok;
 }
