@@ -230,7 +230,8 @@ static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
     return made;
 }
 
-/* a + b - c: what is read of each link's right side, and what it does to what is left of it. */
+/* a + b - c: what is read of each link's right side (broadcast, but where it is one element), and what it does
+ * to what is left of it. */
 typedef struct {
     const node *place;
     stream *right;
@@ -247,8 +248,9 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
     if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
     for (size_t i = 0; i < c->count; i++) {
         stream *right = c->links[i].right;
-        if (!right->read(in, right, begin, count, c->block)) return false;
-        c->links[i].place->function->binary(out, c->block, count);
+        bool one = right->count == 1;
+        if (!right->read(in, right, one ? 0 : begin, one ? 1 : count, c->block)) return false;
+        c->links[i].place->function->binary(out, c->block, !one, count);
     }
     return true;
 }
@@ -257,7 +259,9 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
 static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
     stream *made = ts_stream_elements(in, c->links[0].place, shape, &first, 1);
     for (size_t i = 0; made && i < c->count; i++) {
-        stream *right = c->links[i].right = ts_stream_broadcast(in, c->links[i].right, shape);
+        stream *right = c->links[i].right;
+        c->links[i].right = right = right->count == 1 ? ts_stream_hold(in, right)
+                                                      : ts_stream_broadcast(in, right, shape);
         if (!right) return NULL;
         made->cheap = made->cheap && right->cheap;
     }

@@ -10,8 +10,13 @@
 #endif
 
 #define PAIRS(name, result)                                                                                  \
-    static void name(double *restrict values, const double *restrict right, size_t count) {                  \
-        for (size_t i = 0; i < count; i++) {                                                                 \
+    static void name(double *restrict values, const double *restrict right, size_t step, size_t count) {     \
+        const double b_of_all = *right;                                                                      \
+        for (size_t i = 0; step == 0 && i < count; i++) {                                                    \
+            double a = values[i], b = b_of_all;                                                              \
+            values[i] = (result);                                                                            \
+        }                                                                                                    \
+        for (size_t i = 0; step > 0 && i < count; i++) {                                                     \
             double a = values[i], b = right[i];                                                              \
             values[i] = (result);                                                                            \
         }                                                                                                    \

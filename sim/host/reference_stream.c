@@ -7,6 +7,10 @@
 
 #include "tilesim/base/number.h"
 
+#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#pragma GCC optimize("O3")
+#endif
+
 enum {
     HELD_LIMIT = 1 << 30, /* elements: 8 GiB */
     SMALL = 1 << 16,      /* elements that are rather held than computed again */

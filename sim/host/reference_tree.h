@@ -34,7 +34,8 @@ typedef struct {
     int arrays;                  /* so many of them are values; the others are dims, or a type */
     unsigned keywords;           /* bits 1 << keyword */
     void (*unary)(double *values, size_t count);                          /* element by element, in place */
-    void (*binary)(double *values, const double *right, size_t count); /* element by element, in place */
+    /* Element by element, in place; all with the same one where `step` is 0, else it is 1. */
+    void (*binary)(double *values, const double *right, size_t step, size_t count);
     const reduction *reduce;
     void (*scan)(double *line, size_t count, double eps); /* along an axis, in place */
     stream *(*whole)(evaluator *, const node *, stream **arguments);
