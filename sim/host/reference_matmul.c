@@ -31,17 +31,22 @@ typedef struct {
 static void multiply_at(const product *p, const ts_reference_loops *loops, const int64_t *at) {
     int64_t row = at[0], column = at[1], k = at[2];
     int64_t rows = p->rows - row, columns = p->columns - column, depth = p->depth - k;
-    double tile[TILE_ROWS * LANES] = {0};
+    double tile[TILE_ROWS * LANES], *c = p->c + row * p->c_stride + column;
     const double *a[TILE_ROWS];
+    bool whole = rows >= TILE_ROWS && columns >= LANES;
     if (columns > LANES) columns = LANES;
     for (int64_t i = 0; i < TILE_ROWS; i++) {
         int64_t from = row + (i < rows ? i : rows - 1);
         a[i] = p->a + from * p->a_stride + k;
-        memcpy(tile + i * LANES, p->c + from * p->c_stride + column, (size_t)columns * sizeof *tile);
     }
-    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH, tile);
-    for (int64_t i = 0; i < TILE_ROWS && i < rows; i++)
-        memcpy(p->c + (row + i) * p->c_stride + column, tile + i * LANES, (size_t)columns * sizeof *tile);
+    for (int64_t i = 0; !whole && i < TILE_ROWS * LANES; i++) {
+        bool inside = i / LANES < rows && i % LANES < columns;
+        tile[i] = inside ? c[i / LANES * p->c_stride + i % LANES] : 0;
+    }
+    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH,
+                    whole ? c : tile, whole ? p->c_stride : LANES);
+    for (int64_t i = 0; !whole && i < TILE_ROWS && i < rows; i++)
+        memcpy(c + i * p->c_stride, tile + i * LANES, (size_t)columns * sizeof *tile);
 }
 
 static void multiply(const product *p) {

@@ -197,7 +197,7 @@ static void tiles_sum_in_order(void **unused) {
     }
     for (int v = 0; ts_reference_loops_get(v); v++) {
         memcpy(found, begin, sizeof found);
-        ts_reference_loops_get(v)->multiply(rows, strip, DEPTH, found);
+        ts_reference_loops_get(v)->multiply(rows, strip, DEPTH, found, LANES);
         assert_memory_equal(found, wanted, sizeof found);
     }
 }
