@@ -77,7 +77,7 @@ def instructions_fit_the_terminal_and_the_document_is_theirs():
 def functions_of_checks_are_in_the_document():
     table = expect(["show", "functions", "--markdown"])
     assert table in Path("docs/program.md").read_text(), "stale: put the table of tilesim show functions --markdown there"
-    assert "| `softmax(x, axis=-1)` | exp(x) / sum(exp(x)) along an axis | libm, and three roundings |\n" in table
+    assert "| `softmax(x, axis=-1)` | exp(x) / sum(exp(x)) along an axis | as exp, and three roundings |\n" in table
     lines = expect(["show", "functions"]).splitlines()
     assert lines[:2] == ["abs(x)", "    magnitude; error: none"] and len(lines) == 2 * (len(table.splitlines()) - 2)
 

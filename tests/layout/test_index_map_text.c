@@ -5,7 +5,7 @@
 
 #include "tilesim/layout/index_map.h"
 
-enum { TERMS = 50000 };
+enum { TERMS = 10000 };
 
 /* "lambda i, j: [" first, then TERMS times link, then last "]" */
 static ts_source chain(ts_arena *arena, const char *first, const char *link, const char *last) {
