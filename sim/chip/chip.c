@@ -343,7 +343,10 @@ static int64_t cycles_of(const chip_core *own) {
 
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
-    races_access(((chip_core *)self)->races, instruction, space, first, end, writes, cycle);
+    const chip_core *own = self;
+    const ts_chip_observer *o = own->chip->observer;
+    if (own->races) races_access(own->races, instruction, space, first, end, writes, cycle);
+    if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
 }
 
 static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by) {
@@ -373,6 +376,9 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     if (f->race) finish_race(chip, f, cycle);
     if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
         left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
+    if (chip->observer && chip->observer->moved) {
+        chip->observer->moved(chip->observer->self, f->transfer, f->plan, space_of(f->by, &what->destination), cycle);
+    }
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
     }
@@ -474,6 +480,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
     if (chip->config->sanitize) watch(own);
+    if (chip->observer && chip->observer->stored) own->ports.accessed = forward_accessed;
     if (chip->observer && chip->observer->issued) own->ports.issued = forward_issued;
     if (chip->observer && chip->observer->stalled) own->ports.stalled = forward_stalled;
     ts_core_setup setup = {.config = &chip->config->core,

@@ -60,6 +60,7 @@ static bool go(ts_error *err, debugger *d, int64_t bundles, int64_t until) {
         d->failed = true;
         return false;
     }
+    ts_report_hit(d->session, d->out);
     ts_report_where(d->session, d->out);
     return true;
 }
@@ -94,29 +95,105 @@ static bool no_line(ts_error *err, const debugger *d, const char *text, ts_break
                         text, at.line);
 }
 
+/* The first line of a macro's body that has an instruction. */
+static bool find_macro(ts_error *err, const debugger *d, const char *name, ts_breakpoint *at) {
+    const ts_program *program = ts_session_program(d->session);
+    bool known = false;
+    for (int i = 0; i < program->macro_count; i++) {
+        const ts_program_macro *m = &program->macros[i];
+        known = known || strcmp(m->name, name) == 0;
+        for (int line = m->first_line; strcmp(m->name, name) == 0 && line < m->end_line; line++) {
+            *at = (ts_breakpoint){.file = m->source->name, .line = line};
+            if (ts_session_has_line(d->session, at)) return true;
+        }
+    }
+    if (known) return ts_error_set(err, TS_ERROR_INPUT, "no instruction comes from macro '%s'", name);
+    return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line, FILE:LINE or a macro", name);
+}
+
 static bool read_place(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
     const char *colon = strrchr(text, ':');
     char *end;
     long line = strtol(colon ? colon + 1 : text, &end, 10);
-    *at = (ts_breakpoint){NULL, (int)line};
+    *at = (ts_breakpoint){.line = (int)line};
     if (colon) {
         at->file = ts_arena_copy_text(d->out->arena, text, (size_t)(colon - text));
     }
-    if (*end != '\0' || line <= 0 || line > 1000000000) {
-        return ts_error_set(err, TS_ERROR_INPUT, "'%s' is no place, expected a line or FILE:LINE", text);
-    }
+    if (*end != '\0' || line <= 0 || line > 1000000000) return find_macro(err, d, text, at);
     return ts_session_has_line(d->session, at) || no_line(err, d, text, *at);
+}
+
+/* ---- Conditions: s1 == 4 ---- */
+
+static const char *const tests[] = {[TS_TEST_EQ] = "==", [TS_TEST_NE] = "!=", [TS_TEST_LT] = "<",
+                                    [TS_TEST_LE] = "<=", [TS_TEST_GT] = ">",  [TS_TEST_GE] = ">="};
+enum { TESTS = sizeof tests / sizeof tests[0] };
+
+static bool read_side(ts_error *err, const debugger *d, const char *text, size_t length,
+                      ts_condition_side *side) {
+    char *end;
+    ts_name name = ts_session_name(d->session, text, length);
+    *side = (ts_condition_side){.number = strtoll(text, &end, 0)};
+    if (length > 0 && end == text + length) return true;
+    if (name.kind == TS_NAME_PARAM) {
+        const ts_param *param = &ts_session_program(d->session)->params[name.index];
+        side->number = param->integer;
+        if (!param->is_float) return true;
+    }
+    side->kind = name.kind;
+    side->index = name.index;
+    return (name.kind == TS_NAME_REGISTER && name.reg == TS_OPERAND_SREG) ||
+           (name.kind == TS_NAME_SEMAPHORE && name.count == 1) ||
+           ts_error_set(err, TS_ERROR_INPUT,
+                        "'%.*s' is no side of a condition, expected a number, a scalar register or a semaphore",
+                        (int)(length < 60 ? length : 60), text);
+}
+
+static bool read_condition(ts_error *err, const debugger *d, const char *text, ts_condition *condition) {
+    size_t left = strcspn(text, "=!<> \t"), at = left + strspn(text + left, " \t");
+    for (int i = TS_TEST_NONE + 1; i < TESTS && condition->test == TS_TEST_NONE; i++) {
+        if (strncmp(text + at, tests[i], strlen(tests[i])) == 0) condition->test = (ts_test)i;
+    }
+    if (condition->test == TS_TEST_NONE) {
+        return ts_error_set(err, TS_ERROR_INPUT, "'%.60s' is no condition, expected one like s1 == 4", text);
+    }
+    const char *right = text + at + strlen(tests[condition->test]);
+    right += strspn(right, " \t");
+    size_t length = strlen(right);
+    while (length > 0 && isspace((unsigned char)right[length - 1])) length--;
+    return read_side(err, d, text, left, &condition->left) &&
+           read_side(err, d, right, length, &condition->right);
+}
+
+/* PLACE, or PLACE if CONDITION. */
+static bool read_breakpoint(ts_error *err, debugger *d, const char *text, ts_breakpoint *at) {
+    size_t place = strcspn(text, " \t");
+    const char *rest = text + place + strspn(text + place, " \t");
+    if (!read_place(err, d, ts_arena_copy_text(d->out->arena, text, place), at)) return false;
+    if (*rest == '\0') return true;
+    if (strncmp(rest, "if", 2) != 0 || !isspace((unsigned char)rest[2])) {
+        return ts_error_set(err, TS_ERROR_INPUT, "found '%.60s' behind the place, expected 'if' and a condition", rest);
+    }
+    return read_condition(err, d, rest + 2 + strspn(rest + 2, " \t"), &at->condition);
+}
+
+static bool same_side(const ts_condition_side *a, const ts_condition_side *b) {
+    return a->kind == b->kind && a->number == b->number && a->index == b->index;
+}
+
+static bool same_breakpoint(const ts_breakpoint *a, const ts_breakpoint *b) {
+    bool same = (a->file == NULL) == (b->file == NULL) && (!a->file || strcmp(a->file, b->file) == 0);
+    return same && a->line == b->line && a->condition.test == b->condition.test &&
+           same_side(&a->condition.left, &b->condition.left) && same_side(&a->condition.right, &b->condition.right);
 }
 
 static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
     ts_breakpoint at;
-    if (!read_place(err, d, text, &at)) {
+    if (!read_breakpoint(err, d, text, &at)) {
         return false;
     }
     for (int i = 0; i < d->breakpoint_count; i++) {
-        const ts_breakpoint *b = &d->breakpoints[i];
-        bool same = (b->file == NULL) == (at.file == NULL) && (!at.file || strcmp(b->file, at.file) == 0);
-        if (same && b->line == at.line) {
+        if (same_breakpoint(&d->breakpoints[i], &at)) {
             return true;
         }
     }
@@ -127,10 +204,26 @@ static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
     return true;
 }
 
+static void add_side(debugger *d, const ts_condition_side *side) {
+    if (side->kind == TS_NAME_REGISTER)
+        ts_text_add(d->out, "s%d", side->index);
+    else if (side->kind == TS_NAME_SEMAPHORE)
+        ts_text_add(d->out, "%s", ts_session_program(d->session)->code.semaphore_names[side->index]);
+    else
+        ts_text_add(d->out, "%lld", (long long)side->number);
+}
+
 static void list_breakpoints(debugger *d) {
     for (int i = 0; i < d->breakpoint_count; i++) {
         const ts_breakpoint *b = &d->breakpoints[i];
-        ts_text_add(d->out, "%d  %s%sline %d\n", i + 1, b->file ? b->file : "", b->file ? ", " : "", b->line);
+        ts_text_add(d->out, "%d  %s%sline %d", i + 1, b->file ? b->file : "", b->file ? ", " : "", b->line);
+        if (b->condition.test != TS_TEST_NONE) {
+            ts_text_add(d->out, " if ");
+            add_side(d, &b->condition.left);
+            ts_text_add(d->out, " %s ", tests[b->condition.test]);
+            add_side(d, &b->condition.right);
+        }
+        ts_text_add(d->out, "\n");
     }
     if (d->breakpoint_count == 0) {
         ts_text_add(d->out, "no breakpoints\n");
@@ -138,7 +231,7 @@ static void list_breakpoints(debugger *d) {
 }
 
 static bool do_break(ts_error *err, debugger *d) {
-    if (d->word_count > 1 && !add_breakpoint(err, d, d->words[1])) {
+    if (d->word_count > 1 && !add_breakpoint(err, d, d->line.text + d->offsets[1])) {
         return false;
     }
     list_breakpoints(d);
@@ -185,7 +278,7 @@ static bool do_scalars(ts_error *err, debugger *d) {
 
 static bool do_semaphores(ts_error *err, debugger *d) {
     (void)err;
-    ts_report_semaphores(d->session, d->out);
+    ts_report_semaphores(d->session, 0, ts_session_program(d->session)->code.semaphore_count, d->out);
     return true;
 }
 
@@ -207,20 +300,6 @@ static bool do_core(ts_error *err, debugger *d) {
     }
     ts_session_follow(d->session, (int)core);
     return do_where(err, d);
-}
-
-/* v12, m0 or s3; false without an error: the word names no register. */
-static bool is_register(const debugger *d, const char *word, ts_operand_kind *kind, int *reg) {
-    const ts_isa_limits *limits = ts_chip_limits(ts_session_chip(d->session));
-    char *end;
-    long value = strtol(word + (*word != '\0'), &end, 10);
-    int most = *word == 'v'   ? limits->vregs
-               : *word == 'm' ? limits->vmasks
-               : *word == 's' ? limits->sregs
-                              : 0;
-    *kind = *word == 'v' ? TS_OPERAND_VREG : *word == 'm' ? TS_OPERAND_VMASK : TS_OPERAND_SREG;
-    *reg = (int)value;
-    return isdigit((unsigned char)word[1 * (*word != '\0')]) && *end == '\0' && value < most;
 }
 
 static bool print_register(ts_error *err, debugger *d, ts_operand_kind kind, int reg) {
@@ -255,61 +334,132 @@ static bool read_slice(ts_error *err, const debugger *d, size_t at, const ts_lay
     return cursor.at == d->line.length || ts_cursor_unexpected(err, &cursor, "the end");
 }
 
-static int find_tensor(ts_error *err, const debugger *d, const char *name, size_t length) {
-    const ts_code *code = &ts_session_program(d->session)->code;
-    for (int i = 0; i < code->tensor_count; i++) {
-        if (strlen(code->tensors[i].name) == length && memcmp(code->tensors[i].name, name, length) == 0) {
-            return i;
-        }
+/* The name that begins word 1; an error where nothing has it. */
+static bool find_name(ts_error *err, const debugger *d, ts_name *found, size_t *length) {
+    const char *name = d->line.text + d->offsets[1];
+    *length = strcspn(name, " \t");
+    *found = ts_session_name(d->session, name, *length);
+    if (found->kind == TS_NAME_NONE) {
+        *length = strcspn(name, "[ \t");
+        *found = ts_session_name(d->session, name, *length);
     }
-    complain(err, d, 1, "a register (v3, m0, s1) or a tensor of the program");
+    bool known = found->kind != TS_NAME_NONE && !(found->kind == TS_NAME_SEMAPHORE && name[*length] == '[');
+    if (known) return true;
+    const ts_code *code = &ts_session_program(d->session)->code;
+    complain(err, d, 1, "a register (v3, m0, s1) or a name of the program: of one, a tensor, a parameter, a semaphore");
     if (code->tensor_count > 0) {
         ts_error_hint(err,
-                      ts_text_nearest(ts_arena_copy_text(d->scratch, name, length), &code->tensors[0].name,
+                      ts_text_nearest(ts_arena_copy_text(d->scratch, name, *length), &code->tensors[0].name,
                                       (size_t)code->tensor_count, sizeof(ts_tensor)));
     }
-    return -1;
+    return false;
 }
 
-static bool print_tensor(ts_error *err, debugger *d) {
-    const char *name = d->line.text + d->offsets[1];
-    size_t length = strcspn(name, "[ \t");
-    int number_of_tensor = find_tensor(err, d, name, length);
-    if (number_of_tensor < 0) {
-        return false;
-    }
-    const ts_tensor *tensor = &ts_session_program(d->session)->code.tensors[number_of_tensor];
-    int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS], elements = 1;
-    if (!tensor->shape->layout) {
+/* The tensor of number `tensor` and its slice, from byte `at` of the line on. */
+static bool read_box(ts_error *err, const debugger *d, int tensor, size_t at, int64_t *begin, int64_t *sizes) {
+    const ts_tensor *t = &ts_session_program(d->session)->code.tensors[tensor];
+    int64_t elements = 1;
+    if (!t->shape->layout) {
         return complain(err, d, 1, "a tensor with a layout");
     }
-    if (!read_slice(err, d, d->offsets[1] + length, tensor->shape->layout, begin, sizes)) {
+    if (!read_slice(err, d, at, t->shape->layout, begin, sizes)) {
         return false;
     }
-    for (int i = 0; i < tensor->shape->layout->rank; i++) {
+    for (int i = 0; i < t->shape->layout->rank; i++) {
         elements =
             sizes[i] > 0 && elements > MOST_ELEMENTS / sizes[i] ? MOST_ELEMENTS + 1 : elements * sizes[i];
     }
-    if (elements > MOST_ELEMENTS) {
-        return ts_error_set(err, TS_ERROR_INPUT, "more than %d elements, expected a smaller slice of '%s'",
-                            MOST_ELEMENTS, tensor->name);
-    }
+    return elements <= MOST_ELEMENTS ||
+           ts_error_set(err, TS_ERROR_INPUT, "more than %d elements, expected a smaller slice of '%s'",
+                        MOST_ELEMENTS, t->name);
+}
+
+static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) {
+    int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS];
     ts_host_array array;
-    if (!ts_session_fetch(err, d->scratch, d->session, number_of_tensor, begin, sizes, &array)) {
+    if (!read_box(err, d, tensor, d->offsets[1] + length, begin, sizes) ||
+        !ts_session_fetch(err, d->scratch, d->session, tensor, begin, sizes, &array)) {
         return false;
     }
-    ts_report_box(tensor->name, &array, begin, d->out);
+    ts_report_box(ts_session_program(d->session)->code.tensors[tensor].name, &array, begin, d->out);
     return true;
 }
 
 static bool do_print(ts_error *err, debugger *d) {
-    ts_operand_kind kind;
-    int reg;
+    ts_name name;
+    size_t length;
     if (d->word_count < 2) {
-        return complain(err, d, 1, "a register (v3, m0, s1) or a slice of a tensor (x[0:8, 0:4])");
+        return complain(err, d, 1, "a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another name");
     }
-    return is_register(d, d->words[1], &kind, &reg) ? print_register(err, d, kind, reg)
-                                                    : print_tensor(err, d);
+    if (!find_name(err, d, &name, &length)) {
+        return false;
+    }
+    switch (name.kind) {
+    case TS_NAME_REGISTER:
+        return print_register(err, d, name.reg, name.index);
+    case TS_NAME_TENSOR:
+        return print_tensor(err, d, name.index, length);
+    case TS_NAME_PARAM:
+        ts_report_param(&ts_session_program(d->session)->params[name.index], d->out);
+        return true;
+    default:
+        ts_report_semaphores(d->session, name.index, name.count, d->out);
+        return true;
+    }
+}
+
+/* ---- Watches ---- */
+
+/* vmem:4096..8192 */
+static bool watch_bytes(ts_error *err, debugger *d, const char *text) {
+    size_t length = strcspn(text, ":");
+    for (int i = 0; i < TS_SPACE_COUNT; i++) {
+        const char *name = ts_space_text((ts_space_kind)i);
+        char *dots, *end;
+        if (strlen(name) != length || strncmp(name, text, length) != 0 || text[length] != ':') {
+            continue;
+        }
+        long long first = strtoll(text + length + 1, &dots, 0);
+        bool two = dots != text + length + 1 && strncmp(dots, "..", 2) == 0;
+        long long last = two ? strtoll(dots + 2, &end, 0) : 0;
+        if (!two || end == dots + 2 || *end != '\0') {
+            return complain(err, d, 1, "bytes of a memory, as vmem:4096..8192");
+        }
+        return ts_session_watch_bytes(err, d->session, (ts_space_kind)i, first, last) > 0;
+    }
+    return complain(err, d, 1, "a slice of a tensor, or bytes of a memory as vmem:4096..8192");
+}
+
+static bool add_watch(ts_error *err, debugger *d) {
+    int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS];
+    const char *text = d->line.text + d->offsets[1];
+    size_t length = strcspn(text, "[ \t");
+    ts_name name = ts_session_name(d->session, text, length);
+    if (name.kind != TS_NAME_TENSOR) {
+        return watch_bytes(err, d, d->words[1]);
+    }
+    return read_box(err, d, name.index, d->offsets[1] + length, begin, sizes) &&
+           ts_session_watch_box(err, d->session, name.index, begin, sizes) > 0;
+}
+
+static bool do_watch(ts_error *err, debugger *d) {
+    if (d->word_count > 1 && !add_watch(err, d)) {
+        return false;
+    }
+    ts_report_watches(d->session, d->out);
+    return true;
+}
+
+static bool do_unwatch(ts_error *err, debugger *d) {
+    int64_t n;
+    if (!number(err, d, 1, 1, 1, &n)) {
+        return false;
+    }
+    if (n > TS_WATCHES || !ts_session_unwatch(d->session, (int)n)) {
+        return complain(err, d, 1, "the number of a watch");
+    }
+    ts_report_watches(d->session, d->out);
+    return true;
 }
 
 /* ---- The table of commands ---- */
@@ -328,12 +478,17 @@ static const struct {
     {"step", "s", "[N]", "issues N bundles, 1 without N", do_step},
     {"continue", "c", "", "goes on to a breakpoint or the end", do_continue},
     {"until", "u", "CYCLE", "goes on to a cycle", do_until},
-    {"break", "b", "[FILE:]LINE", "stops before an instruction of that line issues; lists all", do_break},
+    {"break", "b", "PLACE [if CONDITION]", "stops before an instruction of LINE, FILE:LINE or a macro issues,", do_break},
+    {"", "", "", "if s1 == 4 (numbers, scalars, semaphores); lists all", do_break},
     {"delete", "d", "[N]", "takes breakpoint N away, the last without N", do_delete},
+    {"watch", "", "TENSOR[SLICE]", "stops behind whatever writes there, and says what it was; lists all", do_watch},
+    {"", "", "SPACE:FIRST..END", "the same of bytes: vmem:4096..8192, END excluded", do_watch},
+    {"unwatch", "", "[N]", "takes watch N away, the first without N", do_unwatch},
     {"where", "w", "", "the bundle that issues next, and why it has not", do_where},
     {"list", "l", "[N]", "N lines of the program around it", do_list},
-    {"print", "p", "REGISTER [VIEW] [all]", "v3, m0 or s1 as f32, i32, hex or bf16", do_print},
+    {"print", "p", "REGISTER [VIEW] [all]", "v3, m0, s1 or an alias, as f32, i32, hex or bf16", do_print},
     {"", "", "TENSOR[SLICE]", "x[0:8, 64:72]: values as they are in memory now", do_print},
+    {"", "", "NAME", "a parameter or a semaphore", do_print},
     {"scalars", "r", "", "the scalar registers", do_scalars},
     {"sems", "m", "", "the semaphores", do_semaphores},
     {"dmas", "t", "", "the transfers under way", do_transfers},
@@ -458,7 +613,7 @@ int cli_debug(const cli_line *line, const ts_run_request *request, const char *c
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
-    {"break", 'b', "[FILE:]LINE", "goes on to that line first; may be repeated"},
+    {"break", 'b', "PLACE", "goes on to that place first, as the command break has it; may be repeated"},
 };
 
 static const cli_command command_debug = {

@@ -107,7 +107,11 @@ static void trace_as_text(const cli_line *line, ts_run_request *request, const t
     ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
     t->result = result;
     ts_text_init(&t->text, line->arena);
-    *observer = (ts_chip_observer){t, tell_issued, tell_stalled, tell_transferred, tell_core};
+    *observer = (ts_chip_observer){.self = t,
+                                    .issued = tell_issued,
+                                    .stalled = tell_stalled,
+                                    .transferred = tell_transferred,
+                                    .core = tell_core};
     request->observer = observer;
 }
 

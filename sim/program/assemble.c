@@ -443,6 +443,9 @@ static bool make_bundles(assembler *as, ts_code *code) {
         }
         bundle->count++;
     }
+    for (int i = 0; i < as->aliases.count; i++) {
+        as->aliases.items[i].bundle = bundle_of[as->aliases.items[i].bundle];
+    }
     code->bundles = bundles;
     code->bundle_count = count;
     return good;
@@ -504,6 +507,10 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->reports = as->reports.items;
     program->report_count = as->reports.count;
     program->includes = as->includes.count > 0;
+    program->aliases = as->aliases.items;
+    program->alias_count = as->aliases.count;
+    program->macros = as->macros.items;
+    program->macro_count = as->macros.count;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
     return program;
 }

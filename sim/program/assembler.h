@@ -63,6 +63,8 @@ typedef struct assembler {
     LIST(ts_param) params;
     LIST(ts_program_check) checks;
     LIST(ts_program_report) reports;
+    LIST(ts_program_alias) aliases; /* `bundle` is an item until all are known */
+    LIST(ts_program_macro) macros;
     int64_t used_bytes[TS_SPACE_COUNT];
 
     /* recover.c */

@@ -85,6 +85,8 @@ bool assemble_macro(assembler *as, const token *word, const token **at, const to
         return false;
     }
     *at = new->end + 1;
+    *LIST_ADD(as->arena, &as->macros) =
+        (ts_program_macro){named->name, word->source, new->begin->line, new->end->line};
     return true;
 }
 

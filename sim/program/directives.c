@@ -80,6 +80,7 @@ static bool assemble_reg(assembler *as, const token *word, const token **at, con
     }
     named->kind = kind;
     named->index = number;
+    *LIST_ADD(as->arena, &as->aliases) = (ts_program_alias){named->name, kind, number, as->items.count};
     return expect_line_end(as, *at, "the end of the line");
 }
 

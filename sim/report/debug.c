@@ -80,9 +80,50 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     }
 }
 
-void ts_report_semaphores(ts_session *session, ts_text *out) {
+void ts_report_hit(const ts_session *session, ts_text *out) {
+    const ts_watch_hit *hit = ts_session_hit(session);
+    const ts_program *program = ts_session_program(session);
+    char first[32], last[32], cycle[32];
+    if (!hit) return;
+    const ts_transfer *transfer = hit->instruction ? NULL : &program->code.transfers[hit->transfer];
+    const ts_source *source = transfer ? transfer->source_text : hit->instruction->source;
+    ts_text_add(out, "watch %d: at cycle %s, ", hit->watch, ts_text_group_digits(cycle, hit->cycle));
+    ts_program_print_place(program, source, transfer ? transfer->line : hit->instruction->line, out);
+    ts_text_add(out, ", bytes %s to %s of %s were written by ", ts_text_group_digits(first, hit->first),
+                ts_text_group_digits(last, hit->end - 1), ts_space_text(hit->space));
+    if (transfer) {
+        ts_text_add(out, "dma ");
+        ts_program_print_transfer(program, hit->transfer, out);
+    } else {
+        ts_text_add(out, "%s", ts_opcode_get(hit->instruction->opcode)->mnemonic);
+    }
+    ts_text_add(out, "\n");
+}
+
+void ts_report_watches(const ts_session *session, ts_text *out) {
+    ts_watch_range range;
+    char first[32], last[32];
+    int count = 0;
+    for (int i = 1; i <= TS_WATCHES; i++) {
+        if (!ts_session_watch(session, i, &range)) continue;
+        ts_text_add(out, "%d  bytes %s to %s of %s\n", i, ts_text_group_digits(first, range.first),
+                    ts_text_group_digits(last, range.end - 1), ts_space_text(range.space));
+        count++;
+    }
+    if (count == 0) ts_text_add(out, "no watches\n");
+}
+
+void ts_report_param(const ts_param *param, ts_text *out) {
+    if (param->is_float) {
+        ts_text_add(out, "%s = %.9g\n", param->name, param->number);
+    } else {
+        ts_text_add(out, "%s = %lld\n", param->name, (long long)param->integer);
+    }
+}
+
+void ts_report_semaphores(ts_session *session, int first, int count, ts_text *out) {
     const ts_code *code = &ts_session_program(session)->code;
-    for (int i = 0; i < code->semaphore_count; i++) {
+    for (int i = first; i < first + count; i++) {
         ts_text_add(out, "%-16s %lld\n", code->semaphore_names[i],
                     (long long)ts_chip_semaphore(ts_session_chip(session), ts_session_followed(session), i));
     }

@@ -252,7 +252,11 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
 
 bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
     recorder self = {request->trace, 0};
-    ts_chip_observer observer = {&self, record_bundle, record_stall, record_transfer, record_core};
+    ts_chip_observer observer = {.self = &self,
+                                 .issued = record_bundle,
+                                 .stalled = record_stall,
+                                 .transferred = record_transfer,
+                                 .core = record_core};
     run_parts parts;
     *result = (ts_run_result){0};
     const ts_chip_observer *told = request->trace != NULL ? &observer : request->observer;

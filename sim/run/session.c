@@ -9,6 +9,7 @@
 #include "tilesim/layout/shape.h"
 
 #include "run_parts.h"
+#include "watch.h"
 
 /* How far a core is. */
 typedef struct {
@@ -26,6 +27,10 @@ struct ts_session {
     pace paces[TS_CHIP_CORES];
     int64_t events;
     bool ended;
+    watch watches[TS_WATCHES];
+    int watch_count; /* those with an arena */
+    bool was_hit;
+    ts_watch_hit hit;
 };
 
 static void see_bundle(void *self, int bundle, int64_t cycle) {
@@ -75,9 +80,150 @@ static void see_core(void *self, int core) {
     }
 }
 
+/* ---- Boxes of tensors ---- */
+
+/* From a box of a tensor to a row-major array. */
+static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session *s, int number, const int64_t *begin,
+                               const int64_t *sizes) {
+    const ts_tensor *tensor = &s->parts.program->code.tensors[number];
+    const ts_shape *shape = tensor->shape;
+    ts_space *space = ts_chip_core_space(s->parts.chip, s->followed, tensor->space);
+    int64_t *axis_bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
+    int rank = shape->layout->rank;
+    const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, sizes);
+    if (!flat || !ts_space_place(err, space, shape, tensor->base_bytes, axis_bits)) {
+        return NULL;
+    }
+    ts_plan_side from = {shape, begin, axis_bits, tensor->base_bytes * 8}, to = {flat, NULL, NULL, 0};
+    return ts_plan_new(err, arena, &from, &to, rank, sizes);
+}
+
+/* ---- Watches ---- */
+
+static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *space, int64_t first, int64_t end) {
+    for (int i = 0; i < TS_WATCHES && s->watch_count > 0 && !s->was_hit; i++) {
+        if (!watch_meets(&s->watches[i], space, first, end)) {
+            continue;
+        }
+        s->was_hit = true;
+        s->hit = *by;
+        s->hit.watch = i + 1;
+        s->hit.space = s->watches[i].kind;
+        s->hit.first = first;
+        s->hit.end = end;
+    }
+}
+
+static void see_store(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                      int64_t end, int64_t cycle) {
+    see_write(self, &(ts_watch_hit){.instruction = instruction, .cycle = cycle}, space, first, end);
+}
+
+typedef struct {
+    ts_session *session;
+    ts_watch_hit hit;
+    const ts_space *space;
+} mover;
+
+static bool see_run(void *self, int64_t first, int64_t end) {
+    mover *m = self;
+    see_write(m->session, &m->hit, m->space, first, end);
+    return !m->session->was_hit;
+}
+
+static void see_move(void *self, int transfer, const ts_plan *plan, const ts_space *space, int64_t cycle) {
+    ts_session *s = self;
+    mover m = {s, {.transfer = transfer, .cycle = cycle}, space};
+    if (s->watch_count > 0) {
+        watch_walk(plan, false, see_run, &m);
+    }
+}
+
+static watch *free_watch(ts_error *err, ts_session *s) {
+    for (int i = 0; i < TS_WATCHES; i++) {
+        if (!s->watches[i].arena) {
+            return &s->watches[i];
+        }
+    }
+    ts_error_set(err, TS_ERROR_INPUT, "there are %d watches already", TS_WATCHES);
+    return NULL;
+}
+
+static int begin_watch(ts_session *s, watch *w, ts_space_kind kind) {
+    w->kind = kind;
+    s->watch_count++;
+    return (int)(w - s->watches) + 1;
+}
+
+int ts_session_watch_bytes(ts_error *err, ts_session *s, ts_space_kind kind, int64_t first, int64_t end) {
+    const ts_space *space = ts_chip_core_space(s->parts.chip, s->followed, kind);
+    if (!space || first < 0 || end <= first || !ts_space_contains(space, first, end - first)) {
+        ts_error_set(err, TS_ERROR_INPUT, "expected bytes that %s has", ts_space_text(kind));
+        return -1;
+    }
+    watch *w = free_watch(err, s);
+    if (!w || !watch_new(err, w, space, first, end)) {
+        return -1;
+    }
+    watch_add(w, first, end);
+    return begin_watch(s, w, kind);
+}
+
+typedef struct {
+    int64_t first, end;
+} span;
+
+static bool widen(void *self, int64_t first, int64_t end) {
+    span *s = self;
+    s->first = first < s->first ? first : s->first;
+    s->end = end > s->end ? end : s->end;
+    return true;
+}
+
+static bool add_run(void *self, int64_t first, int64_t end) {
+    watch_add(self, first, end);
+    return true;
+}
+
+int ts_session_watch_box(ts_error *err, ts_session *s, int number, const int64_t *begin, const int64_t *sizes) {
+    ts_arena *scratch = ts_arena_new();
+    ts_space_kind kind = s->parts.program->code.tensors[number].space;
+    const ts_plan *plan = plan_box(err, scratch, s, number, begin, sizes);
+    span all = {INT64_MAX, INT64_MIN};
+    watch *w = plan ? free_watch(err, s) : NULL;
+    int found = -1;
+    if (w && watch_walk(plan, true, widen, &all) && all.end <= all.first) {
+        ts_error_set(err, TS_ERROR_INPUT, "expected a slice that is not empty");
+    } else if (w && watch_new(err, w, ts_chip_core_space(s->parts.chip, s->followed, kind), all.first, all.end)) {
+        watch_walk(plan, true, add_run, w);
+        found = begin_watch(s, w, kind);
+    }
+    ts_arena_free(scratch);
+    return found;
+}
+
+bool ts_session_unwatch(ts_session *s, int number) {
+    bool known = number >= 1 && number <= TS_WATCHES && s->watches[number - 1].arena;
+    if (known) {
+        watch_free(&s->watches[number - 1]);
+        s->watch_count--;
+    }
+    return known;
+}
+
+bool ts_session_watch(const ts_session *s, int number, ts_watch_range *range) {
+    const watch *w = &s->watches[number - 1];
+    *range = (ts_watch_range){w->kind, w->first, w->end};
+    return w->arena != NULL;
+}
+
+const ts_watch_hit *ts_session_hit(const ts_session *s) { return s->was_hit ? &s->hit : NULL; }
+
+/* ---- Opening ---- */
+
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core}};
+    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
     for (int i = 0; i < TS_CHIP_CORES; i++) {
         s->paces[i].stall = -1;
     }
@@ -90,6 +236,9 @@ ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request
 
 void ts_session_close(ts_session *session) {
     if (session) {
+        for (int i = 0; i < TS_WATCHES; i++) {
+            watch_free(&session->watches[i]);
+        }
         ts_chip_free(session->parts.chip);
     }
 }
@@ -149,10 +298,42 @@ bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at) {
     return false;
 }
 
+static int64_t value_of(const ts_session *s, const ts_condition_side *side) {
+    ts_core *core = (ts_core *)(uintptr_t)ts_chip_core(s->parts.chip, s->followed);
+    switch (side->kind) {
+    case TS_NAME_REGISTER:
+        return (int32_t)*ts_core_register(core, TS_OPERAND_SREG, side->index);
+    case TS_NAME_SEMAPHORE:
+        return ts_chip_semaphore(s->parts.chip, s->followed, side->index);
+    default:
+        return side->number;
+    }
+}
+
+static bool holds(const ts_session *s, const ts_condition *c) {
+    int64_t left = value_of(s, &c->left), right = value_of(s, &c->right);
+    switch (c->test) {
+    case TS_TEST_EQ:
+        return left == right;
+    case TS_TEST_NE:
+        return left != right;
+    case TS_TEST_LT:
+        return left < right;
+    case TS_TEST_LE:
+        return left <= right;
+    case TS_TEST_GT:
+        return left > right;
+    case TS_TEST_GE:
+        return left >= right;
+    default:
+        return true;
+    }
+}
+
 static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints, int count) {
     const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
     for (int i = 0; i < count && !ts_core_halted(core); i++) {
-        if (comes_from(s, ts_core_bundle(core), &breakpoints[i])) {
+        if (comes_from(s, ts_core_bundle(core), &breakpoints[i]) && holds(s, &breakpoints[i].condition)) {
             return true;
         }
     }
@@ -166,7 +347,9 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
     pace *own = &s->paces[s->followed];
     int64_t first = own->issued, before = -1;
     bool running = !s->ended;
+    int idle = 0, cores = ts_chip_core_count(s->parts.chip); /* steps without an event: each core may begin to wait */
     *stop = TS_STOP_END;
+    s->was_hit = false;
     while (running) {
         const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
         if (own->issued - first >= bundles) {
@@ -187,7 +370,13 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
         if (!ts_chip_step(err, s->parts.chip, s->request->max_cycles, until, &running)) {
             return false;
         }
-        if (running && s->events == events && until != INT64_MAX && ts_core_next(core) == INT64_MAX) {
+        if (s->was_hit) {
+            *stop = TS_STOP_WATCH;
+            s->ended = !running;
+            return true;
+        }
+        idle = s->events == events ? idle + 1 : 0;
+        if (running && idle > cores && until != INT64_MAX && ts_core_next(core) == INT64_MAX) {
             own->last_cycle = until;
             *stop = TS_STOP_CYCLE;
             return true;
@@ -202,17 +391,10 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
 bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, int number, const int64_t *begin,
                       const int64_t *sizes, ts_host_array *array) {
     const ts_tensor *tensor = &session->parts.program->code.tensors[number];
-    const ts_shape *shape = tensor->shape;
     ts_space *space = ts_chip_core_space(session->parts.chip, session->followed, tensor->space);
-    int64_t axis_bits[TS_LAYOUT_MAX_AXES];
-    int rank = shape->layout->rank;
-    const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, sizes);
-    if (!flat || !ts_space_place(err, space, shape, tensor->base_bytes, axis_bits) ||
-        !ts_host_array_init(err, arena, shape->dtype, rank, sizes, array)) {
+    const ts_plan *plan = plan_box(err, arena, session, number, begin, sizes);
+    if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, sizes, array)) {
         return false;
     }
-    ts_plan_side from = {shape, begin, axis_bits, tensor->base_bytes * 8}, to = {flat, NULL, NULL, 0};
-    const ts_plan *plan = ts_plan_new(err, arena, &from, &to, rank, sizes);
-    ts_space *out = ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length);
-    return plan && ts_dma_move(err, plan, space, out);
+    return ts_dma_move(err, plan, space, ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length));
 }

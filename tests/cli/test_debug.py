@@ -111,12 +111,30 @@ def wrong_commands():
             ("break 3", "tilesim: error: no instruction comes from '3', the next one from line 6\n"),
             ("print " + "(" * 2000, "command 1:1:1000: error: the line is longer, expected at most 999 bytes\n"),
             ("break z.tsim:6", "tilesim: error: no instruction comes from 'z.tsim:6'\n"),
-            ("break x", "tilesim: error: 'x' is no place, expected a line or FILE:LINE\n"),
+            ("break x", "tilesim: error: 'x' is no place, expected a line, FILE:LINE or a macro\n"),
+            ("break 9 when s1 == 4", "tilesim: error: found 'when s1 == 4' behind the place, expected 'if' and a condition\n"),
+            ("break 9 if", "tilesim: error: found 'if' behind the place, expected 'if' and a condition\n"),
+            ("break 9 if s1", "tilesim: error: 's1' is no condition, expected one like s1 == 4\n"),
+            ("break 9 if v3 == 4", "tilesim: error: 'v3' is no side of a condition, expected a number, a scalar register or a "
+                                   "semaphore\n"),
+            ("break 9 if s1 == ", "tilesim: error: '' is no side of a condition, expected a number, a scalar register or a "
+                                  "semaphore\n"),
+            ("watch z", "command 1:1:7: error: expected a slice of a tensor, or bytes of a memory as vmem:4096..8192\n"
+                        "watch z\n      ^\n"),
+            ("watch vmem:1", "command 1:1:7: error: expected bytes of a memory, as vmem:4096..8192\nwatch vmem:1\n      ^\n"),
+            ("watch vmem:8..8", "tilesim: error: expected bytes that vmem has\n"),
+            ("watch vmem:-8..8", "tilesim: error: expected bytes that vmem has\n"),
+            ("watch cmem:0..8", "tilesim: error: expected bytes that cmem has\n"),
+            ("watch xb[0:17]", "command 1:1:10: error: the slice 0:17 is outside dim 0, which has 16\nwatch xb[0:17]\n         ^\n"),
+            ("unwatch", "command 1:1:8: error: expected the number of a watch\nunwatch\n       ^\n"),
+            ("unwatch 99999999999", "command 1:1:9: error: expected the number of a watch\nunwatch 99999999999\n        ^\n"),
             ("delete 1", "command 1:1:8: error: expected the number of a breakpoint\ndelete 1\n       ^\n"),
             ("delete", "command 1:1:7: error: expected the number of a breakpoint\ndelete\n      ^\n"),
-            ("print", "command 1:1:6: error: expected a register (v3, m0, s1) or a slice of a tensor (x[0:8, 0:4])\n"
+            ("print", "command 1:1:6: error: expected a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another "
+                      "name\n"
                       "print\n     ^\n"),
-            ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a tensor of the program\n"
+            ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a name of the program: of one, a tensor, a "
+                          "parameter, a semaphore\n"
                           "print v99\n      ^\n"),
             ("print v3 f64", "command 1:1:10: error: expected f32, i32, hex, bf16 or all\nprint v3 f64\n         ^\n"),
             ("print xb[16]", "command 1:1:10: error: index 16 is outside dim 0, which has 16\nprint xb[16]\n         ^\n"),
@@ -133,7 +151,7 @@ def wrong_commands():
 def random_commands_do_no_harm():
     random = Random(7)
     words = ["print", "p", "step", "b", "d", "until", "list", "where", "xb", "x[", "v3", "m9", "s", "[", "]", ":", ",", "0",
-             "17", "-1", "99999999999999999999", "all", "hex", "\t", "\x7f", "é", "a.tsim:9", "xb[0:", "c", "dmas"]
+             "17", "-1", "watch ", "unwatch ", "break ", " if ", "s1 == 4", "in", "in[0]", "<=", "vmem:0..64", "..", "hbm:", "xb[0:8,0:8]", "99999999999999999999", "all", "hex", "\t", "\x7f", "é", "a.tsim:9", "xb[0:", "c", "dmas"]
     lines = ["".join(random.choice(words) + random.choice(["", " "]) for _ in range(random.randint(1, 6)))
              for _ in range(600)]
     code, out, err = run("debug", HERE / "a.tsim", stdin="\n".join(lines) + "\n")
@@ -149,7 +167,7 @@ def the_debugger_ends_with_its_input_and_with_quit():
     out, err = debug("step", "dmas")  # with a DMA under way
     assert (out[-1][:7], err) == ("line 6:", ""), (out, err)
     out, err = debug("help")
-    assert len(out) == 15 and out[0].startswith("step      s  [N]"), out
+    assert len(out) == 20 and out[0].startswith("step      s  [N]"), out
 
 
 @test
@@ -249,6 +267,91 @@ def lines_of_included_files_have_their_names():
     code, out, err = run("debug", path, stdin="break bump.tsim:3\nc\nwhere\ndmas\nbreak b.tsim:13\nc\nc\ndmas\n")
     assert code == 0 and ", b.tsim:7: dma xb" in out and ", lib/bump.tsim:3: vadd.f32 v3" in out, (out, err)
     assert "b.tsim:12: dma y" in out, out
+
+
+NAMED = """.param ROWS = 16
+.param EPS = 0.5
+.tensor x hbm f32[16,128]{1,0:T(8,128)} in iota
+.tensor xb vmem f32[16,128]{1,0:T(8,128)}
+.tensor y hbm f32[16,128]{1,0:T(8,128)} out
+.sem in, out[2]
+.reg row = s1
+.reg acc = v3
+.macro bump V, BY
+        vadd.f32 V, V, BY
+.end
+        dma xb <- x, in
+        wait in
+.loop row = 0, ROWS, 8
+        vld acc, xb[row, 0]
+        bump acc, 1.0
+        vst xb[row, 0], acc
+.end
+        dma y <- xb, out[1]
+        wait out[1]
+.for I = 0, 2
+.reg part = v[I + 8]
+        vmov part, I + 7.0
+.end
+"""
+
+
+def named(*commands):
+    (HERE / "n.tsim").write_text(NAMED)
+    code, out, err = run("debug", HERE / "n.tsim", stdin="".join(c + "\n" for c in commands))
+    assert (code, err) == (0, ""), (code, out, err)
+    return out.split("\n")[1:-1]
+
+
+@test
+def names_of_the_program_are_printed():
+    out = named("until 480", "print row", "print ROWS", "print EPS", "print in", "print out", "print out[1]", "p x[3, 0:3]")
+    assert out[0].startswith("cycle 480, line 17: "), out   # the wait ended at 411
+    assert out[1:8] == ["s1 = 0 (0x00000000)", "ROWS = 16", "EPS = 0.5", "in[0]            0", "out[0]           0",
+                        "out[1]           0", "out[1]           0"], out
+    assert out[9].split() == ["[3,:]", "384", "385", "386"], out
+    assert named("until 480", "print acc") == named("until 480", "print v3")
+    out = named("break 23", "c", "c", "p part", "s", "p part")              # the same name, two registers
+    assert "vmov v9, 8.0" in out[3] and out[13].startswith("all 1,024 words: 0 to 0"), out
+    assert out[-1].startswith("all 1,024 words: 8 to 8"), out
+
+
+@test
+def a_breakpoint_on_a_macro_and_with_a_condition():
+    out = named("break bump", "c", "c")
+    assert [line.split(": ")[0] for line in out[1:]] == ["cycle 470, line 10", "cycle 487, line 10"], out
+    for condition, times in (("row == 8", 1), ("s1==8", 1), ("row != 8", 1), ("0 < row", 1), ("row >= ROWS", 0), ("row<=8", 2),
+                             ("in > 0", 0), ("out[1] == 0", 2), ("row < 0x10", 2), ("-1 < row", 2)):
+        out = named(f"break 17 if {condition}", *["c"] * 3)
+        assert sum(", line 17: " in line for line in out) == times, (condition, out)
+    assert named("break 17 if row <= ROWS")[0] == "1  line 17 if s1 <= 16"
+    assert len(named("break 17", "break 17 if row == 8", "break 17 if s1 == 8")) == 1 + 2 + 2
+    includer()
+    code, out, err = run("debug", HERE / "b.tsim", "-b", "bump if s1 == 8", stdin="p s1\n")
+    assert code == 0 and ", lib/bump.tsim:2: vld v3" in out and "s1 = 8 " in out, (code, out, err)
+    code, out, err = run("debug", HERE / "b.tsim", "-b", "lib/bump.tsim:4", stdin="")
+    assert code == 0 and ", lib/bump.tsim:4: vst xb" in out, (code, out, err)
+
+
+@test
+def a_watch_says_who_wrote():
+    out = named("watch xb[8:16, 0:128]", "c", "c", "c")
+    assert out[0] == "1  bytes 4,096 to 8,191 of vmem", out
+    assert re.match(r"watch 1: at cycle \d+, line 12, bytes .* of vmem were written by dma xb\[0:\+16, ", out[1]), out
+    assert out[4].startswith("watch 1: at cycle ") and ", line 17, bytes 4,096 to 8,191 of vmem were written by vst" in out[4], out
+    assert out[-1].endswith("the program has ended") and len(out) == 7, out
+    out = named("watch vmem:0..4", "c", "c", "unwatch 1", "c")
+    assert ", line 12, " in out[1] and ", line 17, bytes 0 to 4,095 " in out[4] and out[6] == "no watches", out
+    out = named("watch y[9, 3]", "c")
+    assert out[0] == "1  bytes 12,812 to 12,815 of hbm" and ", line 19, bytes " in out[1], out
+    (HERE / "c.tsim").write_text(PROGRAM.replace("dma y <- xb, out", "dma y[:, 0:64] <- xb[:, 0:64], out"))
+    for slice_, hit in ("y[0:16, 64:128]", False), ("y[0:16, 63:64]", True), ("y[15, 0]", True):
+        code, out, err = run("debug", HERE / "c.tsim", stdin=f"watch {slice_}\nc\n")
+        assert code == 0 and ("watch 1: at cycle" in out) == hit, (slice_, out, err)
+    out = named("watch vmem:8192..9000", "watch x", "c")                        # nobody writes there
+    assert out[-1].endswith("the program has ended"), out
+    code, out, err = run("debug", HERE / "n.tsim", stdin="watch xb\n" * 17)
+    assert "there are 16 watches already" in err, err
 
 
 @test

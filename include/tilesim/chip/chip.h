@@ -39,6 +39,11 @@ typedef struct {
     /* What is told of bundles and stalls from here on is of that core; at first it is core 0. Cores run ahead
      * of each other: only what is told of one core is in order of time. */
     void (*core)(void *self, int core);
+    /* Before the bundle of a store, or the completion of a transfer, is told: which bytes it writes. Of a transfer:
+     * the elements of the destination of its plan. */
+    void (*stored)(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first, int64_t end,
+                   int64_t cycle);
+    void (*moved)(void *self, int transfer, const ts_plan *plan, const ts_space *space, int64_t cycle);
 } ts_chip_observer;
 
 typedef struct {

@@ -51,6 +51,20 @@ typedef struct {
     ts_program_check text;
 } ts_program_report;
 
+/* A .reg, known from that bundle on; the same name can be given again elsewhere. */
+typedef struct {
+    const char *name;
+    ts_operand_kind kind;
+    int reg, bundle;
+} ts_program_alias;
+
+/* A .macro and the lines of its body, end_line excluded. */
+typedef struct {
+    const char *name;
+    const ts_source *source;
+    int first_line, end_line;
+} ts_program_macro;
+
 typedef struct {
     ts_code code;
     const ts_tensor_use *uses; /* [code.tensor_count] */
@@ -58,6 +72,9 @@ typedef struct {
     const ts_param *params;
     const ts_program_check *checks;
     const ts_program_report *reports;
+    int alias_count, macro_count; /* in the order of the text */
+    const ts_program_alias *aliases;
+    const ts_program_macro *macros;
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
     bool includes;                      /* other files: a line alone says too little */
 } ts_program;

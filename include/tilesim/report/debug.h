@@ -13,7 +13,12 @@ void ts_report_transferred(const ts_program *program, int transfer, const ts_dma
 
 /* The bundle that issues next, and why it has not. */
 void ts_report_where(const ts_session *session, ts_text *out);
-void ts_report_semaphores(ts_session *session, ts_text *out);
+/* `count` of them from number `first` on. */
+void ts_report_semaphores(ts_session *session, int first, int count, ts_text *out);
+void ts_report_param(const ts_param *param, ts_text *out);
+/* Who wrote to a watch, if the session stands behind that; and all watches. */
+void ts_report_hit(const ts_session *session, ts_text *out);
+void ts_report_watches(const ts_session *session, ts_text *out);
 void ts_report_transfers(ts_session *session, ts_text *out);
 /* The lines of the program around the next bundle. */
 void ts_report_source(const ts_session *session, int around, ts_text *out);

@@ -1,0 +1,75 @@
+/* Bytes that are watched. */
+#include "watch.h"
+
+#include "tilesim/base/number.h"
+#include "tilesim/layout/shape.h"
+
+enum { WORD = 64 };
+
+bool watch_new(ts_error *err, watch *w, const ts_space *space, int64_t first, int64_t end) {
+    if (end - first > TS_WATCH_BYTES) {
+        return ts_error_set(err, TS_ERROR_INPUT, "%lld bytes from the first to the last, expected at most %d",
+                            (long long)(end - first), TS_WATCH_BYTES);
+    }
+    ts_arena *arena = ts_arena_new();
+    *w = (watch){.arena = arena, .space = space, .first = first, .end = end};
+    w->bytes = TS_NEW_ARRAY(arena, uint64_t, (end - first) / WORD + 1);
+    return true;
+}
+
+void watch_free(watch *w) {
+    if (w->arena) ts_arena_free(w->arena);
+    *w = (watch){0};
+}
+
+void watch_add(watch *w, int64_t first, int64_t end) {
+    for (int64_t at = first - w->first; at < end - w->first; at++) {
+        w->bytes[at / WORD] |= UINT64_C(1) << (at % WORD);
+    }
+}
+
+bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t end) {
+    if (!w->arena || space != w->space) return false;
+    first = first > w->first ? first : w->first;
+    end = end < w->end ? end : w->end;
+    for (int64_t at = first - w->first; at < end - w->first; at++) {
+        if (w->bytes[at / WORD] >> (at % WORD) & 1) return true;
+    }
+    return false;
+}
+
+/* ---- The runs of a plan ---- */
+
+typedef struct {
+    bool source;
+    int element_bits;
+    watch_run *run;
+    void *self;
+} walker;
+
+static int64_t step_of(const walker *w, const ts_plan_loop *loop) {
+    return w->source ? loop->src_bits : loop->dst_bits;
+}
+
+static bool walk_loops(const walker *w, const ts_plan_loop *loops, int count, int64_t at) {
+    int64_t bits = w->element_bits;
+    if (count == 1 && step_of(w, loops) == bits) { /* neighbours */
+        bits *= loops->extent;
+        count = 0;
+    }
+    if (count == 0) return w->run(w->self, at / 8, ts_ceil_div(at + bits, 8));
+    for (int64_t i = 0; i < loops->extent; i++) {
+        if (!walk_loops(w, loops + 1, count - 1, at + i * step_of(w, loops))) return false;
+    }
+    return true;
+}
+
+bool watch_walk(const ts_plan *plan, bool source, watch_run *run, void *self) {
+    walker w = {source, (source ? plan->src : plan->dst).shape->element_bits, run, self};
+    ts_plan_box box;
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_get_box(plan, n, &box);
+        if (!walk_loops(&w, box.loops, box.loop_count, source ? box.src_bits : box.dst_bits)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,25 @@
+/* Private to sessions: bytes that are watched. */
+#ifndef SIM_RUN_WATCH_H
+#define SIM_RUN_WATCH_H
+
+#include "tilesim/run/session.h"
+
+typedef struct {
+    ts_arena *arena; /* NULL: there is no such watch */
+    const ts_space *space;
+    ts_space_kind kind;
+    int64_t first, end; /* bytes */
+    uint64_t *bytes;    /* a bit each, from `first` on */
+} watch;
+
+/* Nothing is watched yet. Refused: too far from first to end. */
+bool watch_new(ts_error *err, watch *w, const ts_space *space, int64_t first, int64_t end);
+void watch_free(watch *w);
+void watch_add(watch *w, int64_t first, int64_t end);
+bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t end);
+
+/* Told of the bytes of each run of neighbours on one side of a plan; false: enough. */
+typedef bool watch_run(void *self, int64_t first, int64_t end);
+bool watch_walk(const ts_plan *plan, bool source, watch_run *run, void *self);
+
+#endif
