@@ -5,7 +5,7 @@
 #include "mover.h"
 #include "tilesim/layout/convert.h"
 
-enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16 };
+enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
 
 static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
     uint64_t value = 0;
@@ -111,6 +111,14 @@ static bool is_whole_bytes(const ts_mover *m, const ts_plan_box *box) {
     return (bits & 7) == 0 && stored;
 }
 
+/* The lines of a row of the source that comes later. */
+static void prefetch_row(const ts_mover *m, int64_t src_bit, const ts_plan_loop *row) {
+    const uint8_t *src = m->src.bytes + src_bit / 8 + m->ahead_bytes;
+    int64_t step = llabs(row->src_bits) / 8;
+    int64_t every = step > 0 && step < LINE_OF_MEMORY ? LINE_OF_MEMORY / step : 1;
+    for (int64_t i = 0; i < row->extent; i += every) __builtin_prefetch(src + i * row->src_bits / 8, 0, 2);
+}
+
 void ts_move_elements(const ts_mover *m, const ts_plan_box *box) {
     int row_loop = pick_row(box);
     ts_plan_loop row =
@@ -118,6 +126,7 @@ void ts_move_elements(const ts_mover *m, const ts_plan_box *box) {
     int64_t at[TS_PLAN_MAX_LOOPS] = {0}, src = box->src_bits, dst = box->dst_bits;
     bool bytes = is_whole_bytes(m, box);
     for (;;) {
+        if (m->ahead_bytes) prefetch_row(m, src, &row);
         if (bytes)
             row_of_bytes(m, src, dst, &row);
         else
