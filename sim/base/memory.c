@@ -21,12 +21,57 @@ static int64_t number_in(const char *path) {
     return read ? (int64_t)strtoll(text, NULL, 10) : 0;
 }
 
+/* Of the group at `path` below `mount`/`folder` and of those around it, each of which limits it. */
+static int64_t group_limit(const char *mount, const char *folder, const char *path, const char *file) {
+    enum { PATH_BYTES = 1024, NAME_BYTES = 64 };
+    char name[PATH_BYTES];
+    int length = snprintf(name, sizeof name - NAME_BYTES, "%s%s%s", mount, folder, path);
+    int64_t bytes = INT64_MAX;
+    if (length < 0 || length >= PATH_BYTES - NAME_BYTES) return bytes;
+    for (size_t top = strlen(mount) + strlen(folder);;) {
+        size_t end = strlen(name);
+        snprintf(name + end, NAME_BYTES, "/%s", file);
+        bytes = least(bytes, number_in(name));
+        while (end > top && name[end - 1] != '/') end--;
+        if (end <= top) return bytes;
+        name[end - 1] = '\0';
+    }
+}
+
+/* Is "memory" one of "cpu,memory"? */
+static bool has_memory(const char *controllers) {
+    for (const char *at = controllers; (at = strstr(at, "memory")) != NULL; at++) {
+        char before = at > controllers ? at[-1] : ',', behind = at[sizeof "memory" - 1];
+        if (before == ',' && (behind == ',' || behind == '\0')) return true;
+    }
+    return false;
+}
+
+/* Lines are NUMBER:CONTROLLERS:PATH; v2 has no controllers. */
+int64_t ts_memory_group(const char *groups, const char *mount) {
+    char line[2048];
+    int64_t bytes = INT64_MAX;
+    FILE *file = fopen(groups, "r");
+    bytes = least(bytes, group_limit(mount, "", "", "memory.max"));
+    bytes = least(bytes, group_limit(mount, "/memory", "", "memory.limit_in_bytes"));
+    while (file && fgets(line, sizeof line, file)) {
+        char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path) continue;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (controllers[1] == '\0') bytes = least(bytes, group_limit(mount, "", path, "memory.max"));
+        if (has_memory(controllers + 1))
+            bytes = least(bytes, group_limit(mount, "/memory", path, "memory.limit_in_bytes"));
+    }
+    if (file) fclose(file);
+    return bytes;
+}
+
 int64_t ts_memory_host(void) {
     int64_t bytes = INT64_MAX, pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     struct rlimit limit;
     if (pages > 0 && page > 0 && ts_mul(pages, page, &pages)) bytes = pages;
-    bytes = least(bytes, number_in("/sys/fs/cgroup/memory.max"));
-    bytes = least(bytes, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    bytes = least(bytes, ts_memory_group("/proc/self/cgroup", "/sys/fs/cgroup"));
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < INT64_MAX)
         bytes = least(bytes, (int64_t)limit.rlim_cur);
     return bytes / 5 * 4;

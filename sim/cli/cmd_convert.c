@@ -54,9 +54,13 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
                ts_host_unpack(err, line->arena, path, (const uint8_t *)bytes, (int64_t)length, from, threads,
                               array);
     }
-    ts_host_expect expect = {0};
+    int64_t most;
+    if (!cli_max_memory(err, line, &most)) return false;
+    size_t limit = (uint64_t)most < TS_HOST_LIMIT_BYTES ? (size_t)most : TS_HOST_LIMIT_BYTES;
+    ts_host_expect expect = {.limit_bytes = limit}; /* of what is read in part, too */
     if (to && to->layout) {
-        expect = (ts_host_expect){.has_dtype = true,
+        expect = (ts_host_expect){.limit_bytes = limit,
+                                  .has_dtype = true,
                                   .dtype = to->dtype,
                                   .has_dims = true,
                                   .rank = to->layout->rank,

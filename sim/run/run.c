@@ -188,8 +188,32 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     return parts->chip != NULL;
 }
 
-/* Inputs and outputs: the array of the file, and where it lies, under --check with as many bits beside it.
- * What a program keeps for itself takes memory only where it is touched. */
+/* HBM that a program keeps for itself takes memory only if a transfer reaches it. */
+static bool is_touched(const ts_program *program, int tensor) {
+    const ts_code *code = &program->code;
+    bool touched = program->uses[tensor].role != TS_ROLE_SCRATCH || code->tensors[tensor].space != TS_SPACE_HBM;
+    for (int i = 0; i < code->transfer_count && !touched; i++)
+        touched = code->transfers[i].source.tensor == tensor || code->transfers[i].destination.tensor == tensor;
+    return touched;
+}
+
+/* Bytes of the arrays beside the memories: what a file holds, the same converted, and what is saved. */
+static bool array_bytes(const ts_run_request *request, const ts_program *program, int tensor, int64_t *out) {
+    const char *name = program->code.tensors[tensor].name, *path = program->uses[tensor].file;
+    int64_t each = program->code.tensors[tensor].shape->unpadded_bytes;
+    uint64_t file = 0;
+    *out = is_saved(request, name) ? each : 0;
+    for (int k = 0; k < request->input_count; k++)
+        if (strcmp(request->inputs[k].name, name) == 0) path = request->inputs[k].value;
+    if (!path) return true;
+    enum { HEADER = 1 << 16 };
+    bool known = !strstr(path, ".safetensors") && ts_file_size(NULL, path, &file);
+    bool same = !known || (file >= (uint64_t)each && file - (uint64_t)each <= HEADER);
+    return ts_add(*out, same ? each : (int64_t)file, out) &&
+           (same ? !request->convert || ts_add(*out, each, out) : ts_add(*out, each, out));
+}
+
+/* Tensors where they lie, under --check with as many bits beside them, and their arrays. */
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *request,
                          const ts_program *program) {
     const ts_code *code = &program->code;
@@ -198,10 +222,10 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *r
     }
     ts_memory_part *parts = TS_NEW_ARRAY(arena, ts_memory_part, code->tensor_count + 1);
     for (int i = 0; i < code->tensor_count; i++) {
-        int64_t values = code->tensors[i].bytes, file = code->tensors[i].shape->unpadded_bytes;
-        bool good = (!request->check || ts_mul(values, 2, &values)) && ts_add(values, file, &values);
-        bool scratch = program->uses[i].role == TS_ROLE_SCRATCH;
-        parts[i] = (ts_memory_part){code->tensors[i].name, scratch ? 0 : good ? values : INT64_MAX};
+        int64_t values = is_touched(program, i) ? code->tensors[i].bytes : 0, arrays;
+        bool good = (!request->check || ts_mul(values, 2, &values)) &&
+                    array_bytes(request, program, i, &arrays) && ts_add(values, arrays, &values);
+        parts[i] = (ts_memory_part){code->tensors[i].name, good ? values : INT64_MAX};
     }
     return ts_memory_check(err, parts, code->tensor_count, request->max_memory_bytes);
 }

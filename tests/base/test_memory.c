@@ -1,8 +1,11 @@
 /* Estimates of memory: sizes as text, and parts that fit or do not. */
 #include "tests/support/test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tilesim/base/memory.h"
 
@@ -66,11 +69,61 @@ static void host(void **state) {
     setrlimit(RLIMIT_AS, &old);
 }
 
+static void put(const char *folder, const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A group's own limit and those of the groups around it; of v1 only where memory is a controller. */
+static void groups(void **state) {
+    (void)state;
+    char folder[] = "/tmp/test_memory_XXXXXX", path[256];
+    static const char *const folders[] = {"/memory", "/memory/a", "/a", "/a/b"};
+    static const struct {
+        const char *groups;
+        int64_t expect;
+    } rows[] = {
+        {"", 9000},
+        {"0::/\n", 9000},
+        {"0::/a\n", 7000},
+        {"0::/a/b\n", 5000},
+        {"0::/a/b/c", 5000},
+        {"3:cpu,memory:/a\n0::/\n", 3000},
+        {"3:memory,cpu:/a\n", 3000},
+        {"3:memory:/a/gone\n", 3000},
+        {"3:memory2,mymemory:/a\n", 9000},
+        {"nothing\nof:it\n", 9000},
+    };
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, folders[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    assert_true(ts_memory_group("/no/file", folder) == INT64_MAX);
+    put(folder, "/memory/memory.limit_in_bytes", "9000\n");
+    put(folder, "/memory/a/memory.limit_in_bytes", "3000\n");
+    put(folder, "/memory.max", "max\n");
+    put(folder, "/a/memory.max", "7000\n");
+    put(folder, "/a/b/memory.max", "5000\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put(folder, "/groups", rows[i].groups);
+        snprintf(path, sizeof path, "%s/groups", folder);
+        assert_int_equal(ts_memory_group(path, folder), rows[i].expect);
+    }
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(checks),
         cmocka_unit_test(host),
+        cmocka_unit_test(groups),
     };
     return cmocka_run_group_tests_name("base/memory", tests, NULL, NULL);
 }

@@ -74,6 +74,11 @@ def memory_is_checked_before_a_byte_is_read(path):
                          "--max-memory", "4MiB")
     assert code == 1 and "the input 765.8 KiB" in error and "its buffer 3.4 MiB" in error, error
     expect(["convert", DIGITS, path / "x.bin", "--to", "f32[1000,784]{1,0:T(8,128)}", "--max-memory", "5MiB"], out="")
+    head = b'{"a":{"dtype":"U8","shape":[10000000],"data_offsets":[0,10000000]}}'
+    (path / "a.safetensors").write_bytes(struct.pack("<Q", len(head)) + head + bytes(10_000_000))
+    code, _, error = run("convert", f"{path}/a.safetensors:a", path / "x.npy", "--max-memory", "9MiB")
+    assert code == 1 and "tensor 'a' has more than 9437184 bytes" in error, error
+    expect(["convert", f"{path}/a.safetensors:a", path / "x.npy", "--max-memory", "10MiB"], out="")
     code, _, error = run("convert", DIGITS, path / "x.npy", "--max-memory", "much")
     assert code == 2 and "--max-memory is 'much', expected a size such as 4GiB or 512MiB" in error, error
 

@@ -199,9 +199,19 @@ def many_names():
 @test
 def memory_of_a_run():
     tensors = program(".tensor x hbm f32[100000,10000] in zeros\n.tensor y hbm f32[2] out\n.tensor t vmem f32[2]")
-    fails([*tensors, "--max-memory", "1GiB"], "needs about 7.5 GiB of memory, more than --max-memory, which is "
-          "1.0 GiB: x 7.5 GiB, y 16 B")
+    fails([*tensors, "--max-memory", "1GiB"], "needs about 3.7 GiB of memory, more than --max-memory, which is "
+          "1.0 GiB: x 3.7 GiB, y 8 B, t 8 B")
+    fails([*tensors, "--check", "--max-memory", "1GiB"], "needs about 7.5 GiB of memory")
+    fails([*tensors, "-o", "x=x.npy", "--max-memory", "1GiB"], "needs about 7.5 GiB of memory")
     works([*tensors, "--max-memory", "1GiB", "--time-only"])
+    # Scratch that a transfer reaches; a file that is converted is there twice.
+    scratch = ".tensor x hbm f32[1000,1000]\n.tensor v vmem f32[8,128]\n.sem s\n"
+    works([*program(scratch + "nop"), "--max-memory", "1MiB"])
+    fails([*program(scratch + "dma v <- x[0:8, 0:128], s\nwait s"), "--max-memory", "1MiB"], "x 3.8 MiB, v 4.0 KiB")
+    digits = Path(__file__).parent.parent / "data/digits_1000_u8.npy"
+    whole = program(".tensor x hbm bf16[1000,784] in\nnop")
+    fails([*whole, "-i", f"x={digits}", "--max-memory", "3MiB"], "needs about 3.7 MiB of memory")
+    works([*whole, "-i", f"x={digits}", "--max-memory", "4MiB"])
 
 
 if __name__ == "__main__":
