@@ -149,8 +149,9 @@ static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
 }
 
 static void report_input(const ts_chip *chip, const ts_transfer *what, int64_t cycle) {
-    ts_finding *f = ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, ts_place_of_transfer(what),
-                                    (ts_place){0}, cycle);
+    ts_place where = ts_place_of_transfer(what);
+    ts_finding *f =
+        ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, where, (ts_place){0}, cycle);
     if (f)
         ts_finding_describe(f, "this DMA writes to '%s', which is an input and not inout",
                             chip->code->tensors[what->destination.tensor].name);
@@ -377,7 +378,8 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
         left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
     if (chip->observer && chip->observer->moved) {
-        chip->observer->moved(chip->observer->self, f->transfer, f->plan, space_of(f->by, &what->destination), cycle);
+        const ts_space *space = space_of(f->by, &what->destination);
+        chip->observer->moved(chip->observer->self, f->transfer, f->plan, space, cycle);
     }
     if (chip->observer && chip->observer->transferred) {
         chip->observer->transferred(chip->observer->self, f->transfer, &result);
@@ -477,7 +479,8 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     own->accounts = TS_NEW_ARRAY(chip->arena, semaphore_account, chip->code->semaphore_count);
-    own->ports = (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
+    own->ports = (ts_core_ports){
+        .chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
     if (chip->config->sanitize) watch(own);
     if (chip->observer && chip->observer->stored) own->ports.accessed = forward_accessed;
@@ -591,8 +594,8 @@ static bool deadlock(ts_error *err, const ts_chip *chip) {
 static bool too_long(ts_error *err, const ts_core *core, int64_t cycle, int64_t max_cycles) {
     char text[TS_ERROR_TEXT_BYTES / 2];
     const ts_instruction *loop = ts_core_loop(core, text, sizeof text);
-    ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles%s%s", (long long)max_cycles,
-                 loop ? ": " : "", text);
+    ts_error_set(err, TS_ERROR_FAULT, "the program has not halted after %lld cycles%s%s",
+                 (long long)max_cycles, loop ? ": " : "", text);
     return fault_at(err, cycle, loop ? loop->source : NULL, loop ? loop->line : 0, loop ? loop->column : 0);
 }
 

@@ -27,8 +27,8 @@ void left_transfer(ts_findings *findings, const ts_transfer *what, int core, int
     ts_finding *f = ts_findings_add(findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
     char text[32];
     if (f)
-        ts_finding_describe(f, "the program%s ended at cycle %lld, when this DMA was under way", of_core(core, text),
-                            (long long)end);
+        ts_finding_describe(f, "the program%s ended at cycle %lld, when this DMA was under way",
+                            of_core(core, text), (long long)end);
 }
 
 /* If as much was taken as transfers sent, it was not they that were forgotten. */

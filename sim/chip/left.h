@@ -1,4 +1,4 @@
-/* Private to the chip: what a program leaves at its end: transfers under way and semaphores that are not 0. */
+/* Private to the chip: transfers under way, and semaphores that are not 0, when a program ends. */
 #ifndef SIM_CHIP_LEFT_H
 #define SIM_CHIP_LEFT_H
 

@@ -199,8 +199,10 @@ typedef struct {
     bool other_core; /* than that of the transfer */
 } culprit;
 
-static void report(ts_races *races, const culprit *c, race_transfer *other, bool other_writes, int64_t cycle) {
-    ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, ts_place_of_transfer(other->what), cycle);
+static void report(ts_races *races, const culprit *c, race_transfer *other, bool other_writes,
+                   int64_t cycle) {
+    ts_place place = ts_place_of_transfer(other->what);
+    ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, place, cycle);
     if (!f) return;
     const ts_slice *slice = other_writes ? &other->what->destination : &other->what->source;
     ts_finding_describe(f, "%s %s bytes of '%s' that a DMA %s%s, %s", c->who,

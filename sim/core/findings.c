@@ -19,7 +19,9 @@ bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding) {
 
 int ts_findings_count(const ts_findings *findings, bool warns) {
     int count = 0;
-    for (int i = 0; i < findings->count; i++) count += ts_finding_warns(findings, &findings->list[i]) == warns;
+    for (int i = 0; i < findings->count; i++) {
+        count += ts_finding_warns(findings, &findings->list[i]) == warns;
+    }
     return count;
 }
 

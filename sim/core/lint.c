@@ -1,8 +1,8 @@
-/* What the sanitizer warns of: registers that are read and never written, and addresses made of numbers that did
- * not fit in 32 bits.
+/* What the sanitizer warns of: registers that are read and never written, and addresses made of numbers that
+ * did not fit in 32 bits.
  *
- * All registers are 0 at the start, and programs count on it: a scalar that some instruction writes may be read
- * before. A vreg or vmask is held to be forgotten there. */
+ * All registers are 0 at the start, and programs count on it: a scalar that some instruction writes may be
+ * read before. A vreg or vmask is held to be forgotten there. */
 #include "state.h"
 
 struct core_lint {
@@ -49,7 +49,8 @@ static bool only_merges(const ts_instruction *instruction, const ts_register_use
 }
 
 static void check_read(const ts_core *core, const ts_instruction *instruction, ts_register r) {
-    static const char letters[] = {[TS_OPERAND_SREG] = 's', [TS_OPERAND_VREG] = 'v', [TS_OPERAND_VMASK] = 'm'};
+    static const char letters[] = {
+        [TS_OPERAND_SREG] = 's', [TS_OPERAND_VREG] = 'v', [TS_OPERAND_VMASK] = 'm'};
     bool *written = &core->lint->written[core_register_index(core, r)];
     if (*written) return;
     *written = true; /* told once */
@@ -79,9 +80,9 @@ static void check_registers(const ts_core *core, const ts_bundle *bundle) {
 
 static void check_address(const ts_core *core, const ts_instruction *instruction, int sreg) {
     const ts_instruction *origin = sreg >= 0 ? core->lint->wrapped[sreg] : NULL;
-    ts_finding *f = origin ? ts_findings_add(core->setup.findings, TS_FINDING_WRAPPED, ts_place_of(instruction),
-                                             ts_place_of(origin), core->now)
-                           : NULL;
+    if (!origin) return;
+    ts_finding *f = ts_findings_add(core->setup.findings, TS_FINDING_WRAPPED, ts_place_of(instruction),
+                                    ts_place_of(origin), core->now);
     if (!f) return;
     ts_finding_describe(f, "%s depends on s%d, a number that did not fit in 32 bits: it is %d",
                         ts_opcode_get(instruction->opcode)->mnemonic, sreg, (int32_t)core->sregs[sreg]);
@@ -141,7 +142,8 @@ static const ts_instruction *wraps(const ts_core *core, const ts_instruction *in
     for (int i = 1; i < instruction->operand_count && hands_on(instruction->opcode); i++) {
         const ts_operand *o = &instruction->operands[i];
         known = value_of(core, o, &values[i]) && known;
-        if (o->kind == TS_OPERAND_SREG && core->lint->wrapped[o->as.reg]) origin = core->lint->wrapped[o->as.reg];
+        const ts_instruction *theirs = o->kind == TS_OPERAND_SREG ? core->lint->wrapped[o->as.reg] : NULL;
+        origin = theirs ? theirs : origin;
     }
     return known && !fits(instruction->opcode, values[1], values[2]) ? instruction : origin;
 }

@@ -1,8 +1,8 @@
 /* Loops that never end: which one the core is in, and when that is certain.
  *
- * Control depends on scalars, SMEM and semaphores alone. When all are as they were at an earlier branch back, and
- * nothing came in from vectors, memory or transfers meanwhile, all goes on as before. The state of a branch back is
- * kept at every power of two of them (Brent 1980), and compared with an eighth of those that follow.
+ * Control depends on scalars, SMEM and semaphores alone. When all are as they were at an earlier branch back,
+ * and nothing came in from vectors, memory or transfers meanwhile, all goes on as before. The state of a branch
+ * back is kept at every power of two of them (Brent 1980), and compared with an eighth of those that follow.
  *
  * Loops whose state changes are given up after a bound on the work between two transfers. */
 #include <inttypes.h>
@@ -125,8 +125,9 @@ static void describe(const ts_core *core, const core_op *branch, char *text, siz
     bool far = head->source != i->source && head->source;
     char digits[32];
     ts_register_use use;
+    int line = core->setup.code->bundles[branch->target].line;
     int at = snprintf(text, bytes, "this branch back to %s%sline %d was taken %s times",
-                      far ? head->source->name : "", far ? ", " : "", core->setup.code->bundles[branch->target].line,
+                      far ? head->source->name : "", far ? ", " : "", line,
                       ts_text_group_digits(digits, times_taken(core, branch)));
     ts_instruction_registers(core->setup.code, i, &use);
     for (int k = 0; k < use.read_count && at >= 0 && (size_t)at < bytes; k++) {
@@ -146,7 +147,8 @@ const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes
 /* ---- Whether it ends ---- */
 
 static void keep(core_loops *loops, ts_core *core, int end) {
-    size_t sregs = (size_t)core->setup.config->limits.sregs, semaphores = (size_t)core->setup.code->semaphore_count;
+    size_t sregs = (size_t)core->setup.config->limits.sregs;
+    size_t semaphores = (size_t)core->setup.code->semaphore_count;
     loops->end = end;
     loops->compared_until = loops->visits + loops->visits / WINDOW_PART;
     memcpy(loops->sregs, core->sregs, sregs * sizeof *loops->sregs);

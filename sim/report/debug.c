@@ -9,7 +9,8 @@
 
 /* ---- Events ---- */
 
-static void add_head(ts_text *out, const ts_program *program, int64_t cycle, const ts_source *source, int line) {
+static void add_head(ts_text *out, const ts_program *program, int64_t cycle, const ts_source *source,
+                     int line) {
     enum { PLACE = 23 }; /* columns, where files have names */
     char number[32];
     if (!program->includes) {

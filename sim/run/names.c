@@ -11,7 +11,10 @@ static bool same(const char *name, const char *text, size_t length) {
 /* v12, m0 or s3 of those that the machine has. */
 static bool find_register(const ts_isa_limits *limits, const char *text, size_t length, ts_name *found) {
     char letter = length > 1 ? *text : '\0';
-    int most = letter == 'v' ? limits->vregs : letter == 'm' ? limits->vmasks : letter == 's' ? limits->sregs : 0;
+    int most = letter == 'v'   ? limits->vregs
+               : letter == 'm' ? limits->vmasks
+               : letter == 's' ? limits->sregs
+                               : 0;
     int reg = 0;
     for (size_t i = 1; i < length; i++) {
         if (!isdigit((unsigned char)text[i]) || reg >= most) return false;
@@ -24,7 +27,8 @@ static bool find_register(const ts_isa_limits *limits, const char *text, size_t 
 }
 
 /* The last of the name before the bundle that issues next, or the first behind it. */
-static bool find_alias(const ts_program *program, int bundle, const char *text, size_t length, ts_name *found) {
+static bool find_alias(const ts_program *program, int bundle, const char *text, size_t length,
+                       ts_name *found) {
     const ts_program_alias *best = NULL;
     for (int i = 0; i < program->alias_count; i++) {
         const ts_program_alias *a = &program->aliases[i];
@@ -53,7 +57,8 @@ ts_name ts_session_name(const ts_session *session, const char *text, size_t leng
         find_alias(program, bundle, text, length, &found))
         return found;
     for (int i = 0; i < program->code.tensor_count; i++) {
-        if (same(program->code.tensors[i].name, text, length)) return (ts_name){.kind = TS_NAME_TENSOR, .index = i};
+        if (same(program->code.tensors[i].name, text, length))
+            return (ts_name){.kind = TS_NAME_TENSOR, .index = i};
     }
     for (int i = 0; i < program->param_count; i++) {
         if (same(program->params[i].name, text, length)) return (ts_name){.kind = TS_NAME_PARAM, .index = i};

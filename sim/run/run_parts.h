@@ -18,7 +18,8 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
 bool run_reports(ts_error *err, const ts_program *program, const ts_check *checks,
                  const ts_run_tensor *tensors, double *results);
 
-/* For the sanitizer: which tensors have one of the roles (bits), and which elements of outputs were never written. */
+/* For the sanitizer: which tensors have one of the roles (bits), and which elements of outputs were never
+ * written. */
 bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles);
 bool find_unwritten(ts_error *err, ts_chip *chip, const ts_program *program, const bool *outputs,
                     ts_findings *findings, int64_t cycle);

@@ -83,8 +83,8 @@ static void see_core(void *self, int core) {
 /* ---- Boxes of tensors ---- */
 
 /* From a box of a tensor to a row-major array. */
-static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session *s, int number, const int64_t *begin,
-                               const int64_t *sizes) {
+static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session *s, int number,
+                               const int64_t *begin, const int64_t *sizes) {
     const ts_tensor *tensor = &s->parts.program->code.tensors[number];
     const ts_shape *shape = tensor->shape;
     ts_space *space = ts_chip_core_space(s->parts.chip, s->followed, tensor->space);
@@ -100,7 +100,8 @@ static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session 
 
 /* ---- Watches ---- */
 
-static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *space, int64_t first, int64_t end) {
+static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *space, int64_t first,
+                      int64_t end) {
     for (int i = 0; i < TS_WATCHES && s->watch_count > 0 && !s->was_hit; i++) {
         if (!watch_meets(&s->watches[i], space, first, end)) {
             continue;
@@ -185,7 +186,8 @@ static bool add_run(void *self, int64_t first, int64_t end) {
     return true;
 }
 
-int ts_session_watch_box(ts_error *err, ts_session *s, int number, const int64_t *begin, const int64_t *sizes) {
+int ts_session_watch_box(ts_error *err, ts_session *s, int number, const int64_t *begin,
+                         const int64_t *sizes) {
     ts_arena *scratch = ts_arena_new();
     ts_space_kind kind = s->parts.program->code.tensors[number].space;
     const ts_plan *plan = plan_box(err, scratch, s, number, begin, sizes);
@@ -223,7 +225,9 @@ const ts_watch_hit *ts_session_hit(const ts_session *s) { return s->was_hit ? &s
 
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){.request = request, .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
+    *s = (ts_session){
+        .request = request,
+        .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
     for (int i = 0; i < TS_CHIP_CORES; i++) {
         s->paces[i].stall = -1;
     }
@@ -347,7 +351,8 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
     pace *own = &s->paces[s->followed];
     int64_t first = own->issued, before = -1;
     bool running = !s->ended;
-    int idle = 0, cores = ts_chip_core_count(s->parts.chip); /* steps without an event: each core may begin to wait */
+    int cores = ts_chip_core_count(s->parts.chip);
+    int idle = 0; /* steps without an event: each core may begin to wait */
     *stop = TS_STOP_END;
     s->was_hit = false;
     while (running) {
@@ -396,5 +401,6 @@ bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, int n
     if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, sizes, array)) {
         return false;
     }
-    return ts_dma_move(err, plan, space, ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length));
+    ts_space *out = ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length);
+    return ts_dma_move(err, plan, space, out);
 }
