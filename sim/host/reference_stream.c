@@ -264,7 +264,7 @@ static void print_dims(const stream *value, char *out, size_t bytes) {
 
 bool ts_stream_common(evaluator *in, const node *place, const stream *a, const stream *b, walk *shared) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
-    int64_t dims[TS_HOST_RANK];
+    int64_t dims[TS_HOST_RANK] = {0};
     for (int i = 1; i <= rank; i++) {
         int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1,
                 right = i <= b->rank ? b->dims[b->rank - i] : 1;
