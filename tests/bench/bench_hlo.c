@@ -1,15 +1,17 @@
 /* How fast HLO text is read: lines alone, and with the audit's tables, next to memcpy of the same bytes; and
- * the memory that this takes. */
+ * the memory that this takes. Of a small module over and over, of one of drawn copies, each another, and of a
+ * file that is given. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "tests/support/random_transfer.h"
 #include "tilesim/base/file.h"
 #include "tilesim/study/audit.h"
 
-enum { CHUNK = 1 << 20, TEXT_BYTES = 256 << 20 };
+enum { CHUNK = 1 << 20, TEXT_BYTES = 256 << 20, SEED = 20251122, LINE = 1 << 10 };
 
 static double seconds(void) {
     struct timespec now;
@@ -61,22 +63,59 @@ static double copy(const char *text, size_t length) {
     return elapsed;
 }
 
-int main(void) {
+static bool is_same_type(const random_transfer *t) {
+    size_t length = strcspn(t->src, "[");
+    return strncmp(t->src, t->dst, length + 1) == 0;
+}
+
+/* A module of CHUNK bytes at most. */
+static size_t draw_module(char *text) {
+    uint64_t seed = SEED;
+    int used = sprintf(text, "HloModule drawn\n\nENTRY %%main () -> f32[] {\n");
+    for (int i = 0; used < CHUNK - LINE; i++) {
+        ts_arena *arena = ts_arena_new();
+        random_transfer t = random_transfer_draw(&seed, arena, 1 << 10, 64 << 20);
+        if (!t.is_slice)
+            used += snprintf(text + used, LINE,
+                             "  %%p.%d = %s parameter(%d)\n  %%copy.%d = %s %s(%%p.%d), "
+                             "metadata={op_name=\"jit(step)/layer_%d/transpose\"}\n",
+                             i, t.src, i, i, t.dst, is_same_type(&t) ? "copy" : "convert", i, i % 64);
+        ts_arena_free(arena);
+    }
+    return (size_t)(used + sprintf(text + used, "}\n\n"));
+}
+
+/* A text over and over, as often as CHUNK takes it. */
+static bool read_text(const char *name, char *text, size_t *length) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     char *file;
-    size_t size, length = 0;
-    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
-    if (!machine || !ts_file_read(&err, arena, "tests/data/hlo/step.txt", CHUNK, &file, &size)) {
-        fprintf(stderr, "bench_hlo: %s\n", err.message);
-        return 1;
-    }
-    char *text = ts_arena_alloc(arena, CHUNK, 1);
-    for (; length + size <= CHUNK; length += size) memcpy(text + length, file, size);
-    printf("%-32s %15s\n", "HLO text, 256 MiB", "");
+    size_t size;
+    bool ok = ts_file_read(&err, arena, name, TEXT_BYTES, &file, &size);
+    if (!ok) fprintf(stderr, "bench_hlo: %s\n", err.message);
+    if (ok && size > CHUNK) size = CHUNK;
+    for (*length = 0; ok && size > 0 && *length + size <= CHUNK; *length += size)
+        memcpy(text + *length, file, size);
+    ts_arena_free(arena);
+    return ok && *length > 0;
+}
+
+static void print_text(const char *what, const ts_machine *machine, const char *text, size_t length) {
+    printf("HLO text, 256 MiB of %s\n", what);
     print("  memcpy", TEXT_BYTES, copy(text, length));
     print("  lines and their parts", TEXT_BYTES, read_lines(text, length));
     print("  audit, all but prices", TEXT_BYTES, audit(machine, text, length));
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "tests/data/hlo/step.txt";
+    ts_arena *arena = ts_arena_new();
+    char *text = ts_arena_alloc(arena, CHUNK, 1);
+    size_t length;
+    const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
+    if (!machine || !read_text(name, text, &length)) return 1;
+    print_text(name, machine, text, length);
+    if (argc < 2) print_text("drawn copies", machine, text, draw_module(text));
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     printf("%-32s %10.1f MB at most\n", "  memory", (double)used.ru_maxrss / 1e3);

@@ -15,7 +15,7 @@
 #include "tests/support/random_transfer.h"
 #include "tilesim/machine/machine.h"
 
-enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 30, SEED = 77 };
+enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };
 static const char *const maps[] = {"A", "H", "B"};
 
 static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:T(8,128)}", "{0,1}",
@@ -165,7 +165,7 @@ static void drawn_transfers_are_priced_within_a_hundredth(void **state) {
     distance d = {0};
     for (int i = 0; i < DRAWN; i++) {
         ts_arena *arena = ts_arena_new();
-        random_transfer t = random_transfer_draw(&seed, arena, 1 << 20, 6 << 20);
+        random_transfer t = random_transfer_draw(&seed, arena, 1 << 20, 4 << 20);
         compare_on(&d, arena, names[i % 5], &t);
         ts_arena_free(arena);
     }
