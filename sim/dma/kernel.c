@@ -87,16 +87,17 @@ static bool steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, 
 
 static void set_lines(ts_job *j, const ts_digit *enters, const ts_digit *leaves) {
     ts_tile *tile = &j->tile;
+    int64_t *src = j->line_bits, dst[TS_TILE_LINES];
+    src[0] = dst[0] = 0;
+    for (int i = 1; i < 1 << tile->stages; i++) {
+        int low = __builtin_ctz((unsigned)i), others = i & (i - 1);
+        src[i] = src[others] + enters[low].src;
+        dst[i] = dst[others] + leaves[low].dst;
+    }
     for (int i = 0; i < 1 << tile->stages; i++) {
-        int64_t src = 0, dst = 0;
-        for (int k = 0; k < tile->stages; k++) {
-            src += (i >> k & 1) * enters[k].src;
-            dst += (i >> k & 1) * leaves[k].dst;
-        }
-        j->line_bits[i] = src;
-        tile->src_line[i] = j->fills ? i * tile->line_bytes : src / 8;
-        tile->dst_line[i] = j->joins ? i * tile->line_bytes : dst / 8;
-        j->narrow.dst_line[i] = dst / 8;
+        tile->src_line[i] = j->fills ? i * tile->line_bytes : src[i] / 8;
+        tile->dst_line[i] = j->joins ? i * tile->line_bytes : dst[i] / 8;
+        j->narrow.dst_line[i] = dst[i] / 8;
     }
 }
 
