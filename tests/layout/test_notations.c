@@ -76,6 +76,77 @@ static void test_canonical(void **state) {
     }
 }
 
+/* ---- What is printed is read as the same ---- */
+
+/* Parts of layouts of scalars and of few elements: offsets and replicas, also without shards. '#' is a number. */
+static const char *const shapes[] = {"f32[]", "f32[1]", "s4[8]", "bf16[2,4]", "f32[1,1]", "pred[0]"};
+static const char *const axe_parts[] = {"#",         "#@m",      "-#@m",       "#@p",      "R[#:#]", "R[(#,#):(#,#@q)]",
+                                        "[# / #@w]", "S[1:#]",   "S[8:#@a]",   "S[#,#]",   "O[#]",   "O[#,#@z]",
+                                        "(8 / 1@r)", "(1 / #)",  "S[(2,4):(#,-#@b)]"};
+static const char *const other_layouts[] = {"#:#",         "(#,#):(#,#)",   "#",           "1:0",        "(1,(1,1)):(#,(#,#))",
+                                            "S<1,1,1> o # o #:#", "S<0,0,0> o 8:1", "lambda : [#]", "lambda i: [#]", "lambda i, j: [#, SEP, i]",
+                                            "lambda i: [i + #]",  "{}",         "{0}",         "{:T(#)}",    "{:S(#)}",
+                                            "{0:T(#)S(#)}",       "{1,0:T(#,#)}", "",          "a",          "NCHW"};
+static const char *const ends[] = {"", "", "", " S(1)", " E(32)", "E(8)", "S(0)"};
+
+#define PICK(seed, list) (list)[random_below((seed), sizeof(list) / sizeof *(list))]
+
+static void add_part(ts_text *out, uint64_t *seed, const char *part) {
+    for (; *part; part++) {
+        if (*part == '#')
+            ts_text_add(out, "%d", (int)random_below(seed, 10));
+        else
+            ts_text_add_char(out, *part);
+    }
+}
+
+static const char *random_text(uint64_t *seed, ts_arena *arena) {
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_text_add(&out, "%s ", PICK(seed, shapes));
+    if (random_below(seed, 3) == 0) {
+        out.length -= random_below(seed, 2); /* without the space */
+        add_part(&out, seed, PICK(seed, other_layouts));
+    } else {
+        if (random_below(seed, 8) == 0) ts_text_add(&out, "SW(1,1,1) o ");
+        for (uint32_t i = 0, count = 1 + random_below(seed, 4); i < count; i++) {
+            ts_text_add(&out, "%s", i > 0 ? " + " : "");
+            add_part(&out, seed, PICK(seed, axe_parts));
+        }
+    }
+    ts_text_add(&out, "%s", PICK(seed, ends));
+    return out.bytes;
+}
+
+static void test_printed_is_read(void **state) {
+    enum { ROUNDS = 20000 };
+    uint64_t seed = 1;
+    int read = 0;
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        ts_error err = {0};
+        ts_arena *arena = ts_arena_new();
+        const char *text = random_text(&seed, arena);
+        const ts_shape *shape = parse(NULL, arena, text);
+        if (shape) {
+            const char *printed = print(arena, shape);
+            const ts_shape *again = parse(&err, arena, printed);
+            if (!again) fail_msg("'%s' prints '%s': %s", text, printed, err.message);
+            if (strcmp(print(arena, again), printed) != 0)
+                fail_msg("'%s' prints '%s' and then '%s'", text, printed, print(arena, again));
+            assert_int_equal(again->dtype, shape->dtype);
+            assert_int_equal(again->padded_elements, shape->padded_elements);
+            assert_int_equal(again->bytes, shape->bytes);
+            assert_int_equal(again->storage_bytes, shape->storage_bytes);
+            assert_int_equal(again->memory_space, shape->memory_space);
+            assert_int_equal(again->element_bits, shape->element_bits);
+            read++;
+        }
+        ts_arena_free(arena);
+    }
+    assert_true(read > ROUNDS / 10);
+}
+
 static void test_sizes(void **state) {
     static const struct {
         const char *text;
@@ -553,7 +624,8 @@ static void test_law_translations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_printed_is_read), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_errors),    cmocka_unit_test(test_translations),
         cmocka_unit_test(test_law_names), cmocka_unit_test(test_law_translations),
     };
