@@ -46,7 +46,8 @@ static bool write_trace(const ts_machine *machine, const char *pattern, const ch
     bool ok = requests && file;
     while (ok && (ok = ts_hbm_requests_read(NULL, requests, block, BLOCK, &count)) && count > 0) {
         for (int i = 0; i < count; i++)
-            fprintf(file, "%s 0x%llx\n", block[i].is_write ? "ST" : "LD", (unsigned long long)block[i].address);
+            fprintf(file, "%s 0x%llx\n", block[i].is_write ? "ST" : "LD",
+                    (unsigned long long)block[i].address);
     }
     ok &= file && fclose(file) == 0;
     ts_arena_free(arena);
