@@ -32,27 +32,67 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
     return names;
 }
 
+static bool parse_check(ts_error *err, ts_arena *arena, const ts_program_check *text, bool report,
+                        ts_check *out) {
+    if (!report) {
+        return ts_check_parse(err, arena, text->source, text->begin, text->end, out);
+    }
+    const ts_reference *read = ts_reference_parse(err, arena, text->source, text->begin, text->end);
+    *out = (ts_check){.actual = read, .expected = read};
+    return read != NULL;
+}
+
+typedef struct {
+    ts_error list[TS_PROGRAM_ERRORS_MAX];
+    int count;
+    bool more;
+} errors;
+
+/* What was said of another check, such as a name that is unknown, is said once. */
+static void keep(errors *kept, const ts_error *err) {
+    for (int i = 0; i < kept->count; i++) {
+        if (strcmp(kept->list[i].message, err->message) == 0) {
+            return;
+        }
+    }
+    if (kept->count == TS_PROGRAM_ERRORS_MAX) {
+        kept->more = true;
+    } else {
+        kept->list[kept->count++] = *err;
+    }
+}
+
+static void give(errors *kept, ts_error *err) {
+    for (int i = 0; i < kept->count; i++) {
+        kept->list[i].next = i + 1 < kept->count ? &kept->list[i + 1] : NULL;
+        kept->list[i].more = kept->more;
+    }
+    if (err != NULL && err->kind == TS_ERROR_NONE) {
+        *err = kept->list[0];
+    }
+}
+
+/* Checks and reports, in the order of the text. */
 const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program) {
     ts_check *checks = TS_NEW_ARRAY(arena, ts_check, program->check_count + program->report_count + 1);
+    errors *kept = TS_NEW(arena, errors);
     size_t count;
     const ts_reference_name *names = make_names(arena, program, NULL, false, &count);
-    for (int i = 0; i < program->check_count; i++) {
-        const ts_program_check *text = &program->checks[i];
-        if (!ts_check_parse(err, arena, text->source, text->begin, text->end, &checks[i]) ||
-            !ts_check_resolve(err, &checks[i], names, count)) {
-            return NULL;
+    for (int check = 0, report = 0; check < program->check_count || report < program->report_count;) {
+        const ts_program_check *a = check < program->check_count ? &program->checks[check] : NULL;
+        const ts_program_check *b = report < program->report_count ? &program->reports[report].text : NULL;
+        bool first = b == NULL || (a != NULL && (a->source != b->source || a->begin < b->begin));
+        ts_check *out = &checks[first ? check++ : program->check_count + report++];
+        ts_error theirs = {0};
+        if (!parse_check(&theirs, arena, first ? a : b, !first, out) ||
+            !ts_check_resolve(&theirs, out, names, count)) {
+            keep(kept, &theirs);
         }
     }
-    for (int i = 0; i < program->report_count; i++) {
-        const ts_program_check *text = &program->reports[i].text;
-        const ts_reference *read = ts_reference_parse(err, arena, text->source, text->begin, text->end);
-        ts_check *report = &checks[program->check_count + i];
-        *report = (ts_check){.actual = read, .expected = read};
-        if (read == NULL || !ts_check_resolve(err, report, names, count)) {
-            return NULL;
-        }
+    if (kept->count > 0) {
+        give(kept, err);
     }
-    return checks;
+    return kept->count == 0 ? checks : NULL;
 }
 
 bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,

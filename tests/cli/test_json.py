@@ -113,6 +113,10 @@ def many_errors():
         value = read_json(out)
         assert code == 1 and [(e["source"], e["line"], e["column"]) for e in value["errors"]] == places, out
         assert value["error"] == value["errors"][0] and value["more_errors"] is False and err.endswith("\n4 errors\n"), out
+        program.write_text(".tensor x hbm f32[8] in iota\n.check x == gone\n.report r = x +\n.check x == gone + 1\n"
+                           ".check x = 1\nnop\n")
+        code, out, err = run("run", program)
+        assert code == 1 and re.findall(r"a.tsim:(\d+):", err) == ["2", "3", "5"] and err.endswith("\n3 errors\n"), err
         program.write_text("  gurgle\n" * 21)
         code, out, err = run("run", program, "--json")
         value = read_json(out)
