@@ -406,7 +406,7 @@ static void test_many_errors(void **state) {
 static void test_how_many_errors(void **state) {
     (void)state;
     for (int count = 19; count <= 21; count++) {
-        char text[512] = "", got[1024], last[16];
+        char text[512] = "", got[1024], last[40];
         for (int i = 0; i < count; i++) strcat(text, "gurgle\n");
         list_errors(text, got, sizeof(got));
         snprintf(last, sizeof(last), " %d:1%s", count > 20 ? 20 : count, count > 20 ? " more" : "");
