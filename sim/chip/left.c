@@ -18,7 +18,8 @@ void left_change(semaphore_account *account, const ts_instruction *instruction, 
 
 /* " of core 1", or nothing. */
 static const char *of_core(int core, char text[32]) {
-    snprintf(text, 32, core >= 0 ? " of core %d" : "", core);
+    text[0] = '\0';
+    if (core >= 0) snprintf(text, 32, " of core %d", core);
     return text;
 }
 

@@ -58,8 +58,7 @@ static void compare_each(comparison *c, const double *actual, const double *expe
         double got = actual[i], wanted = expected[i];
         if (got == wanted && c->worst >= 0) continue;
         double ulps = ts_reference_distance(&c->type, got, wanted), distance = distance_of(got, wanted, ulps);
-        bool failed = !passes(c->bound, ulps, distance, wanted) &&
-                      !is_between(&c->type, got, wanted, err[i]);
+        bool failed = !passes(c->bound, ulps, distance, wanted) && !is_between(&c->type, got, wanted, err[i]);
         if ((failed && result->failed == 0) || (failed == (result->failed > 0) && ulps > c->worst)) {
             c->worst = ulps;
             result->worst = c->seen + i;
@@ -157,8 +156,9 @@ static const ts_host_array *find_array(const ts_reference_names *names, const ch
 
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
                   const ts_reference_names *before, ts_check_result *result) {
-    sides s = {.left = {err, scratch, &check->actual->source, after->list, after->count, false, NULL},
-               .right = {err, scratch, &check->expected->source, before->list, before->count, false, NULL}};
+    sides s = {
+        .left = {err, scratch, &check->actual->source, after->list, after->count, false, NULL, NULL},
+        .right = {err, scratch, &check->expected->source, before->list, before->count, false, NULL, NULL}};
     s.bound = s.right;
     s.bound.has_expected = true;
     if (!open_sides(&s, check)) return false;
@@ -167,8 +167,8 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
         return ts_reference_refuse(&s.left, check->actual->root,
                                    "'%.40s' is a number, expected a tensor on the left side", check->name);
     if (!fit_sides(&s, check)) return false;
-    *result = (ts_check_result){
-        .dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
+    *result =
+        (ts_check_result){.dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
     memcpy(result->dims, s.actual->dims, sizeof result->dims);
     comparison state = {ts_reference_describe(array->dtype), check->tolerance, result, 0, -1};
     ts_tolerance *bound = &state.bound;

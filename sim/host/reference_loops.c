@@ -10,11 +10,11 @@
 #endif
 
 enum { GROUP = 64 };
-#define LOG2_OF_E     0x1.71547652b82fep0
-#define LOG_OF_2_HIGH 0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
-#define LOG_OF_2_LOW  0x1.a39ef35793c76p-33
-#define ROUNDER       0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
-#define BELOW_1       (1 - 0x1p-50)
+#define LOG2_OF_E       0x1.71547652b82fep0
+#define LOG_OF_2_HIGH   0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
+#define LOG_OF_2_LOW    0x1.a39ef35793c76p-33
+#define ROUNDER         0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
+#define BELOW_1         (1 - 0x1p-50)
 #define TEXT_OF(name)   #name
 #define NAME_TEXT(name) TEXT_OF(name)
 
@@ -28,15 +28,19 @@ enum { GROUP = 64 };
 
 #ifdef __x86_64__
 #define VECTOR_BYTES 32
-#define TARGET  __attribute__((target("avx2")))
-#define VERSION avx2
+#define TARGET       __attribute__((target("avx2")))
+#define VERSION      avx2
 #include "reference_loops.inc"
 #undef TARGET
 #undef VECTOR_BYTES
 #undef VERSION
 
 #define VECTOR_BYTES 64
-#define TARGET  __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
+#ifdef __clang__
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw")))
+#else
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")))
+#endif
 #define VERSION avx512
 #include "reference_loops.inc"
 #undef TARGET
