@@ -173,7 +173,8 @@ const char *ts_text_nearest(const char *word, const char *const *names, size_t c
         size_t name_length = name ? strlen(name) : 0;
         if (name_length == 0 || name_length > LONGEST_WORD) continue;
         size_t d = distance(word, length, name, name_length), alike = common_prefix(word, name);
-        if (d > best || (d == best && (!nearest || alike < prefix)) || (d >= length && d >= name_length)) continue;
+        if (d > best || (d == best && (!nearest || alike < prefix)) || (d >= length && d >= name_length))
+            continue;
         equals = d == best && alike == prefix ? equals + 1 : 1;
         if (equals > 1) continue;
         best = d;

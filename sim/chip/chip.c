@@ -205,8 +205,8 @@ static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
     const ts_dma_machine *memory = &chip->config->memory;
     const ts_transfer *what = &chip->code->transfers[f->transfer];
     int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    int64_t rate = ts_dma_rate(memory->dma, end_of(f->by, what, &what->source),
-                               ts_dma_kind_done(memory->dma, f->plan));
+    int64_t rate =
+        ts_dma_rate(memory->dma, end_of(f->by, what, &what->source), ts_dma_kind_done(memory->dma, f->plan));
     int64_t every = ts_ceil_div(TS_VREG_BYTES, rate);
     return cycle >= begun && (cycle - begun) % every == 0;
 }
@@ -479,8 +479,8 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
     own->accounts = TS_NEW_ARRAY(chip->arena, semaphore_account, chip->code->semaphore_count);
-    own->ports = (ts_core_ports){
-        .chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
+    own->ports =
+        (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
     if (chip->config->sanitize) watch(own);
     if (chip->observer && chip->observer->stored) own->ports.accessed = forward_accessed;

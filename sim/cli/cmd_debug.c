@@ -144,9 +144,10 @@ static bool read_side(ts_error *err, const debugger *d, const char *text, size_t
     side->index = name.index;
     return (name.kind == TS_NAME_REGISTER && name.reg == TS_OPERAND_SREG) ||
            (name.kind == TS_NAME_SEMAPHORE && name.count == 1) ||
-           ts_error_set(err, TS_ERROR_INPUT,
-                        "'%.*s' is no side of a condition, expected a number, a scalar register or a semaphore",
-                        (int)(length < 60 ? length : 60), text);
+           ts_error_set(
+               err, TS_ERROR_INPUT,
+               "'%.*s' is no side of a condition, expected a number, a scalar register or a semaphore",
+               (int)(length < 60 ? length : 60), text);
 }
 
 static bool read_condition(ts_error *err, const debugger *d, const char *text, ts_condition *condition) {
@@ -172,7 +173,8 @@ static bool read_breakpoint(ts_error *err, debugger *d, const char *text, ts_bre
     if (!read_place(err, d, ts_arena_copy_text(d->out->arena, text, place), at)) return false;
     if (*rest == '\0') return true;
     if (strncmp(rest, "if", 2) != 0 || !isspace((unsigned char)rest[2])) {
-        return ts_error_set(err, TS_ERROR_INPUT, "found '%.60s' behind the place, expected 'if' and a condition", rest);
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "found '%.60s' behind the place, expected 'if' and a condition", rest);
     }
     return read_condition(err, d, rest + 2 + strspn(rest + 2, " \t"), &at->condition);
 }
@@ -184,7 +186,8 @@ static bool same_side(const ts_condition_side *a, const ts_condition_side *b) {
 static bool same_breakpoint(const ts_breakpoint *a, const ts_breakpoint *b) {
     bool same = (a->file == NULL) == (b->file == NULL) && (!a->file || strcmp(a->file, b->file) == 0);
     return same && a->line == b->line && a->condition.test == b->condition.test &&
-           same_side(&a->condition.left, &b->condition.left) && same_side(&a->condition.right, &b->condition.right);
+           same_side(&a->condition.left, &b->condition.left) &&
+           same_side(&a->condition.right, &b->condition.right);
 }
 
 static bool add_breakpoint(ts_error *err, debugger *d, const char *text) {
@@ -346,7 +349,8 @@ static bool find_name(ts_error *err, const debugger *d, ts_name *found, size_t *
     bool known = found->kind != TS_NAME_NONE && !(found->kind == TS_NAME_SEMAPHORE && name[*length] == '[');
     if (known) return true;
     const ts_code *code = &ts_session_program(d->session)->code;
-    complain(err, d, 1, "a register (v3, m0, s1) or a name of the program: of one, a tensor, a parameter, a semaphore");
+    complain(err, d, 1,
+             "a register (v3, m0, s1) or a name of the program: of one, a tensor, a parameter, a semaphore");
     if (code->tensor_count > 0) {
         ts_error_hint(err,
                       ts_text_nearest(ts_arena_copy_text(d->scratch, name, *length), &code->tensors[0].name,
@@ -356,7 +360,8 @@ static bool find_name(ts_error *err, const debugger *d, ts_name *found, size_t *
 }
 
 /* The tensor of number `tensor` and its slice, from byte `at` of the line on. */
-static bool read_box(ts_error *err, const debugger *d, int tensor, size_t at, int64_t *begin, int64_t *sizes) {
+static bool read_box(ts_error *err, const debugger *d, int tensor, size_t at, int64_t *begin,
+                     int64_t *sizes) {
     const ts_tensor *t = &ts_session_program(d->session)->code.tensors[tensor];
     int64_t elements = 1;
     if (!t->shape->layout) {
@@ -389,7 +394,8 @@ static bool do_print(ts_error *err, debugger *d) {
     ts_name name;
     size_t length;
     if (d->word_count < 2) {
-        return complain(err, d, 1, "a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another name");
+        return complain(err, d, 1,
+                        "a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another name");
     }
     if (!find_name(err, d, &name, &length)) {
         return false;
@@ -478,10 +484,12 @@ static const struct {
     {"step", "s", "[N]", "issues N bundles, 1 without N", do_step},
     {"continue", "c", "", "goes on to a breakpoint or the end", do_continue},
     {"until", "u", "CYCLE", "goes on to a cycle", do_until},
-    {"break", "b", "PLACE [if CONDITION]", "stops before an instruction of LINE, FILE:LINE or a macro issues,", do_break},
+    {"break", "b", "PLACE [if CONDITION]",
+     "stops before an instruction of LINE, FILE:LINE or a macro issues,", do_break},
     {"", "", "", "if s1 == 4 (numbers, scalars, semaphores); lists all", do_break},
     {"delete", "d", "[N]", "takes breakpoint N away, the last without N", do_delete},
-    {"watch", "", "TENSOR[SLICE]", "stops behind whatever writes there, and says what it was; lists all", do_watch},
+    {"watch", "", "TENSOR[SLICE]", "stops behind whatever writes there, and says what it was; lists all",
+     do_watch},
     {"", "", "SPACE:FIRST..END", "the same of bytes: vmem:4096..8192, END excluded", do_watch},
     {"unwatch", "", "[N]", "takes watch N away, the first without N", do_unwatch},
     {"where", "w", "", "the bundle that issues next, and why it has not", do_where},

@@ -69,9 +69,8 @@ static double cpu_seconds(void) {
 static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     const ts_machine *machine = load_machine(err, line);
     if (!machine) return false;
-    *report = (ts_hbm_report){.machine = machine,
-                              .what = line->operands[0],
-                              .lookahead_bytes = machine->dma.lookahead_bytes};
+    *report = (ts_hbm_report){
+        .machine = machine, .what = line->operands[0], .lookahead_bytes = machine->dma.lookahead_bytes};
     if (!read_window(err, line, &report->lookahead_bytes)) return false;
     double start = cpu_seconds();
     ts_hbm_requests *requests = ts_hbm_requests_open(err, line->arena, report->what, &machine->hbm);

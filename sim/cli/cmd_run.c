@@ -108,10 +108,10 @@ static void trace_as_text(const cli_line *line, ts_run_request *request, const t
     t->result = result;
     ts_text_init(&t->text, line->arena);
     *observer = (ts_chip_observer){.self = t,
-                                    .issued = tell_issued,
-                                    .stalled = tell_stalled,
-                                    .transferred = tell_transferred,
-                                    .core = tell_core};
+                                   .issued = tell_issued,
+                                   .stalled = tell_stalled,
+                                   .transferred = tell_transferred,
+                                   .core = tell_core};
     request->observer = observer;
 }
 

@@ -127,8 +127,10 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
         return true;
     }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
-    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa, functions or program", subject);
-    return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name, sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
+    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa, functions or program",
+                 subject);
+    return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name,
+                                              sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }
 
 int cmd_show(int argc, char **argv) {

@@ -60,7 +60,8 @@ static named_file *list_files(const cli_line *line, int *count) {
         if (counts(line, i)) *count += read_option(line, &line->given[i], &files[*count]);
     for (int i = 0; i < line->operand_count && i < (int)strlen(roles); i++) {
         const char *path = line->operands[i];
-        if (roles[i] != ' ') files[(*count)++] = (named_file){NULL, path, file_of(line, path), roles[i] == 'w'};
+        if (roles[i] != ' ')
+            files[(*count)++] = (named_file){NULL, path, file_of(line, path), roles[i] == 'w'};
     }
     return files;
 }

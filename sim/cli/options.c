@@ -89,7 +89,10 @@ static void refused_name(const cli_command *command, char *const *argv, char out
     else if (optopt < HELP)
         snprintf(out, 64, "-%c", optopt);
     else
-        snprintf(out, 64, "--%s", optopt == HELP ? "help" : optopt == VERSION ? "version" : command->options[optopt - FIRST_OPTION].name);
+        snprintf(out, 64, "--%s",
+                 optopt == HELP      ? "help"
+                 : optopt == VERSION ? "version"
+                                     : command->options[optopt - FIRST_OPTION].name);
 }
 
 static void refuse_option(cli_line *line, bool value_missing, char *const *argv) {

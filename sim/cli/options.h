@@ -24,8 +24,8 @@ typedef struct {
     int operands_least, operands_most;
     const char *operand_files; /* a letter an operand: 'r' a file that is read, 'w' written, ' ' none; may be
                                   NULL, or shorter */
-    const char *about;   /* whole lines */
-    const char *example; /* whole lines, each indented by four */
+    const char *about;         /* whole lines */
+    const char *example;       /* whole lines, each indented by four */
     int option_count;
     const cli_option *options; /* every command also has --help and --version */
 } cli_command;
@@ -59,9 +59,12 @@ const char *cli_option_text(const cli_line *line, const char *name);
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
 /* Of commands that allocate by the size of their input: a row of their option tables, and its value. */
 #define CLI_MEMORY_OPTION                                                                                    \
-    {"max-memory", '\0', "SIZE",                                                                             \
-     "refuse what would need more memory, such as 4GiB; 80 % of what this host, its control group and the "  \
-     "limit of the address space leave when not given"}
+    {                                                                                                        \
+        "max-memory", '\0', "SIZE",                                                                          \
+            "refuse what would need more memory, such as 4GiB; 80 % of what this host, its control group "   \
+            "and the "                                                                                       \
+            "limit of the address space leave when not given"                                                \
+    }
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);

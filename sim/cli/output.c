@@ -15,7 +15,7 @@ enum { EXIT_IO = 1 };
 
 static const char *json_command; /* that errors are of, as JSON; NULL: they are text only */
 static bool printed;             /* something went to standard output */
-static int first_error;             /* errno of the first write to standard output that failed; 0: none did */
+static int first_error;          /* errno of the first write to standard output that failed; 0: none did */
 
 void cli_reserve_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -84,8 +84,7 @@ int cli_fail_with_help(const ts_error *err, const char *program, const char *hel
 
 int cli_fail(const ts_error *err) { return cli_fail_with_help(err, "tilesim", ""); }
 
-#define OUT_OF_MEMORY                                                                                        \
-    "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}"
+#define OUT_OF_MEMORY "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}"
 
 /* There is none for a text. */
 _Noreturn void cli_out_of_memory(size_t bytes) {

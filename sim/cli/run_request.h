@@ -11,9 +11,11 @@
         {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},               \
         {"define", 'D', "NAME=VALUE", "sets a .param of the program"},                                       \
         {"input", 'i', "TENSOR=FILE", "the values of an input: .npy, .safetensors:NAME, .bin"},              \
-        {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"},                    \
-        CLI_MEMORY_OPTION, {                                                                                 \
-        "max-cycles", '\0', "N", "a program that runs longer has failed; default 10,000,000,000, and fewer in a loop without a DMA" \
+        {"convert", '\0', NULL, "let inputs of another type be rounded to the tensor's"}, CLI_MEMORY_OPTION, \
+    {                                                                                                        \
+        "max-cycles", '\0', "N",                                                                             \
+            "a program that runs longer has failed; default 10,000,000,000, and fewer in a loop without a "  \
+            "DMA"                                                                                            \
     }
 
 bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request);

@@ -120,9 +120,9 @@ static bool value_of(const ts_core *core, const ts_operand *o, int64_t *value) {
 }
 
 static bool fits(ts_opcode opcode, int64_t x, int64_t y) {
-    int64_t exact = opcode == TS_OP_sadd   ? x + y
-                    : opcode == TS_OP_ssub ? x - y
-                    : opcode == TS_OP_smul ? x * y
+    int64_t exact = opcode == TS_OP_sadd                       ? x + y
+                    : opcode == TS_OP_ssub                     ? x - y
+                    : opcode == TS_OP_smul                     ? x * y
                     : opcode == TS_OP_sshl && y >= 0 && y < 32 ? x * (INT64_C(1) << y)
                                                                : 0;
     return exact >= INT32_MIN && exact <= INT32_MAX;

@@ -1,8 +1,9 @@
 /* Loops that never end: which one the core is in, and when that is certain.
  *
  * Control depends on scalars, SMEM and semaphores alone. When all are as they were at an earlier branch back,
- * and nothing came in from vectors, memory or transfers meanwhile, all goes on as before. The state of a branch
- * back is kept at every power of two of them (Brent 1980), and compared with an eighth of those that follow.
+ * and nothing came in from vectors, memory or transfers meanwhile, all goes on as before. The state of a
+ * branch back is kept at every power of two of them (Brent 1980), and compared with an eighth of those that
+ * follow.
  *
  * Loops whose state changes are given up after a bound on the work between two transfers. */
 #include <inttypes.h>

@@ -13,8 +13,7 @@ static bool term_value(ts_error *err, const ts_core *core, const core_op *op, co
     int64_t quotient = term->shift >= 0 ? index >> term->shift : ts_floor_div(index, term->divisor);
     if (term->exact && quotient * term->divisor != index) {
         return core_fault(err, core, op,
-                          "index %" PRId64
-                          " (s%d) is not on a tile boundary, expected a multiple of %" PRId64
+                          "index %" PRId64 " (s%d) is not on a tile boundary, expected a multiple of %" PRId64
                           ", or stride=1 behind the index",
                           index, (int)(term->sreg - core->sregs), term->divisor);
     }

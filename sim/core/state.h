@@ -137,8 +137,8 @@ struct ts_core {
     core_skip *skip; /* NULL: no iterations are left out */
     int looped;      /* the bundle whose branch back was taken, -1: none */
     core_loops *loops;
-    int64_t *turned;  /* by bundle: how often its branch back was taken */
-    int turns;        /* branches back until core_loops_turn */
+    int64_t *turned;   /* by bundle: how often its branch back was taken */
+    int turns;         /* branches back until core_loops_turn */
     unsigned seen;     /* bits of what could change the way of a loop (loop.c) */
     int64_t work;      /* of the bundles since a transfer was started */
     int64_t *promised; /* semaphores, as if all transfers were done */

@@ -176,11 +176,14 @@ static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost,
     bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
     switch (part) {
     case TS_DMA_PART_USEFUL:
-    case TS_DMA_PART_PADDING: return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)part;
+    case TS_DMA_PART_PADDING:
+        return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)part;
     case TS_DMA_PART_CONFLICTS:
         return partition_cycles > cost->parts[part] / 2 ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_CONFLICTS;
-    case TS_DMA_PART_FIXED: return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
-    default: return (ts_dma_limit)part;
+    case TS_DMA_PART_FIXED:
+        return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
+    default:
+        return (ts_dma_limit)part;
     }
 }
 

@@ -17,7 +17,7 @@ static const ts_kernels versions[TS_KERNELS_COUNT] = {
     [TS_KERNELS_AVX512] = {{&ts_tiles_avx512, &ts_tiles_avx2, &ts_tiles_base},
                            ts_runs_avx512,
                            ts_stream_runs_avx512,
-                         ts_stream_staged_avx512,
+                           ts_stream_staged_avx512,
                            ts_converts_avx512,
                            ts_look_ups_avx512,
                            ts_stream_end},

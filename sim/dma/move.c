@@ -128,8 +128,8 @@ bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
     return options->stores == TS_STORES_STREAMING || is_large(plan);
 }
 
-/* To start a thread and wait for it costs 25 microseconds and more: what moves a MiB in a cache, or gathers 8 Ki
- * elements. Fewer threads are taken where each would have less than twice that. */
+/* To start a thread and wait for it costs 25 microseconds and more: what moves a MiB in a cache, or gathers 8
+ * Ki elements. Fewer threads are taken where each would have less than twice that. */
 enum { THREAD_BYTES = 2 << 20, THREAD_GATHERED = 16 << 10 };
 
 int ts_move_threads(const ts_plan *plan, int asked) {

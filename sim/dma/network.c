@@ -12,8 +12,7 @@ static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digi
         if (step <= 0 || step > stride) continue;
         int bit = __builtin_ctzll((uint64_t)stride) - __builtin_ctzll((uint64_t)step);
         if (bit < 0 || step << bit != stride || loop->extent >> bit < 2) continue;
-        *out = (ts_digit){i, bit, loop->src_bits * (INT64_C(1) << bit),
-                          loop->dst_bits * (INT64_C(1) << bit)};
+        *out = (ts_digit){i, bit, loop->src_bits * (INT64_C(1) << bit), loop->dst_bits * (INT64_C(1) << bit)};
         return true;
     }
     return false;

@@ -1,6 +1,7 @@
-/* Boxes of large tensors whose kernel would store pieces of cache lines: a block of the box after the other is
- * made in a scratch within the nearest cache, where the lines lie as in the destination, and stored from there
- * past the caches, line by line. What a block leaves of a line is carried to the block that continues it. */
+/* Boxes of large tensors whose kernel would store pieces of cache lines: a block of the box after the other
+ * is made in a scratch within the nearest cache, where the lines lie as in the destination, and stored from
+ * there past the caches, line by line. What a block leaves of a line is carried to the block that continues
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +86,8 @@ static void choose(const ts_mover *m, const ts_plan_box *box, int64_t *cover) {
                 extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
                           extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes));
-        if (!grows && bytes < FULL_BYTES && src_loop >= 0)
-            grows = extend(box, cover, src_loop, 2, &bytes);
-        if (!grows && bytes < FULL_BYTES && dst_loop >= 0)
-            grows = extend(box, cover, dst_loop, 2, &bytes);
+        if (!grows && bytes < FULL_BYTES && src_loop >= 0) grows = extend(box, cover, src_loop, 2, &bytes);
+        if (!grows && bytes < FULL_BYTES && dst_loop >= 0) grows = extend(box, cover, dst_loop, 2, &bytes);
     } while (grows);
 }
 
@@ -311,7 +310,8 @@ static bool cut(stage *s, int64_t scratch_bytes) {
     choose(&s->in, &s->box, s->cover);
     int64_t run = run_bits(&s->box, s->cover, true, width, &s->along, s->in_run) / 8;
     return set_pitches(s, run) <= scratch_bytes && s->rows <= MOST_CARRIED &&
-           (s->along < 0 || run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
+           (s->along < 0 ||
+            run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
 }
 
 bool ts_stage_move(const ts_mover *m, const ts_plan_box *box) {

@@ -21,9 +21,9 @@ struct ts_hlo_reader {
     size_t joined_length, joined_capacity;
     int64_t joined_line;
     int joined_lines;
-    bool joined_whole; /* it may end here: only what cannot begin anything continues it */
-    bool joined_lacks; /* and then it lacks attributes, which need no comma before them */
-    char next;         /* the first byte of the next line that is no blank; '\0': not known yet */
+    bool joined_whole;     /* it may end here: only what cannot begin anything continues it */
+    bool joined_lacks;     /* and then it lacks attributes, which need no comma before them */
+    char next;             /* the first byte of the next line that is no blank; '\0': not known yet */
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
     bool is_mlir;
@@ -182,7 +182,8 @@ static bool lacks_calls(const ts_hlo_instruction *i) {
             memmem(a.text, a.length, "body=", 5) == NULL);
 }
 
-static void hold(ts_hlo_reader *r, answer found, const ts_hlo_instruction *i, const char *at, const char *end) {
+static void hold(ts_hlo_reader *r, answer found, const ts_hlo_instruction *i, const char *at,
+                 const char *end) {
     r->joined_whole = found == WHOLE;
     r->joined_lacks = lacks_calls(i);
     r->joined_length = 0;
@@ -363,8 +364,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     bool closes =
         length > 1 && at[0] == '}' && at[1] == ',' && depth_of(r->joined, r->joined + r->joined_length) > 0;
     bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
-    if (ends || r->joined_lines == TS_HLO_JOINED_LINES ||
-        r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
+    if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;
     }

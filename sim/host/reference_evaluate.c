@@ -230,8 +230,8 @@ static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
     return made;
 }
 
-/* a + b - c: what is read of each link's right side (broadcast, but where it is one element), and what it does
- * to what is left of it. */
+/* a + b - c: what is read of each link's right side (broadcast, but where it is one element), and what it
+ * does to what is left of it. */
 typedef struct {
     const node *place;
     stream *right;
@@ -255,13 +255,14 @@ static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count,
     return true;
 }
 
-/* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such. */
+/* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such.
+ */
 static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
     stream *made = ts_stream_elements(in, c->links[0].place, shape, &first, 1);
     for (size_t i = 0; made && i < c->count; i++) {
         stream *right = c->links[i].right;
-        c->links[i].right = right = right->count == 1 ? ts_stream_hold(in, right)
-                                                      : ts_stream_broadcast(in, right, shape);
+        c->links[i].right = right =
+            right->count == 1 ? ts_stream_hold(in, right) : ts_stream_broadcast(in, right, shape);
         if (!right) return NULL;
         made->cheap = made->cheap && right->cheap;
     }

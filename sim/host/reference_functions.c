@@ -66,7 +66,8 @@ EACH(hyperbolic_tangent, tanh(x))
 EACH(toward_zero, trunc(x))
 EACH(sign, isnan(x) || x == 0 ? x : copysign(1, x))
 /* The largest relative error of n roundings to f32 one after the other (Higham, Accuracy and Stability of
- * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes. */
+ * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes.
+ */
 EACH(gamma_of, x < 0x1p24 ? x * 0x1p-24 / (1 - x * 0x1p-24) : (double)INFINITY)
 
 static void exponential(double *values, size_t count) {
@@ -211,24 +212,24 @@ static void cumulative_sum(double *line, size_t count, double eps) {
 enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 1u << KEYWORD_EPS };
 #define OPERATOR(name, does)                                                                                 \
     { name, NULL, NULL, NULL, 2, 2, 2, 0, .binary = (does) }
-#define UNARY(name, meaning, error, does)                                                                     \
+#define UNARY(name, meaning, error, does)                                                                    \
     { name, name "(x)", meaning, error, 1, 1, 1, 0, .unary = (does) }
-#define BINARY(name, meaning, error, does)                                                                    \
+#define BINARY(name, meaning, error, does)                                                                   \
     { name, name "(x, y)", meaning, error, 2, 2, 2, 0, .binary = (does) }
-#define REDUCTION(name, meaning, error, does)                                                                 \
+#define REDUCTION(name, meaning, error, does)                                                                \
     { name, name "(x, axis=0, keepdims=1)", meaning, error, 1, 1, 1, REDUCE, .reduce = &(does) }
 #define EITHER(name, meaning, error, pair, line)                                                             \
     {                                                                                                        \
         name, name "(x, y) or " name "(x, axis=0, keepdims=1)", meaning, error, 1, 2, 2, REDUCE,             \
-            .binary = (pair), .reduce = &(line)                                                               \
+            .binary = (pair), .reduce = &(line)                                                              \
     }
 #define WHOLE(name, usage, meaning, error, least, most, arrays, does)                                        \
     { name, usage, meaning, error, least, most, arrays, 0, .whole = (does) }
 
 /* How far a result may be from the exact one. */
-#define EXACT "none"
+#define EXACT          "none"
 #define ROUNDED(times) "roundings: " #times
-#define LIBM "libm: 2 ulp"
+#define LIBM           "libm: 2 ulp"
 
 /* Functions, then operators. */
 static const function table[] = {
@@ -276,8 +277,8 @@ static const function table[] = {
           EXACT, 2, 2, 1, ts_reference_cast),
     WHOLE("conv", "conv(x, f)", "images [N,H,W,C] with [R,S,C,K] around each place, 0 outside",
           "a rounding each product and each sum", 2, 2, 2, ts_reference_conv),
-    {"iota", "iota(4, 8, axis=-1)", "an array of these dims, each element its index along the axis", EXACT,
-     1, TS_HOST_RANK, 0, AXIS, .whole = ts_reference_iota},
+    {"iota", "iota(4, 8, axis=-1)", "an array of these dims, each element its index along the axis", EXACT, 1,
+     TS_HOST_RANK, 0, AXIS, .whole = ts_reference_iota},
     WHOLE("matmul", "matmul(a, b)", "matrix product of the last two dims",
           "a rounding each product and each sum", 2, 2, 2, ts_reference_matmul),
     WHOLE("reshape", "reshape(x, 4, 8)", "the same elements, row-major, in other dims", EXACT, 1,

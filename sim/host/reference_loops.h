@@ -34,8 +34,8 @@ typedef struct {
     void (*round)(const ts_reference_type *type, double *values, size_t count);
     /* The largest distances; false where an element may fail or is no finite number: look at each. */
     bool (*compare)(const ts_reference_block *block, size_t count, double *ulps, double *distance);
-    /* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES], in the order of depth; the rows of the
-     * tile are `stride` apart. */
+    /* tile[TILE_ROWS][LANES] += a[TILE_ROWS][depth] * strip[depth][LANES], in the order of depth; the rows of
+     * the tile are `stride` apart. */
     void (*multiply)(const double *const *a, const double *strip, int64_t depth, double *tile,
                      int64_t stride);
 } ts_reference_loops;

@@ -149,11 +149,10 @@ static bool check_matrices(evaluator *in, const node *tree, const stream *a, con
     if (a->rank < 2 || b->rank < 2)
         return ts_reference_refuse(in, tree, "'matmul' takes arrays of 2 dims or more");
     if (b->dims[b->rank - 2] == a->dims[a->rank - 1]) return true;
-    return ts_reference_refuse(in, tree,
-                               "'matmul' of [%" PRId64 ",%" PRId64 "] and [%" PRId64 ",%" PRId64
-                               "]: the inner dims differ",
-                               a->dims[a->rank - 2], a->dims[a->rank - 1], b->dims[b->rank - 2],
-                               b->dims[b->rank - 1]);
+    return ts_reference_refuse(
+        in, tree,
+        "'matmul' of [%" PRId64 ",%" PRId64 "] and [%" PRId64 ",%" PRId64 "]: the inner dims differ",
+        a->dims[a->rank - 2], a->dims[a->rank - 1], b->dims[b->rank - 2], b->dims[b->rank - 1]);
 }
 
 /* What is read at another time than in order, or again, must be cheap. */
@@ -183,10 +182,9 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     int64_t rows = rows_at_once(m->rows, m->inner > m->columns ? m->inner : m->columns, LEAST_ROWS);
     m->depth = PANEL / padded(m->columns > 0 ? m->columns : 1);
     m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
-    m->strips = TS_NEW_ARRAY(in->arena, double, m->depth * padded(m->columns));
+    m->strips = TS_NEW_ARRAY(in->arena, double, m->depth *padded(m->columns));
     m->a = TS_NEW_ARRAY(in->arena, double, rows * m->inner);
-    return take_arguments(in, made, arguments) &&
-                   ts_stream_in_units(in, made, rows * m->columns, fill_matmul)
+    return take_arguments(in, made, arguments) && ts_stream_in_units(in, made, rows * m->columns, fill_matmul)
                ? made
                : NULL;
 }
@@ -261,7 +259,6 @@ stream *ts_reference_conv(evaluator *in, const node *tree, stream **arguments) {
     made->arguments[1] = arguments[1];
     g->x = TS_NEW_ARRAY(in->arena, double, seen * g->width * g->depth);
     g->strips = TS_NEW_ARRAY(in->arena, double, g->taps[0] * g->taps[1] * g->depth * padded(g->outputs));
-    return made->arguments[0] && ts_stream_in_units(in, made, rows * g->width * g->outputs, fill_conv)
-               ? made
-               : NULL;
+    return made->arguments[0] && ts_stream_in_units(in, made, rows * g->width * g->outputs, fill_conv) ? made
+                                                                                                       : NULL;
 }

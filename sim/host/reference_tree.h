@@ -30,10 +30,10 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *usage, *meaning, *error; /* NULL for operators */
-    int least, most;             /* arguments without a keyword */
-    int arrays;                  /* so many of them are values; the others are dims, or a type */
-    unsigned keywords;           /* bits 1 << keyword */
-    void (*unary)(double *values, size_t count);                          /* element by element, in place */
+    int least, most;                     /* arguments without a keyword */
+    int arrays;                          /* so many of them are values; the others are dims, or a type */
+    unsigned keywords;                   /* bits 1 << keyword */
+    void (*unary)(double *values, size_t count); /* element by element, in place */
     /* Element by element, in place; all with the same one where `step` is 0, else it is 1. */
     void (*binary)(double *values, const double *right, size_t step, size_t count);
     const reduction *reduce;
@@ -45,8 +45,8 @@ typedef enum { NODE_NUMBER, NODE_NAME, NODE_CALL, NODE_INDEX, NODE_SLICE, NODE_T
 
 struct node {
     node_kind kind;
-    int depth; /* of the recursion that walks it */
-    int count; /* of items */
+    int depth;     /* of the recursion that walks it */
+    int count;     /* of items */
     size_t offset; /* where an error points */
     double number;
     const char *name;

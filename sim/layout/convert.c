@@ -220,12 +220,9 @@ static const struct {
     ts_dtype from, to;
     void (*convert)(const uint8_t *restrict, uint8_t *restrict, size_t);
 } bulk[] = {
-    {TS_DTYPE_F32, TS_DTYPE_BF16, bf16_from_f32},
-    {TS_DTYPE_BF16, TS_DTYPE_F32, f32_from_bf16},
-    {TS_DTYPE_F32, TS_DTYPE_F64, f64_from_f32},
-    {TS_DTYPE_F64, TS_DTYPE_F32, f32_from_f64},
-    {TS_DTYPE_BF16, TS_DTYPE_F64, f64_from_bf16},
-    {TS_DTYPE_F64, TS_DTYPE_BF16, bf16_from_f64},
+    {TS_DTYPE_F32, TS_DTYPE_BF16, bf16_from_f32}, {TS_DTYPE_BF16, TS_DTYPE_F32, f32_from_bf16},
+    {TS_DTYPE_F32, TS_DTYPE_F64, f64_from_f32},   {TS_DTYPE_F64, TS_DTYPE_F32, f32_from_f64},
+    {TS_DTYPE_BF16, TS_DTYPE_F64, f64_from_bf16}, {TS_DTYPE_F64, TS_DTYPE_BF16, bf16_from_f64},
 };
 
 static size_t stored_bytes(ts_dtype dtype) { return (size_t)ts_dtype_get(dtype)->stored_bits / 8; }

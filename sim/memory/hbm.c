@@ -91,10 +91,10 @@ static void set_refresh(ts_hbm *hbm) {
     const ts_hbm_config *c = &hbm->config;
     bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK;
     hbm->refresh_pcs = all || c->ticks_per_ck == 2 ? c->pseudo_channels : 1;
-    hbm->refresh_ticks = all ? c->timing.t_refi * c->ticks_per_ck
-                             : (int32_t)ts_ceil_div((int64_t)c->timing.t_refi_pb * c->ticks_per_ck *
-                                                        hbm->refresh_pcs,
-                                                    c->pseudo_channels);
+    hbm->refresh_ticks =
+        all ? c->timing.t_refi * c->ticks_per_ck
+            : (int32_t)ts_ceil_div((int64_t)c->timing.t_refi_pb * c->ticks_per_ck * hbm->refresh_pcs,
+                                   c->pseudo_channels);
     if (c->refresh == TS_HBM_REFRESH_NONE) hbm->refresh_ticks = FAR;
 }
 
@@ -270,11 +270,12 @@ int64_t ts_hbm_drain(ts_hbm *hbm) {
 
 bool ts_hbm_check(ts_error *err, const ts_hbm *hbm) {
     if (hbm->stuck_at < 0) return true;
-    return ts_error_set(err, TS_ERROR_UNMODELLED,
-                        "hbm: the per_bank scheduler stands still for ever from cycle %lld of HBM on: writes "
-                        "are to be drained, the oldest of them waits for a read of the same burst, and no read "
-                        "is taken before them; expected requests, or another scheduler, that avoid that",
-                        (long long)hbm->stuck_at);
+    return ts_error_set(
+        err, TS_ERROR_UNMODELLED,
+        "hbm: the per_bank scheduler stands still for ever from cycle %lld of HBM on: writes "
+        "are to be drained, the oldest of them waits for a read of the same burst, and no read "
+        "is taken before them; expected requests, or another scheduler, that avoid that",
+        (long long)hbm->stuck_at);
 }
 
 static int64_t accepted_of(const hbm_channel *ch) {

@@ -21,8 +21,8 @@ void hbm_banks_await(ts_hbm *hbm) {
 
 void hbm_banks_init(ts_hbm *hbm, ts_arena *arena, hbm_channel *ch) {
     struct hbm_banks *b = ch->banks = TS_NEW(arena, struct hbm_banks);
-    b->capacity = hbm->config.read_entries + hbm->config.write_entries +
-                  hbm->spec->banks * hbm->config.bank_entries;
+    b->capacity =
+        hbm->config.read_entries + hbm->config.write_entries + hbm->spec->banks * hbm->config.bank_entries;
     b->entries = TS_NEW_ARRAY(arena, entry, b->capacity + LISTS * HBM_BANKS_MOST);
 }
 

@@ -5,11 +5,12 @@
  * when their buffer is full, or holds more than write_low and no command waits; a write whose burst is yet to
  * be read ends the draining; a precharge waits for hits in its queue, up to a limit; a column command and
  * another one can be issued in one cycle; while a refresh waits, nothing else is. Each pseudo channel has a
- * controller and command buses of its own. Not as there: once somebody waits for what is done, an idle channel
- * drains the writes that stay below write_low; and where it would stop for ever (hbm->stuck_at), reads go on.
+ * controller and command buses of its own. Not as there: once somebody waits for what is done, an idle
+ * channel drains the writes that stay below write_low; and where it would stop for ever (hbm->stuck_at),
+ * reads go on.
  *
- * Included by files that compile it for one instruction set each; everything is static, and all of them do the
- * same. */
+ * Included by files that compile it for one instruction set each; everything is static, and all of them do
+ * the same. */
 #ifndef SIM_MEMORY_HBM_BANKS_WALK_H
 #define SIM_MEMORY_HBM_BANKS_WALK_H
 
@@ -35,20 +36,20 @@ struct hbm_banks {
     entry *entries; /* behind them the ends of lists: before the oldest and after the newest */
     int capacity;
     int32_t free, bucket[BUCKETS];
-    uint32_t age;             /* of what next comes into a list */
-    int waiting[2], commands; /* in the lists */
-    int draining;             /* writes still to be moved before reads are again */
-    int last;                 /* the bank visited last */
-    int32_t stepped;          /* the last cycle in which something could happen */
-    int32_t column_at;        /* the cycle of the last column command, */
-    entry column;             /* and whose it was */
-    uint64_t waits[2], room;  /* banks with waiting bursts; that take another command */
-    uint64_t row;             /* whose first command needs an ACT, or a PRE that may be issued */
-    uint64_t hits[2];         /* with a command to the open row */
+    uint32_t age;              /* of what next comes into a list */
+    int waiting[2], commands;  /* in the lists */
+    int draining;              /* writes still to be moved before reads are again */
+    int last;                  /* the bank visited last */
+    int32_t stepped;           /* the last cycle in which something could happen */
+    int32_t column_at;         /* the cycle of the last column command, */
+    entry column;              /* and whose it was */
+    uint64_t waits[2], room;   /* banks with waiting bursts; that take another command */
+    uint64_t row;              /* whose first command needs an ACT, or a PRE that may be issued */
+    uint64_t hits[2];          /* with a command to the open row */
     int32_t row_at, hit_at[2]; /* none of `row`, `hits` is ready before */
     int32_t first_hit[2][HBM_BANKS_MOST];
     uint16_t held[2][HBM_BANKS_MOST]; /* commands, by direction */
-    uint16_t served[HBM_BANKS_MOST]; /* columns since the row was opened */
+    uint16_t served[HBM_BANKS_MOST];  /* columns since the row was opened */
 };
 
 static inline uint64_t bit_of(int bank) { return (uint64_t)1 << bank; }
@@ -195,7 +196,8 @@ static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
     set_row(hbm, ch, bank);
 }
 
-/* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one. */
+/* Nothing moves any more: writes are to be drained, so no read is moved, and the oldest write waits for one.
+ */
 static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
     const struct hbm_banks *b = ch->banks;
     if (b->commands > 0 || !is_to_drain(hbm, b)) return false;
@@ -344,8 +346,7 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t s
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;
-    bool closes =
-        hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[bank] >= hbm->config.page_accesses;
+    bool closes = hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[bank] >= hbm->config.page_accesses;
     if (closes)
         dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, bank, t);
     else

@@ -97,8 +97,7 @@ void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, 
     int32_t end = t;
     if (hbm->is_done) return;
     bool idle = ch->queue[0].count + ch->queue[1].count + ch->active_count == 0;
-    if (idle)
-        charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->refresh_at - hbm->refresh_ticks, &end);
+    if (idle) charge(ch, pc, TS_HBM_LIMITER_REFRESH, ch->refresh_at - hbm->refresh_ticks, &end);
     charge(ch, pc, idle ? TS_HBM_LIMITER_REQUESTS : TS_HBM_LIMITER_REFRESH, ch->bus_until[pc], &end);
     ch->bus_until[pc] = max32(ch->bus_until[pc], t);
     ch->refresh_until[pc] = t + ticks;

@@ -153,7 +153,9 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
     const int64_t round = refresh_round(hbm), from = untouched_from(hbm) + 4 * round + longest_rule(hbm),
                   times = (cycle - hbm->base - from) / round - 2;
     hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
-    if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT || !walk_round(hbm, (int32_t)from, (int32_t)round)) return;
+    if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||
+        !walk_round(hbm, (int32_t)from, (int32_t)round))
+        return;
     for (int i = 0; i < hbm->walked_count; i++)
         repeat_round(hbm, hbm->walked[i], (int32_t)(from + round), times);
     move_base(hbm, times * round);

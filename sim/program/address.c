@@ -16,8 +16,8 @@ typedef struct {
     assembler *as;
     const token *place;
     const ts_tensor *tensor;
-    int64_t granule_bits; /* the address must be a multiple of it, from the start of the tensor */
-    int64_t bits;         /* the constant part */
+    int64_t granule_bits;       /* the address must be a multiple of it, from the start of the tensor */
+    int64_t bits;               /* the constant part */
     const ts_iter_group *group; /* of dims, whose index becomes terms */
     ts_address *out;
 } derivation;
@@ -32,10 +32,11 @@ static bool no_boundary(derivation *d, int64_t found, int64_t step) {
     char dims[64];
     int first = d->group->dim, last = first + d->group->dim_count - 1;
     snprintf(dims, sizeof dims, first == last ? "dim %d" : "dims %d to %d, taken together,", first, last);
-    return TOKEN_ERROR(d->as->err, d->place,
-                       "the index into '%s' gives no address: it is not on a tile boundary: %lld in %s is no "
-                       "multiple of %lld; with stride=1 behind it an access may begin at any row of 128 words",
-                       d->tensor->name, (long long)found, dims, (long long)step);
+    return TOKEN_ERROR(
+        d->as->err, d->place,
+        "the index into '%s' gives no address: it is not on a tile boundary: %lld in %s is no "
+        "multiple of %lld; with stride=1 behind it an access may begin at any row of 128 words",
+        d->tensor->name, (long long)found, dims, (long long)step);
 }
 
 static bool add_term(derivation *d, const ts_address_term *term) {

@@ -540,8 +540,11 @@ static void add_figures(const ts_target *target, scope *names) {
 
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count) {
-    assembler as = {
-        .name = source->name, .arena = arena, .target = target, .defines = defines, .define_count = define_count};
+    assembler as = {.name = source->name,
+                    .arena = arena,
+                    .target = target,
+                    .defines = defines,
+                    .define_count = define_count};
     as.err = &as.now;
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);
@@ -550,8 +553,7 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
     while (stop->kind != TOKEN_END) {
         stop++;
     }
-    const ts_program *program =
-        assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
+    const ts_program *program = assemble_block(&as, tokens, stop) ? finish_program(&as, source->name) : NULL;
     if (program == NULL) {
         give_errors(&as, err);
     }

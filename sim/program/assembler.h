@@ -88,8 +88,8 @@ typedef struct assembler {
 bool give_up(assembler *as);
 /* Keeps the error of what was read last, if there is one. */
 void keep_error(assembler *as);
-/* Behind a statement that failed: its error is kept unless it follows from another, what it would have defined
- * is known as bad, and *at is where to go on. False: nowhere. */
+/* Behind a statement that failed: its error is kept unless it follows from another, what it would have
+ * defined is known as bad, and *at is where to go on. False: nowhere. */
 bool recover(assembler *as, const token *begin, const token **at, const token *stop);
 /* The same of an instruction within braces. */
 bool recover_instruction(assembler *as, const token *begin, const token **at);
@@ -99,7 +99,8 @@ bool recover_block(assembler *as, const token *word, const token **at, const tok
 void spoil_definitions(assembler *as, const token *at, const token *end);
 void spoil_directive(assembler *as, const token *word); /* directives.c */
 void note_include(assembler *as, const token *place, const char *name);
-/* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the end. */
+/* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the
+ * end. */
 const token *bundle_end(const token *brace);
 /* The errors that were kept, in the order of the text. */
 void give_errors(assembler *as, ts_error *err);

@@ -111,7 +111,9 @@ static void settle(assembler *as, const token *begin, const token *end) {
 /* ---- Where to go on ---- */
 
 /* The end of a line, not the ';' of a bundle. */
-static bool ends_row(const token *at) { return token_ends_line(at) && (at->length == 0 || at->text[0] == '\n'); }
+static bool ends_row(const token *at) {
+    return token_ends_line(at) && (at->length == 0 || at->text[0] == '\n');
+}
 
 const token *bundle_end(const token *brace) {
     int depth = 0;

@@ -45,7 +45,7 @@ typedef struct scope {
     ts_arena *arena;
     const struct scope *parent;
     const token **unknown; /* the name last found unknown; one for a scope and all in it */
-    symbol **buckets; /* a power of two of them, at least as many as symbols; none at first */
+    symbol **buckets;      /* a power of two of them, at least as many as symbols; none at first */
     uint32_t bucket_count, symbol_count;
 } scope;
 
@@ -60,7 +60,8 @@ void scope_add_figure(scope *names, const char *name, int64_t value);
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
 /* The name last reported as unknown since this was asked, or NULL. */
 const token *scope_take_unknown(scope *names);
-/* The name, if this token defines it or nothing does in this scope, is known as bad; it may still be defined. */
+/* The name, if this token defines it or nothing does in this scope, is known as bad; it may still be defined.
+ */
 void scope_spoil(scope *names, const token *name);
 const char *symbol_class_text(symbol_class class);
 /* v12, s3, m0: a register's name. */

@@ -73,14 +73,14 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
 
 static void add_sums(const ts_audit_result *r, ts_text *out) {
     char a[32], b[32], c[32], d[32];
-    ts_text_add(out,
-                "\nbuffers    space       buffers        logical bytes         padded bytes  expansion  padding\n");
+    ts_text_add(
+        out,
+        "\nbuffers    space       buffers        logical bytes         padded bytes  expansion  padding\n");
     for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
         if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
-        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx  %5.1f %%\n",
-                    ts_report_audit_space(i), grouped(a, sum->buffers),
-                    grouped(b, sum->logical_bytes), grouped(c, sum->padded_bytes),
+        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx  %5.1f %%\n", ts_report_audit_space(i),
+                    grouped(a, sum->buffers), grouped(b, sum->logical_bytes), grouped(c, sum->padded_bytes),
                     report_expansion(sum->logical_bytes, sum->padded_bytes),
                     report_padding_percent(sum->logical_bytes, sum->padded_bytes));
     }

@@ -155,8 +155,8 @@ bool ts_report_failed_check(const ts_run_result *result, int number, ts_error *e
     ts_text_init(&index, scratch);
     add_index(&index, check, check->worst);
     ts_error_at(err, TS_ERROR_FAULT, text->source, text->begin,
-                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g %s)",
-                check->failed, check->count, index.bytes, check->actual, check->expected,
+                "check failed: %zu of %zu elements; at %s found %.9g, expected %.9g (%.4g %s)", check->failed,
+                check->count, index.bytes, check->actual, check->expected,
                 has_ulp(check->expected) ? check->max_ulp : worst_abs(check),
                 has_ulp(check->expected) ? "ulp" : "absolute");
     ts_arena_free(scratch);

@@ -131,8 +131,8 @@ void ts_report_timeline(const ts_run_request *request, const ts_run_result *resu
             break;
         }
     }
-    ts_text_add(out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":",
-                CORE);
+    ts_text_add(out,
+                "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":", CORE);
     ts_text name;
     ts_text_init(&name, out->arena);
     ts_report_machine_name(request->machine, &name);

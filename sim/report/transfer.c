@@ -194,8 +194,7 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     char digits[32];
     add_limiter(out, s);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
-        ts_text_add(out, ": %d bytes a cycle, busy %.1f %%",
-                    s->machine->dma.bytes_per_cycle[r->kind],
+        ts_text_add(out, ": %d bytes a cycle, busy %.1f %%", s->machine->dma.bytes_per_cycle[r->kind],
                     100.0 * (double)cost->engine_cycles / (double)cost->cycles);
     if (cost->limit == TS_DMA_LIMIT_READS)
         ts_text_add(out, ": %d bytes a cycle", s->machine->dma.read_bytes_per_cycle);
@@ -352,8 +351,10 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "useful_bytes", r->useful_bytes);
     ts_json_int(&json, "moved_bytes", r->src_bytes + r->dst_bytes);
     ts_json_int(&json, "padding_bytes", r->padding_bytes);
-    ts_json_real(&json, "padding_percent",
-                 report_padding_percent(r->src_bytes + r->dst_bytes - r->padding_bytes, r->src_bytes + r->dst_bytes), 4);
+    ts_json_real(
+        &json, "padding_percent",
+        report_padding_percent(r->src_bytes + r->dst_bytes - r->padding_bytes, r->src_bytes + r->dst_bytes),
+        4);
     ts_json_int(&json, "waste_bytes", r->waste_bytes);
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);

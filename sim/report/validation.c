@@ -113,7 +113,8 @@ void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
     ts_text_init(&body, out->arena);
     add_body(v, rows, &body);
     if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
-    ts_text_add(out, "errors     |simulated / measured - 1|, per cent; a row that is not modelled counts as 100\n\n");
+    ts_text_add(
+        out, "errors     |simulated / measured - 1|, per cent; a row that is not modelled counts as 100\n\n");
     report_plain(&body, out);
 }
 

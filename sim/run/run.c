@@ -191,9 +191,11 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
 /* HBM that a program keeps for itself takes memory only if a transfer reaches it. */
 static bool is_touched(const ts_program *program, int tensor) {
     const ts_code *code = &program->code;
-    bool touched = program->uses[tensor].role != TS_ROLE_SCRATCH || code->tensors[tensor].space != TS_SPACE_HBM;
+    bool touched =
+        program->uses[tensor].role != TS_ROLE_SCRATCH || code->tensors[tensor].space != TS_SPACE_HBM;
     for (int i = 0; i < code->transfer_count && !touched; i++)
-        touched = code->transfers[i].source.tensor == tensor || code->transfers[i].destination.tensor == tensor;
+        touched =
+            code->transfers[i].source.tensor == tensor || code->transfers[i].destination.tensor == tensor;
     return touched;
 }
 

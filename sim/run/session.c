@@ -196,7 +196,8 @@ int ts_session_watch_box(ts_error *err, ts_session *s, int number, const int64_t
     int found = -1;
     if (w && watch_walk(plan, true, widen, &all) && all.end <= all.first) {
         ts_error_set(err, TS_ERROR_INPUT, "expected a slice that is not empty");
-    } else if (w && watch_new(err, w, ts_chip_core_space(s->parts.chip, s->followed, kind), all.first, all.end)) {
+    } else if (w &&
+               watch_new(err, w, ts_chip_core_space(s->parts.chip, s->followed, kind), all.first, all.end)) {
         watch_walk(plan, true, add_run, w);
         found = begin_watch(s, w, kind);
     }
@@ -225,9 +226,8 @@ const ts_watch_hit *ts_session_hit(const ts_session *s) { return s->was_hit ? &s
 
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
-    *s = (ts_session){
-        .request = request,
-        .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
+    *s = (ts_session){.request = request,
+                      .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
     for (int i = 0; i < TS_CHIP_CORES; i++) {
         s->paces[i].stall = -1;
     }

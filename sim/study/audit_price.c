@@ -35,9 +35,9 @@ const ts_machine_memory *audit_find_space(const ts_machine *machine, int space) 
 static const char *why_no_space(const ts_machine *machine, int space) {
     enum { FLAGS = 2, HOST = 5, SPARSE_FLAGS = 8 };
     if (audit_find_space(machine, space)) return NULL;
-    return space == HOST                              ? "transfers to and from the host are not modelled"
+    return space == HOST                             ? "transfers to and from the host are not modelled"
            : space == FLAGS || space == SPARSE_FLAGS ? "transfers of flags are not modelled"
-                                                      : "the machine has no such memory space";
+                                                     : "the machine has no such memory space";
 }
 
 bool audit_is_hbm(const ts_machine *machine, int space) {

@@ -16,16 +16,7 @@ typedef struct {
 } shape_record;
 
 /* Of buffers, by where they are. */
-enum {
-    SPACE_HBM,
-    SPACE_VMEM,
-    SPACE_FLAGS,
-    SPACE_CMEM,
-    SPACE_HOST,
-    SPACE_SMEM,
-    SPACE_OTHER,
-    SPACE_CLASSES
-};
+enum { SPACE_HBM, SPACE_VMEM, SPACE_FLAGS, SPACE_CMEM, SPACE_HOST, SPACE_SMEM, SPACE_OTHER, SPACE_CLASSES };
 extern const int audit_space_numbers[SPACE_CLASSES]; /* as XLA numbers them; other: TS_AUDIT_SPACES - 1 */
 
 typedef struct {
@@ -39,7 +30,7 @@ typedef struct {
     bool has_root;        /* the text marks it */
     uint8_t level;        /* ts_audit_level */
     bool by_name;         /* its name says that it is fused; what calls it may say otherwise */
-    int spaces[2];     /* of what is started: read, written; -1: not known */
+    int spaces[2];        /* of what is started: read, written; -1: not known */
 } computation_record;
 
 /* What integers are, of the computation that the text is in, and the results of those before. */

@@ -32,8 +32,8 @@ static int32_t push(ts_audit *a, const value *v) {
     if (all->count == MOST_VALUES) return AUDIT_NONE;
     if (all->count == all->capacity) {
         all->capacity = all->capacity ? 2 * all->capacity : 256;
-        all->list = ts_arena_grow(a->arena, all->list, (size_t)all->count, (size_t)all->capacity,
-                                  sizeof *all->list);
+        all->list =
+            ts_arena_grow(a->arena, all->list, (size_t)all->count, (size_t)all->capacity, sizeof *all->list);
     }
     all->list[all->count] = *v;
     return all->count++;

@@ -103,8 +103,7 @@ static int find_winner(ts_error *err, ts_arena *arena, const contest *all, const
     int winner = 0;
     ts_candidate best = all->list[all->rivals[0]];
     bool open = false;
-    for (int i = 1; i < all->count; i++)
-        open |= !is_beaten(now, override, &best, &all->list[all->rivals[i]]);
+    for (int i = 1; i < all->count; i++) open |= !is_beaten(now, override, &best, &all->list[all->rivals[i]]);
     if (!make_moved(err, arena, now, override, &moved, &p)) return -1;
     if (!open) return 0;
     if (!choose_price(err, &p, &best, INT64_MAX, &cut)) return -1;

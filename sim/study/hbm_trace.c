@@ -179,8 +179,8 @@ static const char *quick_parts(const char *at, ts_hbm_request *out, int64_t *cyc
     return at ? quick_digits(at, 10, cycle) : NULL;
 }
 
-/* The next line, if it is whole and such a one; else nothing is taken. The buffer ends in a byte that ends all
- * loops, and in some for the longest operation. */
+/* The next line, if it is whole and such a one; else nothing is taken. The buffer ends in a byte that ends
+ * all loops, and in some for the longest operation. */
 static bool quick_line(trace *t, ts_hbm_request *out) {
     int64_t cycle;
     const char *end = quick_parts(t->buffer + t->at, out, &cycle);

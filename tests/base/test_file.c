@@ -18,7 +18,7 @@
 /* Which call fails next time, with which errno (0: none); how many bytes a read or write does at most. */
 static struct {
     int read, write, close, rename, fsync;
-    int syncs; /* how many were asked for */
+    int syncs;      /* how many were asked for */
     int interrupts; /* reads and writes that a signal interrupts first */
     size_t most;
 } fault;

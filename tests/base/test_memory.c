@@ -14,10 +14,21 @@ static void sizes(void **state) {
     static const struct {
         const char *text;
         int64_t bytes; /* 0: refused */
-    } rows[] = {{"1", 1},          {"17B", 17},       {"3 KiB", 3072}, {"2MiB", 2 << 20},
-                {"5  GiB", INT64_C(5) << 30}, {"1TiB", INT64_C(1) << 40}, {"0", 0}, {"", 0},
-                {"GiB", 0},        {"-1", 0},         {"1GB", 0},      {"1 GiB ", 0},
-                {"9999999TiB", 0}, {"8388607TiB", INT64_C(8388607) << 40}, {"99999999999999999999", 0}};
+    } rows[] = {{"1", 1},
+                {"17B", 17},
+                {"3 KiB", 3072},
+                {"2MiB", 2 << 20},
+                {"5  GiB", INT64_C(5) << 30},
+                {"1TiB", INT64_C(1) << 40},
+                {"0", 0},
+                {"", 0},
+                {"GiB", 0},
+                {"-1", 0},
+                {"1GB", 0},
+                {"1 GiB ", 0},
+                {"9999999TiB", 0},
+                {"8388607TiB", INT64_C(8388607) << 40},
+                {"99999999999999999999", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         int64_t bytes = 0;
@@ -41,8 +52,9 @@ static void checks(void **state) {
         {1, 1 << 20, ""},
         {1, (1 << 20) - 1,
          "this needs about 1.0 MiB of memory, more than --max-memory, which is 1024.0 KiB: a 1.0 MiB"},
-        {5, 5000, "this needs about 3.0 GiB of memory, more than --max-memory, which is 4.9 KiB: "
-                  "b 3.0 GiB, a 1.0 MiB, d 1.0 MiB"},
+        {5, 5000,
+         "this needs about 3.0 GiB of memory, more than --max-memory, which is 4.9 KiB: "
+         "b 3.0 GiB, a 1.0 MiB, d 1.0 MiB"},
         {5, (INT64_C(3) << 30) + (2 << 20) + 700, ""},
         {5, (INT64_C(3) << 30) + (2 << 20) + 699, NULL},
     };

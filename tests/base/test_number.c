@@ -225,31 +225,62 @@ static void encoding_facts(void **state) {
         uint32_t code;
     } rows[] = {
         /* f8e8m0fnu: halfway between two powers is the larger, just below it the smaller. */
-        {"f8e8m0fnu", 0x3f800000, 127}, {"f8e8m0fnu", 0x3fbfffff, 127}, {"f8e8m0fnu", 0x3fc00000, 128},
-        {"f8e8m0fnu", 0x403fffff, 128}, {"f8e8m0fnu", 0x40400000, 129}, {"f8e8m0fnu", 0x40c00000, 130},
-        {"f8e8m0fnu", 0x3f400000, 127}, {"f8e8m0fnu", 0x7f000000, 254}, {"f8e8m0fnu", 0x7f3fffff, 254},
-        {"f8e8m0fnu", 0x7f400000, 255}, {"f8e8m0fnu", 0x7f800000, 255}, {"f8e8m0fnu", 0x00400000, 0},
-        {"f8e8m0fnu", 0x00600000, 1},   {"f8e8m0fnu", 0x005fffff, 0},   {"f8e8m0fnu", 0x00000001, 0},
-        {"f8e8m0fnu", 0x00000000, 255}, {"f8e8m0fnu", 0x80000000, 255}, {"f8e8m0fnu", 0xbf800000, 255},
-        {"f8e8m0fnu", 0x7fc00000, 255}, {"f8e8m0fnu", 0xffc00000, 255}, {"f8e8m0fnu", 0xff800000, 255},
+        {"f8e8m0fnu", 0x3f800000, 127},
+        {"f8e8m0fnu", 0x3fbfffff, 127},
+        {"f8e8m0fnu", 0x3fc00000, 128},
+        {"f8e8m0fnu", 0x403fffff, 128},
+        {"f8e8m0fnu", 0x40400000, 129},
+        {"f8e8m0fnu", 0x40c00000, 130},
+        {"f8e8m0fnu", 0x3f400000, 127},
+        {"f8e8m0fnu", 0x7f000000, 254},
+        {"f8e8m0fnu", 0x7f3fffff, 254},
+        {"f8e8m0fnu", 0x7f400000, 255},
+        {"f8e8m0fnu", 0x7f800000, 255},
+        {"f8e8m0fnu", 0x00400000, 0},
+        {"f8e8m0fnu", 0x00600000, 1},
+        {"f8e8m0fnu", 0x005fffff, 0},
+        {"f8e8m0fnu", 0x00000001, 0},
+        {"f8e8m0fnu", 0x00000000, 255},
+        {"f8e8m0fnu", 0x80000000, 255},
+        {"f8e8m0fnu", 0xbf800000, 255},
+        {"f8e8m0fnu", 0x7fc00000, 255},
+        {"f8e8m0fnu", 0xffc00000, 255},
+        {"f8e8m0fnu", 0xff800000, 255},
         /* fnuz: one NaN and one zero, both without sign; ties are even. */
-        {"f8e4m3fnuz", 0x7fc00000, 0x80}, {"f8e4m3fnuz", 0xffc00000, 0x80}, {"f8e4m3fnuz", 0x80000000, 0x00},
-        {"f8e4m3fnuz", 0xff800000, 0x80}, {"f8e4m3fnuz", 0xba000000, 0x00}, {"f8e4m3fnuz", 0xba000001, 0x81},
-        {"f8e4m3fnuz", 0x43700000, 0x7f}, {"f8e4m3fnuz", 0x4377ffff, 0x7f}, {"f8e4m3fnuz", 0x43780000, 0x80},
-        {"f8e4m3fnuz", 0x3f880000, 0x40}, {"f8e4m3fnuz", 0x3f980000, 0x42}, {"f8e4m3fnuz", 0xbf980000, 0xc2},
-        {"f8e5m2fnuz", 0x7fc00000, 0x80}, {"f8e5m2fnuz", 0xffc00000, 0x80}, {"f8e5m2fnuz", 0x80000000, 0x00},
-        {"f8e4m3b11fnuz", 0xffc00000, 0x80}, {"f8e4m3b11fnuz", 0x80000000, 0x00},
+        {"f8e4m3fnuz", 0x7fc00000, 0x80},
+        {"f8e4m3fnuz", 0xffc00000, 0x80},
+        {"f8e4m3fnuz", 0x80000000, 0x00},
+        {"f8e4m3fnuz", 0xff800000, 0x80},
+        {"f8e4m3fnuz", 0xba000000, 0x00},
+        {"f8e4m3fnuz", 0xba000001, 0x81},
+        {"f8e4m3fnuz", 0x43700000, 0x7f},
+        {"f8e4m3fnuz", 0x4377ffff, 0x7f},
+        {"f8e4m3fnuz", 0x43780000, 0x80},
+        {"f8e4m3fnuz", 0x3f880000, 0x40},
+        {"f8e4m3fnuz", 0x3f980000, 0x42},
+        {"f8e4m3fnuz", 0xbf980000, 0xc2},
+        {"f8e5m2fnuz", 0x7fc00000, 0x80},
+        {"f8e5m2fnuz", 0xffc00000, 0x80},
+        {"f8e5m2fnuz", 0x80000000, 0x00},
+        {"f8e4m3b11fnuz", 0xffc00000, 0x80},
+        {"f8e4m3b11fnuz", 0x80000000, 0x00},
         /* The others: a NaN keeps its sign, and is -0 where there is none. */
-        {"f8e4m3fn", 0x7fc00000, 0x7f}, {"f8e4m3fn", 0xffc00000, 0xff}, {"f8e5m2", 0xffc00000, 0xfe},
-        {"bf16", 0xffc00000, 0xffc0},   {"f4e2m1fn", 0x7fc00000, 0x8},  {"f4e2m1fn", 0xffc00000, 0x8},
-        {"f6e2m3fn", 0x7fc00000, 0x20}, {"f6e3m2fn", 0xffc00000, 0x20},
+        {"f8e4m3fn", 0x7fc00000, 0x7f},
+        {"f8e4m3fn", 0xffc00000, 0xff},
+        {"f8e5m2", 0xffc00000, 0xfe},
+        {"bf16", 0xffc00000, 0xffc0},
+        {"f4e2m1fn", 0x7fc00000, 0x8},
+        {"f4e2m1fn", 0xffc00000, 0x8},
+        {"f6e2m3fn", 0x7fc00000, 0x20},
+        {"f6e3m2fn", 0xffc00000, 0x20},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int f = 0;
         while (strcmp(formats[f].name, rows[i].format) != 0) assert_in_range(++f, 0, FORMATS - 1);
         uint32_t code = ts_float_encode(&formats[f].format, ts_f32_from_bits(rows[i].f32));
         if (code != rows[i].code)
-            fail_msg("%s of 0x%08x: 0x%02x, expected 0x%02x", rows[i].format, rows[i].f32, code, rows[i].code);
+            fail_msg("%s of 0x%08x: 0x%02x, expected 0x%02x", rows[i].format, rows[i].f32, code,
+                     rows[i].code);
     }
     /* Read back: these NaNs have no sign, f8e4m3fn's has. */
     for (int f = 0; f < FORMATS; f++) {
@@ -316,8 +347,7 @@ int main(void) {
         cmocka_unit_test(gcd_and_lcm),        cmocka_unit_test(decoding),
         cmocka_unit_test(encoding),           cmocka_unit_test(encoding_far_values),
         cmocka_unit_test(encoding_specials),  cmocka_unit_test(encoding_facts),
-        cmocka_unit_test(bf16_and_f16),
-        cmocka_unit_test(sorted_rows),
+        cmocka_unit_test(bf16_and_f16),       cmocka_unit_test(sorted_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

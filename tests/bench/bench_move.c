@@ -1,6 +1,7 @@
 /* How fast tensors change their layouts on this host, as ratios to memcpy and to a streaming copy in the same
  * run: large, and within a cache; beside them oneDNN's reorder and NumPy, where configure.py found them.
- * An argument chooses a part: known, ragged, bytes, convert, gather, threads or random, whose seed may follow. */
+ * An argument chooses a part: known, ragged, bytes, convert, gather, threads or random, whose seed may
+ * follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,8 @@ static void print_ratio(double ratio) {
 static bool print_pair(const pair *p, int size) {
     ts_arena *arena = ts_arena_new();
     ts_bench_result r;
-    bool done = measure(arena, p->src[size], p->dst[size], (ts_move_options){ts_kernels_best(), 0, 1}, 0.4, &r);
+    bool done =
+        measure(arena, p->src[size], p->dst[size], (ts_move_options){ts_kernels_best(), 0, 1}, 0.4, &r);
     if (done) {
         printf("%-30s %8.1f %8.1f %8.2f", p->name, (double)r.bytes / r.move_seconds / 1e9,
                (double)r.bytes / r.memcpy_seconds / 1e9, r.memcpy_seconds / r.move_seconds);
@@ -294,7 +296,8 @@ static bool print_gathers(void) {
     for (size_t i = 0; i < sizeof gathers / sizeof gathers[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_bench_result fast, slow;
-        if (!measure(arena, gathers[i][0], gathers[i][1], (ts_move_options){.kernels = ts_kernels_best()}, 0.3, &fast) ||
+        if (!measure(arena, gathers[i][0], gathers[i][1], (ts_move_options){.kernels = ts_kernels_best()},
+                     0.3, &fast) ||
             !measure(arena, gathers[i][0], gathers[i][1], (ts_move_options){0}, 0.3, &slow))
             return false;
         printf("%7.2f  %s -> %s\n", slow.move_seconds / fast.move_seconds, gathers[i][0], gathers[i][1]);
@@ -319,7 +322,8 @@ static bool print_conversions(void) {
             ts_bench_result r;
             snprintf(src, TEXT, "%s[65536]{0%s}", types[from], from == TYPES - 1 ? ":E(4)" : "");
             snprintf(dst, TEXT, "%s[65536]{0%s}", types[to], to == TYPES - 1 ? ":E(4)" : "");
-            if (!measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best()}, 0.02, &r)) return false;
+            if (!measure(arena, src, dst, (ts_move_options){.kernels = ts_kernels_best()}, 0.02, &r))
+                return false;
             printf(" %6.2f", r.memcpy_seconds / r.move_seconds);
             ts_arena_free(arena);
         }
@@ -422,7 +426,7 @@ static const struct {
     const char *name;
     bool (*print)(void);
 } parts[] = {
-    {"known", print_tables},     {"ragged", print_ragged},   {"bytes", print_permutes},
+    {"known", print_tables},        {"ragged", print_ragged},  {"bytes", print_permutes},
     {"convert", print_conversions}, {"gather", print_gathers}, {"threads", print_threads},
     {"random", print_random},
 };

@@ -21,8 +21,12 @@ static bool run(fixture *f, const char *text) {
 static void certain_ones_are_told_at_once(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "jump @0", "nop\nbr.lt s1 10 @0", "v2s s1 v0\nbrz s1 @0", "sld s1 [0]\nsst [0] 0\nbrz s1 @0",
-        "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0", "sem.read s1 e0\nbrz s1 @0",
+        "jump @0",
+        "nop\nbr.lt s1 10 @0",
+        "v2s s1 v0\nbrz s1 @0",
+        "sld s1 [0]\nsst [0] 0\nbrz s1 @0",
+        "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
+        "sem.read s1 e0\nbrz s1 @0",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         fixture *f = fixture_new();

@@ -281,7 +281,8 @@ static int threads_of(const char *from, const char *to, int64_t rows, int64_t co
 
 /* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
 static void threads_that_pay(void **state) {
-    static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}", odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
+    static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
+                      odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
     (void)state;
     assert_int_equal(threads_of(row, column, 1, 1), 1);
     assert_int_equal(threads_of(row, column, 128, 128), 1);

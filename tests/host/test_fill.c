@@ -20,7 +20,8 @@ static uint64_t element(const ts_tensor_use *use, ts_dtype dtype, int64_t first,
     if (use->fill == TS_FILL_IOTA) return ts_element_convert(TS_DTYPE_S64, (uint64_t)i, dtype);
     if (use->fill == TS_FILL_ZEROS) return 0;
     if (ts_dtype_get(dtype)->class == TS_CLASS_FLOAT)
-        return ts_element_from_double(dtype, use->low + (use->high - use->low) * ((double)(r >> 40) * 0x1p-24));
+        return ts_element_from_double(dtype,
+                                      use->low + (use->high - use->low) * ((double)(r >> 40) * 0x1p-24));
     return ts_element_convert(TS_DTYPE_S64, (uint64_t)(first + (int64_t)(r % (uint64_t)count)), dtype);
 }
 
@@ -50,12 +51,14 @@ enum { FILLS = sizeof fills / sizeof *fills };
 
 static void fills_are_as_defined(void **unused) {
     (void)unused;
-    static const int64_t ranges[][3] = {{0, 1, 1}, {0, 1, 2100}, {5, 3, 1024}, {1 << 30, 1 << 20, 1500},
-                                        {INT64_C(1) << 40, 1, 77}, {9, 2, 1025}, {0, 1, 0}};
+    static const int64_t ranges[][3] = {
+        {0, 1, 1},    {0, 1, 2100}, {5, 3, 1024}, {1 << 30, 1 << 20, 1500}, {INT64_C(1) << 40, 1, 77},
+        {9, 2, 1025}, {0, 1, 0}};
     static uint64_t found[2100];
     for (size_t k = 0; k < FILLS; k++) {
         ts_error err = {.kind = TS_ERROR_NONE};
-        ts_tensor_use use = {.fill = fills[k].kind, .seed = fills[k].seed, .low = fills[k].low, .high = fills[k].high};
+        ts_tensor_use use = {
+            .fill = fills[k].kind, .seed = fills[k].seed, .low = fills[k].low, .high = fills[k].high};
         ts_fill fill;
         size_t bytes = (size_t)ts_dtype_get(fills[k].dtype)->stored_bits / 8;
         assert_true(ts_fill_make(&err, &use, fills[k].dtype, &fill));
@@ -64,7 +67,8 @@ static void fills_are_as_defined(void **unused) {
             memset(found, 0xa5, sizeof found);
             assert_true(ts_fill_read(&err, &fill, range[0], range[1], (size_t)range[2], found));
             for (int64_t i = 0; i < range[2]; i++) {
-                uint64_t wanted = element(&use, fills[k].dtype, fills[k].first, fills[k].count, range[0] + i * range[1]);
+                uint64_t wanted =
+                    element(&use, fills[k].dtype, fills[k].first, fills[k].count, range[0] + i * range[1]);
                 if (memcmp((uint8_t *)found + (size_t)i * bytes, &wanted, bytes) != 0)
                     fail_msg("fill %zu, range %zu, element %d", k, r, (int)i);
             }
@@ -90,9 +94,18 @@ static void ranges_without_integers_are_refused(void **unused) {
 
 /* Each larger than a part, but for the last ones; rows that are not whole tiles, dims of any order. */
 static const char *const shapes[] = {
-    "f32[1500,200]{1,0:T(8,128)}", "bf16[1500,200]{0,1:T(8,128)(2,1)}", "f32[3,5,300,130]{3,2,1,0:T(8,128)}",
-    "f32[40,8,1000]{0,2,1:T(8,128)}", "u8[300001]{0:T(1024)}", "f32[3,140000]{1,0:T(8,128)}",
-    "f32[2,3,140000]{2,1,0}", "f32[37,5000]{1,0:T(8,128)}", "s32[33,7]{1,0:T(8,128)}", "f32[]", "f32[0,5]{1,0}", "f32[5,0]{1,0}",
+    "f32[1500,200]{1,0:T(8,128)}",
+    "bf16[1500,200]{0,1:T(8,128)(2,1)}",
+    "f32[3,5,300,130]{3,2,1,0:T(8,128)}",
+    "f32[40,8,1000]{0,2,1:T(8,128)}",
+    "u8[300001]{0:T(1024)}",
+    "f32[3,140000]{1,0:T(8,128)}",
+    "f32[2,3,140000]{2,1,0}",
+    "f32[37,5000]{1,0:T(8,128)}",
+    "s32[33,7]{1,0:T(8,128)}",
+    "f32[]",
+    "f32[0,5]{1,0}",
+    "f32[5,0]{1,0}",
 };
 
 static void check_reads(const ts_host_reader *reader, const ts_host_array *whole, int64_t count) {
@@ -104,7 +117,8 @@ static void check_reads(const ts_host_reader *reader, const ts_host_array *whole
         size_t some = most < 5000 ? (size_t)most : 5000;
         assert_true(reader->read(&err, reader->self, at, stride, some, found));
         for (size_t i = 0; i < some; i++)
-            assert_memory_equal((uint8_t *)found + i * bytes, whole->bytes + ((size_t)at + i * (size_t)stride) * bytes, bytes);
+            assert_memory_equal((uint8_t *)found + i * bytes,
+                                whole->bytes + ((size_t)at + i * (size_t)stride) * bytes, bytes);
     }
 }
 
@@ -121,12 +135,15 @@ static void parts_are_those_of_the_whole(void **unused) {
         ts_host_array all;
         int64_t length = 0;
         assert_true(ts_fill_make(&err, &use, shape->dtype, &fill));
-        assert_true(ts_host_array_init(&err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, &all));
+        assert_true(
+            ts_host_array_init(&err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, &all));
         int64_t count = (int64_t)ts_host_array_elements(&all);
         assert_true(ts_fill_read(&err, &fill, 0, 1, (size_t)count, all.bytes));
         assert_true(ts_host_buffer_bytes(&err, shape, &length));
-        uint8_t *one = TS_NEW_ARRAY(arena, uint8_t, length + 64), *other = TS_NEW_ARRAY(arena, uint8_t, length + 64);
-        ts_space *spaces[2] = {ts_space_wrap(arena, "one", one, length + 64), ts_space_wrap(arena, "other", other, length + 64)};
+        uint8_t *one = TS_NEW_ARRAY(arena, uint8_t, length + 64),
+                *other = TS_NEW_ARRAY(arena, uint8_t, length + 64);
+        ts_space *spaces[2] = {ts_space_wrap(arena, "one", one, length + 64),
+                               ts_space_wrap(arena, "other", other, length + 64)};
         ts_host_reader reader = {ts_fill_read, &fill, false};
         assert_true(ts_host_store(&err, arena, &all, shape, spaces[0], 64));
         assert_true(ts_host_store_read(&err, &reader, shape, spaces[1], 64));

@@ -17,7 +17,9 @@ static uint64_t next(void) {
     return z ^ (z >> 31);
 }
 
-static double uniform(double low, double high) { return low + (high - low) * (double)(next() >> 11) * 0x1p-53; }
+static double uniform(double low, double high) {
+    return low + (high - low) * (double)(next() >> 11) * 0x1p-53;
+}
 
 static double of_bits(uint64_t bits) {
     double value;
@@ -35,7 +37,10 @@ static double any(void) {
 /* So much of an ulp of a double is between them. */
 static long double off(double found, long double exact) {
     double near = (double)exact;
-    if (near == found || (isnan(near) && isnan(found))) return isfinite(near) ? fabsl((long double)found - exact) / (nextafter(fabs(near), (double)INFINITY) - fabs(near)) : 0;
+    if (near == found || (isnan(near) && isnan(found)))
+        return isfinite(near) ? fabsl((long double)found - exact) /
+                                    (nextafter(fabs(near), (double)INFINITY) - fabs(near))
+                              : 0;
     return fabsl((long double)found - exact) / (nextafter(fabs(near), (double)INFINITY) - fabs(near));
 }
 
@@ -56,8 +61,40 @@ static void check_function(void (*loop)(double *, size_t), long double (*exact)(
 static void exponentials_and_logarithms(void **unused) {
     (void)unused;
     static double exponents[COUNT], numbers[COUNT];
-    static const double edges[] = {0, -0.0, 708, 709.7, 709.8, 1e300, -708, -708.5, -745, -746, -747, (double)INFINITY, -(double)INFINITY, (double)NAN, 0x1p-1074, 0x1p-60, -0x1p-60};
-    static const double near_1[] = {1, 1 - 0x1p-53, 1 + 0x1p-52, 0x1.6a09e667f3bccp-1, 0x1.6a09e667f3bcdp-1, 0x1.6a09e667f3bcep-1, 0x1.6a09e667f3bcdp0, 0, -0.0, -1, (double)INFINITY, (double)NAN, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 2, 0.5};
+    static const double edges[] = {0,
+                                   -0.0,
+                                   708,
+                                   709.7,
+                                   709.8,
+                                   1e300,
+                                   -708,
+                                   -708.5,
+                                   -745,
+                                   -746,
+                                   -747,
+                                   (double)INFINITY,
+                                   -(double)INFINITY,
+                                   (double)NAN,
+                                   0x1p-1074,
+                                   0x1p-60,
+                                   -0x1p-60};
+    static const double near_1[] = {1,
+                                    1 - 0x1p-53,
+                                    1 + 0x1p-52,
+                                    0x1.6a09e667f3bccp-1,
+                                    0x1.6a09e667f3bcdp-1,
+                                    0x1.6a09e667f3bcep-1,
+                                    0x1.6a09e667f3bcdp0,
+                                    0,
+                                    -0.0,
+                                    -1,
+                                    (double)INFINITY,
+                                    (double)NAN,
+                                    0x1p-1074,
+                                    0x1p-1022,
+                                    0x1.fffffffffffffp1023,
+                                    2,
+                                    0.5};
     for (int i = 0; i < COUNT; i++) {
         exponents[i] = i % 3 == 0 ? uniform(-750, 715) : i % 3 == 1 ? uniform(-1, 1) : uniform(-20, 20);
         numbers[i] = i % 3 == 0 ? fabs(any()) : i % 3 == 1 ? uniform(0.6, 1.6) : uniform(0, 1000);
@@ -70,7 +107,8 @@ static void exponentials_and_logarithms(void **unused) {
     }
 }
 
-static const ts_dtype plain[] = {TS_DTYPE_F32, TS_DTYPE_BF16, TS_DTYPE_F16, TS_DTYPE_F8E5M2, TS_DTYPE_F8E4M3FN};
+static const ts_dtype plain[] = {TS_DTYPE_F32, TS_DTYPE_BF16, TS_DTYPE_F16, TS_DTYPE_F8E5M2,
+                                 TS_DTYPE_F8E4M3FN};
 enum { PLAIN = sizeof plain / sizeof *plain };
 
 /* A value of the type, or at the middle of two, or close to one. */
@@ -97,7 +135,8 @@ static void rounding_is_that_of_one(void **unused) {
             for (int i = 0; i < COUNT; i++) {
                 double wanted = ts_reference_round(&type, values[i]);
                 if (isnan(wanted) ? !isnan(found[i]) : memcmp(&wanted, &found[i], sizeof wanted) != 0)
-                    fail_msg("%s: %a becomes %a, expected %a", ts_dtype_get(plain[k])->name, values[i], found[i], wanted);
+                    fail_msg("%s: %a becomes %a, expected %a", ts_dtype_get(plain[k])->name, values[i],
+                             found[i], wanted);
             }
         }
     }
@@ -112,11 +151,13 @@ static bool passes(const ts_reference_block *b, int i) {
     double ulps = ts_reference_distance(b->type, got, wanted);
     return ulps == 0 || ulps <= b->bound.ulp || distance <= b->bound.abs ||
            distance <= b->bound.rel * fabs(wanted) || (isinf(err) && err > 0) ||
-           (got >= ts_reference_round(b->type, wanted - err) && got <= ts_reference_round(b->type, wanted + err));
+           (got >= ts_reference_round(b->type, wanted - err) &&
+            got <= ts_reference_round(b->type, wanted + err));
 }
 
 /* Never more than what passes, the same distances, and what is right by any one bound is seen to be. */
-static void check_compare(const ts_reference_loops *loops, const ts_reference_block *b, size_t count, bool surely) {
+static void check_compare(const ts_reference_loops *loops, const ts_reference_block *b, size_t count,
+                          bool surely) {
     double ulps = -1, distance = -1, most_ulps = 0, most = 0;
     bool all = true, said = loops->compare(b, count, &ulps, &distance);
     for (size_t i = 0; i < count; i++) {
@@ -182,7 +223,8 @@ static void conversions_are_exact(void **unused) {
 static void tiles_sum_in_order(void **unused) {
     (void)unused;
     enum { ROWS = REFERENCE_TILE_ROWS, LANES = REFERENCE_TILE_LANES, DEPTH = 37 };
-    double a[ROWS][DEPTH], strip[DEPTH * LANES], begin[ROWS * LANES], wanted[ROWS * LANES], found[ROWS * LANES];
+    double a[ROWS][DEPTH], strip[DEPTH * LANES], begin[ROWS * LANES], wanted[ROWS * LANES],
+        found[ROWS * LANES];
     const double *rows[ROWS];
     for (int i = 0; i < DEPTH * LANES; i++) strip[i] = uniform(-1, 1);
     for (int i = 0; i < ROWS * LANES; i++) wanted[i] = begin[i] = uniform(-1, 1);
@@ -204,8 +246,10 @@ static void tiles_sum_in_order(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exponentials_and_logarithms), cmocka_unit_test(rounding_is_that_of_one),
-        cmocka_unit_test(comparisons_are_those_of_each), cmocka_unit_test(conversions_are_exact),
+        cmocka_unit_test(exponentials_and_logarithms),
+        cmocka_unit_test(rounding_is_that_of_one),
+        cmocka_unit_test(comparisons_are_those_of_each),
+        cmocka_unit_test(conversions_are_exact),
         cmocka_unit_test(tiles_sum_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

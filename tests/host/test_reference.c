@@ -25,10 +25,10 @@ static ts_host_array p = {TS_DTYPE_PRED, 2, {2, 1}, p_data, sizeof p_data};
 static ts_host_array h = {TS_DTYPE_BF16, 1, {2}, (uint8_t *)h_data, sizeof h_data};
 static ts_host_array odd = {TS_DTYPE_F32, 1, {5}, (uint8_t *)odd_data, sizeof odd_data};
 static ts_host_array c = {TS_DTYPE_C64, 1, {1}, (uint8_t *)y_data, 8};
-static const ts_reference_name names[] = {
-    {.name = "x", .array = &x}, {.name = "y", .array = &y},     {.name = "p", .array = &p},
-    {.name = "h", .array = &h}, {.name = "c", .array = &c},     {.name = "odd", .array = &odd},
-    {.name = "ROWS", .number = 2}};
+static const ts_reference_name names[] = {{.name = "x", .array = &x},   {.name = "y", .array = &y},
+                                          {.name = "p", .array = &p},   {.name = "h", .array = &h},
+                                          {.name = "c", .array = &c},   {.name = "odd", .array = &odd},
+                                          {.name = "ROWS", .number = 2}};
 enum { NAMES = sizeof names / sizeof *names };
 static const ts_reference_names all = {names, NAMES};
 
@@ -164,7 +164,9 @@ enum { A = 5, B = 600, C = 7, DEPTH = 331 };
 static float big_data[A * B * C], left_data[3 * 301 * DEPTH], right_data[DEPTH * 37];
 
 static double big(int64_t i, int64_t k, int64_t l) { return (double)big_data[(i * B + k) * C + l]; }
-static double left(int64_t m, int64_t row, int64_t k) { return (double)left_data[(m * 301 + row) * DEPTH + k]; }
+static double left(int64_t m, int64_t row, int64_t k) {
+    return (double)left_data[(m * 301 + row) * DEPTH + k];
+}
 static double right(int64_t k, int64_t column) { return (double)right_data[k * 37 + column]; }
 
 static double plus_row(const int64_t *i) { return big(i[0], i[1], i[2]) + (double)y_data[i[2] % 3]; }
@@ -298,7 +300,8 @@ static void fill_data(float *data, size_t count) {
     }
 }
 
-static bool read_floats(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count, void *elements) {
+static bool read_floats(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
+                        void *elements) {
     (void)err;
     for (size_t i = 0; i < count; i++)
         memcpy((float *)elements + i, (float *)self + begin + (int64_t)i * stride, sizeof(float));
@@ -317,9 +320,10 @@ static void blocks_equal_by(way how) {
         {TS_DTYPE_F32, 3, {3, 301, DEPTH}, (uint8_t *)left_data, sizeof left_data},
         {TS_DTYPE_F32, 2, {DEPTH, 37}, (uint8_t *)right_data, sizeof right_data},
     };
-    ts_reference_name large[] = {
-        {.name = "big", .array = &arrays[0]}, {.name = "left", .array = &arrays[1]},
-        {.name = "right", .array = &arrays[2]}, {.name = "y", .array = &y}};
+    ts_reference_name large[] = {{.name = "big", .array = &arrays[0]},
+                                 {.name = "left", .array = &arrays[1]},
+                                 {.name = "right", .array = &arrays[2]},
+                                 {.name = "y", .array = &y}};
     for (int i = 0; how != HAS_BYTES && i < 3; i++) {
         large[i].reader = (ts_host_reader){read_floats, arrays[i].bytes, how == IS_READ_IN_ORDER};
         arrays[i].bytes = NULL;
@@ -596,16 +600,16 @@ static const struct {
     {"x ~= x + 1 err=-inf", 6, 0, 4194304},
     {"x ~= x + 1 err=nan", 6, 0, 4194304},
     {"x ~= x + 1 err=-2", 6, 0, 4194304},
-    {"x ~= x err=-2", 0, 0, 0},                               /* what is equal passes */
-    {"x ~= x + 1 err=2 / expected", 5, 1, 4194304},           /* the right side: 2 to 7 */
+    {"x ~= x err=-2", 0, 0, 0},                                /* what is equal passes */
+    {"x ~= x + 1 err=2 / expected", 5, 1, 4194304},            /* the right side: 2 to 7 */
     {"x ~= x + 1 err=(expected < 5) * y / 10", 3, 3, 4194304}, /* elements 3 to 5 may not be off */
-    {"h ~= 0.1 - 1.1 * iota(2) err=0", 0, 0, 0.2},            /* bf16 of 0.1 */
-    {"h ~= 0.1004 - 1.1004 * iota(2) err=0", 1, 0, 0.62}, /* the nearest bf16 is 0.100586 */
+    {"h ~= 0.1 - 1.1 * iota(2) err=0", 0, 0, 0.2},             /* bf16 of 0.1 */
+    {"h ~= 0.1004 - 1.1004 * iota(2) err=0", 1, 0, 0.62},      /* the nearest bf16 is 0.100586 */
     {"h ~= 0.1004 - 1.1004 * iota(2) err=0.00005", 1, 0, 0.62},
     {"h ~= 0.1004 - 1.1004 * iota(2) err=0.00006", 0, 0, 0.62}, /* ends below the midpoint, 0.100342 */
-    {"p ~= 1 - p err=0.5", 2, 0, 1},                          /* no rounding of what is no float */
+    {"p ~= 1 - p err=0.5", 2, 0, 1},                            /* no rounding of what is no float */
     {"p ~= 1 - p err=1", 0, 0, 1},
-    {"odd ~= odd * 2 err=abs(expected) / 2", 0, 0, 4194304},  /* an infinity is itself, NaN is NaN */
+    {"odd ~= odd * 2 err=abs(expected) / 2", 0, 0, 4194304}, /* an infinity is itself, NaN is NaN */
     {"odd ~= inf err=1", 4, 0, (double)INFINITY},
     {"odd ~= 1 err=inf", 0, 1, (double)INFINITY},
 };

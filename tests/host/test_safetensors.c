@@ -75,7 +75,7 @@ static void good_headers(void **state) {
     }
 }
 
-#define NESTED "[[[[[[[[[[[[[[[["
+#define NESTED      "[[[[[[[[[[[[[[[["
 #define ONE(fields) "{\"a\":{" fields "}}"
 static const struct {
     const char *header;

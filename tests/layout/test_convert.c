@@ -284,15 +284,10 @@ static uint64_t wide_bits(size_t i) {
 static void arrays_equal_elements(void **state) {
     (void)state;
     enum { COUNT = 1 << 16 };
-    static const ts_dtype pairs[][2] = {{TS_DTYPE_BF16, TS_DTYPE_F32},
-                                        {TS_DTYPE_F32, TS_DTYPE_BF16},
-                                        {TS_DTYPE_U16, TS_DTYPE_F64},
-                                        {TS_DTYPE_BF16, TS_DTYPE_F64},
-                                        {TS_DTYPE_F64, TS_DTYPE_BF16},
-                                        {TS_DTYPE_F32, TS_DTYPE_F64},
-                                        {TS_DTYPE_F64, TS_DTYPE_F32},
-                                        {TS_DTYPE_F32, TS_DTYPE_S4},
-                                        {TS_DTYPE_PRED, TS_DTYPE_S8}};
+    static const ts_dtype pairs[][2] = {
+        {TS_DTYPE_BF16, TS_DTYPE_F32}, {TS_DTYPE_F32, TS_DTYPE_BF16}, {TS_DTYPE_U16, TS_DTYPE_F64},
+        {TS_DTYPE_BF16, TS_DTYPE_F64}, {TS_DTYPE_F64, TS_DTYPE_BF16}, {TS_DTYPE_F32, TS_DTYPE_F64},
+        {TS_DTYPE_F64, TS_DTYPE_F32},  {TS_DTYPE_F32, TS_DTYPE_S4},   {TS_DTYPE_PRED, TS_DTYPE_S8}};
     uint8_t *source = malloc(COUNT * 8 + 1), *out = malloc(COUNT * 8 + 1);
     for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
         size_t in_bytes = (size_t)ts_dtype_get(pairs[p][0])->stored_bits / 8;

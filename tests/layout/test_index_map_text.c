@@ -123,7 +123,8 @@ static void deepest(void **state) {
         ts_text_add(&text, "lambda i, j: ");
         for (int n = 0; n < rows[i].levels; n++) ts_text_add(&text, "%s", rows[i].open);
         ts_text_add(&text, "%s", rows[i].inside);
-        for (int n = 0; n < rows[i].levels; n++) ts_text_add(&text, "%s", n > 0 && i == 3 ? ")" : rows[i].close);
+        for (int n = 0; n < rows[i].levels; n++)
+            ts_text_add(&text, "%s", n > 0 && i == 3 ? ")" : rows[i].close);
         ts_source source = {"map", text.bytes, text.length};
         assert_true(ts_index_map_parse(&err, arena, &source, &map));
         ts_index_map_print(&once, &map);
@@ -170,8 +171,9 @@ static void blocks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains),  cmocka_unit_test(chains_that_do_not_fit), cmocka_unit_test(absurd_nesting),
-        cmocka_unit_test(deepest), cmocka_unit_test(blocks),
+        cmocka_unit_test(chains),         cmocka_unit_test(chains_that_do_not_fit),
+        cmocka_unit_test(absurd_nesting), cmocka_unit_test(deepest),
+        cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests_name("layout/index_map_text", tests, NULL, NULL);
 }

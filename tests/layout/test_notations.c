@@ -78,15 +78,32 @@ static void test_canonical(void **state) {
 
 /* ---- What is printed is read as the same ---- */
 
-/* Parts of layouts of scalars and of few elements: offsets and replicas, also without shards. '#' is a number. */
+/* Parts of layouts of scalars and of few elements: offsets and replicas, also without shards. '#' is a
+ * number. */
 static const char *const shapes[] = {"f32[]", "f32[1]", "s4[8]", "bf16[2,4]", "f32[1,1]", "pred[0]"};
-static const char *const axe_parts[] = {"#",         "#@m",      "-#@m",       "#@p",      "R[#:#]", "R[(#,#):(#,#@q)]",
-                                        "[# / #@w]", "S[1:#]",   "S[8:#@a]",   "S[#,#]",   "O[#]",   "O[#,#@z]",
-                                        "(8 / 1@r)", "(1 / #)",  "S[(2,4):(#,-#@b)]"};
-static const char *const other_layouts[] = {"#:#",         "(#,#):(#,#)",   "#",           "1:0",        "(1,(1,1)):(#,(#,#))",
-                                            "S<1,1,1> o # o #:#", "S<0,0,0> o 8:1", "lambda : [#]", "lambda i: [#]", "lambda i, j: [#, SEP, i]",
-                                            "lambda i: [i + #]",  "{}",         "{0}",         "{:T(#)}",    "{:S(#)}",
-                                            "{0:T(#)S(#)}",       "{1,0:T(#,#)}", "",          "a",          "NCHW"};
+static const char *const axe_parts[] = {
+    "#",        "#@m",    "-#@m", "#@p",      "R[#:#]",    "R[(#,#):(#,#@q)]", "[# / #@w]",        "S[1:#]",
+    "S[8:#@a]", "S[#,#]", "O[#]", "O[#,#@z]", "(8 / 1@r)", "(1 / #)",          "S[(2,4):(#,-#@b)]"};
+static const char *const other_layouts[] = {"#:#",
+                                            "(#,#):(#,#)",
+                                            "#",
+                                            "1:0",
+                                            "(1,(1,1)):(#,(#,#))",
+                                            "S<1,1,1> o # o #:#",
+                                            "S<0,0,0> o 8:1",
+                                            "lambda : [#]",
+                                            "lambda i: [#]",
+                                            "lambda i, j: [#, SEP, i]",
+                                            "lambda i: [i + #]",
+                                            "{}",
+                                            "{0}",
+                                            "{:T(#)}",
+                                            "{:S(#)}",
+                                            "{0:T(#)S(#)}",
+                                            "{1,0:T(#,#)}",
+                                            "",
+                                            "a",
+                                            "NCHW"};
 static const char *const ends[] = {"", "", "", " S(1)", " E(32)", "E(8)", "S(0)"};
 
 #define PICK(seed, list) (list)[random_below((seed), sizeof(list) / sizeof *(list))]
@@ -625,9 +642,12 @@ static void test_law_translations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_printed_is_read), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_errors),    cmocka_unit_test(test_translations),
-        cmocka_unit_test(test_law_names), cmocka_unit_test(test_law_translations),
+        cmocka_unit_test(test_printed_is_read),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_translations),
+        cmocka_unit_test(test_law_names),
+        cmocka_unit_test(test_law_translations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,10 +142,12 @@ static int candidates(const ts_field_leaf *leaf, char out[CANDIDATES][64]) {
     ts_field_kind kind = leaf->field->kind;
     int count = 0;
     if (kind == TS_FIELD_INTEGER) {
-        int64_t value = ts_field_value(leaf->field, leaf->at), others[] = {value * 2, value / 2, value + 1, value};
+        int64_t value = ts_field_value(leaf->field, leaf->at),
+                others[] = {value * 2, value / 2, value + 1, value};
         for (; count < 4; count++) snprintf(out[count], 64, "%lld", (long long)others[count]);
     } else if (kind == TS_FIELD_CHOICE) {
-        for (; leaf->field->choices[count]; count++) snprintf(out[count], 64, "%s", leaf->field->choices[count]);
+        for (; leaf->field->choices[count]; count++)
+            snprintf(out[count], 64, "%s", leaf->field->choices[count]);
     } else {
         for (; by_kind[kind][count]; count++) snprintf(out[count], 64, "%s", by_kind[kind][count]);
     }
@@ -184,7 +186,8 @@ static void printed_and_changed(void **state) {
         ts_text text;
         ts_text_init(&text, arena);
         const char *name = ts_embedded_machines[i].name;
-        const ts_tree *tree = ts_tree_load(&err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
+        const ts_tree *tree =
+            ts_tree_load(&err, arena, name, ts_embedded_machines, ts_embedded_machine_count);
         const ts_machine *machine = ts_machine_read(&err, arena, name, tree);
         ts_machine_print(&text, machine, true);
         ts_tree_builtin file = {"printed", text.bytes, text.length};
@@ -214,8 +217,9 @@ static void names_what_was_changed(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
-    static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b", "hbm.bandwidth_scale=2",
-                                       "vmem.size_mib=64", "hbm.timing.t_rp=20ck", "core.bf16=true"};
+    static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b",
+                                       "hbm.bandwidth_scale=2",  "vmem.size_mib=64",
+                                       "hbm.timing.t_rp=20ck",   "core.bf16=true"};
     static const char *const expected[] = {"title=\"a b\"", "core.bf16=true", "hbm.clock=3.2 GHz",
                                            "hbm.timing.t_rp=20 ck", "memories.vmem.capacity=64 MiB"};
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 6);

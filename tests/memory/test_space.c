@@ -92,7 +92,7 @@ static void holds_are_apart(void **state) {
     ts_space_hold(space, 10 * LINE - 1, 1);
     ts_space_hold(space, 50 * LINE, 0); /* nothing */
     assert_int_equal(space->range_count, 3);
-    ts_space_hold(space, 12 * LINE, LINE); /* inside */
+    ts_space_hold(space, 12 * LINE, LINE);         /* inside */
     ts_space_hold(space, 20 * LINE + 1, 2 * LINE); /* beyond the second */
     assert_int_equal(space->range_count, 3);
     const int64_t want[][2] = {{9, 10}, {10, 20}, {20, 23}};
@@ -167,8 +167,7 @@ static void reads(void **state) {
     assert_true(ts_space_read(&err, space, 1024, got, 0));
     assert_false(ts_space_read(&err, space, 1021, got, 4));
     assert_int_equal(err.kind, TS_ERROR_FAULT);
-    assert_string_equal(err.message,
-                        "access to smem at byte 1021 of 4 bytes, expected it within 0 to 1024");
+    assert_string_equal(err.message, "access to smem at byte 1021 of 4 bytes, expected it within 0 to 1024");
     ts_space_free(space);
     ts_arena_free(arena);
 }

@@ -284,10 +284,12 @@ static void test_errors(void **state) {
         {"wait done[2]", "8:6: semaphore 2 of 'done', which has 2"},
         {"wait done[s1 * 2]", "8:6: the number of a semaphore is a constant, a sreg, or their sum"},
         {"vld v0, x[0, 0]", "8:9: 'x' is in hbm, expected a tensor in vmem"},
-        {"vld v0, b[0, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 in dim 1 is no multiple of 8; "
+        {"vld v0, b[0, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 in "
+                               "dim 1 is no multiple of 8; "
+                               "with stride=1 behind it an access may begin at any row of 128 words"},
+        {"vld v0, b[s1, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 "
+                                "in dim 1 is no multiple of 8; "
                                 "with stride=1 behind it an access may begin at any row of 128 words"},
-        {"vld v0, b[s1, 4, 0]", "8:9: the index into 'b' gives no address: it is not on a tile boundary: 4 in dim 1 is no multiple of 8; "
-                                 "with stride=1 behind it an access may begin at any row of 128 words"},
         {"vld v0, b[0, 0, 64] mask=1",
          "8:9: the index into 'b' gives no address: it is not at the start of a row of 128 words"},
         {"vld v0, b[0, s1 * 3, 0]", "8:9: the index into 'b' gives no address: a register's factor is "
@@ -344,7 +346,8 @@ static void list_errors(const char *text, char *out, size_t bytes) {
     assert_true(program == NULL);
     size_t used = 0;
     for (const ts_error *at = &err; at != NULL; at = at->next) {
-        used += (size_t)snprintf(out + used, bytes - used, "%s%d:%d", used > 0 ? " " : "", at->line, at->column);
+        used +=
+            (size_t)snprintf(out + used, bytes - used, "%s%d:%d", used > 0 ? " " : "", at->line, at->column);
         assert_int_equal(at->more, err.more);
         assert_int_equal(ts_error_exit_code(at), 1);
     }
@@ -450,9 +453,9 @@ static void test_defines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions), cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_operands),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks), cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_expressions),     cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_operands),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deep_blocks),     cmocka_unit_test(test_many_errors),
         cmocka_unit_test(test_how_many_errors), cmocka_unit_test(test_defines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,28 +52,29 @@ static void writes_every_kind_of_value(void **state) {
     ts_json_int(&json, NULL, 2);
     ts_json_close(&json);
     ts_json_end(&json);
-    assert_string_equal(out.bytes, HEAD ",\n"
-                                        "  \"low\": -9223372036854775808,\n"
-                                        "  \"high\": 18446744073709551615,\n"
-                                        "  \"real\": -0.1250,\n"
-                                        "  \"none\": null,\n"
-                                        "  \"double\": 0.10000000000000001,\n"
-                                        "  \"not finite\": null,\n"
-                                        "  \"yes\": true,\n"
-                                        "  \"null\": null,\n"
-                                        "  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\\u007f\",\n"
-                                        "  \"b" BAD "\\\"\": \"\xc3\xa4" BAD BAD BAD "\xf0\x9f\x98\x80" BAD "\",\n"
-                                        "  \"no text\": null,\n"
-                                        "  \"dims\": [3, -5, 0],\n"
-                                        "  \"scalar\": [],\n"
-                                        "  \"list\": [\n"
-                                        "    {\n"
-                                        "      \"x\": 1\n"
-                                        "    },\n"
-                                        "    [],\n"
-                                        "    2\n"
-                                        "  ]\n"
-                                        "}\n");
+    assert_string_equal(out.bytes,
+                        HEAD ",\n"
+                             "  \"low\": -9223372036854775808,\n"
+                             "  \"high\": 18446744073709551615,\n"
+                             "  \"real\": -0.1250,\n"
+                             "  \"none\": null,\n"
+                             "  \"double\": 0.10000000000000001,\n"
+                             "  \"not finite\": null,\n"
+                             "  \"yes\": true,\n"
+                             "  \"null\": null,\n"
+                             "  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\\u007f\",\n"
+                             "  \"b" BAD "\\\"\": \"\xc3\xa4" BAD BAD BAD "\xf0\x9f\x98\x80" BAD "\",\n"
+                             "  \"no text\": null,\n"
+                             "  \"dims\": [3, -5, 0],\n"
+                             "  \"scalar\": [],\n"
+                             "  \"list\": [\n"
+                             "    {\n"
+                             "      \"x\": 1\n"
+                             "    },\n"
+                             "    [],\n"
+                             "    2\n"
+                             "  ]\n"
+                             "}\n");
     ts_arena_free(arena);
 }
 

@@ -15,8 +15,8 @@ enum { PAGE = 4096 };
 static const struct {
     const char *name;
     int bits;
-} types[] = {{"f32", 32}, {"bf16", 16}, {"s8", 8},  {"u8", 8},   {"s4", 4},      {"pred", 8},
-             {"s32", 32}, {"f16", 16},  {"u4", 4},  {"s16", 16}, {"f8e5m2", 8}, {"f64", 64}};
+} types[] = {{"f32", 32}, {"bf16", 16}, {"s8", 8}, {"u8", 8},   {"s4", 4},     {"pred", 8},
+             {"s32", 32}, {"f16", 16},  {"u4", 4}, {"s16", 16}, {"f8e5m2", 8}, {"f64", 64}};
 
 enum { USUAL_TILES = 5 }; /* the first ones */
 static const char *const tiles[] = {"T(8,128)", "T(2,128)", "T(4,128)", "T(16,128)", "T(32,128)", "T(1,128)",

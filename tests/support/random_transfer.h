@@ -16,7 +16,8 @@ typedef struct {
     bool src_in_hbm, dst_in_hbm;
 } random_transfer;
 
-/* What moves has from `least` to `most` bytes, evenly in their logarithms; no end takes more than 4 * most. */
+/* What moves has from `least` to `most` bytes, evenly in their logarithms; no end takes more than 4 * most.
+ */
 random_transfer random_transfer_draw(uint64_t *seed, ts_arena *arena, int64_t least, int64_t most);
 /* Of these two shapes in HBM, the destination behind the source; plan NULL where there is none. */
 random_transfer random_transfer_of(ts_arena *arena, const char *src, const char *dst);

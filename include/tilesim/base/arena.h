@@ -32,7 +32,7 @@ static inline size_t ts_arena_count(int64_t count) {
     return count < 0 || (uint64_t)count > SIZE_MAX ? SIZE_MAX : (size_t)count;
 }
 
-#define TS_NEW(arena, type)              ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
+#define TS_NEW(arena, type) ((type *)ts_arena_alloc((arena), 1, sizeof(type)))
 #define TS_NEW_ARRAY(arena, type, count)                                                                     \
     ((type *)ts_arena_alloc((arena), ts_arena_count((int64_t)(count)), sizeof(type)))
 

@@ -12,12 +12,13 @@ typedef struct {
     int64_t bytes;    /* at least 0 */
 } ts_memory_part;
 
-/* 80 % of the least of: the physical memory, the limits of the control groups, the limit of the address space.
+/* 80 % of the least of: the physical memory, the limits of the control groups, the limit of the address
+ * space.
  */
 int64_t ts_memory_host(void);
 
-/* The least limit of the control groups, v2 and v1, that the file `groups` (/proc/self/cgroup) names below the
- * folder `mount` (/sys/fs/cgroup), and of those around them; INT64_MAX: there is none. */
+/* The least limit of the control groups, v2 and v1, that the file `groups` (/proc/self/cgroup) names below
+ * the folder `mount` (/sys/fs/cgroup), and of those around them; INT64_MAX: there is none. */
 int64_t ts_memory_group(const char *groups, const char *mount);
 
 /* Do the parts fit into `most` bytes? An error names the largest three. */

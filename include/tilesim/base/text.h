@@ -35,9 +35,9 @@ enum { TS_TEXT_COLUMNS = 100 };
 void ts_text_wrap(ts_text *text, size_t columns);
 
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
- * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as near
- * and as much alike: any of them may be meant. `names` has pointers `stride_bytes` apart, so that it can be a
- * column of a table. */
+ * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as
+ * near and as much alike: any of them may be meant. `names` has pointers `stride_bytes` apart, so that it can
+ * be a column of a table. */
 const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes);
 
 /* A cursor over a source. Helpers skip white space first (space, tab, CR, LF); nothing reads past the end. */

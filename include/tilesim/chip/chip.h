@@ -16,9 +16,9 @@ typedef struct {
     ts_core_config core; /* of each; they share the memories that are not per_core, and the DMA engine */
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
-    bool exact;     /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
+    bool exact;       /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
     int64_t patience; /* see ts_core_setup */
-    bool time_only; /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
+    bool time_only;   /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the
      * sanitizer sees; of time only, races and semaphores alone. NULL: nobody looks. */
     ts_findings *findings;
@@ -39,10 +39,10 @@ typedef struct {
     /* What is told of bundles and stalls from here on is of that core; at first it is core 0. Cores run ahead
      * of each other: only what is told of one core is in order of time. */
     void (*core)(void *self, int core);
-    /* Before the bundle of a store, or the completion of a transfer, is told: which bytes it writes. Of a transfer:
-     * the elements of the destination of its plan. */
-    void (*stored)(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first, int64_t end,
-                   int64_t cycle);
+    /* Before the bundle of a store, or the completion of a transfer, is told: which bytes it writes. Of a
+     * transfer: the elements of the destination of its plan. */
+    void (*stored)(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                   int64_t end, int64_t cycle);
     void (*moved)(void *self, int transfer, const ts_plan *plan, const ts_space *space, int64_t cycle);
 } ts_chip_observer;
 

@@ -46,8 +46,8 @@ typedef struct {
     /* Told of every bundle that issues and of every stall, in order of time. NULL: not told. */
     void (*issued)(void *chip, int bundle, int64_t cycle);
     void (*stalled)(void *chip, int bundle, int64_t first_cycle, int64_t cycles, int stall);
-    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much an instruction added to a
-     * semaphore, or took from it (by < 0). NULL: not told. */
+    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much an instruction added to
+     * a semaphore, or took from it (by < 0). NULL: not told. */
     void (*accessed)(void *chip, const ts_instruction *instruction, const ts_space *space, int64_t first,
                      int64_t end, bool writes, int64_t cycle);
     void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by);
@@ -64,8 +64,8 @@ typedef struct {
      * vector is unknown, and where the run depends on one it ends: TS_ERROR_UNMODELLED, with the lines it
      * came through. */
     bool time_only;
-    /* How much the host does between two transfers before a loop is held to be endless: in units of about 20 ns;
-     * 0: no bound. A loop of which that is certain is a fault in any case. */
+    /* How much the host does between two transfers before a loop is held to be endless: in units of about 20
+     * ns; 0: no bound. A loop of which that is certain is a fault in any case. */
     int64_t patience;
     ts_findings *
         findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
@@ -75,7 +75,7 @@ typedef struct {
     int64_t cycles; /* of the bundles issued and of the stalls: their sum */
     int64_t bundles;
     int64_t instructions[TS_SLOT_COUNT];
-    int64_t mxu_busy_cycles; /* in which rows enter the matrix units: of all of them together */
+    int64_t mxu_busy_cycles;        /* in which rows enter the matrix units: of all of them together */
     int64_t stalls[TS_STALL_COUNT]; /* cycles */
 } ts_core_counters;
 
@@ -117,8 +117,8 @@ void ts_core_notify(ts_core *core, int64_t cycle);
 bool ts_core_halted(const ts_core *core);
 /* The wait or the barrier that holds the core, for a report of a deadlock; NULL when it does not wait. */
 const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64_t *needed);
-/* The loop that the core goes round: its branch back, with how often that was taken and the scalars that it reads
- * as text; NULL: it is in none. */
+/* The loop that the core goes round: its branch back, with how often that was taken and the scalars that it
+ * reads as text; NULL: it is in none. */
 const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes);
 /* The bundle that issues next. */
 int ts_core_bundle(const ts_core *core);

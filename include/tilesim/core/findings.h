@@ -18,13 +18,13 @@ enum { TS_FINDING_WRONG, TS_FINDING_WARNS };
                 row(READ_RACE, "read_race", WRONG, "a buffer is read whose DMA has not been waited for")     \
                     row(WRITE_RACE, "write_race", WRONG,                                                     \
                         "a buffer is overwritten that a DMA uses and that was not waited for")               \
-                        row(SEMAPHORE, "semaphore_left", WRONG, "a semaphore is not 0 at the end")           \
-                            row(TRANSFER, "transfer_left", WRONG, "the program ended while a DMA was under way") \
-                                row(WRAPPED, "wrapped_address", WARNS,                                       \
-                                    "an address, an index or a semaphore comes from a number over 32 bits")  \
-                                    row(OVERWRITTEN, "input_overwritten", WARNS, "a DMA writes to an input") \
-                                        row(FRESH, "unwritten_register", WARNS,                              \
-                                            "a register is read that nothing has written")
+                        row(SEMAPHORE, "semaphore_left", WRONG, "a semaphore is not 0 at the end") row(      \
+                            TRANSFER, "transfer_left", WRONG, "the program ended while a DMA was under way") \
+                            row(WRAPPED, "wrapped_address", WARNS,                                           \
+                                "an address, an index or a semaphore comes from a number over 32 bits")      \
+                                row(OVERWRITTEN, "input_overwritten", WARNS, "a DMA writes to an input")     \
+                                    row(FRESH, "unwritten_register", WARNS,                                  \
+                                        "a register is read that nothing has written")
 
 typedef enum {
 #define TS_FINDING_ENUM(name, text, warns, meaning) TS_FINDING_##name,

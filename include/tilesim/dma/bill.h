@@ -20,7 +20,7 @@ typedef enum {
     TS_DMA_LIMIT_CONFLICTS,
     TS_DMA_LIMIT_REFRESH,
     TS_DMA_LIMIT_ENGINE, /* its rate for the kind */
-    TS_DMA_LIMIT_READS, /* of the HBM */
+    TS_DMA_LIMIT_READS,  /* of the HBM */
     TS_DMA_LIMIT_PARTITIONS,
     TS_DMA_LIMIT_DESCRIPTORS,
     TS_DMA_LIMIT_FIXED,

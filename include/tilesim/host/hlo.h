@@ -33,10 +33,10 @@ typedef struct {
     ts_hlo_span operands;   /* between the parentheses */
     ts_hlo_span attributes; /* behind them */
     bool root;
-    bool cut;  /* the text ends, or says "...", before the operands do */
-    bool mlir; /* from StableHLO or MHLO: shapes have no layouts */
+    bool cut;    /* the text ends, or says "...", before the operands do */
+    bool mlir;   /* from StableHLO or MHLO: shapes have no layouts */
     bool looped; /* of StableHLO: within a loop, whose rounds the text does not state */
-    bool again; /* "from instruction: .." of a list of values: said before, or for each of its values */
+    bool again;  /* "from instruction: .." of a list of values: said before, or for each of its values */
 } ts_hlo_instruction;
 
 /* What a line may be besides. */

@@ -94,13 +94,13 @@ bool ts_check_uses(const ts_check *check, const char *name);
 /* Every value that the check names is among the names (whose arrays may still be empty). */
 bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_name *names, size_t count);
 /* The left side is computed from the names in `after`; the right side and err=, which are broadcast to its
- * shape, from those in `before`. False on an error (an unknown name, shapes that do not fit); whether the check
- * passed is in result->failed. */
+ * shape, from those in `before`. False on an error (an unknown name, shapes that do not fit); whether the
+ * check passed is in result->failed. */
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
                   const ts_reference_names *before, ts_check_result *result);
 
-/* A row of the table of functions: "softmax(x, axis=-1)", what it means, and how far its result may be from the
- * exact one, in roundings and ulp of double precision. */
+/* A row of the table of functions: "softmax(x, axis=-1)", what it means, and how far its result may be from
+ * the exact one, in roundings and ulp of double precision. */
 typedef struct {
     const char *usage, *meaning, *error;
 } ts_reference_usage;

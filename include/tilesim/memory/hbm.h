@@ -35,7 +35,8 @@ int ts_hbm_share(const ts_hbm_config *config, int least);
 bool ts_hbm_part_is_fair(const ts_hbm *hbm);
 /* Has every channel of it got the same all the time? */
 bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm);
-/* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten. */
+/* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
+ */
 void ts_hbm_part_restart(ts_hbm *hbm);
 /* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
  * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
@@ -87,8 +88,8 @@ void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
  * last WR command of writes). Streams can be started again at or after it. */
 int64_t ts_hbm_drain(ts_hbm *hbm);
 
-/* False when the per bank scheduler, as the simulator that it follows, would have stopped for ever: from there
- * on the cycles are not those of any machine. */
+/* False when the per bank scheduler, as the simulator that it follows, would have stopped for ever: from
+ * there on the cycles are not those of any machine. */
 bool ts_hbm_check(ts_error *err, const ts_hbm *hbm);
 
 typedef enum {

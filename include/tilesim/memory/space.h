@@ -59,8 +59,8 @@ void ts_space_free(ts_space *space); /* what was touched; the rest belongs to th
 void ts_space_hold(ts_space *space, int64_t address, int64_t length);
 uint8_t *ts_space_open(ts_space *space, int64_t address, int64_t length); /* ts_space_touch, not the last */
 /* Makes [address, address + length) real and returns its first byte; the others follow. Must be inside
- * and not empty (asserted): check first. Holds until another touch. Bytes lie at multiples of TS_SPACE_LINE_BYTES as their
- * addresses do, from TS_SPACE_HUGE_BYTES on at multiples of those. */
+ * and not empty (asserted): check first. Holds until another touch. Bytes lie at multiples of
+ * TS_SPACE_LINE_BYTES as their addresses do, from TS_SPACE_HUGE_BYTES on at multiples of those. */
 static inline uint8_t *ts_space_touch(ts_space *space, int64_t address, int64_t length) {
     const ts_space_range *last = &space->last;
     if (address >= last->begin && length <= last->end - address) return last->bytes + (address - last->begin);

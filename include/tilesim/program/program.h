@@ -92,8 +92,8 @@ typedef struct {
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
 } ts_target;
 
-/* Assembles for a target. *err is the first error of the text, and `next` leads to the others, in the order of
- * the text and in `arena`: up to this many, and none that only follows from another. */
+/* Assembles for a target. *err is the first error of the text, and `next` leads to the others, in the order
+ * of the text and in `arena`: up to this many, and none that only follows from another. */
 enum { TS_PROGRAM_ERRORS_MAX = 20 };
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count);

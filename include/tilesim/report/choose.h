@@ -6,7 +6,7 @@
 #include "tilesim/study/choose.h"
 
 typedef struct {
-    int rows;        /* INT_MAX: all */
+    int rows; /* INT_MAX: all */
 } ts_choose_view;
 
 void ts_report_choose(const ts_choose_result *result, const ts_choose_view *view, ts_text *out);

@@ -40,7 +40,7 @@ enum {
 typedef struct {
     const char *origin;   /* where an input came from: "random", a file's name ...; NULL: it is no input */
     bool converted;       /* the file held another type */
-    ts_host_array before;   /* of inputs; without bytes where they are made when they are needed */
+    ts_host_array before; /* of inputs; without bytes where they are made when they are needed */
     ts_host_reader made;
     ts_host_array after;    /* of what is saved; of what is only checked, without bytes */
     ts_host_reader fetched; /* of what is saved or checked, as long as there is a chip */

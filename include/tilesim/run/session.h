@@ -28,15 +28,21 @@ typedef struct {
 void ts_session_look(const ts_session *session, ts_session_state *state);
 
 /* What a name of the program stands for. */
-typedef enum { TS_NAME_NONE, TS_NAME_REGISTER, TS_NAME_TENSOR, TS_NAME_PARAM, TS_NAME_SEMAPHORE } ts_name_kind;
+typedef enum {
+    TS_NAME_NONE,
+    TS_NAME_REGISTER,
+    TS_NAME_TENSOR,
+    TS_NAME_PARAM,
+    TS_NAME_SEMAPHORE
+} ts_name_kind;
 typedef struct {
     ts_name_kind kind;
     ts_operand_kind reg; /* of a register */
     int index;
     int count; /* of semaphores: "ready" are ready[0], ready[1] ... */
 } ts_name;
-/* v3 or an alias (where several have the name: the last before the bundle that issues next), a tensor, a parameter, a
- * semaphore ("ready" or "ready[1]"). */
+/* v3 or an alias (where several have the name: the last before the bundle that issues next), a tensor, a
+ * parameter, a semaphore ("ready" or "ready[1]"). */
 ts_name ts_session_name(const ts_session *session, const char *text, size_t length);
 
 /* LEFT OP RIGHT, each a number, a scalar register or a semaphore. */
@@ -51,8 +57,8 @@ typedef struct {
     ts_condition_side left, right;
 } ts_condition;
 
-/* Stops before a bundle with an instruction of that line issues, if the condition holds; file: as the program's path
- * ends, NULL: the program itself. */
+/* Stops before a bundle with an instruction of that line issues, if the condition holds; file: as the
+ * program's path ends, NULL: the program itself. */
 typedef struct {
     const char *file;
     int line;
@@ -63,16 +69,19 @@ bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at);
 
 /* Bytes of a memory: whoever writes to one of them stops the run behind it. */
 enum { TS_WATCHES = 16, TS_WATCH_BYTES = 1 << 28 };
-/* A box of a tensor, or bytes first .. end - 1 of a space, of the core that is followed. Refused: over TS_WATCH_BYTES
- * from the first to the last, or TS_WATCHES. Returns its number, -1: an error. */
-int ts_session_watch_box(ts_error *err, ts_session *session, int tensor, const int64_t *begin, const int64_t *sizes);
-int ts_session_watch_bytes(ts_error *err, ts_session *session, ts_space_kind space, int64_t first, int64_t end);
+/* A box of a tensor, or bytes first .. end - 1 of a space, of the core that is followed. Refused: over
+ * TS_WATCH_BYTES from the first to the last, or TS_WATCHES. Returns its number, -1: an error. */
+int ts_session_watch_box(ts_error *err, ts_session *session, int tensor, const int64_t *begin,
+                         const int64_t *sizes);
+int ts_session_watch_bytes(ts_error *err, ts_session *session, ts_space_kind space, int64_t first,
+                           int64_t end);
 bool ts_session_unwatch(ts_session *session, int number); /* false: there is none */
 typedef struct {
     ts_space_kind space;
     int64_t first, end; /* bytes; of a slice not all between them are watched */
 } ts_watch_range;
-bool ts_session_watch(const ts_session *session, int number, ts_watch_range *range); /* false: there is none */
+bool ts_session_watch(const ts_session *session, int number,
+                      ts_watch_range *range); /* false: there is none */
 
 /* Who wrote to a watch. */
 typedef struct {
@@ -86,8 +95,8 @@ typedef struct {
 const ts_watch_hit *ts_session_hit(const ts_session *session);
 
 typedef enum { TS_STOP_STEPPED, TS_STOP_BREAK, TS_STOP_WATCH, TS_STOP_CYCLE, TS_STOP_END } ts_stop;
-/* Until `bundles` more have issued, or before a breakpoint, or behind a write to a watch, or until cycle `until`, or the end, whichever is
- * first. */
+/* Until `bundles` more have issued, or before a breakpoint, or behind a write to a watch, or until cycle
+ * `until`, or the end, whichever is first. */
 bool ts_session_go(ts_error *err, ts_session *session, int64_t bundles, int64_t until,
                    const ts_breakpoint *breakpoints, int count, ts_stop *stop);
 

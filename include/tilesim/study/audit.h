@@ -87,10 +87,10 @@ typedef struct {
     ts_hlo_opcode opcode;
     int32_t src, dst, computation; /* src -1: not known, or of no matter */
     unsigned changes;
-    int from, to; /* memory spaces */
+    int from, to;                          /* memory spaces */
     int8_t permutation[TS_AUDIT_PERMUTED]; /* of a transpose of at most so many dims; -1 behind them */
     bool from_parameter, from_kernel;      /* the operand is a parameter, or a custom-call's */
-    bool not_read; /* a transpose whose dims cannot be read */
+    bool not_read;                         /* a transpose whose dims cannot be read */
     int64_t read_bytes, written_bytes;
     ts_audit_level level;
     int64_t count, runs; /* instructions that are alike, and how often they run: loops counted where their
@@ -103,8 +103,8 @@ typedef struct {
     ts_audit_move first;
     bool priced;
     bool moves_nothing; /* its bytes are where they were: a reshape, a transpose */
-    bool scaled;    /* its own plan was not: as much slower than in order as the nearest of its kind */
-    const char *by; /* who does it: a program of the core, or two passes; NULL: the DMA engine */
+    bool scaled;        /* its own plan was not: as much slower than in order as the nearest of its kind */
+    const char *by;     /* who does it: a program of the core, or two passes; NULL: the DMA engine */
     const char *why_not;
     int64_t cycles; /* of one; of a fused one: at most */
     double microseconds, total_microseconds;
