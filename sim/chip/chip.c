@@ -30,6 +30,7 @@ typedef struct flight {
     struct flight *next;    /* of the free ones */
     struct flight *younger; /* of those under way */
     int64_t issued;
+    int64_t begun, vreg_cycles; /* from when on it moves data, and how long the engine takes for a vreg's */
     int transfer, semaphore;
     const ts_plan *plan;
     race_transfer *race; /* NULL: the sanitizer is off */
@@ -179,8 +180,12 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
         give_back(chip, f);
         return transfer_fault(err, cycle, what);
     }
+    const ts_dma_machine *memory = &chip->config->memory;
+    int64_t rate = ts_dma_rate(memory->dma, moved.src, ts_dma_kind_done(memory->dma, moved.plan));
     f->plan = moved.plan;
     f->issued = cycle;
+    f->begun = cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
+    f->vreg_cycles = ts_ceil_div(TS_VREG_BYTES, rate);
     f->younger = NULL;
     flight **last = &chip->active;
     while (*last) last = &(*last)->younger;
@@ -201,14 +206,8 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
 
 /* Whether a transfer goes through a VMEM port at `cycle`: a vreg's bytes at a time, at the engine's rate,
  * from its issue cost on until it is complete. */
-static bool takes_port(const ts_chip *chip, const flight *f, int64_t cycle) {
-    const ts_dma_machine *memory = &chip->config->memory;
-    const ts_transfer *what = &chip->code->transfers[f->transfer];
-    int64_t begun = f->issued + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    int64_t rate =
-        ts_dma_rate(memory->dma, end_of(f->by, what, &what->source), ts_dma_kind_done(memory->dma, f->plan));
-    int64_t every = ts_ceil_div(TS_VREG_BYTES, rate);
-    return cycle >= begun && (cycle - begun) % every == 0;
+static bool takes_port(const flight *f, int64_t cycle) {
+    return cycle >= f->begun && (cycle - f->begun) % f->vreg_cycles == 0;
 }
 
 /* The engine works at one transfer at a time: only the oldest of this core's that touch VMEM takes a port. */
@@ -221,7 +220,7 @@ static int64_t vmem_take(void *self, int64_t cycle, int loads, int stores) {
         bool reads = in_vmem(chip, &what->source), writes = in_vmem(chip, &what->destination);
         if (f->by != by || !(reads || writes)) continue;
         bool full = (reads && loads == slots[TS_SLOT_VLD]) || (writes && stores == slots[TS_SLOT_VST]);
-        return full && takes_port(chip, f, cycle) ? cycle + 1 : cycle;
+        return full && takes_port(f, cycle) ? cycle + 1 : cycle;
     }
     return cycle;
 }
@@ -606,7 +605,7 @@ static bool all_halted(const ts_chip *chip) {
 }
 
 /* At the end. */
-static bool look_back(ts_chip *chip) {
+static void look_back(ts_chip *chip) {
     int64_t end = chip->last_done;
     for (int i = 0; i < chip->core_count; i++) {
         int64_t cycles = cycles_of(&chip->cores[i]);
@@ -617,7 +616,6 @@ static bool look_back(ts_chip *chip) {
         left_state left = {chip->code, core_number(own), own->accounts, own->semaphores};
         left_semaphores(chip->config->findings, &left, end);
     }
-    return true;
 }
 
 /* All cores have come to a barrier: they go on. */
@@ -680,7 +678,9 @@ static bool step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t until
     if (core_at == INT64_MAX) {
         if (pass_barrier(chip)) return true;
         *running = false;
-        return all_halted(chip) ? look_back(chip) : deadlock(err, chip);
+        if (!all_halted(chip)) return deadlock(err, chip);
+        look_back(chip);
+        return true;
     }
     if (core_at > until) return true;
     if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
