@@ -301,7 +301,7 @@ def failed_check():
     path, result = program(".tensor x hbm f32[2,3] inout iota\n.check x ~= x * 2 + 1 ulp=0\nhalt\n"), HERE / "failed.npy"
     code, out, err = run("run", path, "-o", f"x={result}")
     assert code == 3 and result.read_bytes()[-24:] == struct.pack("<6f", *range(6)) and f"saved      x to {result}\n" in out
-    assert out[out.index("check"):out.index("cycles")] == """\
+    assert out[out.index("\ncheck ") + 1:out.index("\ncycles ") + 1] == """\
 check      x ~= x * 2 + 1 ulp=0
            FAILED: 6 of 6 elements are wrong, error at most 8.389e+06 ulp
            [0,0] got 0, expected 1, error 1 = 8.389e+06 ulp
