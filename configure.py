@@ -22,7 +22,8 @@ CONFIG = ROOT / "build" / "config.ninja"
 NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja only names its targets
 
 # Lowest first: a file may include headers of its own layer and of those before it.
-LAYERS = "base probe config isa layout machine memory dma core program chip host run study report cli".split()
+LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma core program chip host run study audit choose "
+          "validate report cli").split()
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -192,14 +193,14 @@ def provide(allowed):
 # ---------------------------------------------------------------------------------------------------------
 # The layers.
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"tilesim/([a-z_]+)/')
+INCLUDE = re.compile(r'^\s*#\s*include\s*"tilesim/([a-z_/]+)/')
 
 
 def layer_faults():
     """Includes that point upward, or to a layer that does not exist, as file:line: messages."""
     faults = []
-    for path in sorted([*ROOT.glob("include/tilesim/*/*.[hdi]*"), *ROOT.glob("sim/*/*.[chdi]*")]):
-        own = path.parent.name
+    for path in sorted([*ROOT.glob("include/tilesim/**/*.[hdi]*"), *ROOT.glob("sim/**/*.[chdi]*")]):
+        own = path.parent.relative_to(ROOT).as_posix().removeprefix("include/tilesim/").removeprefix("sim/")
         name = path.relative_to(ROOT).as_posix()
         if own not in LAYERS:
             faults.append(f"{name}:1: '{own}' is not a layer; the layers are: {' '.join(LAYERS)}")
@@ -252,7 +253,7 @@ rule embed
   command = $python sim/machine/embed.py $out $folder $header $what $in
   description = $out
 rule references
-  command = $python sim/study/reference_table.py $out $in
+  command = $python sim/validate/reference_table.py $out $in
   description = $out
 rule test
   command = $python tests/run.py @build/$out.list
@@ -317,11 +318,11 @@ PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
 CARRIED = [(EMBEDDED, "configs", "tilesim/machine/embedded.h", "machine", ["*.yaml"]),
            (PROGRAMS, "programs", "sim/program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
-           (MEASURED, "tests/data", "sim/study/embedded.h", "table", ["tpu_measured.csv"])]
+           (MEASURED, "tests/data", "sim/validate/embedded.h", "table", ["tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 LIBS = "-lyaml -lcjson -lm -pthread"
 TEST_LIBS = f"-lcmocka {LIBS}"
-SOURCES = ["sim/*/*", "include/tilesim/*/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
+SOURCES = ["sim/**/*", "include/tilesim/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
 
 
@@ -392,9 +393,9 @@ def build_ninja(emulates=False):
         out.edge("embed", place, [f for name in names for f in files(f"{folder}/{name}")] + ["|", "sim/machine/embed.py"],
                  folder=folder, header=header, what=what)
     out.edge("references", REFERENCES, ["tests/data/hbm_reference.csv", "tests/data/hbm_micro.csv", "|",
-                                        "sim/study/reference_table.py"])
+                                        "sim/validate/reference_table.py"])
     headers = [out.edge("header", f"build/headers/{h.removeprefix('include/tilesim/')}.ok", [h])
-               for h in files("include/tilesim/*/*.h")]
+               for h in files("include/tilesim/**/*.h")]
     out.edge("phony", "headers", headers)
     tests, drivers, benches = [], [], []
     for variant in TESTED:

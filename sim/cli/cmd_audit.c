@@ -7,7 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "tilesim/base/file.h"
-#include "tilesim/layout/tpu_rule.h"
+#include "tilesim/layout/notation/tpu_rule.h"
 #include "tilesim/report/audit.h"
 
 static const cli_option options[] = {

@@ -5,7 +5,7 @@
 
 #include "tilesim/dma/walk.h"
 #include "tilesim/machine/dma_config.h"
-#include "tilesim/memory/hbm.h"
+#include "tilesim/dram/hbm.h"
 
 /* The time of elements is measured in windows: one at the start of a box, for its size, then others spread
  * over the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean; what no

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tilesim/dma/move.h"
+#include "tilesim/move/move.h"
 #include "tilesim/layout/plan.h"
 
 static ts_space *wrap_array(ts_arena *arena, const ts_host_array *array) {

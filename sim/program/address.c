@@ -5,7 +5,7 @@
 
 #include "tilesim/base/number.h"
 #include "tilesim/layout/shape.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 
 #include "assembler.h"
 

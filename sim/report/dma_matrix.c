@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 #include "tilesim/report/machine.h"
 
 int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {

@@ -9,8 +9,8 @@
 
 #include "padding.h"
 #include "tilesim/base/number.h"
-#include "tilesim/layout/index_map.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/index_map.h"
+#include "tilesim/layout/notation/xla.h"
 
 /* ---- What the digits are made of: walks the stages with a formula and a group of dims for each dim. ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tilesim/base/number.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 #include "tilesim/report/layout.h"
 
 /* An index and the dims it is in, as the tiles rewrite them. */

@@ -2,7 +2,7 @@
 #include "layout_tiling.h"
 
 #include "tilesim/base/number.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 
 static bool combines(const ts_xla_tile *tile) {
     for (int i = 0; i < tile->rank; i++)

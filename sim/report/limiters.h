@@ -3,7 +3,7 @@
 #define SIM_REPORT_LIMITERS_H
 
 #include "tilesim/base/text.h"
-#include "tilesim/memory/hbm.h"
+#include "tilesim/dram/hbm.h"
 
 /* A line that begins with `before`: the largest shares of the time of all pseudo channels, up to the last
  * data. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/dma/move.h"
+#include "tilesim/move/move.h"
 #include "tilesim/layout/shape.h"
 
 #include "run_parts.h"

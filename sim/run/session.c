@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/dma/move.h"
+#include "tilesim/move/move.h"
 #include "tilesim/layout/plan.h"
 #include "tilesim/layout/shape.h"
 

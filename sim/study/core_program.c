@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tilesim/base/number.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 #include "tilesim/run/run.h"
 
 /* ---- What is shipped ---- */

@@ -3,7 +3,7 @@
  * memory. */
 #include <string.h>
 
-#include "hbm_requests.h"
+#include "tilesim/study/hbm_requests.h"
 #include "tilesim/base/text.h"
 
 enum { BUFFER_BYTES = 1 << 18, BUFFER_MORE = 8 }; /* no line is longer; and zeros */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/layout/tpu_rule.h"
+#include "tilesim/layout/notation/tpu_rule.h"
 
 /* ---- The list ---- */
 

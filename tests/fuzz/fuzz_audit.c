@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tilesim/study/audit.h"
+#include "tilesim/audit/audit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/lines.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 #include "tilesim/report/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tilesim/study/choose.h"
+#include "tilesim/choose/choose.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

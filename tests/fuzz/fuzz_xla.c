@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 #include "tilesim/report/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

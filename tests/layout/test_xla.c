@@ -11,7 +11,7 @@
 #include "tests/support/random_layout.h"
 #include "tests/support/xla_oracle.h"
 #include "tilesim/base/number.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/xla.h"
 
 static const ts_shape *parse(ts_arena *arena, const char *text, ts_error *err) {
     ts_source source = {"shape", text, strlen(text)};

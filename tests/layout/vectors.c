@@ -7,10 +7,10 @@
 
 #include "tilesim/base/file.h"
 #include "tilesim/base/text.h"
-#include "tilesim/layout/axe.h"
-#include "tilesim/layout/cute.h"
-#include "tilesim/layout/index_map.h"
-#include "tilesim/layout/xla.h"
+#include "tilesim/layout/notation/axe.h"
+#include "tilesim/layout/notation/cute.h"
+#include "tilesim/layout/notation/index_map.h"
+#include "tilesim/layout/notation/xla.h"
 
 enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
 

@@ -8,10 +8,10 @@
 #ifndef TILESIM_DMA_DMA_H
 #define TILESIM_DMA_DMA_H
 
-#include "tilesim/dma/move.h"
+#include "tilesim/move/move.h"
 #include "tilesim/dma/walk.h"
 #include "tilesim/machine/dma_config.h"
-#include "tilesim/memory/hbm.h"
+#include "tilesim/dram/hbm.h"
 
 /* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves it.
  */

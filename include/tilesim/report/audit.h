@@ -3,7 +3,7 @@
 #define TILESIM_REPORT_AUDIT_H
 
 #include "tilesim/report/json.h"
-#include "tilesim/study/audit.h"
+#include "tilesim/audit/audit.h"
 
 typedef struct {
     const char *input; /* how the text is called */

@@ -3,7 +3,7 @@
 #define TILESIM_REPORT_CALIBRATION_H
 
 #include "tilesim/report/json.h"
-#include "tilesim/study/calibrate.h"
+#include "tilesim/validate/calibrate.h"
 
 void ts_report_calibration(const ts_calibration *calibration, ts_text *out);
 void ts_report_calibration_json(const ts_calibration *calibration, ts_text *out);

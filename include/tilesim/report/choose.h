@@ -3,7 +3,7 @@
 #define TILESIM_REPORT_CHOOSE_H
 
 #include "tilesim/report/json.h"
-#include "tilesim/study/choose.h"
+#include "tilesim/choose/choose.h"
 
 typedef struct {
     int rows; /* INT_MAX: all */

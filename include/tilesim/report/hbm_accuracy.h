@@ -3,7 +3,7 @@
 #define TILESIM_REPORT_HBM_ACCURACY_H
 
 #include "tilesim/report/json.h"
-#include "tilesim/study/hbm_reference.h"
+#include "tilesim/validate/hbm_reference.h"
 
 /* For people, and the section of docs/accuracy.md. */
 void ts_report_hbm_accuracy(const ts_hbm_accuracy *accuracy, ts_text *out);

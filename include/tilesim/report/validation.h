@@ -3,7 +3,7 @@
 #define TILESIM_REPORT_VALIDATION_H
 
 #include "tilesim/report/json.h"
-#include "tilesim/study/validate.h"
+#include "tilesim/validate/validate.h"
 
 /* For people, and the section of docs/accuracy.md; rows: every row too. */
 void ts_report_validation(const ts_validation *validation, bool rows, ts_text *out);

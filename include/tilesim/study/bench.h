@@ -3,7 +3,7 @@
 #ifndef TILESIM_STUDY_BENCH_H
 #define TILESIM_STUDY_BENCH_H
 
-#include "tilesim/dma/move.h"
+#include "tilesim/move/move.h"
 #include "tilesim/study/transfer.h"
 
 enum { TS_BENCH_MOST_BYTES = 1 << 30 }; /* a tensor */

@@ -4,7 +4,7 @@
 
 #include "tilesim/base/file.h"
 #include "tilesim/machine/machine.h"
-#include "tilesim/memory/hbm.h"
+#include "tilesim/dram/hbm.h"
 
 enum { TS_HBM_REQUEST_BYTES = 64, TS_HBM_NEST_LOOPS = 4, TS_HBM_NEST_LEGS = 2 };
 

@@ -1,0 +1,433 @@
+/* The audit: HLO text in, tables of shapes, buffers, moves and computations. */
+#include "tilesim/audit/audit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_state.h"
+#include "tilesim/base/number.h"
+#include "tilesim/layout/notation/xla.h"
+
+enum { MOST_TEXT_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
+
+/* ---- What is not understood ---- */
+
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt) {
+    int k = 0;
+    while (k < a->kind_count && strcmp(a->kinds[k].kind, kind) != 0) k++;
+    if (k == TS_AUDIT_KINDS) k--;
+    if (k == a->kind_count) {
+        ts_audit_kind *fresh = &a->kinds[a->kind_count++];
+        if (k == TS_AUDIT_KINDS - 1) kind = "further kinds";
+        fresh->kind = ts_arena_copy_text(a->arena, kind, strlen(kind));
+        fresh->first_line = line;
+        size_t length = 0;
+        for (; length < excerpt.length && length < sizeof fresh->excerpt - 1; length++) {
+            char c = excerpt.text[length];
+            fresh->excerpt[length] = (char)(c < ' ' || c > '~' ? '?' : c);
+        }
+    }
+    a->kinds[k].count += count;
+}
+
+/* ---- Shapes ---- */
+
+static const char *without_comments(ts_audit *a, ts_hlo_span text) {
+    char *out = ts_arena_alloc(a->texts, text.length + 1, 1);
+    size_t length = 0;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.text[i] != ' ') out[length++] = text.text[i];
+    return out;
+}
+
+static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record *record) {
+    ts_error err = {0};
+    const ts_shape *shape = audit_parse(&err, a->scratch, text.text, text.length);
+    if (!shape || !shape->xla) {
+        char kind[160];
+        snprintf(kind, sizeof kind, "shape: %.140s", shape ? "it has no size" : err.message);
+        audit_note(a, 1, line, kind, text);
+        return false;
+    }
+    if (!audit_shape_size(a->scratch, shape, &record->linear)) {
+        audit_note(a, 1, line, "shape: an unbounded dimension has no size", text);
+        return false;
+    }
+    record->rank = (int8_t)shape->xla->rank;
+    record->text = without_comments(a, text);
+    record->linear.text = record->text;
+    record->linear.tiled = shape->xla->tile_count > 0;
+    a->any_tiles |= record->linear.tiled;
+    record->ruled = record->linear;
+    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request, shape);
+    if (!ruled) return true;
+    ts_text printed;
+    ts_text_init(&printed, a->scratch);
+    ts_shape_print(ruled, &printed);
+    record->ruled = (ts_audit_shape){0};
+    audit_shape_size(a->scratch, ruled, &record->ruled);
+    /* What the compiler calls unpadded is what the text said. */
+    record->ruled.logical_bytes = ruled->unpadded_bytes;
+    record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
+    record->ruled.text = record->rule_text;
+    record->ruled.assumed = true;
+    return true;
+}
+
+/* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
+static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, int32_t **leaves,
+                        int32_t *count, int32_t *capacity) {
+    ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
+    while (ts_hlo_next(&rest, &item)) {
+        if (item.length == 0) continue;
+        if (*item.text == '(' && depth == MOST_DEPTH) {
+            audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_hlo_span){"", 0});
+            continue;
+        }
+        if (*item.text == '(') {
+            read_leaves(a, line, item, depth + 1, leaves, count, capacity);
+            continue;
+        }
+        if (ts_hlo_begins(item, "...")) {
+            audit_note(a, 1, line, "members of a tuple that the text leaves out", item);
+            continue;
+        }
+        if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
+        int32_t leaf = audit_intern(a, line, item);
+        if (leaf == AUDIT_NONE) continue;
+        if (*count == *capacity) {
+            int32_t more = *capacity ? 2 * *capacity : 8;
+            *leaves = ts_arena_grow(a->texts, *leaves, (size_t)*count, (size_t)more, sizeof **leaves);
+            *capacity = more;
+        }
+        (*leaves)[(*count)++] = leaf;
+    }
+}
+
+int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
+    uint64_t hash = audit_hash(text.text, text.length);
+    int32_t known = audit_table_get(&a->shape_table, hash);
+    if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
+    shape_record record = {.hash = hash};
+    if (a->text_bytes > MOST_TEXT_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
+        audit_note(a, 1, line, "shapes beyond those that are kept", text);
+        return AUDIT_NONE;
+    }
+    if (text.length >= 2 && *text.text == '(') {
+        int32_t *leaves = NULL, capacity = 0;
+        record.is_tuple = true;
+        read_leaves(a, line, text, 0, &leaves, &record.leaf_count, &capacity);
+        record.leaves = leaves;
+        return audit_new_shape(a, &record);
+    }
+    if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {
+        record.is_tuple = true; /* of nothing */
+        return audit_new_shape(a, &record);
+    }
+    bool good = size_array(a, line, text, &record);
+    ts_arena_reset(a->scratch);
+    if (!good) return AUDIT_NONE;
+    return audit_new_shape(a, &record);
+}
+
+static bool takes_rule(const ts_audit *a) {
+    ts_audit_untiled choice = a->request->untiled;
+    return choice == TS_AUDIT_UNTILED_RULE || (choice == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+}
+
+const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    return takes_rule(a) ? &record->ruled : &record->linear;
+}
+
+/* ---- Buffers ---- */
+
+static int space_class(int space) {
+    for (int k = 0; k < SPACE_OTHER; k++)
+        if (audit_space_numbers[k] == space) return k;
+    return SPACE_OTHER;
+}
+
+void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    int space = record->linear.memory_space;
+    bool headed = space == 0 && a->current < 0 && a->heading_space > 0 && opcode == TS_HLO_OP_UNKNOWN;
+    if (headed) space = a->heading_space; /* "Largest program allocations in vmem:" */
+    space_sum *sum = &audit_sums(a, line)[space_class(space)];
+    const ts_audit_shape *now = audit_shape_now(a, shape);
+    sum->buffers++;
+    audit_add(&sum->logical, record->linear.logical_bytes);
+    audit_add(&sum->widened, record->linear.widened_bytes);
+    audit_add(&sum->linear, record->linear.padded_bytes);
+    audit_add(&sum->ruled, record->ruled.padded_bytes);
+    ts_audit_buffer buffer = {.line = line,
+                              .opcode = opcode,
+                              .shape = shape,
+                              .computation = a->current,
+                              .space = space,
+                              .waste_bytes = now->padded_bytes - now->logical_bytes};
+    audit_keep_buffer(a, &buffer, name);
+}
+
+/* The member that a start operation makes; the others exist already, or are flags. */
+ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape) {
+    int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
+    ts_hlo_span rest, item;
+    if (shape.length < 2 || *shape.text != '(') return shape;
+    rest = (ts_hlo_span){shape.text + 1, shape.length - 2};
+    while (ts_hlo_next(&rest, &item))
+        if (wanted-- == 0) return item;
+    return (ts_hlo_span){"", 0};
+}
+
+/* all-reduce-start has the shape of its result alone. */
+bool audit_is_start(ts_hlo_opcode opcode) {
+    const char *name = ts_hlo_opcode_name(opcode);
+    size_t length = strlen(name);
+    return length > 6 && strcmp(name + length - 6, "-start") == 0 && opcode != TS_HLO_OP_ALL_REDUCE_START;
+}
+
+/* Does the instruction make a buffer? What lies in an operand's, or in that of another computation, does not.
+ */
+static bool makes_buffer(const ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_hlo_class class = ts_hlo_opcode_class(opcode);
+    ts_hlo_span value;
+    if (class == TS_HLO_CALLS && audit_is_start(opcode)) return true;
+    if (class == TS_HLO_ALIASES || class == TS_HLO_CALLS) return false;
+    if (opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE) return false;
+    if (opcode == TS_HLO_OP_PARAMETER)
+        return a->current < 0 || a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY;
+    bool may_alias = opcode == TS_HLO_OP_FUSION || opcode == TS_HLO_OP_CUSTOM_CALL;
+    return !may_alias || !ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", &value);
+}
+
+static void add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    if (*i->shape.text == '(' && audit_is_start(opcode)) {
+        ts_hlo_span made = audit_started(opcode, i->shape);
+        shape = made.length > 0 ? audit_intern(a, i->line, made) : AUDIT_NONE;
+    }
+    if (shape == AUDIT_NONE) return;
+    const shape_record *record = &a->shapes[shape];
+    if (!record->is_tuple) audit_add_buffer(a, i->line, i->name, opcode, shape);
+    for (int32_t k = 0; record->is_tuple && k < a->shapes[shape].leaf_count; k++)
+        audit_add_buffer(a, i->line, i->name, opcode, a->shapes[shape].leaves[k]);
+}
+
+/* ---- Computations ---- */
+
+static ts_hlo_span bare(ts_hlo_span name) {
+    if (name.length > 0 && (*name.text == '%' || *name.text == '@')) name.text++, name.length--;
+    return name;
+}
+
+static bool is_fused(ts_hlo_span name) {
+    return ts_hlo_begins(name, "fused_computation") || memmem(name.text, name.length, "fusion", 6) != NULL ||
+           memmem(name.text, name.length, ".fused", 6) != NULL;
+}
+
+static int32_t computation_named(ts_audit *a, int64_t line, ts_hlo_span name) {
+    name = bare(name);
+    uint64_t hash = audit_hash(name.text, name.length);
+    int32_t known = audit_table_get(&a->computation_table, hash);
+    return known >= 0 ? known : audit_new_computation(a, hash, line, name, is_fused(name));
+}
+
+static void call(ts_audit *a, int64_t line, ts_hlo_span name, ts_audit_level level, int64_t trips) {
+    if (name.length == 0) return;
+    int32_t callee = computation_named(a, line, name);
+    a->computations[callee].level = (uint8_t)level;
+    a->computations[callee].parent = a->current == callee ? AUDIT_NONE : a->current;
+    a->computations[callee].trips = trips;
+}
+
+/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without; AUDIT_NONE: it does not say. */
+static int64_t stated_trips(ts_hlo_span attributes) {
+    static const char key[] = "\"known_trip_count\"";
+    const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
+    const char *end = attributes.text + attributes.length;
+    int64_t trips = 0;
+    if (!found) return AUDIT_NONE;
+    for (found += sizeof key - 1; found < end && strchr(" :{\"n\\", *found) && *found;) found++;
+    if (found == end || *found < '0' || *found > '9') return AUDIT_NONE;
+    for (; found < end && *found >= '0' && *found <= '9' && trips < INT32_MAX; found++)
+        trips = 10 * trips + (*found - '0');
+    return trips;
+}
+
+/* By the condition, else as the compiler states it. */
+static int64_t trips_of(ts_audit *a, const ts_hlo_instruction *i) {
+    int64_t stated = stated_trips(i->attributes), counted = audit_count_trips(a, i);
+    if (stated >= 0 && counted >= 0 && stated != counted)
+        audit_note(a, 1, i->line, "a loop whose condition says another number than known_trip_count",
+                   i->name);
+    return counted >= 0 ? counted : stated;
+}
+
+static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *attribute, ts_audit_level level,
+                       int64_t trips) {
+    ts_hlo_span value, item;
+    if (!ts_hlo_attribute(i->attributes, attribute, &value)) return;
+    if (value.length < 2 || *value.text != '{') {
+        call(a, i->line, value, level, trips);
+        return;
+    }
+    value = (ts_hlo_span){value.text + 1, value.length - 2};
+    while (ts_hlo_next(&value, &item)) call(a, i->line, item, level, trips);
+}
+
+static void read_calls(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
+    ts_hlo_span name;
+    int64_t trips;
+    switch (opcode) {
+    case TS_HLO_OP_FUSION:
+        call_named(a, i, "calls", TS_AUDIT_LEVEL_FUSED, 1);
+        break;
+    case TS_HLO_OP_ASYNC_START:
+        if (!ts_hlo_attribute(i->attributes, "calls", &name) || name.length == 0) break;
+        call(a, i->line, name, TS_AUDIT_LEVEL_ASYNC, 1);
+        audit_started_spaces(a, i->line, i->shape,
+                             a->computations[computation_named(a, i->line, name)].spaces);
+        break;
+    case TS_HLO_OP_CALL:
+        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_CONTROL, 1);
+        break;
+    case TS_HLO_OP_WHILE:
+        trips = trips_of(a, i);
+        call_named(a, i, "body", TS_AUDIT_LEVEL_CONTROL, trips);
+        call_named(a, i, "condition", TS_AUDIT_LEVEL_CONTROL, trips < 0 ? trips : trips + 1);
+        break;
+    case TS_HLO_OP_CONDITIONAL:
+        call_named(a, i, "branch_computations", TS_AUDIT_LEVEL_CONTROL, 1);
+        call_named(a, i, "true_computation", TS_AUDIT_LEVEL_CONTROL, 1);
+        call_named(a, i, "false_computation", TS_AUDIT_LEVEL_CONTROL, 1);
+        break;
+    case TS_HLO_OP_REDUCE:
+    case TS_HLO_OP_MAP:
+    case TS_HLO_OP_SORT:
+    case TS_HLO_OP_SCATTER:
+    case TS_HLO_OP_REDUCE_WINDOW:
+    case TS_HLO_OP_REDUCE_SCATTER:
+    case TS_HLO_OP_ALL_REDUCE:
+    case TS_HLO_OP_ALL_REDUCE_START:
+        call_named(a, i, "to_apply", TS_AUDIT_LEVEL_APPLIED, 1);
+        break;
+    case TS_HLO_OP_SELECT_AND_SCATTER:
+        call_named(a, i, "select", TS_AUDIT_LEVEL_APPLIED, 1);
+        call_named(a, i, "scatter", TS_AUDIT_LEVEL_APPLIED, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Events ---- */
+
+static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes) {
+    ts_audit *a = self;
+    ts_hlo_span value, shape;
+    audit_forget_shapes(a);
+    audit_settle(a); /* another module may use the names again */
+    const char *at = attributes.text, *end = at + attributes.length;
+    if (a->module) return; /* of several, the first gives its name */
+    a->module = ts_arena_copy_text(a->arena, name.text, name.length);
+    while ((at = memmem(at, (size_t)(end - at), "-alias)", 7)) != NULL) a->donated++, at += 7;
+    if (!ts_hlo_attribute(attributes, "entry_computation_layout", &value)) return;
+    const char *arrow = memmem(value.text, value.length, ")->", 3);
+    if (arrow) value.length = (size_t)(arrow - value.text);
+    a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + value.length / 4);
+    while (a->entry_count < ENTRY_SHAPES && ts_hlo_find_shape(&value, &shape)) {
+        int32_t number = audit_intern(a, line, shape);
+        if (number != AUDIT_NONE) a->entry_shapes[a->entry_count++] = number;
+    }
+}
+
+static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
+    ts_audit *a = self;
+    audit_close_block(a);
+    audit_table_clear(&a->names);
+    audit_begin_values(a);
+    a->current = computation_named(a, line, name);
+    a->has_entry |= entry;
+    a->current_fused = is_fused(bare(name)) && !entry;
+    if (entry) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
+}
+
+static void on_end(void *self) {
+    ts_audit *a = self;
+    audit_end_values(a);
+    a->current = AUDIT_NONE;
+    a->current_fused = false;
+}
+
+static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
+    int32_t value = shape;
+    bool entry = a->current == AUDIT_NONE ||
+                 (a->current >= 0 && a->computations[a->current].level == TS_AUDIT_LEVEL_ENTRY);
+    if (opcode == TS_HLO_OP_PARAMETER && entry) value |= NAME_PARAMETER;
+    if (opcode == TS_HLO_OP_CUSTOM_CALL) value |= NAME_KERNEL;
+    uint64_t hash = audit_hash(i->name.text, i->name.length);
+    if (audit_table_put(&a->names, hash, value)) return;
+    audit_table_clear(&a->names);
+    audit_note(a, 1, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
+}
+
+/* Of a list of values: in the module before, or for another value of it. */
+static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
+    return a->has_entry || audit_table_get(&a->names, audit_hash(i->name.text, i->name.length)) >= 0;
+}
+
+static void on_instruction(void *self, const ts_hlo_instruction *i) {
+    ts_audit *a = self;
+    audit_forget_shapes(a);
+    if (i->again && was_said(a, i)) return;
+    if (!i->again) a->section = SECTION_NONE;
+    ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
+    if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
+        char kind[80];
+        snprintf(kind, sizeof kind, "unknown instruction '%.*s'",
+                 (int)(i->opcode.length < 48 ? i->opcode.length : 48), i->opcode.text);
+        audit_note(a, 1, i->line, kind, i->name);
+    }
+    if (i->cut && i->shape.length > 0 && i->opcode.length == 0) {
+        audit_note(a, 1, i->line, "an instruction that ends before its opcode", i->name);
+    }
+    a->has_mlir |= i->mlir;
+    bool whole = i->shape.length > 0 && !(i->cut && i->opcode.length == 0);
+    int32_t shape = whole ? audit_intern(a, i->line, i->shape) : AUDIT_NONE;
+    if (a->block.open && a->block.labelled) audit_close_block(a);
+    bool in_report = a->block.labelled = a->block.open;
+    if (in_report && shape == AUDIT_NONE && a->block.shape[0] && i->opcode.length > 0)
+        shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
+    if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
+    audit_follow_value(a, i, opcode);
+    read_calls(a, i, opcode);
+    bool listed = i->again && a->value_table.count > 0; /* with the values */
+    if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
+        add_buffers(a, i, opcode, shape);
+    if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
+}
+
+static void on_message(void *self, int64_t line, ts_hlo_span text) {
+    audit_forget_shapes(self);
+    audit_message(self, line, text);
+}
+
+ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
+    ts_audit *a = TS_NEW(arena, ts_audit);
+    a->arena = arena;
+    a->scratch = ts_arena_new();
+    a->request = request;
+    a->current = a->heading_space = a->allocation = AUDIT_NONE;
+    a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message};
+    a->reader = ts_hlo_new(arena, &a->events);
+    audit_keep_init(a);
+    audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
+    audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->value_table, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);
+    return a;
+}
+
+void ts_audit_feed(ts_audit *a, const char *bytes, size_t length) { ts_hlo_feed(a->reader, bytes, length); }

@@ -1,0 +1,113 @@
+/* What the files of the audit share. */
+#ifndef SIM_STUDY_AUDIT_PRIVATE_H
+#define SIM_STUDY_AUDIT_PRIVATE_H
+
+#include "tilesim/audit/audit.h"
+#include "tilesim/study/core_program.h"
+
+/* A table of texts, or of their hashes, to numbers; it grows up to a limit. */
+typedef struct {
+    ts_arena *arena;
+    struct audit_slot {
+        uint64_t hash;
+        int32_t value;
+        uint32_t epoch; /* of the table when it was put in; others are empty */
+    } * slots;
+    int64_t capacity, count, limit;
+    uint32_t epoch;
+} audit_table;
+
+void audit_table_init(audit_table *table, ts_arena *arena, int64_t limit);
+void audit_table_clear(audit_table *table);
+/* The value, or -1. Texts whose 64-bit hashes are equal are taken to be equal. */
+int32_t audit_table_get(const audit_table *table, uint64_t hash);
+bool audit_table_put(audit_table *table, uint64_t hash, int32_t value); /* false: full */
+uint64_t audit_hash(const char *text, size_t length);
+
+/* Facts of a shape that printed, or assumed, tiles give it. */
+bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *out);
+/* The tiles of the rule, for a shape that has none. */
+const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape);
+/* What is different; permutation: of a transpose, NULL otherwise. */
+unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation);
+/* The source of a transpose with its dims in the order of the result: what a copy of it moves. */
+const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int8_t *permutation);
+/* Is every element of the target, in row-major order of the dims, at the bit where the source has it, in as
+ * many bytes? assumed: the target's tiles are not printed. */
+bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,
+                         const ts_shape *dst, bool assumed);
+const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, size_t length);
+/* The least padded bytes over orders of dims, with the rule's tiles; and over folds of the second minor dim
+ * into a neighbour. */
+typedef struct {
+    int64_t bytes;
+    const char *text; /* the shape; NULL: none is better */
+    int distance;     /* from the order now: among equally good ones the nearest is taken */
+    bool folds;
+} audit_better;
+void audit_find_better(ts_arena *arena, const ts_audit_request *request, const char *text,
+                       audit_better *order, audit_better *fold);
+
+/* ---- Prices ---- */
+
+enum {
+    AUDIT_POINTS = 1024, /* powers of two, for each pair of memories */
+    AUDIT_EXACT = 32,    /* layouts between which a move is priced by its plan */
+};
+
+typedef struct {
+    bool known;
+    bool scaled; /* not of its own plan: as the nearest of its kind */
+    int64_t cycles;
+    const char *by;      /* a program of the core, or passes; NULL: the DMA engine */
+    const char *why_not; /* it is not known */
+} audit_price;
+
+typedef struct {
+    ts_arena *arena, *scratch;
+    const ts_audit_request *request;
+    const ts_machine *machine;
+    ts_core_programs *programs;
+    ts_error failure; /* of the system: what was priced then is not to be shown */
+    int point_count, exact_count;
+    struct audit_point {
+        int64_t bytes, cycles;
+        int from, to;
+    } points[AUDIT_POINTS];
+    struct audit_exact {
+        uint64_t key, kind, orders;         /* of the two shapes; of what is alike; of the dims */
+        int64_t bytes, line_cycles, cycles; /* cycles -1: no plan, or none that anyone can do */
+        const char *by;
+    } exact[AUDIT_EXACT];
+} audit_prices;
+void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_request *request);
+
+/* So many bytes out of one memory space, and into another. */
+typedef struct {
+    int from, to;
+    int64_t read, written;
+} audit_traffic;
+/* In order. */
+audit_price audit_prices_line(audit_prices *prices, const audit_traffic *traffic);
+/* No price is below what the traffic takes at the peaks of the memories. */
+void audit_bound(const audit_prices *prices, const audit_traffic *traffic, audit_price *price);
+
+typedef struct {
+    const char *src, *dst;     /* shapes; src NULL: not known */
+    audit_traffic traffic;     /* whose memory spaces need not be the shapes' */
+    const int8_t *permutation; /* of a transpose; NULL otherwise */
+    unsigned changes;
+} audit_wanted;
+/* Where order, tiles or type change between the same dims, by the plan; else in order. */
+audit_price audit_prices_move(audit_prices *prices, const audit_wanted *wanted);
+
+/* NULL: the machine has none of that number. */
+const ts_machine_memory *audit_find_space(const ts_machine *machine, int space);
+bool audit_is_hbm(const ts_machine *machine, int space);
+/* Where the other side of a transfer lies that shares the memory with one of so many bytes. */
+int64_t audit_place(int64_t bytes);
+
+/* Finds the few things worth doing; fills findings of the result. */
+void audit_find(ts_arena *arena, audit_prices *prices, ts_audit_result *result);
+
+#endif

@@ -1,0 +1,177 @@
+/* Facts of the shapes of an audit: sizes and what pads them, what two of them differ in, and better ones. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_private.h"
+#include "tilesim/base/number.h"
+#include "tilesim/layout/notation/tpu_rule.h"
+#include "tilesim/layout/notation/xla.h"
+
+const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, size_t length) {
+    ts_source source = {"shape", text, length};
+    ts_cursor cursor = {&source, 0, 0};
+    const ts_shape *shape = ts_xla_parse(err, arena, &cursor);
+    if (shape && !ts_cursor_at_end(&cursor)) {
+        ts_cursor_unexpected(err, &cursor, "the end of the shape");
+        return NULL;
+    }
+    return shape;
+}
+
+const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape) {
+    if (!shape->xla || shape->xla->tile_count > 0 || !shape->layout) return NULL;
+    return ts_tpu_tiled(NULL, arena, shape->dtype, shape->xla, request->machine->chip.generation,
+                        request->rule_flags);
+}
+
+/* Which dim the first tile pads most, in ratio. A tile with '*' merges dims: none of them alone is padded. */
+static void find_worst(const ts_xla_layout *f, ts_audit_shape *out) {
+    out->worst_dim = -1;
+    if (f->tile_count == 0) return;
+    const ts_xla_tile *tile = &f->tiles[0];
+    double worst = 1;
+    for (int place = 0; place < tile->rank && place < f->rank; place++) {
+        int64_t step = tile->dims[tile->rank - 1 - place], extent = f->dims[ts_xla_dim_at(f, place)], padded;
+        if (step == TS_XLA_COMBINE) return;
+        if (extent <= 0 || !ts_mul(ts_ceil_div(extent, step), step, &padded)) continue;
+        double ratio = (double)padded / (double)extent;
+        if (ratio <= worst) continue;
+        worst = ratio;
+        out->worst_dim = ts_xla_dim_at(f, place);
+        out->worst_rank = place;
+        out->worst_extent = extent;
+        out->worst_padded = padded;
+    }
+}
+
+bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *out) {
+    (void)scratch;
+    if (shape->bytes == TS_SIZE_UNKNOWN) return false;
+    int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
+    out->dtype = shape->dtype;
+    out->memory_space = shape->memory_space;
+    out->logical_bytes = shape->unpadded_bytes;
+    out->padded_bytes = shape->bytes;
+    out->worst_dim = -1;
+    if (shape->element_bits > own_bits && own_bits > 0) {
+        int64_t wide;
+        if (ts_mul(shape->unpadded_bytes / own_bits, shape->element_bits, &wide))
+            out->widened_bytes = wide - shape->unpadded_bytes;
+    }
+    if (shape->xla && shape->layout) find_worst(shape->xla, out);
+    return true;
+}
+
+/* ---- Differences ---- */
+
+/* Dims of more than one element, minor to major. */
+static int order_of(const ts_shape *shape, int order[TS_LAYOUT_MAX_DIMS]) {
+    int count = 0;
+    for (int i = 0; i < shape->xla->rank; i++) {
+        int dim = ts_xla_dim_at(shape->xla, i);
+        if (shape->xla->dims[dim] != 1) order[count++] = dim;
+    }
+    return count;
+}
+
+static bool same_tiles(const ts_xla_layout *a, const ts_xla_layout *b) {
+    if (a->tile_count != b->tile_count) return false;
+    for (int i = 0; i < a->tile_count; i++) {
+        if (a->tiles[i].rank != b->tiles[i].rank) return false;
+        size_t bytes = (size_t)a->tiles[i].rank * sizeof *a->tiles[i].dims;
+        if (memcmp(a->tiles[i].dims, b->tiles[i].dims, bytes) != 0) return false;
+    }
+    return true;
+}
+
+unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation) {
+    unsigned changes = 0;
+    int from[TS_LAYOUT_MAX_DIMS], to[TS_LAYOUT_MAX_DIMS];
+    if (src->dtype != dst->dtype || src->element_bits != dst->element_bits) changes |= TS_AUDIT_TYPE;
+    if (src->memory_space != dst->memory_space) changes |= TS_AUDIT_SPACE;
+    if (!src->layout || !dst->layout) return changes;
+    const ts_xla_layout *a = src->xla, *b = dst->xla;
+    bool same_dims = a->rank == b->rank;
+    for (int i = 0; same_dims && i < a->rank; i++)
+        same_dims = a->dims[permutation ? permutation[i] : i] == b->dims[i];
+    if (!same_dims) {
+        changes |= TS_AUDIT_SHAPE;
+    } else {
+        int count = order_of(src, from), others = order_of(dst, to);
+        bool same = count == others;
+        for (int i = 0; same && i < count; i++) same = from[i] == (permutation ? permutation[to[i]] : to[i]);
+        if (!same) changes |= TS_AUDIT_ORDER;
+    }
+    if (!same_tiles(a, b)) changes |= TS_AUDIT_TILE;
+    double before = (double)src->bytes * (double)dst->unpadded_bytes;
+    if ((double)dst->bytes * (double)src->unpadded_bytes > 1.001 * before) changes |= TS_AUDIT_PADDING;
+    return changes;
+}
+
+/* ---- Better ---- */
+
+static void consider(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
+                     const ts_xla_layout *fields, int distance, audit_better *best, ts_arena *keep) {
+    ts_xla_layout f = *fields;
+    f.tile_count = 0;
+    f.layout_written = true;
+    const ts_shape *shape =
+        ts_tpu_tiled(NULL, arena, now->dtype, &f, request->machine->chip.generation, request->rule_flags);
+    bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
+    if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
+    ts_text text;
+    ts_text_init(&text, keep);
+    ts_shape_print(shape, &text);
+    best->bytes = shape->bytes;
+    best->distance = distance;
+    best->text = text.bytes;
+}
+
+/* The tiles cover the last two dims of memory, so that which two come last is all that matters. */
+static void try_orders(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
+                       audit_better *best, ts_arena *keep) {
+    int rank = now->xla->rank, order[TS_LAYOUT_MAX_DIMS];
+    for (int minor = 0; minor < rank; minor++) { /* places in the order now */
+        for (int second = 0; second < rank; second++) {
+            if (second == minor && rank > 1) continue;
+            int count = 0;
+            order[count++] = ts_xla_dim_at(now->xla, minor);
+            if (rank > 1) order[count++] = ts_xla_dim_at(now->xla, second);
+            for (int i = 0; i < rank; i++)
+                if (i != minor && i != second) order[count++] = ts_xla_dim_at(now->xla, i);
+            ts_xla_layout f = *now->xla;
+            f.minor_to_major = order;
+            consider(arena, request, now, &f, minor + second, best, keep);
+        }
+    }
+}
+
+/* Two neighbours in memory as one dim, written row-major. */
+static void try_folds(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
+                      audit_better *best, ts_arena *keep) {
+    const ts_xla_layout *f = now->xla;
+    int64_t dims[TS_LAYOUT_MAX_DIMS];
+    for (int place = 0; place < 2 && place + 1 < f->rank; place++) {
+        int count = 0;
+        for (int at = f->rank - 1; at >= 0; at--) {
+            int64_t extent = f->dims[ts_xla_dim_at(f, at)];
+            if (at == place && !ts_mul(dims[count - 1], extent, &dims[count - 1])) return;
+            if (at != place) dims[count++] = extent;
+        }
+        ts_xla_layout folded = {.rank = count, .dims = dims, .memory_space = f->memory_space};
+        consider(arena, request, now, &folded, place, best, keep);
+    }
+}
+
+void audit_find_better(ts_arena *arena, const ts_audit_request *request, const char *text,
+                       audit_better *order, audit_better *fold) {
+    ts_arena *scratch = ts_arena_new();
+    const ts_shape *now = audit_parse(NULL, scratch, text, strlen(text));
+    if (now && now->layout && now->xla->rank > 0) {
+        *order = *fold = (audit_better){.bytes = now->bytes};
+        fold->folds = true;
+        try_orders(scratch, request, now, order, arena);
+        try_folds(scratch, request, now, fold, arena);
+    }
+    ts_arena_free(scratch);
+}

@@ -1,0 +1,358 @@
+/* Choosing a layout: candidates in the order of their bounds, priced until no other can be the best. */
+#include "tilesim/choose/choose.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose_private.h"
+#include "tilesim/base/number.h"
+#include "tilesim/dma/price.h"
+#include "tilesim/layout/notation/tpu_rule.h"
+#include "tilesim/layout/notation/xla.h"
+
+/* ---- Uses ---- */
+
+static const ts_machine_memory *read_memory(ts_error *err, ts_cursor *c, const ts_machine *machine) {
+    const char *name;
+    size_t length;
+    if (!ts_cursor_name(c, &name, &length))
+        return ts_cursor_unexpected(err, c, "a memory of the machine"), NULL;
+    for (int i = 0; i < machine->memory_count; i++)
+        if (strlen(machine->memories[i].name) == length &&
+            memcmp(machine->memories[i].name, name, length) == 0)
+            return &machine->memories[i];
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "%s has no memory '%s'", machine->name, word);
+    ts_error_hint(err, ts_text_nearest(word, &machine->memories[0].name, (size_t)machine->memory_count,
+                                       sizeof machine->memories[0]));
+    return NULL;
+}
+
+static bool read_use(ts_error *err, ts_cursor *c, const ts_machine *machine, int rank, ts_choose_use *use) {
+    const char *word;
+    size_t length;
+    if (!ts_cursor_name(c, &word, &length))
+        return ts_cursor_unexpected(err, c, "a use: dma, reduce or stream");
+    if (length == 3 && memcmp(word, "dma", 3) == 0) {
+        *use = (ts_choose_use){.kind = TS_USE_DMA,
+                               .from = ts_machine_find_memory(err, machine, "hbm"),
+                               .to = ts_machine_find_memory(err, machine, "vmem")};
+        if (!use->from || !use->to) return false;
+        if (!ts_cursor_take(c, ":")) return true;
+        use->from = read_memory(err, c, machine);
+        if (!use->from || !ts_cursor_expect(err, c, ">")) return false;
+        use->to = read_memory(err, c, machine);
+        return use->to != NULL;
+    }
+    if (length == 6 && memcmp(word, "stream", 6) == 0) return use->kind = TS_USE_STREAM, true;
+    if (length == 6 && memcmp(word, "reduce", 6) == 0) {
+        int64_t dim;
+        if (!ts_cursor_expect(err, c, ":") || !ts_cursor_integer(err, c, "a dimension", &dim)) return false;
+        *use = (ts_choose_use){.kind = TS_USE_REDUCE, .dim = (int)dim};
+        return (dim >= 0 && dim < rank) ||
+               ts_error_at(err, TS_ERROR_USAGE, c->source, c->token,
+                           "the tensor has no dimension %lld, expected 0 to %d", (long long)dim, rank - 1);
+    }
+    static const char *const uses[] = {"dma", "reduce", "stream"};
+    char name[40];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "unknown use '%s', expected dma, reduce or stream",
+                name);
+    return ts_error_hint(err, ts_text_nearest(name, uses, 3, sizeof uses[0]));
+}
+
+bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_source *text,
+                         int rank, const ts_choose_use **uses, int *count) {
+    ts_cursor cursor = {text, 0, 0};
+    ts_choose_use *list = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
+    *count = 0;
+    do {
+        if (*count == TS_CHOOSE_USES)
+            return ts_error_set(err, TS_ERROR_USAGE, "more than %d uses", TS_CHOOSE_USES);
+        if (!read_use(err, &cursor, machine, rank, &list[(*count)++])) return false;
+    } while (ts_cursor_take(&cursor, ","));
+    *uses = list;
+    return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "',' or the end");
+}
+
+/* ---- Pricing ---- */
+
+static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name, "hbm") == 0; }
+
+/* Equal layouts on both sides move their padding along, in one run: so many bytes in order. */
+static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *use, int64_t bytes,
+                        const choose_transfer **found) {
+    for (int i = 0; i < p->known_count; i++) {
+        *found = &p->known[i];
+        if ((*found)->bytes == bytes && (*found)->from == use->from && (*found)->to == use->to) return true;
+    }
+    const ts_shape *shape = ts_shape_row_major(err, p->scratch, TS_DTYPE_U8, 1, &bytes);
+    ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
+    if (use->from == use->to) dst.base_bits = ts_round_up(bytes, use->to->align_bytes) * 8;
+    const ts_plan *plan = shape ? ts_plan_new(err, p->scratch, &src, &dst, 1, &bytes) : NULL;
+    ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
+    ts_dma_cost cost;
+    bool good =
+        plan && ts_dma_price(err, p->scratch, &machine, plan, (ts_dma_end){.in_hbm = is_hbm(use->from)},
+                             (ts_dma_end){.in_hbm = is_hbm(use->to)}, false, &cost);
+    ts_arena_reset(p->scratch);
+    if (!good) return false;
+    if (p->known_count == p->known_capacity) {
+        int capacity = p->known_capacity ? 2 * p->known_capacity : 64;
+        p->known =
+            ts_arena_grow(p->arena, p->known, (size_t)p->known_count, (size_t)capacity, sizeof *p->known);
+        p->known_capacity = capacity;
+    }
+    p->known[p->known_count] = (choose_transfer){bytes, cost.cycles, use->from, use->to, cost.limiter};
+    *found = &p->known[p->known_count++];
+    return true;
+}
+
+/* A large transfer, whose price is extended from its stride in any case, is interpolated between two powers
+ * of two: to within 2 %. */
+enum { WHOLE_BYTES = 64 << 20 };
+
+static bool price_transfer(ts_error *err, choose_pricer *p, int64_t bytes, const ts_choose_use *use,
+                           int64_t *cycles, const char **limiter) {
+    const choose_transfer *known;
+    int64_t low = bytes;
+    if (bytes > WHOLE_BYTES)
+        for (low = WHOLE_BYTES; low <= bytes / 2;) low *= 2;
+    if (!price_bytes(err, p, use, low, &known)) return false;
+    *cycles = known->cycles;
+    *limiter = known->limiter;
+    if (low == bytes) return true;
+    if (!price_bytes(err, p, use, 2 * low, &known)) return false;
+    *cycles += (int64_t)((__int128)(known->cycles - *cycles) * (bytes - low) / low);
+    return true;
+}
+
+static bool price_uses(ts_error *err, choose_pricer *p, ts_candidate *c) {
+    const ts_choose_request *r = p->request;
+    int64_t most_dma = 0, most_core = 0;
+    const char *dma = NULL, *core = NULL;
+    c->dma_cycles = c->core_cycles = 0;
+    for (int i = 0; i < r->use_count; i++) {
+        int64_t cycles;
+        const char *limiter;
+        bool moves = r->uses[i].kind == TS_USE_DMA;
+        if (moves ? !price_transfer(err, p, c->shape->bytes, &r->uses[i], &cycles, &limiter)
+                  : !choose_core_cycles(err, &p->core, c->shape, &r->uses[i], &cycles, &limiter))
+            return false;
+        *(moves ? &c->dma_cycles : &c->core_cycles) += cycles;
+        if (moves && cycles > most_dma) most_dma = cycles, dma = limiter;
+        if (!moves && cycles > most_core) most_core = cycles, core = limiter;
+    }
+    c->cycles = c->dma_cycles > c->core_cycles ? c->dma_cycles : c->core_cycles;
+    c->limiter = c->dma_cycles >= c->core_cycles ? dma : core;
+    return true;
+}
+
+/* ---- Bounds ---- */
+
+/* No transfer is faster than the HBM's data buses, and no kernel than its loads. */
+static int64_t bound_of(const choose_pricer *p, const ts_shape *shape) {
+    const ts_choose_request *r = p->request;
+    __int128 dma = 0;
+    int64_t core = 0, rate = ts_machine_hbm_rate(p->machine);
+    for (int i = 0; i < r->use_count; i++) {
+        const ts_choose_use *use = &r->uses[i];
+        if (use->kind != TS_USE_DMA) {
+            core += choose_core_bound(&p->core, shape);
+            continue;
+        }
+        int ends = is_hbm(use->from) + is_hbm(use->to);
+        if (rate > 0) dma += (__int128)shape->bytes * ends * p->machine->chip.sustained_khz * 1000 / rate;
+    }
+    int64_t bound = dma > INT64_MAX ? INT64_MAX : (int64_t)dma;
+    /* Prices of large transfers are extended, to within 1 % (dma/price.h). */
+    bound -= bound / 100;
+    return bound > core ? bound : core;
+}
+
+/* What is asked about is priced, however bad. */
+static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
+
+/* Likely ones first, for what is found cuts the others: those that are marked, of few bytes, row-major, whose
+ * text is the greatest. */
+static int by_bound(const void *x, const void *y) {
+    const ts_candidate *a = x, *b = y;
+    if (a->bound_cycles != b->bound_cycles) return a->bound_cycles < b->bound_cycles ? -1 : 1;
+    if (a->combines != b->combines) return a->combines ? 1 : -1;
+    if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    return strcmp(b->text, a->text);
+}
+
+static int by_cycles(const void *x, const void *y) {
+    const ts_candidate *a = x, *b = y;
+    if (a->priced != b->priced) return a->priced ? -1 : 1;
+    if (!a->priced) return by_bound(x, y);
+    if (a->cycles != b->cycles) return a->cycles < b->cycles ? -1 : 1;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? -1 : 1;
+    if (a->combines != b->combines) return a->combines ? 1 : -1;
+    if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
+    return strcmp(b->text, a->text); /* row-major, whose text is the greatest, first */
+}
+
+/* `limit`: cycles after which a run is given up; then *cut is set. */
+bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
+    *cut = false;
+    if (!p->program) return price_uses(err, p, c);
+    c->limiter = "";
+    return choose_run_program(err, p, c->shape, limit, &c->cycles, cut);
+}
+
+static bool price_all(ts_error *err, choose_pricer *p, ts_candidate *list, int count,
+                      ts_choose_result *result) {
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        bool all = p->request->exhaustive || is_marked(&list[i]) || best == INT64_MAX;
+        int64_t limit = all ? INT64_MAX : choose_with_tie(best) + 1;
+        bool cut = list[i].bound_cycles >= limit;
+        if (!cut && !choose_price(err, p, &list[i], limit, &cut)) return false;
+        if (cut && list[i].cycles > 0) list[i].bound_cycles = list[i].cycles, list[i].cycles = 0;
+        list[i].priced = !cut;
+        if (!cut && list[i].cycles < best) best = list[i].cycles;
+        *(cut ? &result->cut : &result->priced) += 1;
+        if (p->request->progress) p->request->progress(p->request->self, i + 1, count);
+    }
+    return true;
+}
+
+/* ---- Rows that are alike ---- */
+
+static bool same_minor(const ts_candidate *a, const ts_candidate *b) {
+    const ts_xla_layout *x = a->shape->xla, *y = b->shape->xla;
+    if (a->priced != b->priced || a->cycles != b->cycles || a->bytes != b->bytes ||
+        a->combines != b->combines)
+        return false;
+    if (!x || !y || x->tile_count == 0 || y->tile_count == 0) return false;
+    for (int i = 0; i < 2 && i < x->rank; i++)
+        if (x->minor_to_major[i] != y->minor_to_major[i]) return false;
+    return x->tiles[0].rank == y->tiles[0].rank &&
+           memcmp(x->tiles[0].dims, y->tiles[0].dims, (size_t)x->tiles[0].rank * sizeof(int64_t)) == 0;
+}
+
+static int merge_alike(ts_candidate *list, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        int k = kept - 1;
+        while (k >= 0 && list[k].cycles == list[i].cycles && list[k].priced == list[i].priced &&
+               !same_minor(&list[k], &list[i]))
+            k--;
+        bool merges = k >= 0 && same_minor(&list[k], &list[i]) && !list[i].is_now && !list[i].is_rule;
+        if (merges)
+            list[k].alike++;
+        else
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *tensor, ts_candidate *list,
+                 int count) {
+    ts_text now, rule;
+    ts_text_init(&now, arena);
+    ts_text_init(&rule, arena);
+    if (tensor->xla && tensor->xla->layout_written) ts_shape_print(tensor, &now);
+    ts_xla_layout fields = {
+        .rank = tensor->layout->rank, .dims = tensor->layout->dims, .memory_space = tensor->memory_space};
+    const ts_shape *picked =
+        ts_tpu_tiled(NULL, arena, tensor->dtype, &fields, machine->chip.generation, TS_TPU_ARGUMENT);
+    if (picked) ts_shape_print(picked, &rule);
+    for (int i = 0; i < count; i++) {
+        list[i].is_now |= now.length > 0 && strcmp(list[i].text, now.bytes) == 0;
+        list[i].is_rule = rule.length > 0 && strcmp(list[i].text, rule.bytes) == 0;
+    }
+}
+
+/* The tensor's own layout is a candidate whatever it is, of a program even without tiles or in another
+ * notation; kernels of a shape's uses are for tiles. */
+static void add_own(ts_arena *arena, const ts_shape *tensor, bool program, ts_candidate *list, int *count) {
+    ts_text text;
+    bool tiled = tensor->xla && tensor->xla->layout_written && tensor->xla->tile_count > 0;
+    if (*count == TS_CHOOSE_CANDIDATES || !(program || tiled) || tensor->bytes == TS_SIZE_UNKNOWN) return;
+    ts_text_init(&text, arena);
+    ts_shape_print(tensor, &text);
+    for (int i = 0; i < *count; i++)
+        if (strcmp(list[i].text, text.bytes) == 0) return;
+    list[(*count)++] = (ts_candidate){.shape = tensor,
+                                      .text = text.bytes,
+                                      .bytes = tensor->bytes,
+                                      .logical_bytes = tensor->unpadded_bytes,
+                                      .is_now = true,
+                                      .alike = 1};
+}
+
+/* ---- The whole ---- */
+
+static bool fits_alone(const ts_machine *machine, const ts_shape *shape) {
+    const ts_machine_memory *memory = ts_machine_find_space(machine, shape->memory_space);
+    return !memory || shape->bytes <= memory->capacity_bytes;
+}
+
+/* Without those that the tensor's memory has no room for. */
+static bool drop_unfit(ts_error *err, const choose_pricer *p, ts_candidate *list, int *count,
+                       ts_choose_result *result) {
+    int64_t least = INT64_MAX;
+    int kept = 0;
+    for (int i = 0; i < *count; i++) {
+        least = list[i].bytes < least ? list[i].bytes : least;
+        if (p->program ? choose_fits(p, list[i].shape) : fits_alone(p->machine, list[i].shape))
+            list[kept++] = list[i];
+    }
+    result->unfit = *count - kept;
+    *count = kept;
+    return kept > 0 || ts_error_set(err, TS_ERROR_UNMODELLED,
+                                    "the tensor fits into its memory with none of %lld layouts; the smallest "
+                                    "takes %lld bytes",
+                                    (long long)result->enumerated, (long long)least);
+}
+
+static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
+    const ts_choose_request *request = p->request;
+    ts_arena *arena = p->arena;
+    ts_candidate *list = TS_NEW_ARRAY(arena, ts_candidate, TS_CHOOSE_CANDIDATES);
+    int count;
+    *result = (ts_choose_result){.request = request, .tensor = request->shape};
+    if (request->program) {
+        if (!choose_load_program(err, arena, p)) return false;
+        result->tensor = p->program->code.tensors[p->tensor].shape;
+    }
+    p->core = (choose_core){.arena = arena, .machine = request->machine, .dtype = result->tensor->dtype};
+    if (!choose_enumerate(err, arena, result->tensor, request->machine->chip.generation, request->combine,
+                          list, &count))
+        return false;
+    add_own(arena, result->tensor, p->program != NULL, list, &count);
+    mark(arena, request->machine, result->tensor, list, count);
+    for (int i = 0; i < count; i++) list[i].bound_cycles = bound_of(p, list[i].shape);
+    qsort(list, (size_t)count, sizeof *list, by_bound);
+    result->enumerated = count;
+    if (!drop_unfit(err, p, list, &count, result)) return false;
+    if (!price_all(err, p, list, count, result)) return false;
+    qsort(list, (size_t)count, sizeof *list, by_cycles);
+    count = merge_alike(list, count);
+    for (int i = 0; i < count; i++)
+        list[i].is_tie = list[i].priced && list[i].cycles <= choose_with_tie(list[0].cycles);
+    result->extended_bytes = p->core.extended_bytes;
+    result->candidates = list;
+    result->candidate_count = count;
+    if (request->moves_fields) choose_move_fields(p, list, count, result);
+    return !ts_error_keep_system(err, p->failure);
+}
+
+bool ts_choose(ts_error *err, ts_arena *arena, const ts_choose_request *request, ts_choose_result *result) {
+    ts_error failure = {0};
+    choose_pricer p = {.arena = arena,
+                       .machine = request->machine,
+                       .request = request,
+                       .failure = &failure,
+                       .scratch = ts_arena_new()};
+    bool good = choose(err, &p, result);
+    ts_arena_free(p.scratch);
+    return good;
+}

@@ -1,0 +1,293 @@
+/* What a use of a tensor costs the core: kernels of it, in the assembly that programs are in, run on the
+ * model of the core with as many vregs as the tensor has. One that takes more than half of VMEM comes in
+ * blocks of that size: then a block is run, and the time extended. Where the summed dim lies decides which
+ * kernel: vregs are added to vregs as long as possible, then one vreg's sublanes or lanes are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "choose_private.h"
+#include "tilesim/base/number.h"
+#include "tilesim/chip/chip.h"
+#include "tilesim/layout/notation/xla.h"
+#include "tilesim/run/run.h"
+
+enum { VREG_BYTES = 4096, SUBLANES = 8, ACCUMULATORS = 8 };
+
+/* How values of a type are taken out of words, and added. */
+typedef struct {
+    ts_dtype dtype;
+    const char *unpack; /* with %d for the destination, the source and the part; NULL: words are values */
+    const char *add;
+    const char *sum; /* of lanes or sublanes: the type at the end of the mnemonic */
+} arithmetic;
+
+static const arithmetic types[] = {
+    {TS_DTYPE_F32, NULL, "vadd.f32", "f32"},          {TS_DTYPE_S32, NULL, "vadd.i32", "i32"},
+    {TS_DTYPE_U32, NULL, "vadd.i32", "i32"},          {TS_DTYPE_BF16, "bf16", "vadd.f32", "f32"},
+    {TS_DTYPE_S16, "vunpack.i16", "vadd.i32", "i32"}, {TS_DTYPE_U16, "vunpack.u16", "vadd.i32", "i32"},
+    {TS_DTYPE_S8, "vunpack.i8", "vadd.i32", "i32"},   {TS_DTYPE_U8, "vunpack.u8", "vadd.i32", "i32"},
+    {TS_DTYPE_PRED, "vunpack.u8", "vadd.i32", "i32"}, {TS_DTYPE_S4, "vunpack.i4", "vadd.i32", "i32"},
+    {TS_DTYPE_U4, "vunpack.u4", "vadd.i32", "i32"},
+};
+
+static const arithmetic *arithmetic_of(ts_error *err, ts_dtype dtype) {
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].dtype == dtype) return &types[i];
+    ts_error_set(err, TS_ERROR_UNMODELLED,
+                 "the vector unit has no arithmetic for %s: only transfers can be priced",
+                 ts_dtype_get(dtype)->name);
+    return NULL;
+}
+
+static int packing_of(const ts_shape *shape) {
+    return shape->element_bits < 32 && shape->element_bits > 0 ? 32 / shape->element_bits : 1;
+}
+
+/* ---- Kernels as text ---- */
+
+static void add_unpack(ts_text *out, const arithmetic *a, int to, int from, int part) {
+    if (strcmp(a->unpack, "bf16") == 0)
+        ts_text_add(out, "        vunpack.%s.bf16 v%d, v%d\n", part ? "hi" : "lo", to, from);
+    else
+        ts_text_add(out, "        %s v%d, v%d, %d\n", a->unpack, to, from, part);
+}
+
+/* One vreg of each output is loaded and added to the output's accumulators, one for each value in a word. */
+static void add_additions(ts_text *out, const arithmetic *a, int packing, int outputs, const char *plane) {
+    for (int k = 0; k < outputs; k++)
+        ts_text_add(out, "        vld v%d, xb.words[from + %d * %s]\n", 8 + k, k, plane);
+    for (int k = 0; k < outputs; k++) {
+        for (int part = 0; part < packing; part++) {
+            int accumulator = k * packing + part, value = packing > 1 ? 16 + accumulator : 8 + k;
+            if (packing > 1) add_unpack(out, a, value, 8 + k, part);
+            ts_text_add(out, "        %s v%d, v%d, v%d\n", a->add, accumulator, accumulator, value);
+        }
+    }
+}
+
+static void add_end_of_group(ts_text *out, const arithmetic *a, choose_kernel kernel, int packing,
+                             int outputs) {
+    bool lane = kernel == CHOOSE_LANE || kernel == CHOOSE_LANE_SUBLANE;
+    bool sublane = kernel == CHOOSE_SUBLANE || kernel == CHOOSE_LANE_SUBLANE;
+    for (int k = 0; k < outputs; k++) {
+        /* Of a sum over sublanes the values of a word meet; else each is a row of its own. */
+        for (int part = 1; part < packing && sublane; part++)
+            ts_text_add(out, "        %s v%d, v%d, v%d\n", a->add, k * packing, k * packing,
+                        k * packing + part);
+        for (int part = 0; part < (sublane ? 1 : packing); part++) {
+            int value = k * packing + part;
+            if (lane) ts_text_add(out, "        vsum.lane.%s v%d, v%d\n", a->sum, value, value);
+            if (sublane) ts_text_add(out, "        vsum.sublane.%s v%d, v%d\n", a->sum, value, value);
+            if (lane || sublane)
+                ts_text_add(out, "        vmov v30, v%d if m0\n", value);
+            else
+                ts_text_add(out, "        vst xb.words[out + 1024 * %d], v%d\n", value % 4, value);
+        }
+    }
+    if (lane || sublane) ts_text_add(out, "        vst xb.words[out], v30\n");
+}
+
+/* Groups of `outputs` sums, each of `added` vregs that lie one behind the other, from a vreg on. Few sums
+ * come in `split` parts each, with accumulators of their own, which are added at the end. */
+static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_run *what, int outputs,
+                       int split, int64_t first, int64_t groups) {
+    int packing = what->packing, parts = outputs * split;
+    long long each = 1024 * (long long)ts_ceil_div(what->added, split), begin = 1024 * (long long)first;
+    char plane[32];
+    snprintf(plane, sizeof plane, "%lld", each);
+    ts_text_add(out, ".loop out = %lld, %lld, %lld\n", begin, begin + groups * parts * each, parts * each);
+    for (int i = 0; i < ACCUMULATORS; i++) ts_text_add(out, "        vmov v%d, 0\n", i);
+    ts_text_add(out, "        sadd end, out, %lld\n.loop from = out, end, 1024\n", each);
+    add_additions(out, a, packing, parts, plane);
+    ts_text_add(out, ".end\n");
+    for (int i = outputs * packing; i < parts * packing; i++)
+        ts_text_add(out, "        %s v%d, v%d, v%d\n", a->add, i % (outputs * packing),
+                    i % (outputs * packing), i);
+    add_end_of_group(out, a, what->kernel, packing, outputs);
+    ts_text_add(out, ".end\n");
+}
+
+/* Each vreg is read, one operation is done with its values, and it is written. */
+static void write_pass(ts_text *out, const arithmetic *a, int packing, int outputs, int64_t first,
+                       int64_t groups, bool native) {
+    bool unpacks = packing == 2 && strcmp(a->unpack, "bf16") == 0 && !native;
+    const char *whole = packing == 1                                               ? a->add
+                        : native && packing == 2 && strcmp(a->unpack, "bf16") == 0 ? "vadd.bf16"
+                                                                                   : "vadd.i32";
+    ts_text_add(out, ".loop from = %lld * 1024, %lld * 1024, %d * 1024\n", (long long)first,
+                (long long)(first + groups * outputs), outputs);
+    for (int k = 0; k < outputs; k++)
+        ts_text_add(out, "        vld v%d, xb.words[from + 1024 * %d]\n", 8 + k, k);
+    for (int k = 0; k < outputs; k++) {
+        if (!unpacks) {
+            ts_text_add(out, "        %s v%d, v%d, v%d\n", whole, 8 + k, 8 + k, 8 + k);
+            continue;
+        }
+        for (int part = 0; part < 2; part++) {
+            add_unpack(out, a, 16 + 2 * k + part, 8 + k, part);
+            ts_text_add(out, "        vadd.f32 v%d, v%d, v%d\n", 16 + 2 * k + part, 16 + 2 * k + part,
+                        16 + 2 * k + part);
+        }
+        ts_text_add(out, "        vpack.bf16 v%d, v%d, v%d\n", 8 + k, 16 + 2 * k, 17 + 2 * k);
+    }
+    for (int k = 0; k < outputs; k++)
+        ts_text_add(out, "        vst xb.words[from + 1024 * %d], v%d\n", k, 8 + k);
+    ts_text_add(out, ".end\n");
+}
+
+static int outputs_of(choose_kernel kernel, int packing) {
+    bool passes = kernel == CHOOSE_STREAM && packing > 2;
+    return passes ? ACCUMULATORS : ACCUMULATORS / (packing > 8 ? 8 : packing);
+}
+
+/* Whole groups in a loop, then what is left. */
+static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what, bool native) {
+    int outputs = outputs_of(what->kernel, what->packing);
+    int64_t groups = what->sums / outputs;
+    ts_text_add(out,
+                ".tensor xb vmem f32[%lld * 8,128]{1,0:T(8,128)}\n"
+                ".reg out = s0\n.reg from = s1\n.reg end = s2\n.pack auto\n        mall m0\n",
+                (long long)(what->sums * what->added + 2 * ACCUMULATORS));
+    for (int tail = 0; tail < 2; tail++) {
+        int64_t first = tail ? groups * outputs : 0;
+        int each = tail ? (int)(what->sums - first) : outputs;
+        if (tail ? each == 0 : groups == 0) continue;
+        if (what->kernel == CHOOSE_STREAM)
+            write_pass(out, a, what->packing, each, first, tail ? 1 : groups, native);
+        else
+            write_sums(out, a, what, each, outputs / each, first * what->added, tail ? 1 : groups);
+    }
+}
+
+/* ---- Running them ---- */
+
+static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, int64_t *cycles) {
+    ts_arena *arena = ts_arena_new();
+    ts_source source = {"kernel", text->bytes, text->length};
+    ts_target target;
+    ts_chip_config config;
+    ts_chip_counters counters;
+    ts_run_target(machine, &target);
+    ts_chip_configure(machine, &config);
+    config.time_only = true;
+    const ts_program *program = ts_program_parse(err, arena, &source, &target, NULL, 0);
+    ts_chip *chip = program ? ts_chip_new(err, arena, &config, &program->code, NULL) : NULL;
+    bool good = chip && ts_chip_run(err, chip, INT64_C(1) << 60);
+    if (good) ts_chip_count(chip, &counters);
+    if (good) *cycles = counters.cycles;
+    ts_chip_free(chip);
+    ts_arena_free(arena);
+    if (err) err->next = NULL; /* it was in the arena */
+    return good;
+}
+
+/* The cycles of a kernel, run unless it was before. */
+static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *what) {
+    for (int i = 0; i < core->run_count; i++) {
+        const choose_kernel_run *known = &core->runs[i];
+        if (known->kernel != what->kernel || known->packing != what->packing || known->sums != what->sums ||
+            known->added != what->added)
+            continue;
+        what->cycles = known->cycles;
+        return true;
+    }
+    const arithmetic *a = arithmetic_of(err, core->dtype);
+    if (!a) return false;
+    ts_text text;
+    ts_text_init(&text, core->arena);
+    write_kernel(&text, a, what, core->machine->core.limits.bf16);
+    if (!run(err, core->machine, &text, &what->cycles)) return false;
+    if (core->run_count == core->run_capacity) {
+        int capacity = core->run_capacity ? 2 * core->run_capacity : 64;
+        core->runs = ts_arena_grow(core->arena, core->runs, (size_t)core->run_count, (size_t)capacity,
+                                   sizeof *core->runs);
+        core->run_capacity = capacity;
+    }
+    core->runs[core->run_count++] = *what;
+    return true;
+}
+
+/* ---- Which kernel, and how much of it ---- */
+
+/* Where a dim lies: 0 in the lanes' dim, 1 in the sublanes' dim, 2 elsewhere; dims that a '*' combines lie
+ * together. */
+static int place_of(const ts_xla_layout *f, int dim) {
+    int at = 0, place = 0;
+    while (f->minor_to_major[at] != dim) at++;
+    const ts_xla_tile *tile = &f->tiles[0];
+    int first = 0; /* the tile's entry of the dim `at` from the minor end */
+    for (int entry = tile->rank - 1; entry >= 0; entry--, first++) {
+        if (entry < tile->rank - 1 && tile->dims[entry] != TS_XLA_COMBINE) place++;
+        if (first == at) return place < 2 ? place : 2;
+    }
+    return 2;
+}
+
+static int64_t rows_of(const ts_xla_tile *tile) {
+    for (int i = 0; i < tile->rank - 1; i++)
+        if (tile->dims[i] != TS_XLA_COMBINE) return tile->dims[i];
+    return 1;
+}
+
+static choose_kernel kernel_of(const ts_shape *shape, int dim, int64_t *added) {
+    const ts_xla_layout *f = shape->xla;
+    int packing = packing_of(shape), place = place_of(f, dim);
+    int64_t extent = f->dims[dim], rows = f->rank < 2 ? 1 : rows_of(&f->tiles[0]);
+    int64_t words = rows < packing ? 1 : rows / packing;      /* sublanes of a tile */
+    int64_t beside = words < SUBLANES ? SUBLANES / words : 1; /* tiles in a vreg, along the lanes' dim */
+    *added = extent;
+    if (place == 0) {
+        *added = ts_ceil_div(ts_ceil_div(extent, 128), beside);
+        return beside > 1 ? CHOOSE_LANE_SUBLANE : CHOOSE_LANE;
+    }
+    if (place == 2 || rows == 1) return CHOOSE_LEADING;
+    *added = ts_ceil_div(extent, rows);
+    return words > 1 ? CHOOSE_SUBLANE : CHOOSE_LEADING; /* the values of a word: no sublanes to add */
+}
+
+static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: sublane sums",
+                                                     "core: lane sums", "core: lane and sublane sums",
+                                                     "core: one pass"};
+
+/* What kernels are run on at once: the other half of VMEM fills meanwhile. */
+static int64_t block_vregs(const ts_machine *machine) {
+    int64_t bytes = 0;
+    for (int i = 0; i < machine->memory_count; i++)
+        if (strcmp(machine->memories[i].name, "vmem") == 0) bytes = machine->memories[i].capacity_bytes;
+    return bytes / 2 > VREG_BYTES ? bytes / 2 / VREG_BYTES : 1;
+}
+
+/* Whole groups of as long sums as there are, if one fits; else a group of shorter sums. */
+static void fit_block(choose_kernel_run *what, int64_t most) {
+    int64_t group = outputs_of(what->kernel, what->packing);
+    if (what->sums < group) group = what->sums;
+    if (what->added > most / group) what->added = most / group < 1 ? 1 : most / group;
+    int64_t groups = most / (group * what->added);
+    if (what->sums > groups * group) what->sums = (groups < 1 ? 1 : groups) * group;
+}
+
+bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
+                        int64_t *cycles, const char **limiter) {
+    int64_t vregs = ts_ceil_div(shape->bytes, VREG_BYTES);
+    choose_kernel_run what = {.kernel = CHOOSE_STREAM, .packing = packing_of(shape), .added = 1};
+    if (use->kind == TS_USE_REDUCE) what.kernel = kernel_of(shape, use->dim, &what.added);
+    if (what.added > vregs) what.added = vregs;
+    if (what.added < 1) what.added = 1;
+    what.sums = ts_ceil_div(vregs, what.added);
+    int64_t all = what.sums;
+    fit_block(&what, block_vregs(core->machine));
+    if (!find_cycles(err, core, &what)) return false;
+    int64_t done = what.sums * what.added;
+    *cycles = what.cycles;
+    if (what.sums < all || done < vregs) {
+        *cycles = (int64_t)((__int128)what.cycles * vregs / done);
+        core->extended_bytes = block_vregs(core->machine) * VREG_BYTES;
+    }
+    *limiter = limiters[what.kernel];
+    return true;
+}
+
+/* Every vreg is loaded once. */
+int64_t choose_core_bound(const choose_core *core, const ts_shape *shape) {
+    return ts_ceil_div(shape->bytes / VREG_BYTES, core->machine->core.limits.slots[TS_SLOT_VLD]);
+}

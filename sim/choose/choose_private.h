@@ -1,0 +1,84 @@
+/* What the files of the choice of layouts share. */
+#ifndef SIM_STUDY_CHOOSE_PRIVATE_H
+#define SIM_STUDY_CHOOSE_PRIVATE_H
+
+#include "tilesim/choose/choose.h"
+
+/* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and generation.
+ */
+bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_shape *model, int generation, bool combine,
+                      ts_candidate *candidates, int *count);
+
+/* How a kernel must add up: where the summed dim lies. */
+typedef enum {
+    CHOOSE_LEADING,
+    CHOOSE_SUBLANE,
+    CHOOSE_LANE,
+    CHOOSE_LANE_SUBLANE,
+    CHOOSE_STREAM,
+    CHOOSE_KERNELS
+} choose_kernel;
+
+/* A kernel that was run, of so many sums (or vregs, of a pass), each of so many vregs. */
+typedef struct {
+    choose_kernel kernel;
+    int packing;
+    int64_t sums, added, cycles;
+} choose_kernel_run;
+
+typedef struct {
+    ts_arena *arena;
+    const ts_machine *machine;
+    ts_dtype dtype;
+    choose_kernel_run *runs;
+    int run_count, run_capacity;
+    int64_t extended_bytes; /* a tensor was larger than the blocks of so many bytes that kernels are run on;
+                               0: none */
+} choose_core;
+
+/* What the core takes for one use of a shape; what it cannot compute with is not modelled. */
+bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
+                        int64_t *cycles, const char **limiter);
+int64_t choose_core_bound(const choose_core *core, const ts_shape *shape);
+
+/* A transfer that was priced. */
+typedef struct {
+    int64_t bytes, cycles;
+    const ts_machine_memory *from, *to;
+    const char *limiter;
+} choose_transfer;
+
+/* A machine to price on: the request's, or one with a figure moved. */
+typedef struct {
+    ts_arena *arena;
+    const ts_machine *machine;
+    const ts_choose_request *request;
+    const ts_program *program; /* of a program's tensor */
+    int tensor;
+    choose_core core;
+    ts_error *failure; /* of the system, where other errors say that a machine cannot be */
+    ts_arena *scratch; /* of one price; machines are large, so that its memory is used again */
+    choose_transfer *known;
+    int known_count, known_capacity;
+} choose_pricer;
+
+/* The program, and which of its tensors is asked about: one whose layout may change. */
+bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p);
+/* The program with the tensor in another layout. `limit`: cycles after which the run is given up; then
+ * *cycles is the limit and *cut is set. */
+bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, int64_t limit,
+                        int64_t *cycles, bool *cut);
+/* Would the tensor's memory hold it in this layout? */
+bool choose_fits(const choose_pricer *p, const ts_shape *shape);
+
+bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *candidate, int64_t limit, bool *cut);
+/* Does another candidate win when an assumed figure is moved? Fills the flips of the result. */
+void choose_move_fields(const choose_pricer *now, const ts_candidate *list, int count,
+                        ts_choose_result *result);
+
+/* The most cycles that are a tie with so many. */
+static inline int64_t choose_with_tie(int64_t cycles) {
+    return cycles + cycles / 100 * TS_CHOOSE_TIE_PERCENT + TS_CHOOSE_TIE_PERCENT;
+}
+
+#endif

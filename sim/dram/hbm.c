@@ -1,0 +1,342 @@
+/* HBM: its channels, the streams that offer requests to them (hbm_offer.c), and what came of it. */
+#include "tilesim/dram/hbm.h"
+
+#include <string.h>
+
+#include "hbm_banks.h"
+#include "hbm_channel.h"
+#include "hbm_leaders.h"
+#include "hbm_part.h"
+#include "hbm_time.h"
+#include "hbm_walkers.h"
+#include "tilesim/base/number.h"
+
+/* ---- Making and clearing. ---- */
+
+static void queue_clear(hbm_queue *q) {
+    q->count = 0;
+    q->age = 0;
+    q->newest = NO_SLOT;
+    q->free = 0;
+    for (int i = 0; i < q->entries; i++) q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
+    for (int i = 0; i < DRAM_MAX_BANKS; i++) {
+        q->hit_key[i] = q->row_key[i] = KEY_NONE;
+        q->hit[i] = q->miss[i] = NO_SLOT;
+        q->slots[q->entries + i].next = q->slots[q->entries + i].previous = (uint16_t)(q->entries + i);
+        q->slots[q->entries + i].row = DRAM_CLOSED;
+    }
+    for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
+        q->group_key[i] = KEY_NONE;
+        q->group_hits[i] = 0;
+    }
+    q->column_bound = q->row_bound = 0;
+}
+
+static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
+    q->entries = entries;
+    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries + DRAM_MAX_BANKS);
+    q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
+}
+
+static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
+    hbm_queue read = ch->queue[DRAM_READ], write = ch->queue[DRAM_WRITE];
+    struct hbm_banks *banks = ch->banks;
+    *ch = (hbm_channel){.next = 1,
+                        .banks = banks,
+                        .active_at = FAR,
+                        .opening_at = FAR,
+                        .page_at = FAR,
+                        .queue = {read, write}};
+    dram_clear(&ch->dram, hbm->spec);
+    queue_clear(&ch->queue[0]);
+    queue_clear(&ch->queue[1]);
+    ch->refresh_at = hbm->refresh_ticks;
+    ch->special_at = ch->refresh_at;
+    memset(ch->last_direction, 2, sizeof ch->last_direction);
+    if (banks) hbm_banks_clear(hbm, ch);
+}
+
+static bool check(ts_error *err, bool ok, const char *what, int64_t value, const char *expected) {
+    return ok || ts_error_set(err, TS_ERROR_INPUT, "hbm: %s is %lld, expected %s", what, (long long)value,
+                              expected);
+}
+
+static bool check_config(ts_error *err, const ts_hbm_config *c) {
+    int64_t banks = (int64_t)c->pseudo_channels * c->sids * c->bank_groups * c->banks;
+    return check(err, banks >= 1 && banks <= DRAM_MAX_BANKS, "banks of a channel", banks, "1 to 128") &&
+           check(err, c->pseudo_channels >= 1 && c->pseudo_channels <= DRAM_MAX_PCS, "pseudo_channels",
+                 c->pseudo_channels, "1 to 4") &&
+           check(err, c->sids >= 1 && c->sids <= DRAM_MAX_SIDS, "sids", c->sids, "1 to 8") &&
+           check(err, c->ticks_per_ck == 1 || c->ticks_per_ck == 2, "ticks_per_ck", c->ticks_per_ck,
+                 "1 or 2") &&
+           check(err, c->read_entries >= 1 && c->read_entries <= 4096, "read_entries", c->read_entries,
+                 "1 to 4096") &&
+           (c->page != TS_HBM_PAGE_CLOSED || check(err, c->page_accesses >= 1 && c->page_accesses <= 4096,
+                                                   "page_accesses", c->page_accesses, "1 to 4096")) &&
+           (c->scheduler != TS_HBM_SCHEDULER_PER_BANK ||
+            (check(err, c->bank_entries >= 1 && c->bank_entries <= 4096, "bank_entries", c->bank_entries,
+                   "1 to 4096") &&
+             check(err, banks / c->pseudo_channels <= HBM_BANKS_MOST, "banks of a pseudo channel",
+                   banks / c->pseudo_channels, "1 to 64, for the per_bank scheduler"))) &&
+           check(err, c->write_high_percent >= c->write_low_percent && c->write_high_percent <= 100,
+                 "write_high", c->write_high_percent, "write_low to 100 percent") &&
+           check(err, c->write_low_percent >= 1, "write_low", c->write_low_percent, "1 percent or more") &&
+           check(err, c->write_entries >= 1 && c->write_entries <= 4096, "write_entries", c->write_entries,
+                 "1 to 4096");
+}
+
+/* As Ramulator 2.1's controllers do: HBM3's refreshes a bank of each pseudo channel at a time, HBM2's one of
+ * the channel, one pseudo channel's after the other's. */
+static void set_refresh(ts_hbm *hbm) {
+    const ts_hbm_config *c = &hbm->config;
+    bool all = c->refresh == TS_HBM_REFRESH_ALL_BANK;
+    hbm->refresh_pcs = all || c->ticks_per_ck == 2 ? c->pseudo_channels : 1;
+    hbm->refresh_ticks =
+        all ? c->timing.t_refi * c->ticks_per_ck
+            : (int32_t)ts_ceil_div((int64_t)c->timing.t_refi_pb * c->ticks_per_ck * hbm->refresh_pcs,
+                                   c->pseudo_channels);
+    if (c->refresh == TS_HBM_REFRESH_NONE) hbm->refresh_ticks = FAR;
+}
+
+static bool has_avx2(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
+}
+
+static hbm_walker walker_of(const ts_hbm *hbm) {
+    if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK)
+        return has_avx2() ? hbm_banks_walker_avx2() : hbm_banks_walker_base();
+    return has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
+}
+
+ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
+    return ts_hbm_new_part(err, arena, config, 1);
+}
+
+ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share) {
+    ts_source map = {"address map", config->address_map, strlen(config->address_map)};
+    if (!check_config(err, config)) return NULL;
+    ts_hbm *hbm = TS_NEW(arena, ts_hbm);
+    hbm->config = *config;
+    hbm->share = share;
+    hbm->map = ts_address_map_new(err, arena, config, &map);
+    if (!hbm->map) return NULL;
+    if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) { /* pseudo channels share nothing */
+        hbm->config.channels *= config->pseudo_channels;
+        hbm->config.pseudo_channels = 1;
+    }
+    hbm->pair = hbm->map->table[0][1];
+    hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0 &&
+                     (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
+    hbm->spec = dram_spec_new(arena, &hbm->config);
+    hbm->channel_count = hbm->config.stacks * hbm->config.channels;
+    hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
+    hbm->write_high = config->write_entries * config->write_high_percent / 100;
+    hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
+    hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
+    set_refresh(hbm);
+    hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
+    hbm_walker walker = walker_of(hbm);
+    hbm->walk = walker.walk;
+    hbm->run = walker.run;
+    hbm_part_init(hbm, arena);
+    hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
+    hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
+        queue_init(&hbm->channels[i].queue[DRAM_READ], arena, config->read_entries);
+        queue_init(&hbm->channels[i].queue[DRAM_WRITE], arena, config->write_entries);
+        if (config->scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_init(hbm, arena, &hbm->channels[i]);
+    }
+    ts_hbm_reset(hbm);
+    return hbm;
+}
+
+/* A channel that follows another from the beginning is not touched: its state comes from its leader's. */
+static void clear_all(ts_hbm *hbm) {
+    bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
+    for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
+        channel_clear(hbm, &hbm->channels[i]);
+    hbm_lead_all(hbm, together);
+}
+
+void ts_hbm_reset(ts_hbm *hbm) {
+    hbm->base = hbm->end_cycle = 0;
+    hbm->stuck_at = -1;
+    hbm->is_awaited = false;
+    hbm_part_clear(hbm);
+    hbm->gap_at = 0;
+    for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
+    clear_all(hbm);
+    for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
+}
+
+void ts_hbm_walk_all(ts_hbm *hbm) {
+    hbm->is_exact = true;
+    ts_hbm_reset(hbm);
+}
+
+/* ---- Streams. ---- */
+
+ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes,
+                                 int64_t in_flight_bytes) {
+    ts_hbm_stream *st = TS_NEW(arena, ts_hbm_stream);
+    int32_t burst = hbm->config.burst_bytes;
+    assert(hbm->stream_count < (int)(sizeof hbm->streams / sizeof hbm->streams[0]));
+    assert(lookahead_bytes / burst < INT32_MAX && in_flight_bytes / burst < INT32_MAX);
+    st->hbm = hbm;
+    st->index = hbm->stream_count;
+    hbm->streams[hbm->stream_count++] = st;
+    st->window = lookahead_bytes < 0 ? -1 : (int32_t)(lookahead_bytes / burst / hbm->share);
+    st->in_flight = in_flight_bytes < 0 ? -1 : (int32_t)ts_ceil_div(in_flight_bytes, burst * hbm->share);
+    st->in_flight += st->in_flight == 0;
+    st->window += st->window == 0 && lookahead_bytes >= burst;
+    if (st->window > 0) st->accepted = TS_NEW_ARRAY(arena, int32_t, st->window);
+    if (st->in_flight > 0) st->done = TS_NEW_ARRAY(arena, int32_t, st->in_flight);
+    if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK) hbm_banks_add_stream(arena, st);
+    if (st->in_flight > 0 && !hbm->is_limited) {
+        hbm->is_limited = true;
+        clear_all(hbm);
+    }
+    ts_hbm_stream_start(st, 0);
+    return st;
+}
+
+void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
+    st->hbm->end_cycle = hbm_end_cycle(st->hbm);
+    st->start = hbm_to_local(st->hbm, cycle);
+    st->offer_at = st->accept_at = st->done_at = 0;
+    st->latest = 0;
+    st->latest_done = st->end = -1;
+    st->end_cycle = -1;
+    st->unfinished = 0;
+    for (int32_t i = 0; i < st->window; i++) st->accepted[i] = -1;
+    for (int32_t i = 0; i < st->in_flight; i++) st->done[i] = -1;
+}
+
+static void await(ts_hbm *hbm) {
+    if (!hbm->is_awaited) hbm_banks_await(hbm);
+}
+
+bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
+    await(st->hbm);
+    int32_t *oldest = &st->done[st->done_at];
+    while (*oldest < -1) {
+        hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].leader];
+        if (ch->next > limit) return false;
+        ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
+        st->hbm->walk(st->hbm, ch, ch->next);
+    }
+    *earliest = max32(*earliest, max32(st->latest_done, *oldest) + 1);
+    return true;
+}
+
+int64_t ts_hbm_stream_next(ts_hbm_stream *st, int64_t limit) {
+    int32_t earliest = hbm_stream_earliest(st);
+    int64_t local_limit = limit - st->hbm->base;
+    if (local_limit > FAR - 1) local_limit = FAR - 1;
+    if (st->in_flight > 0 && !hbm_wait_for_done(st, &earliest, local_limit < 0 ? 0 : (int32_t)local_limit))
+        return limit + 1;
+    return st->hbm->base + earliest;
+}
+
+/* ---- What came of it. ---- */
+
+void ts_hbm_settle(ts_hbm *hbm, int64_t cycle) {
+    int32_t local = hbm_to_local(hbm, cycle);
+    await(hbm);
+    for (int i = 0; i < hbm->walked_count; i++) hbm->walk(hbm, hbm->walked[i], local);
+}
+
+/* Channels that were done earlier go on to be refreshed. That costs no time that anything waits for. */
+static void refresh_to_end(ts_hbm *hbm) {
+    hbm->is_done = true;
+    for (int i = 0; i < hbm->walked_count; i++)
+        hbm->walk(hbm, hbm->walked[i], (int32_t)(hbm_end_cycle(hbm) - hbm->base));
+    hbm->is_done = false;
+}
+
+int64_t ts_hbm_drain(ts_hbm *hbm) {
+    await(hbm);
+    for (int i = 0; i < hbm->walked_count; i++) {
+        hbm_channel *ch = hbm->walked[i];
+        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0) hbm->walk(hbm, ch, ch->next);
+    }
+    refresh_to_end(hbm);
+    return hbm_end_cycle(hbm);
+}
+
+bool ts_hbm_check(ts_error *err, const ts_hbm *hbm) {
+    if (hbm->stuck_at < 0) return true;
+    return ts_error_set(
+        err, TS_ERROR_UNMODELLED,
+        "hbm: the per_bank scheduler stands still for ever from cycle %lld of HBM on: writes "
+        "are to be drained, the oldest of them waits for a read of the same burst, and no read "
+        "is taken before them; expected requests, or another scheduler, that avoid that",
+        (long long)hbm->stuck_at);
+}
+
+static int64_t accepted_of(const hbm_channel *ch) {
+    return ch->accepted[0] + ch->accepted[1] - ch->stats.forwarded - ch->stats.coalesced;
+}
+
+static int64_t served_of(const hbm_channel *ch) {
+    return accepted_of(ch) - ch->queue[0].count - ch->queue[1].count - ch->active_count;
+}
+
+/* A channel is stepped to its own last acceptance only: from there on it is taken to serve what it holds at
+ * the rate of its data bus. */
+ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
+    ts_hbm_progress sum = {0};
+    int32_t latest = 0;
+    for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) {
+        const hbm_channel *ch = &hbm->channels[hbm->channels[i].leader];
+        int64_t accepted = accepted_of(ch), served = served_of(ch),
+                more = (latest - ch->next) / hbm->burst_ticks;
+        if (more > 0) served = accepted - served < more ? accepted : served + more;
+        sum.accepted += accepted;
+        sum.served += served;
+    }
+    sum.cycle = hbm->base + latest;
+    return sum;
+}
+
+static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *out) {
+    const ts_hbm_stats *s = &ch->stats;
+    int64_t served = served_of(ch);
+#define STAT(name) out->name += s->name;
+#include "hbm_stats.def"
+#undef STAT
+    out->reads += ch->accepted[DRAM_READ];
+    out->writes += ch->accepted[DRAM_WRITE];
+    out->row_hits += served - s->row_misses - s->row_conflicts;
+    if (s->read_latency_max > out->read_latency_max) out->read_latency_max = s->read_latency_max;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) out->limiter_cycles[i] += s->limiter_cycles[i];
+    out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
+    hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
+}
+
+void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
+    *out = (ts_hbm_stats){.end_cycle = hbm_end_cycle(hbm)};
+    for (int i = 0; i < hbm->channel_count; i += hbm->share)
+        add_channel(hbm, &hbm->channels[hbm->channels[i].leader], out);
+    if (hbm->share > 1) hbm_part_extend(hbm, out);
+}
+
+int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }
+
+/* ---- Limiters. ---- */
+
+static const struct {
+    const char *name, *meaning;
+} limiters[TS_HBM_LIMITER_COUNT] = {
+#define LIMITER(id, name, meaning) {name, meaning},
+#include "tilesim/dram/hbm_limiters.def"
+#undef LIMITER
+};
+
+const char *ts_hbm_limiter_name(ts_hbm_limiter limiter) { return limiters[limiter].name; }
+const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter) { return limiters[limiter].meaning; }

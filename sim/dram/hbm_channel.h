@@ -1,0 +1,228 @@
+/* The controller of one HBM channel: its queues, and the keys by which it picks from them. Private. */
+#ifndef SIM_MEMORY_HBM_CHANNEL_H
+#define SIM_MEMORY_HBM_CHANNEL_H
+
+#include <assert.h>
+
+#include "dram_state.h"
+#include "tilesim/dram/address_map.h"
+#include "tilesim/dram/hbm.h"
+
+enum {
+    NO_SLOT = 0xffff,
+    KEY_SLOT_BITS = 12, /* a key is the age of a request and, below it, its slot */
+    MAX_ENTRIES = 1 << KEY_SLOT_BITS,
+    MAX_AGE = 1 << (31 - KEY_SLOT_BITS - 1), /* then all ages of a queue are lowered */
+    FILTER_BITS = 12,                        /* of the counting filter over queued writes */
+    REBASE_AT = 1 << 28,                     /* local cycles above it are lowered */
+    MAX_STREAMS = 256,
+};
+
+/* A request in a queue: one burst, or two that follow each other in address and in age. */
+typedef struct {
+    uint64_t place; /* the first one's in the channel (hbm_piece) */
+    int32_t row, key;
+    int32_t arrival[2];
+    uint16_t next, previous; /* of the same bank, by age */
+    uint8_t bank, stream;
+    uint8_t at; /* bursts at to end - 1 are still to be served */
+    unsigned end : 4;
+    unsigned counted : 4; /* bit i: burst i is in the row statistics */
+} hbm_slot;
+_Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
+
+/* A burst whose row was opened for it; it is served before the queues. */
+typedef struct {
+    int32_t opened;       /* ready as far as its ACT goes */
+    int32_t arrival, act; /* the cycle of its ACT */
+    int32_t ticket;
+    uint8_t bank, group, stream, direction;
+} hbm_active;
+
+typedef struct {
+    int count, entries;              /* bursts */
+    int32_t age;                     /* of the next request */
+    uint16_t newest;                 /* the slot made last while it can take a second burst, or NO_SLOT */
+    uint16_t free;                   /* list of free slots */
+    int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
+    hbm_slot *slots;  /* behind them one for each bank: the ends of its list, before the oldest and after the
+                         newest; of no row */
+    int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
+    int32_t
+        hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */
+    int32_t group_key[DRAM_MAX_GROUPS];   /* the lowest hit_key of its banks */
+    uint16_t group_hits[DRAM_MAX_GROUPS]; /* bits: its banks with a hit_key */
+    int32_t row_key[DRAM_MAX_BANKS];      /* of the request that an ACT or PRE may be issued for; KEY_NONE */
+    uint16_t hit[DRAM_MAX_BANKS],
+        miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other; NO_SLOT */
+} hbm_queue;
+
+typedef struct {
+    int leader;      /* the channel that is walked for this one */
+    int followers;   /* for how many more than itself it is walked */
+    int parted_from; /* its last leader before */
+    int32_t next;    /* the next cycle at which something can happen */
+    int32_t last_accept;
+    int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
+                         * there can be, and 0 while something waits */
+    int32_t
+        calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
+    int32_t refresh_at; /* when the next refresh falls due */
+    int32_t row_bus_free;
+    int32_t active_at;  /* no active burst can be served before */
+    int32_t opening_at; /* the first `at` of opening, or FAR */
+    bool is_writing;
+    int waiting_count;                    /* of waiting: while it is not 0, nothing else begins */
+    int refresh_head;                     /* bank refresh: the next bank of each pseudo channel */
+    int32_t refresh_again[DRAM_MAX_SIDS]; /* all banks of the stack id are refreshed: not again before */
+    int32_t page_at;                      /* closed page: no row is to be closed before */
+    int active_first, active_count, opening_count;
+    int32_t bus_until[DRAM_MAX_PCS];     /* the time of a pseudo channel is accounted for up to here */
+    int32_t refresh_until[DRAM_MAX_PCS]; /* its refresh ends */
+    int64_t passed[DRAM_MAX_PCS]; /* of its time, passed over without refreshes, and not accounted for */
+    int64_t accepted[2];          /* bursts, by direction */
+    ts_hbm_stats stats;           /* without what is counted elsewhere */
+    hbm_queue queue[2];
+    struct hbm_banks *banks; /* of the per bank scheduler, or NULL */
+    ts_dram dram;
+    hbm_active active[DRAM_MAX_BANKS]; /* by `opened` */
+    struct {
+        int32_t at;
+        int16_t bank, direction;
+    } opening[2 *
+              DRAM_MAX_BANKS]; /* rows with hits that cannot be served yet, by when they can; not those of the
+                                * direction that the row was opened for: the active burst is served first */
+    uint8_t active_of[DRAM_MAX_BANKS]; /* 1 + the direction of the bank's active burst, or 0 */
+    struct {
+        int16_t command, bank;           /* REFA, REFB, or PRE of a row that has been open long enough */
+    } waiting[2 * DRAM_MAX_BANKS];       /* first come, first served */
+    uint16_t page_count[DRAM_MAX_BANKS]; /* columns since the row was opened (closed page) */
+    bool page_waits[DRAM_MAX_BANKS];     /* its PRE is in waiting */
+    uint8_t act_cause[DRAM_MAX_BANKS], pre_cause[DRAM_MAX_BANKS]; /* what its last ACT, PRE waited for */
+    uint8_t last_direction[DRAM_MAX_PCS];                         /* of its data bus; 2: none yet */
+    uint16_t filter[1 << FILTER_BITS]; /* counts of queued writes, by hash of their address */
+} hbm_channel;
+
+/* Bursts of one stream, in its order, as pieces: one burst, or two next to each other in a row. Those of one
+ * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
+ * block is not longer than the stream's window. */
+enum { BLOCK = 1024 };
+enum { ROUND = 1024 }; /* bursts: less than a window of lookahead */
+typedef struct {
+    uint64_t place;    /* of the first burst: ts_address_map_pack without the channel */
+    int32_t at[2];     /* in: offered from this cycle on; out: accepted */
+    int32_t ticket[2]; /* of a stream with a ring of what is not yet done: the place in it */
+    uint16_t channel;
+    bool is_write, is_pair;
+} hbm_piece;
+typedef struct {
+    int count, bursts;
+    hbm_piece pieces[BLOCK];
+    hbm_piece *order[BLOCK]; /* by channel, then as offered */
+} hbm_block;
+
+struct ts_hbm {
+    ts_hbm_config config;
+    ts_address_map *map;
+    dram_spec *spec;
+    hbm_channel *channels;
+    int channel_count;
+    hbm_channel **walked; /* those that are their own leaders */
+    int walked_count;
+    uint64_t pair;            /* the place of a pair's second burst, XOR that of the first */
+    int share;                /* channels whose number it divides are walked */
+    int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
+    int32_t round, *round_of; /* of the current ROUND of them: so far, to each channel */
+    int32_t access_bytes,
+        *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
+    uint64_t
+        *walked_pairs; /* of such an access, by the lower bits of that channel: pairs in walked channels */
+    int64_t excess;    /* of bursts over the share of the walked ones, or under it, summed over rounds */
+    int64_t busiest, busiest_walked; /* bursts to the busiest channel: of all; of the walked ones */
+    int64_t stuck_at;                /* per bank scheduler: it would do nothing from here on; -1 */
+    int64_t base;                    /* of local cycles */
+    int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
+    int64_t end_cycle; /* of streams started anew since */
+    int32_t write_high, write_low; /* drain starts above, ends below */
+    int32_t read_latency;          /* RD to last data */
+    int32_t burst_ticks;
+    int32_t refresh_ticks; /* from one refresh of a channel to the next; FAR */
+    int refresh_pcs;       /* pseudo channels that are refreshed together */
+    ts_hbm_stream *streams[MAX_STREAMS];
+    int stream_count;
+    void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
+    void (*run)(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count);
+    hbm_block block;
+    int32_t *block_first; /* by channel, and two more: where its pieces begin in block.order */
+    bool is_exact;        /* no channel follows another, no gap is passed over */
+    bool is_done;         /* what refreshes wait for is not accounted for any more */
+    bool is_limited;      /* a stream has a ring of what is not yet done */
+    bool is_awaited;      /* somebody has waited for something to be done */
+    bool has_pairs;       /* an even burst and the next are in one row */
+};
+
+/* Reads of a stream that are done with one that came before (per bank scheduler). */
+typedef struct {
+    int64_t count, arrivals; /* the sum of their arrivals */
+    int32_t first;           /* arrival */
+    int32_t ticket;          /* of the last: the rest of them follow in the stream's merged_next */
+} hbm_merged;
+
+struct ts_hbm_stream {
+    ts_hbm *hbm;
+    int index;
+    int32_t window;    /* bursts of lookahead; 0 in order, -1 unlimited */
+    int32_t in_flight; /* bursts; -1 unlimited */
+    int32_t *accepted; /* ring of window: the latest acceptance so far, local */
+    int32_t *done;     /* ring of in_flight: local cycle, -1: unused, or -2 - channel while not known */
+    int32_t offer_at, accept_at, done_at; /* places in them */
+    int32_t latest;                       /* acceptance so far */
+    int32_t latest_done;                  /* of the bursts that have left the ring */
+    int32_t start;
+    int32_t end;       /* the last thing done since the base moved; -1 */
+    int64_t end_cycle; /* and before; -1 */
+    int64_t unfinished;
+    hbm_merged *merged;   /* per bank scheduler: by channel and entry */
+    int32_t *merged_next; /* by ticket */
+};
+
+/* The next burst may be offered from this cycle on, as far as acceptances say. */
+static inline int32_t hbm_stream_earliest(const ts_hbm_stream *st) {
+    if (st->window > 0) return max32(st->start, st->accepted[st->offer_at] + 1);
+    return st->window == 0 ? max32(st->start, st->latest) : st->start;
+}
+
+/* Raises *earliest by the burst that must be done first; steps its channel while it is not, up to `limit`.
+ * False when that is not far enough. */
+bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit);
+
+/* The ticket of the next burst of a channel: its place in the stream's ring of what is not yet done. What
+ * left the place must be done; returns the first cycle after that and all before it. */
+static inline int32_t hbm_take_ticket(ts_hbm_stream *st, int32_t channel, int32_t *ticket) {
+    *ticket = st->done_at;
+    st->latest_done = max32(st->latest_done, st->done[*ticket]);
+    st->done[*ticket] = -2 - channel;
+    st->done_at = *ticket + 1 == st->in_flight ? 0 : *ticket + 1;
+    return st->latest_done + 1;
+}
+
+/* Is it known when the burst was done that left the ring `ahead` (0, 1) places from now? */
+static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
+    int32_t at = st->done_at + ahead;
+    return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
+}
+
+/* ---- Where the time goes (hbm_blame.c): all cycles of each pseudo channel, once. ---- */
+
+/* What an ACT or PRE to be issued at `t` for a request that arrived at `arrival` has waited for. */
+ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+/* Accounts for the time before a column command at `t`, called before it is issued. */
+void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival,
+                      bool is_active, int32_t t);
+/* Accounts for the time up to a refresh issued at `t` that keeps its pseudo channel busy for `ticks`. */
+void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
+/* Adds to `cycles` what is left of each pseudo channel's time up to `end`, when all is done. */
+void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles);
+
+#endif

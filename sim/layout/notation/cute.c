@@ -1,0 +1,211 @@
+/* CuTe layouts: sizes, coordinates and indices, and the canonical text. */
+#include "tilesim/layout/notation/cute.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "cute_private.h"
+#include "tilesim/base/number.h"
+
+ts_cute ts_cute_leaf(int64_t extent, int64_t stride) { return (ts_cute){.extent = extent, .stride = stride}; }
+
+ts_cute ts_cute_pair(ts_arena *arena, const ts_cute *first, const ts_cute *second) {
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, 2);
+    modes[0] = *first;
+    modes[1] = *second;
+    return (ts_cute){.rank = 2, .modes = modes};
+}
+
+int ts_cute_rank(const ts_cute *layout) { return layout->rank ? layout->rank : 1; }
+
+int ts_cute_depth(const ts_cute *layout) {
+    int depth = layout->rank ? 1 : 0;
+    for (int i = 0; i < layout->rank; i++) {
+        int below = ts_cute_depth(&layout->modes[i]) + 1;
+        depth = below > depth ? below : depth;
+    }
+    return depth;
+}
+
+/* Multiplies *size by the extents and adds (extent-1) * |stride| to *reach; false on overflow. */
+static bool measure(const ts_cute *layout, int64_t *size, int64_t *reach) {
+    for (int i = 0; i < layout->rank; i++)
+        if (!measure(&layout->modes[i], size, reach)) return false;
+    if (layout->rank) return true;
+    int64_t span;
+    return ts_mul(*size, layout->extent, size) && ts_mul(layout->extent - 1, layout->stride, &span) &&
+           (span >= 0 || ts_mul(span, -1, &span)) && ts_add(*reach, span, reach);
+}
+
+const char *ts_cute_misfit(const ts_cute *layout) {
+    int64_t size = 1, cosize = 1;
+    return measure(layout, &size, &cosize) ? NULL : "the layout's extents and strides do not fit in 64 bits";
+}
+
+bool ts_cute_finish(ts_error *err, const ts_cute *layout) {
+    const char *misfit = ts_cute_misfit(layout);
+    return !misfit || ts_error_set(err, TS_ERROR_INPUT, "%s", misfit);
+}
+
+int64_t ts_cute_size(const ts_cute *layout) {
+    int64_t size = layout->rank ? 1 : layout->extent;
+    for (int i = 0; i < layout->rank; i++) size *= ts_cute_size(&layout->modes[i]);
+    return size;
+}
+
+int64_t ts_cute_cosize(const ts_cute *layout) {
+    int64_t size = 1, cosize = 1;
+    bool fits = measure(layout, &size, &cosize);
+    assert(fits);
+    return cosize;
+}
+
+bool ts_cute_compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out) {
+    if (!shape->rank) {
+        *out = ts_cute_leaf(shape->extent, *current);
+        return ts_mul(*current, shape->extent, current);
+    }
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
+    for (int i = 0; i < shape->rank; i++)
+        if (!ts_cute_compact(arena, &shape->modes[i], current, &modes[i])) return false;
+    *out = (ts_cute){.rank = shape->rank, .modes = modes};
+    return true;
+}
+
+bool ts_cute_is_compatible(const ts_cute *a, const ts_cute *b) {
+    if (!a->rank) return a->extent == ts_cute_size(b);
+    if (a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!ts_cute_is_compatible(&a->modes[i], &b->modes[i])) return false;
+    return true;
+}
+
+static bool rank_differs(ts_error *err, const char *what, const ts_cute *tuple, const ts_cute *layout) {
+    if (!layout->rank)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s of %d modes where the layout has an integer", what,
+                            tuple->rank);
+    return ts_error_set(err, TS_ERROR_INPUT, "%s of %d modes where the layout has %d", what, tuple->rank,
+                        layout->rank);
+}
+
+/* Adds the index of one mode's coordinate. */
+static bool add_index(ts_error *err, const ts_cute *layout, const ts_cute *coordinate, int64_t *index) {
+    int64_t rest = coordinate->extent, step;
+    if (coordinate->rank && coordinate->rank != layout->rank)
+        return rank_differs(err, "a coordinate", coordinate, layout);
+    if (!layout->rank) {
+        if (!ts_mul(rest, layout->stride, &step) || !ts_add(*index, step, index))
+            return ts_error_set(err, TS_ERROR_INPUT, "the index of the coordinate does not fit in 64 bits");
+        return rest >= 0 || ts_error_set(err, TS_ERROR_INPUT, "the coordinate %" PRId64 " is negative", rest);
+    }
+    for (int i = 0; i < layout->rank; i++) {
+        ts_cute part = ts_cute_leaf(rest, 0);
+        if (!coordinate->rank && i + 1 < layout->rank) {
+            int64_t size = ts_cute_size(&layout->modes[i]);
+            part.extent = rest % size;
+            rest /= size;
+        }
+        if (!add_index(err, &layout->modes[i], coordinate->rank ? &coordinate->modes[i] : &part, index))
+            return false;
+    }
+    return true;
+}
+
+bool ts_cute_index(ts_error *err, const ts_cute *layout, const ts_cute *coordinate, int64_t *index) {
+    *index = 0;
+    return add_index(err, layout, coordinate, index);
+}
+
+bool ts_cute_map_index(ts_error *err, const ts_cute_map *map, const ts_cute *coordinate, int64_t *index) {
+    if (!ts_cute_index(err, &map->layout, coordinate, index)) return false;
+    if (!map->swizzled) return true;
+    if (!ts_add(*index, map->offset, index) || *index < 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "a swizzle needs an index from 0 to %" PRId64, INT64_MAX);
+    ts_cute_swizzle s = map->swizzle;
+    int64_t mask = (((int64_t)1 << s.bits) - 1) << (s.base + (s.shift > 0 ? s.shift : 0));
+    int64_t taken = *index & mask;
+    *index ^= s.shift >= 0 ? taken >> s.shift : taken << -s.shift;
+    return true;
+}
+
+bool ts_cute_coordinate(ts_error *err, ts_arena *arena, const ts_cute *index, const ts_cute *shape,
+                        ts_cute *out) {
+    if (index->rank && index->rank != shape->rank) return rank_differs(err, "an index", index, shape);
+    int64_t rest = index->extent;
+    if (!index->rank && rest < 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "the index %" PRId64 " is negative", rest);
+    if (!shape->rank) {
+        *out = ts_cute_leaf(rest % shape->extent, 0);
+        return true;
+    }
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
+    for (int i = 0; i < shape->rank; i++) {
+        ts_cute part = ts_cute_leaf(rest, 0);
+        rest /= ts_cute_size(&shape->modes[i]);
+        if (!ts_cute_coordinate(err, arena, index->rank ? &index->modes[i] : &part, &shape->modes[i],
+                                &modes[i]))
+            return false;
+    }
+    *out = (ts_cute){.rank = shape->rank, .modes = modes};
+    return true;
+}
+
+/* The stride of an extent of 1 never matters. */
+static int64_t extent_of(const ts_cute *leaf) { return leaf->extent; }
+static int64_t stride_of(const ts_cute *leaf) { return leaf->extent == 1 ? 0 : leaf->stride; }
+typedef int64_t value_of(const ts_cute *leaf);
+
+static void print_nested(ts_text *out, const ts_cute *tuple, value_of *value) {
+    if (!tuple->rank) {
+        ts_text_add(out, "%" PRId64, value(tuple));
+        return;
+    }
+    for (int i = 0; i < tuple->rank; i++) {
+        ts_text_add_char(out, i ? ',' : '(');
+        print_nested(out, &tuple->modes[i], value);
+    }
+    ts_text_add_char(out, ')');
+}
+
+void ts_cute_print_tuple(ts_text *out, const ts_cute *tuple) { print_nested(out, tuple, extent_of); }
+
+void ts_cute_print(ts_text *out, const ts_cute *layout) {
+    print_nested(out, layout, extent_of);
+    ts_text_add_char(out, ':');
+    print_nested(out, layout, stride_of);
+}
+
+void ts_cute_print_map(ts_text *out, const ts_cute_map *map) {
+    if (map->swizzled)
+        ts_text_add(out, "S<%d,%d,%d> o %" PRId64 " o ", map->swizzle.bits, map->swizzle.base,
+                    map->swizzle.shift, map->offset);
+    ts_cute_print(out, &map->layout);
+}
+
+int ts_cute_leaf_count(const ts_cute *tuple) {
+    int count = tuple->rank ? 0 : 1;
+    for (int i = 0; i < tuple->rank; i++) count += ts_cute_leaf_count(&tuple->modes[i]);
+    return count;
+}
+
+/* The leaves, last first, each with a comma behind it. */
+static void print_reversed(ts_text *out, const ts_cute *tuple, value_of *value) {
+    if (!tuple->rank) ts_text_add(out, "%" PRId64 ",", value(tuple));
+    for (int i = tuple->rank; i > 0; i--) print_reversed(out, &tuple->modes[i - 1], value);
+}
+
+static void print_iters(ts_text *out, const ts_cute *layout, value_of *value) {
+    ts_text list;
+    ts_text_init(&list, out->arena);
+    for (int i = 0; i < ts_cute_rank(layout); i++) print_reversed(&list, ts_cute_mode(layout, i), value);
+    bool one = ts_cute_leaf_count(layout) == 1;
+    ts_text_add(out, one ? "%.*s" : "(%.*s)", (int)list.length - 1, list.bytes);
+}
+
+void ts_cute_print_axe(ts_text *out, const ts_cute *layout) {
+    ts_text_add(out, "S[");
+    print_iters(out, layout, extent_of);
+    ts_text_add_char(out, ':');
+    print_iters(out, layout, stride_of);
+    ts_text_add_char(out, ']');
+}

@@ -1,0 +1,100 @@
+/* CuTe layouts in the common form, by way of Axe. */
+#include "tilesim/layout/notation/cute_axe.h"
+
+#include <inttypes.h>
+
+#include "axe_private.h"
+#include "cute_private.h"
+
+static void add_reversed(ts_axe_list *list, const ts_cute *mode) {
+    if (!mode->rank) ts_axe_list_add(list, (ts_axe_iter){mode->extent, mode->stride, "m"});
+    for (int i = mode->rank; i > 0; i--) add_reversed(list, &mode->modes[i - 1]);
+}
+
+/* A negative shift moves low bits up: Axe's "outer". */
+static ts_swizzle to_axe_swizzle(const ts_cute_swizzle *s) {
+    return (ts_swizzle){.present = s->bits > 0,
+                        .outer = s->shift < 0,
+                        .bits = s->bits,
+                        .keep = s->base,
+                        .shift = s->shift < 0 ? -s->shift : s->shift};
+}
+
+bool ts_cute_to_axe(ts_error *err, ts_arena *arena, const ts_cute_map *map, ts_axe *out) {
+    ts_axe_list shards = {.arena = arena};
+    for (int i = 0; i < ts_cute_rank(&map->layout); i++) add_reversed(&shards, ts_cute_mode(&map->layout, i));
+    *out = (ts_axe){.shard_count = shards.count, .shards = shards.items};
+    if (map->swizzled) out->swizzle = to_axe_swizzle(&map->swizzle);
+    if (map->swizzled && map->offset != 0) {
+        ts_axe_offset *offset = TS_NEW(arena, ts_axe_offset);
+        *offset = (ts_axe_offset){"m", map->offset};
+        out->offsets = offset;
+        out->offset_count = 1;
+    }
+    return ts_axe_finish(err, out);
+}
+
+const ts_layout *ts_cute_layout(ts_error *err, ts_arena *arena, const ts_cute_map *map, int rank,
+                                const int64_t *dims) {
+    ts_axe axe;
+    if (rank != ts_cute_rank(&map->layout)) {
+        ts_error_set(err, TS_ERROR_INPUT, "the layout has %d modes, the array %d dimensions",
+                     ts_cute_rank(&map->layout), rank);
+        return NULL;
+    }
+    for (int i = 0; i < rank; i++) {
+        int64_t size = ts_cute_size(ts_cute_mode(&map->layout, i));
+        if (size == dims[i]) continue;
+        ts_error_set(err, TS_ERROR_INPUT,
+                     "mode %d has size %" PRId64 ", dimension %d of the array is %" PRId64, i, size, i,
+                     dims[i]);
+        return NULL;
+    }
+    return ts_cute_to_axe(err, arena, map, &axe) ? ts_axe_layout(err, arena, &axe, rank, dims) : NULL;
+}
+
+/* ---- Back ---- */
+
+static bool expressible(ts_error *err, const ts_axe *axe) {
+    int64_t offset = axe->offset_count ? axe->offsets[0].value : 0;
+    for (int i = 0; i < axe->shard_count; i++)
+        if (!ts_axe_same_axis(axe->shards[i].axis, "m"))
+            return ts_error_set(err, TS_ERROR_INPUT,
+                                "CuTe has one axis of integers, the layout places on '%s'",
+                                axe->shards[i].axis);
+    if (axe->replica_count > 0) return ts_error_set(err, TS_ERROR_INPUT, "CuTe has no replicas");
+    if (axe->offset_count > 1 || (axe->offset_count && !ts_axe_same_axis(axe->offsets[0].axis, "m")))
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "CuTe has one axis of integers, the layout has offsets on others");
+    if (offset != 0 && !axe->swizzle.present)
+        return ts_error_set(err, TS_ERROR_INPUT, "a CuTe layout begins at 0, this one at %" PRId64, offset);
+    return offset >= 0 || ts_error_set(err, TS_ERROR_INPUT, "the offset %" PRId64 " is negative", offset);
+}
+
+/* The iters of a dim as one mode, the fastest first. */
+static ts_cute make_mode(ts_arena *arena, const ts_axe_iter *iters, int count) {
+    if (count == 0) return ts_cute_leaf(1, 0);
+    if (count == 1) return ts_cute_leaf(iters[0].extent, iters[0].stride);
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, count);
+    for (int i = 0; i < count; i++)
+        modes[i] = ts_cute_leaf(iters[count - 1 - i].extent, iters[count - 1 - i].stride);
+    return (ts_cute){.rank = count, .modes = modes};
+}
+
+bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *dims,
+                      ts_cute_map *out) {
+    ts_axe canonical, grouped;
+    int *seps = TS_NEW_ARRAY(arena, int, rank + 1);
+    const ts_swizzle *s = &axe->swizzle;
+    if (!expressible(err, axe) || !ts_axe_canonical(err, arena, TS_AXE_TVM, axe, &canonical) ||
+        !ts_axe_group(err, arena, TS_AXE_PAPER, &canonical, rank, dims, &grouped, seps))
+        return false;
+    if (rank == 0) return ts_error_set(err, TS_ERROR_INPUT, "a CuTe layout has at least one mode");
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    for (int i = 0; i < rank; i++)
+        modes[i] = make_mode(arena, ts_axe_from(&grouped, seps[i]), seps[i + 1] - seps[i]);
+    *out = (ts_cute_map){.layout = {.rank = rank, .modes = modes}, .swizzled = s->present};
+    out->swizzle = (ts_cute_swizzle){s->bits, s->keep, s->outer ? -s->shift : s->shift};
+    out->offset = s->present && axe->offset_count ? axe->offsets[0].value : 0;
+    return true;
+}

@@ -1,0 +1,182 @@
+/* Layouts by name: read from the letters by rule. */
+#include "tilesim/layout/notation/named.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "tilesim/base/number.h"
+
+/* The letters of a kind of array, in the order of its dims. The last row is a rule of its own: a name of the
+ * first letters of the alphabet. */
+static const char *const orders[] = {"NCDHW", "GOIDHW", "GKCTRS", "ABCDEFGHIJKL"};
+enum { ORDERS = sizeof orders / sizeof orders[0], ALPHABET = ORDERS - 1 };
+
+typedef struct {
+    ts_error *err;
+    const ts_source *source;
+    size_t start, at, end; /* of the name */
+    ts_named *out;
+} reader;
+
+static bool refuse(reader *r, size_t at, const char *message) {
+    return ts_error_at(r->err, TS_ERROR_INPUT, r->source, at, "%s", message);
+}
+
+static char upper(char c) { return (char)toupper((unsigned char)c); }
+
+/* The item of a dim that has no block; -1: none. */
+static int find_whole(const ts_named *named, char letter) {
+    for (int i = 0; i < named->count; i++)
+        if (named->items[i].block == 0 && upper(named->items[i].letter) == upper(letter)) return i;
+    return -1;
+}
+
+static bool add_item(reader *r, char letter, int64_t block) {
+    if (r->out->count == TS_NAMED_MAX_ITEMS) return refuse(r, r->start, "the name has more than 32 letters");
+    r->out->items[r->out->count++] = (ts_named_item){0, letter, block};
+    return true;
+}
+
+static bool read_block(reader *r) {
+    ts_cursor cursor = {.source = r->source, .at = r->at};
+    size_t start = r->at;
+    int64_t block;
+    if (!ts_cursor_integer(r->err, &cursor, "a block", &block)) return false;
+    r->at = cursor.at;
+    if (block < 1) return refuse(r, start, "a block of 0, expected at least 1");
+    char letter = r->at < r->end ? r->source->text[r->at] : '\0';
+    if (!islower((unsigned char)letter))
+        return refuse(r, r->at, "expected the small letter of the dimension that is blocked");
+    int whole = find_whole(r->out, letter);
+    if (whole < 0 || !isupper((unsigned char)r->out->items[whole].letter))
+        return ts_error_at(r->err, TS_ERROR_INPUT, r->source, r->at,
+                           "a block of '%c', expected a capital %c before it", letter, upper(letter));
+    r->at++;
+    return add_item(r, letter, block);
+}
+
+/* NCHW_VECT_C */
+static bool read_vector(reader *r, int element_bits) {
+    static const char word[] = "_VECT_";
+    size_t start = r->at;
+    if (r->end - r->at != strlen(word) + 1 || memcmp(r->source->text + r->at, word, strlen(word)) != 0)
+        return refuse(r, start, "expected a letter, a block, _VECT_C or the end of the name");
+    char letter = r->source->text[r->end - 1];
+    if (find_whole(r->out, letter) < 0)
+        return refuse(r, r->end - 1, "the vector is of no dimension of the name");
+    if (element_bits >= 32 || 32 % element_bits != 0)
+        return ts_error_at(r->err, TS_ERROR_INPUT, r->source, start,
+                           "a vector is 32 bits of several elements; these have %d bits each", element_bits);
+    r->out->items[find_whole(r->out, letter)].letter = upper(letter);
+    r->at = r->end;
+    return add_item(r, (char)tolower((unsigned char)letter), 32 / element_bits);
+}
+
+static bool read_letter(reader *r) {
+    char letter = r->source->text[r->at];
+    if (!isalpha((unsigned char)letter))
+        return refuse(r, r->at, "expected a letter of a dimension or a block");
+    if (find_whole(r->out, letter) >= 0)
+        return ts_error_at(r->err, TS_ERROR_INPUT, r->source, r->at,
+                           "a second '%c'; a block of it has a size before it", letter);
+    r->at++;
+    r->out->rank++;
+    return add_item(r, letter, 0);
+}
+
+/* Are all letters of the name in this order; of the alphabet, the first ones? */
+static bool is_of(const ts_named *named, int order) {
+    for (int i = 0; i < named->count; i++) {
+        const char *place = strchr(orders[order], upper(named->items[i].letter));
+        if (!place || (order == ALPHABET && place - orders[order] >= named->rank)) return false;
+    }
+    return true;
+}
+
+/* The dim of an item is the number of the name's letters before it in the order. */
+static void number_dims(ts_named *named, const char *order) {
+    for (int i = 0; i < named->count; i++) {
+        named->items[i].dim = 0;
+        for (const char *c = order; *c != upper(named->items[i].letter); c++)
+            named->items[i].dim += find_whole(named, *c) >= 0;
+    }
+}
+
+bool ts_named_read(ts_error *err, ts_cursor *cursor, int element_bits, ts_named *out) {
+    const char *name;
+    size_t length;
+    *out = (ts_named){0};
+    if (!ts_cursor_name(cursor, &name, &length))
+        return ts_cursor_unexpected(err, cursor, "a layout's name, such as NHWC");
+    reader r = {err, cursor->source, cursor->token, cursor->token, cursor->token + length, out};
+    while (r.at < r.end) {
+        char c = name[r.at - r.start];
+        bool read = isdigit((unsigned char)c) ? read_block(&r)
+                    : c == '_'                ? read_vector(&r, element_bits)
+                                              : read_letter(&r);
+        if (!read) return false;
+    }
+    for (int i = 0; i < ORDERS; i++)
+        if (is_of(out, i)) return number_dims(out, orders[i]), true;
+    return refuse(
+        &r, r.start,
+        "unknown layout name: its letters are not all of N C D H W (data), G O I D H W or G K C T R S "
+        "(filters), or the first of the alphabet");
+}
+
+void ts_named_print(ts_text *out, const ts_named *named) {
+    for (int i = 0; i < named->count; i++) {
+        if (named->items[i].block > 0) ts_text_add(out, "%" PRId64, named->items[i].block);
+        ts_text_add_char(out, named->items[i].letter);
+    }
+}
+
+/* Pads and splits one dim, which is at `at`, by its blocks, in the order of the name. Returns how many dims
+ * it became. */
+static int split_dim(ts_error *err, ts_layout_builder *b, const ts_named *named, int dim, int at) {
+    int64_t blocks[TS_NAMED_MAX_ITEMS], rest = 1;
+    int count = 0;
+    for (int i = 0; i < named->count; i++) {
+        if (named->items[i].dim != dim || named->items[i].block == 0) continue;
+        blocks[count++] = named->items[i].block;
+        if (ts_mul(rest, named->items[i].block, &rest)) continue;
+        ts_error_set(err, TS_ERROR_INPUT, "the blocks of a dimension do not fit in 64 bits");
+        b->failed = true;
+    }
+    if (count > 0 && !b->failed) ts_layout_tile(b, at, rest);
+    for (int i = 0; i + 1 < count; i++) {
+        rest /= blocks[i];
+        ts_layout_split(b, at + 1 + i, rest);
+    }
+    return 1 + count;
+}
+
+/* Where each item's part of its dim stands among the current dims. */
+static void order_items(const ts_named *named, const int *first, int *order) {
+    int taken[TS_NAMED_MAX_ITEMS] = {0};
+    for (int i = 0; i < named->count; i++) {
+        int dim = named->items[i].dim;
+        order[i] = first[dim] + (named->items[i].block == 0 ? 0 : ++taken[dim]);
+    }
+}
+
+const ts_layout *ts_named_layout(ts_error *err, ts_arena *arena, const ts_named *named, int rank,
+                                 const int64_t *dims) {
+    ts_layout_builder b;
+    int first[TS_NAMED_MAX_ITEMS], order[TS_NAMED_MAX_ITEMS], at = 0;
+    if (rank != named->rank) {
+        ts_error_set(err, TS_ERROR_INPUT, "the layout name has %d dimension%s, the array %d", named->rank,
+                     named->rank == 1 ? "" : "s", rank);
+        return NULL;
+    }
+    ts_layout_begin(&b, err, arena, rank, dims);
+    for (int dim = 0; dim < rank && !b.failed; dim++) {
+        first[dim] = at;
+        at += split_dim(err, &b, named, dim, at);
+    }
+    if (b.failed) return NULL;
+    order_items(named, first, order);
+    ts_layout_reorder(&b, order);
+    return ts_layout_finish_row_major(&b);
+}

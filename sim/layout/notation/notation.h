@@ -1,0 +1,26 @@
+/* Private: the notations that may stand behind the dims of a shape. */
+#ifndef TILESIM_SIM_LAYOUT_NOTATION_NOTATION_H
+#define TILESIM_SIM_LAYOUT_NOTATION_NOTATION_H
+
+#include "tilesim/layout/shape.h"
+
+/* What a notation has read, over the dims of an array. */
+typedef struct {
+    int rank, element_bits;
+    const int64_t *dims;
+    const ts_layout *layout;
+    ts_text text;   /* canonical */
+    int64_t places; /* that memory must have for it; 0: as far as the layout's axes reach */
+} ts_notation_shape;
+
+typedef struct {
+    const char *name; /* of the notation, as in `--as` */
+    bool (*read)(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape);
+} ts_notation;
+
+/* The notation that the text at the cursor begins, by its first words; NULL: none. */
+const ts_notation *ts_notation_find(const ts_cursor *cursor);
+/* What stands behind a layout that is not XLA's: E() where elements are not as wide as usual, and S(). */
+void ts_shape_print_fields(const ts_shape *shape, ts_text *out);
+
+#endif

@@ -1,0 +1,150 @@
+/* Shapes: reading and writing them in any notation. */
+#include "tilesim/layout/shape.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+#include "notation.h"
+#include "tilesim/base/number.h"
+#include "tilesim/layout/notation/xla.h"
+
+/* The places that a layout reaches, from 0 (or the lowest) on each axis. */
+static bool count_places(const ts_layout *layout, int64_t *places) {
+    *places = 1;
+    for (int i = 0; i < layout->axis_count; i++) {
+        int64_t low, high, extent;
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (__builtin_sub_overflow(high, low < 0 ? low : 0, &extent) || !ts_add(extent, 1, &extent) ||
+            !ts_mul(*places, extent, places))
+            return false;
+    }
+    return true;
+}
+
+static bool count_bytes(int64_t elements, int bits, int64_t *bytes) {
+    int64_t total;
+    if (!ts_mul(elements, bits, &total)) return false;
+    *bytes = ts_ceil_div(total, 8);
+    return true;
+}
+
+static bool set_sizes(ts_error *err, const ts_notation_shape *read, ts_shape *shape) {
+    int64_t places = read->places;
+    int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
+    int unpadded_bits = shape->element_bits < own_bits ? shape->element_bits : own_bits;
+    if ((places > 0 || count_places(shape->layout, &places)) &&
+        count_bytes(places, shape->element_bits, &shape->storage_bytes) &&
+        count_bytes(ts_layout_element_count(shape->layout), unpadded_bits, &shape->unpadded_bytes)) {
+        shape->padded_elements = places;
+        shape->bytes = shape->storage_bytes;
+        return true;
+    }
+    return ts_error_set(err, TS_ERROR_INPUT, "the layout's size does not fit in 64 bits");
+}
+
+/* "E(n)" or "S(n)" behind a layout, as XLA writes the bits of an element and a memory space; `value` stays
+ * where it is not there. */
+static bool read_field(ts_error *err, ts_cursor *cursor, const char *name, const char *what, int least,
+                       int *value) {
+    int64_t number = 0;
+    ts_cursor start = *cursor;
+    if (!ts_cursor_take(cursor, name) || !ts_cursor_take(cursor, "(")) {
+        *cursor = start;
+        return true;
+    }
+    if (!ts_cursor_integer(err, cursor, what, &number)) return false;
+    if (number < least || number > INT_MAX)
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
+                           "found %" PRId64 ", expected %s of %d to %d", number, what, least, INT_MAX);
+    *value = (int)number;
+    return ts_cursor_expect(err, cursor, ")");
+}
+
+/* The array is as XLA reads it when nothing follows its dims. */
+static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const ts_notation *notation,
+                        const ts_shape *array, ts_shape *shape) {
+    ts_notation_shape read = {
+        .rank = array->layout->rank, .element_bits = array->element_bits, .dims = array->layout->dims};
+    ts_text_init(&read.text, arena);
+    for (int i = 0; i < array->xla->rank; i++)
+        if (array->xla->dynamic != NULL && array->xla->dynamic[i])
+            return ts_error_set(err, TS_ERROR_INPUT, "only XLA's layouts are of bounded dimensions ('<=')");
+    if (!notation->read(err, arena, cursor, &read)) return false;
+    *shape = (ts_shape){.dtype = array->dtype, .element_bits = array->element_bits, .layout = read.layout};
+    shape->notation = notation->name;
+    shape->layout_text = read.text.bytes;
+    return read_field(err, cursor, "E", "a number of bits", 1, &shape->element_bits) &&
+           read_field(err, cursor, "S", "a memory space", 0, &shape->memory_space) &&
+           set_sizes(err, &read, shape);
+}
+
+/* Errors without a place are about the layout as a whole. */
+static const ts_shape *read_shape(ts_error *err, ts_arena *arena, ts_cursor *cursor,
+                                  const ts_notation *notation, const ts_shape *array) {
+    ts_shape *shape = TS_NEW(arena, ts_shape);
+    ts_error own = {0};
+    ts_cursor_skip_space(cursor);
+    size_t start = cursor->at;
+    if (read_layout(&own, arena, cursor, notation, array, shape)) return shape;
+    if (own.line == 0)
+        ts_error_at(err, own.kind, cursor->source, start, "%s", own.message);
+    else if (err != NULL && err->kind == TS_ERROR_NONE)
+        *err = own;
+    return NULL;
+}
+
+/* Can a layout stand behind what was read? */
+static bool is_bare(const ts_shape *shape) {
+    return shape->layout != NULL && !shape->xla->is_tuple && !shape->xla->is_buffer &&
+           !shape->xla->layout_written;
+}
+
+const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source) {
+    ts_cursor cursor = {source, 0, 0};
+    const ts_shape *shape = ts_xla_parse(err, arena, &cursor);
+    const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(&cursor) : NULL;
+    if (notation != NULL) shape = read_shape(err, arena, &cursor, notation, shape);
+    if (shape == NULL || ts_cursor_at_end(&cursor)) return shape;
+    int next = ts_cursor_peek(&cursor);
+    ts_cursor_unexpected(err, &cursor,
+                         next == '{' || next == 'T' ? "the end of the shape; a layout is '{' and a number or "
+                                                      "':', as in {1,0:T(8,128)}"
+                                                    : "the end of the shape");
+    return NULL;
+}
+
+const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what) {
+    if (shape->layout != NULL) return shape->layout;
+    if (shape->xla->is_tuple)
+        ts_error_set(err, TS_ERROR_INPUT, "%s is a tuple, expected an array", what);
+    else if (ts_dtype_get(shape->dtype)->class == TS_CLASS_NO_DATA)
+        ts_error_set(err, TS_ERROR_INPUT, "%s is %s[], which holds no data, expected an array", what,
+                     ts_dtype_get(shape->dtype)->name);
+    else
+        ts_error_set(err, TS_ERROR_UNMODELLED, "%s has an unbounded dimension ('?'), which has no layout",
+                     what);
+    return NULL;
+}
+
+void ts_shape_print_fields(const ts_shape *shape, ts_text *out) {
+    if (shape->element_bits != ts_dtype_get(shape->dtype)->stored_bits)
+        ts_text_add(out, " E(%d)", shape->element_bits);
+    if (shape->memory_space != 0) ts_text_add(out, " S(%d)", shape->memory_space);
+}
+
+void ts_shape_print(const ts_shape *shape, ts_text *out) {
+    if (shape->xla != NULL) {
+        ts_xla_print(shape, out);
+        return;
+    }
+    ts_text_add(out, "%s[", ts_dtype_get(shape->dtype)->name);
+    for (int i = 0; i < shape->layout->rank; i++)
+        ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "", shape->layout->dims[i]);
+    ts_text_add(out, "] %s", shape->layout_text);
+    ts_shape_print_fields(shape, out);
+}
+
+const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
+                                   const int64_t *dims) {
+    return ts_xla_shape(err, arena, dtype, &(ts_xla_layout){.rank = rank, .dims = dims});
+}

@@ -1,0 +1,67 @@
+/* The TPU compiler's choice of tiles, as Mosaic mirrors it. */
+#include "tilesim/layout/notation/tpu_rule.h"
+
+#include "tilesim/base/number.h"
+
+enum { LANES = 128, SUBLANES = 8, WORD_BITS = 32 };
+
+/* Of a packed element. The types that XLA stores in less than a byte on TPU are 4, 2 and 1 bits wide; pred is
+ * a byte (tiled_layout.md). Wider types than a word are whole words. */
+static int packed_bits(ts_dtype dtype) {
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    bool narrow = info->class != TS_CLASS_BOOL && info->value_bits <= 4;
+    int bits = narrow ? info->value_bits : info->stored_bits;
+    return bits < WORD_BITS ? bits : WORD_BITS;
+}
+
+static int64_t tall_rows(int bits, int rank, int64_t cap, int generation, unsigned flags) {
+    bool tall16 = (flags & TS_TPU_LARGE_X16) || (generation >= 6 && !(flags & TS_TPU_ARGUMENT));
+    if (rank < 2) return cap;
+    if (bits == 2) return SUBLANES * 16;
+    if ((bits == 4 && (flags & TS_TPU_LARGE_X4)) || (bits == 8 && (flags & TS_TPU_LARGE_X8)) ||
+        (bits == 16 && tall16))
+        return SUBLANES * WORD_BITS / bits;
+    return cap;
+}
+
+/* Rows of 128 in the first tile of an array with `rows` of them. */
+static int64_t tile_rows(int bits, int rank, int64_t rows, int generation, unsigned flags) {
+    int64_t packing = WORD_BITS / bits, least = (generation < 4 ? 2 : 1) * packing;
+    int64_t cap = packing > SUBLANES ? packing : SUBLANES,
+            large = tall_rows(bits, rank, cap, generation, flags);
+    if (rows % large != 0) large = cap;
+    if (large <= rows) return large;
+    while (least < rows && least < cap) least *= 2;
+    return least;
+}
+
+static ts_xla_tile new_tile(ts_arena *arena, int rank, int64_t major, int64_t minor) {
+    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, 2);
+    dims[0] = rank == 2 ? major : minor;
+    dims[1] = minor;
+    return (ts_xla_tile){rank, dims};
+}
+
+const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
+                             int generation, unsigned flags) {
+    ts_xla_layout f = *fields;
+    ts_xla_tile *tiles = TS_NEW_ARRAY(arena, ts_xla_tile, 3);
+    int bits = packed_bits(dtype), rank = f.rank;
+    if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA) return ts_xla_shape(err, arena, dtype, fields);
+    int second = rank < 2 ? 0 : f.minor_to_major != NULL ? f.minor_to_major[1] : rank - 2;
+    int64_t size = rank > 0 ? f.dims[second] : 1;
+    int64_t rows = tile_rows(bits, rank, rank < 2 ? ts_ceil_div(size, LANES) : size, generation, flags);
+    f.layout_written = true;
+    f.tiles = tiles;
+    f.tile_count = 0;
+    f.element_bits = bits < 8 ? bits : 0;
+    tiles[f.tile_count++] = rank < 2 ? new_tile(arena, 1, 0, rows * LANES) : new_tile(arena, 2, rows, LANES);
+    if (bits < WORD_BITS && rank == 1) tiles[f.tile_count++] = new_tile(arena, 1, 0, LANES);
+    if (bits < WORD_BITS && rank > 0) tiles[f.tile_count++] = new_tile(arena, 2, WORD_BITS / bits, 1);
+    return ts_xla_shape(err, arena, dtype, &f);
+}
+
+const ts_shape *ts_tpu_default_layout(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
+                                      const int64_t *dims, int generation, unsigned flags) {
+    return ts_tpu_tiled(err, arena, dtype, &(ts_xla_layout){.rank = rank, .dims = dims}, generation, flags);
+}

@@ -1,0 +1,52 @@
+/* A kernel that a box has been matched with, and the loops around it. */
+#ifndef TILESIM_SIM_MOVE_JOB_H
+#define TILESIM_SIM_MOVE_JOB_H
+
+#include "mover.h"
+
+enum { TS_SCRATCH_BYTES = 8192 };
+
+/* A loop around a kernel. Its steps are taken in pieces of up to `most`, which the kernel turns; where a tile
+ * leaves a rest of the loop, the last is a tile that ends where the loop does. */
+typedef struct {
+    int64_t count, src_bits, dst_bits, most;
+    bool has_tail;
+    int64_t tail_src_bits, tail_dst_bits;
+} ts_job_loop;
+
+/* A kernel and the loops around it, outermost first. */
+typedef struct {
+    const ts_mover *m;
+    ts_tile_function *tile_function; /* NULL: a run */
+    ts_tile tile;
+    bool streams; /* where the destination is aligned */
+    int64_t run_elements, run_bytes;
+    int loop_count,
+        inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
+    ts_job_loop loops[TS_PLAN_MAX_LOOPS + 1];
+    ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a piece; bits if it fills */
+    /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
+     */
+    bool fills, joins;
+    const ts_tile_kernels *kernels;
+    ts_narrow narrow;
+    int64_t line_bits[TS_TILE_LINES];
+    uint8_t have[TS_TILE_LINES]; /* elements of each line of a tile that masks */
+} ts_job;
+
+/* The job that moves a whole box, with its order; false where no kernel does so alone. */
+bool ts_job_match(ts_job *job, const ts_mover *m, const ts_plan_box *box);
+/* The order of the loops and the pieces of them, for a job whose loops are those of the box (order.c). */
+void ts_job_order(ts_job *job, const ts_plan_box *box);
+/* From these places on: those of the first element. */
+void ts_job_run(ts_job *job, int64_t src_bits, int64_t dst_bits);
+
+static inline int ts_mover_width(const ts_mover_side *side) {
+    return side->element_bits < 8 ? 8 : side->element_bits;
+}
+/* Elements of whole bytes, which a kernel converts. */
+static inline bool ts_mover_converts(const ts_mover *m) {
+    return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* What the texts of the kernels share. Each version defines TARGET, its instruction set, before it includes
+ * them. */
+#ifndef TILESIM_SIM_MOVE_KERNEL_INLINE_H
+#define TILESIM_SIM_MOVE_KERNEL_INLINE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline)) TARGET
+#if defined(__SANITIZE_ADDRESS__)
+#define UNROLL /* gcc then calls the pragma ignored */
+#elif defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* Loops that compilers turn into vectors. */
+INLINE void join_run(uint8_t *restrict dst, const uint8_t *restrict bytes, int64_t count, int width) {
+    const int many = 8 / width;
+    for (int64_t i = 0; i < count / many; i++) {
+        int byte = 0;
+        UNROLL for (int k = 0; k < many; k++) byte |= bytes[i * many + k] << (k * width);
+        dst[i] = (uint8_t)byte;
+    }
+}
+
+/* Elements in the low `width` bits of a byte each, nothing above, into as few bytes as they need. */
+INLINE void join_bytes(uint8_t *dst, const uint8_t *bytes, int64_t count, int width) {
+    if (width == 4)
+        join_run(dst, bytes, count, 4);
+    else if (width == 2)
+        join_run(dst, bytes, count, 2);
+    else
+        join_run(dst, bytes, count, 1);
+}
+
+INLINE void expand_run(uint8_t *restrict bytes, const uint8_t *restrict src, int64_t count, int width) {
+    const int many = 8 / width, mask = (1 << width) - 1;
+    for (int64_t i = 0; i < count / many; i++) {
+        UNROLL for (int k = 0; k < many; k++) bytes[i * many + k] = (uint8_t)(src[i] >> (k * width) & mask);
+    }
+    for (int64_t i = count - count % many; i < count; i++)
+        bytes[i] = (uint8_t)(src[i / many] >> (i % many * width) & mask);
+}
+
+INLINE void expand_bytes(uint8_t *bytes, const uint8_t *src, int64_t count, int width) {
+    if (width == 4)
+        expand_run(bytes, src, count, 4);
+    else if (width == 2)
+        expand_run(bytes, src, count, 2);
+    else
+        expand_run(bytes, src, count, 1);
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* Transfers: the checks, and how to move. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mover.h"
+#include "overlap.h"
+#include "tilesim/base/number.h"
+#include "tilesim/move/move.h"
+#include "tilesim/layout/convert.h"
+
+/* ---- Checks ---- */
+
+typedef struct {
+    int64_t low, high; /* bytes: low .. high-1 */
+} extent_bytes;
+
+static void widen(extent_bytes *bits, int64_t first, int64_t last) {
+    if (first < bits->low) bits->low = first;
+    if (last > bits->high) bits->high = last;
+}
+
+/* Not less than the bytes that a side touches; false where they do not fit in 64 bits. */
+static bool bound(const ts_plan_side *side, const ts_layout *layout, extent_bytes *bytes) {
+    int64_t first = side->base_bits, last = first, low, high;
+    for (int i = 0; i < layout->axis_count; i++) {
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (!ts_mul(low, side->axis_bits[i], &low) || !ts_mul(high, side->axis_bits[i], &high) ||
+            !ts_add(first, low, &first) || !ts_add(last, high, &last)) {
+            return false;
+        }
+    }
+    *bytes = (extent_bytes){ts_floor_div(first, 8), ts_floor_div(last + side->shape->element_bits + 7, 8)};
+    return true;
+}
+
+/* Of a plan that gathers there are too many boxes to ask, if its layouts as a whole are fine. */
+static bool bounds_are_fine(const ts_plan *plan, const ts_space *src, const ts_space *dst, extent_bytes *from,
+                            extent_bytes *to) {
+    return plan->gathers && bound(&plan->src, plan->src_layout, from) &&
+           bound(&plan->dst, plan->dst_layout, to) &&
+           ts_space_contains(src, from->low, from->high - from->low) &&
+           ts_space_contains(dst, to->low, to->high - to->low) &&
+           (src != dst || from->high <= to->low || to->high <= from->low);
+}
+
+/* The bytes that the boxes touch on each side. */
+static void reach(const ts_plan *plan, extent_bytes *src, extent_bytes *dst) {
+    *src = *dst = (extent_bytes){INT64_MAX, INT64_MIN};
+    for (int64_t n = 0; n < plan->box_count; n++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        extent_bytes from = {box.src_bits, box.src_bits}, to = {box.dst_bits, box.dst_bits};
+        for (int i = 0; i < box.loop_count; i++) {
+            int64_t steps = box.loops[i].extent - 1;
+            *(box.loops[i].src_bits < 0 ? &from.low : &from.high) += steps * box.loops[i].src_bits;
+            *(box.loops[i].dst_bits < 0 ? &to.low : &to.high) += steps * box.loops[i].dst_bits;
+        }
+        widen(src, from.low, from.high + plan->src.shape->element_bits);
+        widen(dst, to.low, to.high + plan->dst.shape->element_bits);
+    }
+    *src = (extent_bytes){ts_floor_div(src->low, 8), ts_floor_div(src->high + 7, 8)};
+    *dst = (extent_bytes){ts_floor_div(dst->low, 8), ts_floor_div(dst->high + 7, 8)};
+}
+
+static bool check_inside(ts_error *err, const char *which, extent_bytes at, const ts_space *space) {
+    if (ts_space_contains(space, at.low, at.high - at.low)) return true;
+    return ts_error_set(err, TS_ERROR_FAULT, "the %s takes bytes %lld to %lld of %s, which has %lld bytes",
+                        which, (long long)at.low, (long long)at.high - 1, space->name,
+                        (long long)space->capacity_bytes);
+}
+
+static bool check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst,
+                  extent_bytes *from, extent_bytes *to) {
+    if (!ts_convert_possible(plan->src.shape->dtype, plan->dst.shape->dtype)) {
+        return ts_error_set(err, TS_ERROR_INPUT, "there is no conversion from %s to %s",
+                            ts_dtype_get(plan->src.shape->dtype)->name,
+                            ts_dtype_get(plan->dst.shape->dtype)->name);
+    }
+    if (plan->elements == 0) return true;
+    if (bounds_are_fine(plan, src, dst, from, to)) return true;
+    reach(plan, from, to);
+    if (!check_inside(err, "source", *from, src) || !check_inside(err, "destination", *to, dst)) return false;
+    if (src != dst || from->high <= to->low || to->high <= from->low || dma_sides_are_apart(plan))
+        return true;
+    return ts_error_set(
+        err, TS_ERROR_INPUT, "the source (bytes %lld to %lld) and the destination (%lld to %lld) overlap",
+        (long long)from->low, (long long)from->high - 1, (long long)to->low, (long long)to->high - 1);
+}
+
+bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst) {
+    extent_bytes from, to;
+    return check(err, plan, src, dst, &from, &to);
+}
+
+/* Lines lie as they do in the space. */
+static uint8_t *touch(ts_space *space, extent_bytes bytes) {
+    return ts_space_touch(space, bytes.low, bytes.high - bytes.low);
+}
+
+static void widen_to_line(extent_bytes *bytes) { bytes->low -= bytes->low % TS_SPACE_LINE_BYTES; }
+
+/* ---- Moving ---- */
+
+/* More bytes than half of the last cache are stored past the caches. Hosts may report the sum of many caches
+ * of which a core reaches one; on a core with 32 MiB, streaming wins somewhere between 16 and 32 MiB of both
+ * sides together. */
+enum { BELIEVED_CACHE_BYTES = 48 << 20, NEVER_STREAMED_BYTES = 8 << 20 };
+
+/* Read and written. */
+static int64_t bytes_of(const ts_plan *plan) {
+    return plan->moved_elements * (plan->src.shape->element_bits + plan->dst.shape->element_bits) / 8;
+}
+
+static bool is_large(const ts_plan *plan) {
+    int64_t bytes = bytes_of(plan);
+    if (bytes <= NEVER_STREAMED_BYTES) return false;
+    int64_t cache = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    if (cache <= 0 || cache > BELIEVED_CACHE_BYTES) cache = BELIEVED_CACHE_BYTES;
+    return bytes > cache / 2;
+}
+
+bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options) {
+    if (!options->kernels || !options->kernels->stream_runs || options->stores == TS_STORES_ORDINARY)
+        return false;
+    return options->stores == TS_STORES_STREAMING || is_large(plan);
+}
+
+/* To start a thread and wait for it costs 25 microseconds and more: what moves a MiB in a cache, or gathers 8
+ * Ki elements. Fewer threads are taken where each would have less than twice that. */
+enum { THREAD_BYTES = 2 << 20, THREAD_GATHERED = 16 << 10 };
+
+int ts_move_threads(const ts_plan *plan, int asked) {
+    int64_t pay = plan->gathers ? plan->moved_elements / THREAD_GATHERED : bytes_of(plan) / THREAD_BYTES;
+    if (pay > asked) pay = asked;
+    return pay < 1 ? 1 : (int)pay;
+}
+
+void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                  uint8_t *dst) {
+    const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
+    m->src = (ts_mover_side){from->dtype, from->element_bits, src};
+    m->dst = (ts_mover_side){to->dtype, to->element_bits, dst};
+    m->same = from->dtype == to->dtype && from->element_bits == to->element_bits;
+    m->kernels = options->kernels;
+    m->streams = ts_dma_move_streams(plan, options);
+    m->staging = false;
+    m->ahead_bytes = 0;
+    m->convert = NULL;
+    if (!m->same) ts_mover_set_conversion(m);
+}
+
+void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads) {
+    if (m->kernels && ts_gather_possible(plan))
+        ts_move_gather(m, plan, threads);
+    else
+        ts_move_boxes(m, plan, m->kernels ? threads : 1);
+}
+
+bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
+                      const ts_move_options *options) {
+    extent_bytes from, to;
+    ts_mover m;
+    if (!check(err, plan, src, dst, &from, &to)) return false;
+    if (plan->elements == 0) return true;
+    widen_to_line(&from);
+    widen_to_line(&to);
+    ts_plan near = *plan; /* its addresses count from the first byte of either side */
+    ts_plan_shift(&near, -from.low * 8, -to.low * 8);
+    touch(src, from); /* in one memory, touching the destination may move it */
+    uint8_t *to_bytes = touch(dst, to);
+    ts_mover_set(&m, &near, options, touch(src, from), to_bytes);
+    ts_move_plan(&m, &near, ts_move_threads(&near, options->threads));
+    if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
+    return true;
+}
+
+bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst) {
+    return ts_dma_move_with(err, plan, src, dst, &(ts_move_options){.kernels = ts_kernels_best()});
+}

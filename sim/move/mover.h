@@ -1,0 +1,112 @@
+/* One transfer under way: what moving a box needs to know. */
+#ifndef TILESIM_SIM_MOVE_MOVER_H
+#define TILESIM_SIM_MOVE_MOVER_H
+
+#include "kernel.h"
+#include "tilesim/move/move.h"
+
+/* A version of all kernels. */
+struct ts_kernels {
+    const ts_tile_kernels *tiles[4];     /* the longest lines first; NULL ends them */
+    ts_run_function *runs, *stream_runs; /* NULL: there are no stores that pass the caches */
+    ts_staged_function *stream_staged;   /* the same */
+    ts_convert_function *const (*converts)[TS_KIND_COUNT]; /* [from][to] */
+    ts_convert_function *const *look_ups; /* from bytes, by the kind of the target; NULL: there are none */
+    void (*stream_end)(void);             /* after such stores, in each thread */
+};
+
+typedef struct {
+    ts_dtype dtype;
+    int element_bits;
+    uint8_t *bytes; /* of the address from which the plan counts */
+} ts_mover_side;
+
+typedef struct {
+    ts_mover_side src, dst;
+    bool same; /* the same type in the same width: bits are copied */
+    const ts_kernels *kernels;
+    bool streams;
+    bool staging;                 /* to a scratch */
+    int64_t ahead_bytes;          /* where what is read next lies, when nothing streams; 0: not known */
+    ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
+    ts_conversion conversion;
+    uint8_t table[2][256]; /* conversion.table */
+} ts_mover;
+
+/* All but the addresses of a mover comes from the plan and the options. */
+void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                  uint8_t *dst);
+/* How many of the threads that are asked for pay. */
+int ts_move_threads(const ts_plan *plan, int asked);
+/* By so many threads, whether or not they pay. */
+void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads);
+void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
+
+/* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
+ */
+bool ts_gather_possible(const ts_plan *plan);
+void ts_move_gather(const ts_mover *m, const ts_plan *plan, int threads);
+
+/* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
+typedef void ts_share_part(const void *context, int share, int threads);
+void ts_share_among(int threads, ts_share_part *part, const void *context);
+
+/* The definition: element by element. */
+void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
+/* The same by the kernels that the box's loops allow. */
+void ts_move_box(const ts_mover *m, const ts_plan_box *box);
+
+/* Does it store long runs, or whole lines past the caches? */
+bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box);
+
+enum { TS_TOGETHER_BOXES = 16 };
+/* Boxes of a plan, where m->streams. Takes them apart. */
+void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count);
+
+/* The same by way of a scratch, where that makes whole lines in the destination; false where it does not. */
+bool ts_stage_move(const ts_mover *m, const ts_plan_box *box);
+
+/* What converts between two types that have values; false where there is no kernel for them. */
+bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);
+/* Chooses convert and makes its table. */
+void ts_mover_set_conversion(ts_mover *m);
+
+/* ---- Elements that change on their way (fill.c) ---- */
+
+/* `count` elements of whole bytes, one behind the other. */
+void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+/* The same for elements of any width that begin at whole bytes on both sides and end at one. */
+void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+/* Elements narrower than a byte that are as far apart as whole bytes, a byte each. */
+void ts_fill_bytes(const ts_mover *m, int64_t src_bits, uint8_t *bytes, int count);
+
+/* ---- Digits (network.c) ---- */
+
+/* Bit `bit` of the counter of a loop: one step of it moves both addresses by these bits. */
+typedef struct {
+    int loop, bit;
+    int64_t src, dst;
+} ts_digit;
+
+/* `count` digits whose steps on one side are `stride`, twice that, .. bits. */
+bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits);
+/* The network that makes lines with the digits dst[] of lines with the digits src[], least significant first,
+ * from units of 2^unit_log2 bytes. Sets all but the offsets of lines. enters[j] is bit j of a source line's
+ * number, leaves[j] of a destination line's. */
+void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
+                     const ts_digit *dst, ts_digit *enters, ts_digit *leaves);
+
+/* ---- Lines that are not whole (lines.c) ---- */
+
+/* `count` digits of a line of one side: of loops of any extent, each padded to a power of two, whose elements
+ * lie in memory as they do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
+void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits);
+/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in
+ * the order of memory; how many. */
+int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
+                   uint8_t *positions, uint8_t *places);
+/* How many elements each of the lines numbered by these digits has, of so many in a whole one. */
+void ts_lines_measure(const ts_plan_box *box, const ts_digit *line, int count, const ts_digit *numbers,
+                      int stages, int elements, uint8_t *have);
+
+#endif

@@ -1,0 +1,336 @@
+/* Fits figures of a machine to measurements. */
+#include "tilesim/validate/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const ts_calibrate_fields[] = {"chip.launch",   "chip.dispatch",     "dma.issue",
+                                           "dma.rate.copy", "chip.clock.matrix", NULL};
+
+#define NEAR      1e-6 /* the mean square of a tenth of a per cent */
+#define SCAN_GAIN 0.8  /* of the sum of squares that a first guess must leave at most */
+enum { ITERATIONS = 12, FACTOR = 16, ROWS_A_FIELD = 2 };
+static const double step_size = 0.08;   /* of the logarithm of a figure, for differences */
+static const double least_moved = 1e-3; /* per cent for a per cent: less is nothing */
+static const double least_apart = 0.02; /* 1 - correlation^2: two fields nearer than that are one */
+
+typedef struct {
+    ts_arena *arena;
+    const ts_measured *table;
+    const char *name;
+    const char *const *sets;
+    int set_count;
+    ts_fitted_field *fields;
+    int count; /* of fields in use */
+    double scale[TS_CALIBRATE_MAX_FIELDS];
+    double *residual, *moved[TS_CALIBRATE_MAX_FIELDS]; /* by row; a column for each field */
+    bool *used;
+} fit;
+
+/* ---- Machines ---- */
+
+static int64_t clamp(const ts_fitted_field *f, double value) {
+    double low = (double)f->before / FACTOR, high = (double)f->before * FACTOR;
+    if (low < (double)f->field->min) low = (double)f->field->min;
+    if (high > (double)f->field->max) high = (double)f->field->max;
+    value = value < low ? low : value > high ? high : value;
+    return (int64_t)(value + 0.5);
+}
+
+static int64_t value_of(const fit *f, int i) {
+    return clamp(&f->fields[i], (double)f->fields[i].before * exp(f->scale[i]));
+}
+
+static const ts_machine *machine_of(ts_error *err, const fit *f) {
+    const char **sets = TS_NEW_ARRAY(f->arena, const char *, f->set_count + f->count + 1);
+    for (int i = 0; i < f->set_count; i++) sets[i] = f->sets[i];
+    for (int i = 0; i < f->count; i++) {
+        int64_t value = value_of(f, i);
+        ts_text text;
+        ts_text_init(&text, f->arena);
+        ts_text_add(&text, "%s=", f->fields[i].path);
+        if (f->fields[i].field->bytes == sizeof(int32_t)) {
+            int32_t narrow = (int32_t)value;
+            ts_field_print(&text, f->fields[i].field, &narrow);
+        } else {
+            ts_field_print(&text, f->fields[i].field, &value);
+        }
+        sets[f->set_count + i] = text.bytes;
+    }
+    return ts_machine_load_with(err, f->arena, f->name, "--fit", sets, f->set_count + f->count);
+}
+
+static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
+    for (int i = 0; i < machine->leaf_count; i++) {
+        if (strcmp(machine->leaves[i].path, path) == 0) return &machine->leaves[i];
+    }
+    return NULL;
+}
+
+static bool find_field(ts_error *err, const ts_machine *machine, const char *path, ts_fitted_field *out) {
+    const ts_field_leaf *leaf = find_leaf(machine, path);
+    if (leaf == NULL) {
+        ts_error_set(err, TS_ERROR_USAGE, "--fit: the machine has no figure '%.60s'", path);
+        return ts_error_hint(err, ts_text_nearest(path, &machine->leaves[0].path, (size_t)machine->leaf_count,
+                                                  sizeof machine->leaves[0]));
+    }
+    ts_field_kind kind = leaf->field->kind;
+    *out = (ts_fitted_field){.path = leaf->path, .field = leaf->field};
+    if (kind != TS_FIELD_TIME && kind != TS_FIELD_CLOCK && kind != TS_FIELD_INTEGER && kind != TS_FIELD_BYTES)
+        return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is no time, clock, number or size", path);
+    if (leaf->field->power_of_two)
+        return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s must stay a power of two", path);
+    out->before = out->after = ts_field_value(leaf->field, leaf->at);
+    if (out->before > 0) return true;
+    return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is 0: start it from a guess with --set", path);
+}
+
+/* ---- Rows ---- */
+
+/* Logarithms of simulated / measured, of the rows in use. False: a row that was modelled no longer is. */
+static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
+    const ts_machine *machine = machine_of(err, f);
+    if (machine == NULL) return false;
+    if (!ts_validate(err, f->arena, f->table, machine, NULL, v)) return false;
+    for (int i = 0; i < v->row_count; i++) {
+        if (!f->used[i]) continue;
+        if (v->rows[i].reason != NULL)
+            return ts_error_set(err, TS_ERROR_INPUT, "%s: %s", v->rows[i].row->id, v->rows[i].reason);
+        residual[i] = log(v->rows[i].simulated_us / v->rows[i].work.measured_us);
+    }
+    return true;
+}
+
+static double product_of(const fit *f, const double *a, const double *b) {
+    double sum = 0;
+    for (int i = 0; i < f->table->count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
+    return sum;
+}
+
+/* A step up from a value or, where it has no room, down; by one at least. */
+static double neighbour(const ts_fitted_field *field, double value) {
+    double up = value * exp(step_size), down = value * exp(-step_size);
+    if (up < value + 1) up = value + 1, down = value - 1;
+    return clamp(field, up) > (int64_t)value ? up : down;
+}
+
+/* How the rows move with each field. */
+static bool look_around(ts_error *err, fit *f, int rows) {
+    ts_validation v;
+    for (int j = 0; j < f->count; j++) {
+        double before = f->scale[j], value = (double)value_of(f, j);
+        f->scale[j] = log(neighbour(&f->fields[j], value) / (double)f->fields[j].before);
+        double step = log((double)value_of(f, j) / value);
+        bool good = look(err, f, &v, f->moved[j]);
+        f->scale[j] = before;
+        if (!good) return false;
+        for (int i = 0; i < f->table->count; i++) f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
+        f->fields[j].elasticity = sqrt(product_of(f, f->moved[j], f->moved[j]) / rows);
+    }
+    return true;
+}
+
+/* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
+ * in turn is tried at a half, a quarter, twice and four times what it was. */
+static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
+    double *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    for (int j = 0; j < f->count; j++) {
+        double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
+        for (int power = -2; power <= 2; power++) {
+            ts_error none = {0};
+            f->scale[j] = power * log(2);
+            if (power == 0) continue;
+            if (!look(&none, f, v, trial)) {
+                if (ts_error_keep_system(err, &none)) return false;
+                continue;
+            }
+            double sum = product_of(f, trial, trial);
+            if (sum >= least) continue;
+            least = sum;
+            best = f->scale[j];
+            memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
+        }
+        f->scale[j] = best;
+    }
+    *moved = false;
+    for (int j = 0; j < f->count; j++) *moved |= f->scale[j] != 0;
+    return true;
+}
+
+/* ---- Which fields the rows determine ---- */
+
+static const char *doubt(const fit *f, int field, const int *kept, int count) {
+    double *mine = f->moved[field], norm = product_of(f, mine, mine);
+    if (f->fields[field].elasticity < least_moved) return "no row depends on it";
+    double *left = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    memcpy(left, mine, (size_t)f->table->count * sizeof *left);
+    double *basis[TS_CALIBRATE_MAX_FIELDS]; /* of what the kept ones move, orthogonal */
+    for (int k = 0; k < count; k++) {
+        basis[k] = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+        memcpy(basis[k], f->moved[kept[k]], (size_t)f->table->count * sizeof *left);
+        for (int b = 0; b < k; b++) {
+            double share = product_of(f, basis[b], basis[k]) / product_of(f, basis[b], basis[b]);
+            for (int i = 0; i < f->table->count; i++) basis[k][i] -= share * basis[b][i];
+        }
+        double share = product_of(f, basis[k], left) / product_of(f, basis[k], basis[k]);
+        for (int i = 0; i < f->table->count; i++) left[i] -= share * basis[k][i];
+    }
+    return product_of(f, left, left) < least_apart * norm ? "the rows move with it as they do with the others"
+                                                          : NULL;
+}
+
+/* Keeps those that the rows determine; the others move behind them. */
+static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
+    int kept[TS_CALIBRATE_MAX_FIELDS], count = 0;
+    if (all_wanted && f->count * ROWS_A_FIELD > rows)
+        return ts_error_set(err, TS_ERROR_INPUT, "%d rows carry %d figures, found %d to fit", rows,
+                            rows / ROWS_A_FIELD, f->count);
+    for (int j = 0; j < f->count; j++) {
+        const char *why = doubt(f, j, kept, count);
+        if (why == NULL && (count + 1) * ROWS_A_FIELD > rows) why = "there are too few rows";
+        f->fields[j].left_out = why;
+        if (why != NULL && all_wanted)
+            return ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", f->fields[j].path, why);
+        if (why == NULL) kept[count++] = j;
+    }
+    if (count == 0) return ts_error_set(err, TS_ERROR_INPUT, "%d rows determine none of the figures", rows);
+    ts_fitted_field sorted[TS_CALIBRATE_MAX_FIELDS];
+    double *moved[TS_CALIBRATE_MAX_FIELDS], scale[TS_CALIBRATE_MAX_FIELDS];
+    int at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < f->count; j++) {
+            if ((f->fields[j].left_out != NULL) != (pass == 1)) continue;
+            moved[at] = f->moved[j];
+            scale[at] = pass == 0 ? f->scale[j] : 0;
+            sorted[at++] = f->fields[j];
+        }
+    }
+    memcpy(f->fields, sorted, (size_t)f->count * sizeof *sorted);
+    memcpy(f->moved, moved, (size_t)f->count * sizeof *moved);
+    memcpy(f->scale, scale, (size_t)f->count * sizeof *scale);
+    f->count = count;
+    return true;
+}
+
+/* ---- Least squares ---- */
+
+/* The step of least squares, a little damped: Gaussian elimination, no figure is more than eight. */
+static void solve(const fit *f, double damping, double *step) {
+    double a[TS_CALIBRATE_MAX_FIELDS][TS_CALIBRATE_MAX_FIELDS + 1];
+    int n = f->count;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            a[i][j] = product_of(f, f->moved[i], f->moved[j]) * (i == j ? 1 + damping : 1);
+        a[i][n] = -product_of(f, f->moved[i], f->residual);
+    }
+    for (int i = 0; i < n; i++) { /* symmetric and positive: no pivoting */
+        for (int k = i + 1; k < n; k++) {
+            double factor = a[k][i] / a[i][i];
+            for (int j = i; j <= n; j++) a[k][j] -= factor * a[i][j];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        step[i] = a[i][n];
+        for (int j = i + 1; j < n; j++) step[i] -= a[i][j] * step[j];
+        step[i] /= a[i][i];
+    }
+}
+
+static bool descend(ts_error *err, fit *f, int rows) {
+    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    ts_validation v;
+    for (int round = 0; round < ITERATIONS; round++) {
+        double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
+            sum = product_of(f, f->residual, f->residual);
+        solve(f, damping, step);
+        for (int j = 0; j < f->count; j++) {
+            before[j] = f->scale[j];
+            f->scale[j] += step[j] > 1 ? 1 : step[j] < -1 ? -1 : step[j];
+            f->scale[j] = log((double)value_of(f, j) / (double)f->fields[j].before);
+        }
+        if (!look(err, f, &v, trial)) return false;
+        double now = product_of(f, trial, trial);
+        if (now < sum) {
+            memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
+            damping /= 10;
+            if (now > 0.999 * sum || now < NEAR * rows) return true;
+            if (!look_around(err, f, rows)) return false;
+        } else {
+            memcpy(f->scale, before, sizeof before);
+            damping *= 100;
+            if (damping > 1e3) return true;
+        }
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static int use_rows(fit *f, const ts_validation *v) {
+    int rows = 0;
+    for (int i = 0; i < v->row_count; i++) {
+        f->used[i] = v->rows[i].reason == NULL;
+        rows += f->used[i];
+    }
+    return rows;
+}
+
+bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, const char *name,
+                  const char *what, const char *const *sets, int set_count, const char *const *fields,
+                  int field_count, ts_calibration *c) {
+    *c = (ts_calibration){.before = ts_machine_load_with(err, arena, name, what, sets, set_count)};
+    if (c->before == NULL) return false;
+    fit f = {.arena = arena,
+             .table = table,
+             .name = name,
+             .sets = sets,
+             .set_count = set_count,
+             .fields = c->fields};
+    const char *const *wanted = fields != NULL ? fields : ts_calibrate_fields;
+    for (; fields != NULL ? f.count < field_count : wanted[f.count] != NULL; f.count++) {
+        if (f.count == TS_CALIBRATE_MAX_FIELDS)
+            return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
+        if (!find_field(err, c->before, wanted[f.count], &c->fields[f.count])) return false;
+        f.moved[f.count] = TS_NEW_ARRAY(arena, double, table->count + 1);
+    }
+    c->field_count = f.count;
+    f.used = TS_NEW_ARRAY(arena, bool, table->count + 1);
+    f.residual = TS_NEW_ARRAY(arena, double, table->count + 1);
+    if (!ts_validate(err, arena, table, c->before, NULL, &c->first)) return false;
+    c->rows = use_rows(&f, &c->first);
+    if (c->rows == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", c->before->title);
+    if (!look(err, &f, &c->first, f.residual)) return false;
+    bool moved;
+    if (!scan(err, &f, &c->last, &moved)) return false;
+    if (!look_around(err, &f, c->rows) || !choose(err, &f, c->rows, fields != NULL)) return false;
+    if (moved && (!look(err, &f, &c->last, f.residual) || !look_around(err, &f, c->rows))) return false;
+    if (!descend(err, &f, c->rows)) return false;
+    for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
+    c->after = machine_of(err, &f);
+    return c->after != NULL && ts_validate(err, arena, table, c->after, NULL, &c->last);
+}
+
+bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,
+                          ts_text *out) {
+    static const char mark[] = "# override\n"; /* of what was fitted or set */
+    ts_text plain;
+    ts_text_init(&plain, arena);
+    ts_machine_print(&plain, c->after, true);
+    for (const char *at = plain.bytes, *end; *at != '\0'; at = end) {
+        end = strstr(at, mark);
+        if (end == NULL) {
+            ts_text_add(out, "%s", at);
+            break;
+        }
+        ts_text_add_bytes(out, at, (size_t)(end - at));
+        ts_text_add(out, "# derived (%s)\n", source);
+        end += sizeof mark - 1;
+    }
+    ts_source text = {"the fitted machine", out->bytes, out->length};
+    const ts_tree *tree = ts_tree_parse(err, arena, &text);
+    const ts_machine *again = tree != NULL ? ts_machine_read(err, arena, c->after->name, tree) : NULL;
+    return again != NULL &&
+           (again->hash == c->after->hash ||
+            ts_error_set(err, TS_ERROR_INPUT, "the fitted machine does not read back as itself"));
+}

@@ -1,0 +1,135 @@
+/* Rows of a table of measurements beside their models, and the errors of groups. */
+#include "tilesim/validate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded.h"
+
+bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table) {
+    ts_source source = {ts_embedded_tables[0].name, ts_embedded_tables[0].text, ts_embedded_tables[0].length};
+    return ts_measured_parse(err, arena, &source, table);
+}
+
+double ts_validated_error(double predicted_us, double measured_us) {
+    return 100 * (predicted_us / measured_us - 1);
+}
+
+/* ---- Rows ---- */
+
+typedef struct {
+    ts_arena *arena;
+    ts_predictions *known;
+    const ts_machine *given; /* or NULL */
+    const ts_machine *loaded[16];
+    int count;
+} machines;
+
+/* The machine of that name; of a given one, the file says which chip it is by its title. */
+static const ts_machine *find_machine(ts_error *err, machines *m, const char *name) {
+    for (int i = 0; i < m->count; i++) {
+        if (strcmp(m->loaded[i]->name, name) == 0) return m->loaded[i];
+    }
+    const ts_machine *machine = ts_machine_load(err, m->arena, name);
+    if (machine != NULL && m->count < (int)(sizeof m->loaded / sizeof m->loaded[0]))
+        m->loaded[m->count++] = machine;
+    return machine;
+}
+
+/* False: the system refused something, which is no reason that the row has. */
+static bool validate_row(ts_error *failure, machines *m, ts_validated_row *out) {
+    ts_error err = {0};
+    ts_workload_read(out->row, &out->work);
+    out->reason = out->work.reason;
+    if (out->work.kind == TS_WORK_NONE) return true;
+    const ts_machine *machine = find_machine(&err, m, out->work.machine);
+    if (machine != NULL && m->given != NULL) {
+        if (strcmp(machine->title, m->given->title) != 0) {
+            out->reason = "it is of another chip than the machine";
+            return true;
+        }
+        machine = m->given;
+    }
+    if (machine == NULL ||
+        !ts_workload_predict(&err, m->arena, m->known, &out->work, machine, &out->simulated_us)) {
+        out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
+        out->simulated_us = 0;
+        return !ts_error_keep_system(failure, &err);
+    }
+    out->roofline_us = ts_workload_roofline(&out->work, machine);
+    return true;
+}
+
+/* ---- Groups ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static ts_validation_errors summarise(double *errors, int count) {
+    qsort(errors, (size_t)count, sizeof *errors, compare);
+    double median = count % 2 ? errors[count / 2] : (errors[count / 2 - 1] + errors[count / 2]) / 2;
+    return (ts_validation_errors){median, errors[(9 * count + 9) / 10 - 1], errors[count - 1]};
+}
+
+enum { ORDER_PERCENT = 5 };
+
+static int count_disorder(const ts_validation *v, const ts_work_group *group) {
+    int pairs = 0;
+    for (int i = 0; i < v->row_count; i++) {
+        for (int j = 0; j < v->row_count; j++) {
+            const ts_validated_row *a = &v->rows[i], *b = &v->rows[j];
+            if (a->work.group != group || b->work.group != group || a->reason != NULL || b->reason != NULL)
+                continue;
+            pairs += a->work.measured_us * (1 + ORDER_PERCENT / 100.0) < b->work.measured_us &&
+                     a->simulated_us > b->simulated_us;
+        }
+    }
+    return pairs;
+}
+
+static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_work_group *group,
+                            ts_validated_group *out) {
+    double *model = TS_NEW_ARRAY(arena, double, v->row_count + 1),
+           *roofline = TS_NEW_ARRAY(arena, double, v->row_count + 1);
+    double worst = -1;
+    *out = (ts_validated_group){.group = group};
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        if (r->work.group != group) continue;
+        double error =
+            r->reason != NULL ? 100 : fabs(ts_validated_error(r->simulated_us, r->work.measured_us));
+        model[out->rows] = error;
+        roofline[out->rows++] =
+            r->reason != NULL ? 100 : fabs(ts_validated_error(r->roofline_us, r->work.measured_us));
+        out->modelled += r->reason == NULL;
+        if (r->reason == NULL && error > worst) {
+            worst = error;
+            out->worst = r;
+        }
+    }
+    if (out->rows == 0) return false;
+    out->model = summarise(model, out->rows);
+    out->roofline = summarise(roofline, out->rows);
+    out->out_of_order = count_disorder(v, group);
+    return true;
+}
+
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
+                 const ts_validate_watch *watch, ts_validation *v) {
+    machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
+    *v = (ts_validation){.machine = machine,
+                         .rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
+                         .row_count = table->count};
+    v->groups = TS_NEW_ARRAY(arena, ts_validated_group, ts_work_group_count + 1);
+    for (int i = 0; i < table->count; i++) {
+        v->rows[i].row = &table->rows[i];
+        if (!validate_row(err, &m, &v->rows[i])) return false;
+        if (watch) watch->row(watch->self, i + 1, table->count);
+    }
+    for (int g = 0; g < ts_work_group_count; g++)
+        v->group_count += summarise_group(arena, v, &ts_work_groups[g], &v->groups[v->group_count]);
+    return true;
+}

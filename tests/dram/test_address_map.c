@@ -1,0 +1,219 @@
+/* Address maps: the named ones by formulas of their own; any is one to one; bad ones are refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+#include "tilesim/dram/address_map.h"
+
+static ts_address_map *map_of(ts_error *err, ts_arena *arena, const ts_hbm_config *config, const char *text) {
+    ts_source source = {"map", text, strlen(text)};
+    return ts_address_map_new(err, arena, config, &source);
+}
+
+/* Takes bits off the low end of what is left of an address. */
+static int take(int64_t *rest, int bits) {
+    int field = (int)(*rest & ((1 << bits) - 1));
+    *rest >>= bits;
+    return field;
+}
+
+typedef struct {
+    int pcx, group, bank, column; /* pcx: channel * 2 + pseudo channel */
+    int64_t row;
+} parts;
+
+static int fold(int64_t value) { /* XOR of its hexadecimal digits */
+    int sum = 0;
+    for (; value != 0; value >>= 4) sum ^= (int)(value & 15);
+    return sum;
+}
+
+static parts by_a(int64_t burst) {
+    parts p;
+    int64_t rest = burst;
+    p.column = take(&rest, 1);
+    p.pcx = take(&rest, 4);
+    p.group = take(&rest, 2);
+    p.column |= take(&rest, 4) << 1;
+    p.bank = take(&rest, 2);
+    p.row = rest;
+    return p;
+}
+
+static parts by_h(int64_t burst) {
+    parts p = by_a(burst);
+    p.pcx ^= fold(burst >> 5);
+    p.group ^= (p.column >> 1 & 3) ^ (p.column >> 3 & 3) ^ (int)(p.row & 3);
+    p.bank ^= (int)(p.row >> 2 & 3);
+    return p;
+}
+
+static parts by_b(int64_t burst) {
+    parts p;
+    int64_t rest = burst;
+    p.column = take(&rest, 5);
+    p.pcx = take(&rest, 4);
+    p.bank = take(&rest, 2);
+    p.group = take(&rest, 2);
+    p.row = rest;
+    return p;
+}
+
+static parts by_robaracoch(int64_t burst) {
+    parts p;
+    int64_t rest = burst;
+    p.pcx = take(&rest, 3) * 2;
+    p.column = take(&rest, 5);
+    p.pcx |= take(&rest, 1);
+    p.group = take(&rest, 2);
+    p.bank = take(&rest, 2);
+    p.row = rest;
+    return p;
+}
+
+static parts by_mop4clxor(int64_t burst) {
+    parts p;
+    int64_t rest = burst;
+    p.pcx = take(&rest, 3) * 2;
+    p.column = take(&rest, 2);
+    p.pcx |= take(&rest, 1);
+    p.group = take(&rest, 2);
+    p.bank = take(&rest, 2);
+    p.column |= take(&rest, 3) << 2;
+    p.row = rest;
+    p.pcx ^= p.column & 1;
+    p.group ^= p.column >> 1 & 3;
+    p.bank ^= p.column >> 3 & 3;
+    return p;
+}
+
+static parts by_rorabgbachco(int64_t burst) {
+    parts p;
+    int64_t rest = burst;
+    p.column = take(&rest, 5);
+    p.pcx = take(&rest, 3) * 2;
+    p.pcx |= take(&rest, 1);
+    p.bank = take(&rest, 2);
+    p.group = take(&rest, 2);
+    p.row = rest;
+    return p;
+}
+
+static void named_maps(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        parts (*place)(int64_t burst);
+    } rows[] = {{"A", by_a},
+                {"B", by_b},
+                {"H", by_h},
+                {"robaracoch", by_robaracoch},
+                {"mop4clxor", by_mop4clxor},
+                {"rorabgbachco", by_rorabgbachco}};
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_address_map *map = map_of(&err, arena, &hbm2, rows[i].name);
+        assert_non_null(map);
+        assert_string_equal(ts_address_map_names[i], rows[i].name);
+        srand(1);
+        for (int k = 0; k < 20000; k++) {
+            int64_t burst = ((int64_t)rand() << 16 ^ rand()) & ((1 << 28) - 1); /* of 8 GiB */
+            ts_address_place got = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
+            parts p = rows[i].place(burst);
+            if (got.channel != p.pcx / 2 || got.bank != (p.pcx % 2 * 4 + p.group) * 4 + p.bank ||
+                got.column != p.column || got.row != p.row)
+                fail_msg("map %s, burst 0x%llx: channel %d bank %d column %d row %lld", rows[i].name,
+                         (long long)burst, got.channel, got.bank, got.column, (long long)got.row);
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* Every burst of a small HBM has a place of its own, inside it. */
+static void check_bijection(const ts_hbm_config *c, const char *text) {
+    ts_error err = {0};
+    ts_arena *arena = ts_arena_new();
+    ts_address_map *map = map_of(&err, arena, c, text);
+    if (!map) fail_msg("%s: %s", text, err.message);
+    int banks = c->pseudo_channels * c->sids * c->bank_groups * c->banks,
+        columns = c->row_bytes / c->burst_bytes;
+    int channels = c->stacks * c->channels, count = channels * banks * columns * c->rows;
+    bool *seen = TS_NEW_ARRAY(arena, bool, count);
+    for (int burst = 0; burst < count; burst++) {
+        ts_address_place p = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
+        if (p.channel >= channels || p.bank >= banks || p.column >= columns || p.row >= c->rows)
+            fail_msg("%s: burst %d is outside", text, burst);
+        int64_t at = (((int64_t)p.channel * banks + p.bank) * c->rows + p.row) * columns + p.column;
+        if (seen[at]) fail_msg("%s: burst %d is where another one is", text, burst);
+        seen[at] = true;
+    }
+    ts_arena_free(arena);
+}
+
+static void one_to_one(void **state) {
+    (void)state;
+    static const char *const maps[] = {
+        "A",
+        "B",
+        "H",
+        "robaracoch",
+        "mop4clxor",
+        "rorabgbachco",
+        "off ro co ba bg sid pc ch st",
+        "off st ch:1 co:2 pc ro:1 ch bg sid ba ro co; bg ^= ro[1:0] ^ co[1:0]; ch ^= fold; co ^= ro",
+        "off co ch st pc bg ba ro sid; pc.ch ^= fold",
+    };
+    for (int stacks = 1; stacks <= 6; stacks++) {
+        for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+            ts_hbm_config c = hbm2;
+            c.stacks = stacks;
+            c.channels = 4;
+            c.sids = 2;
+            c.rows = 16;
+            c.row_bytes = 256;
+            check_bijection(&c, maps[i]);
+            c.burst_bytes = 64;
+            check_bijection(&c, maps[i]);
+        }
+    }
+}
+
+static void bad_maps(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        int stacks;
+    } rows[] = {
+        {"off co", "pc has 0 bits, expected 1 to be placed: two addresses would be one place", 1},
+        {"co off pc ch bg ba ro", "off is not lowest, expected the 5 bits inside a burst first", 1},
+        {"off co:9 pc ch bg ba ro", "co:9 takes more bits than are left of it, expected at most 5 of its 5",
+         1},
+        {"off co pc ch bg ba ra", "unknown field 'ra', expected off, co, pc, ch, st, sid, bg, ba or ro", 1},
+        {"off co pc ch bg ba ro; off ^= ro", "off cannot be hashed, expected another field", 1},
+        {"off co pc ch bg ba ro", "st has no place, expected it where the 3 stacks are to take turns", 3},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_hbm_config c = hbm2;
+        c.stacks = rows[i].stacks;
+        assert_null(map_of(&err, arena, &c, rows[i].text));
+        assert_string_equal(err.message, rows[i].message);
+    }
+    ts_error err = {0};
+    assert_null(map_of(&err, arena, &hbm2, "off co pc ch bg ba ro; bg ^= ba; ba ^= bg"));
+    assert_non_null(strstr(err.message, "one place"));
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(named_maps),
+        cmocka_unit_test(one_to_one),
+        cmocka_unit_test(bad_maps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

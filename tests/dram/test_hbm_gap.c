@@ -1,0 +1,166 @@
+/* Gaps between requests: passed over in no time, they cost what they cost when they are walked cycle by
+ * cycle. */
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+#include "tilesim/dram/hbm.h"
+
+enum { REQUESTS = 700 };
+
+typedef struct {
+    int64_t ends[3];
+    int64_t accounted;
+    ts_hbm_stats stats;
+} outcome;
+
+static void offer(ts_hbm_stream *stream, uint64_t *state, int64_t from) {
+    ts_hbm_request block[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        block[i] = (ts_hbm_request){(int64_t)(*state >> 44) * 64, from + i / 4, *state >> 33 & 1};
+    }
+    ts_hbm_stream_offer_all(stream, block, REQUESTS, 64);
+}
+
+/* Requests, a gap, and requests; `step`: the memory is run up to that many cycles at a time. */
+static outcome run(const ts_hbm_config *config, int64_t gap, int64_t step) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    outcome o = {0};
+    ts_hbm *hbm = ts_hbm_new(&err, arena, config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    uint64_t state = 1;
+    offer(stream, &state, 0);
+    ts_hbm_settle(hbm, 100000); /* all is done */
+    o.ends[0] = ts_hbm_stream_done(stream);
+    for (int64_t t = 100000; t < gap; t += step) ts_hbm_settle(hbm, t);
+    o.ends[1] = ts_hbm_stream_done(stream);
+    offer(stream, &state, gap);
+    o.ends[2] = ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &o.stats);
+    ts_arena_free(arena);
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) o.accounted += o.stats.limiter_cycles[i];
+    assert_int_equal(o.accounted, o.ends[2] * config->channels * config->pseudo_channels);
+    return o;
+}
+
+static ts_hbm_config variant(int scheduler, int page, int refresh, int ticks) {
+    ts_hbm_config config = hbm2;
+    config.scheduler = (ts_hbm_scheduler)scheduler;
+    config.page = (ts_hbm_page)page;
+    config.page_accesses = 3;
+    config.refresh = (ts_hbm_refresh)refresh;
+    config.timing.t_refi_pb = 244;
+    config.ticks_per_ck = ticks;
+    config.write_low_percent = 1; /* the per bank scheduler leaves fewer than that in the queue */
+    return config;
+}
+
+static void a_gap_is_passed_as_if_it_were_walked(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 3 * 2; i++) {
+        ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
+        outcome walked = run(&config, 250007, config.refresh == TS_HBM_REFRESH_NONE ? 5 : 777),
+                passed = run(&config, 250007, INT64_C(1) << 40);
+        assert_true(walked.ends[2] > 250007);
+        assert_memory_equal(&passed, &walked, sizeof walked);
+    }
+}
+
+static void a_long_gap_takes_no_time(void **state) {
+    (void)state;
+    for (int i = 0; i < 2 * 3; i++) {
+        const int64_t gap = i < 3 ? INT64_C(1000000000000) : 1000000000; /* so that it ends if it is walked */
+        int refresh = i % 3;
+        ts_hbm_config config = variant(i < 3 ? TS_HBM_SCHEDULER_ROW_HIT : TS_HBM_SCHEDULER_PER_BANK,
+                                       TS_HBM_PAGE_OPEN, refresh, 1);
+        outcome o = run(&config, gap, INT64_C(1) << 60);
+        assert_int_equal(o.ends[1], o.ends[0]);
+        assert_in_range(o.ends[2], gap, gap + 10000);
+        bool in_turns = refresh == TS_HBM_REFRESH_PER_BANK && i < 3; /* one bank of a channel */
+        int64_t pcs = config.channels * (in_turns ? 1 : config.pseudo_channels);
+        int64_t every = refresh == TS_HBM_REFRESH_ALL_BANK ? config.timing.t_refi : config.timing.t_refi_pb;
+        if (in_turns) every /= config.pseudo_channels;
+        if (refresh == TS_HBM_REFRESH_NONE) continue;
+        assert_in_range(o.stats.refreshes, gap / every * pcs, o.ends[2] / every * pcs);
+    }
+}
+
+/* The per bank scheduler keeps writes until there are more of them: a gap is passed over all the same, and
+ * what is offered after it is not done before. */
+static void writes_stay_through_a_gap(void **state) {
+    (void)state;
+    const int64_t gaps[] = {1000, 30000, INT64_C(1000000000000)};
+    for (int i = 0; i < 3 * 2 * 3; i++) {
+        const int64_t gap = gaps[i / 6];
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_hbm_stats stats;
+        int64_t accounted = 0;
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, i / 3 % 2, i % 3, 1);
+        config.write_low_percent = 20;
+        ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+        assert_non_null(hbm);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        for (int k = 0; k < 4; k++) ts_hbm_stream_offer(stream, k * 0x4000, 64, true, 0);
+        assert_int_equal(ts_hbm_stream_offer(stream, 1 << 20, 64, false, gap), gap);
+        int64_t end = ts_hbm_drain(hbm);
+        assert_in_range(end, gap + config.timing.t_rcd_rd + config.timing.t_cl, gap + 1000);
+        ts_hbm_read_stats(hbm, &stats);
+        for (int k = 0; k < TS_HBM_LIMITER_COUNT; k++) accounted += stats.limiter_cycles[k];
+        assert_int_equal(accounted, end * config.channels * config.pseudo_channels);
+        ts_arena_free(arena);
+    }
+}
+
+/* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
+ * again many times, and with half CKs the edges of commands stay where they are. */
+static void local_cycles_start_again_at_an_edge(void **state) {
+    (void)state;
+    const int64_t period = 2 * 50000007, row = 1 << 18;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 2);
+    config.timing.t_rc = (int32_t)(period / 2);
+    config.timing.t_rcd_rd = 7;
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 64, TS_HBM_UNLIMITED);
+    int64_t first = 0;
+    for (int64_t i = 0; i < 40; i++) {
+        ts_hbm_stream_offer(stream, i * row, 64, false, i * period);
+        int64_t end = ts_hbm_drain(hbm);
+        if (i == 1) first = end; /* the first needs no PRE */
+        if (i > 1) assert_int_equal(end, first + (i - 1) * period);
+    }
+    ts_arena_free(arena);
+}
+
+/* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
+static void pages_close_after_so_many_accesses(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_stats stats;
+    ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_CLOSED, TS_HBM_REFRESH_NONE, 1);
+    config.address_map = "off co ch pc bg ba ro";
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    ts_hbm_stream_offer(stream, 0, 12 * config.burst_bytes, false, 0);
+    ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &stats);
+    assert_int_equal(stats.activations, 4);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
+        cmocka_unit_test(a_long_gap_takes_no_time),
+        cmocka_unit_test(writes_stay_through_a_gap),
+        cmocka_unit_test(local_cycles_start_again_at_an_edge),
+        cmocka_unit_test(pages_close_after_so_many_accesses),
+    };
+    return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* A part of the channels that stands for all: its time, its counts, and when it does not stand for them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/support/hbm2.h"
+#include "tilesim/dram/hbm.h"
+
+enum { LINES = 1 << 15, LINE_BYTES = 64 };
+
+typedef struct {
+    int64_t end;
+    bool fair;
+    ts_hbm_stats stats;
+} outcome;
+
+/* Lines `stride` bytes apart; of every four, the last `writes` are written. */
+static outcome walk(const char *map, int share, int64_t stride, int writes, int64_t lookahead) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    config.address_map = map;
+    ts_hbm *hbm = ts_hbm_new_part(&err, arena, &config, share);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead, 2 * lookahead);
+    for (int64_t i = 0; i < LINES; i++)
+        ts_hbm_stream_offer(stream, i * stride, LINE_BYTES, i % 4 >= 4 - writes, 0);
+    outcome o = {.end = ts_hbm_drain(hbm), .fair = ts_hbm_part_is_fair(hbm)};
+    ts_hbm_read_stats(hbm, &o.stats);
+    int64_t sum = 0;
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) sum += o.stats.limiter_cycles[i];
+    assert_int_equal(sum, o.stats.end_cycle * ts_hbm_pseudo_channels(hbm));
+    ts_arena_free(arena);
+    return o;
+}
+
+static void a_part_takes_as_long_as_all(void **state) {
+    (void)state;
+    static const char *const maps[] = {"A", "H"};
+    for (int m = 0; m < 2; m++) {
+        for (int writes = 0; writes < 3; writes += 2) {
+            outcome all = walk(maps[m], 1, LINE_BYTES, writes, 65536),
+                    part = walk(maps[m], 2, LINE_BYTES, writes, 65536);
+            assert_true(part.fair);
+            assert_true(llabs(part.end - all.end) * 100 <= all.end * (writes ? 3 : 1));
+            assert_int_equal(part.stats.reads, all.stats.reads);
+            assert_int_equal(part.stats.writes, all.stats.writes);
+        }
+    }
+}
+
+/* Where windows are so narrow that most channels idle, they decide. */
+static void windows_shrink_with_the_part(void **state) {
+    (void)state;
+    for (int64_t lookahead = 1024; lookahead <= 8192; lookahead *= 2) {
+        outcome all = walk("A", 1, LINE_BYTES, 0, lookahead), part = walk("A", 2, LINE_BYTES, 0, lookahead);
+        assert_true(llabs(part.end - all.end) * 10 <= all.end);
+    }
+}
+
+/* With map A, lines 4 KiB apart are all in the same channel. */
+static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
+    (void)state;
+    assert_false(walk("A", 2, 4096, 0, 65536).fair);
+    assert_false(walk("A", 4, 256, 0, 65536).fair);
+    assert_true(walk("H", 2, 4096, 0, 65536).fair);
+    assert_true(walk("A", 1, 4096, 0, 65536).fair);
+}
+
+/* The even channels get half of all lines, evenly; of the odd ones, all go to one, or one to each. */
+static bool is_fair_when_odd(bool to_one) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro"; /* successive lines are in successive channels */
+    ts_hbm *hbm = ts_hbm_new_part(&err, arena, &config, 2);
+    assert_non_null(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int64_t i = 0; i < LINES; i++) {
+        int64_t line = i % 2 == 0 || !to_one ? i : i * 8 + 1;
+        ts_hbm_stream_offer(stream, line * LINE_BYTES, LINE_BYTES, false, 0);
+    }
+    ts_hbm_drain(hbm);
+    bool fair = ts_hbm_part_is_fair(hbm);
+    ts_arena_free(arena);
+    return fair;
+}
+
+static void a_part_without_the_busiest_is_not_fair(void **state) {
+    (void)state;
+    assert_true(is_fair_when_odd(false));
+    assert_false(is_fair_when_odd(true));
+}
+
+static void shares_are_powers_of_two_of_a_stack(void **state) {
+    (void)state;
+    ts_hbm_config config = hbm2;
+    assert_int_equal(ts_hbm_share(&config, 4), 2);
+    assert_int_equal(ts_hbm_share(&config, 8), 1);
+    assert_int_equal(ts_hbm_share(&config, 16), 1);
+    config.stacks = 6;
+    assert_int_equal(ts_hbm_share(&config, 4), 8);
+    config.channels = 12;
+    assert_int_equal(ts_hbm_share(&config, 4), 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_takes_as_long_as_all),
+        cmocka_unit_test(windows_shrink_with_the_part),
+        cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
+        cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
+        cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
+    };
+    return cmocka_run_group_tests_name("memory/hbm_part", tests, NULL, NULL);
+}

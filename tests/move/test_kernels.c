@@ -1,0 +1,442 @@
+/* Every version of the kernels against the definition, element by element: random boxes of loops, layouts
+ * with ragged edges, every bf16 and the f32 around them, shares of threads. The whole destination is
+ * compared, guards included. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/move/mover.h"
+#include "tests/support/random_layout.h"
+#include "tilesim/move/move.h"
+#include "tilesim/layout/convert.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { BOXES = 300, SHAPES = 46, TAILS = 1 };
+#else
+enum { BOXES = 3000, SHAPES = 230, TAILS = 10 };
+#endif
+enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
+
+static uint64_t first_seed(void) {
+    const char *text = getenv("TS_SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : 7;
+    print_message("seed %llu (TS_SEED)\n", (unsigned long long)seed);
+    return seed;
+}
+
+typedef struct {
+    ts_dtype from, to;
+    int from_bits, to_bits;
+} type_pair;
+
+static const type_pair pairs[] = {
+    {TS_DTYPE_F32, TS_DTYPE_F32, 32, 32},     {TS_DTYPE_BF16, TS_DTYPE_BF16, 16, 16},
+    {TS_DTYPE_S8, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_F64, TS_DTYPE_F64, 64, 64},
+    {TS_DTYPE_C128, TS_DTYPE_C128, 128, 128}, {TS_DTYPE_S4, TS_DTYPE_S4, 4, 4},
+    {TS_DTYPE_S4, TS_DTYPE_S4, 8, 4},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 8},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 2},         {TS_DTYPE_U2, TS_DTYPE_U2, 8, 2},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 8},         {TS_DTYPE_PRED, TS_DTYPE_PRED, 8, 1},
+    {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 8},     {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 1},
+    {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16},    {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32},
+    {TS_DTYPE_F32, TS_DTYPE_S8, 32, 8},       {TS_DTYPE_S8, TS_DTYPE_BF16, 8, 16},
+    {TS_DTYPE_S4, TS_DTYPE_BF16, 4, 16},      {TS_DTYPE_BF16, TS_DTYPE_S4, 16, 4},
+    {TS_DTYPE_F32, TS_DTYPE_PRED, 32, 1},     {TS_DTYPE_F16, TS_DTYPE_F8E4M3FN, 16, 8},
+    {TS_DTYPE_F8E5M2, TS_DTYPE_F16, 8, 16},   {TS_DTYPE_S32, TS_DTYPE_F32, 32, 32},
+    {TS_DTYPE_S4, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_U16, TS_DTYPE_F8E4M3FN, 16, 8},
+    {TS_DTYPE_F32, TS_DTYPE_F32, 64, 64},     {TS_DTYPE_S8, TS_DTYPE_S64, 8, 64},
+};
+
+/* ---- One box ---- */
+
+typedef struct {
+    uint8_t *bytes;
+    int64_t length, base_bits;
+} memory;
+
+/* A random order of the dims, with gaps between them, from some bit on; now and then backwards. */
+static memory place(uint64_t *seed, ts_arena *arena, int count, ts_plan_loop *loops, int width, bool dst) {
+    int order[MAX_DIMS];
+    int64_t stride = width, low = 0, high = 0;
+    for (int i = 0; i < count; i++) order[i] = i;
+    for (int i = count - 1; i > 0; i--) {
+        int j = (int)random_below(seed, (uint32_t)i + 1), other = order[i];
+        order[i] = order[j];
+        order[j] = other;
+    }
+    for (int i = 0; i < count; i++) {
+        ts_plan_loop *loop = &loops[order[i]];
+        bool repeats = !dst && random_below(seed, 20) == 0, backwards = random_below(seed, 20) == 0;
+        int64_t step = repeats ? 0 : backwards ? -stride : stride, reach = step * (loop->extent - 1);
+        *(dst ? &loop->dst_bits : &loop->src_bits) = step;
+        *(reach < 0 ? &low : &high) += reach;
+        stride *= loop->extent;
+        uint32_t gap = random_below(seed, 8);
+        if (gap == 0)
+            stride += (int64_t)width * (1 + random_below(seed, 9));
+        else if (gap == 1)
+            stride = (stride + 511) / 512 * 512;
+    }
+    memory m = {.base_bits = GUARD_BYTES * 8 - low};
+    uint32_t offset = random_below(seed, 4);
+    m.base_bits += offset == 0 ? (int64_t)width * random_below(seed, 64)
+                               : 64 * 8 * offset; /* any element, or an aligned line */
+    if (offset > 0) m.base_bits = (m.base_bits + 511) / 512 * 512;
+    m.length = (m.base_bits + high + width + 7) / 8 + GUARD_BYTES;
+    uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, m.length + 64);
+    m.bytes = raw + (-(intptr_t)raw & 63);
+    for (int64_t i = 0; i < m.length; i++) m.bytes[i] = (uint8_t)random_below(seed, 256);
+    return m;
+}
+
+static int random_loops(uint64_t *seed, ts_plan_loop *loops) {
+    static const int regular[] = {2, 2, 4, 4, 8, 8, 16, 32, 64, 128};
+    int count = 1 + (int)random_below(seed, MAX_DIMS);
+    int64_t elements = 1;
+    for (int i = 0; i < count; i++) {
+        int extent =
+            random_below(seed, 3) ? regular[random_below(seed, 10)] : 1 + (int)random_below(seed, 70);
+        while (elements * extent > MAX_ELEMENTS && extent > 1) extent = (extent + 1) / 2;
+        if (extent < 2) extent = 2;
+        if (elements * extent > 2 * MAX_ELEMENTS) return i;
+        loops[i] = (ts_plan_loop){.extent = extent};
+        elements *= extent;
+    }
+    return count;
+}
+
+static void random_boxes(void **state) {
+    (void)state;
+    uint64_t seed = first_seed();
+    ts_arena *arena = ts_arena_new();
+    for (int n = 0; n < BOXES; n++) {
+        ts_arena_reset(arena);
+        uint64_t box_seed = seed;
+        const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
+        ts_plan_box box = {0};
+        box.loop_count = random_loops(&seed, box.loops);
+        memory src = place(&seed, arena, box.loop_count, box.loops, pair->from_bits, false);
+        memory dst = place(&seed, arena, box.loop_count, box.loops, pair->to_bits, true);
+        box.src_bits = src.base_bits;
+        box.dst_bits = dst.base_bits;
+        uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, dst.length);
+        memcpy(want, dst.bytes, (size_t)dst.length);
+        ts_mover m = {.src = {pair->from, pair->from_bits, src.bytes},
+                      .dst = {pair->to, pair->to_bits, want},
+                      .same = pair->from == pair->to && pair->from_bits == pair->to_bits};
+        ts_move_elements(&m, &box);
+        for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {
+            m.kernels = ts_kernels_get(version / 2);
+            m.streams = version % 2;
+            if (!m.kernels || (m.streams && !m.kernels->stream_runs)) continue;
+            uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, dst.length + 64);
+            m.dst.bytes = raw + (-(intptr_t)raw & 63);
+            memcpy(m.dst.bytes, dst.bytes, (size_t)dst.length);
+            ts_move_box(&m, &box);
+            if (memcmp(m.dst.bytes, want, (size_t)dst.length) == 0) continue;
+            fail_msg("TS_SEED=%llu: %s%s moves box %d (types %d) otherwise", (unsigned long long)box_seed,
+                     ts_kernels_name(version / 2), m.streams ? ", streaming," : "", n, (int)(pair - pairs));
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* ---- Layouts ---- */
+
+/* %R and %C become sizes. */
+static const char *const layouts[][2] = {
+    {"f32[R,C]{1,0}", "f32[R,C]{1,0:T(8,128)}"},
+    {"f32[R,C]{1,0:T(8,128)}", "f32[R,C]{1,0}"},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{1,0}"},
+    {"bf16[R,C]{1,0:T(8,128)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{0,1:T(8,128)(2,1)}"},
+    {"s8[R,C]{1,0}", "s8[R,C]{1,0:T(8,128)(4,1)}"},
+    {"s8[R,C]{1,0:T(8,128)(4,1)}", "s8[R,C]{1,0}"},
+    {"s8[R,C]{1,0:T(8,128)(4,1)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"f32[R,C]{1,0}", "f32[R,C]{0,1}"},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{0,1}"},
+    {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
+    {"f32[R,C]{1,0}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "f32[R,C]{1,0}"},
+    {"f32[R,C]{1,0}", "s4[R,C]{0,1:T(8,128)(8,1)E(4)}"},
+    {"s4[R,C]{1,0:E(4)}", "s4[R,C]{1,0:T(8,128)(8,1)E(4)}"},
+    {"s4[R,C]{1,0:T(8,128)(8,1)E(4)}", "s4[R,C]{1,0:E(4)}"},
+    {"s4[R,C]{1,0:T(8,128)(8,1)E(4)}", "bf16[R,C]{1,0:T(8,128)(2,1)}"},
+    {"pred[R,C]{1,0}", "pred[R,C]{1,0:T(32,128)(32,1)E(1)}"},
+    {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0}"},
+    {"pred[R,C]{1,0:T(32,128)(32,1)E(1)}", "pred[R,C]{1,0:E(1)}"},
+    {"f32[3,R,5,C]{1,3,2,0}", "f32[3,R,5,C]{3,2,1,0}"},
+    {"f32[R,C]{1,0}", "f8e4m3fn[R,C]{1,0:T(32,128)(4,1)}"},
+    {"f8e5m2[R,C]{1,0:T(8,128)(4,1)}", "f16[R,C]{0,1:T(8,128)(2,1)}"},
+    {"s32[R,C]{1,0:T(8,128)}", "f32[R,C]{0,1}"},
+    {"s4[R,C]{1,0:E(4)}", "f32[R,C]{1,0:T(8,128)}"},
+    {"f32[R,C]{1,0}", "f32[R,C]{1,0:T(8,128)(*,3)}"}, /* these gather */
+    {"s4[R,C]{1,0:T(8,128)(*,3)E(4)}", "bf16[R,C]{1,0}"},
+    {"f16[R,C]{1,0:T(8,128)}", "s4[R,C]{1,0:T(8,128)(*,5)E(4)}"},
+    {"s4[R,C]{1,0:E(4)}", "s4[R,C]{1,0:T(8,128)(*,5)E(4)}"},
+    {"f32[R,C]{0,1}", "f32[R,C] lambda i, j: [i, j^(i&31)]"},
+    {"s32[R,C]{1,0}", "f8e5m2[R,C] lambda i, j: [i, (j*3+i)%1024]"},
+    {"f32[R,C]{1,0:T(*,8,128)}", "f32[R,C]{0,1:T(15,13)(2,2)}"},
+};
+
+static void with_sizes(const char *pattern, int64_t rows, int64_t columns, char *out, size_t size) {
+    size_t used = 0;
+    for (const char *p = pattern; *p && used + 24 < size; p++) {
+        if (*p == 'R' || *p == 'C')
+            used += (size_t)snprintf(out + used, 24, "%d", (int)(*p == 'R' ? rows : columns));
+        else
+            out[used++] = *p;
+    }
+    out[used] = '\0';
+}
+
+static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
+    char text[128];
+    with_sizes(pattern, rows, columns, text, sizeof text);
+    ts_source source = {"shape", text, strlen(text)};
+    return ts_shape_parse(NULL, arena, &source);
+}
+
+static ts_space *wrap(ts_arena *arena, const ts_shape *shape, uint64_t *seed) {
+    int64_t length = shape->storage_bytes + 2 * GUARD_BYTES;
+    uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64), *bytes = raw + (-(intptr_t)raw & 63);
+    for (int64_t i = 0; i < length; i++) bytes[i] = seed ? (uint8_t)random_below(seed, 256) : 0x55;
+    return ts_space_wrap(arena, "test", bytes, length);
+}
+
+static uint8_t *bytes_in(ts_space *space) { return ts_space_touch(space, 0, space->capacity_bytes); }
+
+static void move_every_way(const char *const *pair, int64_t rows, int64_t columns, uint64_t *seed) {
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *from = parse(arena, pair[0], rows, columns), *to = parse(arena, pair[1], rows, columns);
+    assert_true(from && to);
+    int64_t skew = random_below(seed, 2) ? 0 : 1 + random_below(seed, 60);
+    ts_plan_side a = {from, NULL, NULL, GUARD_BYTES * 8 + skew * 8}, b = {to, NULL, NULL, GUARD_BYTES * 8};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
+    assert_non_null(plan);
+    ts_space *src = wrap(arena, from, seed), *want = wrap(arena, to, NULL);
+    assert_true(ts_dma_move_with(NULL, plan, src, want, &(ts_move_options){.threads = 1}));
+    for (int version = 0; version < 4 * TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {ts_kernels_get(version / 4),
+                                   version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
+                                   version & 2 ? 3 : 1};
+        ts_space *dst = wrap(arena, to, NULL);
+        ts_mover m;
+        if (!options.kernels) continue;
+        ts_mover_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
+        ts_move_plan(&m, plan, options.threads);
+        if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
+        fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1], (int)rows,
+                 (int)columns, (int)skew, ts_kernels_name(version / 4),
+                 version & 1 ? "streaming" : "in the cache", options.threads);
+    }
+    ts_arena_free(arena);
+}
+
+static void random_shapes(void **state) {
+    (void)state;
+    uint64_t seed = first_seed();
+    for (int n = 0; n < SHAPES; n++) {
+        int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
+        move_every_way(layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])], rows, columns, &seed);
+    }
+}
+
+/* Of more runs than are carried at once, runs that many blocks continue, and boxes in bands. */
+static void wide_shapes(void **state) {
+    static const char *const wide[][2] = {
+        {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
+        {"bf16[C,R]{1,0}", "bf16[C,R]{0,1}"},
+        {"f32[R,C]{1,0:T(8,128)}", "f32[R,C]{0,1}"},
+        {"u8[5,R,C]{2,1,0}", "u8[5,R,C]{0,1,2}"},
+        {"s8[R,33,C]{2,0,1}", "s8[R,33,C]{1,0,2}"},
+        {"f32[R,C]{1,0}", "bf16[R,C]{0,1}"},
+        {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{1,0}"},
+        {"bf16[R,C]{1,0:T(8,128)(2,1)}", "f32[R,C]{1,0}"},
+        {"f16[R,C]{0,1}", "f16[R,C]{0,1:T(16,128)(2,1)}"},
+        {"f32[C,R]{0,1:T(8,128)}", "f32[C,R]{0,1:T(2,128)}"},
+        {"f32[9,C,12]{2,1,0}", "f32[9,C,12]{1,2,0:T(8,128)}"},
+        {"s32[9,R,30,3]{2,1,3,0}", "s32[9,R,30,3]{3,1,2,0}"},
+    };
+    uint64_t seed = first_seed();
+    (void)state;
+    for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++) {
+        move_every_way(wide[n], 270 + random_below(&seed, 40), 2100 + random_below(&seed, 300), &seed);
+    }
+}
+
+static int threads_of(const char *from, const char *to, int64_t rows, int64_t columns) {
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *a = parse(arena, from, rows, columns), *b = parse(arena, to, rows, columns);
+    ts_plan_side src = {a, NULL, NULL, 0}, dst = {b, NULL, NULL, 0};
+    int threads = ts_move_threads(ts_plan_new(NULL, arena, &src, &dst, 2, a->layout->dims), 8);
+    ts_arena_free(arena);
+    return threads;
+}
+
+/* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
+static void threads_that_pay(void **state) {
+    static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
+                      odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
+    (void)state;
+    assert_int_equal(threads_of(row, column, 1, 1), 1);
+    assert_int_equal(threads_of(row, column, 128, 128), 1);
+    assert_int_equal(threads_of(row, column, 512, 1023), 1);
+    assert_int_equal(threads_of(row, column, 512, 1024), 2);
+    assert_int_equal(threads_of(row, column, 1024, 1024), 4);
+    assert_int_equal(threads_of(row, column, 2048, 2048), 8);
+    assert_int_equal(threads_of(row, odd, 128, 255), 1);
+    assert_int_equal(threads_of(row, odd, 128, 256), 2);
+}
+
+/* ---- Values ---- */
+
+static const ts_dtype types[] = {
+    TS_DTYPE_F32,           TS_DTYPE_BF16,     TS_DTYPE_F16,    TS_DTYPE_F8E4M3FN,   TS_DTYPE_F8E5M2,
+    TS_DTYPE_F8E4M3B11FNUZ, TS_DTYPE_F8E4M3,   TS_DTYPE_F8E3M4, TS_DTYPE_F8E5M2FNUZ, TS_DTYPE_F8E4M3FNUZ,
+    TS_DTYPE_F8E8M0FNU,     TS_DTYPE_F4E2M1FN, TS_DTYPE_S8,     TS_DTYPE_U8,         TS_DTYPE_F6E2M3FN,
+    TS_DTYPE_F6E3M2FN,      TS_DTYPE_S4,       TS_DTYPE_U4,     TS_DTYPE_S1,         TS_DTYPE_U2,
+    TS_DTYPE_S16,           TS_DTYPE_U16,      TS_DTYPE_S32,    TS_DTYPE_U32,        TS_DTYPE_PRED,
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static int bytes_of(ts_dtype type) { return ts_dtype_get(type)->stored_bits / 8; }
+
+/* Moves an array of one dim by every version. */
+static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, uint8_t *values, int64_t count) {
+    const ts_shape *a = ts_shape_row_major(NULL, arena, from, 1, &count),
+                   *b = ts_shape_row_major(NULL, arena, to, 1, &count);
+    ts_plan_side src = {a, NULL, NULL, 0}, dst = {b, NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 1, &count);
+    int64_t length = count * bytes_of(to);
+    uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, values + i * bytes_of(from), (size_t)bytes_of(from));
+        bits = ts_element_convert(from, bits, to);
+        memcpy(want + i * bytes_of(to), &bits, (size_t)bytes_of(to));
+    }
+    ts_space *in = ts_space_wrap(arena, "in", values, count * bytes_of(from));
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {.kernels = ts_kernels_get(version)};
+        ts_space *out = ts_space_wrap(arena, "out", TS_NEW_ARRAY(arena, uint8_t, length), length);
+        if (!options.kernels) continue;
+        assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
+        for (int64_t i = 0; i < length; i++) {
+            if (bytes_in(out)[i] == want[i]) continue;
+            uint64_t bits = 0, got = 0, right = 0;
+            i = i / bytes_of(to);
+            memcpy(&bits, values + i * bytes_of(from), (size_t)bytes_of(from));
+            memcpy(&got, bytes_in(out) + i * bytes_of(to), (size_t)bytes_of(to));
+            memcpy(&right, want + i * bytes_of(to), (size_t)bytes_of(to));
+            fail_msg("%s: %s %llx becomes %s %llx, expected %llx", ts_kernels_name(version),
+                     ts_dtype_get(from)->name, (unsigned long long)bits, ts_dtype_get(to)->name,
+                     (unsigned long long)got, (unsigned long long)right);
+        }
+    }
+}
+
+/* All values of up to 16 bits, and the words that begin with each 16 bits and end at, before and behind the
+ * ties. */
+static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
+    static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0fff, 0x1000, 0x1001, 0x3000};
+    int64_t per_half = bytes == 4 ? TAILS : 1;
+    *count = bytes == 1 ? 256 : per_half << 16;
+    uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, *count * bytes);
+    for (int64_t i = 0; i < *count; i++) {
+        uint32_t word = bytes == 4 ? (uint32_t)(i / per_half) << 16 | tails[i % per_half] : (uint32_t)i;
+        memcpy(values + i * bytes, &word, (size_t)bytes);
+    }
+    return values;
+}
+
+static void every_conversion(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (int from = 0; from < TYPES; from++) {
+        for (int to = 0; to < TYPES; to++) {
+            int64_t count;
+            if (from == to) continue;
+            ts_arena_reset(arena);
+            uint8_t *values = every_value(arena, bytes_of(types[from]), &count);
+            convert_all(arena, types[from], types[to], values, count);
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* Words that become halves and take turns by rows. */
+static void every_pair(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    int64_t count;
+    uint8_t *values = every_value(arena, 4, &count);
+    const ts_shape *from = parse(arena, "f32[R,C]{1,0}", count / 1024, 1024),
+                   *to = parse(arena, "bf16[R,C]{1,0:T(8,128)(2,1)}", count / 1024, 1024);
+    ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, GUARD_BYTES * 8};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, from->layout->dims);
+    ts_space *in = ts_space_wrap(arena, "in", values, count * 4), *want = wrap(arena, to, NULL);
+    assert_true(ts_dma_move_with(NULL, plan, in, want, &(ts_move_options){.threads = 1}));
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        ts_move_options options = {.kernels = ts_kernels_get(version)};
+        ts_space *out = wrap(arena, to, NULL);
+        if (!options.kernels) continue;
+        assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
+        assert_memory_equal(bytes_in(out), bytes_in(want), (size_t)want->capacity_bytes);
+    }
+    ts_arena_free(arena);
+}
+
+/* ---- Which kernel is for what ---- */
+
+static const struct {
+    int line_bytes, unit, count;
+    int src[6], dst[6]; /* names of the digits */
+    int stages, granules;
+    bool orders, swaps, orders_again;
+} networks[] = {
+    {64, 1, 5, {1, 2, 3, 4, 5}, {9, 1, 2, 3, 4}, 1, 2, false, false, false}, /* pairs of 16 bits */
+    {64, 1, 5, {9, 1, 2, 3, 4}, {1, 2, 3, 4, 5}, 1, 32, true, false, false}, /* and back */
+    {32, 1, 4, {1, 2, 3, 4}, {9, 1, 2, 3}, 1, 2, false, true, false},
+    {32, 1, 4, {9, 1, 2, 3}, {1, 2, 3, 4}, 1, 16, true, true, false},
+    {64, 0, 6, {1, 2, 3, 4, 5, 6}, {8, 9, 1, 2, 3, 4}, 2, 3, false, false, false}, /* fours of 8 bits */
+    {64, 2, 4, {1, 2, 3, 4}, {6, 7, 8, 9}, 4, 60, false, false, false}, /* a transpose of 32 bits */
+    {32, 2, 3, {1, 2, 3}, {7, 8, 9}, 3, 28, false, false, false},
+    {32, 1, 4, {4, 1, 2, 3}, {3, 4, 1, 2}, 0, 0, false, true, true}, /* bytes change places only */
+    {32, 1, 4, {1, 2, 3, 4}, {4, 3, 2, 1}, 0, 0, true, true, true},
+    {16, 3, 1, {1}, {1}, 0, 0, false, false, false}, /* nothing changes */
+};
+
+static void networks_of_digits(void **state) {
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
+        ts_tile tile;
+        ts_digit src[6] = {{0}}, dst[6] = {{0}}, enters[6], leaves[6];
+        for (int i = 0; i < networks[n].count; i++) {
+            src[i].loop = networks[n].src[i];
+            dst[i].loop = networks[n].dst[i];
+        }
+        ts_network_make(&tile, networks[n].line_bytes, networks[n].unit, networks[n].count, src, dst, enters,
+                        leaves);
+        assert_int_equal(tile.stages, networks[n].stages);
+        assert_int_equal(tile.granules, networks[n].granules);
+        assert_int_equal(tile.orders, networks[n].orders);
+        assert_int_equal(tile.swaps, networks[n].swaps);
+        assert_int_equal(tile.orders_again, networks[n].orders_again);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_of_digits), cmocka_unit_test(every_conversion),
+        cmocka_unit_test(every_pair),         cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_shapes),      cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(wide_shapes),
+    };
+    return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
+}

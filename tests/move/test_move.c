@@ -1,0 +1,212 @@
+/* Moving bytes: there and back over random layouts, every bit of the destination against enumeration. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/random_layout.h"
+#include "tilesim/move/move.h"
+#include "tilesim/layout/convert.h"
+
+enum { RANDOM_PAIRS = 3000 };
+
+/* One bit at a time, so that nothing is shared with the code under test. */
+static uint64_t bits_at(const uint8_t *bytes, int64_t bit, int width) {
+    uint64_t value = 0;
+    for (int i = 0; i < width; i++) {
+        if (bytes[(bit + i) / 8] & (1 << ((bit + i) % 8))) value |= UINT64_C(1) << i;
+    }
+    return value;
+}
+
+static void set_bits(uint8_t *bytes, int64_t bit, int width, uint64_t value) {
+    for (int i = 0; i < width; i++) {
+        int mask = 1 << ((bit + i) % 8);
+        bytes[(bit + i) / 8] = (uint8_t)((bytes[(bit + i) / 8] & ~mask) | (value >> i & 1 ? mask : 0));
+    }
+}
+
+typedef struct {
+    ts_dtype from, to;
+    int from_bits, to_bits;
+} type_pair;
+
+static const type_pair pairs[] = {
+    {TS_DTYPE_F32, TS_DTYPE_F32, 32, 32},     {TS_DTYPE_BF16, TS_DTYPE_BF16, 16, 16},
+    {TS_DTYPE_S8, TS_DTYPE_S8, 8, 8},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 4},
+    {TS_DTYPE_S4, TS_DTYPE_S4, 8, 4},         {TS_DTYPE_S4, TS_DTYPE_S4, 4, 8},
+    {TS_DTYPE_PRED, TS_DTYPE_PRED, 8, 1},     {TS_DTYPE_PRED, TS_DTYPE_PRED, 1, 8},
+    {TS_DTYPE_U2, TS_DTYPE_U2, 2, 2},         {TS_DTYPE_F32, TS_DTYPE_BF16, 32, 16},
+    {TS_DTYPE_BF16, TS_DTYPE_F32, 16, 32},    {TS_DTYPE_S32, TS_DTYPE_S4, 32, 4},
+    {TS_DTYPE_C128, TS_DTYPE_C128, 128, 128}, {TS_DTYPE_F64, TS_DTYPE_F64, 64, 64},
+};
+
+typedef struct {
+    ts_shape shape;
+    uint8_t *bytes;
+    int64_t length;
+    ts_space *space;
+    ts_plan_side side;
+} end;
+
+static end make_end(uint64_t *seed, ts_arena *arena, ts_dtype dtype, int bits, int rank,
+                    const int64_t *sizes) {
+    int64_t dims[4], *begin = TS_NEW_ARRAY(arena, int64_t, 4);
+    for (int i = 0; i < rank; i++) {
+        begin[i] = random_below(seed, 3) ? 0 : random_below(seed, 3);
+        dims[i] = sizes[i] + begin[i] + (random_below(seed, 3) ? 0 : random_below(seed, 3));
+    }
+    end e = {.shape = {.dtype = dtype, .element_bits = bits}};
+    e.shape.layout = random_layout(seed, arena, rank, dims);
+    e.length = (ts_layout_padded_count(e.shape.layout) * bits + 7) / 8 + 16;
+    e.bytes = TS_NEW_ARRAY(arena, uint8_t, e.length);
+    for (int64_t i = 0; i < e.length; i++) e.bytes[i] = (uint8_t)random_below(seed, 256);
+    e.space = ts_space_wrap(arena, "test", e.bytes, e.length);
+    e.side = (ts_plan_side){NULL, begin, NULL, 64};
+    return e;
+}
+
+static int64_t bit_of(const end *e, int rank, const int64_t *index) {
+    int64_t at[4] = {0}, offset;
+    for (int i = 0; i < rank; i++) at[i] = index[i] + e->side.begin[i];
+    ts_layout_forward(e->shape.layout, at, &offset);
+    return 64 + offset * e->shape.element_bits;
+}
+
+static uint64_t expected_value(const end *src, const end *dst, uint64_t value) {
+    if (src->shape.dtype == TS_DTYPE_PRED && src->shape.element_bits != dst->shape.element_bits)
+        return value != 0;
+    if (src->shape.dtype == dst->shape.dtype && src->shape.element_bits == dst->shape.element_bits)
+        return value;
+    return ts_element_convert(src->shape.dtype, value, dst->shape.dtype);
+}
+
+/* What the destination must be: its old bits, with each element put where it belongs. */
+static uint8_t *enumerate(ts_arena *arena, const end *src, const end *dst, int rank, const int64_t *sizes) {
+    uint8_t *out = ts_arena_grow(arena, dst->bytes, (size_t)dst->length, (size_t)dst->length, 1);
+    int64_t index[4] = {0};
+    do {
+        int64_t from = bit_of(src, rank, index), to = bit_of(dst, rank, index);
+        for (int done = 0; done < src->shape.element_bits; done += 64) {
+            int width = src->shape.element_bits < 64 ? src->shape.element_bits : 64;
+            int out_width = dst->shape.element_bits < 64 ? dst->shape.element_bits : 64;
+            set_bits(out, to + done, out_width,
+                     expected_value(src, dst, bits_at(src->bytes, from + done, width)));
+        }
+    } while (next_index(rank, sizes, index));
+    return out;
+}
+
+static void move(ts_arena *arena, end *src, end *dst, int rank, const int64_t *sizes) {
+    ts_error err = {0};
+    src->side.shape = &src->shape;
+    dst->side.shape = &dst->shape;
+    const ts_plan *plan = ts_plan_new(&err, arena, &src->side, &dst->side, rank, sizes);
+    assert_non_null(plan);
+    uint8_t *expected = enumerate(arena, src, dst, rank, sizes);
+    assert_true(ts_dma_move(&err, plan, src->space, dst->space));
+    if (plan->moved_elements == plan->elements) {
+        assert_memory_equal(dst->bytes, expected, (size_t)dst->length);
+        return;
+    }
+    /* padding travels: what is an element must be right, and nothing outside the layout may change */
+    assert_memory_equal(dst->bytes, expected, 8);
+    assert_memory_equal(dst->bytes + dst->length - 8, expected + dst->length - 8, 8);
+    int64_t index[4] = {0};
+    do {
+        int64_t bit = bit_of(dst, rank, index);
+        int width = dst->shape.element_bits < 64 ? dst->shape.element_bits : 64;
+        assert_true(bits_at(dst->bytes, bit, width) == bits_at(expected, bit, width));
+    } while (next_index(rank, sizes, index));
+}
+
+static void there_and_back(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 2024;
+    for (int n = 0; n < RANDOM_PAIRS; n++) {
+        ts_arena_reset(arena);
+        const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
+        int rank = (int)random_below(&seed, 5);
+        int64_t sizes[4], index[4] = {0};
+        for (int i = 0; i < rank; i++) sizes[i] = 1 + random_below(&seed, 8);
+        end a = make_end(&seed, arena, pair->from, pair->from_bits, rank, sizes);
+        end b = make_end(&seed, arena, pair->to, pair->to_bits, rank, sizes);
+        end c = make_end(&seed, arena, pair->from, pair->from_bits, rank, sizes);
+        move(arena, &a, &b, rank, sizes);
+        move(arena, &b, &c, rank, sizes);
+        if (pair->from != pair->to || pair->from_bits != pair->to_bits) continue;
+        do {
+            int width = pair->from_bits < 64 ? pair->from_bits : 64;
+            assert_true(bits_at(a.bytes, bit_of(&a, rank, index), width) ==
+                        bits_at(c.bytes, bit_of(&c, rank, index), width));
+        } while (next_index(rank, sizes, index));
+    }
+    ts_arena_free(arena);
+}
+
+static void poison_goes_with_the_elements(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[1] = {100};
+    const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
+    ts_space *a = ts_space_new(arena, "a", 1 << 20), *b = ts_space_new(arena, "b", 1 << 20);
+    ts_space_track(a, arena);
+    ts_space_track(b, arena);
+    ts_space_mark(a, 0, 100 * 32, true);
+    ts_space_mark(a, 40 * 32 + 5, 1, false);
+    ts_plan_side src = {shape, NULL, NULL, 0}, dst = {shape, NULL, NULL, 64 * 8};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
+    assert_true(ts_dma_move(&err, plan, a, b));
+    assert_int_equal(ts_space_find_poison(b, 64 * 8, 40 * 32), -1);
+    assert_int_equal(ts_space_find_poison(b, 64 * 8, 100 * 32), 64 * 8 + 40 * 32);
+    assert_int_equal(ts_space_find_poison(b, 64 * 8 + 41 * 32, 59 * 32), -1);
+    assert_int_equal(ts_space_find_poison(b, 64 * 8 + 41 * 32, 60 * 32), 64 * 8 + 100 * 32);
+    ts_space_free(a);
+    ts_space_free(b);
+    ts_arena_free(arena);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[1] = {64};
+    const ts_shape *f32 = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
+    const ts_shape *c64 = ts_shape_row_major(&err, arena, TS_DTYPE_C64, 1, dims);
+    ts_space *space = ts_space_new(arena, "VMEM", 1024);
+    const struct {
+        const ts_shape *src, *dst;
+        int64_t src_bits, dst_bits;
+        const char *message;
+    } rows[] = {
+        {f32, c64, 0, 2048, "there is no conversion from f32 to c64"},
+        {f32, f32, 0, 255 * 8, "the source (bytes 0 to 255) and the destination (255 to 510) overlap"},
+        {f32, f32, 0, 800 * 8, "the destination takes bytes 800 to 1055 of VMEM, which has 1024 bytes"},
+        {f32, f32, 800 * 8, 0, "the source takes bytes 800 to 1055 of VMEM, which has 1024 bytes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error_clear(&err);
+        ts_plan_side src = {rows[i].src, NULL, NULL, rows[i].src_bits},
+                     dst = {rows[i].dst, NULL, NULL, rows[i].dst_bits};
+        const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
+        assert_non_null(plan);
+        assert_false(ts_dma_move(&err, plan, space, space));
+        assert_string_equal(err.message, rows[i].message);
+    }
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(poison_goes_with_the_elements),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests_name("dma/move", tests, NULL, NULL);
+}

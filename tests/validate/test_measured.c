@@ -1,0 +1,186 @@
+/* Tables of measurements: rows, parameters, errors; the workloads that are recognised in them. */
+#include <string.h>
+
+#include "tests/support/test.h"
+#include "tilesim/base/file.h"
+#include "tilesim/base/text.h"
+#include "tilesim/validate/workload.h"
+
+static const char header[] = "id,chip,workload description,parameters,measured value,unit\n";
+
+static bool parse(ts_error *err, ts_arena *arena, const char *text, ts_measured *table) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"t.csv", text, strlen(text)};
+    return ts_measured_parse(err, arena, source, table);
+}
+
+static void rows_of_both_formats(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_measured t;
+    ts_error err = {0};
+    assert_true(parse(&err, arena,
+                      "id,unit,chip,workload description,parameters,measured value,source\r\n"
+                      "a,ms,v4,\"say \"\"x\"\", y\",\"n=1, m=2\",2.5,s\n\nb,us,v5e,,,1e3,\n",
+                      &t));
+    assert_int_equal(t.count, 2);
+    assert_string_equal(t.rows[0].workload, "say \"x\", y");
+    assert_string_equal(t.rows[0].parameters, "n=1, m=2");
+    assert_string_equal(t.rows[0].unit, "ms");
+    assert_true(t.rows[0].value == 2.5 && t.rows[1].value == 1000);
+    assert_int_equal(t.rows[1].line, 4);
+    assert_true(parse(&err, arena, "id\tgroup\tmeasured_us\tworkload\nx\tcopy-v4\t1.5\t{\"b\": 3}", &t));
+    assert_int_equal(t.count, 1);
+    assert_string_equal(t.rows[0].group, "copy-v4");
+    assert_string_equal(t.rows[0].unit, "us");
+    assert_string_equal(t.rows[0].parameters, "{\"b\": 3}");
+    /* as spreadsheets save it */
+    assert_true(parse(&err, arena,
+                      "\xef\xbb\xbf"
+                      "id,unit,chip,workload description,parameters,measured value,source\na,ms,v4,,,2,\n",
+                      &t));
+    assert_int_equal(t.count, 1);
+    ts_arena_free(arena);
+}
+
+static void errors(void **state) {
+    (void)state;
+    static const struct {
+        bool headed;
+        const char *text, *message;
+        int line, column;
+    } cases[] = {
+        {true, "a,v4,w,p,0,us\n", "found '0', expected a number above 0", 2, 10},
+        {true, "a,v4,w,p,1,us\nb,v4,w,p,nan,us\n", "found 'nan', expected a number above 0", 3, 10},
+        {true, "a,v4,w,p,1us,us\n", "found '1us', expected a number above 0", 2, 10},
+        {true, "a,v4,w,p,1\n", "found 5 fields, expected 6 as in the first line", 2, 10},
+        {true, "a,v4,w,p,1,us,x\n", "found 7 fields, expected 6 as in the first line", 2, 15},
+        {true, "a,v4,\"w,p,1,us\n", "a quoted field does not end, expected '\"'", 2, 6},
+        {true, "a,v4,\"w\"x,p,1,us\n", "found 'x' behind a quoted field, expected ','", 2, 9},
+        {true, ",v4,w,p,1,us\n", "a row without id", 2, 1},
+        {false, "id,chip,workload description,parameter,measured value,unit\n",
+         "there is no column 'parameters'; did you mean 'parameter'?", 1, 1},
+        {false, "id,chip,chip,workload description,parameters,measured value,unit\n",
+         "column 'chip' stands twice", 1, 9},
+        {false, "", "there is no column 'id'", 1, 1},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ts_text text;
+        ts_error err = {0};
+        ts_measured t;
+        ts_text_init(&text, arena);
+        ts_text_add(&text, "%s%s", cases[i].headed ? header : "", cases[i].text);
+        assert_false(parse(&err, arena, text.bytes, &t));
+        assert_string_equal(err.message, cases[i].message);
+        assert_int_equal(err.line, cases[i].line);
+        assert_int_equal(err.column, cases[i].column);
+    }
+    ts_arena_free(arena);
+}
+
+static void parameters(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *key;
+        int count;
+        double numbers[4];
+    } cases[] = {
+        {"M=N=K=1024 dtype=bf16", "M", 1, {1024}},
+        {"M=N=K=1024 dtype=bf16", "N", 1, {1024}},
+        {"M=1024*2 K=3", "M", 1, {2048}},
+        {"{\"blk\": [128, 256,512], \"n\": 8192}", "blk", 3, {128, 256, 512}},
+        {"{\"blk\": null, \"n\": 8192}", "blk", 0, {0}},
+        {"{\"b\": 8704.5}", "b", 1, {8704.5}},
+        {"bytes=12 shape=f16[512,1024]{1,0:T(8,128)(2,1)S(3)} 7 GB/s", "shape", 2, {512, 1024}},
+        {"shape=mul_(16, 16, 24) n=6144", "shape", 3, {16, 16, 24}},
+        {"shape=(128,)", "shape", 1, {128}},
+        {"out=((4096, 393216), dtype(float32)) std=0.03", "out", 2, {4096, 393216}},
+        {"out=((), dtype(float32))", "out", 0, {0}},
+        {"num_classes=4096 input_shape=(num_classes,)", "input_shape", 1, {4096}},
+        {"batch: 4, seq_len: 4096", "seq_len", 1, {4096}},
+        {"xM=3 M=4", "M", 1, {4}},
+        {"Mx=3", "M", 0, {0}},
+        {"size=8192 MB median", "size", 1, {8589934592.0}},
+        {"size=2MiB", "size", 1, {2097152}},
+        {"M=2K N=4 K=5", "M", 1, {2048}},
+        {"M=2K N=4 K=5", "N", 1, {4}},
+        {"M=2048x2048", "M", 0, {0}},
+        {"a=b b=a", "a", 0, {0}},
+        {"", "a", 0, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double numbers[4] = {0};
+        assert_int_equal(ts_measured_numbers(cases[i].text, cases[i].key, 4, numbers), cases[i].count);
+        for (int n = 0; n < cases[i].count; n++) assert_true(numbers[n] == cases[i].numbers[n]);
+    }
+    static const struct {
+        const char *text;
+        double number;
+    } scalars[] = {{"a=16,777,216 B", 16777216}, {"a=1,77", 1}, {"a=(16,777)", 16}, {"a=1,b=222", 1}};
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        double number = 0;
+        assert_int_equal(ts_measured_numbers(scalars[i].text, "a", 1, &number), 1);
+        assert_true(number == scalars[i].number);
+    }
+}
+
+static void read_table(ts_arena *arena, const char *path, ts_measured *table) {
+    ts_error err = {0};
+    ts_source *source = TS_NEW(arena, ts_source);
+    char *text;
+    assert_true(ts_file_read(&err, arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length));
+    source->name = path;
+    source->text = text;
+    assert_true(ts_measured_parse(&err, arena, source, table));
+}
+
+/* The words of a row and the figures that someone else took from them say the same. */
+static void words_and_figures_agree(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_measured words, figures;
+    int modelled = 0;
+    read_table(arena, "tests/data/tpu_measured.csv", &words);
+    read_table(arena, "tests/data/tpu_groups.tsv", &figures);
+    assert_int_equal(words.count, 336);
+    assert_int_equal(figures.count, 239);
+    for (int i = 0; i < figures.count; i++) {
+        ts_workload a = {0}, b = {0};
+        for (int j = 0; j < words.count; j++) {
+            if (strcmp(words.rows[j].id, figures.rows[i].id) == 0) ts_workload_read(&words.rows[j], &a);
+        }
+        ts_workload_read(&figures.rows[i], &b);
+        assert_ptr_equal(a.group, b.group);
+        assert_int_equal(a.kind, b.kind);
+        if (a.kind == TS_WORK_NONE) continue;
+        modelled++;
+        double difference = a.measured_us / b.measured_us - 1;
+        assert_true(difference < 1e-5 && difference > -1e-5);
+        assert_string_equal(a.machine, b.machine);
+        assert_int_equal(a.read_bytes, b.read_bytes);
+        assert_int_equal(a.written_bytes, b.written_bytes);
+        assert_int_equal(a.inputs, b.inputs);
+        assert_int_equal(a.rank, b.rank);
+        assert_memory_equal(a.dims, b.dims, (size_t)a.rank * sizeof *a.dims);
+        double flops[2] = {0};
+        for (int p = 0; p < TS_WORK_MAX_PRODUCTS; p++) {
+            flops[0] += (double)a.products[p].m * (double)a.products[p].n * (double)a.products[p].k;
+            flops[1] += (double)b.products[p].m * (double)b.products[p].n * (double)b.products[p].k;
+        }
+        assert_true(flops[0] == flops[1]);
+        assert_int_equal(a.random, b.random);
+    }
+    assert_int_equal(modelled, 175);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_both_formats),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(words_and_figures_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
