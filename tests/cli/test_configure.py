@@ -31,7 +31,8 @@ def upward_include():
 @test
 def unknown_layer():
     refused("sim/bas/a.c", "", "sim/bas/a.c:1: 'bas' is not a layer; the layers are: base probe config isa "
-            "layout machine memory dma core program chip host run study report cli")
+            "layout layout/notation machine memory dram move dma core program chip host run study audit choose validate "
+            "report cli")
     refused("sim/dma/a.c", '#include "tilesim/bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
 
