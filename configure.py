@@ -35,7 +35,7 @@ WARNINGS = (
     "-Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla "
     "-Wdouble-promotion -Wformat=2 -Wundef"
 )
-CFLAGS = f"-std=c11 -D_GNU_SOURCE {WARNINGS} -ffp-contract=off -Iinclude -I. $user_cflags"
+CFLAGS = f"-std=c11 -D_GNU_SOURCE {WARNINGS} -ffp-contract=off -Iinclude -Isim -I. $user_cflags"
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 # name: (compiler, flags for compiling and linking)
@@ -193,22 +193,27 @@ def provide(allowed):
 # ---------------------------------------------------------------------------------------------------------
 # The layers.
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"tilesim/([a-z_/]+)/')
+INCLUDE = re.compile(r'^\s*#\s*include\s*"(?:([a-z_/]+)/)?([a-z0-9_]+)[.]')
 
 
 def layer_faults():
-    """Includes that point upward, or to a layer that does not exist, as file:line: messages."""
+    """Includes that point upward, to a private header of another folder, or to a layer that does not exist."""
     faults = []
-    for path in sorted([*ROOT.glob("include/tilesim/**/*.[hdi]*"), *ROOT.glob("sim/**/*.[chdi]*")]):
-        own = path.parent.relative_to(ROOT).as_posix().removeprefix("include/tilesim/").removeprefix("sim/")
+    for path in sorted([*ROOT.glob("include/**/*.h"), *ROOT.glob("sim/**/*.[chdi]*")]):
         name = path.relative_to(ROOT).as_posix()
-        if own not in LAYERS:
+        public = name.startswith("include/")
+        own = path.parent.relative_to(ROOT).as_posix().removeprefix("sim/")
+        if not public and own not in LAYERS:
             faults.append(f"{name}:1: '{own}' is not a layer; the layers are: {' '.join(LAYERS)}")
             continue
+        below = ["tilesim"] if public else ["tilesim", *LAYERS[: LAYERS.index(own) + 1]]
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
-            if match and match[1] not in LAYERS[: LAYERS.index(own) + 1]:
-                faults.append(f"{name}:{number}: layer '{own}' must not include from '{match[1]}'")
+            if match and match[1] and match[1] not in below:
+                faults.append(f"{name}:{number}: " + ("a public header includes public ones only" if public else
+                                                      f"layer '{own}' must not include from '{match[1]}'"))
+            elif match and match[1] not in (None, own) and match[2].endswith("_private"):
+                faults.append(f"{name}:{number}: {match[2]}.h is private to sim/{match[1]}")
     return faults
 
 
@@ -272,7 +277,7 @@ rule run
 rule install
   command = p="$${{PREFIX-/usr/local}}" && d="$${{DESTDIR-}}$$p" && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
       && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a "$$d/lib/" $
-      && cp -R include/tilesim "$$d/include/" && v=$$(build/release/tilesim --version) $
+      && mkdir -p "$$d/include/tilesim" && (cd sim && cp --parents */*.h */*.def */*/*.h "$$d/include/tilesim") && v=$$(build/release/tilesim --version) $
       && sed "s|@PREFIX@|$$p|; s|@VERSION@|$${{v##* }}|" tilesim.pc.in > "$$d/lib/pkgconfig/tilesim.pc" $
       && echo "installed in $$d"
   pool = console
@@ -316,13 +321,13 @@ class Writer:
 EMBEDDED = "build/gen/embedded_configs.c"
 PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
-CARRIED = [(EMBEDDED, "configs", "tilesim/machine/embedded.h", "machine", ["*.yaml"]),
-           (PROGRAMS, "programs", "sim/program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
-           (MEASURED, "tests/data", "sim/validate/embedded.h", "table", ["tpu_measured.csv"])]
+CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
+           (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
+           (MEASURED, "tests/data", "validate/embedded.h", "table", ["tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 LIBS = "-lyaml -lcjson -lm -pthread"
 TEST_LIBS = f"-lcmocka {LIBS}"
-SOURCES = ["sim/**/*", "include/tilesim/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
+SOURCES = ["sim/**/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
 
 
@@ -394,8 +399,7 @@ def build_ninja(emulates=False):
                  folder=folder, header=header, what=what)
     out.edge("references", REFERENCES, ["tests/data/hbm_reference.csv", "tests/data/hbm_micro.csv", "|",
                                         "sim/validate/reference_table.py"])
-    headers = [out.edge("header", f"build/headers/{h.removeprefix('include/tilesim/')}.ok", [h])
-               for h in files("include/tilesim/**/*.h")]
+    headers = [out.edge("header", f"build/headers/{h}.ok", [h]) for h in files("include/**/*.h")]
     out.edge("phony", "headers", headers)
     tests, drivers, benches = [], [], []
     for variant in TESTED:

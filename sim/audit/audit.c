@@ -1,13 +1,13 @@
 /* The audit: HLO text in, tables of shapes, buffers, moves and computations. */
-#include "tilesim/audit/audit.h"
+#include "audit/audit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit_state.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
 
 enum { MOST_TEXT_BYTES = 64 << 20, ENTRY_SHAPES = 1 << 16, MOST_DEPTH = 64 };
 

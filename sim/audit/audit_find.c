@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "audit_state.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/study/transfer.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
+#include "study/transfer.h"
 
 enum { FINDINGS = 4096, BETTERS = 256 };
 

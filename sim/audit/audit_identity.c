@@ -1,9 +1,9 @@
 /* Does a reshape, or a transpose, move nothing? Both layouts are seen as maps of the same indices, those of
  * the dims that both shapes have in common, and composed: their plan then is the identity. */
 #include "audit_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/tpu_rule.h"
+#include "layout/notation/xla.h"
 
 enum { MOST_BOXES = 1 << 16 };
 

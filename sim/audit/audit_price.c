@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "audit_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum {
     LINE_ELEMENTS = 1024, /* of what is priced: f32[n]{0:T(1024)} */

@@ -1,9 +1,9 @@
 /* What the files of the audit share. */
-#ifndef SIM_STUDY_AUDIT_PRIVATE_H
-#define SIM_STUDY_AUDIT_PRIVATE_H
+#ifndef TILESIM_AUDIT_AUDIT_PRIVATE_H
+#define TILESIM_AUDIT_AUDIT_PRIVATE_H
 
-#include "tilesim/audit/audit.h"
-#include "tilesim/study/core_program.h"
+#include "audit/audit.h"
+#include "study/core_program.h"
 
 /* A table of texts, or of their hashes, to numbers; it grows up to a limit. */
 typedef struct {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "audit_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/tpu_rule.h"
+#include "layout/notation/xla.h"
 
 /* Which were priced by their plans: the largest, and at least one of each kind while there is room. */
 enum { LARGEST = 12 };

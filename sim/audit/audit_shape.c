@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "audit_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/tpu_rule.h"
+#include "layout/notation/xla.h"
 
 const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, size_t length) {
     ts_source source = {"shape", text, length};

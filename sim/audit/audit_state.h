@@ -1,6 +1,6 @@
 /* What an audit collects while text comes. */
-#ifndef SIM_STUDY_AUDIT_STATE_H
-#define SIM_STUDY_AUDIT_STATE_H
+#ifndef TILESIM_AUDIT_AUDIT_STATE_H
+#define TILESIM_AUDIT_AUDIT_STATE_H
 
 #include "audit_private.h"
 

@@ -1,5 +1,5 @@
 /* Arenas: chunks that fill up, are kept over a reset, and are freed together. */
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 #include <assert.h>
 #include <stdalign.h>

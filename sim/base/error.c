@@ -1,5 +1,5 @@
 /* Errors: filling them in, and the text a user sees. */
-#include "tilesim/base/error.h"
+#include "base/error.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Files: read whole; write to a temporary name, sync and rename. */
-#include "tilesim/base/file.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

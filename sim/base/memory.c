@@ -1,5 +1,5 @@
 /* Estimates of memory: the host's, and whether parts fit into it. */
-#include "tilesim/base/memory.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static int64_t least(int64_t a, int64_t b) { return b > 0 && b < a ? b : a; }
 

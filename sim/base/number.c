@@ -1,5 +1,5 @@
 /* Numbers: gcd and lcm, and the small float formats by integer arithmetic on their bits. */
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 #include <assert.h>
 

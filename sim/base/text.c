@@ -1,5 +1,5 @@
 /* Text: the growing buffer, the cursor, the nearest name. */
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>

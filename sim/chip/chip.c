@@ -1,5 +1,5 @@
 /* The chip's stepper. */
-#include "tilesim/chip/chip.h"
+#include "chip/chip.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 #include "left.h"
 #include "races.h"
-#include "tilesim/base/clock.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/plan.h"
-#include "tilesim/layout/shape.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "layout/plan.h"
+#include "layout/shape.h"
 #include "traffic.h"
 
 /* A core, and what it has for itself. */

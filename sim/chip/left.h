@@ -1,8 +1,8 @@
 /* Private to the chip: transfers under way, and semaphores that are not 0, when a program ends. */
-#ifndef SIM_CHIP_LEFT_H
-#define SIM_CHIP_LEFT_H
+#ifndef TILESIM_CHIP_LEFT_H
+#define TILESIM_CHIP_LEFT_H
 
-#include "tilesim/core/findings.h"
+#include "core/findings.h"
 
 /* What came to a semaphore, and what was taken from it. */
 typedef struct {

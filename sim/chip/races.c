@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { GRANULE_BYTES = 32, GRANULE_BITS = GRANULE_BYTES * 8, WORD = 64 };
 

@@ -1,11 +1,11 @@
 /* Private to the chip: transfers that the program has not waited for, and accesses that do not wait for them.
  */
-#ifndef SIM_CHIP_RACES_H
-#define SIM_CHIP_RACES_H
+#ifndef TILESIM_CHIP_RACES_H
+#define TILESIM_CHIP_RACES_H
 
 #include "left.h"
-#include "tilesim/layout/plan.h"
-#include "tilesim/memory/space.h"
+#include "layout/plan.h"
+#include "memory/space.h"
 
 typedef struct ts_races ts_races;
 typedef struct race_transfer race_transfer;

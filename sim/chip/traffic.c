@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/clock.h"
-#include "tilesim/base/number.h"
+#include "base/clock.h"
+#include "base/number.h"
 
 /* Transfers between two layouts whose plans differ in nothing but whole accesses of HBM. */
 typedef struct shape {

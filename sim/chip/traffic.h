@@ -10,10 +10,10 @@
  *
  * Left out: into which rows and banks the addresses fall (the first time stands for all), what the memory was
  * left with by the spell before, and the time since the last refresh beyond a 16th of the interval. */
-#ifndef SIM_CHIP_TRAFFIC_H
-#define SIM_CHIP_TRAFFIC_H
+#ifndef TILESIM_CHIP_TRAFFIC_H
+#define TILESIM_CHIP_TRAFFIC_H
 
-#include "tilesim/dma/price.h"
+#include "dma/price.h"
 
 enum { TRAFFIC_WALKED_BYTES = 128 << 20 };
 

@@ -1,5 +1,5 @@
 /* Choosing a layout: candidates in the order of their bounds, priced until no other can be the best. */
-#include "tilesim/choose/choose.h"
+#include "choose/choose.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/dma/price.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "dma/price.h"
+#include "layout/notation/tpu_rule.h"
+#include "layout/notation/xla.h"
 
 /* ---- Uses ---- */
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/chip/chip.h"
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/run/run.h"
+#include "base/number.h"
+#include "chip/chip.h"
+#include "layout/notation/xla.h"
+#include "run/run.h"
 
 enum { VREG_BYTES = 4096, SUBLANES = 8, ACCUMULATORS = 8 };
 

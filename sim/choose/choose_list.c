@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/tpu_rule.h"
+#include "layout/notation/xla.h"
 
 enum { MOST_TILES = 16, TALLEST = 512, ALL_ORDERS_RANK = 6, MOST_RANK = 32 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "tilesim/layout/notation/xla.h"
+#include "layout/notation/xla.h"
 
 enum { RIVALS = 4, RIVALS_OF_PROGRAM = 3 };
 

@@ -1,8 +1,8 @@
 /* What the files of the choice of layouts share. */
-#ifndef SIM_STUDY_CHOOSE_PRIVATE_H
-#define SIM_STUDY_CHOOSE_PRIVATE_H
+#ifndef TILESIM_CHOOSE_CHOOSE_PRIVATE_H
+#define TILESIM_CHOOSE_CHOOSE_PRIVATE_H
 
-#include "tilesim/choose/choose.h"
+#include "choose/choose.h"
 
 /* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and generation.
  */

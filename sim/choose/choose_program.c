@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "choose_private.h"
-#include "tilesim/base/number.h"
-#include "tilesim/run/run.h"
+#include "base/number.h"
+#include "run/run.h"
 
 #define LONGEST (INT64_C(1) << 60) /* cycles; what a run without a limit may take */
 enum { ALIGN_BYTES = 4096 };

@@ -6,9 +6,9 @@
 #include "commands.h"
 #include "options.h"
 #include "progress.h"
-#include "tilesim/base/file.h"
-#include "tilesim/layout/notation/tpu_rule.h"
-#include "tilesim/report/audit.h"
+#include "base/file.h"
+#include "layout/notation/tpu_rule.h"
+#include "report/audit.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},

@@ -3,7 +3,7 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/report/bench.h"
+#include "report/bench.h"
 
 static const cli_option options[] = {
     {"jobs", 'j', "N", "move, and copy, with so many threads, where they pay; 1 when not given"},

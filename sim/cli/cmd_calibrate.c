@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/calibration.h"
+#include "base/file.h"
+#include "report/calibration.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine to begin with; rows of other chips are left out"},

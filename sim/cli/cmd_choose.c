@@ -5,8 +5,8 @@
 #include "commands.h"
 #include "options.h"
 #include "progress.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/choose.h"
+#include "base/file.h"
+#include "report/choose.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},

@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/base/file.h"
-#include "tilesim/host/pack.h"
+#include "base/file.h"
+#include "host/pack.h"
 
 static const cli_option options[] = {
     {"to", '\0', "SHAPE", "OUT is the buffer of this shape, byte for byte"},

@@ -10,8 +10,8 @@
 #include "commands.h"
 #include "options.h"
 #include "run_request.h"
-#include "tilesim/report/debug.h"
-#include "tilesim/study/transfer.h"
+#include "report/debug.h"
+#include "study/transfer.h"
 
 enum { WORDS = 8, LINE_BYTES = 1000, BREAKPOINTS = 64, MOST_ELEMENTS = 1 << 20, NEXT_LINES = 200 };
 

@@ -3,10 +3,10 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/dma_matrix.h"
-#include "tilesim/report/transfer.h"
-#include "tilesim/report/transfer_mix.h"
+#include "base/file.h"
+#include "report/dma_matrix.h"
+#include "report/transfer.h"
+#include "report/transfer_mix.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},

@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/report/hbm.h"
+#include "report/hbm.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},

@@ -5,8 +5,8 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/layout.h"
+#include "base/file.h"
+#include "report/layout.h"
 
 static const cli_option options[] = {
     {"at", 0, "I,J,..", "where the element with this logical index is, step by step"},

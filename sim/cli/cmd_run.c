@@ -5,9 +5,9 @@
 #include "commands.h"
 #include "options.h"
 #include "run_request.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/debug.h"
-#include "tilesim/report/run.h"
+#include "base/file.h"
+#include "report/debug.h"
+#include "report/run.h"
 
 enum { TRACE_EVENTS = 200000 };
 

@@ -4,11 +4,11 @@
 
 #include "commands.h"
 #include "options.h"
-#include "tilesim/isa/print.h"
-#include "tilesim/report/functions.h"
-#include "tilesim/report/machine.h"
-#include "tilesim/report/program.h"
-#include "tilesim/run/run.h"
+#include "isa/print.h"
+#include "report/functions.h"
+#include "report/machine.h"
+#include "report/program.h"
+#include "run/run.h"
 
 static const cli_option options[] = {
     {"list", 0, NULL, "machine: the built-in machines, a line each"},

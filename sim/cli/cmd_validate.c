@@ -5,9 +5,9 @@
 #include "commands.h"
 #include "options.h"
 #include "progress.h"
-#include "tilesim/base/file.h"
-#include "tilesim/report/hbm_accuracy.h"
-#include "tilesim/report/validation.h"
+#include "base/file.h"
+#include "report/hbm_accuracy.h"
+#include "report/validation.h"
 
 static const cli_option options[] = {
     {"data", '\0', "FILE", "the measurements: CSV or TSV, as tests/data/tpu_measured.csv and tpu_groups.tsv"},

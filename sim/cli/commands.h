@@ -1,6 +1,6 @@
 /* The table of commands. Each has a file cmd_<name>.c with `int cmd_<name>(int argc, char **argv)`. */
-#ifndef SIM_CLI_COMMANDS_H
-#define SIM_CLI_COMMANDS_H
+#ifndef TILESIM_CLI_COMMANDS_H
+#define TILESIM_CLI_COMMANDS_H
 
 #define COMMAND(name, summary) int cmd_##name(int argc, char **argv);
 #include "commands.def"

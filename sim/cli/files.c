@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tilesim/base/file.h"
+#include "base/file.h"
 
 typedef struct {
     const cli_option *option; /* NULL: an operand */

@@ -1,6 +1,6 @@
 /* The files that a command line names. */
-#ifndef SIM_CLI_FILES_H
-#define SIM_CLI_FILES_H
+#ifndef TILESIM_CLI_FILES_H
+#define TILESIM_CLI_FILES_H
 
 #include "options.h"
 

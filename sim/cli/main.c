@@ -8,9 +8,9 @@
 #include "commands.h"
 #include "files.h"
 #include "output.h"
-#include "tilesim/base/arena.h"
-#include "tilesim/base/text.h"
-#include "tilesim/base/version.h"
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/version.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "tilesim/base/version.h"
+#include "base/version.h"
 
 enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
 

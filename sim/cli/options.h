@@ -1,15 +1,15 @@
 /* Command lines: a command states its options in one table, and gets them parsed, helped and complained
  * about. */
-#ifndef SIM_CLI_OPTIONS_H
-#define SIM_CLI_OPTIONS_H
+#ifndef TILESIM_CLI_OPTIONS_H
+#define TILESIM_CLI_OPTIONS_H
 
 #include "output.h"
-#include "tilesim/base/arena.h"
-#include "tilesim/base/error.h"
-#include "tilesim/base/memory.h"
-#include "tilesim/base/text.h"
-#include "tilesim/machine/machine.h"
-#include "tilesim/program/program.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "machine/machine.h"
+#include "program/program.h"
 
 typedef struct {
     const char *name;     /* without "--" */

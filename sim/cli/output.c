@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tilesim/base/version.h"
-#include "tilesim/report/error.h"
+#include "base/version.h"
+#include "report/error.h"
 
 enum { EXIT_IO = 1 };
 

@@ -1,9 +1,9 @@
 /* Standard output and standard error: the report, errors, and what became of them. */
-#ifndef SIM_CLI_OUTPUT_H
-#define SIM_CLI_OUTPUT_H
+#ifndef TILESIM_CLI_OUTPUT_H
+#define TILESIM_CLI_OUTPUT_H
 
-#include "tilesim/base/error.h"
-#include "tilesim/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 /* Before all else: a descriptor 0, 1 or 2 that is closed is opened so that its use fails, or the next file
  * would get its number and a report go into it. */

@@ -1,6 +1,6 @@
 /* A progress bar on stderr: only on a terminal, only for what takes longer than a second. */
-#ifndef SIM_CLI_PROGRESS_H
-#define SIM_CLI_PROGRESS_H
+#ifndef TILESIM_CLI_PROGRESS_H
+#define TILESIM_CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

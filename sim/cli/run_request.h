@@ -1,9 +1,9 @@
 /* What the commands that run a program share: their options, and the debugger's prompt. */
-#ifndef SIM_CLI_RUN_REQUEST_H
-#define SIM_CLI_RUN_REQUEST_H
+#ifndef TILESIM_CLI_RUN_REQUEST_H
+#define TILESIM_CLI_RUN_REQUEST_H
 
 #include "options.h"
-#include "tilesim/run/run.h"
+#include "run/run.h"
 
 /* Rows of an option table, first in both. */
 #define CLI_RUN_OPTIONS                                                                                      \

@@ -1,5 +1,5 @@
 /* Trees into structs, by the table of fields. */
-#include "tilesim/config/field.h"
+#include "config/field.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Files and their bases: where a tree comes from, and how trees lie on top of each other. */
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/config/tree.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "config/tree.h"
 
 typedef struct {
     ts_arena *arena;

@@ -1,5 +1,5 @@
 /* YAML to a tree: libyaml's events, with the byte offset and the comment of every node. */
-#include "tilesim/config/tree.h"
+#include "config/tree.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/clock.h"
+#include "base/clock.h"
 
 typedef struct {
     const char *text;

@@ -1,8 +1,8 @@
 /* One figure: its text, and the integer that is stored. */
-#ifndef SIM_CONFIG_VALUE_H
-#define SIM_CONFIG_VALUE_H
+#ifndef TILESIM_CONFIG_VALUE_H
+#define TILESIM_CONFIG_VALUE_H
 
-#include "tilesim/config/field.h"
+#include "config/field.h"
 
 /* `clock_khz` is that of CYCLES. False when the text is no such figure, or out of range. */
 bool ts_value_parse(const ts_field *field, const char *text, bool quoted, int64_t clock_khz, int64_t *value);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "state.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Units: those of the slots, then the ports of the matrix units, then those of the transposer ---- */
 

@@ -1,5 +1,5 @@
 /* The core's clock: when the next bundle can issue and why not sooner, and issuing it. */
-#include "tilesim/core/core.h"
+#include "core/core.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "state.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 #define ROW_VECTOR(id)      [TS_OP_##id] = core_run_vector,
 #define ROW_OWN(id)         [TS_OP_##id] = core_run_##id,
@@ -24,7 +24,7 @@
 #define ROW_MATRIX(id)      ROW_OWN(id)
 static core_function *const functions[TS_OP_COUNT] = {
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) ROW_##family(id)
-#include "tilesim/isa/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 typedef struct member member;

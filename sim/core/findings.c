@@ -1,5 +1,5 @@
 /* The list of findings. */
-#include "tilesim/core/findings.h"
+#include "core/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "state.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/dtype.h"
+#include "base/number.h"
+#include "layout/dtype.h"
 
 /* ---- Types of operands, and the instructions that have them ---- */
 

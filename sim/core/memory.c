@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "state.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { ROW_BYTES = TS_LANES * 4 };
 

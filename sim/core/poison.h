@@ -5,8 +5,8 @@
 #ifndef TILESIM_CORE_POISON_H
 #define TILESIM_CORE_POISON_H
 
-#include "tilesim/core/findings.h"
-#include "tilesim/isa/isa.h"
+#include "core/findings.h"
+#include "isa/isa.h"
 
 struct core_op;
 struct ts_core;

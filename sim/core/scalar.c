@@ -1,6 +1,6 @@
 /* Scalar arithmetic and control. */
 #include "state.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 #define UNUSED (void)err, (void)core
 

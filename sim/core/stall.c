@@ -1,11 +1,11 @@
 /* The names of the reasons for which a bundle does not issue. */
-#include "tilesim/core/core.h"
+#include "core/core.h"
 
 static const ts_named stalls[] = {
 #define LATENCY(name, text, meaning) {"wait_" text, "not ready: " meaning},
-#include "tilesim/isa/latencies.def"
+#include "isa/latencies.def"
 #define LATENCY(name, text, meaning) {"busy_" text, "unit busy: " meaning},
-#include "tilesim/isa/latencies.def"
+#include "isa/latencies.def"
     {"semaphore_low", "waiting for a DMA, or another semaphore"},
     {"vmem_port", "VMEM port busy: a DMA"},
     {"vmem_bank", "VMEM bank busy: rows of one strided access"},

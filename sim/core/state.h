@@ -2,7 +2,7 @@
 #ifndef TILESIM_CORE_STATE_H
 #define TILESIM_CORE_STATE_H
 
-#include "tilesim/core/core.h"
+#include "core/core.h"
 #include "poison.h"
 #include "vector.h"
 
@@ -204,7 +204,7 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_TRANSPOSE(id)                                          CORE_FUNCTION(id);
 #define DECLARE_MATRIX(id)                                             CORE_FUNCTION(id);
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) DECLARE_##family(id)
-#include "tilesim/isa/opcodes.def"
+#include "isa/opcodes.def"
 
 /* unknown.c: time only. What the op has to do with scalars; its work on vectors is taken away. */
 void core_taint_new(ts_arena *arena, ts_core *core, const ts_register_use *use, core_op *op);

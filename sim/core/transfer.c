@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "state.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static bool find(ts_error *err, const ts_core *core, const core_op *op, const ts_semaphore_operand *operand,
                  int *semaphore) {

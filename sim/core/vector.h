@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tilesim/isa/isa.h"
+#include "isa/isa.h"
 
 /* d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the vector and mask sources in the
  * order of the operands, n the scalar source. d may be one of the sources; they never overlap in part. */

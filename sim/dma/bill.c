@@ -1,18 +1,18 @@
 /* Where the time of a transfer goes: what the engine and the HBM measured, as parts that add up. */
-#include "bill.h"
+#include "bill_private.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/clock.h"
-#include "tilesim/base/number.h"
-#include "tilesim/dma/bill.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "dma/bill.h"
 
 static const struct {
     const char *key, *label;
 } parts[TS_DMA_PART_COUNT] = {
 #define PART(id, key, label, meaning) {key, label},
-#include "tilesim/dma/bill_parts.def"
+#include "dma/bill_parts.def"
 #undef PART
 };
 

@@ -1,23 +1,54 @@
-/* Splitting the time of a priced transfer. Private to the layer. */
-#ifndef SIM_DMA_BILL_H
-#define SIM_DMA_BILL_H
+/* The bill of one transfer: where its time goes, and how long its runs are. */
+#ifndef TILESIM_DMA_BILL_H
+#define TILESIM_DMA_BILL_H
 
-#include "tilesim/dma/price.h"
+#include "layout/plan.h"
 
-/* Core cycles that all channels together need for so many bytes at their peak. */
-int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
+typedef enum {
+#define PART(id, key, label, meaning) TS_DMA_PART_##id,
+#include "dma/bill_parts.def"
+#undef PART
+    TS_DMA_PART_COUNT,
+} ts_dma_part;
 
-/* Sets cost->parts, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
- * out of what is left:
- *
- * - fixed: issue, further descriptors, completion;
- * - what a copy of the moved bytes needs at least: the HBM's pins at their peak or the engine at its copy
- * rate, whichever is slower; split into useful, padding and waste by bytes, the last hidden by an engine
- * that takes longer than the pins;
- * - reordering: what the engine needs for this kind at its rate beyond that; conflicts: what partitions add
- * to it;
- * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.
- * Waits for requests that the engine or the fixed cost explains do not count. */
-void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
+/* What limits a transfer. */
+typedef enum {
+    TS_DMA_LIMIT_BANDWIDTH, /* of the HBM; the next five in the order of the parts */
+    TS_DMA_LIMIT_PADDING,
+    TS_DMA_LIMIT_WASTE,
+    TS_DMA_LIMIT_ROWS,
+    TS_DMA_LIMIT_CONFLICTS,
+    TS_DMA_LIMIT_REFRESH,
+    TS_DMA_LIMIT_ENGINE, /* its rate for the kind */
+    TS_DMA_LIMIT_READS,  /* of the HBM */
+    TS_DMA_LIMIT_PARTITIONS,
+    TS_DMA_LIMIT_DESCRIPTORS,
+    TS_DMA_LIMIT_FIXED,
+    TS_DMA_LIMIT_CORE, /* of a core program */
+    TS_DMA_LIMIT_COUNT,
+} ts_dma_limit;
+
+const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
+const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
+/* The largest: what limits the transfer. */
+ts_dma_part ts_dma_largest_part(const int64_t cycles[TS_DMA_PART_COUNT]);
+
+/* Runs of one side by length: class i has 2^i bits or more, and fewer than twice that. */
+enum { TS_DMA_RUN_CLASSES = 63 };
+typedef struct {
+    int64_t count[TS_DMA_RUN_CLASSES];
+    int64_t shortest_bits[TS_DMA_RUN_CLASSES], longest_bits[TS_DMA_RUN_CLASSES]; /* of those in the class */
+    int64_t total;
+} ts_dma_runs;
+
+typedef enum {
+    TS_DMA_RUNS_BOTH, /* consecutive at both ends, element after element: what moves in one piece; bits of the
+                         source */
+    TS_DMA_RUNS_SRC,  /* consecutive in the source alone, in the order of its addresses */
+    TS_DMA_RUNS_DST,
+} ts_dma_runs_of;
+
+/* The runs that the boxes of the plan touch. Runs of two boxes are two, even if they touch. */
+void ts_dma_count_runs(const ts_plan *plan, ts_dma_runs_of which, ts_dma_runs *runs);
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "steady.h"
-#include "tilesim/base/clock.h"
-#include "tilesim/base/number.h"
-#include "tilesim/dma/dma.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "dma/dma.h"
 
 typedef struct transfer {
     struct transfer *next;

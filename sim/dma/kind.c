@@ -1,7 +1,7 @@
 /* What a transfer does to the order of elements. */
 #include <stdlib.h>
 
-#include "tilesim/dma/dma.h"
+#include "dma/dma.h"
 
 static const char *const kind_texts[TS_DMA_KIND_COUNT + 1] = {
     [TS_DMA_COPY] = "copy",

@@ -1,13 +1,13 @@
 /* The price of one transfer: the engine itself, run once from rest. */
-#include "tilesim/dma/price.h"
+#include "dma/price.h"
 
 #include <assert.h>
 
-#include "bill.h"
+#include "bill_private.h"
 #include "prices.h"
 #include "steady.h"
-#include "tilesim/base/clock.h"
-#include "tilesim/base/number.h"
+#include "base/clock.h"
+#include "base/number.h"
 
 ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *prices) {
     return (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz, prices};

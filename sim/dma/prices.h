@@ -1,8 +1,8 @@
 /* Prices that are not known yet. Private to the layer. */
-#ifndef SIM_DMA_PRICES_H
-#define SIM_DMA_PRICES_H
+#ifndef TILESIM_DMA_PRICES_H
+#define TILESIM_DMA_PRICES_H
 
-#include "tilesim/dma/price.h"
+#include "dma/price.h"
 
 /* As ts_dma_price, by walking. */
 bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,

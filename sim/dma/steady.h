@@ -1,11 +1,11 @@
 /* Leaving blocks of a walk out: their time is taken from places where it was measured. Private to the layer.
  */
-#ifndef SIM_DMA_STEADY_H
-#define SIM_DMA_STEADY_H
+#ifndef TILESIM_DMA_STEADY_H
+#define TILESIM_DMA_STEADY_H
 
-#include "tilesim/dma/walk.h"
-#include "tilesim/machine/dma_config.h"
-#include "tilesim/dram/hbm.h"
+#include "dma/walk.h"
+#include "machine/dma_config.h"
+#include "dram/hbm.h"
 
 /* The time of elements is measured in windows: one at the start of a box, for its size, then others spread
  * over the rest, until the standard error of their rates is one part in STEADY_ERROR of the mean; what no

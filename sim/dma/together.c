@@ -1,8 +1,8 @@
 /* Several transfers at once: the engine and the HBM of dma.h, from rest until all are done. */
 #include <assert.h>
 
-#include "bill.h"
-#include "tilesim/dma/price.h"
+#include "bill_private.h"
+#include "dma/price.h"
 
 static int64_t bytes_moved(const ts_dma_transfer *transfers, const ts_dma_result *results, int count) {
     int64_t bytes = 0;

@@ -1,11 +1,11 @@
 /* Walking a plan's boxes in blocks, each side in the order of its own addresses. */
-#include "tilesim/dma/walk.h"
+#include "dma/walk.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum {
     RUN_BYTES = 512

@@ -1,10 +1,10 @@
 /* Address maps: parse the fields and hashes of one, check that it is a bijection, make its tables. */
-#include "tilesim/dram/address_map.h"
+#include "dram/address_map.h"
 
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/base/text.h"
+#include "base/number.h"
+#include "base/text.h"
 
 enum { OFFSET, COLUMN, PC, CHANNEL, STACK, SID, GROUP, BANK, ROW, FIELD_COUNT };
 enum { MAX_BITS = 8 * TS_ADDRESS_TABLES, MAX_PARTS = 8 };

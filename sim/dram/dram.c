@@ -1,5 +1,5 @@
 /* DRAM timing: the rules as a table, the earliest cycle from the table, and the deltas made of it. */
-#include "tilesim/dram/dram.h"
+#include "dram/dram.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* One DRAM channel: the last commands of every node, and the earliest cycles of the four commands that matter
  * all the time, kept up to date as commands are issued. All cycles are int32 after a base that the owner
  * moves. */
-#ifndef SIM_MEMORY_DRAM_STATE_H
-#define SIM_MEMORY_DRAM_STATE_H
+#ifndef TILESIM_DRAM_DRAM_STATE_H
+#define TILESIM_DRAM_DRAM_STATE_H
 
 #include "hbm_lanes.h"
-#include "tilesim/dram/dram.h"
+#include "dram/dram.h"
 
 enum {
     DRAM_MAX_BANKS = 128, /* of a channel: HBM4 with 16 dies */

@@ -1,5 +1,5 @@
 /* HBM: its channels, the streams that offer requests to them (hbm_offer.c), and what came of it. */
-#include "tilesim/dram/hbm.h"
+#include "dram/hbm.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "hbm_part.h"
 #include "hbm_time.h"
 #include "hbm_walkers.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Making and clearing. ---- */
 
@@ -334,7 +334,7 @@ static const struct {
     const char *name, *meaning;
 } limiters[TS_HBM_LIMITER_COUNT] = {
 #define LIMITER(id, name, meaning) {name, meaning},
-#include "tilesim/dram/hbm_limiters.def"
+#include "dram/hbm_limiters.def"
 #undef LIMITER
 };
 

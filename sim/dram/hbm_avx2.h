@@ -1,7 +1,7 @@
 /* Compiles what stands between HBM_AVX2_BEGIN and HBM_AVX2_END for AVX2, and has hbm_lanes.h use it. Hosts
  * other than x86-64 never take it. */
-#ifndef SIM_MEMORY_HBM_AVX2_H
-#define SIM_MEMORY_HBM_AVX2_H
+#ifndef TILESIM_DRAM_HBM_AVX2_H
+#define TILESIM_DRAM_HBM_AVX2_H
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The per bank scheduler of a channel. Private. */
-#ifndef SIM_MEMORY_HBM_BANKS_H
-#define SIM_MEMORY_HBM_BANKS_H
+#ifndef TILESIM_DRAM_HBM_BANKS_H
+#define TILESIM_DRAM_HBM_BANKS_H
 
 #include "hbm_channel.h"
 

@@ -11,8 +11,8 @@
  *
  * Included by files that compile it for one instruction set each; everything is static, and all of them do
  * the same. */
-#ifndef SIM_MEMORY_HBM_BANKS_WALK_H
-#define SIM_MEMORY_HBM_BANKS_WALK_H
+#ifndef TILESIM_DRAM_HBM_BANKS_WALK_H
+#define TILESIM_DRAM_HBM_BANKS_WALK_H
 
 #include "hbm_banks.h"
 #include "hbm_walkers.h"

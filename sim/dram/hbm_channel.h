@@ -1,12 +1,12 @@
 /* The controller of one HBM channel: its queues, and the keys by which it picks from them. Private. */
-#ifndef SIM_MEMORY_HBM_CHANNEL_H
-#define SIM_MEMORY_HBM_CHANNEL_H
+#ifndef TILESIM_DRAM_HBM_CHANNEL_H
+#define TILESIM_DRAM_HBM_CHANNEL_H
 
 #include <assert.h>
 
 #include "dram_state.h"
-#include "tilesim/dram/address_map.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/address_map.h"
+#include "dram/hbm.h"
 
 enum {
     NO_SLOT = 0xffff,

@@ -1,7 +1,7 @@
 /* What a channel's banks offer, and the commands that serve them. Included by what compiles stepping for one
  * instruction set each (hbm_walk.h); everything is static. */
-#ifndef SIM_MEMORY_HBM_COMMANDS_H
-#define SIM_MEMORY_HBM_COMMANDS_H
+#ifndef TILESIM_DRAM_HBM_COMMANDS_H
+#define TILESIM_DRAM_HBM_COMMANDS_H
 
 #include "hbm_channel.h"
 

@@ -1,7 +1,7 @@
 /* The loops over banks that stepping spends its time in, in plain C and, where HBM_AVX2 is defined, 8
  * banks at a time. Both give the same. Arrays by bank are padded to a multiple of 8: padding has no key. */
-#ifndef SIM_MEMORY_HBM_LANES_H
-#define SIM_MEMORY_HBM_LANES_H
+#ifndef TILESIM_DRAM_HBM_LANES_H
+#define TILESIM_DRAM_HBM_LANES_H
 
 #include <stdbool.h>
 #include <stdint.h>

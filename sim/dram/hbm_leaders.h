@@ -1,6 +1,6 @@
 /* Channels that do the same. Private. */
-#ifndef SIM_MEMORY_HBM_LEADERS_H
-#define SIM_MEMORY_HBM_LEADERS_H
+#ifndef TILESIM_DRAM_HBM_LEADERS_H
+#define TILESIM_DRAM_HBM_LEADERS_H
 
 #include "hbm_channel.h"
 

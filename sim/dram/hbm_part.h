@@ -1,6 +1,6 @@
 /* A part of the channels for all of them. Private. */
-#ifndef SIM_MEMORY_HBM_PART_H
-#define SIM_MEMORY_HBM_PART_H
+#ifndef TILESIM_DRAM_HBM_PART_H
+#define TILESIM_DRAM_HBM_PART_H
 
 #include "hbm_channel.h"
 

@@ -1,6 +1,6 @@
 /* Local cycles of an HBM. Private. */
-#ifndef SIM_MEMORY_HBM_TIME_H
-#define SIM_MEMORY_HBM_TIME_H
+#ifndef TILESIM_DRAM_HBM_TIME_H
+#define TILESIM_DRAM_HBM_TIME_H
 
 #include "hbm_channel.h"
 

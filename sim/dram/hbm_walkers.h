@@ -1,6 +1,6 @@
 /* The walkers: stepping compiled for the shapes of the machines that must be fast, and for any. Private. */
-#ifndef SIM_MEMORY_HBM_WALKERS_H
-#define SIM_MEMORY_HBM_WALKERS_H
+#ifndef TILESIM_DRAM_HBM_WALKERS_H
+#define TILESIM_DRAM_HBM_WALKERS_H
 
 #include "hbm_channel.h"
 

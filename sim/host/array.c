@@ -1,14 +1,14 @@
 /* An array of a user's file; loading and saving by the name's suffix. */
-#include "tilesim/host/array.h"
+#include "host/array.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/number.h"
-#include "tilesim/host/npy.h"
-#include "tilesim/host/safetensors.h"
-#include "tilesim/layout/convert.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "host/npy.h"
+#include "host/safetensors.h"
+#include "layout/convert.h"
 
 static void print_dims(int rank, const int64_t *dims, ts_text *out) {
     for (int i = 0; i < rank; i++) ts_text_add(out, i ? ",%" PRId64 : "%" PRId64, dims[i]);

@@ -1,10 +1,10 @@
 /* The values of inputs without a file. */
-#include "tilesim/host/fill.h"
+#include "host/fill.h"
 
 #include <string.h>
 
 #include "reference_loops.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 static uint64_t mix(uint64_t z) {
     ts_reference_loops_best()->mix(z, 0, &z, 1);

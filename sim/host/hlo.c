@@ -1,10 +1,10 @@
 /* HLO text as a stream: lines, what each of them is, and the parts of an instruction. */
-#include "tilesim/host/hlo.h"
+#include "host/hlo.h"
 
 #include <string.h>
 
 #include "hlo_private.h"
-#include "tilesim/host/hlo_opcode.h"
+#include "host/hlo_opcode.h"
 
 enum { LABELS_TRIED = 8 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "hlo_private.h"
-#include "tilesim/host/hlo_opcode.h"
+#include "host/hlo_opcode.h"
 
 static const struct {
     const char *mlir, *hlo;

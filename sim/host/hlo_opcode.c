@@ -1,5 +1,5 @@
 /* The table of HLO's instructions. */
-#include "tilesim/host/hlo_opcode.h"
+#include "host/hlo_opcode.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const struct {
     ts_hlo_class class;
 } opcodes[] = {
 #define HLO_OPCODE(id, name, class) {name, TS_HLO_##class},
-#include "tilesim/host/hlo_opcodes.def"
+#include "host/hlo_opcodes.def"
 #undef HLO_OPCODE
 };
 

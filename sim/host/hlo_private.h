@@ -1,9 +1,9 @@
 /* What the files of the HLO reader share. */
-#ifndef SIM_HOST_HLO_PRIVATE_H
-#define SIM_HOST_HLO_PRIVATE_H
+#ifndef TILESIM_HOST_HLO_PRIVATE_H
+#define TILESIM_HOST_HLO_PRIVATE_H
 
-#include "tilesim/base/text.h"
-#include "tilesim/host/hlo.h"
+#include "base/text.h"
+#include "host/hlo.h"
 
 /* NUL: what some logs are padded with. */
 static inline bool hlo_is_space(char c) {

@@ -1,10 +1,10 @@
 /* Spans of HLO text: shapes, lists and attributes, found without understanding them. */
-#include "tilesim/host/hlo.h"
+#include "host/hlo.h"
 
 #include <string.h>
 
 #include "hlo_private.h"
-#include "tilesim/layout/dtype.h"
+#include "layout/dtype.h"
 
 enum { LONGEST_TYPE = 16 };
 

@@ -1,11 +1,11 @@
 /* NumPy's .npy files: the header, a Python dict literal, is read strictly; data is used where it lies. */
-#include "tilesim/host/npy.h"
+#include "host/npy.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/number.h"
+#include "base/file.h"
+#include "base/number.h"
 
 enum { MAGIC_BYTES = 6, ALIGNMENT = 64, HEADER_LIMIT = 65535 };
 static const char magic[] = "\x93NUMPY";

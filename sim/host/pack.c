@@ -1,10 +1,10 @@
 /* Arrays into layouts and back. */
-#include "tilesim/host/pack.h"
+#include "host/pack.h"
 
 #include <string.h>
 
-#include "tilesim/move/move.h"
-#include "tilesim/layout/plan.h"
+#include "move/move.h"
+#include "layout/plan.h"
 
 static ts_space *wrap_array(ts_arena *arena, const ts_host_array *array) {
     return ts_space_wrap(arena, "the file", array->bytes, (int64_t)array->length);

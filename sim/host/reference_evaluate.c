@@ -7,9 +7,9 @@
 
 #include "reference_loops.h"
 #include "reference_stream.h"
-#include "tilesim/base/number.h"
-#include "tilesim/base/text.h"
-#include "tilesim/layout/convert.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "layout/convert.h"
 
 bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...) {
     char message[TS_ERROR_TEXT_BYTES];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reference_loops.h"
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 #ifndef __clang__ /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")

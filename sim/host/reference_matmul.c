@@ -5,7 +5,7 @@
 
 #include "reference_loops.h"
 #include "reference_stream.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum {
     TILE_ROWS = REFERENCE_TILE_ROWS,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reference_tree.h"
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 enum { DEPTH = 200, NUMBER_BYTES = 64 };
 

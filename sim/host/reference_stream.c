@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 #ifndef __clang__ /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")

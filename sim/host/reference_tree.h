@@ -2,7 +2,7 @@
 #ifndef TILESIM_HOST_REFERENCE_TREE_H
 #define TILESIM_HOST_REFERENCE_TREE_H
 
-#include "tilesim/host/reference.h"
+#include "host/reference.h"
 
 typedef struct node node;
 typedef struct evaluator evaluator;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reference_stream.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* An axis= that defaults to `otherwise`. */
 static bool read_axis(evaluator *in, const node *tree, int64_t otherwise, int64_t *axis) {

@@ -1,5 +1,5 @@
 /* Safetensors files: the header is checked whole before any data is read. */
-#include "tilesim/host/safetensors.h"
+#include "host/safetensors.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/number.h"
+#include "base/file.h"
+#include "base/number.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 

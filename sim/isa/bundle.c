@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "tilesim/isa/isa.h"
+#include "isa/isa.h"
 
 bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instruction *instruction,
                           const char *format, ...) {

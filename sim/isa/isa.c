@@ -1,19 +1,19 @@
 /* The tables of the instruction set, and lookups in them. */
-#include "tilesim/isa/isa.h"
+#include "isa/isa.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 static const ts_named families[] = {
 #define FAMILY(name, text, note) {text, note},
-#include "tilesim/isa/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 static const unsigned char mnemonic_lengths[] = {
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) sizeof(mnemonic) - 1,
-#include "tilesim/isa/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 /* A write mask goes with a vreg destination, and with an address that a vector store writes. */
@@ -23,17 +23,17 @@ static const ts_opcode_info opcodes[] = {
 #define OPCODE(family, id, mnemonic, operands, slot, latency, meaning)                                       \
     {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, MASKS(slot, operands),    \
      meaning},
-#include "tilesim/isa/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 static const ts_named slots[] = {
 #define SLOT(name, text, meaning) {text, meaning},
-#include "tilesim/isa/slots.def"
+#include "isa/slots.def"
 };
 
 static const ts_named latencies[] = {
 #define LATENCY(name, text, meaning) {text, meaning},
-#include "tilesim/isa/latencies.def"
+#include "isa/latencies.def"
 };
 
 static const char *const space_texts[] = {"hbm", "vmem", "smem", "cmem"};

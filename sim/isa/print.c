@@ -1,5 +1,5 @@
 /* The instruction set for people: every row of the tables, with the words that go around them. */
-#include "tilesim/isa/print.h"
+#include "isa/print.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Evaluating layouts at many indices at once. */
-#ifndef TILESIM_SIM_LAYOUT_BLOCK_H
-#define TILESIM_SIM_LAYOUT_BLOCK_H
+#ifndef TILESIM_LAYOUT_BLOCK_H
+#define TILESIM_LAYOUT_BLOCK_H
 
-#include "tilesim/layout/layout.h"
+#include "layout/layout.h"
 
 /* The offsets of `count` indices in row-major order from flat index `first`, of a layout with one axis,
  * without replicas and swizzle; false where its function knows no blocks. */

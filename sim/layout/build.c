@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/layout.h"
+#include "base/number.h"
+#include "layout/layout.h"
 
 static void fail(ts_layout_builder *b, const char *what) {
     ts_error_set(b->err, TS_ERROR_INPUT, "%s", what);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 int64_t ts_chain_value(const ts_chain *chain, int64_t x) {
     if (chain->variable == TS_CHAIN_CONSTANT) return chain->bias;

@@ -7,7 +7,7 @@
 #ifndef TILESIM_LAYOUT_CHAIN_H
 #define TILESIM_LAYOUT_CHAIN_H
 
-#include "tilesim/layout/layout.h"
+#include "layout/layout.h"
 
 enum { TS_CHAIN_OPS = 8, TS_CHAIN_CONSTANT = -1 };
 

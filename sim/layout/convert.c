@@ -1,5 +1,5 @@
 /* Conversion of element values between types, by way of an exact number: significand times a power of two. */
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Element types: the table and its look-up. */
-#include "tilesim/layout/dtype.h"
+#include "layout/dtype.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 /* Open Compute Project 8-bit and Microscaling formats; ml_dtypes for the FNUZ and B11 ones. */
 static const ts_float_format f4e2m1fn = {.exponent_bits = 2, .mantissa_bits = 1, .bias = 1};
@@ -25,7 +25,7 @@ static const ts_float_format bf16 = {8, 7, 127, .has_infinity = true, .has_nan =
 static const ts_dtype_info dtypes[TS_DTYPE_COUNT] = {
 #define TS_DTYPE(id, name, value_bits, stored_bits, class, format)                                           \
     [TS_DTYPE_##id] = {name, value_bits, stored_bits, TS_CLASS_##class, format},
-#include "tilesim/layout/dtypes.def"
+#include "layout/dtypes.def"
 #undef TS_DTYPE
 };
 

@@ -1,12 +1,12 @@
 /* Evaluating a layout: forward by its stages, backward by its digits and its stages in reverse. */
-#include "tilesim/layout/layout.h"
+#include "layout/layout.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 int64_t ts_layout_element_count(const ts_layout *layout) {
     int64_t total = 1;

@@ -5,8 +5,8 @@
 
 #include "block.h"
 #include "chain.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/layout.h"
+#include "base/number.h"
+#include "layout/layout.h"
 
 /* ---- Normal form ---- */
 

@@ -1,5 +1,5 @@
 /* Composing two layouts into boxes of strided loops. */
-#include "tilesim/layout/plan.h"
+#include "layout/plan.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "chain.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { PIECE_LOOPS = 12, MAX_TERMS = 2 * TS_LAYOUT_MAX_DIMS, INJECTIVE_LIMIT = 1 << 22 };
 

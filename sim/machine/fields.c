@@ -1,5 +1,5 @@
 /* The fields of a machine: one row each. */
-#include "tilesim/machine/machine.h"
+#include "machine/machine.h"
 
 /* What follows the meaning is also set. */
 #define ROW(type, key, kind_, member, low, high, unit_, ...)                                                 \
@@ -76,13 +76,13 @@ static const ts_field rows[] = {
     INTEGER("core.vmasks", core.limits.vmasks, 1, TS_REGISTERS_MAX, "registers", "mask registers"),
 #define SLOT(name, text, about)                                                                              \
     INTEGER("core.slots." text, core.limits.slots[TS_SLOT_##name], 0, 64, "a bundle", about),
-#include "tilesim/isa/slots.def"
+#include "isa/slots.def"
 #define LATENCY(name, text, about)                                                                           \
     INTEGER("core.timing." text ".latency", core.latency_cycles[TS_LATENCY_##name], 1, 1000000, "cycles",    \
             about),                                                                                          \
         INTEGER("core.timing." text ".occupancy", core.occupancy_cycles[TS_LATENCY_##name], 1, 1000000,      \
                 "cycles", "until the unit takes another"),
-#include "tilesim/isa/latencies.def"
+#include "isa/latencies.def"
 
     INTEGER("mxu.units", core.mxu.units, 0, 64, "a core", "matrix units"),
     POWER("mxu.edge", core.mxu.edge, 1024, "multipliers", "rows and columns of a matrix unit"),

@@ -1,11 +1,11 @@
 /* Machines: files to structs, the rules between figures, and the canonical text. */
-#include "tilesim/machine/machine.h"
+#include "machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/machine/embedded.h"
+#include "machine/embedded.h"
 
 /* ---- Rules between figures; a single figure's range is in the field table ---- */
 

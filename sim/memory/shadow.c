@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/memory/space.h"
+#include "base/number.h"
+#include "memory/space.h"
 
 enum { PAGE_BITS = 1 << 19 /* the bits of 64 KiB */, LEAF_PAGES = 1 << 12 };
 

@@ -1,5 +1,5 @@
 /* Memory spaces: ranges that become real at first touch. */
-#include "tilesim/memory/space.h"
+#include "memory/space.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #endif
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 ts_space *ts_space_new(ts_arena *arena, const char *name, int64_t capacity_bytes) {
     assert(capacity_bytes >= 0 && capacity_bytes < INT64_MAX / 16);

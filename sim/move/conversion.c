@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "mover.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 static bool float_kind(const ts_dtype_info *type, ts_kind *kind) {
     const ts_float_format *format = type->format;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mover.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
 

@@ -4,7 +4,7 @@
 #define TARGET
 #include "kernel_inline.h"
 #include "mover.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 #ifndef __clang__
 #pragma GCC optimize("O3")

@@ -1,6 +1,6 @@
 /* A kernel that a box has been matched with, and the loops around it. */
-#ifndef TILESIM_SIM_MOVE_JOB_H
-#define TILESIM_SIM_MOVE_JOB_H
+#ifndef TILESIM_MOVE_JOB_H
+#define TILESIM_MOVE_JOB_H
 
 #include "mover.h"
 

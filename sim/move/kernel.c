@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "job.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 enum {
     PEELED_BYTES = 64 << 10,

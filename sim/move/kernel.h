@@ -10,8 +10,8 @@
  *
  * A line of 32 bytes is two lanes of 16: all stages work within lanes, but that of granule 16, which comes
  * last and exchanges the digit that chooses the lane. */
-#ifndef TILESIM_SIM_MOVE_KERNEL_H
-#define TILESIM_SIM_MOVE_KERNEL_H
+#ifndef TILESIM_MOVE_KERNEL_H
+#define TILESIM_MOVE_KERNEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* What the texts of the kernels share. Each version defines TARGET, its instruction set, before it includes
  * them. */
-#ifndef TILESIM_SIM_MOVE_KERNEL_INLINE_H
-#define TILESIM_SIM_MOVE_KERNEL_INLINE_H
+#ifndef TILESIM_MOVE_KERNEL_INLINE_H
+#define TILESIM_MOVE_KERNEL_INLINE_H
 
 #include <stdint.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "mover.h"
 #include "overlap.h"
-#include "tilesim/base/number.h"
-#include "tilesim/move/move.h"
-#include "tilesim/layout/convert.h"
+#include "base/number.h"
+#include "move/move.h"
+#include "layout/convert.h"
 
 /* ---- Checks ---- */
 

@@ -1,9 +1,9 @@
 /* One transfer under way: what moving a box needs to know. */
-#ifndef TILESIM_SIM_MOVE_MOVER_H
-#define TILESIM_SIM_MOVE_MOVER_H
+#ifndef TILESIM_MOVE_MOVER_H
+#define TILESIM_MOVE_MOVER_H
 
 #include "kernel.h"
-#include "tilesim/move/move.h"
+#include "move/move.h"
 
 /* A version of all kernels. */
 struct ts_kernels {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { MOST_BOXES = 64 }; /* more are taken to overlap */
 

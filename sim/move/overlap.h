@@ -1,8 +1,8 @@
 /* Private to the layer. */
-#ifndef SIM_DMA_OVERLAP_H
-#define SIM_DMA_OVERLAP_H
+#ifndef TILESIM_MOVE_OVERLAP_H
+#define TILESIM_MOVE_OVERLAP_H
 
-#include "tilesim/layout/plan.h"
+#include "layout/plan.h"
 
 /* True only when no byte is touched by both sides, which share a memory: every side keeps to stripes of some
  * period, and those of the two do not meet. Not all that are apart are found. */

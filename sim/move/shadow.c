@@ -1,5 +1,5 @@
 /* What a transfer does to the shadows: the elements that arrive are as defined as those that left. */
-#include "tilesim/move/move.h"
+#include "move/move.h"
 
 typedef struct {
     const ts_space *src;

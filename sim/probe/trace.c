@@ -1,5 +1,5 @@
 /* The ring of a trace. */
-#include "tilesim/probe/trace.h"
+#include "probe/trace.h"
 
 #include <assert.h>
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/shape.h"
+#include "layout/notation/xla.h"
 
 #include "assembler.h"
 

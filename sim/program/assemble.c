@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/number.h"
+#include "base/file.h"
+#include "base/number.h"
 
 #include "assembler.h"
 #include "embedded.h"

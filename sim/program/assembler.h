@@ -2,7 +2,7 @@
 #ifndef TILESIM_PROGRAM_ASSEMBLER_H
 #define TILESIM_PROGRAM_ASSEMBLER_H
 
-#include "tilesim/program/program.h"
+#include "program/program.h"
 
 #include "expr.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 #include "assembler.h"
 

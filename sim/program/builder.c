@@ -1,11 +1,11 @@
 /* The builder: the assembler's parts behind the parser. */
-#include "tilesim/program/builder.h"
+#include "program/builder.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/convert.h"
+#include "base/number.h"
+#include "layout/convert.h"
 
 #include "assembler.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/layout/shape.h"
+#include "layout/shape.h"
 
 #include "assembler.h"
 

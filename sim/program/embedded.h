@@ -1,8 +1,8 @@
 /* The programs (programs/) that the binary carries, so that studies run them from anywhere. Private. */
-#ifndef SIM_PROGRAM_EMBEDDED_H
-#define SIM_PROGRAM_EMBEDDED_H
+#ifndef TILESIM_PROGRAM_EMBEDDED_H
+#define TILESIM_PROGRAM_EMBEDDED_H
 
-#include "tilesim/machine/embedded.h"
+#include "machine/embedded.h"
 
 /* By their places below programs/: "include/rows.tsim". */
 extern const ts_embedded_file ts_embedded_programs[];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { NESTING_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* Live registers: the usual backward data flow over bundles, until nothing changes. */
-#include "tilesim/program/live.h"
+#include "program/live.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "assembler.h"
-#include "tilesim/core/core.h"
+#include "core/core.h"
 
 enum { REGION_MAX = 4096 };
 

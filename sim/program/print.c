@@ -1,9 +1,9 @@
 /* The disassembler: a program as text that assembles to the same program. */
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/program/program.h"
+#include "base/number.h"
+#include "layout/shape.h"
+#include "program/program.h"
 
 typedef struct {
     const ts_program *program;

@@ -2,7 +2,7 @@
 #ifndef TILESIM_PROGRAM_SCOPE_H
 #define TILESIM_PROGRAM_SCOPE_H
 
-#include "tilesim/isa/isa.h"
+#include "isa/isa.h"
 
 #include "token.h"
 

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/convert.h"
-#include "tilesim/layout/shape.h"
+#include "base/number.h"
+#include "layout/convert.h"
+#include "layout/shape.h"
 
 #include "assembler.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
+#include "base/number.h"
+#include "layout/shape.h"
 
 #include "assembler.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/layout/dtype.h"
+#include "layout/dtype.h"
 
 #include "assembler.h"
 

@@ -2,8 +2,8 @@
 #ifndef TILESIM_PROGRAM_TOKEN_H
 #define TILESIM_PROGRAM_TOKEN_H
 
-#include "tilesim/base/arena.h"
-#include "tilesim/base/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 typedef enum {
     TOKEN_END,

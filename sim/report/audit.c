@@ -1,13 +1,13 @@
 /* An audit as text and as CSV. */
-#include "tilesim/report/audit.h"
+#include "report/audit.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
-#include "tilesim/report/machine.h"
-#include "tilesim/study/transfer.h"
+#include "report/machine.h"
+#include "study/transfer.h"
 
 const char *ts_report_audit_space(int space) {
     static const char *const names[TS_AUDIT_SPACES] = {"hbm", "vmem", "flags", "cmem", [5] = "host", "smem"};

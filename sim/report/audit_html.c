@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/report/audit.h"
-#include "tilesim/report/machine.h"
+#include "report/audit.h"
+#include "report/machine.h"
 
 enum { BARS = 16, LABEL = 470, WIDTH = 1100, ROW = 24, TOP = 46, SCALE = 420 };
 

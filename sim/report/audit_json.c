@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "padding.h"
-#include "tilesim/report/audit.h"
-#include "tilesim/report/machine.h"
+#include "report/audit.h"
+#include "report/machine.h"
 
 static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int space) {
     ts_json_object(json, key);

@@ -1,5 +1,5 @@
 /* How fast this host moves a tensor. */
-#include "tilesim/report/bench.h"
+#include "report/bench.h"
 
 static double gb_per_s(const ts_bench_report *r, double seconds) {
     return seconds > 0 ? (double)r->result.bytes / seconds / 1e9 : 0;

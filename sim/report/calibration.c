@@ -1,11 +1,11 @@
 /* What a calibration found, as text and JSON. */
-#include "tilesim/report/calibration.h"
+#include "report/calibration.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t value) {
     int32_t narrow = (int32_t)value;

@@ -1,12 +1,12 @@
 /* The ranking of a tensor's layouts. */
-#include "tilesim/report/choose.h"
+#include "report/choose.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
-#include "tilesim/report/machine.h"
-#include "tilesim/study/transfer.h"
+#include "report/machine.h"
+#include "study/transfer.h"
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 

@@ -1,11 +1,11 @@
 /* Events, registers and tensors as text. */
-#include "tilesim/report/debug.h"
+#include "report/debug.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/convert.h"
+#include "base/number.h"
+#include "layout/convert.h"
 
 /* ---- Events ---- */
 

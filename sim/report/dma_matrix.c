@@ -1,11 +1,11 @@
 /* The table of all pairs of layouts, as text and as JSON. */
-#include "dma_matrix.h"
+#include "dma_matrix_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/report/machine.h"
+#include "layout/notation/xla.h"
+#include "report/machine.h"
 
 int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
     return (m->costs[from][to].cycles * 200 + m->copy_cycles) / (2 * m->copy_cycles);

@@ -1,16 +1,12 @@
-/* What the forms of the table of all pairs share. Private to the folder. */
-#ifndef SIM_REPORT_DMA_MATRIX_H
-#define SIM_REPORT_DMA_MATRIX_H
+/* All pairs of layouts: a table in time and in straight copies, what it teaches, and a heat map. */
+#ifndef TILESIM_REPORT_DMA_MATRIX_H
+#define TILESIM_REPORT_DMA_MATRIX_H
 
-#include "tilesim/report/dma_matrix.h"
+#include "report/json.h"
+#include "study/layouts.h"
 
-/* Of a straight copy, in hundredths, rounded. */
-int64_t matrix_ratio(const ts_transfer_matrix *matrix, int from, int to);
-/* The layout's own text, without type and dims: "{1,0:T(8,128)}". */
-void matrix_add_layout(ts_text *out, const ts_shape *shape);
-/* The type and dims alone: "bf16[4096,4096]". */
-void matrix_add_array(ts_text *out, const ts_shape *shape);
-/* What the numbers say, as lines that each begin with `indent`, but for the first. */
-void matrix_add_lesson(ts_text *out, const ts_transfer_matrix *matrix, const char *indent);
+void ts_report_matrix(const ts_transfer_matrix *matrix, ts_text *out);
+void ts_report_matrix_json(const ts_transfer_matrix *matrix, ts_text *out);
+void ts_report_matrix_svg(const ts_transfer_matrix *matrix, ts_text *out);
 
 #endif

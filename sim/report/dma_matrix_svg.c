@@ -1,8 +1,8 @@
 /* The table of all pairs of layouts as a heat map: white is a straight copy, dark the dearest, on a log
  * scale. */
-#include "dma_matrix.h"
+#include "dma_matrix_private.h"
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 150, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
 

@@ -1,7 +1,7 @@
 /* An error as JSON. */
-#include "tilesim/report/error.h"
+#include "report/error.h"
 
-#include "tilesim/report/json.h"
+#include "report/json.h"
 
 static const char *const kinds[] = {
     [TS_ERROR_NONE] = "none",       [TS_ERROR_INPUT] = "input", [TS_ERROR_IO] = "io",

@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "tilesim/report/run.h"
+#include "report/run.h"
 
 static void add_error(ts_text *out, const ts_error *err) {
     enum { BYTES = 2048 };

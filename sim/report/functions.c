@@ -1,7 +1,7 @@
 /* The functions of checks and reports, a row each. */
-#include "tilesim/report/functions.h"
+#include "report/functions.h"
 
-#include "tilesim/host/reference.h"
+#include "host/reference.h"
 
 void ts_report_functions(ts_text *out) {
     ts_reference_usage row;

@@ -1,10 +1,10 @@
 /* What a run of HBM requests took. */
-#include "tilesim/report/hbm.h"
+#include "report/hbm.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 

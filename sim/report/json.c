@@ -1,12 +1,12 @@
 /* JSON output: commas, indentation and escapes. */
-#include "tilesim/report/json.h"
+#include "report/json.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "tilesim/base/version.h"
+#include "base/version.h"
 
 void ts_json_quote(ts_text *out, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";

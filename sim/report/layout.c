@@ -1,5 +1,5 @@
 /* The explanation of a shape: its sizes, what each dim costs, its digits. */
-#include "tilesim/report/layout.h"
+#include "report/layout.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "padding.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/index_map.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/index_map.h"
+#include "layout/notation/xla.h"
 
 /* ---- What the digits are made of: walks the stages with a formula and a group of dims for each dim. ---- */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/report/layout.h"
+#include "base/number.h"
+#include "report/layout.h"
 
 enum { MOST_POINTS = 64 };
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/report/layout.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
+#include "report/layout.h"
 
 /* An index and the dims it is in, as the tiles rewrite them. */
 typedef struct {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "layout_tiling.h"
-#include "tilesim/base/number.h"
-#include "tilesim/report/layout.h"
+#include "base/number.h"
+#include "report/layout.h"
 
 enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024 };
 

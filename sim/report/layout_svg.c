@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "layout_tiling.h"
-#include "tilesim/base/number.h"
-#include "tilesim/report/layout.h"
+#include "base/number.h"
+#include "report/layout.h"
 
 enum {
     CELL_WIDTH = 44,

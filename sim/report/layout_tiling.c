@@ -1,8 +1,8 @@
 /* The tiles of a shape: as XLA's notation states them, else as its digits show them. */
 #include "layout_tiling.h"
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
 
 static bool combines(const ts_xla_tile *tile) {
     for (int i = 0; i < tile->rank; i++)

@@ -1,8 +1,8 @@
 /* The tiles of a shape as pictures need them. Private to the folder. */
-#ifndef SIM_REPORT_LAYOUT_TILING_H
-#define SIM_REPORT_LAYOUT_TILING_H
+#ifndef TILESIM_REPORT_LAYOUT_TILING_H
+#define TILESIM_REPORT_LAYOUT_TILING_H
 
-#include "tilesim/layout/shape.h"
+#include "layout/shape.h"
 
 enum { TILING_MAX_RUN = 16 };
 

@@ -1,9 +1,9 @@
 /* What the bills of one transfer and of several share. Private to the folder. */
-#ifndef SIM_REPORT_LIMITERS_H
-#define SIM_REPORT_LIMITERS_H
+#ifndef TILESIM_REPORT_LIMITERS_H
+#define TILESIM_REPORT_LIMITERS_H
 
-#include "tilesim/base/text.h"
-#include "tilesim/dram/hbm.h"
+#include "base/text.h"
+#include "dram/hbm.h"
 
 /* A line that begins with `before`: the largest shares of the time of all pseudo channels, up to the last
  * data. */

@@ -1,11 +1,11 @@
 /* Machines for people. */
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/machine/embedded.h"
+#include "machine/embedded.h"
 
 /* ---- Its name ---- */
 

@@ -1,8 +1,8 @@
 /* What padding is called, in every report: docs/layouts.md defines both. Private to the folder. */
-#ifndef SIM_REPORT_PADDING_H
-#define SIM_REPORT_PADDING_H
+#ifndef TILESIM_REPORT_PADDING_H
+#define TILESIM_REPORT_PADDING_H
 
-#include "tilesim/report/json.h"
+#include "report/json.h"
 
 /* "padding": of the bytes with it, how many per cent hold no data. Layouts that share places have none. */
 double report_padding_percent(int64_t data_bytes, int64_t padded_bytes);

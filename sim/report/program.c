@@ -1,11 +1,11 @@
 /* Live ranges and memory maps as text. */
-#include "tilesim/report/program.h"
+#include "report/program.h"
 
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/program/live.h"
+#include "base/number.h"
+#include "layout/shape.h"
+#include "program/live.h"
 
 /* ---- Live ranges ---- */
 

@@ -1,14 +1,14 @@
 /* A run as text and as JSON. */
-#include "tilesim/report/run.h"
+#include "report/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/report/machine.h"
-#include "tilesim/study/transfer.h"
+#include "layout/shape.h"
+#include "report/machine.h"
+#include "study/transfer.h"
 
 static const char *const role_names[] = {"scratch", "in", "out", "inout"};
 

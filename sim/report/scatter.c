@@ -1,5 +1,5 @@
 /* Simulated against measured times: a picture of scatter plots, one a group, log-log. */
-#include "tilesim/report/validation.h"
+#include "report/validation.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The schema of machine files, for the terminal, as JSON, and as docs/machine.md. */
 #include <string.h>
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 typedef void visit(const ts_field *field, const char *path, const char *range, void *to);
 

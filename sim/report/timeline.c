@@ -1,9 +1,9 @@
 /* The timeline of a run: JSON in Chrome's trace event format. */
 #include <stdio.h>
 
-#include "tilesim/report/json.h"
-#include "tilesim/report/machine.h"
-#include "tilesim/report/run.h"
+#include "report/json.h"
+#include "report/machine.h"
+#include "report/run.h"
 
 enum { CORE = 1, ENGINE = 2, OTHER_CORES = 3, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* The bill of a transfer. */
-#include "tilesim/report/transfer.h"
+#include "report/transfer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "limiters.h"
 #include "padding.h"
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 

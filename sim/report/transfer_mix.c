@@ -1,11 +1,11 @@
 /* What mixing transfers costs. */
-#include "tilesim/report/transfer_mix.h"
+#include "report/transfer_mix.h"
 
 #include "limiters.h"
 
 #include <stdio.h>
 
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 static double us_of(const ts_transfer_mix *m, int64_t cycles) {
     return ts_machine_microseconds(m->machine, cycles);

@@ -1,10 +1,10 @@
 /* Measurements beside models, as text and JSON. */
-#include "tilesim/report/validation.h"
+#include "report/validation.h"
 
 #include <string.h>
 
 #include "plain.h"
-#include "tilesim/report/machine.h"
+#include "report/machine.h"
 
 static void add_goal(ts_text *out, const ts_work_group *g) {
     if (g->median > 0)

@@ -1,9 +1,9 @@
 /* Inputs: from files, or as the program says. */
 #include <string.h>
 
-#include "tilesim/host/fill.h"
-#include "tilesim/layout/convert.h"
-#include "tilesim/layout/shape.h"
+#include "host/fill.h"
+#include "layout/convert.h"
+#include "layout/shape.h"
 
 #include "run_parts.h"
 

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tilesim/run/session.h"
+#include "run/session.h"
 
 static bool same(const char *name, const char *text, size_t length) {
     return strlen(name) == length && memcmp(name, text, length) == 0;

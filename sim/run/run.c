@@ -1,11 +1,11 @@
 /* A run from its files to its results. */
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/memory.h"
-#include "tilesim/base/number.h"
-#include "tilesim/host/pack.h"
-#include "tilesim/layout/shape.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "host/pack.h"
+#include "layout/shape.h"
 
 #include "run_parts.h"
 

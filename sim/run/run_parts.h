@@ -1,8 +1,8 @@
 /* The parts of a run. */
-#ifndef SIM_RUN_RUN_PARTS_H
-#define SIM_RUN_RUN_PARTS_H
+#ifndef TILESIM_RUN_RUN_PARTS_H
+#define TILESIM_RUN_RUN_PARTS_H
 
-#include "tilesim/run/run.h"
+#include "run/run.h"
 
 /* Values of every input, before anything is simulated. */
 bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,

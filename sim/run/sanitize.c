@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/move/move.h"
-#include "tilesim/layout/shape.h"
+#include "move/move.h"
+#include "layout/shape.h"
 
 #include "run_parts.h"
 

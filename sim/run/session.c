@@ -1,12 +1,12 @@
 /* Sessions. */
-#include "tilesim/run/session.h"
+#include "run/session.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/move/move.h"
-#include "tilesim/layout/plan.h"
-#include "tilesim/layout/shape.h"
+#include "move/move.h"
+#include "layout/plan.h"
+#include "layout/shape.h"
 
 #include "run_parts.h"
 #include "watch.h"

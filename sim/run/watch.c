@@ -1,8 +1,8 @@
 /* Bytes that are watched. */
 #include "watch.h"
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
+#include "base/number.h"
+#include "layout/shape.h"
 
 enum { WORD = 64 };
 

@@ -1,8 +1,8 @@
 /* Private to sessions: bytes that are watched. */
-#ifndef SIM_RUN_WATCH_H
-#define SIM_RUN_WATCH_H
+#ifndef TILESIM_RUN_WATCH_H
+#define TILESIM_RUN_WATCH_H
 
-#include "tilesim/run/session.h"
+#include "run/session.h"
 
 typedef struct {
     ts_arena *arena; /* NULL: there is no such watch */

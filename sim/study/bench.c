@@ -1,11 +1,11 @@
 /* Moves and copies, timed on this host. */
-#include "tilesim/study/bench.h"
+#include "study/bench.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/convert.h"
+#include "base/number.h"
+#include "layout/convert.h"
 
 enum { SAMPLE_BYTES = 16 << 20, PATTERN_ELEMENTS = 4096, LEAST_ROUNDS = 3 };
 

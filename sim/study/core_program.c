@@ -1,12 +1,12 @@
 /* Pricing what the core does because the DMA engine cannot: a shipped program is chosen, run and billed. */
-#include "tilesim/study/core_program.h"
+#include "study/core_program.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/run/run.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
+#include "run/run.h"
 
 /* ---- What is shipped ---- */
 

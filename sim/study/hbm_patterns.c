@@ -2,10 +2,10 @@
  * buffers lie 256 MiB apart; matrices are 4096 x 4096, row after row, or tile after tile of (8,128). */
 #include <string.h>
 
-#include "tilesim/study/hbm_requests.h"
-#include "tilesim/base/number.h"
-#include "tilesim/base/text.h"
-#include "tilesim/dram/address_map.h"
+#include "study/hbm_requests.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "dram/address_map.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };
 

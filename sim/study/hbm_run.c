@@ -1,7 +1,7 @@
 /* Requests run through an HBM. */
-#include "tilesim/study/hbm_run.h"
+#include "study/hbm_run.h"
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { BLOCK = 512 };
 

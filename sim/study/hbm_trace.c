@@ -3,8 +3,8 @@
  * memory. */
 #include <string.h>
 
-#include "tilesim/study/hbm_requests.h"
-#include "tilesim/base/text.h"
+#include "study/hbm_requests.h"
+#include "base/text.h"
 
 enum { BUFFER_BYTES = 1 << 18, BUFFER_MORE = 8 }; /* no line is longer; and zeros */
 

@@ -1,10 +1,10 @@
 /* Layouts beside each other: those that TPUs use for a type, and transfers between them. */
-#include "tilesim/study/layouts.h"
+#include "study/layouts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/layout/notation/tpu_rule.h"
+#include "layout/notation/tpu_rule.h"
 
 /* ---- The list ---- */
 

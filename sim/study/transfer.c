@@ -1,9 +1,9 @@
 /* Pricing one transfer on a machine. */
-#include "tilesim/study/transfer.h"
+#include "study/transfer.h"
 
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
     return (double)cycles * 1000.0 / (double)machine->chip.sustained_khz;

@@ -1,7 +1,7 @@
 /* One end of a transfer as text: a shape, and the slice of it that moves. */
 #include <string.h>
 
-#include "tilesim/study/transfer.h"
+#include "study/transfer.h"
 
 /* Where the slice begins: the last [..], or [.. that does not end, that is no part of the shape. That of a
  * type or of an Axe layout follows a name without a space, that of an index map a colon. */

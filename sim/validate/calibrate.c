@@ -1,5 +1,5 @@
 /* Fits figures of a machine to measurements. */
-#include "tilesim/validate/calibrate.h"
+#include "validate/calibrate.h"
 
 #include <math.h>
 #include <string.h>

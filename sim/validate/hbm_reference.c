@@ -1,10 +1,10 @@
 /* HBM time beside the figures of other simulators. */
-#include "tilesim/validate/hbm_reference.h"
+#include "validate/hbm_reference.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "tilesim/study/hbm_requests.h"
+#include "study/hbm_requests.h"
 
 /* ---- Configurations. ---- */
 

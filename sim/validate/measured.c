@@ -1,12 +1,12 @@
 /* Tables of measurements, and the parameters in their words. */
-#include "tilesim/validate/measured.h"
+#include "validate/measured.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 /* ---- Lines of fields ---- */
 

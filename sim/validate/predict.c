@@ -1,13 +1,13 @@
 /* Workloads as programs and transfers. */
-#include "tilesim/validate/predict.h"
+#include "validate/predict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/run/run.h"
-#include "tilesim/study/transfer.h"
+#include "base/number.h"
+#include "run/run.h"
+#include "study/transfer.h"
 
 /* ---- Machines: a device, a core's share of it ---- */
 

@@ -1,5 +1,5 @@
 /* Rows of a table of measurements beside their models, and the errors of groups. */
-#include "tilesim/validate/validate.h"
+#include "validate/validate.h"
 
 #include <math.h>
 #include <stdlib.h>

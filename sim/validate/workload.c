@@ -1,5 +1,5 @@
 /* Recognises workloads by the words and parameters of their rows. */
-#include "tilesim/validate/workload.h"
+#include "validate/workload.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 static jmp_buf out_of_memory;
 static size_t refused_bytes;

@@ -1,6 +1,6 @@
 /* Clock domains: crossings are rounded up, from cycle 0. */
 #include "tests/support/test.h"
-#include "tilesim/base/clock.h"
+#include "base/clock.h"
 
 static void crosses_domains(void **state) {
     (void)state;

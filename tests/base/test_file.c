@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tilesim/base/file.h"
+#include "base/file.h"
 
 /* Which call fails next time, with which errno (0: none); how many bytes a read or write does at most. */
 static struct {

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tilesim/base/memory.h"
+#include "base/memory.h"
 
 static void sizes(void **state) {
     (void)state;

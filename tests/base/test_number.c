@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static void checked_arithmetic(void **state) {
     (void)state;

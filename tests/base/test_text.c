@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 static void buffer(void **state) {
     (void)state;

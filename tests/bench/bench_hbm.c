@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tilesim/validate/hbm_reference.h"
+#include "validate/hbm_reference.h"
 
 enum { RUNS = 7 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "tests/support/random_transfer.h"
-#include "tilesim/base/file.h"
-#include "tilesim/audit/audit.h"
+#include "base/file.h"
+#include "audit/audit.h"
 
 enum { CHUNK = 1 << 20, TEXT_BYTES = 256 << 20, SEED = 20251122, LINE = 1 << 10 };
 

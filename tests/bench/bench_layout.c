@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tilesim/layout/shape.h"
+#include "layout/shape.h"
 
 enum { SINGLE_RUNS = 2000000, PARSE_RUNS = 20000, BULK = 1 << 24 };
 

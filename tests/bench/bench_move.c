@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/bench/peer_dnnl.h"
-#include "tilesim/study/bench.h"
+#include "study/bench.h"
 
 enum { LARGE, SMALL, SIZES, TEXT = 96 };
 

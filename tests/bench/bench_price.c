@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "tests/support/random_transfer.h"
-#include "tilesim/dma/price.h"
-#include "tilesim/machine/machine.h"
+#include "dma/price.h"
+#include "machine/machine.h"
 
 enum { RUNS = 5 };
 

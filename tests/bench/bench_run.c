@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tilesim/run/session.h"
+#include "run/session.h"
 
 static double seconds(void) {
     struct timespec now;

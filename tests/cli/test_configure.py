@@ -22,9 +22,13 @@ def refused(name, text, err):
 
 @test
 def upward_include():
-    refused("include/tilesim/base/a.h", '\n#include "tilesim/base/b.h"\n  # include "tilesim/dma/c.h"\n',
-            "include/tilesim/base/a.h:3: layer 'base' must not include from 'dma'")
-    refused("sim/dma/rows.def", '#include "tilesim/core/c.h"\n',
+    refused("sim/base/a.h", '\n#include "base/b.h"\n#include "tilesim/b.h"\n  # include "dma/c.h"\n',
+            "sim/base/a.h:4: layer 'base' must not include from 'dma'")
+    refused("include/tilesim/a.h", '#include "tilesim/b.h"\n#include "base/b.h"\n',
+            "include/tilesim/a.h:2: a public header includes public ones only")
+    refused("sim/dma/a.c", '#include "a_private.h"\n#include "base/b_private.h"\n',
+            "sim/dma/a.c:2: b_private.h is private to sim/base")
+    refused("sim/dma/rows.def", '#include "core/c.h"\n',
             "sim/dma/rows.def:1: layer 'dma' must not include from 'core'")
 
 
@@ -33,7 +37,7 @@ def unknown_layer():
     refused("sim/bas/a.c", "", "sim/bas/a.c:1: 'bas' is not a layer; the layers are: base probe config isa "
             "layout layout/notation machine memory dram move dma core program chip host run study audit choose validate "
             "report cli")
-    refused("sim/dma/a.c", '#include "tilesim/bass/a.h"\n',
+    refused("sim/dma/a.c", '#include "bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
 
 

@@ -22,10 +22,10 @@ def setting(name):
 def the_builder_makes_a_program():
     libraries = re.search(r"-ltilesim (.*)$", Path("tilesim.pc.in").read_text(), re.M)[1].split()
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["cp", "-R", "include/tilesim", folder], check=True)     # no other header of the tree can be seen
+        subprocess.run(["cp", "-R", "sim", f"{folder}/tilesim"], check=True)
         example = f"{folder}/builder"
         done = subprocess.run([*setting("cc"), "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *setting("user_cflags"),
-                               f"-I{folder}", "examples/builder.c", str(BUILD / "libtilesim.a"), *ASAN,
+                               f"-I{folder}", f"-I{folder}/tilesim", "examples/builder.c", str(BUILD / "libtilesim.a"), *ASAN,
                                *setting("user_ldflags"), *libraries, "-o", example], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         for machine in "tpu-v2", "tpu-v5e", "tpu-v7x":

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/config/field.h"
+#include "config/field.h"
 
 typedef struct {
     const char *name;

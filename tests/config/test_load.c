@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "tests/support/test.h"
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/config/tree.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "config/tree.h"
 
 #define FILE_OF(name, text)                                                                                  \
     { name, text, sizeof text - 1 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/base/text.h"
-#include "tilesim/config/tree.h"
+#include "base/text.h"
+#include "config/tree.h"
 
 /* "{a: 1@0 #c, b: [x]}": the tree with offsets and comments of its scalars. */
 static void print_tree(ts_text *out, const ts_tree *node) {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/support/core_fixture.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Scalars ---- */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/core/vector.h"
-#include "tilesim/base/number.h"
+#include "core/vector.h"
+#include "base/number.h"
 
 typedef long double wide;
 static wide rsqrt_wide(wide x) { return 1 / sqrtl(x); }

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "tests/support/core_fixture.h"
-#include "sim/core/vector.h"
-#include "tilesim/base/number.h"
+#include "core/vector.h"
+#include "base/number.h"
 
 static uint32_t next_random(uint64_t *seed) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/core/vector.h"
-#include "tilesim/base/number.h"
+#include "core/vector.h"
+#include "base/number.h"
 
 enum {
     MAX = 0x7f7fffff,

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/layout/shape.h"
-#include "tilesim/study/core_program.h"
+#include "layout/shape.h"
+#include "study/core_program.h"
 
 enum { CHOICES = 4 };
 

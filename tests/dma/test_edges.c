@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/move/move.h"
+#include "move/move.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { PAIRS = 60 };

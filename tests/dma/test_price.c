@@ -13,7 +13,7 @@
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/random_transfer.h"
-#include "tilesim/machine/machine.h"
+#include "machine/machine.h"
 
 enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };
 static const char *const maps[] = {"A", "H", "B"};

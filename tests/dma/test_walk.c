@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/dma/walk.h"
+#include "dma/walk.h"
 
 static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
                                       "{2,0,1:T(4)}"};

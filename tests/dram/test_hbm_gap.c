@@ -2,7 +2,7 @@
  * cycle. */
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/hbm.h"
 
 enum { REQUESTS = 700 };
 

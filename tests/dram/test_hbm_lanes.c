@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/dram/hbm_avx2.h"
+#include "dram/hbm_avx2.h"
 
 HBM_AVX2_BEGIN
-#include "sim/dram/hbm_lanes.h"
+#include "dram/hbm_lanes.h"
 
 enum { MOST = 64, ROUNDS = 2000 };
 

@@ -5,7 +5,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/hbm.h"
 
 enum { REQUESTS = 12000, BATCH = 500, KIB = 1024, MIB = 1024 * 1024 };
 

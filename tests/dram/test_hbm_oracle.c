@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "tests/support/hbm2.h"
-#include "tilesim/dram/address_map.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/address_map.h"
+#include "dram/hbm.h"
 
 enum { ACT, PRE, PREA, RD, WR, RDA, WRA, REFA, REFB, COMMANDS };
 enum { MAX_ENTRIES = 256, MAX_BANKS = 128, KEPT = 4, BURSTS = 800, MAX_BURSTS = 1200, MAX_CHANNELS = 4 };

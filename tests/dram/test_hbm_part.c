@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/support/hbm2.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/hbm.h"
 
 enum { LINES = 1 << 15, LINE_BYTES = 64 };
 

@@ -4,7 +4,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "tilesim/dram/hbm.h"
+#include "dram/hbm.h"
 
 enum { BURST = 32, READS = 5000 };
 

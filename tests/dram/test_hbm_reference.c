@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/validate/hbm_reference.h"
+#include "validate/hbm_reference.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { STEP = 7 }; /* of many rows, only some: each takes a second */

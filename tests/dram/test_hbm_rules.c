@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/machine/machine.h"
-#include "tilesim/dram/dram.h"
-#include "tilesim/dram/hbm.h"
+#include "machine/machine.h"
+#include "dram/dram.h"
+#include "dram/hbm.h"
 
 /* ---- Between two commands. ---- */
 

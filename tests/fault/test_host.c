@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/host/array.h"
+#include "base/file.h"
+#include "host/array.h"
 
 /* The system's calls, which the linker takes from here: the one that `countdown` reaches fails with
  * `failure`. */

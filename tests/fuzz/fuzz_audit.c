@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tilesim/audit/audit.h"
+#include "audit/audit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/lines.h"
-#include "tilesim/layout/notation/axe.h"
+#include "layout/notation/axe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

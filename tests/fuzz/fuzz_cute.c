@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/layout/notation/cute.h"
+#include "layout/notation/cute.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

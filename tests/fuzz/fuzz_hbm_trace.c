@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tilesim/study/hbm_run.h"
+#include "study/hbm_run.h"
 
 enum { PIPE_BYTES = 1 << 16 }; /* what a pipe holds; fuzzers make inputs of at most 4 KiB */
 

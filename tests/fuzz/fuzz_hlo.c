@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/host/hlo.h"
-#include "tilesim/host/hlo_opcode.h"
+#include "host/hlo.h"
+#include "host/hlo_opcode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/machine/embedded.h"
-#include "tilesim/machine/machine.h"
+#include "machine/embedded.h"
+#include "machine/machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

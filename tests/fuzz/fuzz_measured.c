@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tilesim/validate/workload.h"
+#include "validate/workload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/program/program.h"
+#include "program/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/host/reference.h"
+#include "host/reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/fuzz/lines.h"
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/report/layout.h"
+#include "layout/notation/xla.h"
+#include "report/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/study/transfer.h"
+#include "study/transfer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tilesim/choose/choose.h"
+#include "choose/choose.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

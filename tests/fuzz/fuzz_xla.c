@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tilesim/layout/notation/xla.h"
-#include "tilesim/report/layout.h"
+#include "layout/notation/xla.h"
+#include "report/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 typedef struct {
     ts_arena *arena;

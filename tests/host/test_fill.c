@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/base/text.h"
-#include "tilesim/host/fill.h"
-#include "tilesim/host/pack.h"
-#include "tilesim/layout/convert.h"
+#include "base/text.h"
+#include "host/fill.h"
+#include "host/pack.h"
+#include "layout/convert.h"
 
 static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

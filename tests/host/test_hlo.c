@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/base/text.h"
-#include "tilesim/host/hlo.h"
-#include "tilesim/host/hlo_opcode.h"
+#include "base/text.h"
+#include "host/hlo.h"
+#include "host/hlo_opcode.h"
 
 /* ---- Events as text, one a line ---- */
 

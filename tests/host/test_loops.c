@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/host/reference_loops.h"
+#include "host/reference_loops.h"
 #include "tests/support/test.h"
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 enum { COUNT = 64 * 300 + 37 };
 

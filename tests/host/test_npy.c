@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/host/npy.h"
-#include "tilesim/layout/convert.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/npy.h"
+#include "layout/convert.h"
 
 /* "f32[2,3] 0 1 2 3 4 5" */
 static const char *show(ts_arena *arena, const ts_host_array *array) {

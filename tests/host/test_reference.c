@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/host/reference_loops.h"
-#include "tilesim/base/text.h"
-#include "tilesim/host/reference.h"
-#include "tilesim/layout/convert.h"
+#include "host/reference_loops.h"
+#include "base/text.h"
+#include "host/reference.h"
+#include "layout/convert.h"
 
 /* x = [[1,2,3],[4,5,6]] f32, y = [10,20,30] f32, p = [[1],[0]] pred, h = [0.1 in bf16] f32, c: complex, N
  * = 2. */

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/host/safetensors.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/safetensors.h"
 
 static char path_space[512];
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/isa/isa.h"
+#include "isa/isa.h"
 
 static void every_row_is_well_formed(void **state) {
     (void)state;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/isa/print.h"
+#include "base/file.h"
+#include "isa/print.h"
 
 static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
     (void)state;

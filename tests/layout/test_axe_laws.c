@@ -10,7 +10,7 @@
 
 #include "tests/support/axe_oracle.h"
 #include "tests/support/random_layout.h"
-#include "tilesim/layout/notation/axe.h"
+#include "layout/notation/axe.h"
 
 enum { ROUNDS = 20000, SIZE_MOST = 96, POINTS_MOST = 4096 };
 static const uint64_t first_seed = 20260902;

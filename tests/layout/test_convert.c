@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/layout/convert.h"
+#include "layout/convert.h"
 
 /* How the codes beyond the finite ones are used: OCP 8-bit and Microscaling formats, ml_dtypes. */
 typedef enum { IEEE, FN, FNUZ, FINITE, POWERS } family;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/layout/notation/cute.h"
+#include "base/file.h"
+#include "layout/notation/cute.h"
 
 /* The printed result, or the first line of the error as the user sees it. */
 static void evaluate(ts_arena *arena, const char *op, const char *a, const char *b, char *result,

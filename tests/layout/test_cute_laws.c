@@ -12,7 +12,7 @@
 
 #include "tests/support/cute_oracle.h"
 #include "tests/support/random_layout.h"
-#include "tilesim/layout/notation/cute.h"
+#include "layout/notation/cute.h"
 
 enum { ROUNDS = 20000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
 static const uint64_t first_seed = 20260822;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/layout/notation/axe.h"
-#include "tilesim/layout/notation/index_map.h"
+#include "layout/notation/axe.h"
+#include "layout/notation/index_map.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { ROUNDS = 1000 }; /* the release build has them all */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tilesim/layout/notation/index_map.h"
+#include "layout/notation/index_map.h"
 
 enum { TERMS = 10000 };
 

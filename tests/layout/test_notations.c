@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/layout/notation/xla.h"
+#include "layout/notation/xla.h"
 
 static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
     ts_source source = {"shape", text, strlen(text)};

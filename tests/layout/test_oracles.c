@@ -10,7 +10,7 @@
 
 #include "tests/support/axe_oracle.h"
 #include "tests/support/xla_oracle.h"
-#include "tilesim/base/file.h"
+#include "base/file.h"
 
 enum { LIMIT = 1 << 20, MAX_DIMS = 16, MAX_TILES = 8 };
 

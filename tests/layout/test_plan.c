@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/layout/plan.h"
+#include "layout/plan.h"
 
 enum { RANDOM_PLANS = 4000, SRC_BITS = 32, DST_BITS = 16, SRC_BASE = 128, DST_BASE = 64 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tilesim/layout/notation/tpu_rule.h"
+#include "layout/notation/tpu_rule.h"
 
 enum { L4 = TS_TPU_LARGE_X4, L8 = TS_TPU_LARGE_X8, L16 = TS_TPU_LARGE_X16, ARG = TS_TPU_ARGUMENT };
 

@@ -10,8 +10,8 @@
 
 #include "tests/support/random_layout.h"
 #include "tests/support/xla_oracle.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
 
 static const ts_shape *parse(ts_arena *arena, const char *text, ts_error *err) {
     ts_source source = {"shape", text, strlen(text)};

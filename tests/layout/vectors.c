@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/layout/notation/axe.h"
-#include "tilesim/layout/notation/cute.h"
-#include "tilesim/layout/notation/index_map.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "layout/notation/axe.h"
+#include "layout/notation/cute.h"
+#include "layout/notation/index_map.h"
+#include "layout/notation/xla.h"
 
 enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
 

@@ -5,8 +5,8 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "tilesim/machine/embedded.h"
-#include "tilesim/machine/machine.h"
+#include "machine/embedded.h"
+#include "machine/machine.h"
 
 static const ts_machine *load(ts_arena *arena, const char *name) {
     ts_error err = {0};

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/memory/space.h"
+#include "memory/space.h"
 
 enum { LINE = TS_SPACE_LINE_BYTES, CHUNK = TS_SPACE_CHUNK_BYTES, HUGE_PAGE = TS_SPACE_HUGE_BYTES };
 static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/move/mover.h"
+#include "move/mover.h"
 #include "tests/support/random_layout.h"
-#include "tilesim/move/move.h"
-#include "tilesim/layout/convert.h"
+#include "move/move.h"
+#include "layout/convert.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { BOXES = 300, SHAPES = 46, TAILS = 1 };

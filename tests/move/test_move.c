@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/move/move.h"
-#include "tilesim/layout/convert.h"
+#include "move/move.h"
+#include "layout/convert.h"
 
 enum { RANDOM_PAIRS = 3000 };
 

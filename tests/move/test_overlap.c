@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/move/move.h"
+#include "move/move.h"
 
 enum { ROUNDS = 3000, SEED = 9, MOST_BYTES = 1 << 16 };
 

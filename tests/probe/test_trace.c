@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "tilesim/probe/counter.h"
-#include "tilesim/probe/trace.h"
+#include "probe/counter.h"
+#include "probe/trace.h"
 
 static void test_ring(void **state) {
     (void)state;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tilesim/program/program.h"
+#include "program/program.h"
 
 static const ts_target target = {
     .machine = "toy",

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "tilesim/machine/machine.h"
-#include "tilesim/program/builder.h"
-#include "tilesim/run/run.h"
+#include "machine/machine.h"
+#include "program/builder.h"
+#include "run/run.h"
 
 static const char text[] = ".tensor x hbm f32[64,256]{1,0:T(8,128)} in iota\n"
                            ".tensor xb vmem f32[2,32,256]{2,1,0:T(8,128)}\n"

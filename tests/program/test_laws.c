@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/program/program.h"
+#include "base/number.h"
+#include "layout/shape.h"
+#include "program/program.h"
 
 static const ts_target target = {
     .machine = "toy",

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "tilesim/machine/machine.h"
-#include "tilesim/program/live.h"
-#include "tilesim/run/run.h"
+#include "machine/machine.h"
+#include "program/live.h"
+#include "run/run.h"
 
 static ts_arena *arena;
 static ts_target target;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/core/core.h"
-#include "tilesim/program/program.h"
+#include "core/core.h"
+#include "program/program.h"
 
 enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 17, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
 

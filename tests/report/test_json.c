@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tilesim/base/version.h"
-#include "tilesim/report/json.h"
+#include "base/version.h"
+#include "report/json.h"
 
 #define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""

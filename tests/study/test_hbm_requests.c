@@ -6,7 +6,7 @@
 
 #include "tests/support/hbm2.h"
 #include "tests/support/test.h"
-#include "tilesim/study/hbm_run.h"
+#include "study/hbm_run.h"
 
 typedef struct {
     ts_arena *arena;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 typedef struct {
     int64_t extent, stride;

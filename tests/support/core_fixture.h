@@ -2,7 +2,7 @@
 #ifndef TILESIM_TESTS_CORE_FIXTURE_H
 #define TILESIM_TESTS_CORE_FIXTURE_H
 
-#include "tilesim/core/core.h"
+#include "core/core.h"
 
 /* One bundle a line, instructions separated by ';', operands by spaces:
  *   s1 v2 m3     registers            ?m3  the write mask

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 enum { CUTE_LEAVES_MAX = 64 };
 typedef struct {

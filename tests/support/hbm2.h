@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_HBM2_H
 #define TESTS_SUPPORT_HBM2_H
 
-#include "tilesim/dma/price.h"
+#include "dma/price.h"
 
 enum { HBM2_KHZ = 1000000, HBM2_BYTES_PER_NS = 256 };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_LAYOUT_H
 #define TESTS_SUPPORT_RANDOM_LAYOUT_H
 
-#include "tilesim/layout/layout.h"
+#include "layout/layout.h"
 
 uint32_t random_below(uint64_t *seed, uint32_t n); /* 0 .. n-1 */
 /* Row-major order of what up to three random tiles leave; injective; one axis. Fails the test on an error. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/shape.h"
+#include "base/number.h"
+#include "layout/shape.h"
 
 enum { PAGE = 4096 };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_TRANSFER_H
 #define TESTS_SUPPORT_RANDOM_TRANSFER_H
 
-#include "tilesim/layout/plan.h"
+#include "layout/plan.h"
 
 enum { RANDOM_TRANSFER_DIMS = 4, RANDOM_TRANSFER_TEXT = 128 };
 

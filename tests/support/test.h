@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tilesim/base/error.h"
+#include "base/error.h"
 
 /* The error's text as a user sees it, exactly (ts_error_format), and its kind. */
 #define assert_error(err, kind, text) assert_error_at((err), (kind), (text), __FILE__, __LINE__)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tilesim/base/arena.h"
+#include "base/arena.h"
 
 enum { XLA_ORACLE_COMBINE = -1 }; /* a '*' in a tile */
 

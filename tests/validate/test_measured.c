@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "tilesim/base/file.h"
-#include "tilesim/base/text.h"
-#include "tilesim/validate/workload.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "validate/workload.h"
 
 static const char header[] = "id,chip,workload description,parameters,measured value,unit\n";
 

@@ -1,11 +1,11 @@
 /* Axe layouts: their numbers, axes and canonical forms, and the canonical text. */
-#include "tilesim/layout/notation/axe.h"
+#include "layout/notation/axe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "axe_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter) {
     if (list->count == list->capacity) {

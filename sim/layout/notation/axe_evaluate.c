@@ -4,8 +4,8 @@
 
 #include "axe_private.h"
 #include "layout_args.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/layout/notation/xla.h"
+#include "layout/shape.h"
+#include "layout/notation/xla.h"
 
 typedef struct {
     ts_error *err;

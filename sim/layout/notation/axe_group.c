@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "axe_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *shape) {
     ts_text dims, text;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "axe_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static bool admitted(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {
     int64_t size;

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "axe_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 typedef struct {
     ts_error *err;

@@ -1,10 +1,10 @@
 /* What the Axe files share. */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_AXE_PRIVATE_H
-#define TILESIM_SIM_LAYOUT_NOTATION_AXE_PRIVATE_H
+#ifndef TILESIM_LAYOUT_NOTATION_AXE_PRIVATE_H
+#define TILESIM_LAYOUT_NOTATION_AXE_PRIVATE_H
 
 #include <string.h>
 
-#include "tilesim/layout/notation/axe.h"
+#include "layout/notation/axe.h"
 
 static inline bool ts_axe_same_axis(const char *a, const char *b) { return strcmp(a, b) == 0; }
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "axe_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Two layouts' blocks in turn, dim by dim ---- */
 

@@ -1,11 +1,11 @@
 /* CuTe layouts: sizes, coordinates and indices, and the canonical text. */
-#include "tilesim/layout/notation/cute.h"
+#include "layout/notation/cute.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
 #include "cute_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 ts_cute ts_cute_leaf(int64_t extent, int64_t stride) { return (ts_cute){.extent = extent, .stride = stride}; }
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "cute_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* Modes that are integers. A size fits in int64, so that at most 62 extents are not 1. */
 enum { FLAT_MAX = 64 };

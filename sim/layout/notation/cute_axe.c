@@ -1,5 +1,5 @@
 /* CuTe layouts in the common form, by way of Axe. */
-#include "tilesim/layout/notation/cute_axe.h"
+#include "layout/notation/cute_axe.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* What the CuTe files share. */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_CUTE_PRIVATE_H
-#define TILESIM_SIM_LAYOUT_NOTATION_CUTE_PRIVATE_H
+#ifndef TILESIM_LAYOUT_NOTATION_CUTE_PRIVATE_H
+#define TILESIM_LAYOUT_NOTATION_CUTE_PRIVATE_H
 
-#include "tilesim/layout/notation/cute.h"
+#include "layout/notation/cute.h"
 
 /* Why a layout's numbers do not fit in int64; NULL when they do. Every layout that leaves these files fits.
  */

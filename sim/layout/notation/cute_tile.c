@@ -1,6 +1,6 @@
 /* CuTe layouts: composition by mode, divides and products (NVIDIA/cutlass include/cute/layout.hpp). */
 #include "cute_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 bool ts_cute_tile_by_mode(ts_error *err, ts_arena *arena, ts_cute_tile_leaf *leaf, bool keep,
                           const ts_cute *a, const ts_cute_tiler *b, ts_cute *out) {

@@ -1,12 +1,12 @@
 /* Index maps: values, ranges and shapes. */
-#include "tilesim/layout/notation/index_map.h"
+#include "layout/notation/index_map.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "index_map_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Values ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "index_map_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { MAX_TERMS = 32, MAX_SOURCES = 2 * TS_LAYOUT_MAX_DIMS };
 

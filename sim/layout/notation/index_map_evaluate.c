@@ -4,8 +4,8 @@
 
 #include "index_map_private.h"
 #include "layout_args.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/axe.h"
+#include "base/number.h"
+#include "layout/notation/axe.h"
 
 typedef struct {
     ts_error *err;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "index_map_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 static bool need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
     int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];

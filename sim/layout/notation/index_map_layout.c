@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "index_map_private.h"
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* ---- Where the transformed indices go: axis and stride of each ---- */
 

@@ -1,8 +1,8 @@
 /* What the files of index maps share. */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_INDEX_MAP_PRIVATE_H
-#define TILESIM_SIM_LAYOUT_NOTATION_INDEX_MAP_PRIVATE_H
+#ifndef TILESIM_LAYOUT_NOTATION_INDEX_MAP_PRIVATE_H
+#define TILESIM_LAYOUT_NOTATION_INDEX_MAP_PRIVATE_H
 
-#include "tilesim/layout/notation/index_map.h"
+#include "layout/notation/index_map.h"
 
 typedef enum {
     TS_INDEX_CONSTANT,

@@ -1,8 +1,8 @@
 /* Private: the arguments of operations on layouts, "key=value;key=value". */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_LAYOUT_ARGS_H
-#define TILESIM_SIM_LAYOUT_NOTATION_LAYOUT_ARGS_H
+#ifndef TILESIM_LAYOUT_NOTATION_LAYOUT_ARGS_H
+#define TILESIM_LAYOUT_NOTATION_LAYOUT_ARGS_H
 
-#include "tilesim/base/text.h"
+#include "base/text.h"
 
 enum { TS_LAYOUT_ARGS_MAX = 8 };
 

@@ -1,11 +1,11 @@
 /* Layouts by name: read from the letters by rule. */
-#include "tilesim/layout/notation/named.h"
+#include "layout/notation/named.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* The letters of a kind of array, in the order of its dims. The last row is a rule of its own: a name of the
  * first letters of the alphabet. */

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/layout/notation/axe.h"
-#include "tilesim/layout/notation/cute.h"
-#include "tilesim/layout/notation/cute_axe.h"
-#include "tilesim/layout/notation/index_map.h"
-#include "tilesim/layout/notation/named.h"
+#include "layout/notation/axe.h"
+#include "layout/notation/cute.h"
+#include "layout/notation/cute_axe.h"
+#include "layout/notation/index_map.h"
+#include "layout/notation/named.h"
 
 static bool read_axe(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_axe axe;

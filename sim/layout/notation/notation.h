@@ -1,8 +1,8 @@
 /* Private: the notations that may stand behind the dims of a shape. */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_NOTATION_H
-#define TILESIM_SIM_LAYOUT_NOTATION_NOTATION_H
+#ifndef TILESIM_LAYOUT_NOTATION_NOTATION_H
+#define TILESIM_LAYOUT_NOTATION_NOTATION_H
 
-#include "tilesim/layout/shape.h"
+#include "layout/shape.h"
 
 /* What a notation has read, over the dims of an array. */
 typedef struct {

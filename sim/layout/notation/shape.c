@@ -1,12 +1,12 @@
 /* Shapes: reading and writing them in any notation. */
-#include "tilesim/layout/shape.h"
+#include "layout/shape.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
 #include "notation.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
 
 /* The places that a layout reaches, from 0 (or the lowest) on each axis. */
 static bool count_places(const ts_layout *layout, int64_t *places) {

@@ -1,7 +1,7 @@
 /* The TPU compiler's choice of tiles, as Mosaic mirrors it. */
-#include "tilesim/layout/notation/tpu_rule.h"
+#include "layout/notation/tpu_rule.h"
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 enum { LANES = 128, SUBLANES = 8, WORD_BITS = 32 };
 

@@ -7,10 +7,10 @@
 #include "axe_private.h"
 #include "index_map_private.h"
 #include "notation.h"
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/cute_axe.h"
-#include "tilesim/layout/shape.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/cute_axe.h"
+#include "layout/shape.h"
+#include "layout/notation/xla.h"
 #include "translate_xla.h"
 
 enum { EQUAL_LIMIT = 1 << 24 };

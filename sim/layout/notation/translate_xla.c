@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
-#include "tilesim/layout/notation/xla.h"
+#include "base/number.h"
+#include "layout/notation/xla.h"
 
 enum { MAX_DIGITS = 48, MAX_TILES = 3, MAX_TRIES = 20000, EQUAL_LIMIT = 1 << 24 };
 

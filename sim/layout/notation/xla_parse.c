@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 #include "xla_shape.h"
 
 enum { MAX_NESTING = 8192 }; /* of tuples: hlo_parser.h kDefaultMaxRecursionDepth */

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "tilesim/layout/notation/xla.h"
+#include "layout/notation/xla.h"
 
 static const char *comma(int i) { return i > 0 ? "," : ""; }
 

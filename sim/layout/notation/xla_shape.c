@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "tilesim/base/number.h"
+#include "base/number.h"
 
 /* One tile: leading dims of 1 while the tile has more entries than there are dims; a '*' merges its dim with
  * the next; then each tiled dim becomes (count, within), and all the withins move last. */

@@ -1,8 +1,8 @@
 /* Private: from the fields of XLA's notation to a shape with its layout and sizes. */
-#ifndef TILESIM_SIM_LAYOUT_NOTATION_XLA_SHAPE_H
-#define TILESIM_SIM_LAYOUT_NOTATION_XLA_SHAPE_H
+#ifndef TILESIM_LAYOUT_NOTATION_XLA_SHAPE_H
+#define TILESIM_LAYOUT_NOTATION_XLA_SHAPE_H
 
-#include "tilesim/layout/notation/xla.h"
+#include "layout/notation/xla.h"
 
 /* An array (or token, opaque) of valid fields, which the shape keeps; a minor_to_major that was not written
  * is filled in. NULL when a size does not fit. */

@@ -1,0 +1,69 @@
+/* Text: a growing buffer, a cursor for hand-written parsers, and the nearest name ("did you mean"). */
+#ifndef TILESIM_BASE_TEXT_H
+#define TILESIM_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* Text that grows in an arena; `bytes` always ends in NUL. */
+typedef struct {
+    ts_arena *arena;
+    char *bytes;
+    size_t length, capacity;
+} ts_text;
+
+void ts_text_init(ts_text *text, ts_arena *arena);
+void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
+void ts_text_add_char(ts_text *text, char c);
+/* The bytes of the UTF-8 character (RFC 3629) that `text`, which ends in NUL, begins with; 0: it is none. */
+size_t ts_text_utf8_bytes(const char *text);
+/* Adds it, or U+FFFD in place of a byte that begins none; returns what follows. */
+const char *ts_text_add_character(ts_text *text, const char *content);
+/* As the content of XML and HTML, in UTF-8. */
+void ts_text_add_escaped(ts_text *text, const char *content);
+void ts_text_clear(ts_text *text);
+/* What reports for people fit into. */
+enum { TS_TEXT_COLUMNS = 100 };
+/* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
+ * begin; they end at spaces only. */
+void ts_text_wrap(ts_text *text, size_t columns);
+
+/* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
+ * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as
+ * near and as much alike: any of them may be meant. `names` has pointers `stride_bytes` apart, so that it can
+ * be a column of a table. */
+const char *ts_text_nearest(const char *word, const char *const *names, size_t count, size_t stride_bytes);
+
+/* A cursor over a source. Helpers skip white space first (space, tab, CR, LF); nothing reads past the end. */
+typedef struct {
+    const ts_source *source;
+    size_t at;    /* the next byte to read */
+    size_t token; /* where the last token began: where an error points */
+} ts_cursor;
+
+void ts_cursor_skip_space(ts_cursor *cursor);
+bool ts_cursor_at_end(ts_cursor *cursor);                 /* after white space */
+int ts_cursor_peek(ts_cursor *cursor);                    /* next byte after white space, or -1 */
+bool ts_cursor_take(ts_cursor *cursor, const char *text); /* consumes exactly `text` if it is next */
+/* Requires `text`; the error says what was found instead. */
+bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text);
+/* [A-Za-z_][A-Za-z0-9_]*; the name is not copied. False when none is next (no error is set). */
+bool ts_cursor_name(ts_cursor *cursor, const char **name, size_t *length);
+/* -?[0-9]+ ; out of int64 is an error "... does not fit in 64 bits"; `what` says what was expected. */
+bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64_t *value);
+/* "found X, expected `what`", pointing at the next token. Returns false. */
+bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what);
+
+/* Strict decimal integer of the whole text (for command-line values). */
+bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *value);
+
+/* 1234567 as "1,234,567" (for tables people read); at most 27 bytes with the NUL. */
+char *ts_text_group_digits(char out[32], int64_t value);
+
+#endif

@@ -1,0 +1,73 @@
+/* What the sanitizer for kernels finds while a program runs: each kind of defect, with both program lines. */
+#ifndef TILESIM_CORE_FINDINGS_H
+#define TILESIM_CORE_FINDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "isa/isa.h"
+
+/* FINDING(name, text, is it wrong, or only worth a warning?, what it means) */
+enum { TS_FINDING_WRONG, TS_FINDING_WARNS };
+#define TS_FINDINGS(row)                                                                                     \
+    row(OUTPUT, "undefined_output", WRONG, "an undefined value was sent to an output")                       \
+        row(UNWRITTEN, "unwritten_output", WRONG, "an element of an output was never written")               \
+            row(CONTROL, "undefined_control", WRONG,                                                         \
+                "a branch, an address or a semaphore depends on an undefined value")                         \
+                row(READ_RACE, "read_race", WRONG, "a buffer is read whose DMA has not been waited for")     \
+                    row(WRITE_RACE, "write_race", WRONG,                                                     \
+                        "a buffer is overwritten that a DMA uses and that was not waited for")               \
+                        row(SEMAPHORE, "semaphore_left", WRONG, "a semaphore is not 0 at the end") row(      \
+                            TRANSFER, "transfer_left", WRONG, "the program ended while a DMA was under way") \
+                            row(WRAPPED, "wrapped_address", WARNS,                                           \
+                                "an address, an index or a semaphore comes from a number over 32 bits")      \
+                                row(OVERWRITTEN, "input_overwritten", WARNS, "a DMA writes to an input")     \
+                                    row(FRESH, "unwritten_register", WARNS,                                  \
+                                        "a register is read that nothing has written")
+
+typedef enum {
+#define TS_FINDING_ENUM(name, text, warns, meaning) TS_FINDING_##name,
+    TS_FINDINGS(TS_FINDING_ENUM) TS_FINDING_KINDS
+} ts_finding_kind;
+
+const ts_named *ts_finding_get(ts_finding_kind kind);
+
+/* A line of the program; line 0: none. */
+typedef struct {
+    const ts_source *source;
+    int line, column;
+} ts_place;
+
+enum { TS_FINDING_TEXT_BYTES = 240 };
+typedef struct {
+    ts_finding_kind kind;
+    ts_place where, other; /* the line that breaks the rule, and the one it has to do with */
+    int64_t cycle;         /* of the first time */
+    int64_t times;
+    bool has_margin;
+    int64_t margin_cycles;            /* of a race: by how many cycles it was won; negative: lost */
+    char text[TS_FINDING_TEXT_BYTES]; /* one line: what happened the first time, at `where` */
+    const char *other_text;           /* what `other` is: "the dma that ..." */
+} ts_finding;
+
+/* Findings of the same kind at the same lines are one. Kept are the first TS_FINDINGS_MOST. */
+enum { TS_FINDINGS_MOST = 100 };
+typedef struct {
+    bool all_warn; /* nobody asked for them: none is held to be wrong */
+    int count;
+    int64_t dropped; /* different ones, for which there was no room */
+    ts_finding list[TS_FINDINGS_MOST];
+} ts_findings;
+
+/* Where to describe a new finding; NULL: it is known, and counted. */
+ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
+                            int64_t cycle);
+bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding);
+/* Of those that only warn, or of the others. */
+int ts_findings_count(const ts_findings *findings, bool warns);
+void ts_finding_describe(ts_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ts_place ts_place_of(const ts_instruction *instruction); /* NULL: none */
+ts_place ts_place_of_transfer(const ts_transfer *transfer);
+
+#endif

@@ -1,0 +1,23 @@
+/* Splitting the time of a priced transfer. Private to the layer. */
+#ifndef TILESIM_DMA_BILL_PRIVATE_H
+#define TILESIM_DMA_BILL_PRIVATE_H
+
+#include "dma/price.h"
+
+/* Core cycles that all channels together need for so many bytes at their peak. */
+int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
+
+/* Sets cost->parts, which add up to cost->cycles, and cost->limiter. The rule, in this order, each part
+ * out of what is left:
+ *
+ * - fixed: issue, further descriptors, completion;
+ * - what a copy of the moved bytes needs at least: the HBM's pins at their peak or the engine at its copy
+ * rate, whichever is slower; split into useful, padding and waste by bytes, the last hidden by an engine
+ * that takes longer than the pins;
+ * - reordering: what the engine needs for this kind at its rate beyond that; conflicts: what partitions add
+ * to it;
+ * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.
+ * Waits for requests that the engine or the fixed cost explains do not count. */
+void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
+
+#endif

@@ -1,0 +1,83 @@
+/* The DMA engine: transfers in, bytes moved and the cycle of completion out. One stepper, used by the chip
+ * and, with one transfer from a state of rest, by ts_dma_price: there is no second formula.
+ *
+ * Cycles are the core's. A transfer waits for one of `queues`; after its issue cost it offers the accesses of
+ * its plan (dma/walk.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate allow;
+ * its bytes move at its completion, in one step, so that values never depend on how time is computed. Equal
+ * completions are in order of issue. */
+#ifndef TILESIM_DMA_DMA_H
+#define TILESIM_DMA_DMA_H
+
+#include "move/move.h"
+#include "dma/walk.h"
+#include "machine/dma_config.h"
+#include "dram/hbm.h"
+
+/* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves it.
+ */
+typedef struct {
+    ts_space *space;
+    bool in_hbm;
+    int64_t partition_bits; /* ts_space_partition_bits; 0: no partitions */
+} ts_dma_end;
+
+typedef struct {
+    const ts_plan *plan;
+    ts_dma_end src, dst;
+    int64_t tag;  /* the caller's; comes back at completion */
+    int priority; /* 0 goes first; where the machine arbitrates by priority */
+} ts_dma_transfer;
+
+typedef struct {
+    int64_t tag, issued_cycle, started_cycle, completed_cycle;
+    int64_t useful_bytes;         /* the valid elements, counted once: at the end where they are larger */
+    int64_t src_bytes, dst_bytes; /* moved at each end: whole lines of HBM, elements elsewhere */
+    int64_t padding_bytes;        /* of the moved ones, elements that are padding travelling along */
+    int64_t waste_bytes;          /* of the moved ones, parts of lines that were not asked for */
+    int64_t rmw_lines, runs, descriptors;
+    int64_t engine_cycles; /* the engine's rate alone would have taken */
+    ts_dma_kind kind;
+} ts_dma_result;
+
+typedef struct ts_dma ts_dma;
+
+/* hbm may be NULL when no transfer touches HBM. core_khz: of the cycles; hbm_tick_khz: of the HBM model's. */
+ts_dma *ts_dma_new(ts_arena *arena, const ts_dma_config *config, ts_hbm *hbm, int64_t core_khz,
+                   int64_t hbm_tick_khz);
+void ts_dma_free(ts_dma *dma); /* what transfers keep; the rest belongs to the arena. NULL is fine */
+bool ts_dma_can_start(const ts_dma *dma); /* fewer than `descriptors` under way */
+/* cycle: not before any cycle given before. Refused: overlaps and addresses (ts_dma_check), a kind that the
+ * engine cannot do (TS_ERROR_UNMODELLED). */
+bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *transfer, int64_t cycle);
+/* Works until the first completion, but not past `limit`: the caller may start another transfer there.
+ * Returns the cycle of the next completion if it is known to be at most `limit`, else INT64_MAX. */
+int64_t ts_dma_next(ts_dma *dma, int64_t limit);
+/* After ts_dma_next(dma, limit) knew of no completion up to `limit`: none comes before this cycle unless
+ * another transfer is started. INT64_MAX: none is under way. */
+int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit);
+/* Moves the bytes of the transfer that ts_dma_next announced, and takes it off. */
+bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
+int ts_dma_under_way(const ts_dma *dma);
+
+/* Skipping: while one transfer is alone, blocks between places where their time was measured
+ * (sim/dma/steady.h) are left out and their time is added. hbm: of the whole memory. walked_boxes: boxes of
+ * the plan that are left whole, a bit for each; the last bit stands for all from 63 on. The stats of what was
+ * left out are added by ts_dma_add_skipped. */
+void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, uint64_t walked_boxes);
+void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
+/* Boxes of which nothing can be left out, as places differ or their loops ended too soon: if there are any,
+ * the time is of no use. */
+uint64_t ts_dma_lost_boxes(const ts_dma *dma);
+
+/* As what the engine does a plan: where it cannot do the kind in a stream, it moves element by element, as a
+ * gather. */
+ts_dma_kind ts_dma_kind_done(const ts_dma_config *config, const ts_plan *plan);
+
+/* Bytes a cycle through the engine of a transfer of that kind: less where reads of the HBM are slower. */
+int64_t ts_dma_rate(const ts_dma_config *config, ts_dma_end src, ts_dma_kind kind);
+/* Refused (TS_ERROR_UNMODELLED): a kind that the engine cannot do, nor gather. */
+bool ts_dma_check_kind(ts_error *err, const ts_dma_config *config, const ts_plan *plan);
+ts_dma_kind ts_dma_classify(const ts_plan *plan);
+const char *ts_dma_kind_text(ts_dma_kind kind);
+
+#endif

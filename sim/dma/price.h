@@ -1,0 +1,82 @@
+/* What one transfer costs: the engine and the HBM of dma.h with this transfer alone, from rest (rows closed,
+ * refresh phase 0) until they are idle again. */
+#ifndef TILESIM_DMA_PRICE_H
+#define TILESIM_DMA_PRICE_H
+
+#include "dma/bill.h"
+#include "dma/dma.h"
+#include "machine/machine.h"
+
+/* Prices that were asked before: a search asks the same again and again. They are of one machine, the first
+ * that they are asked with, whose configuration must not change; an answer takes microseconds, and is what
+ * walking gives, to the bit. A transfer is the same when its boxes, their places and its ends are; one with
+ * many boxes, or that gathers, is priced anew. */
+typedef struct ts_dma_prices ts_dma_prices;
+ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
+
+typedef struct {
+    const ts_dma_config *dma;
+    const ts_hbm_config *hbm;
+    int64_t core_khz;
+    ts_dma_prices *prices; /* or NULL: none are kept */
+} ts_dma_machine;
+
+/* Of a machine under load, which must outlive it. */
+ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *prices);
+
+typedef struct {
+    ts_dma_result transfer;
+    ts_hbm_stats hbm;
+    int64_t cycles;                   /* of the core, issue to completion */
+    int64_t fixed_cycles;             /* issue, further descriptors, completion */
+    int64_t engine_cycles;            /* its data at the engine's rate */
+    int64_t memory_cycles;            /* its lines at the HBM's peak */
+    int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has
+                                         the rule) */
+    ts_dma_limit limit;               /* what limits it */
+    const char *limiter;              /* the same in words */
+    bool skipped;                     /* not every access was walked */
+} ts_dma_cost;
+
+/* Up to so many bytes, of both ends, every access of every channel is walked. */
+enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
+
+/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every
+ * access. Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and
+ * long boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact
+ * answer that may be. */
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
+                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
+
+/* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first. */
+int ts_dma_first_share(const ts_dma_machine *machine);
+/* A part of the HBM that gets exactly its share of every access: one channel in *share, which is lowered,
+ * down to 1, until that holds. */
+ts_hbm *ts_dma_new_part(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, int *share);
+
+/* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
+ * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
+int64_t ts_dma_least_cycles(const ts_dma_machine *machine, const ts_dma_result *transfer, int64_t hbm_bytes);
+
+/* Several transfers that start at once. */
+typedef struct {
+    int64_t cycles;        /* until the last is done */
+    int64_t memory_cycles; /* the floor: the lines of all at the HBM's peak */
+    int64_t engine_cycles; /* all data at the engine's rates */
+    int64_t moved_bytes;   /* to and from HBM */
+    ts_hbm_stats hbm;
+} ts_dma_mix;
+
+/* results[i] is of transfers[i]; tags and spaces are not used. Every access is walked, unless `exact` on a
+ * part of the channels. */
+bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
+                           const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
+                           ts_dma_mix *mix);
+
+/* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
+ * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for
+ * itself core_cycles, most of them for what core_limiter says. */
+void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
+                         ts_dma_cost *cost);
+
+#endif

@@ -1,0 +1,48 @@
+/* A plan as a stream of memory accesses: the same boxes that move the bytes, walked in blocks.
+ *
+ * A block is what the engine holds at once: up to TS_WALK_BLOCK_BYTES of elements, chosen so that both sides
+ * see runs as long as the loops allow. Its source lines are read, then its destination lines are written; a
+ * line that follows itself is accessed once. Lines are aligned pieces of `line_bytes`. */
+#ifndef TILESIM_DMA_WALK_H
+#define TILESIM_DMA_WALK_H
+
+#include "layout/plan.h"
+
+enum { TS_WALK_BLOCK_BYTES = 4096, TS_WALK_BLOCK_ELEMENTS = 4096 };
+
+typedef struct {
+    int64_t address; /* of the line, in bytes of its space */
+    bool is_write;
+    bool is_dst; /* which side: a read of the destination is the first half of a read-modify-write */
+} ts_walk_access;
+
+typedef struct {
+    int64_t blocks, src_lines, dst_lines, rmw_lines; /* lines accessed on each side; rmw: also read first */
+    int64_t src_runs, dst_runs;                      /* stretches of consecutive bits */
+} ts_walk_totals;
+
+typedef struct ts_walk ts_walk;
+
+/* line_bytes: of each side; 0 where no accesses are wanted (a memory with no lines). granule_bits: the
+ * narrowest write of the destination: less is a read-modify-write when a neighbour in the same granule is a
+ * valid element. */
+ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
+                     int granule_bits);
+
+/* The accesses of the next block (*count may be 0), and the elements in it; false when there is none. The
+ * array is valid until the next call. */
+bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
+const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
+
+/* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
+ * a plan that gathers are blocks of one. */
+int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);
+/* How many elements the blocks of the box before `block` have, 0 to the number of its blocks. */
+int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block);
+/* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
+ * turns of a loop that is not taken whole are a power of two, as address maps are made of bits. */
+int64_t ts_walk_period(const ts_walk *walk, int64_t least);
+/* Goes on with another block of the box, and counts `totals` for what is left out. */
+void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals);
+
+#endif

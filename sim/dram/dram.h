@@ -1,0 +1,60 @@
+/* The timing of one DRAM channel: when a command may start, and which rule says so. */
+#ifndef TILESIM_DRAM_DRAM_H
+#define TILESIM_DRAM_DRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "machine/hbm_config.h"
+
+/* Commands are bits, as rules name sets of them. PREA and REFA act on a pseudo channel, given by any of its
+ * banks; RDA and WRA close their row after the access; REFB refreshes one bank. */
+typedef enum {
+    TS_DRAM_RD = 1,
+    TS_DRAM_WR = 2,
+    TS_DRAM_ACT = 4,
+    TS_DRAM_PRE = 8,
+    TS_DRAM_RDA = 16,
+    TS_DRAM_WRA = 32,
+    TS_DRAM_PREA = 64,
+    TS_DRAM_REFA = 128,
+    TS_DRAM_REFB = 256,
+} ts_dram_command;
+enum { TS_DRAM_COMMANDS = 9 };
+
+typedef enum {
+    TS_DRAM_CHANNEL,
+    TS_DRAM_PC,
+    TS_DRAM_SID,
+    TS_DRAM_OTHER_SID,
+    TS_DRAM_GROUP,
+    TS_DRAM_BANK,
+} ts_dram_level;
+
+/* A row of dram_rules.def, with its numbers. */
+typedef struct {
+    const char *name;
+    ts_dram_level level;
+    int after, before; /* sets of commands */
+    int32_t cycles;    /* CK, end to end; of a bus rule ticks, start to start */
+    int32_t window;
+    bool is_bus;
+} ts_dram_rule;
+
+typedef struct ts_dram ts_dram;
+
+typedef struct {
+    int64_t cycle;            /* ticks; the command may start at it, and not at the one before */
+    const ts_dram_rule *rule; /* the first row of the table that sets it; NULL when nothing does (cycle 0) */
+    int64_t since;            /* when the command started that the rule counts from */
+} ts_dram_limit;
+
+ts_dram *ts_dram_new(ts_arena *arena, const ts_hbm_config *config);
+void ts_dram_reset(ts_dram *dram);
+
+ts_dram_limit ts_dram_earliest(const ts_dram *dram, ts_dram_command command, int bank);
+/* `cycle` must not be below the last issue's, nor below earliest (asserted for row and column order only). */
+void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cycle);
+
+#endif

@@ -1,0 +1,118 @@
+/* The time of HBM: requests in, the cycles at which each was accepted and the last one was done out. */
+#ifndef TILESIM_DRAM_HBM_H
+#define TILESIM_DRAM_HBM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "machine/hbm_config.h"
+
+/* All cycles are ticks of the memory's own clock (hbm_config.h), from 0 at reset. Only new and stream_new
+ * allocate. Equal calls give equal answers.
+ *
+ * Several streams share the channels like this: a burst waits at the port of its channel in the order in
+ * which bursts were offered, and offers must come in non-decreasing order of the cycle from which they are
+ * made. So a caller with several streams always offers from the one whose ts_hbm_stream_next is lowest (ties:
+ * its own fixed order), and a caller that acts at cycle t first makes all offers that are possible before t.
+ */
+typedef struct ts_hbm ts_hbm;
+typedef struct ts_hbm_stream ts_hbm_stream;
+
+enum { TS_HBM_UNLIMITED = -1 };
+
+ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
+/* A part of the memory stands for all of it: of the channels every share-th is walked, requests to the others
+ * are passed over, streams have the part's share of their windows, and statistics are extended to all
+ * channels. As the channels of a regular stream all do the same, shifted and permuted, its time is that of
+ * the whole memory within about 1 %. share: a power of two that divides the channels of a stack; ts_hbm_share
+ * is the largest that leaves `least` channels. */
+ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
+int ts_hbm_share(const ts_hbm_config *config, int least);
+/* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
+ * for the rest. */
+bool ts_hbm_part_is_fair(const ts_hbm *hbm);
+/* Has every channel of it got the same all the time? */
+bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm);
+/* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
+ */
+void ts_hbm_part_restart(ts_hbm *hbm);
+/* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
+ * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
+ * would, nearly to the tick. */
+bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes);
+/* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
+void ts_hbm_reset(ts_hbm *hbm);
+
+/* From now on, and from the start: every channel is walked by itself, and gaps between requests cycle by
+ * cycle. All results are the same; it only takes longer. */
+void ts_hbm_walk_all(ts_hbm *hbm);
+
+/* A transfer's view: its requests run at most `lookahead_bytes` past the oldest one not yet accepted, and at
+ * most `in_flight_bytes` past the oldest one not yet done (data returned, or written); both are counted in
+ * whole bursts. TS_HBM_UNLIMITED: no limit. lookahead 0: in order, each waits for the one before. */
+ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead_bytes,
+                                 int64_t in_flight_bytes);
+void ts_hbm_stream_start(ts_hbm_stream *stream, int64_t cycle);
+/* The first cycle at which the next request can be offered, as far as that can be known by running the memory
+ * up to `limit` (no other stream may offer before it later); limit + 1 when it is not known by then. */
+int64_t ts_hbm_stream_next(ts_hbm_stream *stream, int64_t limit);
+/* Offers the bursts that [address, address + bytes) touches, from `earliest` on (or from stream_next, if that
+ * is later). Returns the cycle at which the last of them was accepted. */
+int64_t ts_hbm_stream_offer(ts_hbm_stream *stream, int64_t address, int32_t bytes, bool is_write,
+                            int64_t earliest);
+/* The same for many, in order; faster than one by one. */
+typedef struct {
+    int64_t address, earliest;
+    bool is_write;
+} ts_hbm_request;
+int64_t ts_hbm_stream_offer_all(ts_hbm_stream *stream, const ts_hbm_request *requests, int count,
+                                int32_t bytes);
+/* The latest acceptance so far. */
+int64_t ts_hbm_stream_latest(const ts_hbm_stream *stream);
+/* The cycle at which everything offered so far was done, or -1 while that is not known: it is known once the
+ * memory has been settled far enough. */
+int64_t ts_hbm_stream_done(const ts_hbm_stream *stream);
+
+/* How far the walked channels have come: bursts accepted (but for those answered from queues), about how many
+ * of them were served, and by which cycle. */
+typedef struct {
+    int64_t accepted, served, cycle;
+} ts_hbm_progress;
+ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm);
+
+/* States that no later offer is made before `cycle`; runs the memory up to it. */
+void ts_hbm_settle(ts_hbm *hbm, int64_t cycle);
+/* Nothing more will be offered: runs until all is done, and returns that cycle (the last data of reads, the
+ * last WR command of writes). Streams can be started again at or after it. */
+int64_t ts_hbm_drain(ts_hbm *hbm);
+
+/* False when the per bank scheduler, as the simulator that it follows, would have stopped for ever: from
+ * there on the cycles are not those of any machine. */
+bool ts_hbm_check(ts_error *err, const ts_hbm *hbm);
+
+typedef enum {
+#define LIMITER(id, name, meaning) TS_HBM_LIMITER_##id,
+#include "dram/hbm_limiters.def"
+#undef LIMITER
+    TS_HBM_LIMITER_COUNT,
+} ts_hbm_limiter;
+const char *ts_hbm_limiter_name(ts_hbm_limiter limiter);
+const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter);
+
+typedef struct {
+    int64_t reads, writes;        /* bursts accepted */
+    int64_t forwarded, coalesced; /* of them: reads answered from, writes merged into, a queue */
+    int64_t row_hits, row_misses, row_conflicts; /* bursts by the state of their bank when first served */
+    int64_t activations, precharges, refreshes;
+    int64_t read_to_write, write_to_read;         /* turnarounds of the data bus of a pseudo channel */
+    int64_t read_latency_sum, read_latency_max;   /* of bursts, from acceptance to last data */
+    int64_t end_cycle;                            /* of the last thing done */
+    int64_t limiter_cycles[TS_HBM_LIMITER_COUNT]; /* of all pseudo channels, up to end_cycle */
+} ts_hbm_stats;
+/* After drain: limiter_cycles then adds up to end_cycle times ts_hbm_pseudo_channels. */
+void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
+int ts_hbm_pseudo_channels(const ts_hbm *hbm);
+
+#endif

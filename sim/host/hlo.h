@@ -1,0 +1,95 @@
+/* HLO text as compilers print it, read as a stream: whole modules, fragments, cut files, and lines out of
+ * logs and out-of-memory messages. Also StableHLO and MHLO, whose lines arrive as if they were HLO's.
+ *
+ * Bytes are fed in pieces of any size; a line is split into spans and handed on at once, so that memory is
+ * bounded (TS_HLO_LINE_BYTES and the little beside it) whatever the text holds. Nothing is an error: what is
+ * not understood is handed on as such. Source of the grammar: XLA hlo_parser.cc, hlo_instruction.cc
+ * (printing), layout.cc. */
+#ifndef TILESIM_HOST_HLO_H
+#define TILESIM_HOST_HLO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum {
+    TS_HLO_LINE_BYTES = 1 << 20, /* of a line that are looked at; the rest of a longer one is skipped */
+    TS_HLO_JOINED_LINES = 64,    /* pieces that one wrapped instruction may have */
+};
+
+/* Text that is valid during the call. */
+typedef struct {
+    const char *text;
+    size_t length;
+} ts_hlo_span;
+
+typedef struct {
+    int64_t line;      /* where it begins, from 1 */
+    ts_hlo_span name;  /* without '%'; of StableHLO without '%' too */
+    ts_hlo_span shape; /* one array or tuple, as printed; empty where the line has none */
+    ts_hlo_span opcode;
+    ts_hlo_span operands;   /* between the parentheses */
+    ts_hlo_span attributes; /* behind them */
+    bool root;
+    bool cut;    /* the text ends, or says "...", before the operands do */
+    bool mlir;   /* from StableHLO or MHLO: shapes have no layouts */
+    bool looped; /* of StableHLO: within a loop, whose rounds the text does not state */
+    bool again;  /* "from instruction: .." of a list of values: said before, or for each of its values */
+} ts_hlo_instruction;
+
+/* What a line may be besides. */
+typedef enum {
+    TS_HLO_OTHER,   /* nothing known */
+    TS_HLO_BLANK,   /* empty, or only marks */
+    TS_HLO_COMMENT, /* a line that begins with "//" or "#" */
+    TS_HLO_TABLE,   /* a row of the tables of names, places and stack frames */
+    TS_HLO_LITERAL, /* a further line of a constant, or of an attribute */
+    TS_HLO_LINE_KINDS
+} ts_hlo_line_kind;
+
+/* Any may be NULL. */
+typedef struct {
+    void *self;
+    /* `HloModule name, ...`: the whole line. */
+    void (*module)(void *self, int64_t line, ts_hlo_span name, ts_hlo_span attributes);
+    /* A computation begins, or a function of StableHLO. */
+    void (*computation)(void *self, int64_t line, ts_hlo_span name, bool entry);
+    void (*end)(void *self); /* it ends */
+    void (*instruction)(void *self, const ts_hlo_instruction *instruction);
+    /* A line that is none of these and no table. */
+    void (*message)(void *self, int64_t line, ts_hlo_span text);
+} ts_hlo_events;
+
+typedef struct {
+    int64_t bytes, lines, instructions, computations, modules;
+    int64_t cut_instructions; /* of the instructions */
+    int64_t long_lines, unended_computations;
+    int64_t kinds[TS_HLO_LINE_KINDS]; /* lines */
+} ts_hlo_counts;
+
+typedef struct ts_hlo_reader ts_hlo_reader;
+
+ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events);
+void ts_hlo_feed(ts_hlo_reader *reader, const char *bytes, size_t length);
+void ts_hlo_finish(ts_hlo_reader *reader); /* the text ends; a last line needs no newline */
+const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *reader);
+
+/* ---- Within spans ---- */
+
+/* The end of the shape that begins at `at`: an array or a tuple as printed. NULL: none begins there, or the
+ * text ends within it (then *cut is set). */
+const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut);
+/* The next operand, or member of a tuple: text between commas that no bracket or quote encloses, without
+ * spaces and comments around it. False when there is none; *rest is what follows. */
+bool ts_hlo_next(ts_hlo_span *rest, ts_hlo_span *item);
+/* The next shape anywhere in a text, such as a message; *rest is what follows it. False: no more. */
+bool ts_hlo_find_shape(ts_hlo_span *rest, ts_hlo_span *shape);
+/* The value of `name=` at no depth in the attributes: up to the comma that ends it. */
+bool ts_hlo_attribute(ts_hlo_span attributes, const char *name, ts_hlo_span *value);
+bool ts_hlo_is(ts_hlo_span span, const char *text);
+bool ts_hlo_begins(ts_hlo_span span, const char *text);
+ts_hlo_span ts_hlo_trim(ts_hlo_span span); /* without white space around it */
+
+#endif

@@ -1,0 +1,35 @@
+/* A user's array into a layout and back: the plan that a DMA would use, between the file's bytes and a space.
+ */
+#ifndef TILESIM_HOST_PACK_H
+#define TILESIM_HOST_PACK_H
+
+#include "host/array.h"
+#include "layout/shape.h"
+#include "memory/space.h"
+
+/* The array (row-major, with the shape's logical dims) becomes the tensor at `base_bytes`, converted to its
+ * type. Padding keeps what it holds. The plan is made in `scratch`. */
+bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
+                   ts_space *space, int64_t base_bytes);
+/* The valid elements of a tensor, row-major, in its own type. */
+bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
+                   ts_host_array *array);
+
+/* Stores what a reader reads, a part at a time. */
+bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_shape *shape, ts_space *space,
+                        int64_t base_bytes);
+/* Reads a tensor's elements, which must stay, a part of it at a time: memory for no more. */
+ts_host_reader ts_host_fetch_reader(ts_arena *arena, const ts_shape *shape, ts_space *space,
+                                    int64_t base_bytes);
+
+/* The buffer of a layout on one memory axis: offset 0 first, padding zero; large enough for what its compiler
+ * reports and for every element. */
+bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes);
+/* By so many threads; 0 and 1: the caller alone. */
+bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
+                  int threads, uint8_t **bytes, int64_t *length);
+/* `name`: what errors call the buffer. */
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const char *name, const uint8_t *bytes, int64_t length,
+                    const ts_shape *shape, int threads, ts_host_array *array);
+
+#endif

@@ -1,0 +1,35 @@
+/* Safetensors files: 8 bytes of length, a JSON header, the data (github.com/huggingface/safetensors, README).
+ */
+#ifndef TILESIM_HOST_SAFETENSORS_H
+#define TILESIM_HOST_SAFETENSORS_H
+
+#include "host/array.h"
+
+/* One tensor. In an index `array.bytes` is NULL and the data is at `offset` behind the header. */
+typedef struct {
+    const char *name;
+    ts_host_array array;
+    uint64_t offset;
+} ts_safetensor;
+
+typedef struct {
+    ts_safetensor *tensors; /* in the order of their data */
+    size_t count;
+    uint64_t data_at; /* byte of the file where the data begins */
+} ts_safetensors_index;
+
+/* The JSON header of a file with `data_bytes` of data: strict, every tensor inside the data, none overlapping
+ * and no byte left over. Element types that do not fill whole bytes (F4, F6) are refused. */
+bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
+                          ts_safetensors_index *index);
+bool ts_safetensors_open(ts_error *err, ts_arena *arena, const char *path, ts_safetensors_index *index);
+
+/* Reads one tensor and no more of the file. `name` may be NULL where the file holds only one. */
+bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const char *name,
+                         const ts_host_expect *expect, ts_host_array *array);
+
+/* The data in the order given, the header padded with spaces to a multiple of 8 bytes. */
+bool ts_safetensors_save(ts_error *err, ts_arena *arena, const char *path, const ts_safetensor *tensors,
+                         size_t count);
+
+#endif

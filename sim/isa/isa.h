@@ -1,0 +1,243 @@
+/* The instruction set as data: opcodes, operands, and the code that an assembler makes and a core runs. */
+#ifndef TILESIM_ISA_ISA_H
+#define TILESIM_ISA_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A vreg is 8 sublanes of 128 lanes of 32-bit words; word index = sublane * 128 + lane. */
+enum { TS_LANES = 128, TS_SUBLANES = 8, TS_VREG_WORDS = 1024, TS_VREG_BYTES = 4096 };
+
+typedef enum {
+#define SLOT(name, text, meaning) TS_SLOT_##name,
+#include "isa/slots.def"
+    TS_SLOT_COUNT
+} ts_slot;
+
+typedef enum {
+#define LATENCY(name, text, meaning) TS_LATENCY_##name,
+#include "isa/latencies.def"
+    TS_LATENCY_COUNT
+} ts_latency;
+
+typedef enum {
+#define FAMILY(name, text, note) TS_FAMILY_##name,
+#include "isa/opcodes.def"
+    TS_FAMILY_COUNT
+} ts_family;
+
+typedef enum {
+#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) TS_OP_##id,
+#include "isa/opcodes.def"
+    TS_OP_COUNT
+} ts_opcode;
+
+typedef enum { TS_SPACE_HBM, TS_SPACE_VMEM, TS_SPACE_SMEM, TS_SPACE_CMEM, TS_SPACE_COUNT } ts_space_kind;
+
+typedef enum {
+    TS_OPERAND_NONE,
+    TS_OPERAND_SREG,
+    TS_OPERAND_VREG,
+    TS_OPERAND_VMASK,
+    TS_OPERAND_INTEGER, /* -2^31 .. 2^32 - 1: 32 bits */
+    TS_OPERAND_F32,     /* bits */
+    TS_OPERAND_LABEL,   /* index of a bundle; one past the last halts */
+    TS_OPERAND_ADDRESS,
+    TS_OPERAND_SEMAPHORE,
+    TS_OPERAND_TRANSFER, /* index into ts_code.transfers */
+    TS_OPERAND_KIND_COUNT
+} ts_operand_kind;
+
+/* What a letter of an operand pattern accepts. An integer literal where only f32 is accepted is that number.
+ */
+typedef struct {
+    char letter;
+    bool written;        /* a destination; every other register operand is read */
+    uint32_t accepts;    /* bit (1 << ts_operand_kind) each */
+    ts_space_kind space; /* of an address */
+    const char *text;    /* "vreg, sreg or integer": what an error says was expected */
+    bool packed;         /* an f32 number goes into both halves of a word, as bf16 */
+} ts_operand_class;
+
+/* NULL for a letter that is none. */
+const ts_operand_class *ts_operand_class_find(char letter);
+/* "vreg", "integer", ... */
+const char *ts_operand_kind_text(ts_operand_kind kind);
+
+/* constant + the sum of factor * sreg. */
+enum { TS_AFFINE_TERMS = 4, TS_ADDRESS_TERMS = 4, TS_OPERANDS_MAX = 5 };
+typedef struct {
+    int64_t constant;
+    int term_count;
+    struct {
+        int sreg;
+        int64_t factor;
+    } terms[TS_AFFINE_TERMS];
+} ts_affine;
+
+/* (floor((sreg + bias) / divisor) mod modulus) * multiplier; modulus 0: no mod. When `exact`, a sreg + bias
+ * that the divisor does not divide is a fault: not on a tile boundary. */
+typedef struct {
+    int sreg;
+    bool exact;
+    int64_t bias, divisor, modulus, multiplier;
+} ts_address_term;
+
+/* A VMEM or SMEM address in 32-bit words from the start of the space: word + the sum of the terms. */
+typedef struct {
+    int64_t word;
+    int tensor; /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
+    int term_count;
+    ts_address_term terms[TS_ADDRESS_TERMS];
+    int64_t stride; /* vld, vst: rows of 128 words between sublanes; default 1; vld: 0 repeats one row */
+    uint8_t sublane_mask; /* vld, vst: bit i set: sublane i takes part; default 0xff */
+} ts_address;
+
+/* The words that an access touches, from its address: low .. high - 1. Of VMEM these are rows of 128. */
+void ts_address_reach(const ts_address *address, ts_space_kind space, int64_t *low, int64_t *high);
+/* Whether two accesses of one space can touch the same word while no sreg changes. Not in two tensors, as
+ * each stays inside its own, nor at a distance that no sreg takes part in. */
+bool ts_address_may_meet(const ts_address *a, const ts_address *b, ts_space_kind space);
+
+/* Semaphore first + sreg, which must lie in first .. first + count - 1. sreg -1: the semaphore `first`. */
+typedef struct {
+    int first, count;
+    int sreg;
+    int64_t bias; /* added to the sreg */
+} ts_semaphore_operand;
+
+typedef struct {
+    ts_operand_kind kind;
+    union {
+        int reg;
+        int64_t integer;
+        uint32_t f32_bits;
+        int label;
+        int transfer;
+        const ts_address *address;
+        ts_semaphore_operand semaphore;
+    } as;
+} ts_operand;
+
+typedef struct {
+    ts_opcode opcode;
+    int mask; /* the vmask of a masked write, -1: none */
+    int operand_count;
+    ts_operand operands[TS_OPERANDS_MAX];
+    const ts_source *source; /* the program text, NULL: none; then line and column mean nothing */
+    int line, column;
+} ts_instruction;
+
+/* The instructions issue together: all read before any writes. */
+typedef struct {
+    const ts_instruction *instructions;
+    int count;
+    int line;
+} ts_bundle;
+
+/* Where the program's tensors lie. */
+struct ts_shape;
+typedef struct {
+    const char *name;
+    ts_space_kind space;
+    int64_t base_bytes, bytes;
+    const struct ts_shape *shape;
+} ts_tensor;
+
+/* One side of a transfer: the tensor and, for each of its dims, the first index and the number of indices. */
+typedef struct {
+    int tensor;
+    int rank;
+    const ts_affine *begin; /* [rank] */
+    const int64_t *size;    /* [rank] */
+} ts_slice;
+
+enum { TS_TRANSFER_PRIORITY_MOST = 15 };
+
+typedef struct {
+    ts_slice source, destination;
+    ts_semaphore_operand semaphore;
+    int priority;                 /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
+    const ts_source *source_text; /* as in ts_instruction */
+    int line, column;
+} ts_transfer;
+
+/* A program ready to run. Registers are as many as the machine has. */
+typedef struct {
+    const char *name; /* of the file, for messages */
+    const ts_bundle *bundles;
+    int bundle_count;
+    const ts_tensor *tensors;
+    int tensor_count;
+    const ts_transfer *transfers;
+    int transfer_count;
+    int semaphore_count;
+    const char *const *semaphore_names; /* [semaphore_count], "ready[1]" */
+    int cores;                          /* that run it, each from its beginning; 0: one */
+} ts_code;
+
+/* The row of an instruction. */
+typedef struct {
+    const char *mnemonic;
+    const char *operands; /* letters of ts_operand_class; '?' behind an optional one */
+    ts_slot slot;
+    ts_latency latency;
+    ts_family family;
+    bool masks; /* takes a write mask */
+    const char *meaning;
+} ts_opcode_info;
+
+const ts_opcode_info *ts_opcode_get(ts_opcode opcode);
+/* False when there is none. */
+bool ts_opcode_find(const char *mnemonic, size_t length, ts_opcode *opcode);
+/* The nearest mnemonic, or NULL. */
+const char *ts_opcode_nearest(const char *mnemonic);
+
+typedef struct {
+    const char *text, *meaning;
+} ts_named;
+const ts_named *ts_slot_get(ts_slot slot);
+const ts_named *ts_latency_get(ts_latency latency);
+const ts_named *ts_family_get(ts_family family); /* the meaning may be "" */
+const char *ts_space_text(ts_space_kind space);
+
+/* What a machine's core has of everything that an instruction names. */
+typedef struct {
+    int slots[TS_SLOT_COUNT]; /* instructions of the slot in a bundle */
+    int sregs, vregs, vmasks;
+    bool bf16; /* has vector bf16 arithmetic */
+} ts_isa_limits;
+
+/* Whether the core can issue the bundle: slots, register numbers, one writer a register, one branch or halt,
+ * one wait, one delay. The error points at the instruction that is one too many. */
+bool ts_bundle_check(ts_error *err, const ts_code *code, const ts_bundle *bundle,
+                     const ts_isa_limits *limits);
+
+/* An error at the instruction's place in the text, or without a place. Returns false. */
+bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instruction *instruction,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The registers that an instruction reads, each once, and the one that it writes. A masked write, and a load
+ * of a part of the sublanes, also reads the register that it writes. */
+typedef struct {
+    ts_operand_kind kind; /* sreg, vreg or vmask */
+    int reg;
+} ts_register;
+enum { TS_REGISTERS_MAX = 256, /* of a kind */ TS_READS_MAX = TS_REGISTERS_MAX + TS_OPERANDS_MAX + 2 };
+typedef struct {
+    int read_count;
+    ts_register reads[TS_READS_MAX];
+    bool writes, merges; /* merges: the old value of the written register stays in part */
+    ts_register written;
+} ts_register_use;
+/* The code holds the transfer that a dma names. */
+void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
+
+/* The number of operands a pattern needs at least and takes at most, and the class of operand `index`. */
+void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most);
+const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which tiles the TPU compiler gives an array, as far as it is public: the rule by which Mosaic mirrors it
+ * (jax-ml/jax, jaxlib/mosaic/dialect/tpu/transforms/infer_memref_layout.cc, revision 43d14afad3^,
+ * 2025-11-18). Of 396 distinct tiled shapes in openxla's tests and documents 338 follow it for some
+ * generation and flag. */
+#ifndef TILESIM_LAYOUT_NOTATION_TPU_RULE_H
+#define TILESIM_LAYOUT_NOTATION_TPU_RULE_H
+
+#include "layout/notation/xla.h"
+
+enum {
+    TS_TPU_LARGE_X4 =
+        1, /* xla_tpu_enable_large_2nd_minor_layout_for_x4, _x8, _x16: taller tiles where they fit */
+    TS_TPU_LARGE_X8 = 2,
+    TS_TPU_LARGE_X16 = 4,
+    TS_TPU_ARGUMENT =
+        8, /* a program's argument; from generation 6 on others have tall 16-bit tiles without the flag */
+};
+
+/* Row-major, with the rule's tiles; 4-, 2- and 1-bit types are packed, E(). generation: 2 .. 7 (v2 .. TPU7x).
+ */
+const ts_shape *ts_tpu_default_layout(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
+                                      const int64_t *dims, int generation, unsigned flags);
+/* The same for other fields: their dims, minor_to_major and memory space are kept; tiles and E() are the
+ * rule's. */
+const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
+                             int generation, unsigned flags);
+
+#endif

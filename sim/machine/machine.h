@@ -1,0 +1,98 @@
+/* A machine: every figure that the models take, read from one YAML file. Models get const sub-structs. */
+#ifndef TILESIM_MACHINE_MACHINE_H
+#define TILESIM_MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/field.h"
+#include "isa/isa.h"
+#include "machine/core_config.h"
+#include "machine/dma_config.h"
+#include "machine/hbm_config.h"
+
+typedef struct {
+    int32_t generation;
+    int32_t lanes, sublanes; /* of a vreg: 128 and 8, nothing else is modelled */
+    int32_t tensor_cores;    /* share HBM and CMEM */
+    int32_t devices;     /* as which programs see the chip: each has its share of the cores and of the HBM */
+    int64_t dispatch_ps; /* of the host: what its clock shows beyond the device's, for one kernel */
+    int64_t launch_ps;   /* of the smallest kernel that the compiler makes, beyond what it does */
+    int64_t sustained_khz; /* of the TensorCore, under load: what the models count */
+    int64_t
+        matrix_khz; /* the same while the matrix units multiply random data, for which they need most power */
+    int64_t peak_khz; /* the clock of the published peak figures */
+} ts_machine_chip;
+
+const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */
+
+/* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
+typedef struct {
+    const char *name;
+    int64_t extent; /* in steps */
+    int64_t step_bytes;
+} ts_machine_axis;
+
+typedef struct {
+    const char *name; /* hbm, vmem, smem, cmem, or the file's own */
+    int64_t capacity_bytes;
+    int64_t align_bytes;         /* where tensors may begin */
+    int32_t xla_space;           /* n of S(n) in XLA's layouts */
+    bool per_core;               /* else one for the chip */
+    const ts_machine_axis *axes; /* NULL: only m */
+    int32_t axis_count;
+} ts_machine_memory;
+
+typedef struct {
+    const char *name;  /* as the user wrote it: an embedded name or a path */
+    const char *title; /* from the file: "TPU v5e" */
+    ts_machine_chip chip;
+    ts_core_config core; /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
+    ts_hbm_config hbm;
+    ts_dma_config dma;
+    const ts_machine_memory *memories;
+    int32_t memory_count;
+
+    uint64_t hash; /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files
+                      look like */
+    const ts_field_leaf
+        *leaves; /* every figure, in the order of the field table, with its place and its source */
+    int32_t leaf_count;
+    const char *const *overrides; /* what was changed, as "hbm.clock=3.2 GHz", in the order of the leaves */
+    int32_t override_count;
+} ts_machine;
+
+#define TS_MACHINE_DEFAULT "tpu-v5e"
+
+/* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a
+ * '/'). */
+const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name);
+/* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the
+ * file. */
+const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
+                                       const char *const *overrides, int count);
+
+/* The machine of a tree (see config/tree.h), called `name`. */
+const ts_machine *ts_machine_read(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree);
+
+/* A file that reads back as the same machine; with the comments of its files and in their units, or without:
+ * then it is canonical. */
+void ts_machine_print(ts_text *out, const ts_machine *machine, bool comments);
+
+/* By name; the error lists those that the machine has. */
+const ts_machine_memory *ts_machine_find_memory(ts_error *err, const ts_machine *machine, const char *name);
+/* The n of S(n) in XLA's layouts; NULL: the machine has no such memory. */
+const ts_machine_memory *ts_machine_find_space(const ts_machine *machine, int32_t xla_space);
+
+/* The field table, for `tilesim show schema` and for sweeps. */
+extern const ts_field_table ts_machine_fields;
+
+/* What follows from the figures, per chip. Operations count a multiply and an add as two. */
+int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
+                            int64_t khz);                             /* a second; 0: not native */
+int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a second, of the data buses */
+int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
+
+#endif

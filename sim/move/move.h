@@ -1,0 +1,52 @@
+/* Moving the bytes of a plan. */
+#ifndef TILESIM_MOVE_MOVE_H
+#define TILESIM_MOVE_MOVE_H
+
+#include "layout/plan.h"
+#include "memory/space.h"
+
+/* Moves every element, converting where the types differ (layout/convert.h has the rules). Padding that both
+ * sides share travels; other bits of the destination keep what they held. The poison of a source element goes
+ * with it. Refused before anything moves: types with no conversion, addresses outside a space, two sides that
+ * overlap. */
+bool ts_dma_move(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst);
+
+/* Versions of the kernels that move; all give the same bits. */
+typedef struct ts_kernels ts_kernels;
+enum { TS_KERNELS_PORTABLE, TS_KERNELS_AVX2, TS_KERNELS_AVX512, TS_KERNELS_COUNT };
+const ts_kernels *ts_kernels_get(int version); /* NULL where this host cannot run them */
+const ts_kernels *ts_kernels_best(void);       /* what ts_dma_move takes */
+const char *ts_kernels_name(int version);      /* "avx2" */
+/* Copies of bytes, the memories apart, with stores that pass the caches; false where the kernels have none.
+ */
+bool ts_kernels_stream_copy(const ts_kernels *kernels, void *dst, const void *src, int64_t bytes);
+
+typedef enum {
+    TS_STORES_BY_SIZE, /* past the caches when source and destination together are more than half of the last
+                          one */
+    TS_STORES_ORDINARY,
+    TS_STORES_STREAMING,
+} ts_move_stores;
+
+typedef struct {
+    const ts_kernels *kernels; /* NULL: by the definition, element by element */
+    ts_move_stores stores;
+    int threads; /* as many at most, fewer where they do not pay; 0 and 1: the caller alone */
+} ts_move_options;
+
+/* ts_dma_move in another way; the result is the same. */
+bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
+                      const ts_move_options *options);
+/* Whether such a move uses streaming stores. */
+bool ts_dma_move_streams(const ts_plan *plan, const ts_move_options *options);
+
+/* The same for the shadows alone, where `dst` has one: part of ts_dma_move. */
+void ts_dma_move_shadow(const ts_plan *plan, const ts_space *src, ts_space *dst);
+/* The first element in the order of the plan that the source holds undefined, as the bits where it lies and
+ * arrives. */
+bool ts_dma_find_poison(const ts_plan *plan, const ts_space *src, int64_t *src_bit, int64_t *dst_bit);
+
+/* The checks alone. */
+bool ts_dma_check(ts_error *err, const ts_plan *plan, const ts_space *src, const ts_space *dst);
+
+#endif

@@ -1,0 +1,83 @@
+/* Programs made by C code instead of text: the same checks, addresses, packer and result as the assembler's.
+ *
+ *     ts_program_builder *b = ts_program_begin(&err, arena, "add", &target);
+ *     int x = ts_program_tensor(b, "x", TS_SPACE_HBM, shape, &(ts_tensor_use){.role = TS_ROLE_IN, .fill =
+ * TS_FILL_IOTA});
+ *     ...
+ *     ts_program_add(b, TS_OP_vadd_f32, 3, ts_vreg(1), ts_vreg(0), ts_f32(1.0f));
+ *     const ts_program *program = ts_program_end(b);
+ *
+ * The first error is kept in `err`, and all later calls do nothing: only ts_program_end needs a look. An
+ * error names the program and shows the instruction's mnemonic. */
+#ifndef TILESIM_PROGRAM_BUILDER_H
+#define TILESIM_PROGRAM_BUILDER_H
+
+#include "layout/shape.h"
+#include "program/program.h"
+
+typedef struct ts_program_builder ts_program_builder;
+
+/* The name is copied; target, err and arena must outlive the builder. */
+ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
+                                     const ts_target *target);
+/* NULL after an error. The program lives as long as the arena. */
+const ts_program *ts_program_end(ts_program_builder *b);
+
+/* ---- What there is. Numbers from 0; -1 after an error. ---- */
+
+/* shape must have a layout. Tensors of a space lie one behind the other, in this order. */
+int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind space, const ts_shape *shape,
+                      const ts_tensor_use *use);
+/* `count` semaphores; the number of the first. */
+int ts_program_semaphores(ts_program_builder *b, const char *name, int count);
+/* "y ~= x + 1 ulp=1", as behind .check. */
+void ts_program_check_text(ts_program_builder *b, const char *check);
+
+/* ---- Operands ---- */
+
+static inline ts_operand ts_sreg(int number) { return (ts_operand){TS_OPERAND_SREG, {.reg = number}}; }
+static inline ts_operand ts_vreg(int number) { return (ts_operand){TS_OPERAND_VREG, {.reg = number}}; }
+static inline ts_operand ts_vmask(int number) { return (ts_operand){TS_OPERAND_VMASK, {.reg = number}}; }
+static inline ts_operand ts_integer(int64_t value) {
+    return (ts_operand){TS_OPERAND_INTEGER, {.integer = value}};
+}
+ts_operand ts_f32(float value);
+/* Semaphore `number`; or number + sreg, which must be one of the `count` from number on. */
+static inline ts_operand ts_semaphore(int number) {
+    return (ts_operand){TS_OPERAND_SEMAPHORE, {.semaphore = {.first = number, .count = 1, .sreg = -1}}};
+}
+static inline ts_operand ts_semaphore_of(int number, int count, int sreg) {
+    return (ts_operand){TS_OPERAND_SEMAPHORE, {.semaphore = {.first = number, .count = count, .sreg = sreg}}};
+}
+
+/* An index: a constant, or a constant plus factor * sreg. */
+static inline ts_affine ts_index(int64_t constant) { return (ts_affine){.constant = constant}; }
+static inline ts_affine ts_index_of(int sreg, int64_t factor, int64_t constant) {
+    return (ts_affine){.constant = constant, .term_count = 1, .terms = {{sreg, factor}}};
+}
+/* The address of an index of a tensor in VMEM or SMEM, one ts_affine a dim, from its layout. */
+ts_operand ts_program_at(ts_program_builder *b, int tensor, const ts_affine *index);
+/* The same with a stride and a mask of sublanes, as in ts_address. */
+ts_operand ts_program_rows(ts_program_builder *b, int tensor, const ts_affine *index, int64_t stride,
+                           int sublane_mask);
+/* destination <- source; for each dim of a tensor the first index and how many. */
+ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_affine *destination_begin,
+                               const int64_t *destination_size, int source, const ts_affine *source_begin,
+                               const int64_t *source_size, ts_operand semaphore);
+
+/* ---- Instructions ---- */
+
+/* Until `on` is false again, single instructions are put into bundles, as by .pack auto. */
+void ts_program_pack(ts_program_builder *b, bool on);
+/* `count` operands, each a ts_operand. */
+void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...);
+/* The same under a write mask. */
+void ts_program_add_masked(ts_program_builder *b, int vmask, ts_opcode opcode, int count, ...);
+/* What is added between the two is one bundle. */
+void ts_program_open(ts_program_builder *b);
+void ts_program_close(ts_program_builder *b);
+/* A label may be used before it is placed. */
+ts_operand ts_program_label(ts_program_builder *b);
+void ts_program_place(ts_program_builder *b, ts_operand label);
+
+#endif

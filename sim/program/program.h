@@ -1,0 +1,116 @@
+/* A program: the text assembly `.tsim` made into code that a core runs, and what the text says about its
+ * tensors. docs/program.md has the language. */
+#ifndef TILESIM_PROGRAM_PROGRAM_H
+#define TILESIM_PROGRAM_PROGRAM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "isa/isa.h"
+#include "machine/core_config.h"
+
+typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tensor_role;
+
+/* What an input holds when the user brings no file. */
+typedef enum {
+    TS_FILL_FILE, /* the use's file, or one that the user must bring; scratch and outputs begin undefined */
+    TS_FILL_ZEROS,
+    TS_FILL_IOTA,   /* element i of the row-major order is i */
+    TS_FILL_RANDOM, /* uniform in low .. high (host/fill.h says how) */
+} ts_fill_kind;
+
+typedef struct {
+    ts_tensor_role role;
+    ts_fill_kind fill;
+    int64_t seed;
+    double low, high;
+    const char *file;      /* beside the program; NULL: none */
+    const char *file_text; /* the same as the program says it */
+    int line;
+} ts_tensor_use;
+
+typedef struct {
+    const char *name;
+    bool is_float;
+    int64_t integer;
+    double number;
+    bool included; /* defined in another file than the program's own, and not by the user */
+} ts_param;
+
+/* A .check: the bytes [begin, end) of the source behind the word. host/reference.h reads them; names are
+ * tensors and parameters. */
+typedef struct {
+    const ts_source *source;
+    size_t begin, end;
+    int line;
+} ts_program_check;
+
+/* A .report: a number of that name, computed after the run from an expression as in checks. */
+typedef struct {
+    const char *name;
+    ts_program_check text;
+} ts_program_report;
+
+/* A .reg, known from that bundle on; the same name can be given again elsewhere. */
+typedef struct {
+    const char *name;
+    ts_operand_kind kind;
+    int reg, bundle;
+} ts_program_alias;
+
+/* A .macro and the lines of its body, end_line excluded. */
+typedef struct {
+    const char *name;
+    const ts_source *source;
+    int first_line, end_line;
+} ts_program_macro;
+
+typedef struct {
+    ts_code code;
+    const ts_tensor_use *uses; /* [code.tensor_count] */
+    int param_count, check_count, report_count;
+    const ts_param *params;
+    const ts_program_check *checks;
+    const ts_program_report *reports;
+    int alias_count, macro_count; /* in the order of the text */
+    const ts_program_alias *aliases;
+    const ts_program_macro *macros;
+    int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
+    bool includes;                      /* other files: a line alone says too little */
+} ts_program;
+
+/* NAME=VALUE of a command line: a parameter's value, or a tensor's file. */
+typedef struct {
+    const char *name, *value;
+} ts_define;
+
+/* What an assembler must know of a machine. */
+typedef struct {
+    const char *machine; /* its name, for messages */
+    ts_core_config core;
+    int cores;                           /* of a chip; 0: one */
+    int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
+} ts_target;
+
+/* Assembles for a target. *err is the first error of the text, and `next` leads to the others, in the order
+ * of the text and in `arena`: up to this many, and none that only follows from another. */
+enum { TS_PROGRAM_ERRORS_MAX = 20 };
+const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
+                                   const ts_target *target, const ts_define *defines, int define_count);
+/* The same, of a file; `.include` is relative to the file that says it. "tilesim:/softmax.tsim" is the file
+ * of programs/ that the binary carries. */
+const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
+                                  const ts_define *defines, int define_count);
+/* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops
+ * are gone, and addresses are in words. */
+void ts_program_print(const ts_program *program, ts_text *out);
+/* The text that a bundle came from (NULL: none) and the line of it, 1 first. */
+const ts_source *ts_program_source(const ts_program *program, int bundle);
+int ts_program_line(const ts_program *program, int bundle);
+/* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
+void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
+/* A bundle, or a transfer, as it is written there: without an end of line. */
+void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out);
+void ts_program_print_transfer(const ts_program *program, int transfer, ts_text *out);
+
+#endif

@@ -1,0 +1,27 @@
+/* An audit as text, CSV, JSON, a picture and a page. */
+#ifndef TILESIM_REPORT_AUDIT_H
+#define TILESIM_REPORT_AUDIT_H
+
+#include "report/json.h"
+#include "audit/audit.h"
+
+typedef struct {
+    const char *input; /* how the text is called */
+    int rows;          /* of each table; INT_MAX: all */
+} ts_audit_view;
+
+void ts_report_audit(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+void ts_report_audit_json(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+/* A row a buffer, then a row a move. */
+void ts_report_audit_csv(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+/* Bars of padding, by shape, and of time, by move. */
+void ts_report_audit_svg(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+void ts_report_audit_html(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
+
+/* What pads a shape: "dim 2 (minor) 3 to 128", "elements of 32 bits". */
+void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
+void ts_report_audit_changes(unsigned changes, ts_text *out);
+/* Of sums: a memory by its number, the last is all others; TS_AUDIT_SPACES: all of them. */
+const char *ts_report_audit_space(int space);
+
+#endif

@@ -1,0 +1,44 @@
+/* Shapes and layouts as people read them: sizes, padding by dim, digits, a picture, and the arithmetic of one
+ * element. */
+#ifndef TILESIM_REPORT_LAYOUT_H
+#define TILESIM_REPORT_LAYOUT_H
+
+#include "layout/shape.h"
+#include "report/json.h"
+
+/* What one logical dim, or a run of dims that the layout merges, costs. */
+typedef struct {
+    int dim_count; /* 0: dims that the tiles add in front (a tile of higher rank than the array) */
+    int dims[TS_LAYOUT_MAX_DIMS];
+    int64_t extent, padded; /* products over the dims, and over the digits made of them */
+} ts_layout_cost;
+
+/* The costs in the order of the dims; only those that pad are interesting. `value` of each digit is its
+ * formula in the logical index (d0, d1 ...). Of a layout of stages (asserted). */
+typedef struct {
+    int cost_count;
+    ts_layout_cost *costs;
+    const char **values;
+} ts_layout_anatomy;
+void ts_layout_dissect(ts_arena *arena, const ts_layout *layout, ts_layout_anatomy *out);
+
+/* The whole explanation; arrays of at most a few hundred elements are drawn. Lines of at most 100 columns. */
+void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out);
+/* The grid of offsets and the memory order beside it; false (nothing added) when it would be too large. */
+bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out);
+/* The same as an SVG image: cells coloured by tile (with several axes: by the coordinate on the first),
+ * numbered by where they lie, padding hatched, sub-tiles boxed in red, memory order beside the grid. Large
+ * arrays are drawn as tiles, the very large ones only in part. Needs a layout. */
+void ts_report_svg(ts_arena *arena, const ts_shape *shape, ts_text *out);
+/* Step by step from the logical index (inside the dims) to the offset. */
+void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out);
+/* The ranges of the axes, the replicas and the swizzle; nothing for a layout in plain memory. */
+void ts_report_axes(const ts_layout *layout, ts_text *out);
+void ts_report_axes_json(const ts_layout *layout, ts_json *json);
+/* The sums of digits of an index on each axis, and its points. */
+void ts_report_point(const ts_layout *layout, const int64_t *index, ts_text *out);
+void ts_report_point_json(const ts_layout *layout, const int64_t *index, ts_json *json);
+/* The shape's own keys, into the open object: canonical, sizes, dims, digits. */
+void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json);
+
+#endif

@@ -1,0 +1,23 @@
+/* What a run did: where its values came from, its checks, and where the cycles went. */
+#ifndef TILESIM_REPORT_RUN_H
+#define TILESIM_REPORT_RUN_H
+
+#include "report/json.h"
+#include "run/run.h"
+
+void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out);
+void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out);
+/* Every finding with its lines, as errors are shown; and as the arrays "warnings" and "findings". */
+void ts_report_findings(const ts_findings *findings, ts_text *out);
+void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json);
+/* Each failed check as an error of the program's text; false when there is none. */
+bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *err);
+
+/* The unit that a stall waits for: a slot's name, "dma" or "vmem". */
+const char *ts_report_stall_unit(int stall);
+
+/* The trace of a run in Chrome's trace format, which Perfetto opens: bundles, stalls and transfers, each in a
+ * row of its own; times in microseconds of the machine. */
+void ts_report_timeline(const ts_run_request *request, const ts_run_result *result, ts_text *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* The bill of a transfer, as text and as JSON. */
+#ifndef TILESIM_REPORT_TRANSFER_H
+#define TILESIM_REPORT_TRANSFER_H
+
+#include "report/json.h"
+#include "study/layouts.h"
+
+/* others: what other layouts of the source and of the destination cost; NULL: not tried. explain: also the
+ * loops of the plan's boxes (the first of them, when there are many). */
+void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                        ts_text *out);
+void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
+                             ts_text *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* Measurements beside models: a section of docs/accuracy.md, JSON, and a picture. */
+#ifndef TILESIM_REPORT_VALIDATION_H
+#define TILESIM_REPORT_VALIDATION_H
+
+#include "report/json.h"
+#include "validate/validate.h"
+
+/* For people, and the section of docs/accuracy.md; rows: every row too. */
+void ts_report_validation(const ts_validation *validation, bool rows, ts_text *out);
+void ts_report_validation_markdown(const ts_validation *validation, bool rows, ts_text *out);
+void ts_report_validation_json(const ts_validation *validation, ts_text *out);
+/* Simulated against measured time, log-log, a picture a group. */
+void ts_report_validation_svg(const ts_validation *validation, ts_text *out);
+
+#endif

@@ -1,0 +1,70 @@
+/* Runs a program on a machine with a user's files: binds inputs, simulates, checks, and keeps what comes out.
+ */
+#ifndef TILESIM_RUN_RUN_H
+#define TILESIM_RUN_RUN_H
+
+#include "chip/chip.h"
+#include "host/reference.h"
+#include "probe/counter.h"
+#include "probe/trace.h"
+#include "program/program.h"
+
+typedef struct {
+    const char *program; /* the path of the text */
+    const ts_program
+        *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
+    const ts_machine *machine;
+    const ts_define *defines;
+    const ts_define *inputs, *outputs; /* of tensors, to files */
+    int define_count, input_count, output_count;
+    bool convert;   /* let inputs of another type be rounded to the tensor's; else only exact conversions */
+    bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no
+                       checks */
+    bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
+    bool exact;     /* see ts_chip_config */
+    int64_t max_cycles;               /* a program that still runs then has failed */
+    int64_t patience;                 /* see ts_core_setup */
+    int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
+    ts_trace *trace;                  /* NULL: none */
+    const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
+} ts_run_request;
+
+/* Kinds of trace events. */
+enum {
+    TS_RUN_EVENT_BUNDLE,  /* id: bundle */
+    TS_RUN_EVENT_STALL,   /* id: stall (ts_stall_get); value: bundle */
+    TS_RUN_EVENT_TRANSFER /* id: transfer; value: useful bytes */
+};
+
+/* A tensor of the program and its values. */
+typedef struct {
+    const char *origin;   /* where an input came from: "random", a file's name ...; NULL: it is no input */
+    bool converted;       /* the file held another type */
+    ts_host_array before; /* of inputs; without bytes where they are made when they are needed */
+    ts_host_reader made;
+    ts_host_array after;    /* of what is saved; of what is only checked, without bytes */
+    ts_host_reader fetched; /* of what is saved or checked, as long as there is a chip */
+} ts_run_tensor;
+
+typedef struct {
+    const ts_program *program;
+    ts_chip_counters chip;
+    ts_counters counters;
+    const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
+    const ts_check *rules;         /* the program's checks, then its reports, read */
+    const ts_check_result *checks; /* the same number: what came out; NULL: time only */
+    const double *reports;         /* [program->report_count] NULL: time only */
+    const ts_findings *findings;   /* without request.check only what the program left at its end */
+    bool passed;                   /* all checks, and with request.check nothing was found */
+} ts_run_result;
+
+/* Everything but saving: a result whose checks failed is a result. Errors are bad input, faults of the
+ * program and what is not modelled. */
+bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result);
+/* Writes the outputs that the request names. */
+bool ts_run_save(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_run_result *result);
+
+/* What the assembler must know of a machine. */
+void ts_run_target(const ts_machine *machine, ts_target *target);
+
+#endif

@@ -1,0 +1,34 @@
+/* Transfers that the DMA engine of a machine cannot do: the core does them, by programs that are shipped. */
+#ifndef TILESIM_STUDY_CORE_PROGRAM_H
+#define TILESIM_STUDY_CORE_PROGRAM_H
+
+#include "dma/price.h"
+#include "machine/machine.h"
+
+/* What was run, so that no run is made twice. */
+typedef struct ts_core_programs ts_core_programs;
+ts_core_programs *ts_core_programs_new(ts_arena *arena);
+
+typedef struct {
+    const char *program;    /* "programs/transpose.tsim"; NULL: the engine does it */
+    const char *parameters; /* "-D TYPE=f32 -D ROWS=128", as `tilesim run` takes them */
+    ts_dma_kind kind;       /* of the transfer: what the engine cannot do, where it does not */
+    const char *status;     /* of the machine's rate for it: "assumed" */
+    const char *slower;     /* where the engine does it: the program that takes longer; NULL: none does it */
+    int64_t slower_cycles;
+} ts_core_program;
+
+/* As ts_dma_price. A kind whose rate the machine states as 0 costs what the program takes that does it with
+ * the core (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; a large one is extended
+ * from runs of some blocks and of twice as many. What no shipped program does, or does in longer, the engine
+ * moves element by element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well and no program
+ * does it. The texts in `by` belong to
+ * `known`. */
+bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
+                   const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
+                   ts_core_program *by);
+
+/* "dma.rate.transpose", and what the machine says of where the figure comes from. */
+const char *ts_dma_rate_field(ts_dma_kind kind);
+
+#endif

@@ -1,0 +1,47 @@
+/* The layouts that TPUs use for a type, and what a transfer costs with each of them. */
+#ifndef TILESIM_STUDY_LAYOUTS_H
+#define TILESIM_STUDY_LAYOUTS_H
+
+#include "study/transfer.h"
+
+enum { TS_LAYOUTS_MOST = 16 };
+
+typedef struct {
+    const ts_shape *shapes[TS_LAYOUTS_MOST];
+    int count;
+} ts_layout_list;
+
+/* By the public rule (layout/tpu_rule.h) for any dims: row-major without tiles, and tiles of every height
+ * from the least of the generation to the tallest; of two dims and more also with the last two exchanged,
+ * without tiles and with the usual ones. Types narrower than a byte are packed. `model` gives the type, the
+ * dims and the memory space; if its own layout is not among them, it comes first. */
+bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, int generation,
+                       ts_layout_list *list);
+
+typedef struct {
+    const ts_shape *shape;
+    int64_t cycles;
+} ts_transfer_other;
+
+typedef struct {
+    int count;                                 /* 0: none was tried, or none can be priced */
+    ts_transfer_other others[TS_LAYOUTS_MOST]; /* the cheapest first */
+} ts_transfer_others;
+
+/* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
+ * are like the other end's. None is tried for an end that lies on several axes. */
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
+                            const ts_transfer_study *study, bool dst, ts_transfer_others *others);
+
+/* All pairs of layouts. */
+typedef struct {
+    const ts_machine *machine;
+    ts_layout_list list;
+    int64_t copy_cycles;                                 /* of a straight copy: the first layout to itself */
+    ts_dma_cost costs[TS_LAYOUTS_MOST][TS_LAYOUTS_MOST]; /* from, to; cycles 0: it cannot be done */
+} ts_transfer_matrix;
+
+ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                             const ts_shape *model);
+
+#endif

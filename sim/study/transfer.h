@@ -1,0 +1,73 @@
+/* What it costs to move a tensor from one layout to another on a machine. */
+#ifndef TILESIM_STUDY_TRANSFER_H
+#define TILESIM_STUDY_TRANSFER_H
+
+#include "dma/price.h"
+#include "machine/machine.h"
+#include "study/core_program.h"
+
+enum { TS_TRANSFER_ANYWHERE = -1 };
+
+/* One end of a transfer: a tensor, or a box of its logical indices. */
+typedef struct {
+    const ts_shape *shape;
+    const int64_t *begin, *sizes; /* of the slice, a value for each dim; both NULL: the whole tensor */
+    const ts_source *text;        /* what errors point into; NULL when there is none */
+    int64_t at;                   /* the byte of offset 0, or TS_TRANSFER_ANYWHERE */
+} ts_transfer_end;
+
+/* "[0:8, 3, :]": a range for each dim, the last ones may be left out. A range is "begin:end", either may be
+ * left out, "begin:+size", or one index. Refused: ranges outside the dims, and empty ones. `begin` and
+ * `sizes` take a value for each dim. */
+bool ts_transfer_slice_parse(ts_error *err, ts_cursor *cursor, const ts_layout *layout, int64_t *begin,
+                             int64_t *sizes);
+/* "SHAPE", or "SHAPE" and a slice. */
+bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end);
+/* The canonical text, which parses back. */
+void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
+/* The error, if it has no place yet, at byte `offset` of the end's text. Returns false. */
+bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t offset);
+
+typedef struct {
+    const ts_machine *machine;
+    ts_transfer_end src, dst; /* placed */
+    bool dst_placed;          /* by the caller */
+    const ts_machine_memory *src_memory, *dst_memory;
+    const ts_plan *plan;
+    ts_dma_cost cost;
+    ts_core_program by; /* where the engine cannot do it: what the core does instead */
+} ts_transfer_study;
+
+/* The memory of a shape is the one whose number its layout states, S(n); 0 is HBM. TS_TRANSFER_ANYWHERE: the
+ * source begins at 0; so does the destination, unless both share a memory: then it begins behind the source,
+ * at the next place where the memory lets a tensor begin. The sizes of the two must agree; between slices,
+ * dims of 1 do not count. Refused: different sizes, what does not fit, overlaps, impossible conversions.
+ * known, exact: as ts_plan_price. */
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
+                       const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
+                       ts_transfer_study *study);
+
+/* Several transfers at once. */
+typedef struct {
+    const ts_machine *machine;
+    int count;
+    ts_transfer_study *alone;     /* [count] each one by itself */
+    const ts_dma_result *results; /* [count] of each, together */
+    int64_t one_after_other;      /* cycles */
+    ts_dma_mix mix;
+} ts_transfer_mix;
+
+/* ends: source and destination of each. Where HBM tensors are not placed, each begins behind those before.
+ * Refused: what the engine cannot do by itself. */
+bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
+                                ts_transfer_mix *mix);
+
+/* The plan between two ends whose tensors lie as the sides say; sizes as above. */
+const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
+                                const ts_transfer_end *dst, ts_plan_side to);
+
+/* Microseconds of so many core cycles of the machine. */
+double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
+
+#endif

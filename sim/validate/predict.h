@@ -1,0 +1,23 @@
+/* The time of a workload on a machine: a program that runs, or a transfer; and what a naive roofline says. */
+#ifndef TILESIM_VALIDATE_PREDICT_H
+#define TILESIM_VALIDATE_PREDICT_H
+
+#include "machine/machine.h"
+#include "validate/workload.h"
+
+/* What was run, so that no run is made twice. */
+typedef struct ts_predictions ts_predictions;
+ts_predictions *ts_predictions_new(ts_arena *arena);
+
+/* Microseconds. The machine is that of the workload, perhaps with some figures changed. */
+bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
+                         const ts_machine *machine, double *us);
+
+/* The same launches and dispatch, and the larger of bytes / peak bandwidth and operations / peak rate, of the
+ * device. */
+double ts_workload_roofline(const ts_workload *work, const ts_machine *machine);
+
+/* What compilers see as one device of a chip: its share of the TensorCores and of the HBM. */
+const ts_machine *ts_machine_device(ts_error *err, ts_arena *arena, const ts_machine *machine);
+
+#endif

@@ -1,0 +1,53 @@
+/* How near the machines are to the real ones: every row of a table of measurements beside what a model says.
+ */
+#ifndef TILESIM_VALIDATE_VALIDATE_H
+#define TILESIM_VALIDATE_VALIDATE_H
+
+#include "validate/predict.h"
+
+typedef struct {
+    const ts_measured_row *row;
+    ts_workload work;
+    const char *reason; /* why it is not modelled; NULL: it is */
+    double simulated_us, roofline_us;
+} ts_validated_row;
+
+/* Errors are |predicted / measured - 1|, in per cent; a row that is not modelled counts as 100. */
+typedef struct {
+    double median, high, worst; /* high: the 90th percentile, the least that nine rows of ten do not exceed */
+} ts_validation_errors;
+
+typedef struct {
+    const ts_work_group *group;
+    int rows, modelled;
+    ts_validation_errors model, roofline;
+    const ts_validated_row *worst; /* NULL: none is modelled */
+    int out_of_order; /* pairs whose measured times differ by over 5 % and whose simulated ones are the other
+                         way */
+} ts_validated_group;
+
+typedef struct {
+    const ts_machine *machine; /* that was given; NULL: each row has its chip's own */
+    ts_validated_row *rows;    /* as in the table */
+    int row_count;
+    ts_validated_group *groups; /* those with rows, in the order of ts_work_groups */
+    int group_count;
+} ts_validation;
+
+/* The table that the binary carries. */
+bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table);
+
+/* Told of each row that is done; NULL: nobody is. */
+typedef struct {
+    void (*row)(void *self, int64_t done, int64_t of);
+    void *self;
+} ts_validate_watch;
+
+/* machine: its figures are those of the rows of its chip, and other rows are left out (not modelled); NULL:
+ * each row is of the machine that comes with tilesim. False: the system refused something. */
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
+                 const ts_validate_watch *watch, ts_validation *validation);
+
+double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */
+
+#endif

@@ -1,0 +1,66 @@
+/* What was measured: the workload of a row of a table of measurements, in figures that a model can run. */
+#ifndef TILESIM_VALIDATE_WORKLOAD_H
+#define TILESIM_VALIDATE_WORKLOAD_H
+
+#include "validate/measured.h"
+
+typedef enum {
+    TS_WORK_NONE,        /* not modelled; `reason` says why */
+    TS_WORK_COPY,        /* one transfer of `dims`, to the memory `to_space` */
+    TS_WORK_MATMUL,      /* `count` products in a row */
+    TS_WORK_PASSES,      /* kernels that read and write HBM once each */
+    TS_WORK_ELEMENTWISE, /* one operation on f16, its operands on the chip */
+    TS_WORK_LAYERNORM,   /* of f16 */
+    TS_WORK_ATTENTION,   /* in one kernel: nothing but q, k, v and the output in HBM */
+} ts_work_kind;
+
+typedef struct {
+    int64_t m, n, k;
+    int64_t weights;             /* matrices of k x n: each takes its share of the rows */
+    int64_t in_bytes, out_bytes; /* of an element; out_bytes 0: the result is reduced where it is made */
+    double transcendentals;      /* of each element of the result */
+    double extra_reads;          /* of a matrix like the result */
+} ts_work_product;
+
+typedef struct ts_work_group ts_work_group;
+
+enum { TS_WORK_MAX_DIMS = 6, TS_WORK_MAX_PRODUCTS = 4 };
+
+typedef struct {
+    ts_work_kind kind;
+    const ts_work_group *group; /* NULL: of none */
+    const char *machine;        /* "tpu-v6e" */
+    const char *reason;         /* why it is not modelled */
+    double measured_us;         /* 0: the row is no time */
+    bool launched;              /* a kernel, whose launch is part of it */
+    int rank;
+    int64_t dims[TS_WORK_MAX_DIMS];
+    int inputs; /* of an element-wise operation */
+    int64_t read_bytes, written_bytes;
+    int count;
+    ts_work_product products[TS_WORK_MAX_PRODUCTS];
+    int64_t block[3]; /* of rows, of columns, of the common dim, when the row says so; else 0 */
+    bool random;      /* the operands of the matrix units are random, not constant */
+    int64_t batch, heads, length, depth; /* of attention */
+    bool causal;
+} ts_workload;
+
+/* Rows that measure alike. */
+struct ts_work_group {
+    const char *name; /* "copy-v4" */
+    const char *chip; /* "v4"; NULL: the row says it */
+    const char *meaning;
+    const char *model;   /* what runs for a row */
+    bool wall;           /* measured on the host: a dispatch is part of it */
+    double median, high; /* goals for the median and the 90th percentile of the error, in per cent; 0: none */
+    const char *reason;  /* why it is not modelled; NULL: it is */
+    const char *miss;    /* why it misses its goals, and what would help; said only while it does */
+};
+
+extern const ts_work_group ts_work_groups[];
+extern const int ts_work_group_count;
+
+/* Never fails: what is not recognised has a reason. */
+void ts_workload_read(const ts_measured_row *row, ts_workload *work);
+
+#endif
