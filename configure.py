@@ -50,6 +50,8 @@ VARIANTS = {
 }
 TESTED = ["release", "asan"]
 MATRIX = ["gcc-O0", "clang-O0", "clang-O2"]
+# A host of 32 bits, for syntax alone: its floats as everywhere, clang's own 128 bits, the kernel's headers.
+BITS32 = "-m32 -msse2 -mfpmath=sse -Xclang -fforce-enable-int128 -idirafter /usr/include/x86_64-linux-gnu"
 EMULATOR = "qemu-aarch64"  # runs what the variant aarch64 makes
 FUZZ_RUNS = 1000000
 
@@ -86,6 +88,7 @@ PACKAGES = {  # part: its packages, by manager
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
             "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
+NEEDED32 = "clang and, on Debian, libc6-dev-i386"
 NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
 
@@ -156,6 +159,12 @@ def has_aarch64():
     """Whether 64-bit ARM can be built for, with all libraries, and emulated."""
     compiler = VARIANTS["aarch64"][0]
     return bool(shutil.which(EMULATOR)) and all(compiles(compiler, text, flags) for _, text, flags in LIBRARIES.values())
+
+
+def has_32_bits(clang):
+    """Whether clang finds all headers for 32-bit x86."""
+    texts = [*(text for _, text, _ in LIBRARIES.values()), "#include <errno.h>" + MAIN]
+    return all(compiles(clang, text, f"{BITS32} -fsyntax-only") for text in texts)
 
 
 def has_numpy(python):
@@ -254,6 +263,11 @@ rule header
   depfile = $out.d
   deps = gcc
   description = header $in
+rule syntax32
+  command = $clang $cflags {BITS32} -fsyntax-only -MMD -MF $out.d -MT $out $in && touch $out
+  depfile = $out.d
+  deps = gcc
+  description = 32 bits $in
 rule embed
   command = $python sim/machine/embed.py $out $folder $header $what $in
   description = $out
@@ -375,8 +389,18 @@ def long_fuzz(out):
     out.edge("phony", "fuzz", targets)
 
 
-def matrix(out, emulates):
+def syntax_of_32_bits(out):
+    """Every source of the project under its warnings where a pointer and a long have 32 bits; nothing is linked."""
+    sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c")]
+    sources += [EMBEDDED, PROGRAMS, MEASURED, REFERENCES]
+    checked = [out.edge("syntax32", f"build/syntax32/{f.removeprefix('build/')}.ok", [f]) for f in sources]
+    return out.edge("phony", "syntax32", checked)
+
+
+def matrix(out, emulates, has32):
     """`ninja matrix`: every compiler's binary prints the same; aarch64's kernels also pass their test."""
+    narrow = [syntax_of_32_bits(out)]
+    without32 = "" if has32 else f" && echo '32-bit hosts are left out; they need: {NEEDED32}'"
     tools = ["build/release/tilesim", *(out.tool(variant, out.library(variant)) for variant in MATRIX)]
     library = out.library("aarch64")
     tool = out.tool("aarch64", library)
@@ -384,12 +408,14 @@ def matrix(out, emulates):
     sources = [f for f in files("tests/support/*.c") if f != "tests/support/fuzz_main.c"] + [stem + ".c"]
     test = out.edge("link-aarch64", f"build/aarch64/{stem}", [out.compile("aarch64", f) for f in sources] + [library], libs=TEST_LIBS)
     if emulates:
-        out.edge("matrix", "matrix", [*tools, "|", tool, test], emulated=f"'{EMULATOR} {tool}' && {EMULATOR} {test}")
+        out.edge("matrix", "matrix", [*tools, "|", *narrow * has32, tool, test],
+                 emulated=f"'{EMULATOR} {tool}' && {EMULATOR} {test}" + without32)
     else:
-        out.edge("matrix", "matrix", tools, emulated=f"&& echo 'aarch64 is left out; it needs: {EMULATES}'")
+        out.edge("matrix", "matrix", [*tools, "|", *narrow * has32],
+                 emulated=f"&& echo 'aarch64 is left out; it needs: {EMULATES}'" + without32)
 
 
-def build_ninja(emulates=False):
+def build_ninja(emulates=False, has32=False):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -417,7 +443,7 @@ def build_ninja(emulates=False):
     for bench in benches:
         runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=f"OMP_NUM_THREADS=1 NUMPY_PYTHON=$numpy_python {bench}"))
     out.edge("phony", "bench", runs)
-    matrix(out, emulates)
+    matrix(out, emulates, has32)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
     out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", *drivers])
@@ -458,7 +484,7 @@ def main():
         return
     if not provide(not options.no_install):
         sys.exit(1)
-    NINJA.write_text(build_ninja(has_aarch64()))
+    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"]))))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

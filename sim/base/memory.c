@@ -68,11 +68,11 @@ int64_t ts_memory_group(const char *groups, const char *mount) {
 }
 
 int64_t ts_memory_host(void) {
-    int64_t bytes = INT64_MAX, pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    int64_t bytes = PTRDIFF_MAX, pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     struct rlimit limit;
-    if (pages > 0 && page > 0 && ts_mul(pages, page, &pages)) bytes = pages;
+    if (pages > 0 && page > 0 && ts_mul(pages, page, &pages)) bytes = least(bytes, pages);
     bytes = least(bytes, ts_memory_group("/proc/self/cgroup", "/sys/fs/cgroup"));
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < INT64_MAX)
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && (int64_t)limit.rlim_cur >= 0)
         bytes = least(bytes, (int64_t)limit.rlim_cur);
     return bytes / 5 * 4;
 }
