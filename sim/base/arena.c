@@ -10,13 +10,13 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define UNDER_ASAN true
+#define SEPARATE true
 #endif
 #endif
-#if !defined(UNDER_ASAN) && defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN true
-#elif !defined(UNDER_ASAN)
-#define UNDER_ASAN false
+#if !defined(SEPARATE) && (defined(__SANITIZE_ADDRESS__) || defined(TS_ARENA_SEPARATE))
+#define SEPARATE true
+#elif !defined(SEPARATE)
+#define SEPARATE false
 #endif
 
 enum { ALIGNMENT = 16, FIRST_CHUNK_BYTES = 16 << 10, LARGEST_CHUNK_BYTES = 1 << 20 };
@@ -36,30 +36,21 @@ struct ts_arena {
     bool separate; /* each allocation has a chunk of its own size, so that ASan sees its end */
 };
 
-static void abort_when_out(size_t bytes) {
+__attribute__((weak)) void ts_out_of_memory(size_t bytes) {
     (void)bytes;
     abort();
 }
 
-static ts_arena_oom out_of_memory = abort_when_out;
-
-void ts_arena_set_oom(ts_arena_oom handler) { out_of_memory = handler ? handler : abort_when_out; }
-
-void ts_arena_out_of_memory(size_t bytes) {
-    out_of_memory(bytes);
-    abort(); /* the handler must not return */
-}
-
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes);
-    if (!memory) ts_arena_out_of_memory(bytes);
+    if (!memory) ts_out_of_memory(bytes);
     return memory;
 }
 
 ts_arena *ts_arena_new(void) {
     ts_arena *arena = allocate(sizeof *arena);
     arena->chunk_bytes = FIRST_CHUNK_BYTES;
-    arena->separate = UNDER_ASAN || getenv("TILESIM_ARENA_DEBUG");
+    arena->separate = SEPARATE;
     return arena;
 }
 
@@ -106,7 +97,7 @@ void ts_arena_reset(ts_arena *arena) {
 }
 
 static chunk *new_chunk(ts_arena *arena, size_t bytes) {
-    if (bytes > SIZE_MAX - sizeof(chunk)) ts_arena_out_of_memory(bytes);
+    if (bytes > SIZE_MAX - sizeof(chunk)) ts_out_of_memory(bytes);
     size_t size = bytes > arena->chunk_bytes || arena->separate ? bytes : arena->chunk_bytes;
     if (arena->chunk_bytes < LARGEST_CHUNK_BYTES) arena->chunk_bytes *= 2;
     chunk *item = allocate(sizeof *item + size);
@@ -131,7 +122,7 @@ static void *take(chunk *item, size_t bytes) {
 
 void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) ts_arena_out_of_memory(SIZE_MAX);
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) ts_out_of_memory(SIZE_MAX);
     if (!arena->separate) bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     chunk *current = arena->current;
     if (current && !arena->separate && current->bytes - current->used >= bytes) return take(current, bytes);

@@ -7,18 +7,16 @@
 
 typedef struct ts_arena ts_arena;
 
-/* Called when the system has no more memory; must not return. The default aborts. The command line sets
- * one that prints and exits. */
-typedef void (*ts_arena_oom)(size_t bytes);
-void ts_arena_set_oom(ts_arena_oom handler);
-__attribute__((noreturn)) void ts_arena_out_of_memory(size_t bytes); /* calls it */
+/* Called when the system has no more memory; must not return. The library's own aborts; a program has another
+ * by defining a function of this name: the linker takes that one. */
+__attribute__((noreturn)) void ts_out_of_memory(size_t bytes);
 
 ts_arena *ts_arena_new(void);
 void ts_arena_free(ts_arena *arena);  /* NULL is fine */
 void ts_arena_reset(ts_arena *arena); /* everything in it is gone; its memory is kept for reuse */
 
-/* Zeroed, aligned to 16 bytes, never NULL. `count * size` is checked. With the environment variable
- * TILESIM_ARENA_DEBUG set (or under ASan) each allocation is its own malloc. */
+/* Zeroed, aligned to 16 bytes, never NULL. `count * size` is checked. Under ASan, or where the library is
+ * compiled with TS_ARENA_SEPARATE, each allocation is its own malloc. */
 void *ts_arena_alloc(ts_arena *arena, size_t count, size_t size);
 /* A larger copy of an array; the old one stays valid and is freed with the arena. */
 void *ts_arena_grow(ts_arena *arena, const void *old, size_t old_count, size_t new_count, size_t size);

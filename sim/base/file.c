@@ -213,13 +213,7 @@ struct ts_file_writer {
     bool shared; /* the descriptor was open before and stays so */
 };
 
-static ts_file_watcher watcher;
-
-void ts_file_set_watcher(ts_file_watcher function) { watcher = function; }
-
-static void tell(const char *temporary, bool exists) {
-    if (watcher) watcher(temporary, exists);
-}
+__attribute__((weak)) void ts_file_temporary(const char *path, bool exists) { (void)path, (void)exists; }
 
 /* No signal comes between the file and the word of it. */
 static int create_told(const char *name, mode_t mode) {
@@ -227,7 +221,7 @@ static int create_told(const char *name, mode_t mode) {
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &old);
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode), cause = errno;
-    if (fd >= 0) tell(name, true);
+    if (fd >= 0) ts_file_temporary(name, true);
     sigprocmask(SIG_SETMASK, &old, NULL);
     errno = cause;
     return fd;
@@ -292,7 +286,7 @@ void ts_file_abandon(ts_file_writer *writer) {
     close_file(writer);
     if (!writer->temporary) return;
     unlink(writer->temporary);
-    tell(writer->temporary, false);
+    ts_file_temporary(writer->temporary, false);
     writer->temporary = NULL;
 }
 
@@ -339,7 +333,7 @@ bool ts_file_close(ts_error *err, ts_file_writer *writer) {
     if (!close_file(writer)) return fail(err, writer, "write");
     if (!writer->temporary) return true;
     if (rename(writer->temporary, writer->target) != 0) return fail(err, writer, "rename to");
-    tell(writer->temporary, false);
+    ts_file_temporary(writer->temporary, false);
     writer->temporary = NULL;
     sync_folder(writer->target);
     return true;

@@ -41,9 +41,9 @@ bool ts_file_is_standard_output(const char *path);
 /* Do two names lead to one file, there already or still to be made? Never of devices and of "-". */
 bool ts_file_same(ts_arena *arena, const char *one, const char *other);
 
-/* Told of each temporary file that is made (`exists`) or gone, so that the command line can remove those of a
- * process that a signal ends. NULL: nobody is. */
-typedef void (*ts_file_watcher)(const char *temporary, bool exists);
-void ts_file_set_watcher(ts_file_watcher function);
+/* Called for each temporary file that is made (`exists`) or gone, so that a program can remove those that it
+ * leaves when a signal ends it. The library's own does nothing; a program has another by defining a function
+ * of this name: the linker takes that one. */
+void ts_file_temporary(const char *path, bool exists);
 
 #endif

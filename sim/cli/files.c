@@ -135,12 +135,12 @@ static struct {
     volatile sig_atomic_t used;
 } temporaries[MOST_TEMPORARIES];
 
-static void watch(const char *temporary, bool exists) {
-    size_t bytes = strlen(temporary) + 1;
+void ts_file_temporary(const char *path, bool exists) {
+    size_t bytes = strlen(path) + 1;
     for (int i = 0; i < MOST_TEMPORARIES; i++) {
         if (exists == temporaries[i].used || bytes > PATH_BYTES) continue;
-        if (!exists && strcmp(temporary, temporaries[i].path) != 0) continue;
-        if (exists) memcpy(temporaries[i].path, temporary, bytes);
+        if (!exists && strcmp(path, temporaries[i].path) != 0) continue;
+        if (exists) memcpy(temporaries[i].path, path, bytes);
         temporaries[i].used = exists;
         return;
     }
@@ -161,5 +161,4 @@ void cli_remove_files_on_signals(void) {
         bool ignored = sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN;
         if (!ignored) sigaction(numbers[i], &action, NULL);
     }
-    ts_file_set_watcher(watch);
 }

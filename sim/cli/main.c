@@ -68,7 +68,6 @@ int main(int argc, char **argv) {
     cli_reserve_descriptors();
     cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     cli_remove_files_on_signals();
-    ts_arena_set_oom(cli_out_of_memory);
 #ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
 #endif

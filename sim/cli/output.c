@@ -87,7 +87,7 @@ int cli_fail(const ts_error *err) { return cli_fail_with_help(err, "tilesim", ""
 #define OUT_OF_MEMORY "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}"
 
 /* There is none for a text. */
-_Noreturn void cli_out_of_memory(size_t bytes) {
+void ts_out_of_memory(size_t bytes) {
     fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
     if (json_command && !printed)
         printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": " OUT_OF_MEMORY

@@ -20,7 +20,7 @@ bool cli_asks_for_json(int argc, char **argv);
 /* Prints the error to stderr and returns its exit code; with a second line that says where help is. */
 int cli_fail(const ts_error *err);
 int cli_fail_with_help(const ts_error *err, const char *program, const char *help);
-_Noreturn void cli_out_of_memory(size_t bytes);
+
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
 /* The same, and sees to it that the text is out. */

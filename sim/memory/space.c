@@ -119,7 +119,7 @@ static ts_space_range *open_chunks(ts_space *space, int64_t address, int64_t end
     if (new.end > behind) new.end = behind;
     if (count > 0 && met[0].begin < new.begin) new.begin = met[0].begin;
     if (count > 0 && met[count - 1].end > new.end) new.end = met[count - 1].end;
-    if (!make_real(&new)) ts_arena_out_of_memory((size_t)(new.end - new.begin));
+    if (!make_real(&new)) ts_out_of_memory((size_t)(new.end - new.begin));
     for (int i = 0; i < count; i++) take_bytes(&new, &space->ranges[first + i]);
     return replace(space, first, count, new);
 }

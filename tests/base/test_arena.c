@@ -1,4 +1,4 @@
-/* Arenas: zeroed, aligned, kept over a reset, checked sizes, the handler when memory is out. */
+/* Arenas: zeroed, aligned, kept over a reset, checked sizes, what is called when memory is out. */
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static jmp_buf out_of_memory;
 static size_t refused_bytes;
 
-static void handler(size_t bytes) {
+void ts_out_of_memory(size_t bytes) {
     refused_bytes = bytes;
     longjmp(out_of_memory, 1);
 }
@@ -71,7 +71,6 @@ static void refused(void **state) {
         {SIZE_MAX / 4, 1, 0},
     };
     ts_arena *volatile arena = ts_arena_new();
-    ts_arena_set_oom(handler);
     for (volatile size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         refused_bytes = 0;
         if (setjmp(out_of_memory) == 0) {
@@ -88,7 +87,6 @@ static void refused(void **state) {
         }
         assert_true(refused_bytes == SIZE_MAX);
     }
-    ts_arena_set_oom(NULL);
     assert_true(ts_arena_count(7) == 7 && ts_arena_count(INT64_MIN) == SIZE_MAX);
     assert_non_null(ts_arena_alloc(arena, 1, 1)); /* the arena is still whole */
     ts_arena_free(arena);
@@ -109,23 +107,12 @@ static void memory_is_reused(void **state) {
 #endif
 }
 
-/* With the switch, blocks are exact: nothing of a neighbour lies right behind one. */
-static void debug_switch(void **state) {
-    (void)state;
-    setenv("TILESIM_ARENA_DEBUG", "1", 1);
-    ts_arena *arena = ts_arena_new();
-    unsetenv("TILESIM_ARENA_DEBUG");
-    uintptr_t a = (uintptr_t)ts_arena_alloc(arena, 16, 1), b = (uintptr_t)ts_arena_alloc(arena, 16, 1);
-    assert_true((a > b ? a - b : b - a) > 16);
-    ts_arena_reset(arena);
-    assert_non_null(ts_arena_alloc(arena, 100, 1));
-    ts_arena_free(arena);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations),      cmocka_unit_test(grow_and_copy), cmocka_unit_test(refused),
-        cmocka_unit_test(memory_is_reused), cmocka_unit_test(debug_switch),
+        cmocka_unit_test(allocations),
+        cmocka_unit_test(grow_and_copy),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(memory_is_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -494,7 +494,10 @@ static void file_of_standard_output(void **state) {
 
 static char told[800];
 
-static void hear(const char *temporary, bool exists) {
+static bool listens;
+
+void ts_file_temporary(const char *temporary, bool exists) {
+    if (!listens) return;
     strcat(told, exists ? "+" : "-");
     assert_int_equal(exists, mode_of(temporary) != 0);
     assert_memory_equal(temporary, path, strlen(path));
@@ -505,12 +508,12 @@ static void watched(void **state) {
     ts_error err = {0};
     sigset_t blocked;
     told[0] = '\0';
-    ts_file_set_watcher(hear);
+    listens = true;
     assert_true(ts_file_save(&err, arena, path, "x", 1) && ts_file_check(&err, arena, path));
     assert_true(ts_file_save(&err, arena, "/dev/null", "x", 1));
     fault.write = EIO;
     assert_false(ts_file_save(&err, arena, path, "x", 1));
-    ts_file_set_watcher(NULL);
+    listens = false;
     assert_string_equal(told, "+-+-+-");
     assert_int_equal(fault.syncs, 2); /* the file and its folder */
     sigprocmask(SIG_BLOCK, NULL, &blocked);
