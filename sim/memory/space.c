@@ -55,7 +55,8 @@ static bool make_real(ts_space_range *range) {
     return true;
 }
 
-/* Huge pages for what is touched all at once, as far as the host has them: nothing depends on it. */
+/* Huge pages for what was announced or is touched all at once, as far as the host has them: nothing depends
+ * on it. */
 static void advise(uint8_t *bytes, int64_t length) {
 #ifdef MADV_HUGEPAGE
     size_t before = -(uintptr_t)bytes % TS_SPACE_HUGE_BYTES;
@@ -138,7 +139,10 @@ uint8_t *ts_space_open(ts_space *space, int64_t address, int64_t length) {
     if (!inside) range = open_chunks(space, address, address + length);
     space->last = *range;
     uint8_t *bytes = range->bytes + (address - range->begin);
-    if (fresh) advise(bytes, length);
+    if (fresh && inside)
+        advise(range->bytes, range->end - range->begin);
+    else if (fresh)
+        advise(bytes, length);
     return bytes;
 }
 
