@@ -1,5 +1,5 @@
-/* How fast programs run, a second of CPU time: the core alone (its DMAs done at once, nothing moved), then
- * the whole chip, with values and without. Then whole runs: who takes the time, and their memory. */
+/* Whole runs: who takes the CPU time, and their memory. Then how fast programs run, a second of CPU time: the
+ * core alone (its DMAs done at once, nothing moved), then the whole chip, with values and without. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -154,20 +154,36 @@ static bool in_child(bool (*does)(ts_error *, ts_arena *, const ts_run_request *
     return child > 0 && wait4(child, &status, 0, used) == child && status == 0;
 }
 
+/* The least of some runs, for others use the host too. */
+static bool measure(const ts_run_request *request, shares *found, shares *least, double *bytes) {
+    enum { RUNS = 5 };
+    struct rusage used;
+    for (int i = 0; i < RUNS; i++) {
+        *found = (shares){0};
+        if (!in_child(run_parts, request, found, &used) || !in_child(run_all, request, found, &used))
+            return false;
+        if (i == 0 || found->inputs < least->inputs) least->inputs = found->inputs;
+        if (i == 0 || found->machine < least->machine) least->machine = found->machine;
+        if (i == 0 || found->all < least->all) least->all = found->all;
+    }
+    least->values = found->values;
+    *bytes = (double)used.ru_maxrss * 1024;
+    return true;
+}
+
 static bool bench_whole(const ts_machine *machine, shares *found, int number) {
     ts_run_request request = {.machine = machine,
                               .program = whole[number].path,
                               .defines = whole[number].sizes,
                               .define_count = whole[number].size_count,
                               .max_cycles = INT64_MAX};
-    struct rusage used;
-    *found = (shares){0};
-    if (!in_child(run_parts, &request, found, &used) || !in_child(run_all, &request, found, &used))
-        return false;
-    double rest = found->all - found->inputs - found->machine, percent = 100 / found->all;
-    printf("%-30s %8.2f %8.0f %% %8.0f %% %8.0f %% %9.0f %8.2f\n", whole[number].path, found->all,
-           found->machine * percent, found->inputs * percent, rest * percent,
-           (double)used.ru_maxrss * 1024 * 1e-6, (double)used.ru_maxrss * 1024 / found->values);
+    shares least;
+    double bytes;
+    if (!measure(&request, found, &least, &bytes)) return false;
+    double rest = least.all - least.inputs - least.machine, percent = 100 / least.all;
+    printf("%-30s %8.3f %8.0f %% %8.0f %% %8.0f %% %9.0f %8.2f\n", whole[number].path, least.all,
+           least.machine * percent, least.inputs * percent, rest * percent, bytes * 1e-6,
+           bytes / least.values);
     return true;
 }
 
@@ -175,15 +191,15 @@ int main(void) {
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
-    printf("%-26s %-18s %10s %12s %10s\n", "program", "", "bundles/s", "vector ops/s", "GFLOP/s");
-    bool good = machine != NULL;
+    shares *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool good = machine != NULL && found != MAP_FAILED;
+    printf("%-30s %8s %10s %10s %10s %9s %8s\n", "program", "CPU s", "machine", "inputs", "reference", "MB",
+           "/ values");
+    for (int i = 0; good && i < WHOLE; i++)
+        good = bench_whole(machine, found, i); /* children: while we are small */
+    printf("\n%-26s %-18s %10s %12s %10s\n", "program", "", "bundles/s", "vector ops/s", "GFLOP/s");
     for (int i = 0; good && i < PROGRAMS; i++) good = bench(&err, arena, machine, i);
     if (!good) fprintf(stderr, "bench_run: %s\n", err.message);
-    shares *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    good = good && found != MAP_FAILED;
-    printf("\n%-30s %8s %10s %10s %10s %9s %8s\n", "program", "CPU s", "machine", "inputs", "reference", "MB",
-           "/ values");
-    for (int i = 0; good && i < WHOLE; i++) good = bench_whole(machine, found, i);
     ts_arena_free(arena);
     return !good;
 }
