@@ -43,33 +43,35 @@ static void count_up(const ts_fill *f, int64_t begin, int64_t stride, size_t cou
     ts_convert_elements(TS_DTYPE_S64, block, f->dtype, elements, count);
 }
 
-static void draw_integers(const ts_fill *f, const uint64_t *bits, size_t count, void *elements) {
+static void draw_integers(const ts_fill *f, const ts_reference_draw *d, size_t count, void *elements) {
     int64_t block[BLOCK];
+    uint64_t bits[BLOCK];
+    ts_reference_loops_best()->mix(d->first, d->step, bits, count);
     for (size_t i = 0; i < count; i++) block[i] = f->first + (int64_t)(bits[i] % (uint64_t)f->count);
     ts_convert_elements(TS_DTYPE_S64, block, f->dtype, elements, count);
 }
 
-static void draw_floats(const ts_fill *f, const uint64_t *bits, size_t count, void *elements) {
+static void draw_floats(const ts_fill *f, const ts_reference_draw *d, size_t count, void *elements) {
     const ts_reference_loops *loops = ts_reference_loops_best();
+    uint64_t bits[BLOCK];
     double block[BLOCK];
-    loops->uniform(bits, f->low, f->high - f->low, block, count);
     if (f->dtype == TS_DTYPE_F32) {
-        loops->to_f32(block, elements, count);
-    } else if (f->dtype == TS_DTYPE_BF16) {
-        ts_reference_type type = ts_reference_describe(f->dtype);
-        loops->round(&type, block, count);
-        loops->to_bf16(block, elements, count);
-    } else {
+        loops->draw_f32(d, elements, count);
+    } else if (f->dtype != TS_DTYPE_BF16 || !loops->draw_bf16(d, elements, count)) {
+        loops->mix(d->first, d->step, bits, count);
+        loops->uniform(bits, d->low, d->width, block, count);
         ts_convert_elements(TS_DTYPE_F64, block, f->dtype, elements, count);
     }
 }
 
 static void draw(const ts_fill *f, int64_t begin, int64_t stride, size_t count, void *elements) {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t bits[BLOCK];
-    ts_reference_loops_best()->mix(f->stream + ((uint64_t)begin + 1) * golden, (uint64_t)stride * golden,
-                                   bits, count);
-    (is_float(f->dtype) ? draw_floats : draw_integers)(f, bits, count, elements);
+    const ts_reference_draw d = {f->stream + ((uint64_t)begin + 1) * golden, (uint64_t)stride * golden,
+                                 f->low, f->high - f->low};
+    if (is_float(f->dtype))
+        draw_floats(f, &d, count, elements);
+    else
+        draw_integers(f, &d, count, elements);
 }
 
 bool ts_fill_read(ts_error *err, void *fill, int64_t begin, int64_t stride, size_t count, void *elements) {

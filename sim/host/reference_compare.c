@@ -90,18 +90,24 @@ static bool is_equal(const double *a, const double *b, size_t count) {
     return true;
 }
 
+/* Reading err= may take the place of what was looked at. */
 static bool compare_streams(sides *s, comparison *c) {
-    double got[REFERENCE_BLOCK], wanted[REFERENCE_BLOCK], err[REFERENCE_BLOCK];
-    for (int i = 0; i < REFERENCE_BLOCK; i++) err[i] = -(double)INFINITY; /* lets nothing pass */
-    for (int64_t at = 0; at < s->actual->count; at += REFERENCE_BLOCK) {
-        int64_t left = s->actual->count - at, count = left < REFERENCE_BLOCK ? left : REFERENCE_BLOCK;
-        if (!ts_stream_read(&s->left, s->actual, at, count, got) ||
-            !ts_stream_read(&s->right, s->expected, at, count, wanted))
-            return false;
-        if (s->err && !is_equal(got, wanted, (size_t)count) &&
-            !ts_stream_read(&s->bound, s->err, at, count, err))
-            return false;
-        compare_some(c, got, wanted, err, (size_t)count);
+    double got_room[REFERENCE_BLOCK], wanted_room[REFERENCE_BLOCK], err_room[REFERENCE_BLOCK];
+    double nothing[REFERENCE_BLOCK]; /* lets nothing pass */
+    for (int i = 0; i < REFERENCE_BLOCK; i++) nothing[i] = -(double)INFINITY;
+    for (int64_t at = 0, run; at < s->actual->count; at += run) {
+        run = ts_stream_run(s->expected, at);
+        size_t count = (size_t)run;
+        const double *err = nothing, *got = got_room;
+        if (!s->actual->read(&s->left, s->actual, at, count, got_room)) return false;
+        const double *wanted = ts_stream_look(&s->right, s->expected, at, count, wanted_room);
+        if (wanted && s->err && !is_equal(got, wanted, count)) {
+            err = ts_stream_look(&s->bound, s->err, at, count, err_room);
+            if (err && wanted != wanted_room)
+                wanted = ts_stream_look(&s->right, s->expected, at, count, wanted_room);
+        }
+        if (!wanted || !err) return false;
+        compare_some(c, got, wanted, err, count);
     }
     return true;
 }

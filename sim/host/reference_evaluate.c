@@ -230,8 +230,8 @@ static stream *open_unary(evaluator *in, const node *tree, stream **arguments) {
     return made;
 }
 
-/* a + b - c: what is read of each link's right side (broadcast, but where it is one element), and what it
- * does to what is left of it. */
+/* a + b - c: what is read of each link's right side (broadcast, but where it is one element, as the first
+ * side), and what it does to what is left of it. */
 typedef struct {
     const node *place;
     stream *right;
@@ -245,28 +245,39 @@ typedef struct {
 
 static bool read_chain(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const chain *c = self->state;
-    if (!self->arguments[0]->read(in, self->arguments[0], begin, count, out)) return false;
+    stream *first = self->arguments[0];
+    size_t left_step = first->count != 1;
+    double one, *left = left_step ? out : &one;
+    if (!first->read(in, first, left_step ? begin : 0, left_step ? count : 1, left)) return false;
     for (size_t i = 0; i < c->count; i++) {
         stream *right = c->links[i].right;
-        bool one = right->count == 1;
-        if (!right->read(in, right, one ? 0 : begin, one ? 1 : count, c->block)) return false;
-        c->links[i].place->function->binary(out, c->block, !one, count);
+        size_t step = right->count != 1;
+        const double *values = ts_stream_look(in, right, step ? begin : 0, step ? count : 1, c->block);
+        if (!values) return false;
+        c->links[i].place->function->binary(out, left, left_step, values, step, count);
+        left = out;
+        left_step = 1;
     }
     return true;
+}
+
+static stream *spread(evaluator *in, stream *from, const walk *shape) {
+    return from->count == 1 ? ts_stream_hold(in, from) : ts_stream_broadcast(in, from, shape);
 }
 
 /* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such.
  */
 static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
-    stream *made = ts_stream_elements(in, c->links[0].place, shape, &first, 1);
-    for (size_t i = 0; made && i < c->count; i++) {
-        stream *right = c->links[i].right;
-        c->links[i].right = right =
-            right->count == 1 ? ts_stream_hold(in, right) : ts_stream_broadcast(in, right, shape);
+    stream *made = ts_stream_new(in, c->links[0].place, shape->rank, shape->dims);
+    stream *left = made ? spread(in, first, shape) : NULL;
+    if (!left) return NULL;
+    made->arguments[0] = left;
+    made->cheap = left->cheap;
+    for (size_t i = 0; i < c->count; i++) {
+        stream *right = c->links[i].right = spread(in, c->links[i].right, shape);
         if (!right) return NULL;
         made->cheap = made->cheap && right->cheap;
     }
-    if (!made) return NULL;
     c->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
     made->read = read_chain;
     made->state = c;

@@ -9,39 +9,30 @@
 #pragma GCC optimize("O3")
 #endif
 
+#define LOOP(name, result)                                                                                   \
+    static void name(double *out, const double *left, size_t left_step, const double *right,                 \
+                     size_t right_step, size_t count) {                                                      \
+        ts_reference_loops_best()->name(out, left, left_step, right, right_step, count);                     \
+    }
+REFERENCE_PAIRS(LOOP)
+
 #define PAIRS(name, result)                                                                                  \
-    static void name(double *restrict values, const double *restrict right, size_t step, size_t count) {     \
-        const double b_of_all = *right;                                                                      \
-        for (size_t i = 0; step == 0 && i < count; i++) {                                                    \
-            double a = values[i], b = b_of_all;                                                              \
-            values[i] = (result);                                                                            \
-        }                                                                                                    \
-        for (size_t i = 0; step > 0 && i < count; i++) {                                                     \
-            double a = values[i], b = right[i];                                                              \
-            values[i] = (result);                                                                            \
+    static void name(double *out, const double *left, size_t left_step, const double *right,                 \
+                     size_t right_step, size_t count) {                                                      \
+        const double a_of_all = *left, b_of_all = *right;                                                    \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            double a = left_step == 0 ? a_of_all : left[i], b = right_step == 0 ? b_of_all : right[i];       \
+            out[i] = (result);                                                                               \
         }                                                                                                    \
     }
 
-PAIRS(add, a + b)
-PAIRS(subtract, a - b)
-PAIRS(multiply, a *b)
-PAIRS(divide, a / b)
 PAIRS(floor_divide, floor(a / b))
 PAIRS(modulo, a - b * floor(a / b)) /* the sign of b, as in Python */
 PAIRS(power, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
-PAIRS(is_less, a < b)
-PAIRS(is_at_most, a <= b)
-PAIRS(is_greater, a > b)
-PAIRS(is_at_least, a >= b)
-PAIRS(is_equal, a == b)
-PAIRS(is_different, a != b)
 
 /* NaN wins, as in NumPy and XLA. */
 #define LARGER(a, b)  (isnan(a) || (a) > (b) ? (a) : (b))
 #define SMALLER(a, b) (isnan(a) || (a) < (b) ? (a) : (b))
-PAIRS(limit, a < b ? a : (double)INFINITY)
-PAIRS(larger, LARGER(a, b))
-PAIRS(smaller, SMALLER(a, b))
 
 #define EACH(name, result)                                                                                   \
     static void name(double *values, size_t count) {                                                         \
@@ -51,7 +42,6 @@ PAIRS(smaller, SMALLER(a, b))
         }                                                                                                    \
     }
 
-EACH(magnitude, fabs(x))
 EACH(up, ceil(x))
 EACH(cosine, cos(x))
 EACH(error_function, erf(x))
@@ -69,6 +59,8 @@ EACH(sign, isnan(x) || x == 0 ? x : copysign(1, x))
  * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes.
  */
 EACH(gamma_of, x < 0x1p24 ? x * 0x1p-24 / (1 - x * 0x1p-24) : (double)INFINITY)
+
+static void magnitude(double *values, size_t count) { ts_reference_loops_best()->magnitude(values, count); }
 
 static void exponential(double *values, size_t count) {
     ts_reference_loops_best()->exponential(values, count);
@@ -142,7 +134,16 @@ TALLIES(add_sum, sum_one)
 TALLIES(add_norm, norm_one)
 TALLIES(add_square, square_one)
 TALLIES(add_product, product_one)
-TALLIES(add_largest, largest_one)
+TALLIES(add_each_largest, largest_one)
+
+static void add_largest(tally *all, size_t step, const double *values, size_t count) {
+    double top;
+    if (step == 0 && ts_reference_loops_best()->largest(values, count, &top))
+        *all = largest_one(*all, top);
+    else
+        add_each_largest(all, step, values, count);
+}
+
 TALLIES(add_smallest, smallest_one)
 TALLIES(add_where_largest, where_largest_one)
 TALLIES(add_where_smallest, where_smallest_one)
@@ -190,23 +191,46 @@ static double reduce_line(const reduction *does, const double *line, size_t coun
     return does->finish(&t, count);
 }
 
-static void softmax(double *line, size_t count, double eps) {
-    (void)eps;
-    double top = reduce_line(&largest, line, count);
-    for (size_t i = 0; i < count; i++) line[i] -= top;
-    exponential(line, count);
-    double total = reduce_line(&sum, line, count);
-    for (size_t i = 0; i < count; i++) line[i] /= total;
+/* e^(x - max) of a line. What is minus infinity behind the last other number stays out of the series. */
+static void raise_line(double *line, size_t count) {
+    size_t kept = count;
+    while (kept > 1 && line[kept - 1] == -(double)INFINITY) kept--;
+    double top = reduce_line(&largest, line, kept);
+    if (top == -(double)INFINITY) kept = count; /* there is no other number */
+    ts_reference_loops_best()->subtract(line, line, 1, &top, 0, kept);
+    exponential(line, kept);
+    for (size_t i = kept; i < count; i++) line[i] = 0;
 }
 
-static void normalize(double *line, size_t count, double eps) {
-    double center = reduce_line(&mean, line, count), width = sqrt(reduce_line(&variance, line, count) + eps);
-    for (size_t i = 0; i < count; i++) line[i] = (line[i] - center) / width;
+static void softmax(double *lines, size_t count, size_t line_count, double eps) {
+    (void)eps;
+    const ts_reference_loops *loops = ts_reference_loops_best();
+    for (size_t i = 0; i < line_count; i++) raise_line(lines + i * count, count);
+    for (size_t i = 0; i < line_count; i += REFERENCE_LINES) {
+        size_t some = line_count - i < REFERENCE_LINES ? line_count - i : REFERENCE_LINES;
+        tally sums[REFERENCE_LINES] = {{0, 0, 0}};
+        double *first = lines + i * count;
+        if (some == REFERENCE_LINES) loops->sum_lines(first, count, sums);
+        for (size_t k = 0; k < some; k++) {
+            if (some < REFERENCE_LINES) add_sum(&sums[k], 0, first + k * count, count);
+            double total = sum_of(&sums[k], count);
+            loops->divide(first + k * count, first + k * count, 1, &total, 0, count);
+        }
+    }
 }
 
-static void cumulative_sum(double *line, size_t count, double eps) {
+static void normalize(double *lines, size_t count, size_t line_count, double eps) {
+    for (double *line = lines; line < lines + count * line_count; line += count) {
+        double center = reduce_line(&mean, line, count),
+               width = sqrt(reduce_line(&variance, line, count) + eps);
+        for (size_t i = 0; i < count; i++) line[i] = (line[i] - center) / width;
+    }
+}
+
+static void cumulative_sum(double *lines, size_t count, size_t line_count, double eps) {
     (void)eps;
-    for (size_t i = 1; i < count; i++) line[i] += line[i - 1];
+    for (double *line = lines; line < lines + count * line_count; line += count)
+        for (size_t i = 1; i < count; i++) line[i] += line[i - 1];
 }
 
 enum { AXIS = 1u << KEYWORD_AXIS, REDUCE = AXIS | 1u << KEYWORD_KEEPDIMS, EPS = 1u << KEYWORD_EPS };
@@ -291,7 +315,7 @@ static const function table[] = {
           ts_reference_where),
     OPERATOR("+", add),
     OPERATOR("-", subtract),
-    OPERATOR("*", multiply),
+    OPERATOR("*", multiply_each),
     OPERATOR("/", divide),
     OPERATOR("//", floor_divide),
     OPERATOR("%", modulo),

@@ -7,7 +7,35 @@
 
 #include "reference_tree.h"
 
-enum { REFERENCE_TILE_ROWS = 4, REFERENCE_TILE_LANES = 16 };
+enum { REFERENCE_TILE_ROWS = 4, REFERENCE_TILE_LANES = 16, REFERENCE_LINES = 8 };
+
+/* Operators on two numbers. NaN wins in max and min, as in NumPy and XLA. */
+#define REFERENCE_PAIRS(PAIR)                                                                                \
+    PAIR(add, a + b)                                                                                         \
+    PAIR(subtract, a - b)                                                                                    \
+    PAIR(multiply_each, a *b)                                                                                \
+    PAIR(divide, a / b)                                                                                      \
+    PAIR(is_less, a < b)                                                                                     \
+    PAIR(is_at_most, a <= b)                                                                                 \
+    PAIR(is_greater, a > b)                                                                                  \
+    PAIR(is_at_least, a >= b)                                                                                \
+    PAIR(is_equal, a == b)                                                                                   \
+    PAIR(is_different, a != b)                                                                               \
+    PAIR(limit, a < b ? a : (double)INFINITY)                                                                \
+    PAIR(larger, ((a != a) | (a > b)) ? a : b)                                                               \
+    PAIR(smaller, ((a != a) | (a < b)) ? a : b)
+
+/* out[i] of left[i] and right[i]; a side is one number for all where its step is 0, else that is 1. `out` may
+ * be one of them. */
+typedef void ts_reference_pair(double *out, const double *left, size_t left_step, const double *right,
+                               size_t right_step, size_t count);
+
+/* Elements low + width u, u from the first 24 bits of numbers of SplitMix64: its output function of first,
+ * first + step ... */
+typedef struct {
+    uint64_t first, step;
+    double low, width;
+} ts_reference_draw;
 
 /* What a block of elements is compared by. */
 typedef struct {
@@ -21,6 +49,14 @@ typedef struct {
     /* e^x, within 0.6 ulp, and log(x), within 1 ulp: in place. */
     void (*exponential)(double *values, size_t count);
     void (*logarithm)(double *values, size_t count);
+    void (*magnitude)(double *values, size_t count);
+#define PAIR(name, result) ts_reference_pair *name;
+    REFERENCE_PAIRS(PAIR)
+#undef PAIR
+    /* The largest number; false where one is NaN or that is 0, whose sign a plain loop finds. */
+    bool (*largest)(const double *values, size_t count, double *top);
+    /* Neumaier's sums of REFERENCE_LINES lines. */
+    void (*sum_lines)(const double *lines, size_t length, tally *sums);
     void (*from_f32)(const void *from, double *out, size_t count);
     void (*from_bf16)(const void *from, double *out, size_t count);
     /* Of values that the type has. */
@@ -30,6 +66,9 @@ typedef struct {
      * to low + width. */
     void (*mix)(uint64_t first, uint64_t step, uint64_t *out, size_t count);
     void (*uniform)(const uint64_t *bits, double low, double width, double *out, size_t count);
+    /* The same as elements of a type; false where bf16 has one of them only as a denormal or not at all. */
+    void (*draw_f32)(const ts_reference_draw *draw, void *out, size_t count);
+    bool (*draw_bf16)(const ts_reference_draw *draw, void *out, size_t count);
     /* ts_reference_round of a type that is `plain`, in place. */
     void (*round)(const ts_reference_type *type, double *values, size_t count);
     /* The largest distances; false where an element may fail or is no finite number: look at each. */

@@ -58,8 +58,8 @@ static bool add_inputs(evaluator *in, stream *self, int pass, int64_t begin, int
     ts_walker_begin(&w, &r->to, 0);
     for (int64_t done = 0; done < count; done += REFERENCE_BLOCK) {
         int64_t left = count - done < REFERENCE_BLOCK ? count - done : REFERENCE_BLOCK;
-        const double *values = r->block;
-        if (!ts_stream_read(in, self->arguments[0], begin + done, left, r->block)) return false;
+        const double *values = ts_stream_look(in, self->arguments[0], begin + done, (size_t)left, r->block);
+        if (!values) return false;
         for (int64_t run; left > 0; left -= run, values += run) {
             run = ts_walker_next(&w, left, &at);
             r->does->add[pass](&r->tallies[at], step != 0, values, (size_t)run);
@@ -123,8 +123,10 @@ stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value) {
 
 /* ---- Scans ---- */
 
+enum { AT_ONCE = 8 * REFERENCE_BLOCK /* elements: 8 lines of many lengths, in the second cache */ };
+
 typedef struct {
-    void (*scan)(double *line, size_t count, double eps);
+    void (*scan)(double *lines, size_t count, size_t line_count, double eps);
     double eps, *line;
     int64_t length, stride; /* of a line */
 } scanner;
@@ -132,13 +134,13 @@ typedef struct {
 static bool fill_scan(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
     const scanner *s = self->state;
     if (!ts_stream_read(in, self->arguments[0], begin, count, out)) return false;
-    for (int64_t at = 0; at < count; at += s->length * s->stride) {
-        for (int64_t i = 0; s->stride > 1 && i < s->stride; i++) {
+    if (s->stride == 1 && count > 0) s->scan(out, (size_t)s->length, (size_t)(count / s->length), s->eps);
+    for (int64_t at = 0; at < count && s->stride > 1; at += s->length * s->stride) {
+        for (int64_t i = 0; i < s->stride; i++) {
             for (int64_t k = 0; k < s->length; k++) s->line[k] = out[at + i + k * s->stride];
-            s->scan(s->line, (size_t)s->length, s->eps);
+            s->scan(s->line, (size_t)s->length, 1, s->eps);
             for (int64_t k = 0; k < s->length; k++) out[at + i + k * s->stride] = s->line[k];
         }
-        if (s->stride == 1) s->scan(out + at, (size_t)s->length, s->eps);
     }
     return true;
 }
@@ -157,7 +159,7 @@ stream *ts_reference_scan(evaluator *in, const node *tree, stream *value) {
     for (int i = axis + 1; i < value->rank; i++) s->stride *= value->dims[i];
     stream *made = ts_stream_new(in, tree, value->rank, value->dims);
     if (!made) return NULL;
-    int64_t group = s->length * s->stride, groups = group > 0 ? REFERENCE_BLOCK / group : 1;
+    int64_t group = s->length * s->stride, groups = group > 0 ? AT_ONCE / group : 1;
     made->arguments[0] = value;
     made->state = s;
     if (!ts_stream_in_units(in, made, (groups > 1 ? groups : 1) * group, fill_scan)) return NULL;

@@ -149,6 +149,19 @@ static bool read_unit(evaluator *in, stream *self, int64_t begin, size_t count, 
     return true;
 }
 
+const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room) {
+    const unit *u = from->unit;
+    bool held = u && from->read == read_unit && begin % u->size + (int64_t)count <= u->size;
+    if (held) return load(in, from, begin) ? u->values + (begin - u->begin) : NULL;
+    return from->read(in, from, begin, count, room) ? room : NULL;
+}
+
+int64_t ts_stream_run(const stream *from, int64_t begin) {
+    int64_t run = from->count - begin < REFERENCE_BLOCK ? from->count - begin : REFERENCE_BLOCK;
+    int64_t left = from->unit ? from->unit->size - begin % from->unit->size : run;
+    return run < left ? run : left;
+}
+
 bool ts_stream_in_units(evaluator *in, stream *made, int64_t size,
                         bool (*fill)(evaluator *, stream *, int64_t, int64_t, double *)) {
     unit *u = TS_NEW(in->arena, unit);
@@ -184,7 +197,7 @@ stream *ts_stream_hold(evaluator *in, stream *from) {
 }
 
 stream *ts_stream_in_blocks(evaluator *in, stream *from) {
-    if (from->pick) return from;
+    if (from->pick || from->unit) return from;
     stream *made = ts_stream_new(in, from->place, from->rank, from->dims);
     if (!made || !ts_stream_in_units(in, made, REFERENCE_BLOCK, fill_from_argument)) return NULL;
     made->arguments[0] = from;

@@ -40,13 +40,18 @@ struct stream {
 stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims);
 /* Any number of elements. */
 bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
+/* The same elements, at most a block of them, where they are held, else read into `room`: good until
+ * something is read again. NULL and an error. */
+const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room);
+/* How many elements from this one on are at most a block, and in one unit of a stream that has such. */
+int64_t ts_stream_run(const stream *from, int64_t begin);
 
 /* A stream that computes `unit` elements at once by `fill` (the last unit may be shorter), and holds one. */
 bool ts_stream_in_units(evaluator *in, stream *made, int64_t unit,
                         bool (*fill)(evaluator *, stream *, int64_t begin, int64_t count, double *out));
 /* The same stream, its values computed once and held, whole. NULL and an error where they are too many. */
 stream *ts_stream_hold(evaluator *in, stream *from);
-/* The same stream, for several readers of the same blocks. */
+/* The same stream, for several readers of the same runs. */
 stream *ts_stream_in_blocks(evaluator *in, stream *from);
 /* The same stream, held if it is not cheap. */
 stream *ts_stream_steady(evaluator *in, stream *from);

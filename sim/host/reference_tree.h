@@ -34,10 +34,13 @@ typedef struct {
     int arrays;                          /* so many of them are values; the others are dims, or a type */
     unsigned keywords;                   /* bits 1 << keyword */
     void (*unary)(double *values, size_t count); /* element by element, in place */
-    /* Element by element, in place; all with the same one where `step` is 0, else it is 1. */
-    void (*binary)(double *values, const double *right, size_t step, size_t count);
+    /* Element by element; a side is one number for all where its step is 0, else that is 1. `out` may be a
+     * side. */
+    void (*binary)(double *out, const double *left, size_t left_step, const double *right, size_t right_step,
+                   size_t count);
     const reduction *reduce;
-    void (*scan)(double *line, size_t count, double eps); /* along an axis, in place */
+    /* Along an axis, in place: lines of `count`, one behind the other. */
+    void (*scan)(double *lines, size_t count, size_t line_count, double eps);
     stream *(*whole)(evaluator *, const node *, stream **arguments);
 } function;
 

@@ -101,12 +101,12 @@ typedef struct {
 static bool read_iota(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     (void)in;
     const counter *c = self->state;
-    int64_t value = begin / c->stride % c->dim, left = c->stride - begin % c->stride;
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (double)value;
-        if (--left > 0) continue;
-        left = c->stride;
-        value = value + 1 == c->dim ? 0 : value + 1;
+    for (size_t i = 0, run; i < count; i += run) {
+        int64_t at = begin + (int64_t)i, value = at / c->stride % c->dim;
+        int64_t left = c->stride == 1 ? c->dim - value : c->stride - at % c->stride;
+        run = (size_t)left < count - i ? (size_t)left : count - i;
+        for (size_t k = i; k < i + run && c->stride > 1; k++) out[k] = (double)value;
+        for (size_t k = 0; k < run && c->stride == 1; k++) out[i + k] = (double)(value + (int64_t)k);
     }
     return true;
 }
