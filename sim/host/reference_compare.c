@@ -162,9 +162,11 @@ static const ts_host_array *find_array(const ts_reference_names *names, const ch
 
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
                   const ts_reference_names *before, ts_check_result *result) {
-    sides s = {
-        .left = {err, scratch, &check->actual->source, after->list, after->count, false, NULL, NULL},
-        .right = {err, scratch, &check->expected->source, before->list, before->count, false, NULL, NULL}};
+    sides s = {0};
+    s.left = (evaluator){.err = err, .arena = scratch, .names = after->list, .name_count = after->count};
+    s.right = (evaluator){.err = err, .arena = scratch, .names = before->list, .name_count = before->count};
+    s.left.source = &check->actual->source;
+    s.right.source = &check->expected->source;
     s.bound = s.right;
     s.bound.has_expected = true;
     if (!open_sides(&s, check)) return false;

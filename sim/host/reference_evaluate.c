@@ -444,7 +444,8 @@ bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *
 
 bool ts_reference_evaluate(ts_error *err, ts_arena *arena, const ts_reference *expression,
                            const ts_reference_name *names, size_t count, ts_reference_value *value) {
-    evaluator in = {err, arena, &expression->source, names, count, false, NULL, NULL};
+    evaluator in = {
+        .err = err, .arena = arena, .source = &expression->source, .names = names, .name_count = count};
     stream *all = ts_reference_open(&in, expression->root);
     if (!all) return false;
     if (all->count > 1 << 30)

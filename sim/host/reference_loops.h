@@ -53,15 +53,14 @@ typedef struct {
 #define PAIR(name, result) ts_reference_pair *name;
     REFERENCE_PAIRS(PAIR)
 #undef PAIR
+    /* values[i] where the condition is not 0, else otherwise[i]. */
+    void (*choose)(const double *condition, const double *otherwise, double *values, size_t count);
     /* The largest number; false where one is NaN or that is 0, whose sign a plain loop finds. */
     bool (*largest)(const double *values, size_t count, double *top);
     /* Neumaier's sums of REFERENCE_LINES lines. */
     void (*sum_lines)(const double *lines, size_t length, tally *sums);
     void (*from_f32)(const void *from, double *out, size_t count);
     void (*from_bf16)(const void *from, double *out, size_t count);
-    /* Of values that the type has. */
-    void (*to_f32)(const double *from, void *out, size_t count);
-    void (*to_bf16)(const double *from, void *out, size_t count);
     /* The output function of SplitMix64, of first, first + step ...; its numbers, 24 bits of each, as low up
      * to low + width. */
     void (*mix)(uint64_t first, uint64_t step, uint64_t *out, size_t count);

@@ -1,6 +1,7 @@
 /* Products of matrices in double precision: each element sums over K in order, without fused multiply-add. A
  * block of rows at a time, blocked for the caches, with a tile of the result in registers. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "reference_loops.h"
@@ -15,6 +16,8 @@ enum {
     BLOCK = 1 << 19, /* elements of A, or of the result, at once */
     MOST_ROWS = 256, /* at once; more would make nothing faster */
     LEAST_ROWS = 16, /* for which B is worth reading */
+    PART_ROWS = 16,  /* of the result, that are computed together with so many columns */
+    PART_COLUMNS = 4 * LANES,
 };
 
 /* ---- Tiles ---- */
@@ -25,36 +28,61 @@ typedef struct {
     const double *a, *strips;
     double *c;
     int64_t rows, columns, depth, a_stride, c_stride;
+    bool finite; /* B is: what is multiplied by 0 changes nothing */
 } product;
 
-/* Rows behind the last are the last once more, and columns behind the last are zero; neither is stored. */
-static void multiply_at(const product *p, const ts_reference_loops *loops, const int64_t *at) {
+/* Rows row..row + TILE_ROWS-1 of A from column k on; those behind the last are the last once more. */
+static void point_at(const product *p, int64_t row, int64_t k, const double **a) {
+    for (int64_t i = 0; i < TILE_ROWS; i++) {
+        int64_t from = row + i < p->rows ? row + i : p->rows - 1;
+        a[i] = p->a + from * p->a_stride + k;
+    }
+}
+
+/* Of at most DEPTH columns of A from k on, those up to the last where one of these rows is not zero. */
+static int64_t used_depth(const product *p, int64_t row, int64_t k) {
+    int64_t depth = p->depth - k < DEPTH ? p->depth - k : DEPTH;
+    const double *a[TILE_ROWS];
+    point_at(p, row, k, a);
+    for (; p->finite && depth > 0; depth--)
+        for (int i = 0; i < TILE_ROWS; i++)
+            if (a[i][depth - 1] != 0) return depth;
+    return depth;
+}
+
+/* A tile of the result; what is outside of it is zero, and not stored. */
+static void multiply_at(const product *p, const ts_reference_loops *loops, const int64_t *at, int64_t depth) {
     int64_t row = at[0], column = at[1], k = at[2];
-    int64_t rows = p->rows - row, columns = p->columns - column, depth = p->depth - k;
+    int64_t rows = p->rows - row, columns = p->columns - column;
     double tile[TILE_ROWS * LANES], *c = p->c + row * p->c_stride + column;
     const double *a[TILE_ROWS];
     bool whole = rows >= TILE_ROWS && columns >= LANES;
     if (columns > LANES) columns = LANES;
-    for (int64_t i = 0; i < TILE_ROWS; i++) {
-        int64_t from = row + (i < rows ? i : rows - 1);
-        a[i] = p->a + from * p->a_stride + k;
-    }
+    point_at(p, row, k, a);
     for (int64_t i = 0; !whole && i < TILE_ROWS * LANES; i++) {
         bool inside = i / LANES < rows && i % LANES < columns;
         tile[i] = inside ? c[i / LANES * p->c_stride + i % LANES] : 0;
     }
-    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth < DEPTH ? depth : DEPTH,
-                    whole ? c : tile, whole ? p->c_stride : LANES);
+    loops->multiply(a, p->strips + column * p->depth + k * LANES, depth, whole ? c : tile,
+                    whole ? p->c_stride : LANES);
     for (int64_t i = 0; !whole && i < TILE_ROWS && i < rows; i++)
         memcpy(c + i * p->c_stride, tile + i * LANES, (size_t)columns * sizeof *tile);
+}
+
+static void multiply_rows_at(const product *p, const ts_reference_loops *best, int64_t begin, int64_t k) {
+    int64_t used[MOST_ROWS / TILE_ROWS], end = begin + MOST_ROWS < p->rows ? begin + MOST_ROWS : p->rows;
+    for (int64_t row = begin; row < end; row += TILE_ROWS)
+        used[(row - begin) / TILE_ROWS] = used_depth(p, row, k);
+    for (int64_t column = 0; column < p->columns; column += LANES)
+        for (int64_t row = begin; row < end; row += TILE_ROWS)
+            if (used[(row - begin) / TILE_ROWS] > 0)
+                multiply_at(p, best, (const int64_t[]){row, column, k}, used[(row - begin) / TILE_ROWS]);
 }
 
 static void multiply(const product *p) {
     const ts_reference_loops *best = ts_reference_loops_best();
     for (int64_t k = 0; k < p->depth; k += DEPTH)
-        for (int64_t column = 0; column < p->columns; column += LANES)
-            for (int64_t row = 0; row < p->rows; row += TILE_ROWS)
-                multiply_at(p, best, (const int64_t[]){row, column, k});
+        for (int64_t row = 0; row < p->rows; row += MOST_ROWS) multiply_rows_at(p, best, row, k);
 }
 
 static int64_t padded(int64_t columns) { return ts_ceil_div(columns, LANES) * LANES; }
@@ -91,16 +119,24 @@ typedef struct {
     double *a, *strips;
     int64_t depth;          /* rows of B in `strips` */
     int64_t held, held_row; /* the matrix and row where `strips` begins; -1: nothing is read */
+    bool finite;            /* what `strips` holds */
+    bool *done;             /* parts of a unit that are computed as they are read; NULL: all at once */
+    int64_t at_once, begun; /* rows of a unit, and the first row of that which `done` is of */
 } matrices;
 
 static bool hold_panel(evaluator *in, stream *self, int64_t matrix, int64_t row) {
     matrices *m = self->state;
     int64_t left = m->inner - row;
     if (m->held == matrix && m->held_row == row) return true;
+    if (left > m->depth) left = m->depth;
     m->held = matrix;
     m->held_row = row;
-    return read_strips(in, self->arguments[1], (matrix * m->inner + row) * m->columns,
-                       left < m->depth ? left : m->depth, m->columns, m->strips);
+    if (!read_strips(in, self->arguments[1], (matrix * m->inner + row) * m->columns, left, m->columns,
+                     m->strips))
+        return false;
+    m->finite = true;
+    for (int64_t i = 0; i < left * padded(m->columns); i++) m->finite &= isfinite(m->strips[i]) != 0;
+    return true;
 }
 
 static int64_t matrix_of(const walk *batch, int64_t number) {
@@ -120,7 +156,8 @@ static bool multiply_rows(evaluator *in, stream *self, int64_t first, int64_t ro
     for (int64_t k = 0; k < m->inner; k += m->depth) {
         if (!hold_panel(in, self, b, k)) return false;
         int64_t depth = m->inner - k < m->depth ? m->inner - k : m->depth;
-        multiply(&(product){m->a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns});
+        multiply(
+            &(product){m->a + k, m->strips, out, rows, m->columns, depth, m->inner, m->columns, m->finite});
     }
     return true;
 }
@@ -137,6 +174,66 @@ static bool fill_matmul(evaluator *in, stream *self, int64_t begin, int64_t coun
     }
     return true;
 }
+
+/* ---- In parts: where only some of the elements of rows are asked for, as below a mask ---- */
+
+static int64_t parts_of(int64_t columns) { return ts_ceil_div(columns, PART_COLUMNS); }
+
+/* The rows of A are read; nothing is multiplied. */
+static bool begin_parts(evaluator *in, stream *self, int64_t begin, int64_t count, double *out) {
+    matrices *m = self->state;
+    int64_t row = begin / m->columns, rows = count / m->columns;
+    m->begun = row;
+    memset(m->done, 0, (size_t)(ts_ceil_div(rows, PART_ROWS) * parts_of(m->columns)) * sizeof *m->done);
+    memset(out, 0, (size_t)count * sizeof *out);
+    int64_t a = matrix_of(&m->a_of, row / m->rows);
+    return hold_panel(in, self, matrix_of(&m->b_of, row / m->rows), 0) &&
+           ts_stream_read(in, self->arguments[0], (a * m->rows + row % m->rows) * m->inner, rows * m->inner,
+                          m->a);
+}
+
+/* Elements from..end-1 of a row of the unit are computed, and their neighbours. */
+static void multiply_parts(const matrices *m, double *values, int64_t row, int64_t from, int64_t end) {
+    int64_t first = row - row % PART_ROWS, left = m->at_once - first;
+    for (int64_t part = from / PART_COLUMNS; part * PART_COLUMNS < end; part++) {
+        bool *done = &m->done[row / PART_ROWS * parts_of(m->columns) + part];
+        int64_t column = part * PART_COLUMNS, columns = m->columns - column;
+        if (*done) continue;
+        multiply(&(product){m->a + first * m->inner, m->strips + column * m->inner,
+                            values + first * m->columns + column, left < PART_ROWS ? left : PART_ROWS,
+                            columns < PART_COLUMNS ? columns : PART_COLUMNS, m->inner, m->inner, m->columns,
+                            m->finite});
+        *done = true;
+    }
+}
+
+static bool read_parts(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
+    const matrices *m = self->state;
+    int64_t end = begin + (int64_t)count, some;
+    for (; begin < end; begin += some, out += some) {
+        double *values = ts_stream_load(in, self, begin);
+        if (!values) return false;
+        int64_t row = begin / m->columns - m->begun, column = begin % m->columns;
+        some = m->columns - column < end - begin ? m->columns - column : end - begin;
+        multiply_parts(m, values, row, column, column + some);
+        memcpy(out, values + row * m->columns + column, (size_t)some * sizeof *out);
+    }
+    return true;
+}
+
+/* Units that are of one matrix, with all of B at hand. */
+static bool divide(evaluator *in, stream *made, int64_t rows) {
+    matrices *m = made->state;
+    if (m->rows % rows != 0 || m->depth < m->inner || made->count == 0)
+        return ts_stream_in_units(in, made, rows * m->columns, fill_matmul);
+    m->at_once = rows;
+    m->done = TS_NEW_ARRAY(in->arena, bool, ts_ceil_div(rows, PART_ROWS) * parts_of(m->columns));
+    if (!ts_stream_in_units(in, made, rows * m->columns, begin_parts)) return false;
+    made->read = read_parts;
+    return true;
+}
+
+/* ---- Opening ---- */
 
 /* The dims in front of the last two, as a shape of their own. */
 static stream batch_of(const stream *value) {
@@ -184,9 +281,7 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
     m->strips = TS_NEW_ARRAY(in->arena, double, m->depth *padded(m->columns));
     m->a = TS_NEW_ARRAY(in->arena, double, rows * m->inner);
-    return take_arguments(in, made, arguments) && ts_stream_in_units(in, made, rows * m->columns, fill_matmul)
-               ? made
-               : NULL;
+    return take_arguments(in, made, arguments) && divide(in, made, rows) ? made : NULL;
 }
 
 /* ---- Images ---- */
@@ -205,7 +300,8 @@ static void multiply_tap(const images *g, int64_t tap, const double *x, double *
     int64_t first = shift < 0 ? -shift : 0, last = shift > 0 ? g->width - shift : g->width;
     if (first >= last) return;
     multiply(&(product){x + (first + shift) * g->depth, g->strips + tap * g->depth * padded(g->outputs),
-                        y + first * g->outputs, last - first, g->outputs, g->depth, g->depth, g->outputs});
+                        y + first * g->outputs, last - first, g->outputs, g->depth, g->depth, g->outputs,
+                        false});
 }
 
 static bool read_filter(evaluator *in, stream *self) {

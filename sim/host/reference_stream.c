@@ -136,6 +136,10 @@ static bool load(evaluator *in, stream *self, int64_t element) {
     return u->fill(in, self, begin, u->end - begin, u->values);
 }
 
+double *ts_stream_load(evaluator *in, stream *self, int64_t element) {
+    return load(in, self, element) ? self->unit->values : NULL;
+}
+
 static bool read_unit(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     unit *u = self->unit;
     int64_t end = begin + (int64_t)count;

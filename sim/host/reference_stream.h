@@ -49,6 +49,8 @@ int64_t ts_stream_run(const stream *from, int64_t begin);
 /* A stream that computes `unit` elements at once by `fill` (the last unit may be shorter), and holds one. */
 bool ts_stream_in_units(evaluator *in, stream *made, int64_t unit,
                         bool (*fill)(evaluator *, stream *, int64_t begin, int64_t count, double *out));
+/* The values of the unit that this element is in; NULL and an error. */
+double *ts_stream_load(evaluator *in, stream *self, int64_t element);
 /* The same stream, its values computed once and held, whole. NULL and an error where they are too many. */
 stream *ts_stream_hold(evaluator *in, stream *from);
 /* The same stream, for several readers of the same runs. */

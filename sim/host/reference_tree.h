@@ -71,6 +71,7 @@ struct evaluator {
     const ts_reference_name *names;
     size_t name_count;
     bool has_expected; /* the name `expected` is known */
+    bool refuses;      /* some stream refuses some values: all that are named must be read */
     stream **arrays;   /* of names, where they were opened; NULL at first */
     stream *expected;  /* and what it stands for; NULL while names are only looked up */
 };

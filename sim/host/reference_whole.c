@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reference_loops.h"
 #include "reference_stream.h"
 #include "base/number.h"
 
@@ -20,14 +21,27 @@ typedef struct {
     double *condition, *otherwise;
 } choice;
 
+/* From the first to the last element where the condition holds, or does not. */
+static void find_range(const double *condition, bool holds, size_t *begin, size_t *end) {
+    while (*begin < *end && (condition[*begin] != 0) != holds) ++*begin;
+    while (*begin < *end && (condition[*end - 1] != 0) != holds) --*end;
+}
+
+/* Of the sides only what is between the first and the last that is chosen. */
 static bool read_where(evaluator *in, stream *self, int64_t begin, size_t count, double *out) {
     const choice *blocks = self->state;
     stream **from = self->arguments;
-    if (!from[0]->read(in, from[0], begin, count, blocks->condition) ||
-        !from[1]->read(in, from[1], begin, count, out) ||
-        !from[2]->read(in, from[2], begin, count, blocks->otherwise))
-        return false;
-    for (size_t i = 0; i < count; i++) out[i] = blocks->condition[i] != 0 ? out[i] : blocks->otherwise[i];
+    const double *condition = ts_stream_look(in, from[0], begin, count, blocks->condition);
+    if (!condition) return false;
+    for (int side = 0; side < 2; side++) {
+        size_t first = 0, end = count;
+        double *room = side == 0 ? out : blocks->otherwise;
+        if (!in->refuses) find_range(condition, side == 0, &first, &end);
+        if (first < end &&
+            !from[1 + side]->read(in, from[1 + side], begin + (int64_t)first, end - first, room + first))
+            return false;
+    }
+    ts_reference_loops_best()->choose(condition, blocks->otherwise, out, count);
     return true;
 }
 
@@ -225,6 +239,7 @@ stream *ts_reference_take(evaluator *in, const node *tree, stream **arguments) {
     if (!made) return NULL;
     made->arguments[0] = ts_stream_steady(in, arguments[0]);
     made->arguments[1] = ts_stream_hold(in, arguments[1]);
+    in->refuses = true;
     made->read = read_take;
     made->cheap = true;
     made->state = t;

@@ -244,6 +244,136 @@ static void tiles_sum_in_order(void **unused) {
     }
 }
 
+/* Operators, by their names in Python. NaN wins in max and min. */
+#define EXPECTED(name, result)                                                                               \
+    static double one_##name(double a, double b) { return (result); }
+EXPECTED(add, a + b)
+EXPECTED(subtract, a - b)
+EXPECTED(multiply_each, a *b)
+EXPECTED(divide, a / b)
+EXPECTED(is_less, isless(a, b) ? 1 : 0)
+EXPECTED(is_at_most, islessequal(a, b) ? 1 : 0)
+EXPECTED(is_greater, isgreater(a, b) ? 1 : 0)
+EXPECTED(is_at_least, isgreaterequal(a, b) ? 1 : 0)
+EXPECTED(is_equal, a == b ? 1 : 0)
+EXPECTED(is_different, a == b ? 0 : 1)
+EXPECTED(limit, isless(a, b) ? a : (double)INFINITY)
+EXPECTED(larger, isnan(a) ? a : isnan(b) ? b : a > b ? a : b)
+EXPECTED(smaller, isnan(a) ? a : isnan(b) ? b : a < b ? a : b)
+
+static bool same(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0; }
+
+enum { PAIRED = 45 };
+
+/* Apart, in place of either side, and with one number for all on either side. */
+static void check_pair(ts_reference_pair *loop, double (*one)(double, double)) {
+    double a[PAIRED], b[PAIRED], out[PAIRED + 1] = {[PAIRED] = 7};
+    for (int i = 0; i < PAIRED; i++) {
+        a[i] = i % 3 ? any() : (double)(int)(next() % 3) - 1;
+        b[i] = i % 3 ? any() : (double)(int)(next() % 3) - 1;
+    }
+    for (int k = 0; k < 6; k++) {
+        size_t left_step = k != 3 && k != 5, right_step = k != 4;
+        const double *left = a, *right = b;
+        if (k == 1 || k == 4) left = memcpy(out, a, sizeof a);
+        if (k == 2 || k == 5) right = memcpy(out, b, sizeof b);
+        loop(out, left, left_step, right, right_step, PAIRED);
+        for (size_t i = 0; i < PAIRED; i++)
+            assert_true(same(out[i], one(a[i * left_step], b[i * right_step])));
+    }
+    assert_true(out[PAIRED] == 7);
+}
+
+static void operators_are_those_of_one(void **unused) {
+    (void)unused;
+    for (int v = 0; ts_reference_loops_get(v); v++) {
+        const ts_reference_loops *loops = ts_reference_loops_get(v);
+        for (int trial = 0; trial < 20; trial++) {
+#define CHECK(name, result) check_pair(loops->name, one_##name);
+            REFERENCE_PAIRS(CHECK)
+        }
+        double values[PAIRED], found[PAIRED];
+        for (int i = 0; i < PAIRED; i++) found[i] = values[i] = any();
+        loops->magnitude(found, PAIRED);
+        for (int i = 0; i < PAIRED; i++) assert_true(same(found[i], fabs(values[i])));
+    }
+}
+
+static void largest_of_numbers_with_a_sign(void **unused) {
+    (void)unused;
+    double values[40], found;
+    for (int trial = 0; trial < 4000; trial++) {
+        size_t count = next() % 40;
+        double most = -(double)INFINITY;
+        bool number = true;
+        for (size_t i = 0; i < count; i++) {
+            values[i] = trial % 3 == 0 ? any() : trial % 3 == 1 ? -uniform(0, 9) : uniform(-9, 9);
+            if (trial % 3 == 1 && next() % 30 == 0) values[i] = next() % 2 ? 0.0 : -0.0;
+            number = number && !isnan(values[i]);
+            most = fmax(most, values[i]);
+        }
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            found = 5;
+            bool said = ts_reference_loops_get(v)->largest(values, count, &found);
+            assert_int_equal(said, number && most != 0);
+            if (said) assert_true(found == most);
+        }
+    }
+}
+
+/* Neumaier's sum, as he wrote it. */
+static void lines_are_summed_one_by_one(void **unused) {
+    (void)unused;
+    enum { LENGTH = 33 };
+    static double lines[REFERENCE_LINES][LENGTH];
+    for (int trial = 0; trial < 200; trial++) {
+        for (int i = 0; i < REFERENCE_LINES * LENGTH; i++)
+            lines[i / LENGTH][i % LENGTH] =
+                trial % 20 == 0 ? any() : uniform(-1, 1) * ldexp(1, (int)(next() % 60));
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            tally sums[REFERENCE_LINES];
+            ts_reference_loops_get(v)->sum_lines(lines[0], LENGTH, sums);
+            for (int k = 0; k < REFERENCE_LINES; k++) {
+                double sum = 0, lost = 0;
+                for (int i = 0; i < LENGTH; i++) {
+                    double x = lines[k][i], next_sum = sum + x;
+                    lost += fabs(sum) >= fabs(x) ? (sum - next_sum) + x : (x - next_sum) + sum;
+                    sum = next_sum;
+                }
+                assert_true(same(sums[k].value, sum) && same(sums[k].extra, lost));
+            }
+        }
+    }
+}
+
+static void drawn_elements_are_rounded_numbers(void **unused) {
+    (void)unused;
+    enum { SOME = 500 };
+    static const double ranges[][2] = {
+        {-4, 4},          {1, 2}, {-1e-38, 1e-38}, {0x1p-126, 0x1p-125}, {3e38, 3.5e38}, {1e-30, 1.001e-30},
+        {-1e39, -3.38e38}};
+    for (size_t k = 0; k < sizeof ranges / sizeof ranges[0]; k++) {
+        const ts_reference_draw d = {next(), next(), ranges[k][0], ranges[k][1] - ranges[k][0]};
+        uint64_t bits[SOME];
+        double numbers[SOME];
+        uint16_t halves[SOME], found_halves[SOME];
+        float floats[SOME], found_floats[SOME];
+        bool plain_halves = true;
+        ts_reference_loops_get(0)->mix(d.first, d.step, bits, SOME);
+        ts_reference_loops_get(0)->uniform(bits, d.low, d.width, numbers, SOME);
+        ts_convert_elements(TS_DTYPE_F64, numbers, TS_DTYPE_BF16, halves, SOME);
+        ts_convert_elements(TS_DTYPE_F64, numbers, TS_DTYPE_F32, floats, SOME);
+        for (int i = 0; i < SOME; i++)
+            plain_halves = plain_halves && fabs(numbers[i]) >= 0x1p-126 && fabs(numbers[i]) < 0x1.fep127;
+        for (int v = 0; ts_reference_loops_get(v); v++) {
+            ts_reference_loops_get(v)->draw_f32(&d, found_floats, SOME);
+            assert_memory_equal(found_floats, floats, sizeof floats);
+            assert_int_equal(ts_reference_loops_get(v)->draw_bf16(&d, found_halves, SOME), plain_halves);
+            if (plain_halves) assert_memory_equal(found_halves, halves, sizeof halves);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponentials_and_logarithms),
@@ -251,6 +381,10 @@ int main(void) {
         cmocka_unit_test(comparisons_are_those_of_each),
         cmocka_unit_test(conversions_are_exact),
         cmocka_unit_test(tiles_sum_in_order),
+        cmocka_unit_test(operators_are_those_of_one),
+        cmocka_unit_test(largest_of_numbers_with_a_sign),
+        cmocka_unit_test(lines_are_summed_one_by_one),
+        cmocka_unit_test(drawn_elements_are_rounded_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
