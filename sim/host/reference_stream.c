@@ -13,7 +13,7 @@
 
 enum {
     HELD_LIMIT = 1 << 30, /* elements: 8 GiB */
-    SMALL = 1 << 16,      /* elements that are rather held than computed again */
+    SMALL = 1 << 18,      /* elements (2 MiB) that are rather held than computed again */
     SHORTEST_RUN = 16,    /* elements that are worth a call */
 };
 #define COUNT_LIMIT (INT64_C(1) << 40)
