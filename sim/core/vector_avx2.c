@@ -1,7 +1,7 @@
 /* The vector functions for hosts with AVX2. No FMA: products and sums are rounded apart. */
 #include "vector.h"
 
-#if !defined(__clang__)
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
 

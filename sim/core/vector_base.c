@@ -1,7 +1,7 @@
 /* The vector functions for any host. */
 #include "vector.h"
 
-#if !defined(__clang__)
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
 

@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")
 #endif
 

@@ -146,7 +146,7 @@ uint64_t ts_element_from_double(ts_dtype dtype, double value) {
     return ts_element_convert(TS_DTYPE_F64, bits, dtype);
 }
 
-#ifndef __clang__ /* gcc vectorises such loops only at -O3 */
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")
 #endif
 

@@ -6,7 +6,7 @@
 #include "mover.h"
 #include "layout/convert.h"
 
-#ifndef __clang__
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
 

@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 #ifdef TS_KERNELS_X86
-#if !defined(__clang__)
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
 #include <immintrin.h>

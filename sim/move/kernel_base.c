@@ -1,7 +1,7 @@
 /* The kernels for any host: plain C and vector types of 16 bytes. */
 #include "kernel.h"
 
-#if !defined(__clang__)
+#if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O3")
 #endif
 
