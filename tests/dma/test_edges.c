@@ -11,14 +11,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
 #include "move/move.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { PAIRS = 60 };
-#else
-enum { PAIRS = 500 };
-#endif
+enum { PAIRS = 500, SANITIZED_PAIRS = 60 };
 enum { MAX_DIMS = 4, FEW_ELEMENTS = 20000, MANY_ELEMENTS = 400000, TEXT = 128 };
 
 typedef struct {
@@ -111,7 +108,7 @@ static void random_pairs(void **state) {
     const char *given = getenv("TS_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
     ts_arena *arena = ts_arena_new();
-    for (int n = 0; n < PAIRS; n++) {
+    for (int n = 0, most = rounds(PAIRS, SANITIZED_PAIRS); n < most; n++) {
         ts_arena_reset(arena);
         int64_t dims[MAX_DIMS];
         char text[SIDES][TEXT];

@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/rounds.h"
 #include "tests/support/axe_oracle.h"
 #include "tests/support/random_layout.h"
 #include "layout/notation/axe.h"
 
-enum { ROUNDS = 20000, SIZE_MOST = 96, POINTS_MOST = 4096 };
+enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000, SIZE_MOST = 96, POINTS_MOST = 4096 };
 static const uint64_t first_seed = 20260902;
 static const char *const axis_names[] = {"F", "P", "laneid", "m"}; /* sorted */
 enum { AXES = 4 };
@@ -542,38 +543,39 @@ static void law_swizzle(trial *t) {
     }
 }
 
-static void hold(void (*law)(trial *t), int least) {
+static void hold(void (*law)(trial *t), int part) {
     trial t = {.seed = first_seed, .arena = ts_arena_new()};
-    for (t.round = 0; t.round < ROUNDS; t.round++) {
+    int most = rounds(ROUNDS, SANITIZED_ROUNDS);
+    for (t.round = 0; t.round < most; t.round++) {
         t.text[0] = '\0';
         law(&t);
         ts_arena_reset(t.arena);
     }
     ts_arena_free(t.arena);
-    print_message("%d rounds from seed %llu, %d with a result\n", ROUNDS, (unsigned long long)first_seed,
+    print_message("%d rounds from seed %llu, %d with a result\n", most, (unsigned long long)first_seed,
                   t.found);
-    assert_true(t.found >= least);
+    assert_true(part == 0 || t.found >= most / part);
 }
 
-/* The least number of rounds in which the operation must have had something to say. */
-#define TEST(name, least)                                                                                    \
+/* The operation must have had something to say in one of `part` rounds; 0: in any number. */
+#define TEST(name, part)                                                                                     \
     static void test_##name(void **state) {                                                                  \
         (void)state;                                                                                         \
-        hold(law_##name, least);                                                                             \
+        hold(law_##name, part);                                                                              \
     }
 TEST(text, 0)
-TEST(points, ROUNDS / 2)
+TEST(points, 2)
 TEST(canonical, 0)
 TEST(common_form, 0)
 TEST(spans, 0)
-TEST(group, ROUNDS / 8)
-TEST(group_many, ROUNDS / 8)
-TEST(slice, ROUNDS / 8)
-TEST(tile, ROUNDS / 40)
-TEST(direct_sum, ROUNDS / 40)
+TEST(group, 8)
+TEST(group_many, 8)
+TEST(slice, 8)
+TEST(tile, 40)
+TEST(direct_sum, 40)
 TEST(permute, 0)
-TEST(pack, ROUNDS / 8)
-TEST(injective, ROUNDS / 20)
+TEST(pack, 8)
+TEST(injective, 20)
 TEST(swizzle, 0)
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* Shapes in every notation: what is read and how it is printed, the errors and their columns, and
  * translations. */
+#include "tests/support/rounds.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -117,6 +118,8 @@ static void add_part(ts_text *out, uint64_t *seed, const char *part) {
     }
 }
 
+enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000 };
+
 static const char *random_text(uint64_t *seed, ts_arena *arena) {
     ts_text out;
     ts_text_init(&out, arena);
@@ -136,11 +139,10 @@ static const char *random_text(uint64_t *seed, ts_arena *arena) {
 }
 
 static void test_printed_is_read(void **state) {
-    enum { ROUNDS = 20000 };
     uint64_t seed = 1;
-    int read = 0;
+    int read = 0, most = rounds(ROUNDS, SANITIZED_ROUNDS);
     (void)state;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < most; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
         const char *text = random_text(&seed, arena);
@@ -161,7 +163,7 @@ static void test_printed_is_read(void **state) {
         }
         ts_arena_free(arena);
     }
-    assert_true(read > ROUNDS / 10);
+    assert_true(read > most / 10);
 }
 
 static void test_sizes(void **state) {
@@ -479,7 +481,6 @@ static void test_translations(void **state) {
 
 /* ---- Laws ---- */
 
-enum { ROUNDS = 20000 };
 static const uint64_t first_seed = 20260904;
 
 typedef struct {
@@ -620,12 +621,13 @@ static void law_translations(trial *t) {
 
 static void hold(void (*law)(trial *t)) {
     trial t = {.seed = first_seed, .arena = ts_arena_new()};
-    for (t.round = 0; t.round < ROUNDS; t.round++) {
+    int most = rounds(ROUNDS, SANITIZED_ROUNDS);
+    for (t.round = 0; t.round < most; t.round++) {
         law(&t);
         ts_arena_reset(t.arena);
     }
     ts_arena_free(t.arena);
-    print_message("%d rounds from seed %llu, %d translations\n", ROUNDS, (unsigned long long)first_seed,
+    print_message("%d rounds from seed %llu, %d translations\n", most, (unsigned long long)first_seed,
                   t.translated);
 }
 

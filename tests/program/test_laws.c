@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
 #include "base/number.h"
 #include "layout/shape.h"
@@ -244,7 +245,7 @@ static void assert_code_equal(const ts_code *a, const ts_code *b) {
 static void test_print_and_assemble(void **state) {
     (void)state;
     uint64_t seed = 7;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0, most = rounds(2000, 400); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text, printed;
         ts_text_init(&text, arena);
@@ -338,7 +339,7 @@ static void test_addresses(void **state) {
     (void)state;
     uint64_t seed = 11;
     int accepted = 0, points = 0;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0, most = rounds(20000, 4000); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         access a;
         random_access(&seed, &a);

@@ -1,13 +1,15 @@
 /* Runs a fuzz target without libFuzzer: on each file of its corpus, and on a fixed number of changed ones,
- * the same on every run. Argument: the folder of the corpus. Inputs are exact allocations, so that ASan sees
- * reads past them. */
+ * the same on every run (TS_ROUNDS: times as many). Argument: the folder of the corpus. Inputs are exact
+ * allocations, so that ASan sees reads past them. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 20000, LARGEST = 4096, CHANGES = 4 };
+#include "tests/support/rounds.h"
+
+enum { RUNS = 2000, SANITIZED_RUNS = 5000, LARGEST = 4096, CHANGES = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -93,13 +95,14 @@ int main(int argc, char **argv) {
     }
     input *inputs = load(argv[1], entries, count);
     for (int i = 0; i < count; i++) run(&inputs[i]);
-    for (int i = 0; i < RUNS; i++) {
+    int runs = rounds(RUNS, SANITIZED_RUNS);
+    for (int i = 0; i < runs; i++) {
         static input changed;
         changed = inputs[below((size_t)count)];
         for (size_t k = below(CHANGES) + 1; k > 0; k--) change(&changed, &inputs[below((size_t)count)]);
         run(&changed);
     }
-    printf("%d files and %d changed ones\n", count, RUNS);
+    printf("%d files and %d changed ones\n", count, runs);
     for (int i = 0; i < count; i++) free(entries[i]);
     free(entries);
     free(inputs);
