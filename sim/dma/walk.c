@@ -138,10 +138,11 @@ static void add_access(ts_walk *walk, int64_t address, bool is_write, bool is_ds
     walk->accesses[walk->count++] = (ts_walk_access){address, is_write, is_dst};
 }
 
-static void add_run(ts_walk *walk, int side, int64_t first_bit, int64_t bits) {
+/* `runs` runs within so many bits, which leave out no line between the first and the last. */
+static void add_runs(ts_walk *walk, int side, int64_t first_bit, int64_t bits, int64_t runs) {
     int64_t line_bits = (int64_t)walk->line_bytes[side] * 8;
     int64_t first = ts_floor_div(first_bit, line_bits), last = ts_floor_div(first_bit + bits - 1, line_bits);
-    *(side ? &walk->totals.dst_runs : &walk->totals.src_runs) += 1;
+    *(side ? &walk->totals.dst_runs : &walk->totals.src_runs) += runs;
     for (int64_t line = first; line <= last; line++) {
         if (line == walk->last_line[side]) continue;
         walk->last_line[side] = line;
@@ -184,13 +185,28 @@ static int side_loops(const ts_walk *walk, int side, side_loop *loops, int64_t *
     return count;
 }
 
+/* Folds the inner loops whose turns lie one behind the other and leave out no line into *bits; returns how
+ * many are left, and how many runs were folded. */
+static int fold_lines(const ts_walk *walk, int side, const side_loop *loops, int count, int64_t *bits,
+                      int64_t *runs) {
+    int64_t line_bits = (int64_t)walk->line_bytes[side] * 8;
+    for (*runs = 1; count > 0; count--) {
+        int64_t gap = loops[count - 1].stride - *bits;
+        if (gap < 0 || gap >= line_bits) break;
+        *bits += (loops[count - 1].extent - 1) * loops[count - 1].stride;
+        *runs *= loops[count - 1].extent;
+    }
+    return count;
+}
+
 static void add_side(ts_walk *walk, int side) {
     side_loop loops[TS_PLAN_MAX_LOOPS];
-    int64_t bit, run_bits, at[TS_PLAN_MAX_LOOPS] = {0};
+    int64_t bit, bits, runs, at[TS_PLAN_MAX_LOOPS] = {0};
     if (walk->line_bytes[side] == 0) return;
-    int count = side_loops(walk, side, loops, &bit, &run_bits), i;
+    int count = side_loops(walk, side, loops, &bit, &bits), i;
+    count = fold_lines(walk, side, loops, count, &bits, &runs);
     do {
-        add_run(walk, side, bit, run_bits);
+        add_runs(walk, side, bit, bits, runs);
         for (i = count - 1; i >= 0; i--) {
             bit += loops[i].stride;
             if (++at[i] < loops[i].extent) break;

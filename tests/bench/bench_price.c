@@ -120,12 +120,15 @@ typedef struct {
     uint64_t seed;
     int64_t least_kib, most_kib;
     const char *machine; /* or all */
+    bool walks;          /* every access too */
 } choice;
 
 typedef struct {
     double *priced, *walked; /* ms */
     int count, skipped, far;
     double sum, furthest;
+    double slowest;
+    char slow[4 * RANDOM_TRANSFER_TEXT]; /* the slowest price */
 } distance;
 
 static int by_size(const void *left, const void *right) {
@@ -141,14 +144,26 @@ static void print_times(const char *what, double *ms, int count) {
            ms[count / 2], ms[count * 9 / 10], ms[count - 1]);
 }
 
-static void measure(const ts_dma_machine *machine, const random_transfer *t, distance *d) {
+static void note_slowest(const random_transfer *t, double ms, distance *d) {
+    if (ms <= d->slowest) return;
+    d->slowest = ms;
+    random_transfer_print(t, d->slow, sizeof d->slow);
+}
+
+static void measure(const ts_dma_machine *machine, const random_transfer *t, bool walks, distance *d) {
     question q = {machine, t->plan, {.in_hbm = t->src_in_hbm}, {.in_hbm = t->dst_in_hbm}};
     char text[4 * RANDOM_TRANSFER_TEXT];
     int64_t quick, exact;
     d->priced[d->count] = ask(&q, false, &quick);
-    d->walked[d->count] = ask(&q, true, &exact);
-    double off = (double)(quick - exact) / (double)exact;
+    note_slowest(t, d->priced[d->count], d);
+    if (getenv("PRICE_ALL")) {
+        random_transfer_print(t, text, sizeof text);
+        printf("@ %8.2f %lld %s\n", d->priced[d->count], (long long)quick, text);
+    }
+    if (walks) d->walked[d->count] = ask(&q, true, &exact);
     d->count++;
+    if (!walks) return;
+    double off = (double)(quick - exact) / (double)exact;
     d->sum += off;
     d->skipped += quick != exact;
     d->furthest = fabs(off) > d->furthest ? fabs(off) : d->furthest;
@@ -170,13 +185,17 @@ static bool print_random_on(const char *name, const choice *c) {
     while (d.count < c->count) {
         ts_arena *scratch = ts_arena_new();
         random_transfer t = random_transfer_draw(&seed, scratch, c->least_kib << 10, c->most_kib << 10);
-        if (ts_dma_check_kind(NULL, parts.dma, t.plan)) measure(&parts, &t, &d);
+        if (ts_dma_check_kind(NULL, parts.dma, t.plan)) measure(&parts, &t, c->walks, &d);
         ts_arena_free(scratch);
     }
-    printf("%s: %d of %d further off than 1 %%, furthest %.2f %%, mean %+.3f %%; %d differ\n", name, d.far,
-           d.count, d.furthest * 100, d.sum / d.count * 100, d.skipped);
+    if (c->walks)
+        printf("%s: %d of %d further off than 1 %%, furthest %.2f %%, mean %+.3f %%; %d differ\n", name, d.far,
+               d.count, d.furthest * 100, d.sum / d.count * 100, d.skipped);
+    else
+        printf("%s: %d\n", name, d.count);
     print_times("priced", d.priced, d.count);
-    print_times("walked", d.walked, d.count);
+    printf("    slowest   %s\n", d.slow);
+    if (c->walks) print_times("walked", d.walked, d.count);
     ts_arena_free(arena);
     return true;
 }
@@ -196,7 +215,8 @@ int main(int argc, char **argv) {
                 .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : SEED,
                 .machine = argc > 3 && strcmp(argv[3], "all") != 0 ? argv[3] : NULL,
                 .least_kib = argc > 4 ? atoi(argv[4]) : LEAST_KIB,
-                .most_kib = argc > 5 ? atoi(argv[5]) : MOST_KIB};
+                .most_kib = argc > 5 ? atoi(argv[5]) : MOST_KIB,
+                .walks = argc <= 6 || strcmp(argv[6], "priced") != 0};
     if (argc == 1 && !print_known()) return 1;
     return print_random(&c) ? 0 : 1;
 }
