@@ -107,7 +107,7 @@ typedef struct {
  * channel are taken together: no acceptance in a block tells when another burst of it can be offered, as a
  * block is not longer than the stream's window. */
 enum { BLOCK = 1024 };
-enum { ROUND = 1024 }; /* bursts: less than a window of lookahead */
+enum { ROUND_OF_CHANNEL = 64 }; /* bursts of a round, for each channel */
 typedef struct {
     uint64_t place;    /* of the first burst: ts_address_map_pack without the channel */
     int32_t at[2];     /* in: offered from this cycle on; out: accepted */
@@ -132,7 +132,8 @@ struct ts_hbm {
     uint64_t pair;            /* the place of a pair's second burst, XOR that of the first */
     int share;                /* channels whose number it divides are walked */
     int64_t offered[2];       /* bursts to all channels, by direction, while not all are walked */
-    int32_t round, *round_of; /* of the current ROUND of them: so far, to each channel */
+    int32_t round_bursts;     /* to all channels, in a round: they fit into a window of lookahead */
+    int32_t round, *round_of; /* of the current round of them: so far, to each channel */
     int32_t access_bytes,
         *accesses_of; /* the same, of accesses of a size, by the channel of their first burst */
     uint64_t

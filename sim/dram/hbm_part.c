@@ -15,6 +15,7 @@ void hbm_part_init(ts_hbm *hbm, ts_arena *arena) {
     hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->walked_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
+    hbm->round_bursts = ROUND_OF_CHANNEL * hbm->channel_count;
 }
 
 void hbm_part_clear(ts_hbm *hbm) {
@@ -87,7 +88,8 @@ void hbm_part_end_round(ts_hbm *hbm) {
 
 bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
-    return hbm->excess <= all / 8 + 2 * ROUND && hbm->busiest * 64 <= hbm->busiest_walked * 65 + ROUND;
+    return hbm->excess <= all / 8 + 2 * hbm->round_bursts &&
+           hbm->busiest * 64 <= hbm->busiest_walked * 65 + hbm->round_bursts;
 }
 
 bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {

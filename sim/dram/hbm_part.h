@@ -24,7 +24,7 @@ static inline void hbm_part_count(ts_hbm *hbm, int channel, bool is_write, int b
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
     hbm->round_of[channel] += bursts;
-    if (hbm->round >= ROUND) hbm_part_end_round(hbm);
+    if (hbm->round >= hbm->round_bursts) hbm_part_end_round(hbm);
 }
 
 /* An access of the size taken whose first burst is in a channel: which of its pairs are in walked ones, as
@@ -34,7 +34,7 @@ static inline uint64_t hbm_part_count_access(ts_hbm *hbm, int channel, bool is_w
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
     hbm->accesses_of[channel]++;
-    if (hbm->round >= ROUND) hbm_part_end_round(hbm);
+    if (hbm->round >= hbm->round_bursts) hbm_part_end_round(hbm);
     return hbm->walked_pairs[channel & (hbm->share - 1)];
 }
 

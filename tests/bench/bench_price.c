@@ -189,8 +189,8 @@ static bool print_random_on(const char *name, const choice *c) {
         ts_arena_free(scratch);
     }
     if (c->walks)
-        printf("%s: %d of %d further off than 1 %%, furthest %.2f %%, mean %+.3f %%; %d differ\n", name, d.far,
-               d.count, d.furthest * 100, d.sum / d.count * 100, d.skipped);
+        printf("%s: %d of %d further off than 1 %%, furthest %.2f %%, mean %+.3f %%; %d differ\n", name,
+               d.far, d.count, d.furthest * 100, d.sum / d.count * 100, d.skipped);
     else
         printf("%s: %d\n", name, d.count);
     print_times("priced", d.priced, d.count);
