@@ -17,7 +17,7 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
  * may stand for many. With a limit of what is in flight all wait for the data of the slowest: a quarter of
  * them behaves as all do within about 1 %, an eighth is up to 6 % off (transpositions on TPU v5p), and so are
  * less than four. */
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 64 };
+enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 32 };
 
 int ts_dma_first_share(const ts_dma_machine *m) {
     bool is_free = m->dma->in_flight_bytes <= 0;
@@ -127,7 +127,7 @@ static bool moves_up_to(const ts_plan *plan, int64_t bytes) {
 
 /* One refresh more or less is a per cent or more of a short transfer, which moves up to SHORT times what the
  * memory holds: it is to end exactly when all channels do. */
-enum { SHORT = 16 };
+enum { SHORT = 32 };
 
 static bool is_short(const ts_dma_machine *m, const ts_plan *plan) {
     int64_t held = steady_memory_of(m->hbm, m->dma, 0).lines * m->dma->access_bytes;
