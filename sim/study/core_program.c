@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "study/extend.h"
 #include "layout/notation/xla.h"
 #include "run/run.h"
 
@@ -125,9 +126,16 @@ typedef struct {
     ts_hbm_stats hbm;
 } measures;
 
+/* How a program that turns rows into columns cuts its matrices: into `strips` of `across` blocks each; 0: one
+ * that has no such parameters. */
+typedef struct {
+    int64_t blocks, strips, across, high, last_high; /* rows of a strip; of the last one */
+} cut;
+
 typedef struct known_run {
     const char *what;
     measures measured;
+    cut cut;
     int cores;
     struct known_run *next;
 } known_run;
@@ -145,7 +153,7 @@ ts_core_programs *ts_core_programs_new(ts_arena *arena) {
     return known;
 }
 
-enum { MOST_DEFINES = 10 };
+enum { MOST_DEFINES = 12 };
 
 typedef struct {
     ts_arena *arena;
@@ -187,6 +195,20 @@ static void measure(const ts_run_result *result, measures *m) {
         for (int i = 0; i < TS_STALL_COUNT; i++) m->stalls[i] += chip->cores[core].stalls[i];
 }
 
+static int64_t parameter(const ts_program *program, const char *name) {
+    for (int i = 0; i < program->param_count; i++)
+        if (strcmp(program->params[i].name, name) == 0) return program->params[i].integer;
+    return 0;
+}
+
+static cut read_cut(const ts_program *program) {
+    return (cut){.blocks = parameter(program, "BLOCKS"),
+                 .strips = parameter(program, "RS"),
+                 .across = parameter(program, "CS"),
+                 .high = parameter(program, "BR"),
+                 .last_high = parameter(program, "RT")};
+}
+
 /* The error of a program that does not fit the machine is the user's: his shape asked for it. */
 static const known_run *run(ts_error *err, ts_core_programs *known, const job *j) {
     ts_text what;
@@ -208,6 +230,7 @@ static const known_run *run(ts_error *err, ts_core_programs *known, const job *j
     if (ts_run(err, scratch, &request, &result)) {
         r = TS_NEW(known->arena, known_run);
         *r = (known_run){.what = ts_arena_copy_text(known->arena, name, strlen(name)),
+                         .cut = read_cut(result.program),
                          .cores = result.chip.core_count,
                          .next = known->runs};
         measure(&result, &r->measured);
@@ -217,13 +240,16 @@ static const known_run *run(ts_error *err, ts_core_programs *known, const job *j
     return r;
 }
 
-/* a, of `few`, and b, of twice as many, extended to `total`: in its stride each block takes the same. */
-static void extend(const measures *a, const measures *b, int64_t few, int64_t total, measures *out) {
-    const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;
-    int64_t *sum = (int64_t *)out;
-    for (size_t i = 0; i < sizeof *out / sizeof *sum; i++) {
-        int64_t value = y[i] + (int64_t)((__int128)(y[i] - x[i]) * (total - 2 * few) / few);
-        sum[i] = value > 0 ? value : 0;
+/* Two runs, of so many blocks or rows each, extended to `size`; without what a run of nothing takes, where
+ * `only_more`. */
+static void add_extended(const known_run *const runs[2], const int64_t sizes[2], int64_t size, bool only_more,
+                         measures *sum) {
+    int64_t *out = (int64_t *)sum;
+    const int64_t *of[2] = {(const int64_t *)&runs[0]->measured, (const int64_t *)&runs[1]->measured};
+    for (size_t i = 0; i < sizeof *sum / sizeof *out; i++) {
+        ts_extension known = {{sizes[0], sizes[1]}, {of[0][i], of[1][i]}};
+        int64_t value = ts_extend(&known, size) - (only_more ? ts_extend(&known, 0) : 0);
+        out[i] += value > 0 ? value : 0;
     }
 }
 
@@ -269,41 +295,104 @@ static void charge_padding(const ts_plan *plan, const matrices *m, measures *out
 
 /* ---- Sizes ---- */
 
-/* Elements of a run: 16 blocks of transpose.tsim, whose longest side is LONGEST. */
-enum { RUN_ELEMENTS = 4 << 20, LONGEST = 2048, EDGE = 128 };
+enum { ROW_BLOCK_WORDS = 1 << 18, MOST_BLOCK = 512, LEAST_BLOCK = 16 };
 
-/* Which parameter is made smaller for the runs, and how much of it they take; a matrix that is itself too
- * large stands for its batch. */
-static void find_part(const matrices *m, const char **name, int64_t *few, int64_t *total) {
-    int64_t cols = ts_round_up(m->cols, EDGE), rows = ts_round_up(m->rows, EDGE);
-    bool by_batch = rows <= RUN_ELEMENTS / cols, by_rows = cols <= RUN_ELEMENTS / LONGEST;
-    *name = by_batch ? "BATCH" : by_rows ? "ROWS" : "COLS";
-    *total = by_batch ? m->batch : m->batch * (by_rows ? m->rows : m->cols);
-    *few = by_batch  ? RUN_ELEMENTS / (rows * cols)
-           : by_rows ? RUN_ELEMENTS / cols / LONGEST * LONGEST
-                     : ts_round_up(RUN_ELEMENTS / rows, LONGEST);
+/* Blocks that are run, and elements of a block: twice as many are run as well. A whole of less than
+ * WHOLE_BLOCKS is not cut. */
+enum {
+    FEW_BLOCKS = 8,
+    BLOCK_ELEMENTS = 1 << 18,
+    WHOLE_BLOCKS = 3 * FEW_BLOCKS,
+    MOST_STRIPS = 64,
+    EDGE = 128
+};
+
+/* Runs the blocks [first, first + count) of the whole. */
+static const known_run *run_blocks(ts_error *err, ts_core_programs *known, job *j, int64_t first,
+                                   int64_t count) {
+    define(j, "FIRST", first);
+    define(j, "END", first + count);
+    return run(err, known, j);
 }
 
-static bool run_all(ts_error *err, ts_core_programs *known, job *j, const matrices *m, measures *out,
-                    int *cores) {
-    const char *name;
-    const known_run *a, *b;
-    int64_t few, total;
-    find_part(m, &name, &few, &total);
-    bool whole = total <= 3 * few;
-    if (!whole && m->batch > 1) define(j, "BATCH", 1);
-    if (!whole) define(j, name, few);
-    a = b = run(err, known, j);
-    if (a && !whole) define(j, name, 2 * few);
-    if (a && !whole) b = run(err, known, j);
-    if (!a || !b) return false;
-    *cores = b->cores;
-    *out = a->measured;
-    if (!whole) extend(&a->measured, &b->measured, few, total, out);
+/* How many blocks are run: whole matrices or whole strips where these are small. */
+static int64_t few_of(const known_run *r) {
+    const cut *c = &r->cut;
+    int64_t few = (int64_t)FEW_BLOCKS * r->cores, matrix = c->strips * c->across;
+    if (matrix <= 2 * few) return ts_round_up(few, matrix);
+    return c->across <= 2 * few ? ts_round_up(few, c->across) : few;
+}
+
+/* The last strips, of fewer rows, take a time of their own. */
+static bool add_last_strips(ts_error *err, ts_core_programs *known, job *j, const cut *c, int64_t few,
+                            measures *out) {
+    int64_t most = c->across < 2 * few ? c->across : 2 * few, sizes[2] = {(most + 1) / 2, most},
+            first = (c->strips - 1) * c->across;
+    const known_run *runs[2];
+    for (int i = 0; i < 2; i++)
+        if (!(runs[i] = run_blocks(err, known, j, first, sizes[i]))) return false;
+    add_extended(runs, sizes, c->blocks / c->strips, true, out);
     return true;
 }
 
-enum { ROW_BLOCK_WORDS = 1 << 18, MOST_BLOCK = 512, LEAST_BLOCK = 16 };
+/* Blocks of the whole matrices, which lie where they do in the whole. */
+static bool run_some_blocks(ts_error *err, ts_core_programs *known, job *j, measures *out, int *cores) {
+    const known_run *first =
+        run_blocks(err, known, j, 0, (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores);
+    const known_run *runs[2];
+    if (!first) return false;
+    const cut *c = &first->cut;
+    int64_t few = few_of(first), sizes[2] = {few, 2 * few}, all = c->blocks;
+    bool has_last = c->last_high < c->high && c->strips * c->across > 2 * few && c->across > 1;
+    *cores = first->cores;
+    if (c->blocks <= 3 * few) {
+        define(j, "END", c->blocks);
+        if (!(first = run(err, known, j))) return false;
+        *out = first->measured;
+        return true;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!(runs[i] = run_blocks(err, known, j, 0, sizes[i]))) return false;
+    if (has_last && c->strips <= MOST_STRIPS) all -= c->blocks / c->strips;
+    add_extended(runs, sizes, all, false, out);
+    return all == c->blocks || add_last_strips(err, known, j, c, few, out);
+}
+
+/* Some of the rows, one behind the other. */
+static bool run_some_rows(ts_error *err, ts_core_programs *known, job *j, const matrices *m, measures *out,
+                          int *cores) {
+    const known_run *runs[2];
+    int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
+            sizes[2] = {few, 2 * few};
+    bool is_whole = m->rows <= 3 * few;
+    for (int i = 0; i < 2 && !is_whole; i++) {
+        define(j, "ROWS", sizes[i]);
+        if (!(runs[i] = run(err, known, j))) return false;
+    }
+    if (is_whole) runs[1] = run(err, known, j);
+    if (!runs[1]) return false;
+    *cores = runs[1]->cores;
+    if (is_whole)
+        *out = runs[1]->measured;
+    else
+        add_extended(runs, sizes, m->rows, false, out);
+    return true;
+}
+
+static bool run_all(ts_error *err, ts_core_programs *known, job *j, const matrices *m, bool turns,
+                    measures *out, int *cores) {
+    __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
+    *out = (measures){0};
+    bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
+    if (!is_whole)
+        return turns ? run_some_blocks(err, known, j, out, cores)
+                     : run_some_rows(err, known, j, m, out, cores);
+    const known_run *whole = run(err, known, j);
+    if (!whole) return false;
+    *out = whole->measured;
+    *cores = whole->cores;
+    return true;
+}
 
 static void set_defines(job *j, const shipped *p, const matrices *m) {
     int64_t block = ROW_BLOCK_WORDS / ts_round_up(m->cols, EDGE) / LEAST_BLOCK * LEAST_BLOCK;
@@ -370,7 +459,7 @@ static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma
                             .parameters = print_defines(&j, known->arena, ""),
                             .kind = p->kind,
                             .status = status_of(machine, p->kind)};
-    bool good = run_all(err, known, &j, m, &measured, &cores);
+    bool good = run_all(err, known, &j, m, p->turns, &measured, &cores);
     if (good) charge_padding(plan, m, &measured);
     if (good) make_bill(dma, plan, &measured, cores, cost);
     ts_arena_free(scratch);
