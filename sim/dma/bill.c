@@ -21,26 +21,9 @@ const char *ts_dma_part_label(ts_dma_part part) { return parts[part].label; }
 
 /* Which part a wait of the HBM belongs to; DATA is counted by bytes. */
 static const ts_dma_part part_of_limiter[TS_HBM_LIMITER_COUNT] = {
-    [TS_HBM_LIMITER_DATA] = TS_DMA_PART_USEFUL,
-    [TS_HBM_LIMITER_REQUESTS] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_SCHEDULING] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_COLUMN_BUS] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_ROW_BUS] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_CCD] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_RTW] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_WTR] = TS_DMA_PART_CONFLICTS,
-    [TS_HBM_LIMITER_RCD] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_RP] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_RAS] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_RTP] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_WR] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_PPD] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_RC] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_RRD] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_FAW] = TS_DMA_PART_ROWS,
-    [TS_HBM_LIMITER_REFRESH] = TS_DMA_PART_REFRESH,
-    [TS_HBM_LIMITER_LATENCY] = TS_DMA_PART_FIXED,
-    [TS_HBM_LIMITER_IDLE] = TS_DMA_PART_CONFLICTS,
+#define LIMITER(id, name, part, meaning) TS_DMA_PART_##part,
+#include "dram/hbm_limiters.def"
+#undef LIMITER
 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

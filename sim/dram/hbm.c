@@ -117,6 +117,11 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) 
 }
 
 ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share) {
+    return ts_hbm_new_with_rules(err, arena, config, share, ts_dram_rules_of(arena, config));
+}
+
+ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share,
+                              ts_dram_rules rules) {
     ts_source map = {"address map", config->address_map, strlen(config->address_map)};
     if (!check_config(err, config)) return NULL;
     ts_hbm *hbm = TS_NEW(arena, ts_hbm);
@@ -131,7 +136,8 @@ ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *con
     hbm->pair = hbm->map->table[0][1];
     hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0 &&
                      (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
-    hbm->spec = dram_spec_new(arena, &hbm->config);
+    hbm->spec = dram_spec_new(err, arena, &hbm->config, rules);
+    if (!hbm->spec) return NULL;
     hbm->channel_count = hbm->config.stacks * hbm->config.channels;
     hbm->channels = TS_NEW_ARRAY(arena, hbm_channel, hbm->channel_count);
     hbm->write_high = config->write_entries * config->write_high_percent / 100;
@@ -316,7 +322,7 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     if (s->read_latency_max > out->read_latency_max) out->read_latency_max = s->read_latency_max;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) out->limiter_cycles[i] += s->limiter_cycles[i];
     out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
-    hbm_blame_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
+    hbm_attribute_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
@@ -333,7 +339,7 @@ int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm-
 static const struct {
     const char *name, *meaning;
 } limiters[TS_HBM_LIMITER_COUNT] = {
-#define LIMITER(id, name, meaning) {name, meaning},
+#define LIMITER(id, name, part, meaning) {name, meaning},
 #include "dram/hbm_limiters.def"
 #undef LIMITER
 };

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "machine/hbm_config.h"
+#include "dram/dram.h"
 
 /* All cycles are ticks of the memory's own clock (hbm_config.h), from 0 at reset. Only new and stream_new
  * allocate. Equal calls give equal answers.
@@ -30,6 +31,9 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
  * is the largest that leaves `least` channels. */
 ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
 int ts_hbm_share(const ts_hbm_config *config, int least);
+/* The same with rules of one's own; an error when the controller could not keep to one of them. */
+ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share,
+                              ts_dram_rules rules);
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
  * for the rest. */
 bool ts_hbm_part_is_fair(const ts_hbm *hbm);
@@ -92,12 +96,6 @@ int64_t ts_hbm_drain(ts_hbm *hbm);
  * there on the cycles are not those of any machine. */
 bool ts_hbm_check(ts_error *err, const ts_hbm *hbm);
 
-typedef enum {
-#define LIMITER(id, name, meaning) TS_HBM_LIMITER_##id,
-#include "dram/hbm_limiters.def"
-#undef LIMITER
-    TS_HBM_LIMITER_COUNT,
-} ts_hbm_limiter;
 const char *ts_hbm_limiter_name(ts_hbm_limiter limiter);
 const char *ts_hbm_limiter_meaning(ts_hbm_limiter limiter);
 

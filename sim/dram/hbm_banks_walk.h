@@ -342,7 +342,7 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t s
     int direction = e->is_write;
     int32_t next = e->next;
     if (ch->bus_until[0] != t)
-        hbm_blame_column(hbm, ch, direction, bank, e->arrival, b->served[bank] == 0, t);
+        hbm_attribute_column(hbm, ch, direction, bank, e->arrival, b->served[bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;
@@ -365,14 +365,14 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t s
 
 static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
     const entry *e = &ch->banks->entries[slot];
-    ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, e->arrival, t);
+    hbm_keep_cause(ch, DRAM_ACT, bank, e->arrival, t);
     dram_act(&ch->dram, bank, e->row, t, hbm->spec->banks_of_pc);
     after_opening(hbm, ch, bank);
     ch->stats.activations++;
 }
 
 static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
-    ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, ch->banks->entries[slot].arrival, t);
+    hbm_keep_cause(ch, DRAM_PRE, bank, ch->banks->entries[slot].arrival, t);
     dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
     after_closing(hbm, ch, bank);
     ch->stats.precharges++;
@@ -422,7 +422,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     *next = min32(*next, at);
     if (at > t) return false;
     dram_rare(&ch->dram, command, first, t);
-    hbm_blame_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
+    hbm_attribute_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
     ch->refresh_head = (first + 1) % hbm->spec->banks;
     ch->waiting_count = 0;
     ch->stats.refreshes++;

@@ -57,6 +57,12 @@ typedef struct {
         miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other; NO_SLOT */
 } hbm_queue;
 
+/* What a command has waited for: a limiter, and the bank's own command that the rule counts from (a bit
+ * number). */
+typedef struct {
+    uint8_t limiter, after;
+} hbm_cause;
+
 typedef struct {
     int leader;      /* the channel that is walked for this one */
     int followers;   /* for how many more than itself it is walked */
@@ -69,8 +75,9 @@ typedef struct {
         calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
     int32_t refresh_at; /* when the next refresh falls due */
     int32_t row_bus_free;
-    int32_t active_at;  /* no active burst can be served before */
-    int32_t opening_at; /* the first `at` of opening, or FAR */
+    int row_bus_command; /* the last on it, by bit number */
+    int32_t active_at;   /* no active burst can be served before */
+    int32_t opening_at;  /* the first `at` of opening, or FAR */
     bool is_writing;
     int waiting_count;                    /* of waiting: while it is not 0, nothing else begins */
     int refresh_head;                     /* bank refresh: the next bank of each pseudo channel */
@@ -98,8 +105,8 @@ typedef struct {
     } waiting[2 * DRAM_MAX_BANKS];       /* first come, first served */
     uint16_t page_count[DRAM_MAX_BANKS]; /* columns since the row was opened (closed page) */
     bool page_waits[DRAM_MAX_BANKS];     /* its PRE is in waiting */
-    uint8_t act_cause[DRAM_MAX_BANKS], pre_cause[DRAM_MAX_BANKS]; /* what its last ACT, PRE waited for */
-    uint8_t last_direction[DRAM_MAX_PCS];                         /* of its data bus; 2: none yet */
+    hbm_cause act_cause[DRAM_MAX_BANKS], pre_cause[DRAM_MAX_BANKS]; /* what its last ACT, PRE waited for */
+    uint8_t last_direction[DRAM_MAX_PCS];                           /* of its data bus; 2: none yet */
     uint16_t filter[1 << FILTER_BITS]; /* counts of queued writes, by hash of their address */
 } hbm_channel;
 
@@ -213,17 +220,32 @@ static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
     return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
 
-/* ---- Where the time goes (hbm_blame.c): all cycles of each pseudo channel, once. ---- */
+/* A row command, by bit number, takes the bus. */
+ALWAYS static inline void hbm_take_row_bus(hbm_channel *ch, int command, int32_t t) {
+    ch->row_bus_free = t + ch->dram.spec->bus_ticks[command];
+    ch->row_bus_command = command;
+}
+
+/* ---- Where the time goes (hbm_attribution.c): all cycles of each pseudo channel, once. ---- */
 
 /* What an ACT or PRE to be issued at `t` for a request that arrived at `arrival` has waited for. */
-ts_hbm_limiter hbm_act_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
-ts_hbm_limiter hbm_pre_cause(const ts_hbm *hbm, const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+hbm_cause hbm_act_cause(const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+hbm_cause hbm_pre_cause(const hbm_channel *ch, int bank, int32_t arrival, int32_t t);
+/* Keeps that for the bank's next column. A time before bus_until is accounted for already: nobody will ask.
+ */
+ALWAYS static inline void hbm_keep_cause(hbm_channel *ch, int command, int bank, int32_t arrival, int32_t t) {
+    if (t <= ch->bus_until[bank >> ch->dram.spec->pc_shift]) return;
+    if (command == DRAM_ACT)
+        ch->act_cause[bank] = hbm_act_cause(ch, bank, arrival, t);
+    else
+        ch->pre_cause[bank] = hbm_pre_cause(ch, bank, arrival, t);
+}
 /* Accounts for the time before a column command at `t`, called before it is issued. */
-void hbm_blame_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival,
-                      bool is_active, int32_t t);
+void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t arrival,
+                          bool is_active, int32_t t);
 /* Accounts for the time up to a refresh issued at `t` that keeps its pseudo channel busy for `ticks`. */
-void hbm_blame_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
+void hbm_attribute_refresh(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t t, int32_t ticks);
 /* Adds to `cycles` what is left of each pseudo channel's time up to `end`, when all is done. */
-void hbm_blame_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles);
+void hbm_attribute_rest(const ts_hbm *hbm, const hbm_channel *ch, int32_t end, int64_t *cycles);
 
 #endif

@@ -219,7 +219,8 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int directio
                                 const shape sh) {
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
-    if (__builtin_expect(*until != t, 0)) hbm_blame_column(hbm, ch, direction, bank, arrival, is_active, t);
+    if (__builtin_expect(*until != t, 0))
+        hbm_attribute_column(hbm, ch, direction, bank, arrival, is_active, t);
     *until = t + hbm->burst_ticks;
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, is_active, t);
@@ -326,8 +327,8 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
     int i = s->at, bank = s->bank;
     ch->stats.row_misses += !(s->counted >> i & 1);
     ch->stats.activations++;
-    ch->act_cause[bank] = (uint8_t)hbm_act_cause(hbm, ch, bank, s->arrival[i], t);
-    ch->row_bus_free = t + hbm->config.act_ticks;
+    hbm_keep_cause(ch, DRAM_ACT, bank, s->arrival[i], t);
+    hbm_take_row_bus(ch, DRAM_ACT, t);
     dram_act(&ch->dram, bank, s->row, t, sh.banks_of_pc);
     push_active(ch,
                 (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
@@ -345,8 +346,8 @@ ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int dire
     ch->stats.row_conflicts += !(s->counted >> i & 1);
     s->counted = (s->counted | 1u << i) & 15;
     ch->stats.precharges++;
-    ch->pre_cause[bank] = (uint8_t)hbm_pre_cause(hbm, ch, bank, s->arrival[i], t);
-    ch->row_bus_free = t + hbm->config.row_ticks;
+    hbm_keep_cause(ch, DRAM_PRE, bank, s->arrival[i], t);
+    hbm_take_row_bus(ch, DRAM_PRE, t);
     dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
     after_close(hbm, ch, bank);
 }

@@ -98,9 +98,7 @@ static int64_t refresh_round(const ts_hbm *hbm) {
 }
 
 static int64_t longest_rule(const ts_hbm *hbm) {
-    int64_t longest = 0;
-    for (int i = 0; i < hbm->spec->rule_count; i++) longest = later(longest, hbm->spec->rules[i].cycles + 2);
-    return longest * hbm->config.ticks_per_ck;
+    return ((int64_t)hbm->spec->longest_cycles + 2) * hbm->config.ticks_per_ck;
 }
 
 static bool is_idle(const ts_hbm *hbm, const hbm_channel *ch) {

@@ -69,7 +69,7 @@ static void pages_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
 static void issue_waiting(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command command, int bank, int32_t t) {
     const dram_spec *s = hbm->spec;
     int first = bank / s->banks_of_pc * s->banks_of_pc;
-    ch->row_bus_free = t + hbm->config.row_ticks;
+    hbm_take_row_bus(ch, __builtin_ctz((unsigned)command), t);
     if (command == TS_DRAM_PRE) {
         ch->dram.open_banks[bank / s->banks_of_pc] +=
             ch->dram.open_row[bank] == DRAM_CLOSED; /* closed meanwhile */
@@ -81,7 +81,7 @@ static void issue_waiting(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command co
     if (command == TS_DRAM_PRE) after_close(hbm, ch, bank);
     ch->stats.precharges += command == TS_DRAM_PRE || command == TS_DRAM_PREA;
     if (command == TS_DRAM_REFA || command == TS_DRAM_REFB) {
-        hbm_blame_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0);
+        hbm_attribute_refresh(hbm, ch, bank, t, command == TS_DRAM_REFA ? s->refa_to_act : 0);
         ch->stats.refreshes++;
     }
 }

@@ -154,7 +154,7 @@ static void any_two_commands(void **state) {
         c.act_ticks = 1 + rand() % 3;
         c.row_ticks = c.column_ticks = c.ticks_per_ck;
         random_timing(&c.timing);
-        ts_dram *dram = ts_dram_new(arena, &c);
+        ts_dram *dram = ts_dram_new(NULL, arena, &c, ts_dram_rules_of(arena, &c));
         for (int k = 0; k < TS_DRAM_COMMANDS * BANKS; k++) {
             int after = 1 << k / BANKS, a = k % BANKS;
             ts_dram_reset(dram);
@@ -183,7 +183,7 @@ static void four_acts_in_a_window(void **state) {
                        .row_ticks = 1,
                        .column_ticks = 1,
                        .timing = {.n_bl = 2, .t_faw = 30, .t_rrd_s = 4}};
-    ts_dram *dram = ts_dram_new(arena, &c);
+    ts_dram *dram = ts_dram_new(NULL, arena, &c, ts_dram_rules_of(arena, &c));
     for (int i = 0; i < 4; i++) {
         ts_dram_limit limit = ts_dram_earliest(dram, TS_DRAM_ACT, 2 * i);
         assert_int_equal(limit.cycle, 4 * i);
