@@ -99,8 +99,8 @@ static bool check_rule(ts_error *err, const ts_dram_rule *rule) {
     if (!rule->after || !rule->before || !is_whole(rule))
         return ts_error_set(
             err, TS_ERROR_INPUT,
-            "dram rule %s: found commands 0x%x after 0x%x, expected RD with RDA, WR with WRA, and all "
-            "commands of a bus",
+            "dram rule %s: found commands 0x%x after 0x%x, expected RD with RDA, WR with WRA, PRE "
+            "with PREA before PRE, and all commands of a bus",
             rule->name, (unsigned)rule->before, (unsigned)rule->after);
     for (int pair = 0; pair < TS_DRAM_COMMANDS * TS_DRAM_COMMANDS; pair++) {
         int after = pair / TS_DRAM_COMMANDS, before = pair % TS_DRAM_COMMANDS;

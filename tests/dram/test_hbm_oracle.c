@@ -27,6 +27,15 @@ typedef struct {
     entry *list;
 } list;
 
+/* A rule that no machine has, beside those of `earliest`; commands as bits. */
+typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK, SAME_CHANNEL } relation;
+typedef struct {
+    int after, before;
+    relation how;
+    int cycles, window;
+} extra_rule;
+static extra_rule extra;
+
 /* The last KEPT times of each command on each bank; all-bank commands are kept on the first bank of their pc.
  */
 typedef struct {
@@ -52,8 +61,6 @@ static int length(const ts_hbm_config *c, int command) {
     return command == ACT ? c->act_ticks : command >= RD && command <= WRA ? c->column_ticks : c->row_ticks;
 }
 
-typedef enum { SAME_PC, SAME_SID, OTHER_SID, SAME_GROUP, SAME_BANK } relation;
-
 static bool related(const ts_hbm_config *c, int a, int b, relation how) {
     int sid = c->banks * c->bank_groups, pc = sid * c->sids;
     switch (how) {
@@ -65,6 +72,8 @@ static bool related(const ts_hbm_config *c, int a, int b, relation how) {
         return a / pc == b / pc && a / sid != b / sid;
     case SAME_GROUP:
         return a / c->banks == b / c->banks;
+    case SAME_CHANNEL:
+        return true;
     default:
         return a == b;
     }
@@ -169,6 +178,10 @@ static int64_t earliest(const model *m, int command, int bank) {
         break;
     }
 #undef FOLLOWS
+    for (int after = 0; after < COMMANDS && extra.before >> command & 1; after++) {
+        if (extra.after >> after & 1)
+            at = most(at, follows(m, after, command, bank, extra.how, extra.cycles, extra.window));
+    }
     return at;
 }
 
@@ -466,12 +479,38 @@ static void run_model(const test_case *t, const ts_address_place *places) {
 
 /* ---- Comparing. ---- */
 
+static int commands_of(int set) {
+    static const ts_dram_command by[COMMANDS] = {TS_DRAM_ACT, TS_DRAM_PRE,  TS_DRAM_PREA,
+                                                 TS_DRAM_RD,  TS_DRAM_WR,   TS_DRAM_RDA,
+                                                 TS_DRAM_WRA, TS_DRAM_REFA, TS_DRAM_REFB};
+    int commands = 0;
+    for (int i = 0; i < COMMANDS; i++) commands |= set >> i & 1 ? (int)by[i] : 0;
+    return commands;
+}
+
+/* The default ones and `extra`. */
+static ts_dram_rules rules_of(ts_arena *arena, const ts_hbm_config *config) {
+    static const ts_dram_level levels[] = {TS_DRAM_PC,    TS_DRAM_SID,  TS_DRAM_OTHER_SID,
+                                           TS_DRAM_GROUP, TS_DRAM_BANK, TS_DRAM_CHANNEL};
+    ts_dram_rules given = ts_dram_rules_of(arena, config);
+    ts_dram_rule *more = TS_NEW_ARRAY(arena, ts_dram_rule, given.count + 1);
+    memcpy(more, given.rows, (size_t)given.count * sizeof *more);
+    more[given.count] = (ts_dram_rule){.name = "extra",
+                                       .level = levels[extra.how],
+                                       .after = commands_of(extra.after),
+                                       .before = commands_of(extra.before),
+                                       .cycles = extra.cycles,
+                                       .window = extra.window,
+                                       .limiter = TS_HBM_LIMITER_LATENCY};
+    return (ts_dram_rules){more, given.count + (extra.cycles > 0)};
+}
+
 static void compare(const test_case *t, int seed) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_source text = {"map", t->map, strlen(t->map)};
     ts_address_map *map = ts_address_map_new(&err, arena, &t->config, &text);
-    ts_hbm *hbm = ts_hbm_new(&err, arena, &t->config);
+    ts_hbm *hbm = ts_hbm_new_with_rules(&err, arena, &t->config, 1, rules_of(arena, &t->config));
     if (!hbm || !map) fail_msg("seed %d: %s", seed, err.message);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, t->lookahead, t->in_flight);
     ts_address_place *places = TS_NEW_ARRAY(arena, ts_address_place, t->count);
@@ -615,7 +654,74 @@ static void agrees_on_random_machines(void **unused) {
     }
 }
 
+#define ONE(command) (1 << (command))
+enum {
+    OF_BANK = 1 << SAME_BANK,
+    OF_PC = 1 << SAME_PC,
+    WHOLE_PC = OF_PC | 1 << SAME_CHANNEL,
+    BETWEEN_GROUPS = WHOLE_PC | 1 << SAME_SID | 1 << OTHER_SID | 1 << SAME_GROUP,
+    ANYWHERE = BETWEEN_GROUPS | OF_BANK,
+    READS = ONE(RD) | ONE(RDA),
+    WRITES = ONE(WR) | ONE(WRA),
+};
+
+/* The kinds of rules that the controller can keep to, by JEDEC's view of what acts on what: each with any of
+ * its relations. */
+static const struct {
+    int after, before, relations, window;
+} kinds[] = {
+    {READS, READS, BETWEEN_GROUPS, 1},
+    {WRITES, WRITES, BETWEEN_GROUPS, 1},
+    {READS, WRITES, BETWEEN_GROUPS, 1},
+    {WRITES, READS, BETWEEN_GROUPS, 1},
+    {ONE(ACT), READS, OF_BANK, 1},
+    {ONE(ACT), WRITES, OF_BANK, 1},
+    {ONE(ACT), ONE(ACT), ANYWHERE, 1},
+    {ONE(ACT), ONE(ACT), OF_PC, 4},
+    {ONE(PRE), ONE(ACT), ANYWHERE, 1},
+    {ONE(RDA), ONE(ACT), ANYWHERE, 1},
+    {ONE(WRA), ONE(ACT), ANYWHERE, 1},
+    {ONE(REFB), ONE(ACT), ANYWHERE, 1},
+    {ONE(PREA), ONE(ACT), WHOLE_PC, 1},
+    {ONE(REFA), ONE(ACT), WHOLE_PC, 1},
+    {ONE(ACT), ONE(PRE), OF_BANK, 1},
+    {ONE(RD), ONE(PRE), OF_BANK, 1},
+    {ONE(WR), ONE(PRE), OF_BANK, 1},
+    {ONE(PRE) | ONE(PREA), ONE(PRE), OF_PC, 1},
+    {ONE(ACT) | READS | WRITES | ONE(PRE) | ONE(REFB), ONE(REFB), ANYWHERE, 1},
+    {ONE(ACT) | READS | WRITES | ONE(PRE) | ONE(REFB), ONE(REFA) | ONE(PREA), WHOLE_PC, 1},
+    {ONE(PREA) | ONE(REFA), ONE(REFA) | ONE(PREA) | ONE(REFB), WHOLE_PC, 1},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* A machine with a rule more of each kind, in each relation. */
+static void agrees_with_any_rule_more(void **unused) {
+    static test_case t;
+    int seed = 100;
+    (void)unused;
+    for (int i = 0; i < KINDS * 6; i++) {
+        relation how = (relation)(i % 6);
+        if (!(kinds[i / 6].relations >> how & 1)) continue;
+        state = (uint64_t)seed++;
+        extra =
+            (extra_rule){kinds[i / 6].after, kinds[i / 6].before, how, among(10, 150), kinds[i / 6].window};
+        random_config(&t);
+        random_requests(&t);
+        t.count = 150;
+        t.lookahead = 32 << below(10);
+        t.in_flight = -1;
+        t.config.sids = 2;
+        t.config.pseudo_channels = 2;
+        if (extra.after & (ONE(RDA) | ONE(WRA))) t.config.page = TS_HBM_PAGE_CLOSED;
+        if (extra.before & ONE(REFB) || extra.after & ONE(REFB)) t.config.refresh = TS_HBM_REFRESH_PER_BANK;
+        if (extra.after & (ONE(REFA) | ONE(PREA))) t.config.refresh = TS_HBM_REFRESH_ALL_BANK;
+        compare(&t, seed);
+    }
+    extra = (extra_rule){0};
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_on_random_machines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_on_random_machines),
+                                       cmocka_unit_test(agrees_with_any_rule_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,7 @@ typedef struct {
     } base[2]; /* figures that are not those of the reference machine: this rule is to be the one that binds
                 */
     ts_hbm_refresh refresh;
+    ts_hbm_limiter limiter; /* what a longer figure counts as; DATA: nothing */
     int64_t
         cycles[4]; /* by figure: one less, as it is, one more, 0 (the rule left out; -1: makes no sense) */
 } sensitivity;
@@ -223,62 +224,142 @@ typedef struct {
 #define HBM3          true
 #define ALL_BANK      .refresh = TS_HBM_REFRESH_ALL_BANK
 #define PER_BANK      .refresh = TS_HBM_REFRESH_PER_BANK
+#define HELD_BY(id)   .limiter = TS_HBM_LIMITER_##id
 
 /* R0: ACT at 1, RD at 1 + tRCD + 1, the second half tCCD_L later, its data CL + BL after that: 36. ACT takes
  * two cycles of HBM2 (hence + 1), three halves of one of HBM3, whose column commands start on whole cycles
  * only. */
 static const sensitivity rows[] = {
-    {FIELD(t_rcd_rd), HBM2, "R0", .cycles = {35, 36, 37, 22}},
+    {FIELD(t_rcd_rd), HBM2, "R0", HELD_BY(RCD), .cycles = {35, 36, 37, 22}},
     {FIELD(t_cl), HBM2, "R0", .cycles = {35, 36, 37, 22}},
     {FIELD(n_bl), HBM2, "R0", .cycles = {35, 36, 37, -1}},
     {FIELD(n_bl), HBM2, "R0 R40", {{T(t_ccd_s), 1}}, .cycles = {39, 40, 43, -1}},
-    {FIELD(t_rcd_wr), HBM2, "W0", .cycles = {17, 18, 19, 6}},
+    {FIELD(t_rcd_wr), HBM2, "W0", HELD_BY(RCD), .cycles = {17, 18, 19, 6}},
     {FIELD(t_cwl), HBM2, "W0 W4000", .cycles = {70, 71, 72, 66}},
-    {FIELD(t_wr), HBM2, "W0 W4000", .cycles = {70, 71, 72, 66}},
-    {FIELD(t_rp), HBM2, "W0 W4000", .cycles = {70, 71, 72, 66}},
-    {FIELD(t_ras), HBM2, "R0 R4000", {{T(t_rc), 40}}, .cycles = {83, 84, 85, 76}},
-    {FIELD(t_rc), HBM2, "R0 R4000", {{T(t_ras), 30}}, .cycles = {83, 84, 85, 80}},
-    {FIELD(t_rtp), HBM2, "R0 R100 R200 R300 R4000", .cycles = {96, 97, 98, 92}},
-    {FIELD(t_ccd_s), HBM2, "R0 R40", {{T(t_ccd_s), 3}}, .cycles = {40, 42, 44, 40}},
-    {FIELD(t_ccd_l), HBM2, "R0 R100", .cycles = {41, 44, 47, 38}},
-    {FIELD(t_rrd_s), HBM2, "R0 R40", {{T(t_rrd_s), 8}}, .cycles = {43, 44, 45, 38}},
-    {FIELD(t_rrd_l), HBM2, "R0 R1000", {{T(t_rrd_l), 12}}, .cycles = {47, 48, 49, 44}},
-    {FIELD(t_faw), HBM2, "R0 R40 R80 Rc0 R1000", {{T(t_faw), 30}}, .cycles = {65, 66, 67, 52}},
-    {FIELD(t_wtr_s), HBM2, "R40 W0@40 R140@59", .cycles = {90, 91, 92, 85}},
-    {FIELD(t_wtr_l), HBM2, "W0 R100@19", .cycles = {52, 53, 54, 51}},
-    {FIELD(t_rtw), HBM2, "R0 W100", .cycles = {36, 37, 38, 36}},
-    {FIELD(t_rfc), HBM2, "R0@3900", ALL_BANK, .cycles = {4193, 4194, 4195, 3936}},
+    {FIELD(t_wr), HBM2, "W0 W4000", HELD_BY(WR), .cycles = {70, 71, 72, 66}},
+    {FIELD(t_rp), HBM2, "W0 W4000", HELD_BY(RP), .cycles = {70, 71, 72, 66}},
+    {FIELD(t_ras), HBM2, "R0 R4000", {{T(t_rc), 40}}, HELD_BY(RAS), .cycles = {83, 84, 85, 76}},
+    {FIELD(t_rc), HBM2, "R0 R4000", {{T(t_ras), 30}}, HELD_BY(RC), .cycles = {83, 84, 85, 80}},
+    {FIELD(t_rtp), HBM2, "R0 R100 R200 R300 R4000", HELD_BY(RTP), .cycles = {96, 97, 98, 92}},
+    {FIELD(t_ccd_s), HBM2, "R0 R40", {{T(t_ccd_s), 3}}, HELD_BY(CCD), .cycles = {40, 42, 44, 40}},
+    {FIELD(t_ccd_l), HBM2, "R0 R100", HELD_BY(CCD), .cycles = {41, 44, 47, 38}},
+    {FIELD(t_rrd_s), HBM2, "R0 R40", {{T(t_rrd_s), 8}}, HELD_BY(RRD), .cycles = {43, 44, 45, 38}},
+    {FIELD(t_rrd_l), HBM2, "R0 R1000", {{T(t_rrd_l), 12}}, HELD_BY(RRD), .cycles = {47, 48, 49, 44}},
+    {FIELD(t_faw), HBM2, "R0 R40 R80 Rc0 R1000", {{T(t_faw), 30}}, HELD_BY(FAW), .cycles = {65, 66, 67, 52}},
+    {FIELD(t_wtr_s), HBM2, "R40 W0@40 R140@59", HELD_BY(WTR), .cycles = {90, 91, 92, 85}},
+    {FIELD(t_wtr_l), HBM2, "W0 R100@19", HELD_BY(WTR), .cycles = {52, 53, 54, 51}},
+    {FIELD(t_rtw), HBM2, "R0 W100", HELD_BY(RTW), .cycles = {36, 37, 38, 36}},
+    {FIELD(t_rfc), HBM2, "R0@3900", ALL_BANK, HELD_BY(REFRESH), .cycles = {4193, 4194, 4195, 3936}},
     {FIELD(t_refi), HBM2, "R0@3900", ALL_BANK, .cycles = {4193, 4194, 4195, -1}},
-    {FIELD(t_rfc_pb), HBM2, "R0@244", PER_BANK, .cycles = {437, 438, 439, 286}},
+    {FIELD(t_rfc_pb), HBM2, "R0@244", PER_BANK, HELD_BY(REFRESH), .cycles = {437, 438, 439, 286}},
     {FIELD(t_refi_pb), HBM2, "R0@244", PER_BANK, .cycles = {437, 438, 439, -1}},
-    {FIELD(t_rrefd), HBM2, "R1000@244", PER_BANK, .cycles = {285, 286, 287, 280}},
-    {FIELD(t_rcd_rd), HBM3, "R0", .cycles = {115, 117, 119, 55}},
-    {FIELD(t_ccd_r), HBM3, "R0 R4000", .cycles = {125, 129, 133, 125}},
-    {FIELD(t_ppd), HBM3, "R0 R40 R8000@300 R8040@300", {{T(t_ppd), 8}}, .cycles = {481, 483, 485, 475}},
+    {FIELD(t_rrefd), HBM2, "R1000@244", PER_BANK, HELD_BY(REFRESH), .cycles = {285, 286, 287, 280}},
+    {FIELD(t_rcd_rd), HBM3, "R0", HELD_BY(RCD), .cycles = {115, 117, 119, 55}},
+    {FIELD(t_ccd_r), HBM3, "R0 R4000", HELD_BY(CCD), .cycles = {125, 129, 133, 125}},
+    {FIELD(t_ppd),
+     HBM3,
+     "R0 R40 R8000@300 R8040@300",
+     {{T(t_ppd), 8}},
+     HELD_BY(PPD),
+     .cycles = {481, 483, 485, 475}},
 };
 
-static int64_t run(const sensitivity *row, const ts_hbm_config *reference, int32_t figure) {
-    ts_arena *arena = ts_arena_new();
-    ts_hbm_config c = *reference;
-    ts_error err = {0};
-    c.refresh = row->refresh;
-    c.channels = c.pseudo_channels = 1;
-    for (int i = 0; i < 2 && row->base[i].at; i++)
-        *(int32_t *)((char *)&c.timing + row->base[i].at - 1) = row->base[i].cycles;
-    *(int32_t *)((char *)&c.timing + row->at) += figure;
-    if (figure == INT32_MIN) *(int32_t *)((char *)&c.timing + row->at) = 0;
-    ts_hbm *hbm = ts_hbm_new(&err, arena, &c);
-    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED);
-    for (const char *at = row->requests; *at; at += strspn(at, " ")) {
+static void offer(ts_hbm_stream *stream, const char *requests) {
+    for (const char *at = requests; *at; at += strspn(at, " ")) {
         bool is_write = *at == 'W';
         char *end;
         int64_t address = strtoll(at + 1, &end, 16), earliest = *end == '@' ? strtoll(end + 1, &end, 10) : 0;
         ts_hbm_stream_offer(stream, address, 64, is_write, earliest);
         at = end;
     }
-    int64_t cycles = ts_hbm_drain(hbm);
+}
+
+static ts_hbm_stats stats_of(const sensitivity *row, const ts_hbm_config *reference, int32_t figure) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config c = *reference;
+    ts_hbm_stats stats;
+    c.refresh = row->refresh;
+    c.channels = c.pseudo_channels = 1;
+    for (int i = 0; i < 2 && row->base[i].at; i++)
+        *(int32_t *)((char *)&c.timing + row->base[i].at - 1) = row->base[i].cycles;
+    *(int32_t *)((char *)&c.timing + row->at) += figure;
+    if (figure == INT32_MIN) *(int32_t *)((char *)&c.timing + row->at) = 0;
+    ts_hbm *hbm = ts_hbm_new(NULL, arena, &c);
+    offer(ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED), row->requests);
+    int64_t end = ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &stats);
+    assert_int_equal(stats.end_cycle, end);
     ts_arena_free(arena);
-    return cycles;
+    return stats;
+}
+
+static int64_t run(const sensitivity *row, const ts_hbm_config *reference, int32_t figure) {
+    return stats_of(row, reference, figure).end_cycle;
+}
+
+/* All that a longer figure adds is counted as its rule's limiter. */
+static void the_rule_is_the_cause(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machines[] = {ts_machine_load(NULL, arena, "hbm2-reference"),
+                                    ts_machine_load(NULL, arena, "hbm3-reference")};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ts_hbm_config *c = &machines[rows[i].is_hbm3]->hbm;
+        ts_hbm_stats base = stats_of(&rows[i], c, 60), longer = stats_of(&rows[i], c, 100);
+        int64_t more = longer.end_cycle - base.end_cycle;
+        int64_t counted = longer.limiter_cycles[rows[i].limiter] - base.limiter_cycles[rows[i].limiter];
+        if (rows[i].limiter != TS_HBM_LIMITER_DATA && (more < 40 || counted != more))
+            fail_msg("%s, %s: %lld longer, %lld of it %s\n", rows[i].field, rows[i].requests, (long long)more,
+                     (long long)counted, ts_hbm_limiter_name(rows[i].limiter));
+    }
+    ts_arena_free(arena);
+}
+
+/* ---- Rules of one's own. ---- */
+
+static ts_dram_rules with(ts_arena *arena, const ts_hbm_config *c, ts_dram_rule rule) {
+    ts_dram_rules given = ts_dram_rules_of(arena, c);
+    ts_dram_rule *more = TS_NEW_ARRAY(arena, ts_dram_rule, given.count + 1);
+    memcpy(more, given.rows, (size_t)given.count * sizeof *more);
+    more[given.count] = rule;
+    return (ts_dram_rules){more, given.count + 1};
+}
+
+/* Requests that a new rule alone holds back: when all is done, and for how long no data moved because of it.
+ * HBM2: R0 is an ACT at 1 and RDs at 16 and 20, whose data takes the bus up to 22; the next ACT is at 401. */
+static const struct {
+    const char *requests;
+    ts_dram_rule rule;
+    int64_t end, held;
+} added[] = {
+    {"R0 R40", {"tNEW", TS_DRAM_SID, ACT, ACT, 400, 1, false, TS_HBM_LIMITER_PPD}, 436, 379},
+    {"R0 R40", {"tNEW", TS_DRAM_CHANNEL, ACT, ACT, 400, 1, false, TS_HBM_LIMITER_PPD}, 436, 379},
+    {"R0 R1000", {"tNEW", TS_DRAM_GROUP, ACT, ACT, 400, 1, false, TS_HBM_LIMITER_WTR}, 436, 379},
+    {"R0 R100", {"tNEW", TS_DRAM_PC, READS, READS, 100, 1, false, TS_HBM_LIMITER_PPD}, 332, 294},
+    {"R0 R4000", {"tNEW", TS_DRAM_BANK, ACT, PRE, 400, 1, false, TS_HBM_LIMITER_PPD}, 450, 380},
+    {"R0 R4000", {"tNEW", TS_DRAM_BANK, PRE, ACT, 400, 1, false, TS_HBM_LIMITER_PPD}, 470, 399},
+    {"R0 R40 R80 Rc0 R1000", {"tNEW", TS_DRAM_PC, ACT, ACT, 400, 4, false, TS_HBM_LIMITER_PPD}, 436, 367},
+    {"R0 R40", {"bus", TS_DRAM_CHANNEL, ROWS, ROWS, 400, 1, true, TS_HBM_LIMITER_PPD}, 436, 379},
+    {"R0 R40", {"none", TS_DRAM_CHANNEL, ROWS, ROWS, 0, 1, true, TS_HBM_LIMITER_PPD}, 40, 0},
+};
+
+static void a_rule_added_at_run_time(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
+    c.refresh = TS_HBM_REFRESH_NONE;
+    c.channels = c.pseudo_channels = 1;
+    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
+        ts_hbm_stats stats;
+        ts_hbm *hbm = ts_hbm_new_with_rules(NULL, arena, &c, 1, with(arena, &c, added[i].rule));
+        offer(ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED), added[i].requests);
+        int64_t end = ts_hbm_drain(hbm);
+        ts_hbm_read_stats(hbm, &stats);
+        if (end != added[i].end || stats.limiter_cycles[added[i].rule.limiter] != added[i].held)
+            fail_msg("%zu: {%lld, %lld}", i, (long long)end,
+                     (long long)stats.limiter_cycles[added[i].rule.limiter]);
+    }
+    ts_arena_free(arena);
 }
 
 static void every_figure_counts(void **state) {
@@ -306,11 +387,71 @@ static void every_figure_counts(void **state) {
     ts_arena_free(arena);
 }
 
+#define KINDS ", expected a rule that the controller can keep to (kinds in dram_spec.c)"
+#define SETS  ", expected RD with RDA, WR with WRA, PRE with PREA before PRE, and all commands of a bus"
+
+static void a_rule_that_cannot_be_kept(void **state) {
+    (void)state;
+    static const struct {
+        ts_dram_rule rule;
+        const char *message;
+    } refused[] = {
+        {{"x", TS_DRAM_BANK, READS, READS, 1, 1, false, 0}, "found RD after the last 1 RD of the bank" KINDS},
+        {{"x", TS_DRAM_PC, ACT, WRITES, 1, 1, false, 0},
+         "found WR after the last 1 ACT of the pseudo channel" KINDS},
+        {{"x", TS_DRAM_BANK, RD, ACT, 1, 1, false, 0}, "found ACT after the last 1 RD of the bank" KINDS},
+        {{"x", TS_DRAM_GROUP, ACT, PRE, 0, 1, false, 0},
+         "found PRE after the last 1 ACT of the bank group" KINDS},
+        {{"x", TS_DRAM_PC, ACT, ACT, 1, 5, false, 0},
+         "found ACT after the last 5 ACT of the pseudo channel" KINDS},
+        {{"x", TS_DRAM_SID, ACT, ACT, 1, 4, false, 0},
+         "found ACT after the last 4 ACT of the stack id" KINDS},
+        {{"x", TS_DRAM_BANK, PREA, REFB, 1, 1, false, 0},
+         "found REFB after the last 1 PREA of the bank" KINDS},
+        {{"x", TS_DRAM_OTHER_SID, WR, REFA, 1, 1, false, 0},
+         "found REFA after the last 1 WR of the other stack id" KINDS},
+        {{"x", TS_DRAM_BANK, RDA, PRE, 1, 1, false, 0}, "found PRE after the last 1 RDA of the bank" KINDS},
+        {{"x", TS_DRAM_PC, ROWS, ROWS, 1, 1, true, 0},
+         "found ACT after the last 1 ACT of the pseudo channel" KINDS},
+        {{"x", TS_DRAM_CHANNEL, WR, WRITES, 1, 1, false, 0}, "found commands 0x22 after 0x2" SETS},
+        {{"x", TS_DRAM_CHANNEL, READS, RDA, 1, 1, false, 0}, "found commands 0x10 after 0x11" SETS},
+        {{"x", TS_DRAM_PC, PREA, PRE, 1, 1, false, 0}, "found commands 0x8 after 0x40" SETS},
+        {{"x", TS_DRAM_CHANNEL, ROWS, ACT, 1, 1, true, 0}, "found commands 0x4 after 0x1cc" SETS},
+        {{"x", TS_DRAM_CHANNEL, 0, ACT, 1, 1, false, 0}, "found commands 0x4 after 0x0" SETS},
+        {{"x", TS_DRAM_CHANNEL, ACT, 0, 1, 1, false, 0}, "found commands 0x0 after 0x4" SETS},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        ts_error err = {0};
+        char expected[256];
+        snprintf(expected, sizeof expected, "dram rule x: %s", refused[i].message);
+        assert_null(ts_hbm_new_with_rules(&err, arena, &c, 1, with(arena, &c, refused[i].rule)));
+        assert_string_equal(err.message, expected);
+    }
+    ts_arena_free(arena);
+}
+
+static void too_many_rules(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
+    ts_dram_rule same[33];
+    ts_error err = {0};
+    for (int i = 0; i < 33; i++)
+        same[i] = (ts_dram_rule){"x", TS_DRAM_PC, ACT, ACT, 1, 1, false, TS_HBM_LIMITER_RRD};
+    assert_non_null(ts_dram_new(&err, arena, &c, (ts_dram_rules){same, 32}));
+    assert_null(ts_dram_new(&err, arena, &c, (ts_dram_rules){same, 33}));
+    assert_string_equal(err.message, "dram rules: found 33 that a command waits for, expected at most 32");
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_two_commands),
-        cmocka_unit_test(four_acts_in_a_window),
-        cmocka_unit_test(every_figure_counts),
+        cmocka_unit_test(any_two_commands),         cmocka_unit_test(four_acts_in_a_window),
+        cmocka_unit_test(every_figure_counts),      cmocka_unit_test(the_rule_is_the_cause),
+        cmocka_unit_test(a_rule_added_at_run_time), cmocka_unit_test(a_rule_that_cannot_be_kept),
+        cmocka_unit_test(too_many_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
