@@ -42,6 +42,8 @@ typedef struct ts_shape {
  * s4[8,8] ((2,4),8):((1,16),2) E(4)
  * s8[8,64,7,7] NCHW4c S(1) */
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source);
+/* One at the cursor, which is left behind it. */
+const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor);
 /* The layout, or an error that says why there is none; `what` names the shape in it ("the source"). */
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
 /* The canonical text, which parses back to the same shape. */

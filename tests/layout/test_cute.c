@@ -9,15 +9,17 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "layout/notation/cute.h"
+#include "tests/support/algebra.h"
 
 /* The printed result, or the first line of the error as the user sees it. */
 static void evaluate(ts_arena *arena, const char *op, const char *a, const char *b, char *result,
                      size_t bytes) {
     ts_error err = {0};
-    ts_text out;
+    ts_text text, out;
+    ts_text_init(&text, arena);
     ts_text_init(&out, arena);
-    if (ts_cute_evaluate(&err, arena, op, a, b, &out)) {
+    algebra_cute_text(&text, op, a, b);
+    if (algebra_run(&err, arena, &text, &out)) {
         assert_int_equal(err.kind, TS_ERROR_NONE);
         snprintf(result, bytes, "%s", out.bytes);
         return;
@@ -139,45 +141,47 @@ static void test_results(void **state) {
 static void test_text_errors(void **state) {
     (void)state;
     static const row rows[] = {
-        {"size", "", "", "layout:1:1: error: found the end, expected an extent of at least 1"},
-        {"size", "()", "", "layout:1:2: error: found ')', expected an extent of at least 1"},
-        {"size", "(4,)", "", "layout:1:4: error: found ')', expected an extent of at least 1"},
-        {"size", "(4 8)", "", "layout:1:4: error: found '8', expected ',' or ')'"},
-        {"size", "(4,0)", "", "layout:1:4: error: found 0, expected an extent of at least 1"},
-        {"size", "_x", "", "layout:1:1: error: found '_x', expected an extent of at least 1"},
-        {"size", "(4,8) 2", "", "layout:1:7: error: found '2', expected ':' or the end"},
-        {"size", "4:1:2", "", "layout:1:4: error: found ':', expected the end"},
+        {"size", "", "", "expression:1:1: error: size(A) needs A, a CuTe layout"},
+        {"size", "()", "",
+         "expression:1:6: error: found an empty tuple, expected a CuTe layout or an Axe layout"},
+        {"size", "(4,)", "", "expression:1:9: error: found ')', expected an integer"},
+        {"size", "(4 8)", "", "expression:1:9: error: found '8', expected ',' or ')'"},
+        {"size", "(4,0)", "", "expression:1:6: error: found 0, expected an extent of at least 1"},
+        {"size", "_x", "", "expression:1:6: error: found a word, expected a CuTe layout or an Axe layout"},
+        {"size", "(4,8) 2", "", "expression:1:12: error: found '2', expected ',' or ')'"},
+        {"size", "4:1:2", "", "expression:1:9: error: found ':', expected ',' or ')'"},
         {"size", "(4,2):4", "",
-         "layout:1:7: error: found '4', expected '(': strides are nested as the shape is"},
+         "expression:1:12: error: found '4', expected '(': strides are nested as the shape is"},
         {"size", "(4,2):(4)", "",
-         "layout:1:9: error: found ')', expected ',': a stride for each extent of the shape"},
+         "expression:1:14: error: found ')', expected ',': a stride for each extent of the shape"},
         {"size", "(4,2):(1,4,8)", "",
-         "layout:1:11: error: found ',', expected ')': a stride for each extent of the shape"},
-        {"size", "4:(1)", "", "layout:1:3: error: found '(', expected a stride for each extent of the shape"},
-        {"size", "(4611686018427387904,2)", "", "layout:1:1: error: the size does not fit in 64 bits"},
+         "expression:1:16: error: found ',', expected ')': a stride for each extent of the shape"},
+        {"size", "4:(1)", "",
+         "expression:1:8: error: found '(', expected a stride for each extent of the shape"},
+        {"size", "(4611686018427387904,2)", "", "expression:1:6: error: the size does not fit in 64 bits"},
         {"size", " (4,3):(1,4611686018427387904)", "",
-         "layout:1:2: error: the layout's extents and strides do not fit in 64 bits"},
+         "expression:1:7: error: the layout's extents and strides do not fit in 64 bits"},
         {"size", "2:-9223372036854775808", "",
-         "layout:1:1: error: the layout's extents and strides do not fit in 64 bits"},
-        {"eval", "4", "-1", "coordinate:1:1: error: found -1, expected an integer of at least 0"},
-        {"eval", "4", "(1", "coordinate:1:3: error: found the end, expected ',' or ')'"},
-        {"coalesce", "4", "(1,x)", "tuple:1:4: error: found 'x', expected an integer"},
-        {"logical_divide", "8:1", "<4:1", "tiler:1:5: error: found the end, expected ',' or '>'"},
-        {"logical_divide", "8:1", "[4:1>", "tiler:1:5: error: found '>', expected ',' or ']'"},
-        {"logical_divide", "8:1", "(4,2:1)", "tiler:1:5: error: found ':', expected ',' or ')'"},
-        {"logical_divide", "8:1", "4:1 _", "tiler:1:5: error: found '_', expected the end"},
-        {"swizzle", "S<2,0", "4", "layout:1:6: error: found the end, expected ','"},
-        {"swizzle", "S<-1,0,3>", "4", "layout:1:3: error: found -1, expected B, at least 0"},
-        {"swizzle", "S<2,0,1>", "4", "layout:1:7: error: a swizzle's |S| must be at least its B"},
-        {"swizzle", "S<2,0,-70>", "4", "layout:1:7: error: a swizzle's B + M + |S| must be at most 62"},
-        {"swizzle", "S<2,0,3> x", "4", "layout:1:10: error: found 'x', expected 'o' or the end"},
+         "expression:1:6: error: the layout's extents and strides do not fit in 64 bits"},
+        {"eval", "4", "-1", "expression:1:10: error: found -1, expected an integer of at least 0"},
+        {"eval", "4", "(1", "expression:1:13: error: found the end, expected ',' or ')'"},
+        {"coalesce", "4", "(1,x)", "expression:1:16: error: found 'x', expected an integer"},
+        {"logical_divide", "8:1", "<4:1", "expression:1:25: error: found ')', expected ',' or '>'"},
+        {"logical_divide", "8:1", "[4:1>", "expression:1:25: error: found '>', expected ',' or ']'"},
+        {"logical_divide", "8:1", "(4,2:1)", "expression:1:25: error: found ':', expected ',' or ')'"},
+        {"logical_divide", "8:1", "4:1 _", "expression:1:25: error: found '_', expected ',' or ')'"},
+        {"swizzle", "S<2,0", "4", "expression:1:15: error: found ')', expected '>'"},
+        {"swizzle", "S<-1,0,3>", "4", "expression:1:9: error: found -1, expected B, at least 0"},
+        {"swizzle", "S<2,0,1>", "4", "expression:1:13: error: a swizzle's |S| must be at least its B"},
+        {"swizzle", "S<2,0,-70>", "4", "expression:1:13: error: a swizzle's B + M + |S| must be at most 62"},
+        {"swizzle", "S<2,0,3> x", "4", "expression:1:16: error: found 'x', expected ',' or ')'"},
         {"swizzle", "S<2,0,3> o (4,", "4",
-         "layout:1:15: error: found the end, expected an extent of at least 1"},
-        {"tile_to_shape", "(4,3)", "(8,6)|(0,", "shape:1:10: error: found the end, expected an integer"},
-        {"siz", "4", "", "error: unknown CuTe operation 'siz'; did you mean 'size'?"},
-        {"xyzzy", "4", "", "error: unknown CuTe operation 'xyzzy'"},
-        {"size", "4", "4", "error: found '4', expected no second operand"},
-        {"composition", "4", NULL, "error: composition needs a tiler as its second operand"},
+         "expression:1:21: error: found ',', expected an extent of at least 1"},
+        {"tile_to_shape", "(4,3)", "(8,6)|(0,", "expression:1:31: error: found ')', expected an integer"},
+        {"siz", "4", "", "expression:1:1: error: found 'siz', expected a function; did you mean 'size'?"},
+        {"xyzzy", "4", "", "expression:1:1: error: found 'xyzzy', expected a function"},
+        {"size", "4", "4", "expression:1:9: error: found argument 2, expected 1: size(A)"},
+        {"composition", "4", NULL, "expression:1:1: error: composition(A, B) needs B, a tiler"},
     };
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
@@ -185,43 +189,54 @@ static void test_text_errors(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     static const row rows[] = {
-        {"eval", "(4,2)", "(1,1,1)", "error: a coordinate of 3 modes where the layout has 2"},
-        {"eval", "4", "(1,1)", "error: a coordinate of 2 modes where the layout has an integer"},
-        {"eval", "2:4611686018427387904", "3", "error: the index of the coordinate does not fit in 64 bits"},
-        {"eval", "S<1,0,1> o 2:-1", "1", "error: a swizzle needs an index from 0 to 9223372036854775807"},
-        {"idx2crd", "(1,2,3)", "(4,8)", "error: an index of 3 modes where the layout has 2"},
-        {"coalesce", "(3,(4,5)):(8,(1,4))", "(1,1,1)", "error: a profile of 3 modes for a layout of 2"},
+        {"eval", "(4,2)", "(1,1,1)", "expression:1:1: error: a coordinate of 3 modes where the layout has 2"},
+        {"eval", "4", "(1,1)",
+         "expression:1:1: error: a coordinate of 2 modes where the layout has an integer"},
+        {"eval", "2:4611686018427387904", "3",
+         "expression:1:1: error: the index of the coordinate does not fit in 64 bits"},
+        {"eval", "S<1,0,1> o 2:-1", "1",
+         "expression:1:1: error: a swizzle needs an index from 0 to 9223372036854775807"},
+        {"idx2crd", "(1,2,3)", "(4,8)", "expression:1:1: error: an index of 3 modes where the layout has 2"},
+        {"coalesce", "(3,(4,5)):(8,(1,4))", "(1,1,1)",
+         "expression:1:1: error: a profile of 3 modes for a layout of 2"},
         {"composition", "(4,8):(2,1)", "33:5",
-         "error: stride 5 of the right layout is neither below extent 4 of the left one nor a multiple of "
-         "it"},
+         "expression:1:1: error: stride 5 of the right layout is neither below extent 4 of the left one nor "
+         "a multiple of it"},
         {"composition", "(2,8):(8,1)", "3:1",
-         "error: extent 3 of the right layout is not a multiple of 2, what extent 2 of the left one has room "
-         "for"},
-        {"composition", "(4,3):(3,1)", "4:3", /* C++ gives (2,2):(9,1) */
-         "error: the right layout crosses extent 4 of the left one: no layout equals A(B(c))"},
-        {"composition", "(4,3):(3,1)", "(3,2):(1,3)", /* each leaf composes, their sum does not */
-         "error: the right layout crosses extent 4 of the left one: no layout equals A(B(c))"},
+         "expression:1:1: error: extent 3 of the right layout is not a multiple of 2, what extent 2 of the "
+         "left one has room for"},
+        {"composition", "(4,3):(3,1)", "4:3",
+         "expression:1:1: error: the right layout crosses extent 4 of the left one: no layout equals "
+         "A(B(c))"},
+        {"composition", "(4,3):(3,1)", "(3,2):(1,3)",
+         "expression:1:1: error: the right layout crosses extent 4 of the left one: no layout equals "
+         "A(B(c))"},
         {"composition", "(4,4):(1,8)", "4:-1",
-         "error: the right layout's negative stride -1 leaves the left one's domain"},
+         "expression:1:1: error: the right layout's negative stride -1 leaves the left one's domain"},
         {"composition", "2:4611686018427387904", "2:4",
-         "error: a stride of the result does not fit in 64 bits"},
-        {"composition", "20:2", "(5,4)", "error: a tiler of 2 modes for a layout of 1"},
+         "expression:1:1: error: a stride of the result does not fit in 64 bits"},
+        {"composition", "20:2", "(5,4)", "expression:1:1: error: a tiler of 2 modes for a layout of 1"},
         {"complement", "(4,4):(1,2)", "",
-         "error: complement: stride 2 lies within the 4 that smaller strides cover: the layout is not "
-         "injective"},
-        {"complement", "4:-1", "8", "error: complement: the stride -1 is negative"},
-        {"complement", "2:4611686018427387904", "5", "error: a stride of the result does not fit in 64 bits"},
+         "expression:1:1: error: complement: stride 2 lies within the 4 that smaller strides cover: the "
+         "layout is not injective"},
+        {"complement", "4:-1", "8", "expression:1:1: error: complement: the stride -1 is negative"},
+        {"complement", "2:4611686018427387904", "5",
+         "expression:1:1: error: a stride of the result does not fit in 64 bits"},
         {"left_inverse", "(8,4,2):(13,2,1)", "",
-         "error: left_inverse: stride 13 is not a multiple of the next smaller one, 2"},
-        {"left_inverse", "(4,4):(1,-3)", "", "error: left_inverse: the stride -3 is negative"},
-        {"left_inverse", "(4,4):(3,1)", "", "error: left_inverse: the layout is not injective"},
-        {"zipped_divide", "(8,4)", "<_,2>", "error: '_' in a tiler that is zipped needs a mode of rank 2"},
-        {"logical_divide", "(8,4)", "<2,2,2>", "error: a tiler of 3 modes for a layout of 2"},
+         "expression:1:1: error: left_inverse: stride 13 is not a multiple of the next smaller one, 2"},
+        {"left_inverse", "(4,4):(1,-3)", "",
+         "expression:1:1: error: left_inverse: the stride -3 is negative"},
+        {"left_inverse", "(4,4):(3,1)", "",
+         "expression:1:1: error: left_inverse: the layout is not injective"},
+        {"zipped_divide", "(8,4)", "<_,2>",
+         "expression:1:1: error: '_' in a tiler that is zipped needs a mode of rank 2"},
+        {"logical_divide", "(8,4)", "<2,2,2>", "expression:1:1: error: a tiler of 3 modes for a layout of 2"},
         {"logical_product", "4611686018427387904:1", "4:1",
-         "error: size times cosize of the product does not fit in 64 bits"},
-        {"tile_to_shape", "(4,3)", "12", "error: a block of 2 modes for a shape of 1"},
-        {"tile_to_shape", "(4,3)", "(8,6)|(0,1,2)", "error: an order of 3 modes for a shape of 2"},
-        {"ordered_layout", "4", "(0,1)", "error: an order of 2 modes for a shape of 1"},
+         "expression:1:1: error: size times cosize of the product does not fit in 64 bits"},
+        {"tile_to_shape", "(4,3)", "12", "expression:1:1: error: a block of 2 modes for a shape of 1"},
+        {"tile_to_shape", "(4,3)", "(8,6)|(0,1,2)",
+         "expression:1:1: error: an order of 3 modes for a shape of 2"},
+        {"ordered_layout", "4", "(0,1)", "expression:1:1: error: an order of 2 modes for a shape of 1"},
     };
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
@@ -238,10 +253,10 @@ static void test_nesting(void **state) {
     assert_string_equal(result, "64");
     memset(deep, '<', 65);
     evaluate(arena, "composition", "2", deep, result, sizeof result);
-    assert_string_equal(result, "tiler:1:65: error: nested more than 64 deep");
+    assert_string_equal(result, "expression:1:80: error: nested more than 64 deep");
     memset(deep, '(', 65);
     evaluate(arena, "depth", deep, "", result, sizeof result);
-    assert_string_equal(result, "layout:1:65: error: nested more than 64 deep");
+    assert_string_equal(result, "expression:1:71: error: nested more than 64 deep");
     ts_arena_free(arena);
 }
 

@@ -13,7 +13,7 @@
 #include "tests/support/rounds.h"
 #include "tests/support/cute_oracle.h"
 #include "tests/support/random_layout.h"
-#include "layout/notation/cute.h"
+#include "tests/support/algebra.h"
 
 enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
 static const uint64_t first_seed = 20260822;
@@ -115,10 +115,12 @@ static void random_layout_text(trial *t, int most, stride_kind kinds, char *out)
 /* Runs an operation; `result` is empty when it is refused. The trial remembers the texts. */
 static bool run(trial *t, const char *op, const char *a, const char *b, char *result) {
     ts_error err = {0};
-    ts_text out;
+    ts_text text, out;
+    ts_text_init(&text, t->arena);
     ts_text_init(&out, t->arena);
-    snprintf(t->text, sizeof t->text, "%s %.400s %.400s", op, a, b);
-    bool ok = ts_cute_evaluate(&err, t->arena, op, a, b, &out);
+    algebra_cute_text(&text, op, a, b);
+    snprintf(t->text, sizeof t->text, "%.800s", text.bytes);
+    bool ok = algebra_run(&err, t->arena, &text, &out);
     CHECK(t, ok == (err.kind == TS_ERROR_NONE));
     snprintf(result, TEXT, "%s", ok ? out.bytes : "");
     t->accepted += ok;

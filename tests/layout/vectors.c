@@ -7,10 +7,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "layout/notation/axe.h"
-#include "layout/notation/cute.h"
-#include "layout/notation/index_map.h"
-#include "layout/notation/xla.h"
+#include "layout/shape.h"
+#include "tests/support/algebra.h"
 
 enum { MAX_COLUMNS = 16, MAX_FILE_BYTES = 1 << 28 };
 
@@ -114,25 +112,26 @@ static void check_refused(check *c) {
 /* ---- Notations with operations: a row is an operation by name on texts, and what it prints, or "error" ----
  */
 
-typedef bool evaluator(ts_error *err, ts_arena *arena, const char *op, const char *a, const char *b,
-                       ts_text *out);
+typedef void expression(ts_text *out, const char *op, const char *a, const char *b);
 
-static void check_operation(check *c, evaluator *evaluate, const char *column_a, const char *column_b) {
+static void check_operation(check *c, expression *write, const char *column_a, const char *column_b) {
     ts_error err = {0};
-    ts_text found;
+    ts_text text, found;
+    ts_text_init(&text, c->arena);
     ts_text_init(&found, c->arena);
     const char *op = cell(c, "op"), *a = cell(c, column_a), *b = cell(c, column_b),
                *expect = cell(c, "expect");
-    bool ok = evaluate(&err, c->arena, op != NULL ? op : "", a != NULL ? a : "-", b != NULL ? b : "", &found);
+    write(&text, op != NULL ? op : "", a != NULL ? a : "-", b != NULL ? b : "");
+    bool ok = algebra_run(&err, c->arena, &text, &found);
     if (expect == NULL) expect = "";
     if (strcmp(ok ? found.bytes : "error", expect) == 0) return;
     ts_text_add(&c->wrong, "%s: found %s%s, expected %s", op != NULL ? op : "",
                 ok ? found.bytes : "an error: ", ok ? "" : err.message, expect);
 }
 
-static void check_cute(check *c) { check_operation(c, ts_cute_evaluate, "a", "b"); }
-static void check_axe(check *c) { check_operation(c, ts_axe_evaluate, "layout", "args"); }
-static void check_index_map(check *c) { check_operation(c, ts_index_map_evaluate, "map", "args"); }
+static void check_cute(check *c) { check_operation(c, algebra_cute_text, "a", "b"); }
+static void check_axe(check *c) { check_operation(c, algebra_keys_text, "layout", "args"); }
+static void check_index_map(check *c) { check_operation(c, algebra_keys_text, "map", "args"); }
 
 /* ---- Files ---- */
 

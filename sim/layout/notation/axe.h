@@ -127,9 +127,4 @@ const ts_layout *ts_axe_layout(ts_error *err, ts_arena *arena, const ts_axe *axe
 bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t *padded,
                         ts_axe *out);
 
-/* An operation by name ("tile_tvm", "slice" ...) on a layout's text, with "key=value;key=value" arguments;
- * the result as text. "none" is an answer. */
-bool ts_axe_evaluate(ts_error *err, ts_arena *arena, const char *op, const char *layout, const char *args,
-                     ts_text *out);
-
 #endif

@@ -72,6 +72,43 @@ bool ts_cute_compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts
     return true;
 }
 
+/* The same, rightmost fastest. */
+static bool compact_right(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out) {
+    if (!shape->rank) return ts_cute_compact(arena, shape, current, out);
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
+    for (int i = shape->rank; i > 0; i--)
+        if (!compact_right(arena, &shape->modes[i - 1], current, &modes[i - 1])) return false;
+    *out = (ts_cute){.rank = shape->rank, .modes = modes};
+    return true;
+}
+
+static const ts_cute *small_extent(const ts_cute *shape) {
+    const ts_cute *small = shape->rank || shape->extent > 0 ? NULL : shape;
+    for (int i = 0; i < shape->rank && !small; i++) small = small_extent(&shape->modes[i]);
+    return small;
+}
+
+typedef bool compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out);
+
+static bool compact_shape(ts_error *err, ts_arena *arena, compact *strides, const ts_cute *shape,
+                          ts_cute *out) {
+    int64_t current = 1;
+    const ts_cute *small = small_extent(shape);
+    if (small)
+        return ts_error_set(err, TS_ERROR_INPUT, "found %" PRId64 ", expected an extent of at least 1",
+                            small->extent);
+    return strides(arena, shape, &current, out) ||
+           ts_error_set(err, TS_ERROR_INPUT, "the size does not fit in 64 bits");
+}
+
+bool ts_cute_compact_left(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out) {
+    return compact_shape(err, arena, ts_cute_compact, shape, out);
+}
+
+bool ts_cute_compact_right(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out) {
+    return compact_shape(err, arena, compact_right, shape, out);
+}
+
 bool ts_cute_is_compatible(const ts_cute *a, const ts_cute *b) {
     if (!a->rank) return a->extent == ts_cute_size(b);
     if (a->rank != b->rank) return false;
@@ -188,24 +225,13 @@ int ts_cute_leaf_count(const ts_cute *tuple) {
     return count;
 }
 
-/* The leaves, last first, each with a comma behind it. */
-static void print_reversed(ts_text *out, const ts_cute *tuple, value_of *value) {
-    if (!tuple->rank) ts_text_add(out, "%" PRId64 ",", value(tuple));
-    for (int i = tuple->rank; i > 0; i--) print_reversed(out, &tuple->modes[i - 1], value);
-}
-
-static void print_iters(ts_text *out, const ts_cute *layout, value_of *value) {
-    ts_text list;
-    ts_text_init(&list, out->arena);
-    for (int i = 0; i < ts_cute_rank(layout); i++) print_reversed(&list, ts_cute_mode(layout, i), value);
-    bool one = ts_cute_leaf_count(layout) == 1;
-    ts_text_add(out, one ? "%.*s" : "(%.*s)", (int)list.length - 1, list.bytes);
-}
-
-void ts_cute_print_axe(ts_text *out, const ts_cute *layout) {
-    ts_text_add(out, "S[");
-    print_iters(out, layout, extent_of);
-    ts_text_add_char(out, ':');
-    print_iters(out, layout, stride_of);
-    ts_text_add_char(out, ']');
+void ts_cute_print_tiler(ts_text *out, const ts_cute_tiler *tiler) {
+    if (tiler->kind == TS_CUTE_TILE_KEEP) ts_text_add_char(out, '_');
+    if (tiler->kind == TS_CUTE_TILE_LAYOUT) ts_cute_print(out, &tiler->layout);
+    if (tiler->kind != TS_CUTE_TILE_BY_MODE) return;
+    for (int i = 0; i < tiler->rank; i++) {
+        ts_text_add_char(out, i > 0 ? ',' : '<');
+        ts_cute_print_tiler(out, &tiler->modes[i]);
+    }
+    ts_text_add_char(out, '>');
 }

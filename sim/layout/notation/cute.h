@@ -49,7 +49,7 @@ typedef struct {
     ts_cute layout;
 } ts_cute_map;
 
-/* ---- Text. The whole source is one of:
+/* ---- Text.
  *
  *   tuple  = INT | "(" tuple {"," tuple} ")"      "_8" is 8; (6) is a tuple of rank 1
  *   layout = tuple [":" tuple]                    no stride: compact, leftmost fastest
@@ -58,20 +58,17 @@ typedef struct {
  *
  * In a tiler a tuple goes by mode, an INT n is n:1, and "[" "]" are "<" ">". A layout's size, and the sum of
  * (extent-1) * |stride|, fit in int64. ---- */
-bool ts_cute_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute *layout);
-bool ts_cute_parse_map(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_map *map);
-/* A map at the cursor, which is left behind it. */
+/* Each at the cursor, which is left behind it. */
 bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_map *map);
-bool ts_cute_parse_tiler(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_tiler *tiler);
-/* Integers of at least `least`, from the cursor to the end of its source. */
-bool ts_cute_parse_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, int64_t least, ts_cute *tuple);
+bool ts_cute_read_tiler(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_tiler *tiler);
+bool ts_cute_read_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute *tuple);
+/* A tuple as a tiler: an integer n is n:1. */
+void ts_cute_tiler_by_mode(ts_arena *arena, const ts_cute *tuple, ts_cute_tiler *tiler);
 
 void ts_cute_print(ts_text *out, const ts_cute *layout);
 void ts_cute_print_map(ts_text *out, const ts_cute_map *map);
 void ts_cute_print_tuple(ts_text *out, const ts_cute *tuple);
-/* As Axe writes it, for a logical index with one dim a mode: S[(4,2,8):(16,1,2)]. Axe's last iter is fastest,
- * so that each mode's leaves are reversed; flat indices of the two notations differ, coordinates agree. */
-void ts_cute_print_axe(ts_text *out, const ts_cute *layout);
+void ts_cute_print_tiler(ts_text *out, const ts_cute_tiler *tiler);
 
 /* ---- Asking ---- */
 int ts_cute_rank(const ts_cute *layout); /* an integer has 1 */
@@ -92,6 +89,8 @@ void ts_cute_flatten(ts_arena *arena, const ts_cute *layout, ts_cute *out);
 /* The same function of an integer, with the fewest modes; with a profile, each of its modes by itself. */
 bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, const ts_cute *profile,
                       ts_cute *out);
+/* Coalesced, without what has a stride of 0. */
+void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out);
 /* R(c) = A(B(c)), for every coordinate c of B. By mode: modes of A that the tiler does not reach are dropped.
  */
 bool ts_cute_compose(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_tiler *b, ts_cute *out);
@@ -103,6 +102,9 @@ bool ts_cute_right_inverse(ts_error *err, ts_arena *arena, const ts_cute *layout
                            ts_cute *out); /* L(R(i)) = i */
 bool ts_cute_left_inverse(ts_error *err, ts_arena *arena, const ts_cute *layout,
                           ts_cute *out); /* R(L(i)) = i */
+/* Compact strides for a shape: the leftmost mode fastest, or the rightmost. An extent is at least 1. */
+bool ts_cute_compact_left(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out);
+bool ts_cute_compact_right(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out);
 /* Compact strides for a shape, modes of the smallest `order` fastest. */
 bool ts_cute_ordered(ts_error *err, ts_arena *arena, const ts_cute *shape, const ts_cute *order,
                      ts_cute *out);
@@ -121,10 +123,5 @@ bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, bool raked, const t
 /* `order` may be NULL: the first mode first. */
 bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *shape,
                            const ts_cute *order, ts_cute *out);
-
-/* An operation by name ("composition", "complement" ...) on texts, its result printed; `b` may be NULL or
- * empty where the operation allows it. */
-bool ts_cute_evaluate(ts_error *err, ts_arena *arena, const char *op, const char *a, const char *b,
-                      ts_text *out);
 
 #endif

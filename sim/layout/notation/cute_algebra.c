@@ -53,6 +53,12 @@ static ts_cute from_flat(ts_arena *arena, const flat *f) {
     return (ts_cute){.rank = f->count, .modes = modes};
 }
 
+void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out) {
+    flat f = {0};
+    push_leaves(&f, layout, false);
+    *out = from_flat(arena, &f);
+}
+
 static void copy_leaves(const ts_cute *layout, ts_cute *leaves, int *count) {
     for (int i = 0; i < layout->rank; i++) copy_leaves(&layout->modes[i], leaves, count);
     if (!layout->rank) leaves[(*count)++] = *layout;

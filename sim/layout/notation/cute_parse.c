@@ -15,7 +15,6 @@ typedef struct {
     ts_cursor *cursor;
     int64_t least;    /* of integers in a tuple */
     const char *what; /* such an integer */
-    bool strides;     /* the last layout had strides */
 } parser;
 
 static bool refuse(parser *p, const char *message) {
@@ -83,36 +82,21 @@ static bool layout(parser *p, ts_cute *out) {
     ts_cursor_skip_space(p->cursor);
     size_t start = p->cursor->at;
     if (!tuple(p, 0, &shape)) return false;
-    p->strides = ts_cursor_take(p->cursor, ":");
-    if (p->strides) return strides(p, &shape, out) && fits(p, start, ts_cute_misfit(out));
+    if (ts_cursor_take(p->cursor, ":")) return strides(p, &shape, out) && fits(p, start, ts_cute_misfit(out));
     return fits(p, start,
                 ts_cute_compact(p->arena, &shape, &current, out) ? NULL : "the size does not fit in 64 bits");
 }
 
-static bool at_end(parser *p, const char *expected) {
-    return ts_cursor_at_end(p->cursor) || ts_cursor_unexpected(p->err, p->cursor, expected);
+bool ts_cute_read_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute *out) {
+    parser p = {err, arena, cursor, INT64_MIN, "an integer"};
+    return tuple(&p, 0, out);
 }
 
-static bool layout_at_end(parser *p, ts_cute *out) {
-    return layout(p, out) && at_end(p, p->strides ? "the end" : "':' or the end");
-}
-
-bool ts_cute_parse_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, int64_t least, ts_cute *out) {
-    parser p = {err, arena, cursor, least, least == 0 ? "an integer of at least 0" : "an integer", false};
-    return tuple(&p, 0, out) && at_end(&p, "the end");
-}
-
-bool ts_cute_parse(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute *out) {
-    ts_cursor cursor = {.source = source};
-    parser p = {err, arena, &cursor, 1, extent_text, false};
-    return layout_at_end(&p, out);
-}
-
-static void tiler_by_mode(ts_arena *arena, const ts_cute *tuple, ts_cute_tiler *out) {
+void ts_cute_tiler_by_mode(ts_arena *arena, const ts_cute *tuple, ts_cute_tiler *out) {
     *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_LAYOUT, .layout = ts_cute_leaf(tuple->extent, 1)};
     if (!tuple->rank) return;
     ts_cute_tiler *modes = TS_NEW_ARRAY(arena, ts_cute_tiler, tuple->rank);
-    for (int i = 0; i < tuple->rank; i++) tiler_by_mode(arena, &tuple->modes[i], &modes[i]);
+    for (int i = 0; i < tuple->rank; i++) ts_cute_tiler_by_mode(arena, &tuple->modes[i], &modes[i]);
     *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_BY_MODE, .rank = tuple->rank, .modes = modes};
 }
 
@@ -142,16 +126,15 @@ static bool tiler(parser *p, int depth, ts_cute_tiler *out) {
     ts_cursor_skip_space(p->cursor);
     size_t begin = p->cursor->at;
     if (!tuple(p, depth, &shape)) return false;
-    tiler_by_mode(p->arena, &shape, out);
+    ts_cute_tiler_by_mode(p->arena, &shape, out);
     if (!ts_cursor_take(p->cursor, ":")) return true;
     *out = (ts_cute_tiler){.kind = TS_CUTE_TILE_LAYOUT};
     return strides(p, &shape, &out->layout) && fits(p, begin, ts_cute_misfit(&out->layout));
 }
 
-bool ts_cute_parse_tiler(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_tiler *out) {
-    ts_cursor cursor = {.source = source};
-    parser p = {err, arena, &cursor, 1, extent_text, false};
-    return tiler(&p, 0, out) && at_end(&p, "the end");
+bool ts_cute_read_tiler(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_tiler *out) {
+    parser p = {err, arena, cursor, 1, extent_text};
+    return tiler(&p, 0, out);
 }
 
 /* B,M,S> of a swizzle: it permutes blocks of 2^(B+M+|S|), which must fit. */
@@ -179,28 +162,12 @@ static bool swizzled(parser *p, ts_cute_map *out) {
     return layout(p, &out->layout);
 }
 
-/* *expected: what may follow, where the map could go on. */
-static bool map(parser *p, ts_cute_map *out, const char **expected) {
-    *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
-    out->swizzled = ts_cursor_take(p->cursor, "Swizzle") || ts_cursor_take(p->cursor, "Sw") ||
-                    ts_cursor_take(p->cursor, "S"); /* as C++ calls it, and as C++ and Python print it */
-    *expected = "'o' or the end";
-    if (out->swizzled && !swizzle(p, &out->swizzle)) return false;
-    if (out->swizzled && !ts_cursor_take(p->cursor, "o")) return true;
-    if (!(out->swizzled ? swizzled(p, out) : layout(p, &out->layout))) return false;
-    *expected = p->strides ? "the end" : "':' or the end";
-    return true;
-}
-
 bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_map *out) {
-    parser p = {err, arena, cursor, 1, extent_text, false};
-    const char *expected;
-    return map(&p, out, &expected);
-}
-
-bool ts_cute_parse_map(ts_error *err, ts_arena *arena, const ts_source *source, ts_cute_map *out) {
-    ts_cursor cursor = {.source = source};
-    parser p = {err, arena, &cursor, 1, extent_text, false};
-    const char *expected;
-    return map(&p, out, &expected) && at_end(&p, expected);
+    parser p = {err, arena, cursor, 1, extent_text};
+    *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
+    out->swizzled = ts_cursor_take(cursor, "Swizzle") || ts_cursor_take(cursor, "Sw") ||
+                    ts_cursor_take(cursor, "S"); /* as C++ calls it, and as C++ and Python print it */
+    if (!out->swizzled) return layout(&p, &out->layout);
+    if (!swizzle(&p, &out->swizzle)) return false;
+    return !ts_cursor_take(cursor, "o") || swizzled(&p, out);
 }

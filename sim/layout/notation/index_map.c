@@ -262,6 +262,10 @@ static bool begins_late(ts_error *err, int i, int64_t low) {
                         low);
 }
 
+static bool no_range(ts_error *err, int i) {
+    return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d has no range that fits in 64 bits", i);
+}
+
 /* Do the terms follow each other without gaps: each scale the extent times the scale of the next smaller one?
  * Then the sum's extent. */
 static bool is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent) {
@@ -308,11 +312,42 @@ bool ts_index_map_shape(ts_error *err, ts_arena *arena, const ts_index_map *map,
     for (int i = 0; i < map->count && !found; i++) {
         ts_index_range range;
         if (!ts_index_range_of(map->exprs[i], dims, &range) || range.high == INT64_MAX)
-            return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d has no range that fits in 64 bits",
-                                i);
+            return no_range(err, i);
         if (range.low != 0) return begins_late(err, i, range.low);
         shape[i] = range.high + 1;
     }
+    return true;
+}
+
+static bool find_ranges(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                        ts_index_ranges *out) {
+    const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->count);
+    out->from_zero.exprs = exprs;
+    for (int i = 0; i < map->count; i++) {
+        ts_index_range range;
+        if (!ts_index_range_of(map->exprs[i], dims, &range) ||
+            __builtin_sub_overflow(range.high, range.low, &out->extent[i]) ||
+            !ts_add(out->extent[i], 1, &out->extent[i]))
+            return no_range(err, i);
+        out->low[i] = range.low;
+        exprs[i] = map->exprs[i];
+        if (range.low != 0)
+            exprs[i] = ts_index_node(arena, TS_INDEX_SUBTRACT, exprs[i], ts_index_constant(arena, range.low));
+    }
+    return true;
+}
+
+bool ts_index_map_ranges(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                         ts_index_ranges *out) {
+    int64_t shape[TS_LAYOUT_MAX_AXES], end;
+    *out = (ts_index_ranges){.from_zero = *map};
+    if (!check_dims(err, map, dims)) return false;
+    if (ts_index_map_shape(NULL, arena, map, dims, out->extent)) return true;
+    if (!find_ranges(err, arena, map, dims, out)) return false;
+    if (ts_index_map_shape(NULL, arena, &out->from_zero, dims, shape))
+        memcpy(out->extent, shape, (size_t)map->count * sizeof *shape);
+    for (int i = 0; i < map->count; i++)
+        if (!ts_add(out->low[i], out->extent[i], &end)) return no_range(err, i);
     return true;
 }
 

@@ -44,6 +44,14 @@ bool ts_index_map_apply(ts_error *err, const ts_index_map *map, const int64_t *i
  * Others: the largest value + 1. An error where a transformed index does not begin at 0. */
 bool ts_index_map_shape(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                         int64_t *shape);
+/* What the transformed indices range over: the lowest of each and how many there are from it on, and the map
+ * less the lowest ones, which begins at 0. Extents are as ts_index_map_shape has them. */
+typedef struct {
+    int64_t low[TS_LAYOUT_MAX_AXES], extent[TS_LAYOUT_MAX_AXES];
+    ts_index_map from_zero;
+} ts_index_ranges;
+bool ts_index_map_ranges(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
+                         ts_index_ranges *ranges);
 /* A transformed shape, its groups between separators flattened row-major: separator_count + 1 values. */
 bool ts_index_flatten_shape(ts_error *err, int count, const int64_t *shape, int separator_count,
                             const int64_t *separators, int64_t *physical);
@@ -69,23 +77,18 @@ bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective); /* onto its shape */
 
-/* ---- Inverse. The map must be injective. ---- */
+/* ---- Inverse. The map must be injective; it need not begin at 0. ---- */
 
-/* The logical index at a transformed one within the shape, or *padding. */
+/* The logical index at a transformed one within the ranges, or *padding. */
 bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                              const int64_t *transformed, bool *padding, int64_t *index);
-/* In closed form, for sums of digits: the inverse map over x0, x1 .. and the predicate that is true on
- * padding (NULL: there is none). *found is false where there is no closed form. */
+/* In closed form, for sums of digits that do not run backwards: the inverse map over x0, x1 .. and the
+ * predicate that is true on padding (NULL: there is none). *found is false where there is no closed form. */
 bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                           bool *found, ts_index_map *inverse, const ts_index_expr **padding);
 /* The loops over the transformed tensor, outermost first, and the logical index in the innermost (seed: RFC
  * 0039, transform_layout). */
 bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                               ts_text *out);
-
-/* An operation by name ("map_shape", "inverse_at" ...) on a map's text, with "key=value;key=value" arguments;
- * the result as text. */
-bool ts_index_map_evaluate(ts_error *err, ts_arena *arena, const char *op, const char *map, const char *args,
-                           ts_text *out);
 
 #endif

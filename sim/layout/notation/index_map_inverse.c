@@ -30,17 +30,20 @@ bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map
 
 bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                              const int64_t *transformed, bool *padding, int64_t *index) {
-    int64_t shape[TS_LAYOUT_MAX_AXES];
+    int64_t point[TS_LAYOUT_MAX_AXES];
+    ts_index_ranges ranges;
     ts_index_list found;
-    if (!need_injective(err, arena, map, dims) || !ts_index_map_shape(err, arena, map, dims, shape))
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
-    for (int i = 0; i < map->count; i++)
-        if (transformed[i] < 0 || transformed[i] >= shape[i])
+    for (int i = 0; i < map->count; i++) {
+        if (transformed[i] < ranges.low[i] || transformed[i] - ranges.low[i] >= ranges.extent[i])
             return ts_error_set(err, TS_ERROR_INPUT,
-                                "transformed index %d is %" PRId64 ", expected 0 to %" PRId64, i,
-                                transformed[i], shape[i] - 1);
-    const ts_layout *layout = ts_index_map_layout(err, arena, map, dims, false);
-    if (!layout || !ts_layout_backward(err, arena, layout, transformed, 1, &found)) return false;
+                                "transformed index %d is %" PRId64 ", expected %" PRId64 " to %" PRId64, i,
+                                transformed[i], ranges.low[i], ranges.low[i] + (ranges.extent[i] - 1));
+        point[i] = transformed[i] - ranges.low[i];
+    }
+    const ts_layout *layout = ts_index_map_from_zero(err, arena, map, dims);
+    if (!layout || !ts_layout_backward(err, arena, layout, point, 1, &found)) return false;
     *padding = found.count == 0;
     if (!*padding) memcpy(index, found.indices, (size_t)map->rank * sizeof *index);
     return true;
@@ -51,6 +54,7 @@ bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map 
 typedef struct {
     ts_arena *arena;
     const ts_index_map *map;
+    const int64_t *low; /* where each transformed index begins */
     const ts_index_digits *digits;
 } inverter;
 
@@ -76,7 +80,8 @@ static bool is_top(const inverter *v, int i, const ts_index_term *term) {
 
 /* A term's value, from transformed index i. */
 static const ts_index_expr *term_value(const inverter *v, int i, const ts_index_term *term) {
-    const ts_index_expr *x = with(v, TS_INDEX_DIVIDE, ts_index_variable(v->arena, i), term->scale);
+    const ts_index_expr *x = with(v, TS_INDEX_SUBTRACT, ts_index_variable(v->arena, i), v->low[i]);
+    x = with(v, TS_INDEX_DIVIDE, x, term->scale);
     if (is_top(v, i, term)) return x;
     int64_t extent = ts_index_term_extent(v->digits, term);
     return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, extent));
@@ -162,18 +167,18 @@ static const char *const *index_names(ts_arena *arena, int count) {
 
 bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                           bool *found, ts_index_map *inverse, const ts_index_expr **padding) {
-    int64_t shape[TS_LAYOUT_MAX_AXES];
+    ts_index_ranges ranges;
     *found = false;
     *padding = NULL;
-    if (!need_injective(err, arena, map, dims) || !ts_index_map_shape(err, arena, map, dims, shape))
+    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
-    inverter v = {arena, map, ts_index_digits_of(arena, map, dims)};
-    if (!v.digits || !has_closed_form(&v, shape)) return true;
+    inverter v = {arena, map, ranges.low, ts_index_digits_of(arena, &ranges.from_zero, dims)};
+    if (!v.digits || !has_closed_form(&v, ranges.extent)) return true;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
     int64_t reached = 1, places = 1;
     for (int i = 0; i < v.digits->source_count; i++)
         if (!invert_source(&v, dims, i, exprs, padding, &reached)) return true;
-    for (int i = 0; i < map->count; i++) places *= shape[i]; /* fits: the map has a layout */
+    for (int i = 0; i < map->count; i++) places *= ranges.extent[i]; /* fits: the map has a layout */
     if (reached != places) return true; /* a digit stands in several places, which must agree */
     *inverse = (ts_index_map){
         .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
@@ -205,16 +210,18 @@ static void print_body(const ts_index_map *map, const ts_index_map *inverse, con
 
 bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                               ts_text *out) {
-    int64_t shape[TS_LAYOUT_MAX_AXES];
+    ts_index_ranges ranges;
     ts_index_map inverse;
     const ts_index_expr *padding;
     bool found;
-    if (!ts_index_map_shape(err, arena, map, dims, shape) ||
+    if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
         !ts_index_map_inverse(err, arena, map, dims, &found, &inverse, &padding))
         return false;
     for (int i = 0; i < map->count; i++) {
         indent(out, i);
-        ts_text_add(out, "for x%d in range(%" PRId64 "):  # ", i, shape[i]);
+        ts_text_add(out, "for x%d in range(", i);
+        if (ranges.low[i] != 0) ts_text_add(out, "%" PRId64 ", ", ranges.low[i]);
+        ts_text_add(out, "%" PRId64 "):  # ", ranges.low[i] + ranges.extent[i]);
         ts_index_expr_print(out, map->exprs[i], map->names);
         ts_text_add_char(out, '\n');
     }

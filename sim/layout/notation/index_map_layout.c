@@ -46,15 +46,20 @@ static void place_apart(ts_arena *arena, const ts_index_map *map, const int64_t 
     }
 }
 
-static bool place(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
-                  placing *p) {
-    int64_t shape[TS_LAYOUT_MAX_AXES], total = 1;
-    if (!ts_index_map_shape(err, arena, map, dims, shape)) return false;
+static bool place_in(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *shape, bool flat,
+                     placing *p) {
+    int64_t total = 1;
     for (int i = 0; i < map->count; i++)
         if (!ts_mul(total, shape[i], &total))
             return ts_error_set(err, TS_ERROR_INPUT, "the transformed shape does not fit in 64 bits");
     (flat ? place_flat : place_apart)(arena, map, shape, p);
     return true;
+}
+
+static bool place(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims, bool flat,
+                  placing *p) {
+    int64_t shape[TS_LAYOUT_MAX_AXES];
+    return ts_index_map_shape(err, arena, map, dims, shape) && place_in(err, arena, map, shape, flat, p);
 }
 
 /* ---- Sums of digits: stages ---- */
@@ -180,6 +185,23 @@ const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_in
     return layout ? layout : function(err, arena, map, dims, &p);
 }
 
+/* The same of a map that need not begin at 0, less where it begins. */
+static const ts_layout *layout_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                         const int64_t *dims, bool flat, placing *p) {
+    ts_index_ranges ranges;
+    if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
+        !place_in(err, arena, &ranges.from_zero, ranges.extent, flat, p))
+        return NULL;
+    const ts_layout *layout = stages(arena, &ranges.from_zero, dims, p);
+    return layout ? layout : function(err, arena, &ranges.from_zero, dims, p);
+}
+
+const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                        const int64_t *dims) {
+    placing p;
+    return layout_from_zero(err, arena, map, dims, false, &p);
+}
+
 /* ---- Injective and bijective ---- */
 
 enum { BITMAP_MAX = 1 << 30 };
@@ -222,8 +244,8 @@ bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *
                             bool *injective, int64_t *first, int64_t *second) {
     placing p;
     int64_t places = 1;
-    const ts_layout *layout = ts_index_map_layout(err, arena, map, dims, true);
-    if (!layout || !place(err, arena, map, dims, true, &p)) return false;
+    const ts_layout *layout = layout_from_zero(err, arena, map, dims, true, &p);
+    if (!layout) return false;
     if (ts_layout_injective(NULL, arena, layout, 1, injective, first, second)) return true;
     for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
     if (places > BITMAP_MAX)

@@ -66,6 +66,10 @@ typedef struct {
 } ts_index_range;
 bool ts_index_range_of(const ts_index_expr *expr, const int64_t *dims, ts_index_range *range);
 
+/* The layout of a map less where it begins, each transformed index on an axis of its own. */
+const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                        const int64_t *dims);
+
 /* ---- Maps that are sums of digits ---- */
 
 /* (row-major index of the variables + bias) / divisor % modulus; modulus 0: none */

@@ -99,11 +99,15 @@ static bool is_bare(const ts_shape *shape) {
            !shape->xla->layout_written;
 }
 
+const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
+    const ts_shape *shape = ts_xla_parse(err, arena, cursor);
+    const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(cursor) : NULL;
+    return notation != NULL ? read_shape(err, arena, cursor, notation, shape) : shape;
+}
+
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source) {
     ts_cursor cursor = {source, 0, 0};
-    const ts_shape *shape = ts_xla_parse(err, arena, &cursor);
-    const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(&cursor) : NULL;
-    if (notation != NULL) shape = read_shape(err, arena, &cursor, notation, shape);
+    const ts_shape *shape = ts_shape_read(err, arena, &cursor);
     if (shape == NULL || ts_cursor_at_end(&cursor)) return shape;
     int next = ts_cursor_peek(&cursor);
     ts_cursor_unexpected(err, &cursor,

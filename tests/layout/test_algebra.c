@@ -1,0 +1,349 @@
+/* Expressions over layouts: every example of the table, vectors of all systems, parsing back, errors. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "layout/notation/algebra.h"
+#include "tests/support/test.h"
+
+typedef struct {
+    const char *expression, *result; /* the result's text, then " ; name=" and what is extra; or an error */
+} row;
+
+static bool evaluate(ts_arena *arena, const char *text, ts_value *value, ts_text *out) {
+    ts_error err = {0};
+    char message[2048];
+    ts_source source = {"expression", text, strlen(text)};
+    ts_text_init(out, arena);
+    if (ts_algebra_evaluate(&err, arena, &source, value)) {
+        assert_int_equal(err.kind, TS_ERROR_NONE);
+        ts_value_print(out, value);
+        return true;
+    }
+    ts_error_format(&err, message, sizeof message);
+    message[strcspn(message, "\n")] = '\0';
+    ts_text_add(out, "%s", message);
+    return false;
+}
+
+/* The canonical text gives the same text again, and an extra one too. */
+static void check_parses_back(ts_arena *arena, const ts_value *value, const ts_text *text) {
+    ts_value again;
+    ts_text twice;
+    if (value->kind == TS_VALUE_TEXT) return;
+    if (!evaluate(arena, text->bytes, &again, &twice)) fail_msg("%s: %s", text->bytes, twice.bytes);
+    assert_string_equal(twice.bytes, text->bytes);
+    assert_int_equal(again.kind, value->kind);
+}
+
+static void check_rows(const row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_value value = {0};
+        ts_text text, extra;
+        bool ok = evaluate(arena, rows[i].expression, &value, &text);
+        if (ok) check_parses_back(arena, &value, &text);
+        if (ok && value.extra) {
+            ts_text_init(&extra, arena);
+            ts_value_print(&extra, value.extra);
+            ts_text_add(&text, " ; %s=%s", value.extra_name, extra.bytes);
+        }
+        if (strcmp(text.bytes, rows[i].result) != 0) print_error("%s:\n", rows[i].expression);
+        assert_string_equal(text.bytes, rows[i].result);
+        ts_arena_free(arena);
+    }
+}
+#define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof(rows)[0])
+
+static void test_examples(void **state) {
+    (void)state;
+    ts_algebra_row function;
+    int count = 0;
+    for (; ts_algebra_function(count, &function); count++) {
+        ts_arena *arena = ts_arena_new();
+        ts_value value;
+        ts_text text, usage;
+        bool ok = evaluate(arena, function.example, &value, &text);
+        size_t line = strcspn(text.bytes, "\n");
+        if (!ok || strlen(function.result) != line || memcmp(text.bytes, function.result, line) != 0)
+            fail_msg("%s is %s, not %s", function.example, text.bytes, function.result);
+        check_parses_back(arena, &value, &text);
+        ts_text_init(&usage, arena);
+        ts_algebra_print_usage(&usage, count);
+        size_t name = strlen(function.name);
+        assert_memory_equal(usage.bytes, function.name, name);
+        assert_memory_equal(function.example, function.name, name);
+        assert_true(usage.bytes[name] == '(' && strlen(function.meaning) > 0);
+        ts_arena_free(arena);
+    }
+    assert_int_equal(count, 85);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"8", "8"},
+        {" ( 4 ,(-2, 3) ) ", "(4,(-2,3))"},
+        {"()", "()"},
+        {"(4,2):(1,8)", "(4,2):(1,8)"},
+        {"S<3,0,3>", "S<3,0,3> o 0 o 1:0"},
+        {"Sw<3,0,3> o 2 o 8", "S<3,0,3> o 2 o 8:1"},
+        {"_", "_"},
+        {"<2:1,_,[4,8:2]>", "<2:1,_,<4:1,8:2>>"},
+        {"[2,_]", "<2:1,_>"},
+        {"8@lane", "8@lane"},
+        {"[2 / 8@x]", "R[2:8@x]"},
+        {"(8 4 / 4@lane 1)", "S[(8,4):(4@lane,1)]"},
+        {"S[8:1] + warpid", "S[8:1] + 1@warpid"},
+        {"SW(0,3,3) o S[64:1]", "SW(0,3,3) o S[64:1]"},
+        {"lambda i, j: [j, i]", "lambda i, j: [j, i]"},
+        {"lane", "lane"},
+        {"thread .. warp", "thread .. warp"},
+        {"{m=3} {m=-4}", "{m=3} {m=-4}"},
+        {"{F=1,m=2}", "{F=1,m=2}"},
+        {"f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"},
+        {"f32[4,8] (4,8):(8,1) E(64) S(1)", "f32[4,8] (4,8):(8,1) E(64) S(1)"},
+        {"f32[4,8] compact_right((4,8))", "f32[4,8] (4,8):(8,1)"},
+        {"bf16[8,8] to_axe(compact_left((8,8)))", "bf16[8,8] S[(8,8):(1,8)]"},
+        {"f32[8] f32[8]", "expression:1:8: error: found 'f32', expected the end"},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_calls(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"composition( (6,2):(8,2) ,(4,3):(3,1) )", "((2,2),3):((24,2),8)"},
+        {"coalesce(composition(complement(4:1, 24), 3:2))", "3:8"},
+        {"complement(target=24, A=4:1)", "6:4"},
+        {"complement(4:1, (4,6))", "6:4"},
+        {"complement(4:2)", "2:1"},
+        {"tile_to_shape((4,3), (8,9))", "((4,2),(3,3)):((1,12),(4,24))"},
+        {"coalesce((2,(1,6)):(1,(6,2)), (1,1))", "(2,6):(1,2)"},
+        {"size(S[(8,4):(1@lane,1)])", "32"},
+        {"size((8,4):(1,8))", "32"},
+        {"size(f32[8,4]{0,1})", "32"},
+        {"cosize((4,3):(-1,8))", "20"},
+        {"values(S<1,0,1> o 4:1)", "(0,1,3,2)"},
+        {"values((2,2):(0,-3))", "(0,0,-3,-3)"},
+        {"compact_right(8)", "8:1"},
+        {"filter((2,3):(0,0))", "1:0"},
+        {"apply((4,8):(8,1), 9)", "10"},
+        {"apply(S[(8,4):(4,1)] + R[2:64], 9)", "{m=9}"},
+        {"forward(S[8:1] + R[(2,2):(8,8)], 1)", "{m=1} {m=9} {m=17}"},
+        {"backward(S[8:0], {m=0})", "((0),(1),(2),(3),(4),(5),(6),(7))"},
+        {"backward(S[8:1], {m=9})", "none"},
+        {"backward(S[8:1], {m=1,x=2})", "none"},
+        {"backward(S[8:1], {m=1,x=0})", "((1))"},
+        {"span(S[(8,4):(1@lane,2)], lane)", "8"},
+        {"range(S[(8,4):(-1@lane,2)], lane)", "(-7,0)"},
+        {"range(S[(8,4):(-1@lane,2)])", "(0,6)"},
+        {"get_scope(S[8:1])", "none"},
+        {"group(S[32:1], (4,1,8))", "S[(4,1,8):(8,8,1)] ; seps=(0,1,2,3)"},
+        {"group_many(S[30:1], ((6,5),(2,15)))", "S[(2,3,5):(15,5,1)] ; seps=((0,2,3),(0,1,3))"},
+        {"slice(S[(2,2,4):(100,10,1)], 16, ((6,10)))", "none"},
+        {"slice(f32[16,256]{1,0:T(8,128)}, (16,256), ((0,8),(0,128)))", "S[1024:1]"},
+        {"is_tile_inner(S[8:1], S[(2,8):(9,1)], 16, 8)", "none"},
+        {"is_direct_sum(S[8:1], S[2:4], 2, S[4:2], 4)", "no"},
+        {"is_direct_sum(tile(S[4:1], S[2:1], 2, 4), S[2:4], 2, S[4:1], 4)", "yes"},
+        {"broadcast(S[4:1], 3)", "S[(4,3):(1,0)]"},
+        {"broadcast(S[4:1], 3, axis=x)", "S[(4,3):(1,0@x)]"},
+        {"to_cute(S[(4,8):(8,1)], (4,8))", "(4,8):(8,1)"},
+        {"to_axe(f32[3,5]{1,0:T(2,2)})", "S[(2,2,3,2):(12,2,4,1)] ; shape=(4,6)"},
+        {"linear_index(f32[3,5] S[15:2], (1,1))", "12"},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_index_maps(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"map_indices(f32[4,5]{0,1}, (1,2))", "(2,1)"},
+        {"map_ranges(lambda i, j: [j - i, i + 5], (4,8))", "((-3,11),(5,4))"},
+        {"map_ranges(lambda i: [i // 4 + 3, i % 4], 14)", "((3,4),(0,4))"},
+        {"map_ranges(lambda i: [i // 4, i % 4], 3)", "((0,1),(0,4))"},
+        {"map_shape(lambda i: [i + 5], 8)",
+         "expression:1:1: error: transformed index 0 begins at 5, expected 0"},
+        {"injective(lambda i: [i + 5], 8)", "yes"},
+        {"injective(lambda i: [7 - i], 8)", "yes"},
+        {"injective(lambda i: [-2 * i], 8)", "yes"},
+        {"injective(lambda i: [i // 2 - 9], 8)", "no"},
+        {"injective(lambda i: [(i ^ 5) - 100], 8)", "yes"},
+        {"bijective(lambda i: [i + 5], 8)", "no"},
+        {"bijective(lambda i: [i % 4, i // 4], 8)", "yes"},
+        {"inverse_at(lambda i: [i % 4, i // 4], 8, (3,1))", "(7)"},
+        {"non_surjective_inverse_at(lambda i: [i + 5], 8, 12)", "(7)"},
+        {"non_surjective_inverse_at(lambda i: [i + 5], 8, 13)",
+         "expression:1:1: error: transformed index 0 is 13, expected 5 to 12"},
+        {"non_surjective_inverse_at(lambda i: [i + 5], 8, 4)",
+         "expression:1:1: error: transformed index 0 is 4, expected 5 to 12"},
+        {"non_surjective_inverse_at(lambda i: [7 - i, i], 8, (2,5))", "(5)"},
+        {"non_surjective_inverse_at(lambda i: [2 * i - 3], 4, -2)", "padding"},
+        {"non_surjective_inverse_at(lambda i: [2 * i - 3], 4, -1)", "(1)"},
+        {"inverse(lambda i: [i // 4, i % 4], 14)",
+         "expression:1:1: error: the map is not one to one onto its shape"},
+        {"inverse(lambda i, j: [j, i], (3,4))", "lambda x0, x1: [x1, x0]"},
+        {"non_surjective_inverse(lambda i: [i // 4 + 3, i % 4], 14)",
+         "lambda x0, x1: [(x0 - 3) * 4 + x1] ; padding=(x0 - 3) * 4 + x1 >= 14"},
+        {"non_surjective_inverse(lambda i: [i + 5], 8)", "lambda x0: [x0 - 5] ; padding=none"},
+        {"non_surjective_inverse(lambda i: [7 - i], 8)",
+         "expression:1:1: error: the inverse has no closed form"},
+        {"non_surjective_inverse(lambda i: [i % 4], 8)",
+         "expression:1:1: error: the map is not injective: it puts (0) and (4) in one place"},
+        {"padding_points(lambda i: [i // 4, i % 4], 16)", "none"},
+        {"padding_points(lambda i: [i + 5], 8)", "none"},
+        {"padding_points(lambda i: [2 * i - 3], 3)", "((-2),(0),(2)) ; count=3"},
+        {"padding_points(lambda i: [i * 18], 2)",
+         "((1),(2),(3),(4),(5),(6),(7),(8),(9),(10),(11),(12),(13),(14),(15),(16)) ; count=34"},
+        {"padding_points(lambda i: [i // 2], 4)", "expression:1:1: error: the map is not injective"},
+        {"padding_points(lambda i: [i * 100000000], 2)",
+         "expression:1:1: error: the transformed shape has more than 67108864 places"},
+        {"map_ranges(lambda i: [i * 4611686018427387904], 4)",
+         "expression:1:1: error: transformed index 0 has no range that fits in 64 bits"},
+        {"map_ranges(lambda i: [i + 9223372036854775807], 1)",
+         "expression:1:1: error: transformed index 0 has no range that fits in 64 bits"},
+        {"flatten_shape((4,8))", "(32)"},
+        {"flatten_shape((), ())", "(1)"},
+        {"flatten_shape((2,3,4), (2,2))", "(6,1,4)"},
+        {"flatten_index((2,3,4), (1,2,3), (2,2))", "(5,0,3)"},
+        {"flatten_index((2,3,4), (1,2,3), (0,3))", "(0,23,0)"},
+        {"flatten_index((), ())", "(0)"},
+        {"flatten_index((2,3), (1,3))", "expression:1:1: error: index 1 is 3, expected 0 to 2"},
+        {"flatten_index((2,3), (-1,2))", "expression:1:1: error: index 0 is -1, expected 0 to 1"},
+        {"flatten_index((2,3), 1)", "expression:1:1: error: index has 1 entries, expected 2"},
+        {"loops(lambda i: [i + 5], 8)", "for x0 in range(5, 13):  # i + 5\n  i = x0 - 5"},
+        {"separators(lambda i: [i])", "()"},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"",
+         "expression:1:1: error: found the end, expected a function call, a layout, a tuple or an integer"},
+        {"compositoin(4)", "expression:1:1: error: found 'compositoin', expected a function; did you mean "
+                           "'composition'?"},
+        {" xyzzyx (4)", "expression:1:2: error: found 'xyzzyx', expected a function"},
+        {"composition(4, lambda i: [i])", "expression:1:16: error: found an index map, expected a tiler"},
+        {"composition(4)", "expression:1:1: error: composition(A, B) needs B, a tiler"},
+        {"complement()", "expression:1:1: error: complement(A, [target]) needs A, a CuTe layout"},
+        {"composition(4, 2, 3)", "expression:1:19: error: found argument 3, expected 2: composition(A, B)"},
+        {"complement(A=4:1, taget=24)", "expression:1:19: error: complement(A, [target]) has no argument "
+                                        "'taget'; did you mean 'target'?"},
+        {"complement(4:1, A=24)", "expression:1:17: error: an argument that is already given"},
+        {"complement(A=4:1, 24)",
+         "expression:1:19: error: found an argument without a name behind one with a "
+         "name"},
+        {"size(1,2,3,4,5,6,7,8,9)", "expression:1:22: error: more arguments than any function has"},
+        {"size(lambda i: [i])",
+         "expression:1:6: error: found an index map, expected a CuTe layout or an Axe layout"},
+        {"size(S[8:1], 3)", "expression:1:14: error: found a tuple, expected the name of an axis"},
+        {"rank(size(4), size(5))", "expression:1:15: error: found argument 2, expected 1: rank(A)"},
+        {"rank(complement((4,4):(1,2)))",
+         "expression:1:6: error: complement: stride 2 lies within the 4 that smaller strides cover: the "
+         "layout is not injective"},
+        {"coalesce(S<1,0,1> o 8)",
+         "expression:1:10: error: the layout is swizzled, expected one without a swizzle"},
+        {"compact_left((4,0))", "expression:1:1: error: found 0, expected an extent of at least 1"},
+        {"compact_right((4611686018427387904,2))", "expression:1:1: error: the size does not fit in 64 bits"},
+        {"apply(8, (1,-1))", "expression:1:10: error: found -1, expected an integer of at least 0"},
+        {"values(65537)", "expression:1:1: error: the layout has more than 65536 values"},
+        {"pack(S[8:1], (2,2))", "expression:1:14: error: found a tuple, expected an integer"},
+        {"group(S[8:1], (2,(2,2)))", "expression:1:15: error: found a nested tuple, expected integers"},
+        {"group_many(S[8:1], 8)", "expression:1:20: error: found an integer, expected a tuple of shapes"},
+        {"slice(S[8:1], 8, ((1,2,3),4))",
+         "expression:1:18: error: found another tuple, expected a (begin, end) for each dimension, as "
+         "((2,4),(0,8))"},
+        {"slice(S[8:1], 8, ((1,2),(3,4)))", "expression:1:1: error: the region has 2 dimensions, expected 1"},
+        {"backward(S[8:1], {m=1} {m=2})", "expression:1:18: error: found several points, expected one"},
+        {"backward(S[8:1], {m})", "expression:1:20: error: found '}', expected '='"},
+        {"{m=1", "expression:1:5: error: found the end, expected ',' or '}'"},
+        {"{3=1}", "expression:1:2: error: found '3', expected the name of an axis"},
+        {"forward(S[8:1], 8)", "expression:1:1: error: the coordinate 8 is outside dimension 0 of 8"},
+        {"forward(S[8:1], (1,1))", "expression:1:1: error: the coordinate has 2 entries, expected 1"},
+        {"apply(S[(2,4):(4,1)], (1,1,1))",
+         "expression:1:1: error: the coordinate has 3 entries, expected 1 or 2"},
+        {"apply(S[8:1], -1)", "expression:1:1: error: the coordinate -1 is out of range"},
+        {"size(SW(0,3,3) o S[64:1], m)",
+         "expression:1:1: error: a swizzled layout has no sizes and spans of single axes"},
+        {"map_indices(lambda i: [i], (1,2))", "expression:1:1: error: index has 2 entries, expected 1"},
+        {"to_axe(f32[5]{0:T(2,2)})", "expression:1:1: error: the tile has 2 dimensions, the array has 1"},
+        {"linear_index(f32[4] S[4:1@x] + R[2:1@y], 1)",
+         "expression:1:1: error: the layout has 2 axes, expected one"},
+        {"linear_index(f32[4], (1,1))", "expression:1:1: error: the coordinate has 2 entries, expected 1"},
+        {"linear_index(f32[4], 4)", "expression:1:1: error: the coordinate 4 is outside dimension 0 of 4"},
+        {"to_cute(S[8:1], (2,2))", "expression:1:1: error: the shape has 4 elements, the layout 8"},
+        {"canonicalize(f32[3,5]{1,0:T(2,2)})",
+         "expression:1:14: error: this layout cannot be written as Axe: dimension 0 is padded from 3 to 4; "
+         "over the padded dims [4,6] it is "
+         "S[(2,2,3,2):(12,2,4,1)]"},
+        {"f32[8] size(4)", "expression:1:8: error: mode 0 has size 4, dimension 0 of the array is 8"},
+        {"size((4,8)", "expression:1:11: error: found the end, expected ',' or ')'"},
+        {"size((4,8)))", "expression:1:12: error: found ')', expected the end"},
+        {"(4,8", "expression:1:5: error: found the end, expected ',' or ')'"},
+        {"foo<3>",
+         "expression:1:1: error: found 'foo', expected a function call, a layout, a tuple or an integer"},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void test_nesting(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_value value;
+    ts_text text, out;
+    for (int depth = 64; depth <= 65; depth++) {
+        ts_text_init(&text, arena);
+        for (int i = 0; i < depth; i++) ts_text_add(&text, "size(");
+        ts_text_add_char(&text, '4');
+        for (int i = 0; i < depth; i++) ts_text_add_char(&text, ')');
+        assert_int_equal(evaluate(arena, text.bytes, &value, &out), depth == 64);
+        assert_string_equal(out.bytes,
+                            depth == 64 ? "4" : "expression:1:321: error: calls nested more than 64 deep");
+    }
+    ts_arena_free(arena);
+}
+
+/* What pictures and questions are of. */
+static void test_arrays(void **state) {
+    (void)state;
+    static const row rows[] = {
+        {"(4,8)", "f32[4,8] (4,8):(1,4)"},
+        {"((2,2),8):((1,16),2)", "f32[4,8] ((2,2),8):((1,16),2)"},
+        {"8:1", "f32[8] 8:1"},
+        {"S[(4,8):(8,1)] + R[2:32]", "f32[4,8] S[(4,8):(8,1)] + R[2:32]"},
+        {"s8[4] 4:2", "s8[4] 4:2"},
+        {"lane", "the result is a word, expected a layout"},
+        {"lambda i: [i]",
+         "the result is an index map, expected a layout of known dims: write the array before it, as in "
+         "f32[4,8] inverse(..)"},
+        {"(4,0)", "found 0, expected an extent of at least 1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_value value;
+        ts_text text;
+        assert_true(evaluate(arena, rows[i].expression, &value, &text));
+        ts_text_clear(&text);
+        const ts_shape *shape = ts_value_array(&err, arena, &value);
+        if (shape != NULL) ts_shape_print(shape, &text);
+        assert_string_equal(shape != NULL ? text.bytes : err.message, rows[i].result);
+        ts_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_examples),   cmocka_unit_test(test_values), cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_index_maps), cmocka_unit_test(test_errors), cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_arrays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
