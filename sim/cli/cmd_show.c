@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "options.h"
 #include "isa/print.h"
+#include "report/algebra.h"
 #include "report/functions.h"
 #include "report/machine.h"
 #include "report/program.h"
@@ -17,22 +18,24 @@ static const cli_option options[] = {
     {"define", 'D', "NAME=VALUE", "program: sets a .param"},
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
     {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
-    {"markdown", 0, NULL, "schema, isa, functions: as in docs/machine.md, isa.md, program.md"},
-    {"json", 0, NULL, "the same as JSON; not of isa, functions or a program"},
+    {"markdown", 0, NULL,
+     "schema, isa, functions, algebra: as in docs/machine.md, isa.md, program.md, layouts.md"},
+    {"json", 0, NULL, "the same as JSON; not of isa, functions, algebra or a program"},
 };
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME|FILE] | schema | isa | functions | program FILE",
+    .operands = "machine [NAME] | schema | isa | functions | algebra | program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =
         "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
-        "peak rates and ridge points that follow. The output is a machine file. NAME is built in; the\n"
-        "default is " TS_MACHINE_DEFAULT ".\n"
+        "peak rates and ridge points that follow. The output is a machine file. NAME is built in, or\n"
+        "a file; the default is " TS_MACHINE_DEFAULT ".\n"
         "schema: every field of a machine file: type, range, unit, meaning.\n"
         "isa: every instruction: operands, slot, latency key, meaning.\n"
         "functions: every function of .check and .report: arguments, value, error.\n"
+        "algebra: every function over layouts, of `tilesim layout --eval`: arguments, meaning, an example.\n"
         "program: its bundles, with macros, loops and parameters gone; the output assembles to the same "
         "program.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
@@ -89,6 +92,7 @@ static const struct {
     {"schema", {"markdown", "json"}},
     {"isa", {"markdown"}},
     {"functions", {"markdown"}},
+    {"algebra", {"markdown"}},
     {"program", {"set", "machine", "define", "live", "map"}},
 };
 
@@ -116,19 +120,25 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
                                        : ts_report_schema)(out);
         return true;
     }
+    bool markdown = cli_value(line, "markdown") != NULL;
     if (strcmp(subject, "isa") == 0) {
         if (!alone(err, line)) return false;
-        ts_isa_print(out, cli_value(line, "markdown") != NULL);
+        ts_isa_print(out, markdown);
         return true;
     }
     if (strcmp(subject, "functions") == 0) {
         if (!alone(err, line)) return false;
-        (cli_value(line, "markdown") ? ts_report_functions_markdown : ts_report_functions)(out);
+        (markdown ? ts_report_functions_markdown : ts_report_functions)(out);
+        return true;
+    }
+    if (strcmp(subject, "algebra") == 0) {
+        if (!alone(err, line)) return false;
+        (markdown ? ts_report_algebra_markdown : ts_report_algebra)(out);
         return true;
     }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
-    ts_error_set(err, TS_ERROR_USAGE, "found '%s', expected machine, schema, isa, functions or program",
-                 subject);
+    ts_error_set(err, TS_ERROR_USAGE,
+                 "found '%s', expected machine, schema, isa, functions, algebra or program", subject);
     return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name,
                                               sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }

@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import expect, expect_json, main, read_json, run, test
 
 FIGURE_1 = "f32[3,5]{1,0:T(2,2)}"
 FIGURE_2 = "bf16[4,8]{1,0:T(2,4)(2,1)}"
@@ -294,8 +294,8 @@ def bad_questions():
            err="tilesim: not modelled: the shape has an unbounded dimension ('?'), which has no layout\n")
     expect(["layout", "()", "--at", "0"], code=1, out="",
            err="tilesim: error: the shape is a tuple, expected an array\n")
-    for words, message in [([], "too few operands, expected SHAPE"),
-                           (["a", "b"], "unexpected operand 'b', expected SHAPE"),
+    for words, message in [([], "expected SHAPE, or --eval and an expression"),
+                           (["a", "b"], "unexpected operand 'b', expected [SHAPE]"),
                            (["--jsn", "a"], "unknown option '--jsn'; did you mean '--json'?"),
                            (["-x", "a"], "unknown option '-x'"),
                            (["a", "--at"], "option '--at' needs a value"),
@@ -326,6 +326,67 @@ def a_full_disk_is_an_error():
         done = subprocess.run([TOOL, "layout", FIGURE_1], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (
         1, "tilesim: error: cannot write 'standard output': No space left on device\n"), done
+
+
+@test
+def expressions():
+    expect(["layout", "--eval", "composition((6,2):(8,2), (4,3):(3,1))"], out="((2,2),3):((24,2),8)\n")
+    expect(["layout", "--eval", "group(S[32:1], (4,8))"], out="S[(4,8):(8,1)]\nseps: (0,1,2)\n")
+    expect(["layout", "--eval", "padding_points(lambda i: [i // 4, i % 4], 14)"], out="((3,2),(3,3))\ncount: 2\n")
+    expect(["layout", "--eval", "compositoin(4)"], code=1,
+           err="--eval:1:1: error: found 'compositoin', expected a function; did you mean 'composition'?\n"
+               "compositoin(4)\n^\n")
+
+
+@test
+def expressions_that_are_shapes():
+    shape = "f32[4,8] (4,8):(8,1)"
+    explained = expect(["layout", shape])
+    expect(["layout", "--eval", "f32[4,8] compact_right((4,8))"], out=explained)
+    for words in (["--at", "1,2"], ["--inverse", "9"], ["--as", "axe"], ["--equal", "f32[4,8]{1,0}"], ["--svg", "-"]):
+        expect(["layout", "--eval", "compact_right((4,8))", *words], out=expect(["layout", shape, *words]))
+    expect_json(["layout", "--eval", "f32[4,8] compact_right((4,8))"], padded_elements=32)
+    expect(["layout", "--eval", "compatible(4, 4)", "--at", "1"], code=1,
+           err="tilesim: error: the result is a word, expected a layout\n")
+    expect(["layout", "--eval", "lambda i: [i]", "--at", "1"], code=1,
+           err="tilesim: error: the result is an index map, expected a layout of known dims: write the array before it, as in "
+               "f32[4,8] inverse(..)\n")
+
+
+@test
+def expressions_as_json():
+    def value(expression):
+        result = read_json(expect(["layout", "--json", "--eval", expression]))
+        assert result["expression"] == expression
+        return result
+
+    assert value("size((4,8))")["value"] == 32 and value("size((4,8))")["kind"] == "tuple"
+    assert value("compatible(4, 4)")["value"] is True and value("compatible(4, 5)")["value"] is False
+    assert value("get_scope(S[8:1])")["value"] is None and value("(4,(1,(2,-3)))")["value"] == [4, [1, [2, -3]]]
+    assert value("separators(lambda i: [i])")["value"] == []
+    cute = value("S<3,0,3> o 2 o ((2,1),8):((1,5),2)")
+    assert cute["kind"] == "CuTe layout" and cute["result"] == "S<3,0,3> o 2 o ((2,1),8):((1,0),2)"
+    assert cute["value"] == {"shape": [[2, 1], 8], "stride": [[1, 0], 2], "swizzle": [3, 0, 3], "offset": 2}
+    assert value("4:1")["value"] == {"shape": 4, "stride": 1, "swizzle": None, "offset": 0}
+    axe = value("S[(4,2):(2@x,1)] + R[2:8] + 5@x")["value"]
+    assert axe["shards"] == [{"extent": 4, "stride": 2, "axis": "x"}, {"extent": 2, "stride": 1, "axis": "m"}]
+    assert axe["replicas"] == [{"extent": 2, "stride": 8, "axis": "m"}] and axe["offsets"] == {"x": 5}
+    assert axe["swizzle"] is None and value("SW(0,2,3) o S[64:1]")["value"]["swizzle"] == [0, 2, 3]
+    assert value("forward(S[2:1] + R[2:8], 1)")["value"] == [{"m": 1}, {"m": 9}]
+    assert value("group_many(S[30:1], ((6,5),(2,15)))")["seps"] == [[0, 2, 3], [0, 1, 3]]
+    padded = value("non_surjective_inverse(lambda i: [i // 4, i % 4], 14)")
+    assert padded["value"] == padded["result"] == "lambda x0, x1: [x0 * 4 + x1]" and padded["padding"] == "x0 * 4 + x1 >= 14"
+    assert value("flatten(" + "(" * 21 + "4" + ")" * 21 + ")")["value"] == {"shape": [4], "stride": [1], "swizzle": None, "offset": 0}
+    deep = "(" * 21 + "4" + ")" * 21
+    assert value(deep)["value"] is None and value(deep)["result"] == deep and value(deep[1:-1])["value"] is not None
+
+
+@test
+def a_shape_or_an_expression():
+    usage = "`tilesim layout --help` shows how it is used\n"
+    expect(["layout"], code=2, err="tilesim layout: error: expected SHAPE, or --eval and an expression\n" + usage)
+    expect(["layout", "f32[4]", "--eval", "4"], code=2,
+           err="tilesim layout: error: found SHAPE and --eval, expected one of them\n" + usage)
 
 
 main()

@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in Path("configs").glob("*.yaml"))
 @test
 def help_has_an_example():
     out = expect(["show", "--help"])
-    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME|FILE] | schema | isa | functions | program FILE\n"), out
+    assert out.startswith("usage: tilesim show [OPTION...] machine [NAME] | schema | isa | functions | algebra | program FILE\n"), out
     assert "\nexample:\n    tilesim show machine tpu-v5e --set hbm.stacks=4\n" in out, out
 
 
@@ -80,6 +80,17 @@ def functions_of_checks_are_in_the_document():
     assert "| `softmax(x, axis=-1)` | exp(x) / sum(exp(x)) along an axis | as exp, and three roundings |\n" in table
     lines = expect(["show", "functions"]).splitlines()
     assert lines[:2] == ["abs(x)", "    magnitude; error: none"] and len(lines) == 2 * (len(table.splitlines()) - 2)
+
+
+@test
+def functions_over_layouts_are_in_the_document():
+    table = expect(["show", "algebra", "--markdown"])
+    assert table in Path("docs/layouts.md").read_text(), "stale: put the tables of tilesim show algebra --markdown there"
+    lines = expect(["show", "algebra"]).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "  complement(A, [target])" in lines and "          = ((2,2),3):((24,2),8)" in lines
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    assert len(rows) == sum(line.startswith("          = ") for line in lines) and len(rows) > 80
 
 
 @test
@@ -169,7 +180,7 @@ def example_of_the_document():
 def bad_command_lines():
     end = "`tilesim show --help` shows how it is used\n"
     expect(["show", "machin"], code=2, out="",
-           err="tilesim show: error: found 'machin', expected machine, schema, isa, functions or program; did you mean 'machine'?\n" + end)
+           err="tilesim show: error: found 'machin', expected machine, schema, isa, functions, algebra or program; did you mean 'machine'?\n" + end)
     expect(["show", "schema", "x"], code=2, out="",
            err="tilesim show: error: found 'x' behind schema, expected nothing\n" + end)
     for args, option in ((["isa", "--json"], "json"), (["machine", "-m", "tpu-v4"], "machine"),
