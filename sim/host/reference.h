@@ -99,6 +99,10 @@ bool ts_check_resolve(ts_error *err, const ts_check *check, const ts_reference_n
 bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
                   const ts_reference_names *before, ts_check_result *result);
 
+/* Bytes that ts_check_run will hold at most, from the dims of the arrays alone; 0 where it will fail. */
+int64_t ts_check_bytes(const ts_check *check, const ts_reference_names *after,
+                       const ts_reference_names *before);
+
 /* A row of the table of functions: "softmax(x, axis=-1)", what it means, and how far its result may be from
  * the exact one, in roundings and ulp of double precision. */
 typedef struct {

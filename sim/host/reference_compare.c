@@ -160,8 +160,8 @@ static const ts_host_array *find_array(const ts_reference_names *names, const ch
     return NULL;
 }
 
-bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
-                  const ts_reference_names *before, ts_check_result *result) {
+static sides begin_sides(ts_error *err, ts_arena *scratch, const ts_check *check,
+                         const ts_reference_names *after, const ts_reference_names *before) {
     sides s = {0};
     s.left = (evaluator){.err = err, .arena = scratch, .names = after->list, .name_count = after->count};
     s.right = (evaluator){.err = err, .arena = scratch, .names = before->list, .name_count = before->count};
@@ -169,6 +169,22 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
     s.right.source = &check->expected->source;
     s.bound = s.right;
     s.bound.has_expected = true;
+    return s;
+}
+
+int64_t ts_check_bytes(const ts_check *check, const ts_reference_names *after,
+                       const ts_reference_names *before) {
+    ts_arena *scratch = ts_arena_new();
+    ts_error err = {0};
+    sides s = begin_sides(&err, scratch, check, after, before);
+    bool good = open_sides(&s, check) && fit_sides(&s, check);
+    ts_arena_free(scratch);
+    return good ? s.left.held_bytes + s.right.held_bytes + s.bound.held_bytes : 0;
+}
+
+bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const ts_reference_names *after,
+                  const ts_reference_names *before, ts_check_result *result) {
+    sides s = begin_sides(err, scratch, check, after, before);
     if (!open_sides(&s, check)) return false;
     const ts_host_array *array = find_array(after, check->name);
     if (!array)

@@ -278,7 +278,7 @@ static stream *open_part(evaluator *in, stream *first, const walk *shape, chain 
         if (!right) return NULL;
         made->cheap = made->cheap && right->cheap;
     }
-    c->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    c->block = ts_reference_room(in, REFERENCE_BLOCK);
     made->read = read_chain;
     made->state = c;
     return made;

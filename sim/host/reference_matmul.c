@@ -279,8 +279,8 @@ stream *ts_reference_matmul(evaluator *in, const node *tree, stream **arguments)
     int64_t rows = rows_at_once(m->rows, m->inner > m->columns ? m->inner : m->columns, LEAST_ROWS);
     m->depth = PANEL / padded(m->columns > 0 ? m->columns : 1);
     m->depth = m->depth < 1 ? 1 : m->depth > m->inner ? m->inner : m->depth;
-    m->strips = TS_NEW_ARRAY(in->arena, double, m->depth *padded(m->columns));
-    m->a = TS_NEW_ARRAY(in->arena, double, rows * m->inner);
+    m->strips = ts_reference_room(in, m->depth * padded(m->columns));
+    m->a = ts_reference_room(in, rows * m->inner);
     return take_arguments(in, made, arguments) && divide(in, made, rows) ? made : NULL;
 }
 
@@ -353,8 +353,8 @@ stream *ts_reference_conv(evaluator *in, const node *tree, stream **arguments) {
     made->state = g;
     made->arguments[0] = ts_stream_steady(in, arguments[0]);
     made->arguments[1] = arguments[1];
-    g->x = TS_NEW_ARRAY(in->arena, double, seen * g->width * g->depth);
-    g->strips = TS_NEW_ARRAY(in->arena, double, g->taps[0] * g->taps[1] * g->depth * padded(g->outputs));
+    g->x = ts_reference_room(in, seen * g->width * g->depth);
+    g->strips = ts_reference_room(in, g->taps[0] * g->taps[1] * g->depth * padded(g->outputs));
     return made->arguments[0] && ts_stream_in_units(in, made, rows * g->width * g->outputs, fill_conv) ? made
                                                                                                        : NULL;
 }

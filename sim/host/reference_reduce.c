@@ -116,8 +116,10 @@ stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value) {
     made->state = r;
     made->arguments[0] = r->does->add[1] ? ts_stream_steady(in, value) : value;
     if (!made->arguments[0] || !ts_stream_in_units(in, made, at_once, fill_reduction)) return NULL;
-    r->tallies = TS_NEW_ARRAY(in->arena, tally, at_once < made->count ? at_once : made->count);
-    r->block = TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK);
+    int64_t tallies = at_once < made->count ? at_once : made->count;
+    r->tallies = TS_NEW_ARRAY(in->arena, tally, tallies);
+    in->held_bytes += tallies * (int64_t)sizeof(tally);
+    r->block = ts_reference_room(in, REFERENCE_BLOCK);
     return made;
 }
 
@@ -163,6 +165,6 @@ stream *ts_reference_scan(evaluator *in, const node *tree, stream *value) {
     made->arguments[0] = value;
     made->state = s;
     if (!ts_stream_in_units(in, made, (groups > 1 ? groups : 1) * group, fill_scan)) return NULL;
-    s->line = TS_NEW_ARRAY(in->arena, double, s->stride > 1 ? s->length : 0);
+    s->line = ts_reference_room(in, s->stride > 1 ? s->length : 0);
     return made;
 }

@@ -86,6 +86,11 @@ int64_t ts_walker_next(walker *w, int64_t most, int64_t *at) {
 
 /* ---- Streams ---- */
 
+double *ts_reference_room(evaluator *in, int64_t count) {
+    in->held_bytes += count * (int64_t)sizeof(double);
+    return TS_NEW_ARRAY(in->arena, double, count);
+}
+
 static bool multiply_dims(evaluator *in, const node *place, int rank, const int64_t *dims, int64_t *count) {
     bool empty = false;
     *count = 1;
@@ -174,6 +179,7 @@ bool ts_stream_in_units(evaluator *in, stream *made, int64_t size,
     if (size > HELD_LIMIT)
         return ts_reference_refuse(in, made->place, "the result would have more than 2^30 elements");
     *u = (unit){.size = size, .fill = fill};
+    in->held_bytes += size * (int64_t)sizeof(double);
     made->unit = u;
     made->read = read_unit;
     return true;

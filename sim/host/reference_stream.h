@@ -36,6 +36,8 @@ struct stream {
     unit *unit; /* of ts_stream_in_units */
 };
 
+/* Room for numbers that the evaluation holds. */
+double *ts_reference_room(evaluator *in, int64_t count);
 /* A stream of these dims, the rest of it empty; NULL and an error where it is too large. */
 stream *ts_stream_new(evaluator *in, const node *place, int rank, const int64_t *dims);
 /* Any number of elements. */

@@ -70,10 +70,11 @@ struct evaluator {
     const ts_source *source;
     const ts_reference_name *names;
     size_t name_count;
-    bool has_expected; /* the name `expected` is known */
-    bool refuses;      /* some stream refuses some values: all that are named must be read */
-    stream **arrays;   /* of names, where they were opened; NULL at first */
-    stream *expected;  /* and what it stands for; NULL while names are only looked up */
+    bool has_expected;  /* the name `expected` is known */
+    bool refuses;       /* some stream refuses some values: all that are named must be read */
+    int64_t held_bytes; /* by streams, once all is computed */
+    stream **arrays;    /* of names, where they were opened; NULL at first */
+    stream *expected;   /* and what it stands for; NULL while names are only looked up */
 };
 
 const function *ts_reference_find(const char *name);

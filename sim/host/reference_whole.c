@@ -13,7 +13,7 @@ static bool read_axis(evaluator *in, const node *tree, int64_t otherwise, int64_
     return !place || ts_reference_integer(in, place, "an axis", axis);
 }
 
-static double *new_block(evaluator *in) { return TS_NEW_ARRAY(in->arena, double, REFERENCE_BLOCK); }
+static double *new_block(evaluator *in) { return ts_reference_room(in, REFERENCE_BLOCK); }
 
 /* ---- where ---- */
 

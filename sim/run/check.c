@@ -32,6 +32,47 @@ static ts_reference_name *make_names(ts_arena *arena, const ts_program *program,
     return names;
 }
 
+static bool read_nothing(ts_error *err, void *self, int64_t begin, int64_t stride, size_t count,
+                         void *elements) {
+    (void)self, (void)begin, (void)stride, (void)count, (void)elements;
+    return ts_error_set(err, TS_ERROR_INPUT, "there is nothing to read yet");
+}
+
+/* The tensors as they will be: inputs that are made or read, and what is fetched a part at a time. */
+static ts_run_tensor *foresee(ts_arena *arena, const ts_program *program) {
+    const ts_code *code = &program->code;
+    ts_run_tensor *tensors = TS_NEW_ARRAY(arena, ts_run_tensor, code->tensor_count + 1);
+    for (int i = 0; i < code->tensor_count; i++) {
+        const ts_shape *shape = code->tensors[i].shape;
+        ts_tensor_role role = program->uses[i].role;
+        ts_error err = {0};
+        if (!ts_host_array_describe(&err, shape->dtype, shape->layout->rank, shape->layout->dims,
+                                    &tensors[i].after)) {
+            continue;
+        }
+        tensors[i].before = tensors[i].after;
+        tensors[i].fetched = (ts_host_reader){read_nothing, NULL, true};
+        tensors[i].made = (ts_host_reader){read_nothing, NULL, false};
+        tensors[i].origin = role == TS_ROLE_IN || role == TS_ROLE_INOUT ? "foreseen" : NULL;
+    }
+    return tensors;
+}
+
+int64_t checks_bytes(const ts_program *program, const ts_check *checks) {
+    ts_arena *scratch = ts_arena_new();
+    const ts_run_tensor *tensors = foresee(scratch, program);
+    ts_reference_names after, before;
+    int64_t most = 0;
+    after.list = make_names(scratch, program, tensors, false, &after.count);
+    before.list = make_names(scratch, program, tensors, true, &before.count);
+    for (int i = 0; i < program->check_count; i++) {
+        int64_t bytes = ts_check_bytes(&checks[i], &after, &before);
+        most = bytes > most ? bytes : most;
+    }
+    ts_arena_free(scratch);
+    return most;
+}
+
 static bool parse_check(ts_error *err, ts_arena *arena, const ts_program_check *text, bool report,
                         ts_check *out) {
     if (!report) {

@@ -215,9 +215,9 @@ static bool array_bytes(const ts_run_request *request, const ts_program *program
            (same ? !request->convert || ts_add(*out, each, out) : ts_add(*out, each, out));
 }
 
-/* Tensors where they lie, under --check with as many bits beside them, and their arrays. */
+/* Tensors where they lie, under --check with as many bits beside them, their arrays, and what checks hold. */
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *request,
-                         const ts_program *program) {
+                         const ts_program *program, const ts_check *checks) {
     const ts_code *code = &program->code;
     if (request->max_memory_bytes == 0 || request->time_only) {
         return true;
@@ -229,7 +229,8 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_run_request *r
                     array_bytes(request, program, i, &arrays) && ts_add(values, arrays, &values);
         parts[i] = (ts_memory_part){code->tensors[i].name, good ? values : INT64_MAX};
     }
-    return ts_memory_check(err, parts, code->tensor_count, request->max_memory_bytes);
+    parts[code->tensor_count] = (ts_memory_part){"its checks", checks_bytes(program, checks)};
+    return ts_memory_check(err, parts, code->tensor_count + 1, request->max_memory_bytes);
 }
 
 bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
@@ -248,7 +249,7 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
         return ts_error_set(err, TS_ERROR_INPUT, "'%s' has no instructions", parts->program->code.name);
     }
     parts->tensors = TS_NEW_ARRAY(arena, ts_run_tensor, parts->program->code.tensor_count + 1);
-    return check_memory(err, arena, request, parts->program) &&
+    return check_memory(err, arena, request, parts->program, parts->checks) &&
            bind_inputs(err, arena, request, parts->program, parts->tensors) &&
            open_chip(err, arena, request, observer, parts);
 }

@@ -13,6 +13,8 @@ int find_run_tensor(ts_error *err, const ts_program *program, const char *option
 /* The checks of a program, then its reports (both sides of which are the expression), parsed: errors come
  * before the simulation. */
 const ts_check *parse_checks(ts_error *err, ts_arena *arena, const ts_program *program);
+/* What the largest of the checks will hold beside the tensors. */
+int64_t checks_bytes(const ts_program *program, const ts_check *checks);
 bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks,
                 const ts_run_tensor *tensors, ts_check_result *results);
 bool run_reports(ts_error *err, const ts_program *program, const ts_check *checks,
