@@ -77,6 +77,12 @@ int64_t ts_memory_host(void) {
     return bytes / 5 * 4;
 }
 
+/* The first number of /proc/self/statm is in pages. */
+bool ts_memory_addresses(int64_t *bytes) {
+    int64_t pages = number_in("/proc/self/statm"), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 && ts_mul(pages, page, bytes);
+}
+
 static const struct {
     const char *name;
     int shift;

@@ -21,6 +21,9 @@ int64_t ts_memory_host(void);
  * the folder `mount` (/sys/fs/cgroup), and of those around them; INT64_MAX: there is none. */
 int64_t ts_memory_group(const char *groups, const char *mount);
 
+/* Bytes of addresses that the process has taken; false where the system does not say. */
+bool ts_memory_addresses(int64_t *bytes);
+
 /* Do the parts fit into `most` bytes? An error names the largest three. */
 bool ts_memory_check(ts_error *err, const ts_memory_part *parts, int count, int64_t most);
 

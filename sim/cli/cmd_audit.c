@@ -19,6 +19,7 @@ static const cli_option options[] = {
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},
     {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},
+    CLI_MEMORY_OPTION,
     {"json", 0, NULL, "everything as JSON"},
     {"csv", 0, "FILE", "a row a buffer and a kind of move"},
     {"svg", 0, "FILE", "a picture: bars of padding and of time"},
@@ -31,6 +32,7 @@ static const cli_command usage = {
     .operands_least = 1,
     .operands_most = 1,
     .operand_files = "r",
+    .holds_files = true,
     .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
              "messages, usage reports and buffer assignments (- is "
              "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "

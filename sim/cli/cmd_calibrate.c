@@ -12,6 +12,7 @@ static const cli_option options[] = {
     {"fit", '\0', "FIELD",
      "fit this figure; may be repeated; else launch, dispatch, issue, copy rate, matrix clock"},
     {"output", 'o', "FILE", "where to write the fitted machine"},
+    CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
 
@@ -21,6 +22,7 @@ static const cli_command usage = {
     .operands_least = 1,
     .operands_most = 1,
     .operand_files = "r",
+    .holds_files = true,
     .about = "Fits figures of a machine to measurements, in the formats of tilesim validate --data, and "
              "prints them, and "
              "the errors of each row, before and after. A figure that the rows do not determine is not "

@@ -21,6 +21,7 @@ static const cli_option options[] = {
     {"no-moves", 0, NULL, "do not move the machine's assumed figures"},
     {"rows", 0, "N", "of the ranking; 10 when not given"},
     {"all", 0, NULL, "all rows"},
+    CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
     {"svg", 0, "FILE", "a picture: bars of time and of bytes"},
 };

@@ -19,6 +19,7 @@ static const cli_option options[] = {
     {"with", '\0', "'SRC -> DST'", "another transfer at the same time; may be repeated"},
     {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
     {"svg", '\0', "FILE", "with --matrix: also a heat map"},
+    CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
 

@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     {"exact", 0, NULL, "walk every channel by itself, and gaps cycle by cycle: the same, slower"},
     {"list", 0, NULL, "the patterns, a line each"},
+    CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
 };
 

@@ -16,6 +16,7 @@ static const cli_option options[] = {
     {"as", 0, "NOTATION", "the same map in another notation: xla, axe, tvm or cute"},
     {"equal", 0, "SHAPE", "is that the same map? If not, an index where they differ, and exit code 3"},
     {"svg", 0, "FILE", "also draw it as an SVG image"},
+    CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
 };
 

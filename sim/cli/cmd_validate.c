@@ -17,6 +17,7 @@ static const cli_option options[] = {
     {"rows", '\0', NULL, "every row, too"},
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
     {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},
+    CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON, with every row"},
 };
 
@@ -25,6 +26,7 @@ static const cli_command usage = {
     .operands = "[hbm]",
     .operands_least = 0,
     .operands_most = 1,
+    .holds_files = true,
     .about = "Runs what was measured on TPUs, and prints the errors by group. "
              "Takes some fifteen seconds, and says so before.\n"
              "hbm: runs what other simulators of HBM were run on, and prints both figures.\n",

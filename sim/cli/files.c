@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 typedef struct {
     const cli_option *option; /* NULL: an operand */
@@ -68,6 +69,18 @@ static named_file *list_files(const cli_line *line, int *count) {
 
 static bool takes_stdout(const named_file *file) {
     return file->written && (!file->path || ts_file_is_standard_output(file->path));
+}
+
+bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most) {
+    int count, part_count = 0;
+    const named_file *files = list_files(line, &count);
+    ts_memory_part *parts = TS_NEW_ARRAY(line->arena, ts_memory_part, count + 1);
+    for (int i = 0; i < count; i++) {
+        uint64_t bytes;
+        bool known = files[i].path && !files[i].written && ts_file_size(NULL, files[i].path, &bytes);
+        if (known) parts[part_count++] = (ts_memory_part){files[i].path, (int64_t)bytes};
+    }
+    return ts_memory_check(err, parts, part_count, most);
 }
 
 bool cli_reports(const cli_line *line) {

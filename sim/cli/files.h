@@ -8,6 +8,9 @@
  * can be written. False: that was said. */
 bool cli_check_files(cli_line *line);
 
+/* Do the files that are read fit into so many bytes? */
+bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most);
+
 /* When a signal ends the process, its temporary files go too. */
 void cli_remove_files_on_signals(void);
 

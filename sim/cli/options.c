@@ -172,6 +172,26 @@ static bool count_operands(cli_line *line) {
     return false;
 }
 
+/* The limit of the commands that have one. */
+static bool limit_memory(cli_line *line) {
+    const cli_command *command = line->command;
+    ts_error err = {0};
+    int64_t most = 0;
+    bool limited = false;
+    for (int i = 0; i < command->option_count; i++)
+        limited = limited || strcmp(command->options[i].name, "max-memory") == 0;
+    if (!limited) return true;
+    if (!cli_max_memory(&err, line, &most)) {
+        line->exit_code = cli_usage_error(line, &err);
+    } else if (command->holds_files && !cli_check_file_memory(&err, line, most)) {
+        line->exit_code = cli_fail(&err);
+    } else {
+        if (cli_value(line, "max-memory")) cli_limit_memory(most, cli_value(line, "max-memory"));
+        return true;
+    }
+    return false;
+}
+
 bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv) {
     *line = (cli_line){.command = command, .arena = ts_arena_new()};
     size_t letters = 0; /* an option takes at least one */
@@ -181,7 +201,7 @@ bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv
     cli_errors_as_json(cli_asks_for_json(argc, argv) ? command->name : NULL);
     bool read = read_options(line, argc, argv);
     if (read) cli_errors_as_json(cli_value(line, "json") ? command->name : NULL);
-    if (read && count_operands(line) && cli_check_files(line)) return true;
+    if (read && count_operands(line) && cli_check_files(line) && limit_memory(line)) return true;
     ts_arena_free(line->arena);
     line->arena = NULL;
     return false;

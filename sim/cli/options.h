@@ -24,6 +24,7 @@ typedef struct {
     int operands_least, operands_most;
     const char *operand_files; /* a letter an operand: 'r' a file that is read, 'w' written, ' ' none; may be
                                   NULL, or shorter */
+    bool holds_files;          /* what the files hold that it reads is in memory at once */
     const char *about;         /* whole lines */
     const char *example;       /* whole lines, each indented by four */
     int option_count;
@@ -57,7 +58,8 @@ int cli_count(const cli_line *line, const char *name);
 const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, 1 to `most`; *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t most, int64_t *value);
-/* Of commands that allocate by the size of their input: a row of their option tables, and its value. */
+/* Of commands that allocate by the size of their input, a row of their option tables: cli_begin then refuses
+ * files that hold more, and lets the process have no more than was given. */
 #define CLI_MEMORY_OPTION                                                                                    \
     {                                                                                                        \
         "max-memory", '\0', "SIZE",                                                                          \
@@ -65,6 +67,7 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t m
             "and the "                                                                                       \
             "limit of the address space leave when not given"                                                \
     }
+/* Its value, for a command that can say what else it will need. */
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/number.h"
 #include "base/version.h"
 #include "report/error.h"
 
@@ -84,14 +87,32 @@ int cli_fail_with_help(const ts_error *err, const char *program, const char *hel
 
 int cli_fail(const ts_error *err) { return cli_fail_with_help(err, "tilesim", ""); }
 
-#define OUT_OF_MEMORY "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)\", \"exit_code\": %d}"
+/* ---- Memory ---- */
+
+static char memory_limit[80]; /* ", --max-memory is 1GiB" */
+
+/* Addresses stand for memory: what the process has now, what the option lets it take, and room for what is
+ * reserved and never touched, as by aligned tensors and stacks. */
+void cli_limit_memory(int64_t bytes, const char *text) {
+    enum { ROOM = 64 << 20 };
+    int64_t used;
+    struct rlimit limit;
+    if (!ts_memory_addresses(&used) || getrlimit(RLIMIT_AS, &limit) != 0) return;
+    if (!ts_add(used, bytes, &used) || !ts_add(used, ROOM, &used) || (rlim_t)used >= limit.rlim_cur) return;
+    limit.rlim_cur = (rlim_t)used;
+    if (setrlimit(RLIMIT_AS, &limit) == 0)
+        snprintf(memory_limit, sizeof memory_limit, ", --max-memory is %.40s", text);
+}
+
+#define OUT_OF_MEMORY                                                                                        \
+    "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)%s\", \"exit_code\": %d}"
 
 /* There is none for a text. */
 void ts_out_of_memory(size_t bytes) {
-    fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)\n", bytes);
+    fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)%s\n", bytes, memory_limit);
     if (json_command && !printed)
         printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": " OUT_OF_MEMORY
                ", \"errors\": [" OUT_OF_MEMORY "], \"more_errors\": false}\n",
-               json_command, bytes, EXIT_IO, bytes, EXIT_IO);
+               json_command, bytes, memory_limit, EXIT_IO, bytes, memory_limit, EXIT_IO);
     exit(EXIT_IO);
 }

@@ -21,6 +21,10 @@ bool cli_asks_for_json(int argc, char **argv);
 int cli_fail(const ts_error *err);
 int cli_fail_with_help(const ts_error *err, const char *program, const char *help);
 
+/* From now on the process is out of memory when it takes so many bytes more, which --max-memory gave as
+ * `text`. */
+void cli_limit_memory(int64_t bytes, const char *text);
+
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
 /* The same, and sees to it that the text is out. */

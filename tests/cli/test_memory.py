@@ -1,4 +1,5 @@
 """Little memory: programs run in what they touch, and being out of it is an error, never another answer."""
+import os
 import re
 import resource
 import subprocess
@@ -11,7 +12,7 @@ from cli import BUILD, TOOL, main, test
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
 MB = 1_000_000
-OUT = re.compile(r"tilesim: error: (out of memory \(\d+ bytes more\)|"
+OUT = re.compile(r"tilesim: error: (out of memory \(\d+ bytes more\)(, --max-memory is \w+)?|"
                  r"this needs about .* of memory, more than --max-memory, .*)\n")
 
 
@@ -79,6 +80,61 @@ def fits_use_every_row():
     same_or_out(["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],
                 [16, 20, 30, 60, 200, 400])
     same_or_out(["validate", "--data", "tests/data/calibrate.csv"], [16, 20, 30, 60, 200, 400])
+
+
+SIZES = ([], ["-D", "ROWS=8192"], ["-D", "ROWS=16384"], ["-D", "HEADS=32"], ["-D", "M=1024", "-D", "N=2048"],
+         ["-D", "M=600", "-D", "N=5000", "-D", "K=3000"])
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def used_by(*words):
+    """Bytes of memory that the program had at most."""
+    with subprocess.Popen([TOOL, *map(str, words)], stdout=subprocess.DEVNULL, cwd=ROOT) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, words
+    return usage.ru_maxrss * 1024
+
+
+@test
+def estimates_are_what_is_used():
+    """Beside what a small program takes, and what one that is many lines longer does."""
+    least = used_by("run", "programs/copy.tsim")
+    for name, *sizes in [("softmax", 0, 1), ("add", 0, 2), ("gelu", 2), ("flash_attention", 0, 3),
+                         ("matmul", 0, 4, 5), ("layernorm", 1), ("conv3x3", 0), ("top1", 1), ("cumsum", 0)]:
+        for size in sizes:
+            for check in [], ["--check"]:
+                command = ["run", f"programs/{name}.tsim", *SIZES[size], *check]
+                code, _, err = run_in(None, *command, "--max-memory", "1")
+                found = re.search(r"this needs about ([\d.]+) (.iB) of memory", err)
+                assert code == 1 and found, f"{command}: exit code {code}\n{err}"
+                said = float(found[1]) * UNITS[found[2]]
+                used = used_by(*command) - least if LIMITED else said
+                assert used <= 1.05 * said + 12e6, f"{command}: {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
+                assert said <= 1.5 * used + 12e6, f"{command}: only {used / 1e6:.1f} MB, said {said / 1e6:.1f}"
+
+
+@test
+def every_command_takes_a_limit():
+    """Those that do not know what they will need end with an error when they need more."""
+    module = BUILD / "many.txt"
+    lines = [f"  %c.{i} = f32[{8 * i + 8},128]{{1,0:T(8,128)}} copy(f32[{8 * i + 8},128]{{0,1:T(8,128)}} %p)\n"
+             for i in range(20000)]
+    module.write_text("HloModule m\n\nENTRY %main (p: f32[8,128]) -> f32[8,128] {\n" + "".join(lines) + "}\n")
+    code, out, err = run_in(None, "audit", module, "--max-memory", "100KiB")
+    assert code == 1 and out == "" and re.search(r"needs about 1.\d MiB of memory, more than .*many.txt 1", err), err
+    code, out, err = run_in(None, "audit", module, "--max-memory", "2MiB")
+    assert not LIMITED or code == 1 and out == "", f"exit code {code}\n{err}"
+    assert not LIMITED or re.fullmatch(r"tilesim: error: out of memory \(\d+ bytes more\), --max-memory is 2MiB\n", err)
+    for command in (["choose", "f32[8,128]"], ["dma", "f32[8,128]{1,0}", "f32[8,128]{0,1}"], ["hbm", "c_copy4k"],
+                    ["layout", "f32[8,128]"], ["run", "programs/copy.tsim"], ["debug", "programs/copy.tsim"],
+                    ["calibrate", "tests/data/calibrate.csv"], ["validate", "--data", "tests/data/calibrate.csv"]):
+        code, _, err = run_in(None, *command, "--max-memory", "some")
+        assert code == 2 and "--max-memory is 'some', expected a size such as 4GiB" in err, f"{command}\n{err}"
+    same = run_in(None, "dma", "f32[8,128]{1,0}", "f32[8,128]{0,1}")
+    assert run_in(None, "dma", "f32[8,128]{1,0}", "f32[8,128]{0,1}", "--max-memory", "1GiB") == same
+    code, _, err = run_in(None, "validate", "--data", "tests/data/calibrate.csv", "--max-memory", "10")
+    assert code == 1 and "more than --max-memory, which is 10 B: tests/data/calibrate.csv" in err, err
 
 
 main()
