@@ -40,6 +40,12 @@ void ts_space_free(ts_space *space) {
     for (int i = 0; space && i < space->range_count; i++) free(space->ranges[i].block);
 }
 
+void ts_space_forget(ts_space *space) {
+    ts_space_free(space);
+    space->range_count = 0;
+    space->last = (ts_space_range){0};
+}
+
 /* ---- Ranges ---- */
 
 /* Gives a range its bytes; false where the system has no such block. Pages of zeros from the system become

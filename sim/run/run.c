@@ -254,6 +254,19 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
            open_chip(err, arena, request, observer, parts);
 }
 
+/* What no check or output is read from, such as VMEM, gives its memory to what is computed for checks. */
+static void forget_spaces(ts_chip *chip, const ts_code *code, const ts_run_tensor *tensors) {
+    for (int kind = 0; kind < TS_SPACE_COUNT; kind++) {
+        bool needed = false;
+        for (int i = 0; i < code->tensor_count; i++)
+            needed = needed || ((int)code->tensors[i].space == kind && tensors[i].fetched.read != NULL);
+        for (int core = 0; core < ts_chip_core_count(chip) && !needed; core++) {
+            ts_space *space = ts_chip_core_space(chip, core, (ts_space_kind)kind);
+            if (space) ts_space_forget(space);
+        }
+    }
+}
+
 /* The chip runs, and its values are checked. */
 static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
                      ts_run_result *result) {
@@ -269,6 +282,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
         count(&result->chip, &result->counters);
     }
     if (good && !request->time_only) {
+        forget_spaces(parts->chip, &parts->program->code, parts->tensors);
         result->checks = results;
         result->reports = reports;
         good = run_checks(err, parts->program, parts->checks, parts->tensors, results) &&

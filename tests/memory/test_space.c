@@ -82,6 +82,20 @@ static void a_hold_does_not_move(void **state) {
     ts_arena_free(arena);
 }
 
+static void what_is_forgotten_is_zero(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_space *space = ts_space_new(arena, "vmem", 1 << 30);
+    ts_space_hold(space, 0, 100 * LINE);
+    for (int64_t at = 0; at < 2; at++) memset(ts_space_touch(space, at << 29, LINE), 7, LINE);
+    ts_space_forget(space);
+    assert_int_equal(space->range_count, 0);
+    for (int64_t at = 0; at < 2; at++) assert_int_equal(*ts_space_touch(space, at << 29, LINE), 0);
+    assert_int_equal(space->range_count, 2);
+    ts_space_free(space);
+    ts_arena_free(arena);
+}
+
 /* Bounds of ranges, in lines: what is announced twice, overlaps or is real already. */
 static void holds_are_apart(void **state) {
     (void)state;
@@ -208,6 +222,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_reserved),
         cmocka_unit_test(a_space_is_an_array),
         cmocka_unit_test(a_hold_does_not_move),
+        cmocka_unit_test(what_is_forgotten_is_zero),
         cmocka_unit_test(holds_are_apart),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(wrapped_bytes_are_the_caller_s),
