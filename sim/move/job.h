@@ -36,6 +36,13 @@ typedef struct {
 
 /* The job that moves a whole box, with its order; false where no kernel does so alone. */
 bool ts_job_match(ts_job *job, const ts_mover *m, const ts_plan_box *box);
+/* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
+ * take. */
+bool ts_job_match_transpose(ts_job *job, const ts_plan_box *box, int64_t *times);
+/* The loops around a kernel that takes so many steps of each. */
+void ts_job_set_loops(ts_job *job, const ts_plan_box *box, const int64_t *times);
+/* Does everything around the kernel step by multiples of these? */
+bool ts_job_steps_by(const ts_job *job, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits);
 /* The order of the loops and the pieces of them, for a job whose loops are those of the box (order.c). */
 void ts_job_order(ts_job *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */

@@ -27,45 +27,44 @@ static ts_load load_of(const ts_mover *m) {
 
 /* ---- The loops that a kernel leaves ---- */
 
-/* How many low bits of each loop the digits take; false when they leave one out between, or take one twice.
- */
-static bool count_bits(const ts_plan_box *box, const ts_digit *digits, int count, int *bits) {
+/* How many steps of each loop the digits take; false when they leave one out between, or take one twice. */
+static bool count_times(const ts_plan_box *box, const ts_digit *digits, int count, int64_t *times) {
     uint64_t taken[TS_PLAN_MAX_LOOPS] = {0};
     for (int i = 0; i < count; i++) {
         if (digits[i].loop >= 0) taken[digits[i].loop] |= UINT64_C(1) << digits[i].bit;
     }
     for (int i = 0; i < box->loop_count; i++) {
         if ((taken[i] & (taken[i] + 1)) != 0) return false;
-        bits[i] = log2_of((int64_t)taken[i] + 1);
+        times[i] = (int64_t)taken[i] + 1;
     }
     return true;
 }
 
-/* What tiles leave of a loop; those that take more digits than it has leave nothing. */
-static int64_t rest_of(const ts_plan_loop *loop, int bits) {
-    return loop->extent >> bits == 0 ? 0 : loop->extent & ((INT64_C(1) << bits) - 1);
+/* What tiles leave of a loop; those that take more steps than it has leave nothing. */
+static int64_t rest_of(const ts_plan_loop *loop, int64_t times) {
+    return loop->extent < times ? 0 : loop->extent % times;
 }
 
 static bool is_narrow(const ts_mover *m) { return m->src.element_bits < 8 || m->dst.element_bits < 8; }
 
 /* Is what tiles leave of a loop moved by itself, and not by a tile that ends where the loop does? */
-static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int bits) {
-    int64_t rest = rest_of(loop, bits), times = INT64_C(1) << bits;
+static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int64_t times) {
+    int64_t rest = rest_of(loop, times);
     if (is_narrow(m)) return rest > 0;
     return rest > 0 && !m->streams && !m->staging && rest <= LITTLE && rest * MANY <= times &&
            loop->extent < FEW_TILES * times;
 }
 
-static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {
+void ts_job_set_loops(ts_job *j, const ts_plan_box *box, const int64_t *times) {
     j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
-        int64_t times = INT64_C(1) << bits[i], last = loop.extent - times;
-        bool has_tail = rest_of(&loop, bits[i]) > 0 && !is_apart(j->m, &loop, bits[i]);
-        if (loop.extent >> bits[i] < 2 && !has_tail) continue;
-        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent >> bits[i],
-                                                  .src_bits = loop.src_bits * times,
-                                                  .dst_bits = loop.dst_bits * times,
+        int64_t last = loop.extent - times[i];
+        bool has_tail = rest_of(&loop, times[i]) > 0 && !is_apart(j->m, &loop, times[i]);
+        if (loop.extent / times[i] < 2 && !has_tail) continue;
+        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent / times[i],
+                                                  .src_bits = loop.src_bits * times[i],
+                                                  .dst_bits = loop.dst_bits * times[i],
                                                   .most = 1,
                                                   .has_tail = has_tail,
                                                   .tail_src_bits = loop.src_bits * last,
@@ -73,8 +72,7 @@ static void set_loops(ts_job *j, const ts_plan_box *box, const int *bits) {
     }
 }
 
-/* Does everything around the kernel step by multiples of these? */
-static bool steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
+bool ts_job_steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
     for (int i = 0; i < j->loop_count; i++) {
         src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
@@ -158,7 +156,7 @@ static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit,
 
 /* Tiles of lines that are not whole, if enough of them is there. */
 static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
-                         int *bits) {
+                         int64_t *times) {
     const ts_mover *m = j->m;
     ts_tile *tile = &j->tile;
     int width = m->dst.element_bits, unit = width / 8,
@@ -171,11 +169,10 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
     if (!kernels->masked || m->src.element_bits < 8 || width < 8 || count < 1) return false;
     ts_lines_find(box, false, m->src.element_bits, count, digits);
     ts_lines_find(box, true, width, count, dst);
-    if (!count_bits(box, digits, 2 * count, bits)) return false;
+    if (!count_times(box, digits, 2 * count, times)) return false;
     ts_network_make(tile, kernels->line_bytes, log2_of(unit), count, digits, dst, enters, leaves);
     for (int i = 0; i < box->loop_count; i++) {
-        int64_t times = INT64_C(1) << bits[i];
-        useful *= times < box->loops[i].extent ? times : box->loops[i].extent;
+        useful *= times[i] < box->loops[i].extent ? times[i] : box->loops[i].extent;
     }
     if (useful * least < (int64_t)1 << (tile->stages + count)) return false;
     from.count = ts_lines_order(box, false, m->src.element_bits, digits, count, from.positions, from.places);
@@ -195,7 +192,7 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
         if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
-    set_loops(j, box, bits);
+    ts_job_set_loops(j, box, times);
     tile->masks = true;
     j->tile_function = kernels->masked[tile->stages];
     return true;
@@ -210,7 +207,7 @@ static bool is_pairs(const ts_tile *tile, int unit_log2, int count, const ts_dig
     return tile->stages == 1 && tile->granules == 1 << unit_log2;
 }
 
-static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int *bits) {
+static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int64_t *times) {
     const ts_mover *m = j->m;
     ts_load how = load_of(m);
     ts_tile *tile = &j->tile;
@@ -220,7 +217,7 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
     if (count < 0 || !ts_digits_find(box, false, ts_mover_width(&m->src), count, digits)) return false;
     int parts = find_parts(j, box, digits, count, digits + 2 * count);
     if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
-        !count_bits(box, digits, 2 * count + parts, bits)) {
+        !count_times(box, digits, 2 * count + parts, times)) {
         return false;
     }
     ts_network_make(tile, kernels->line_bytes, unit_log2, count, digits, dst, enters, leaves);
@@ -237,10 +234,10 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
     j->joins = j->narrow.dst_width * j->narrow.parts < 8;
     j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
     set_lines(j, enters, leaves);
-    set_loops(j, box, bits);
+    ts_job_set_loops(j, box, times);
     int64_t places = 0;
     for (int i = 0; i < tile->stages; i++) places |= leaves[i].dst;
-    if (places % 8 != 0 || !steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
+    if (places % 8 != 0 || !ts_job_steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
         return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
                                             : kernels->by_stages[how][tile->stages];
@@ -249,7 +246,7 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
 
 /* ---- Runs ---- */
 
-static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, int *bits) {
+static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, int64_t *times) {
     const ts_mover *m = j->m;
     int src_width = m->src.element_bits, dst_width = m->dst.element_bits, run = 0;
     while (run < box->loop_count &&
@@ -263,11 +260,11 @@ static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, in
         return false;
     ts_plan_box others = *box;
     others.loops[run].extent = 1;
-    memset(bits, 0, TS_PLAN_MAX_LOOPS * sizeof *bits);
-    set_loops(j, &others, bits);
+    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
+    ts_job_set_loops(j, &others, times);
     j->tile_function = NULL;
     j->fills = false;
-    return steps_by(j, box, 8, 8);
+    return ts_job_steps_by(j, box, 8, 8);
 }
 
 /* Splits a longer run, so that it can be made in a scratch. */
@@ -285,10 +282,10 @@ static void split_run(ts_job *j) {
 /* ---- A box ---- */
 
 /* Moves what tiles leave of each loop. */
-static void move_rests(const ts_mover *m, ts_plan_box box, const int *bits) {
+static void move_rests(const ts_mover *m, ts_plan_box box, const int64_t *times) {
     for (int i = 0; i < box.loop_count; i++) {
-        int64_t rest = rest_of(&box.loops[i], bits[i]);
-        if (!is_apart(m, &box.loops[i], bits[i])) continue;
+        int64_t rest = rest_of(&box.loops[i], times[i]);
+        if (!is_apart(m, &box.loops[i], times[i])) continue;
         ts_plan_box edge = box;
         edge.loops[i].extent = rest;
         edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
@@ -308,23 +305,25 @@ static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
     return bits % 8 == 0 && (bits & (bits - 1)) == 0;
 }
 
-static bool match(ts_job *j, const ts_plan_box *box, int *bits) {
+static bool match(ts_job *j, const ts_plan_box *box, int64_t *times) {
     const ts_mover *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
     bool converts = ts_mover_converts(m) && load_of(m) == TS_LOAD_SAME;
     if ((converts || (m->same && m->dst.element_bits >= 8)) &&
-        match_run(j, box, m->kernels->tiles[0]->line_bytes, bits)) {
+        match_run(j, box, m->kernels->tiles[0]->line_bytes, times)) {
         if (converts) split_run(j);
         return true;
     }
+    if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_job_match_transpose(j, box, times))
+        return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {
         const ts_tile_kernels *kernels = m->kernels->tiles[i];
-        if (match_tile(j, box, kernels, bits) || match_masked(j, box, kernels, MOSTLY, bits)) return true;
-        if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, bits))
+        if (match_tile(j, box, kernels, times) || match_masked(j, box, kernels, MOSTLY, times)) return true;
+        if (kernels->line_bytes <= SHORT_LINE && match_masked(j, box, m->kernels->tiles[0], HARDLY, times))
             return true;
     }
-    return match_run(j, box, 0, bits);
+    return match_run(j, box, 0, times);
 }
 
 /* Narrow elements that lie in whole bytes on both sides: bytes. */
@@ -350,9 +349,9 @@ static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
         ts_plan_loop loop = box->loops[i];
         int64_t times = loop.src_bits > 0 && 8 % loop.src_bits == 0 ? 8 / loop.src_bits : 1;
         if (times == 1 || loop.extent <= times) continue;
-        int bits[TS_PLAN_MAX_LOOPS] = {0};
-        bits[i] = log2_of(times);
-        move_rests(m, *box, bits);
+        int64_t taken[TS_PLAN_MAX_LOOPS];
+        for (int k = 0; k < box->loop_count; k++) taken[k] = k == i ? times : 1;
+        move_rests(m, *box, taken);
         box->loops[i] = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
         box->loops[box->loop_count++] = (ts_plan_loop){times, loop.src_bits, loop.dst_bits};
         return true;
@@ -361,17 +360,17 @@ static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
 }
 
 /* A loop to turn outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
-static int find_peel(const ts_mover *m, const ts_plan_box *box, const int *bits) {
+static int find_peel(const ts_mover *m, const ts_plan_box *box, const int64_t *times) {
     int best = -1;
     bool leaves = false;
     int64_t bytes = m->dst.element_bits / 8;
     for (int i = 0; i < box->loop_count; i++) {
         bytes *= box->loops[i].extent;
-        leaves = leaves || rest_of(&box->loops[i], bits[i]) != 0;
+        leaves = leaves || rest_of(&box->loops[i], times[i]) != 0;
     }
     for (int i = 0; leaves && m->streams && i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
-        if (bits[i] > 0 || loop->extent < 2 || bytes / loop->extent < PEELED_BYTES) continue;
+        if (times[i] > 1 || loop->extent < 2 || bytes / loop->extent < PEELED_BYTES) continue;
         if (best < 0 || llabs(loop->src_bits) > llabs(box->loops[best].src_bits)) best = i;
     }
     return best;
@@ -388,9 +387,9 @@ static void peel(const ts_mover *m, ts_plan_box box, int loop) {
 }
 
 bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box) {
-    int bits[TS_PLAN_MAX_LOOPS];
+    int64_t times[TS_PLAN_MAX_LOOPS];
     ts_job j = {.m = m};
-    if (!match(&j, box, bits)) return false;
+    if (!match(&j, box, times)) return false;
     if (!j.tile_function) return j.run_bytes >= LONG_RUN;
     ts_job_order(&j, box);
     for (int i = 0; i < j.loop_count; i++) {
@@ -400,11 +399,11 @@ bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box) {
 }
 
 bool ts_job_match(ts_job *j, const ts_mover *m, const ts_plan_box *box) {
-    int bits[TS_PLAN_MAX_LOOPS];
+    int64_t times[TS_PLAN_MAX_LOOPS];
     j->m = m;
-    if (is_narrow(m) || !match(j, box, bits)) return false;
+    if (is_narrow(m) || !match(j, box, times)) return false;
     for (int i = 0; j->tile_function && i < box->loop_count; i++) {
-        if (is_apart(m, &box->loops[i], bits[i])) return false;
+        if (is_apart(m, &box->loops[i], times[i])) return false;
     }
     ts_job_order(j, box);
     return true;
@@ -412,7 +411,7 @@ bool ts_job_match(ts_job *j, const ts_mover *m, const ts_plan_box *box) {
 
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_plan_box wide;
-    int bits[TS_PLAN_MAX_LOOPS];
+    int64_t times[TS_PLAN_MAX_LOOPS];
     ts_job j;
     if (widen(m, box, &wide)) {
         ts_mover bytes = *m;
@@ -422,18 +421,18 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     }
     j.m = m;
     bool runs = is_narrow(m) && m->dst.element_bits > 1 && m->convert && is_regular(m, &m->src) &&
-                is_regular(m, &m->dst) && match_run(&j, box, TS_LINE_BYTES, bits);
+                is_regular(m, &m->dst) && match_run(&j, box, TS_LINE_BYTES, times);
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
-    if (!runs && !match(&j, box, bits)) {
+    if (!runs && !match(&j, box, times)) {
         ts_move_elements(m, box);
         return;
     }
     bool leaves = j.tile_function && is_narrow(m);
-    int outside = leaves ? find_peel(m, box, bits) : -1;
+    int outside = leaves ? find_peel(m, box, times) : -1;
     if (outside >= 0) {
         peel(m, *box, outside);
         return;
@@ -441,5 +440,5 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_job_order(&j, box);
     if (m->streams && j.tile_function && !j.streams && !leaves && !j.joins && ts_stage_move(m, box)) return;
     ts_job_run(&j, box->src_bits, box->dst_bits);
-    if (j.tile_function) move_rests(m, *box, bits);
+    if (j.tile_function) move_rests(m, *box, times);
 }

@@ -21,7 +21,9 @@ enum {
     TS_TILE_LINES = 1 << TS_TILE_STAGES,
     TS_TILE_LOOPS = 4,
     TS_TILE_PARTS = 8,
-    TS_LINE_BYTES = 64
+    TS_LINE_BYTES = 64,
+    TS_TRANSPOSES = 5, /* of elements of 1, 2, .. 16 bytes */
+    TS_TRANSPOSED = 512
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
@@ -54,6 +56,11 @@ typedef struct {
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
+    /* Of a transpose, in place of lines: bytes to each row of the source, and to each column of the
+     * destination; elements of a row lie together in the source, those of a column in the destination. A
+     * column has at least a line's bytes, a row 16. */
+    int rows, columns;
+    int64_t row[TS_TRANSPOSED], column[TS_TRANSPOSED];
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
@@ -143,7 +150,8 @@ typedef struct {
     bool orders;                                              /* it can arrange lines */
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
-    ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
+    ts_tile_function *const *masked;     /* by stages, of what changes no elements; NULL: there are none */
+    ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

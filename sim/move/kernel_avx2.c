@@ -15,6 +15,7 @@ const ts_tile_kernels ts_tiles_avx2 = {
     .line_bytes = 32,
     .orders = true,
     .by_granules = by_granules,
+    .transposes = transposes,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

@@ -255,6 +255,30 @@ MASKED(TS_LOAD_SAME, 6)
 static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1, masked_2, masked_3,
                                                              masked_4, masked_5, masked_6};
 
+/* ---- Transposes ---- */
+
+/* Lanes are put into their places as they are loaded, where no shuffle is needed. */
+INLINE wide load_lanes_of_rows(const uint8_t *src, const int64_t *rows, int apart) {
+    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(src + rows[0])));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(src + rows[apart])));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(src + rows[2 * apart])));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(src + rows[3 * apart])));
+}
+
+INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
+    if (granule == 1) return high ? _mm512_unpackhi_epi8(a, b) : _mm512_unpacklo_epi8(a, b);
+    if (granule == 2) return high ? _mm512_unpackhi_epi16(a, b) : _mm512_unpacklo_epi16(a, b);
+    if (granule == 4) return high ? _mm512_unpackhi_epi32(a, b) : _mm512_unpacklo_epi32(a, b);
+    return high ? _mm512_unpackhi_epi64(a, b) : _mm512_unpacklo_epi64(a, b);
+}
+
+typedef wide lanes_of_rows;
+#define LANES_OF_ROWS 4
+#define LOAD_LANES    load_lanes_of_rows
+#define UNPACK_LANES  unpack_lanes
+#define STORE_LANES   WIDE_STORE
+#include "kernel_transpose.inc"
+
 /* ---- Elements narrower than a byte ---- */
 
 INLINE wide load_parts(const ts_narrow *narrow, bool ahead, int line, const uint8_t *src) {
@@ -314,6 +338,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .orders = true,
     .by_stages = by_stages,
     .masked = masked,
+    .transposes = transposes,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

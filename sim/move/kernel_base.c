@@ -23,6 +23,7 @@ const ts_tile_kernels ts_tiles_base = {
     .line_bytes = 16,
     .orders = HAS_ORDER,
     .by_granules = by_granules,
+    .transposes = transposes,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
 };

@@ -1,0 +1,98 @@
+/* Matching a box with a transpose: which loops make its rows and its columns. */
+#include "job.h"
+
+enum { PIECE_BYTES = 16, MOST_BYTES = 16 };
+
+/* The loops whose elements lie together on one side, and how many elements these are. */
+typedef struct {
+    bool dst;
+    int64_t count, next_bits; /* next_bits: the step that would continue them; 0: nothing does */
+    int loop_count, loops[TS_PLAN_MAX_LOOPS];
+} side;
+
+static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
+
+/* Loops whose elements lie together on both sides make larger elements; 0 where these are of another size
+ * than kernels know. */
+static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        if (loop->src_bits != width || loop->dst_bits != width || loop->extent < 2) continue;
+        width *= loop->extent;
+        times[i] = loop->extent;
+        if ((width & (width - 1)) != 0 || width > 8 * MOST_BYTES) return 0;
+        i = -1;
+    }
+    return width;
+}
+
+/* The loop that continues a side, or as many of its steps as there is room for, in pieces of about one size.
+ */
+static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
+    int64_t most = TS_TRANSPOSED / s->count;
+    for (int i = 0; i < box->loop_count && s->next_bits != 0 && most > 1; i++) {
+        int64_t extent = box->loops[i].extent, pieces = (extent + most - 1) / most;
+        if (times[i] > 1 || extent < 2 || step_of(&box->loops[i], s->dst) != s->next_bits) continue;
+        times[i] = (extent + pieces - 1) / pieces;
+        s->count *= times[i];
+        s->next_bits = pieces == 1 ? s->next_bits * extent : 0;
+        s->loops[s->loop_count++] = i;
+        return true;
+    }
+    return false;
+}
+
+/* Where each element of a side lies on the other one, in bytes. */
+static void set_table(const ts_plan_box *box, const side *s, const int64_t *times, int64_t *table) {
+    int64_t used = 1;
+    table[0] = 0;
+    for (int n = 0; n < s->loop_count; n++) {
+        int64_t step = step_of(&box->loops[s->loops[n]], !s->dst) / 8, many = times[s->loops[n]];
+        for (int64_t i = used; i < many * used; i++) table[i] = table[i - used] + step;
+        used *= many;
+    }
+}
+
+/* The version that takes least time for the columns, of lines no longer than they are. A line of 64 bytes
+ * takes almost twice as long as one of 32, and that as long as one of 16. */
+static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes) {
+    const ts_tile_kernels *best = NULL;
+    int64_t least = INT64_MAX;
+    for (int i = 0; kernels->tiles[i]; i++) {
+        int64_t line = kernels->tiles[i]->line_bytes, each = line == TS_LINE_BYTES ? 7 : 4,
+                time = (column_bytes + line - 1) / line * each;
+        if (line > column_bytes || time >= least) continue;
+        best = kernels->tiles[i];
+        least = time;
+    }
+    return best;
+}
+
+bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
+    for (int i = 0; i < box->loop_count; i++) {
+        times[i] = 1;
+        if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
+    }
+    int64_t width = find_width(box, j->m->dst.element_bits, times);
+    side columns = {.dst = false, .count = 1, .next_bits = width},
+         rows = {.dst = true, .count = 1, .next_bits = width};
+    for (bool grows = width > 0; grows;) {
+        side *shorter = rows.count < columns.count ? &rows : &columns;
+        grows = extend(box, shorter, times) || extend(box, shorter == &rows ? &columns : &rows, times);
+    }
+    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8);
+    if (width == 0 || !kernels || columns.count * width / 8 < PIECE_BYTES) return false;
+    ts_tile *tile = &j->tile;
+    tile->line_bytes = kernels->line_bytes;
+    tile->stages = 0;
+    tile->masks = false;
+    tile->rows = (int)rows.count;
+    tile->columns = (int)columns.count;
+    set_table(box, &rows, times, tile->row);
+    set_table(box, &columns, times, tile->column);
+    j->fills = j->joins = false;
+    j->kernels = kernels;
+    j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
+    ts_job_set_loops(j, box, times);
+    return ts_job_steps_by(j, box, 8, 8);
+}
