@@ -23,7 +23,7 @@ NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja 
 
 # Lowest first: a file may include headers of its own layer and of those before it.
 LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma core program chip host run study audit choose "
-          "validate report cli").split()
+          "validate report api cli").split()
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -35,7 +35,7 @@ WARNINGS = (
     "-Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla "
     "-Wdouble-promotion -Wformat=2 -Wundef"
 )
-CFLAGS = f"-std=c11 -D_GNU_SOURCE {WARNINGS} -ffp-contract=off -Iinclude -Isim -I. $user_cflags"
+CFLAGS = f"-std=c11 -D_GNU_SOURCE {WARNINGS} -ffp-contract=off -fPIC -fvisibility=hidden -Iinclude -Isim -I. $user_cflags"
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 # name: (compiler, flags for compiling and linking)
@@ -246,6 +246,8 @@ rule link-{name}
   command = {compiler} {flags} $in -o $out $user_ldflags $libs
   description = $out
 """
+LIBS = "-lyaml -lcjson -lm -pthread"
+SONAME = "libtilesim.so.0"  # another number where a program that was linked with the old one would break
 HEAD = f"""# Written by ./configure.py from the file tree. Do not edit.
 ninja_required_version = 1.8
 builddir = build
@@ -257,6 +259,9 @@ rule configure
   command = $python configure.py --no-install
   generator = 1
   description = configure.py
+rule shared
+  command = $cc -shared -Wl,-soname,{SONAME} -Wl,-z,defs $in -o $out $user_ldflags {LIBS}
+  description = $out
 rule ar
   command = rm -f $out && ar rcs $out $in
   description = $out
@@ -292,8 +297,9 @@ rule run
   description = $command
 rule install
   command = p="$${{PREFIX-/usr/local}}" && d="$${{DESTDIR-}}$$p" && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
-      && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a "$$d/lib/" $
-      && mkdir -p "$$d/include/tilesim" && (cd sim && cp --parents */*.h */*.def */*/*.h "$$d/include/tilesim") && v=$$(build/release/tilesim --version) $
+      && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a build/release/{SONAME} "$$d/lib/" $
+      && ln -sf {SONAME} "$$d/lib/libtilesim.so" $
+      && cp -R include/tilesim include/tilesim.h "$$d/include/" && v=$$(build/release/tilesim --version) $
       && sed "s|@PREFIX@|$$p|; s|@VERSION@|$${{v##* }}|" tilesim.pc.in > "$$d/lib/pkgconfig/tilesim.pc" $
       && echo "installed in $$d"
   pool = console
@@ -323,10 +329,13 @@ class Writer:
         return self.edge(f"cc-{variant}", f"build/{variant}/obj/{stem}.o", [source], **variables)
 
     def library(self, variant):
-        """libtilesim.a: every layer but cli."""
+        """libtilesim.a: every layer but cli. Of the release there is a shared library too."""
         sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
         sources += [EMBEDDED, PROGRAMS, MEASURED, REFERENCES]
-        return self.edge("ar", f"build/{variant}/libtilesim.a", [self.compile(variant, f) for f in sources])
+        objects = [self.compile(variant, f) for f in sources]
+        if variant == "release":
+            self.edge("shared", f"build/release/{SONAME}", objects)
+        return self.edge("ar", f"build/{variant}/libtilesim.a", objects)
 
     def tool(self, variant, library):
         """The binary."""
@@ -341,7 +350,6 @@ CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
-LIBS = "-lyaml -lcjson -lm -pthread"
 TEST_LIBS = f"-lcmocka {LIBS}"
 SOURCES = ["sim/**/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
@@ -449,9 +457,9 @@ def build_ninja(emulates=False, has32=False):
         runs.append(out.edge("run", "run-" + Path(bench).name, [bench], " ".join(runs[-1:]), command=f"OMP_NUM_THREADS=1 NUMPY_PYTHON=$numpy_python {bench}"))
     out.edge("phony", "bench", runs)
     matrix(out, emulates, has32)
-    out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a"])
+    out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
-    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", *drivers])
+    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *drivers])
     return "\n".join(out.lines) + "\ndefault all\n"
 
 

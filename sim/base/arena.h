@@ -5,15 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct ts_arena ts_arena;
-
-/* Called when the system has no more memory; must not return. The library's own aborts; a program has another
- * by defining a function of this name: the linker takes that one. */
-__attribute__((noreturn)) void ts_out_of_memory(size_t bytes);
-
-ts_arena *ts_arena_new(void);
-void ts_arena_free(ts_arena *arena);  /* NULL is fine */
-void ts_arena_reset(ts_arena *arena); /* everything in it is gone; its memory is kept for reuse */
+#include "tilesim/arena.h"
 
 /* Zeroed, aligned to 16 bytes, never NULL. `count * size` is checked. Under ASan, or where the library is
  * compiled with TS_ARENA_SEPARATE, each allocation is its own malloc. */

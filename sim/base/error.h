@@ -1,4 +1,4 @@
-/* An error: what kind, where in the input, and what was expected. Filled once, passed up unread. */
+/* Errors as the library fills them: once, and passed up unread. */
 #ifndef TILESIM_BASE_ERROR_H
 #define TILESIM_BASE_ERROR_H
 
@@ -7,16 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum {
-    TS_ERROR_NONE = 0,
-    TS_ERROR_INPUT,      /* the user's text or file is wrong: exit code 1 */
-    TS_ERROR_IO,         /* the system refused a read, write or rename: exit code 1 */
-    TS_ERROR_USAGE,      /* the command line is wrong: exit code 2 */
-    TS_ERROR_FAULT,      /* the program broke a rule of the machine, or a check failed: exit code 3 */
-    TS_ERROR_UNMODELLED, /* valid, but not modelled: exit code 4 */
-    TS_ERROR_WARNING,    /* not an error: what works, and should not be so */
-    TS_ERROR_NOTE,       /* not an error: another line that one has to do with */
-} ts_error_kind;
+#include "tilesim/error.h"
 
 /* A text that errors point into. It outlives every error made from it only until the error is made:
  * the line is copied. `name` is a path, or what the text is called ("layout", "-D ROWS"). */
@@ -28,7 +19,7 @@ typedef struct {
 
 enum { TS_ERROR_TEXT_BYTES = 512, TS_ERROR_LINE_BYTES = 160, TS_ERROR_NAME_BYTES = 256 };
 
-typedef struct ts_error {
+struct ts_error {
     ts_error_kind kind;
     char message[TS_ERROR_TEXT_BYTES]; /* one line, no full stop: found, expected, nearest name */
     char name[TS_ERROR_NAME_BYTES];    /* of the source; empty when the error has no place */
@@ -38,7 +29,7 @@ typedef struct ts_error {
     int64_t cycle;                     /* of a fault; -1 when it has none */
     const struct ts_error *next;       /* of the same text, behind this one, in its reader's arena; or NULL */
     bool more;                         /* there are others, which were not kept */
-} ts_error;
+};
 
 /* Every setter returns false, so that a function can `return ts_error_set(err, ...)`. `err` may be NULL.
  * An error that is already set is kept: the first one is the cause. */
@@ -56,20 +47,8 @@ bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, i
 /* Adds "; did you mean 'nearest'?" to the message, unless `nearest` is NULL. Returns false. */
 bool ts_error_hint(ts_error *err, const char *nearest);
 
-void ts_error_clear(ts_error *err);
-
 /* Keeps an error by which the system refused something (TS_ERROR_IO), for those who take other errors as the
  * answer to what was asked: that it cannot be, or is not modelled. True when there was one. */
 bool ts_error_keep_system(ts_error *err, const ts_error *found);
-
-/* The text a user sees, ended by a newline, into `out` (always ended by NUL); returns the bytes it needs:
- *   softmax.tsim:12:9: error: unknown mnemonic 'vadd.f3', expected an instruction; did you mean 'vadd.f32'?
- *           vadd.f3 v0, v1, v2
- *           ^
- */
-size_t ts_error_format(const ts_error *err, char *out, size_t bytes);
-
-/* The exit codes of the binary: 0 ok, 1 input or I/O, 2 usage, 3 fault or failed check, 4 not modelled. */
-int ts_error_exit_code(const ts_error *err);
 
 #endif

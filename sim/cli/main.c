@@ -10,7 +10,7 @@
 #include "output.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/version.h"
+#include "tilesim/version.h"
 
 enum { EXIT_USAGE = 2 };
 

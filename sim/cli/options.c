@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "base/version.h"
+#include "tilesim/version.h"
 
 enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
 

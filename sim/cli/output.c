@@ -9,9 +9,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tilesim/version.h"
+
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/version.h"
 #include "report/error.h"
 
 enum { EXIT_IO = 1 };

@@ -2,6 +2,8 @@
 #ifndef TILESIM_LAYOUT_SHAPE_H
 #define TILESIM_LAYOUT_SHAPE_H
 
+#include "tilesim/notation.h"
+
 #include "layout/dtype.h"
 #include "layout/layout.h"
 
@@ -9,7 +11,7 @@ struct ts_xla_layout;
 
 #define TS_SIZE_UNKNOWN INT64_C(-1) /* of a shape with an unbounded dim ('?') */
 
-typedef struct ts_shape {
+struct ts_shape {
     ts_dtype dtype;          /* TS_DTYPE_OPAQUE for a tuple */
     int element_bits;        /* of storage: E() if given, else the type's stored bits */
     const ts_layout *layout; /* logical dims inside; strides in elements. NULL for token, opaque, tuples and
@@ -27,7 +29,7 @@ typedef struct ts_shape {
     const struct ts_xla_layout *xla; /* the fields as written, when the notation is XLA's; else NULL */
     const char *notation;            /* when it is not: "axe", "tvm", "cute" or "name" */
     const char *layout_text;         /* and the layout's own text, canonical */
-} ts_shape;
+};
 
 /* A shape in any notation. The whole source must be one shape:
  *
@@ -48,9 +50,6 @@ const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor)
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);
 /* The canonical text, which parses back to the same shape. */
 void ts_shape_print(const ts_shape *shape, ts_text *out);
-/* The same map in another notation, "xla", "axe", "tvm" or "cute"; an error says what that notation lacks. */
-const ts_shape *ts_shape_translate(ts_error *err, ts_arena *arena, const ts_shape *shape,
-                                   const char *notation);
 /* A row-major shape in memory space 0 without tiles. NULL on overflow. */
 const ts_shape *ts_shape_row_major(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
                                    const int64_t *dims);

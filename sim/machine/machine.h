@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tilesim/machine.h"
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "config/field.h"
@@ -45,7 +47,7 @@ typedef struct {
     int32_t axis_count;
 } ts_machine_memory;
 
-typedef struct {
+struct ts_machine {
     const char *name;  /* as the user wrote it: an embedded name or a path */
     const char *title; /* from the file: "TPU v5e" */
     ts_machine_chip chip;
@@ -62,15 +64,12 @@ typedef struct {
     int32_t leaf_count;
     const char *const *overrides; /* what was changed, as "hbm.clock=3.2 GHz", in the order of the leaves */
     int32_t override_count;
-} ts_machine;
+};
 
 #define TS_MACHINE_DEFAULT "tpu-v5e"
 
-/* The machine called `name` (built in: "tpu-v5e"), or the file at a path (ends in .yaml or .yml, or has a
- * '/'). */
-const ts_machine *ts_machine_load(ts_error *err, ts_arena *arena, const char *name);
-/* The same with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as the
- * file. */
+/* ts_machine_load with some figures changed: each override is "hbm.stacks=4". Errors in them have `what` as
+ * the file. */
 const ts_machine *ts_machine_load_with(ts_error *err, ts_arena *arena, const char *name, const char *what,
                                        const char *const *overrides, int count);
 

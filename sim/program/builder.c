@@ -159,7 +159,7 @@ void ts_program_pack(ts_program_builder *b, bool on) {
     b->as.packing = on;
 }
 
-static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, va_list operands) {
+static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *place = b->failed ? NULL : place_of(b, info->mnemonic);
     item *new = place ? add_item(&b->as, place, opcode, !b->open || b->as.items.count == b->open_at) : NULL;
@@ -178,7 +178,7 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, v
     new->code.mask = vmask;
     for (int i = 0; i < count; i++) {
         ts_operand *operand = &new->code.operands[i];
-        *operand = va_arg(operands, ts_operand);
+        *operand = operands[i];
         if (!check_operand(&b->as, place, info, i, operand) ||
             (operand->kind == TS_OPERAND_LABEL && !has_label(b, place, operand))) {
             fail(b);
@@ -196,18 +196,40 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, v
     }
 }
 
+/* More operands than any instruction has are counted, not read. */
+static void gather(ts_operand operands[TS_OPERANDS_MAX], int count, va_list arguments) {
+    for (int i = 0; i < count && i < TS_OPERANDS_MAX; i++) operands[i] = va_arg(arguments, ts_operand);
+}
+
 void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...) {
-    va_list operands;
-    va_start(operands, count);
+    ts_operand operands[TS_OPERANDS_MAX];
+    va_list arguments;
+    va_start(arguments, count);
+    gather(operands, count, arguments);
+    va_end(arguments);
     add(b, -1, opcode, count, operands);
-    va_end(operands);
 }
 
 void ts_program_add_masked(ts_program_builder *b, int vmask, ts_opcode opcode, int count, ...) {
-    va_list operands;
-    va_start(operands, count);
+    ts_operand operands[TS_OPERANDS_MAX];
+    va_list arguments;
+    va_start(arguments, count);
+    gather(operands, count, arguments);
+    va_end(arguments);
     add(b, vmask, opcode, count, operands);
-    va_end(operands);
+}
+
+void ts_program_add_named(ts_program_builder *b, int vmask, const char *mnemonic, int count,
+                          const ts_operand *operands) {
+    ts_opcode opcode;
+    if (b->failed) return;
+    if (ts_opcode_find(mnemonic, strlen(mnemonic), &opcode)) {
+        add(b, vmask, opcode, count, operands);
+        return;
+    }
+    TOKEN_ERROR(b->as.err, place_of(b, mnemonic), "unknown instruction '%s'", mnemonic);
+    ts_error_hint(b->as.err, ts_opcode_nearest(mnemonic));
+    fail(b);
 }
 
 void ts_program_open(ts_program_builder *b) {

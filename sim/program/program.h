@@ -3,6 +3,8 @@
 #ifndef TILESIM_PROGRAM_PROGRAM_H
 #define TILESIM_PROGRAM_PROGRAM_H
 
+#include "tilesim/program.h"
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -65,7 +67,7 @@ typedef struct {
     int first_line, end_line;
 } ts_program_macro;
 
-typedef struct {
+struct ts_program {
     ts_code code;
     const ts_tensor_use *uses; /* [code.tensor_count] */
     int param_count, check_count, report_count;
@@ -77,12 +79,7 @@ typedef struct {
     const ts_program_macro *macros;
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
     bool includes;                      /* other files: a line alone says too little */
-} ts_program;
-
-/* NAME=VALUE of a command line: a parameter's value, or a tensor's file. */
-typedef struct {
-    const char *name, *value;
-} ts_define;
+};
 
 /* What an assembler must know of a machine. */
 typedef struct {

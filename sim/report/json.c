@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/version.h"
+#include "tilesim/version.h"
 
 void ts_json_quote(ts_text *out, const char *text) {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";

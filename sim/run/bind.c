@@ -48,47 +48,68 @@ static bool is_exact(ts_dtype from, ts_dtype to) {
 
 static bool convert(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
                     const ts_define *file, ts_run_tensor *bound) {
+    const char *quote = file->value ? "'" : "", *what = file->value ? file->value : "the array";
     ts_host_array read = bound->before;
     ts_dtype from = read.dtype, to = tensor->shape->dtype;
     if (from == to) {
         return true;
     }
     if (!ts_convert_possible(from, to) || (!request->convert && !is_exact(from, to))) {
-        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: '%s' holds %s, the tensor is %s%s", file->name,
-                            file->value, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
+        return ts_error_set(err, TS_ERROR_INPUT, "-i %s: %s%s%s holds %s, the tensor is %s%s", file->name,
+                            quote, what, quote, ts_dtype_get(from)->name, ts_dtype_get(to)->name,
                             ts_convert_possible(from, to) ? "; --convert rounds the values" : "");
     }
     bound->converted = true;
     return ts_host_array_convert(err, arena, &read, to, &bound->before);
 }
 
+static ts_host_expect expected(const ts_tensor *tensor) {
+    return (ts_host_expect){.has_dtype = true,
+                            .dtype = tensor->shape->dtype,
+                            .has_dims = true,
+                            .rank = tensor->shape->layout->rank,
+                            .dims = tensor->shape->layout->dims};
+}
+
 static bool load(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
                  const ts_define *file, ts_run_tensor *bound) {
-    ts_host_expect expect = {.has_dtype = true,
-                             .dtype = tensor->shape->dtype,
-                             .has_dims = true,
-                             .rank = tensor->shape->layout->rank,
-                             .dims = tensor->shape->layout->dims};
+    ts_host_expect expect = expected(tensor);
     bound->origin = file->value;
     return ts_host_load(err, arena, file->value, &expect, &bound->before) &&
            convert(err, arena, request, tensor, file, bound);
 }
 
+/* The tensor of a name, an input that has no values yet; -1: an error. */
+static int find_input(ts_error *err, const ts_program *program, const char *name,
+                      const ts_run_tensor *tensors) {
+    int i = find_run_tensor(err, program, "-i", name);
+    if (i < 0) return -1;
+    ts_tensor_role role = program->uses[i].role;
+    if (role != TS_ROLE_IN && role != TS_ROLE_INOUT)
+        ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", name);
+    else if (tensors[i].origin != NULL)
+        ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", name);
+    else
+        return i;
+    return -1;
+}
+
 static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
                       const ts_program *program, const ts_define *file, ts_run_tensor *tensors) {
-    int i = find_run_tensor(err, program, "-i", file->name);
-    if (i < 0) {
-        return false;
-    }
+    int i = find_input(err, program, file->name, tensors);
+    return i >= 0 && load(err, arena, request, &program->code.tensors[i], file, &tensors[i]);
+}
+
+static bool bind_array(ts_error *err, ts_arena *arena, const ts_run_request *request,
+                       const ts_program *program, const ts_run_array *given, ts_run_tensor *tensors) {
+    int i = find_input(err, program, given->name, tensors);
+    if (i < 0) return false;
     const ts_tensor *tensor = &program->code.tensors[i];
-    ts_tensor_role role = program->uses[i].role;
-    if (role != TS_ROLE_IN && role != TS_ROLE_INOUT) {
-        return ts_error_set(err, TS_ERROR_USAGE, "-i %s: the tensor is not an input", file->name);
-    }
-    if (tensors[i].origin != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE, "-i %s is given twice", file->name);
-    }
-    return load(err, arena, request, tensor, file, &tensors[i]);
+    ts_host_expect expect = expected(tensor);
+    tensors[i].origin = "the caller's array";
+    tensors[i].before = *given->array;
+    return ts_host_array_check(err, given->name, given->array, &expect) &&
+           convert(err, arena, request, tensor, &(ts_define){given->name, NULL}, &tensors[i]);
 }
 
 static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
@@ -125,6 +146,11 @@ bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, 
                  ts_run_tensor *tensors) {
     for (int i = 0; i < request->input_count; i++) {
         if (!bind_file(err, arena, request, program, &request->inputs[i], tensors)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < request->array_count; i++) {
+        if (!bind_array(err, arena, request, program, &request->arrays[i], tensors)) {
             return false;
         }
     }

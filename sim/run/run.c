@@ -93,7 +93,9 @@ static bool fetch(ts_error *err, ts_arena *arena, ts_chip *chip, const ts_run_re
         const ts_tensor *tensor = &program->code.tensors[i];
         ts_space *space = ts_chip_space(chip, tensor->space);
         ts_host_array *after = &tensors[i].after;
-        bool saved = is_saved(request, tensor->name);
+        ts_tensor_role role = program->uses[i].role;
+        bool kept = request->keep_outputs && (role == TS_ROLE_OUT || role == TS_ROLE_INOUT);
+        bool saved = kept || is_saved(request, tensor->name);
         if (!saved && !is_checked(program, checks, tensor->name)) {
             continue;
         }

@@ -10,6 +10,11 @@
 #include "program/program.h"
 
 typedef struct {
+    const char *name; /* of a tensor */
+    const ts_host_array *array;
+} ts_run_array;
+
+typedef struct {
     const char *program; /* the path of the text */
     const ts_program
         *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
@@ -17,6 +22,9 @@ typedef struct {
     const ts_define *defines;
     const ts_define *inputs, *outputs; /* of tensors, to files */
     int define_count, input_count, output_count;
+    const ts_run_array *arrays; /* inputs that a caller holds, in place of files */
+    int array_count;
+    bool keep_outputs; /* the values of all outputs are part of the result */
     bool convert;   /* let inputs of another type be rounded to the tensor's; else only exact conversions */
     bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no
                        checks */

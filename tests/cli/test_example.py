@@ -1,16 +1,24 @@
-"""The example of the library builds with what is installed alone, and runs."""
+"""The library as its users have it: public headers, exported names, and examples built from what is installed."""
+import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, main, test
+from cli import BUILD, main, run, test
 
 CONFIG = Path("build/config.ninja").read_text()
-ASAN = ["-fsanitize=address,undefined"] if BUILD.name == "asan" else []
+ASAN = BUILD.name == "asan"
+SANITIZE = ["-fsanitize=address,undefined"] if ASAN else []
+HEADERS = sorted(str(p) for p in [*Path("include").glob("*.h"), *Path("include/tilesim").glob("*.h")])
+LIBRARIES = re.search(r"^Libs.private: (.*)$", Path("tilesim.pc.in").read_text(), re.M)[1].split()
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LARGE = "f32[4096,4096]{1,0}", "f32[4096,4096]{1,0:T(8,128)}"
 
 
 def setting(name):
@@ -18,21 +26,87 @@ def setting(name):
     return shlex.split(found[1]) if found else []
 
 
+def done(*words, **options):
+    result = subprocess.run([*words], capture_output=True, text=True, **options)
+    assert result.returncode == 0, (words, result.stderr)
+    return result.stdout
+
+
+LANGUAGES = {".c": [*(setting("cc") or ["cc"]), "-std=c11"]}
+if shutil.which("g++"):
+    LANGUAGES[".cpp"] = ["g++", "-std=c++17"]
+
+
 @test
-def the_builder_makes_a_program():
-    libraries = re.search(r"-ltilesim (.*)$", Path("tilesim.pc.in").read_text(), re.M)[1].split()
+def headers_alone_and_together():
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["cp", "-R", "sim", f"{folder}/tilesim"], check=True)
-        example = f"{folder}/builder"
-        done = subprocess.run([*setting("cc"), "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *setting("user_cflags"),
-                               f"-I{folder}", f"-I{folder}/tilesim", "examples/builder.c", str(BUILD / "libtilesim.a"), *ASAN,
-                               *setting("user_ldflags"), *libraries, "-o", example], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        for machine in "tpu-v2", "tpu-v5e", "tpu-v7x":
-            done = subprocess.run([example, machine], capture_output=True, text=True)
-            assert re.fullmatch(rf"{machine}: \d+ cycles, \d+ bundles, right\n", done.stdout), done
-        done = subprocess.run([example, "tpu-v9"], capture_output=True, text=True)
-        assert done.returncode == 1 and done.stderr.startswith("builder: no machine is called 'tpu-v9'"), done
+        for suffix, compiler in LANGUAGES.items():
+            for number, names in enumerate([*([h] for h in HEADERS), HEADERS]):
+                source = Path(folder, f"{number}{suffix}")
+                source.write_text("".join(f'#include "{n.removeprefix("include/")}"\n' for n in names))
+                done(*compiler, *STRICT, "-Iinclude", "-fsyntax-only", str(source))
+
+
+@test
+def exported_names():
+    """The shared library exports what the public headers declare, and nothing else."""
+    if ASAN:
+        return
+    text = re.sub(r"/\*.*?\*/", "", "".join(Path(h).read_text() for h in HEADERS), flags=re.S)
+    declared = {re.search(r"(\w+)\s*\(", d)[1] for d in re.findall(r"^TS_API (?:TS_NORETURN )?([^;]*);", text, re.M)}
+    listed = done("nm", "-D", "--defined-only", str(BUILD / "libtilesim.so.0")).split("\n")
+    exported = {line.split()[2] for line in listed if line}
+    assert exported == declared, (exported - declared, declared - exported)
+    assert all(name.startswith("ts_") for name in exported) and len(exported) > 90
+    assert "libtilesim.so.0" in done("readelf", "-d", str(BUILD / "libtilesim.so.0"))
+
+
+def install(folder):
+    """As `ninja install` does; a sanitizer's build is linked as it is."""
+    if ASAN:
+        shutil.copytree("include", f"{folder}/include")
+        return ["-I", f"{folder}/include"], [str(BUILD / "libtilesim.a"), *LIBRARIES]
+    done("ninja", "-f", "build/build.ninja", "install", env={**os.environ, "PREFIX": folder, "DESTDIR": ""})
+    flags = done("pkg-config", "--cflags", "--libs", "tilesim", env={**os.environ, "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}) \
+        if shutil.which("pkg-config") else f"-I{folder}/include -L{folder}/lib -ltilesim"
+    return [], shlex.split(flags)
+
+
+def build(folder, name, before, after):
+    source = Path("examples", name)
+    program = f"{folder}/{name.replace('.', '_')}"
+    done(*LANGUAGES[source.suffix], *STRICT, *before, str(source), *SANITIZE, *setting("user_ldflags"), *after, "-o", program)
+    return program
+
+
+def asked(*words):
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+@test
+def examples_from_what_is_installed():
+    examples = sorted(p.name for p in Path("examples").iterdir() if p.suffix in LANGUAGES)
+    price, layouts = asked("dma", *LARGE), asked("choose", "f32[1024,3]{1,0}", "--use", "dma:hbm>vmem,reduce:1")
+    with tempfile.TemporaryDirectory() as folder:
+        flags = install(folder)
+        environment = {**os.environ, "LD_LIBRARY_PATH": f"{folder}/lib"}
+        for name in examples:
+            program = build(folder, name, *flags)
+            kind = name.split(".")[0]
+            words = {"price": LARGE, "choose": ("f32[1024,3]{1,0}", "dma:hbm>vmem,reduce:1")}.get(kind, ())
+            out = done(program, "tpu-v5e", *words, env=environment)
+            if kind == "price":
+                assert out.startswith(f"{price['cycles']} cycles, {price['microseconds']:.3f} us, limited by "), out
+            elif kind == "choose":
+                best = layouts["candidates"][0]
+                assert out.split()[0] == best["shape"] and out.split()[1] == str(best["cycles"]), (out, best)
+            else:
+                assert re.fullmatch(r"\d+ cycles, x\[7,127\] = 2046\n|TPU v5e: \d+ cycles, right\n", out), out
+            wrong = subprocess.run([program, "tpu-v9", *words], capture_output=True, text=True, env=environment)
+            assert wrong.returncode == 1 and f"{kind}: no machine is called 'tpu-v9'" in wrong.stderr, wrong
+            assert kind == "builder" or len(Path("examples", name).read_text().splitlines()) < 40, name
 
 
 main()

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @test
 def version():
-    header = (ROOT / "sim/base/version.h").read_text()
+    header = (ROOT / "include/tilesim/version.h").read_text()
     number = re.search(r'TS_VERSION "(.*)"', header)[1]
     expect(["--version"], out=f"tilesim {number}\n")
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/version.h"
+#include "tilesim/version.h"
 #include "report/json.h"
 
 #define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */

@@ -1,0 +1,52 @@
+/* Runs: a program on a machine, with a caller's arrays. */
+#ifndef TILESIM_RUN_H
+#define TILESIM_RUN_H
+
+#include <stddef.h>
+
+#include "tilesim/array.h"
+#include "tilesim/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *name;
+    const ts_array *array;
+} ts_input;
+
+typedef struct {
+    size_t struct_bytes; /* sizeof(ts_run_options); what is zero is the default */
+    const ts_machine *machine;
+    const ts_program *program;
+    const ts_input *inputs; /* inputs that are not here are as the program says */
+    int input_count;
+    int convert;        /* let arrays of another type be rounded to the tensor's */
+    int time_only;      /* no values: no outputs, no checks */
+    int check;          /* look for undefined values, races and what is left over */
+    int exact;          /* nothing is left out of the time */
+    int64_t max_cycles; /* a program that still runs then has failed; 0: no limit */
+} ts_run_options;
+
+typedef struct ts_simulation ts_simulation;
+
+/* A run whose checks failed is a run: ts_simulation_passed tells. NULL on an error. */
+TS_API const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options);
+TS_API int64_t ts_simulation_cycles(const ts_simulation *run);
+TS_API double ts_simulation_microseconds(const ts_simulation *run);
+TS_API int
+ts_simulation_passed(const ts_simulation *run); /* its checks, and with `check` nothing was found */
+/* A counter by its name in the JSON: "bundles", "hbm_read_bytes"; -1: there is none. */
+TS_API int64_t ts_simulation_counter(const ts_simulation *run, const char *name);
+/* An output's values; NULL: the program has no such output. */
+TS_API const ts_array *ts_simulation_output(const ts_simulation *run, const char *name);
+/* What `tilesim run` prints, and what it prints with --json. */
+TS_API const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run);
+TS_API const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

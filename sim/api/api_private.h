@@ -1,0 +1,21 @@
+/* What the functions of the library's interface share. */
+#ifndef TILESIM_API_API_PRIVATE_H
+#define TILESIM_API_API_PRIVATE_H
+
+#include "base/text.h"
+#include "host/array.h"
+#include "tilesim.h"
+
+struct ts_array {
+    ts_arena *arena;
+    ts_host_array host;
+};
+
+/* A request as this version has it, zero where the caller's is older and shorter. Refused: one whose size is
+ * none, or of a newer version that asks for more than this one knows. `what` is the struct's name. */
+bool api_read_request(ts_error *err, const char *what, const void *request, void *own, size_t own_bytes);
+
+ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);
+ts_source api_source(const char *name, const char *text);
+
+#endif

@@ -1,0 +1,77 @@
+/* Arrays, and their way into layouts and back. */
+#include <string.h>
+
+#include "host/pack.h"
+#include "layout/dtype.h"
+
+#include "api_private.h"
+
+static bool find_type(ts_error *err, const char *type, ts_dtype *dtype) {
+    size_t length = strlen(type);
+    if (ts_dtype_find(type, length, dtype)) return true;
+    ts_error_set(err, TS_ERROR_INPUT, "no element type is called '%s'", type);
+    return ts_error_hint(err, ts_dtype_nearest(type, length));
+}
+
+static bool check_rank(ts_error *err, int rank) {
+    return (rank >= 0 && rank <= TS_HOST_RANK) ||
+           ts_error_set(err, TS_ERROR_INPUT, "an array of %d dims, expected 0 to %d", rank, TS_HOST_RANK);
+}
+
+ts_array *api_array_of(ts_arena *arena, const ts_host_array *host) {
+    ts_array *array = TS_NEW(arena, ts_array);
+    *array = (ts_array){arena, *host};
+    return array;
+}
+
+ts_array *ts_array_new(ts_error *err, ts_arena *arena, const char *type, int rank, const int64_t *dims) {
+    ts_host_array host;
+    ts_dtype dtype;
+    bool good = check_rank(err, rank) && find_type(err, type, &dtype) &&
+                ts_host_array_init(err, arena, dtype, rank, dims, &host);
+    return good ? api_array_of(arena, &host) : NULL;
+}
+
+ts_array *ts_array_wrap(ts_error *err, ts_arena *arena, const char *type, int rank, const int64_t *dims,
+                        void *bytes) {
+    ts_host_array host;
+    ts_dtype dtype;
+    bool good = check_rank(err, rank) && find_type(err, type, &dtype) &&
+                ts_host_array_describe(err, dtype, rank, dims, &host) &&
+                ts_host_array_size(err, "the array", dtype, rank, dims, &host.length);
+    host.bytes = bytes;
+    return good ? api_array_of(arena, &host) : NULL;
+}
+
+ts_array *ts_array_load(ts_error *err, ts_arena *arena, const char *path) {
+    ts_host_array host;
+    return ts_host_load(err, arena, path, NULL, &host) ? api_array_of(arena, &host) : NULL;
+}
+
+int ts_array_save(ts_error *err, const ts_array *array, const char *path) {
+    return ts_host_save(err, array->arena, path, &array->host);
+}
+
+const char *ts_array_type(const ts_array *array) { return ts_dtype_get(array->host.dtype)->name; }
+int ts_array_rank(const ts_array *array) { return array->host.rank; }
+const int64_t *ts_array_dims(const ts_array *array) { return array->host.dims; }
+void *ts_array_data(const ts_array *array) { return array->host.bytes; }
+size_t ts_array_bytes(const ts_array *array) { return array->host.length; }
+
+ts_array *ts_move_pack(ts_error *err, ts_arena *arena, const ts_array *array, const ts_shape *shape,
+                       int threads) {
+    ts_host_array packed = {.dtype = TS_DTYPE_U8, .rank = 1};
+    if (!ts_shape_layout(err, shape, "the shape") ||
+        !ts_host_pack(err, arena, &array->host, shape, threads, &packed.bytes, &packed.dims[0]))
+        return NULL;
+    packed.length = (size_t)packed.dims[0];
+    return api_array_of(arena, &packed);
+}
+
+ts_array *ts_move_unpack(ts_error *err, ts_arena *arena, const void *bytes, int64_t length,
+                         const ts_shape *shape, int threads) {
+    ts_host_array host;
+    bool good = ts_shape_layout(err, shape, "the shape") &&
+                ts_host_unpack(err, arena, "the buffer", bytes, length, shape, threads, &host);
+    return good ? api_array_of(arena, &host) : NULL;
+}

@@ -1,0 +1,120 @@
+/* Shapes, their layouts, and plans between them. */
+#include <string.h>
+
+#include "layout/plan.h"
+#include "report/layout.h"
+
+#include "api_private.h"
+
+enum { COMPARED_ELEMENTS = 1 << 26 }; /* where no proof is found */
+
+const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, const char *text) {
+    ts_source source = api_source("shape", text);
+    return ts_shape_parse(err, arena, &source);
+}
+
+static const char *print(ts_arena *arena, const ts_shape *shape, void (*add)(const ts_shape *, ts_text *)) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    add(shape, &text);
+    return text.bytes;
+}
+
+static void add_report(const ts_shape *shape, ts_text *out) { ts_report_shape(out->arena, shape, out); }
+
+static void add_json(const ts_shape *shape, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "layout");
+    ts_report_shape_json(out->arena, shape, &json);
+    ts_json_end(&json);
+}
+
+static void add_svg(const ts_shape *shape, ts_text *out) { ts_report_svg(out->arena, shape, out); }
+
+const char *ts_shape_text(ts_arena *arena, const ts_shape *shape) {
+    return print(arena, shape, ts_shape_print);
+}
+const char *ts_shape_report(ts_arena *arena, const ts_shape *shape) {
+    return print(arena, shape, add_report);
+}
+const char *ts_shape_json(ts_arena *arena, const ts_shape *shape) { return print(arena, shape, add_json); }
+const char *ts_shape_svg(ts_arena *arena, const ts_shape *shape) {
+    return shape->layout ? print(arena, shape, add_svg) : NULL;
+}
+
+const char *ts_shape_type(const ts_shape *shape) { return ts_dtype_get(shape->dtype)->name; }
+int ts_shape_rank(const ts_shape *shape) { return shape->layout ? shape->layout->rank : 0; }
+const int64_t *ts_shape_dims(const ts_shape *shape) { return shape->layout ? shape->layout->dims : NULL; }
+int64_t ts_shape_logical_bytes(const ts_shape *shape) { return shape->unpadded_bytes; }
+int64_t ts_shape_padded_bytes(const ts_shape *shape) { return shape->bytes; }
+int64_t ts_shape_storage_bytes(const ts_shape *shape) { return shape->storage_bytes; }
+
+const char *ts_shape_axis(const ts_shape *shape, int axis) {
+    const ts_layout *layout = shape->layout;
+    return layout && axis >= 0 && axis < layout->axis_count ? layout->axes[axis].name : NULL;
+}
+
+int ts_shape_locate(ts_error *err, const ts_shape *shape, const int64_t *index, int64_t *coordinates) {
+    const ts_layout *layout = ts_shape_layout(err, shape, "the shape");
+    for (int i = 0; layout && i < layout->rank; i++)
+        if (index[i] < 0 || index[i] >= layout->dims[i])
+            return ts_error_set(err, TS_ERROR_INPUT, "index %lld of dim %d, expected 0 to %lld",
+                                (long long)index[i], i, (long long)layout->dims[i] - 1);
+    if (layout) ts_layout_forward(layout, index, coordinates);
+    return layout != NULL;
+}
+
+int ts_shape_find(ts_error *err, const ts_shape *shape, const int64_t *coordinates, int64_t *index) {
+    const ts_layout *layout = ts_shape_layout(err, shape, "the shape");
+    ts_arena *scratch = ts_arena_new();
+    ts_index_list found = {0};
+    bool good = layout && ts_layout_backward(err, scratch, layout, coordinates, 1, &found);
+    if (good && found.count > 0) memcpy(index, found.indices, (size_t)layout->rank * sizeof *index);
+    ts_arena_free(scratch);
+    return good ? found.count > 0 : -1;
+}
+
+static bool same_dims(const ts_layout *a, const ts_layout *b) {
+    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+}
+
+int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b) {
+    const ts_layout *one = ts_shape_layout(err, a, "the first shape");
+    const ts_layout *other = one ? ts_shape_layout(err, b, "the second shape") : NULL;
+    if (!other) return -1;
+    if (a->dtype != b->dtype || a->element_bits != b->element_bits || !same_dims(one, other)) return 0;
+    ts_arena *scratch = ts_arena_new();
+    int64_t *witness = TS_NEW_ARRAY(scratch, int64_t, one->rank + 1);
+    bool equal = false, good = ts_layout_equal(err, scratch, one, other, COMPARED_ELEMENTS, &equal, witness);
+    ts_arena_free(scratch);
+    return good ? equal : -1;
+}
+
+/* ---- Plans ---- */
+
+const ts_plan *ts_plan_between(ts_error *err, ts_arena *arena, const ts_shape *source,
+                               const ts_shape *destination) {
+    const ts_layout *from = ts_shape_layout(err, source, "the source");
+    const ts_layout *to = from ? ts_shape_layout(err, destination, "the destination") : NULL;
+    if (to && !same_dims(from, to))
+        ts_error_set(err, TS_ERROR_INPUT, "the source and the destination have other dims");
+    if (!to || !same_dims(from, to)) return NULL;
+    ts_plan_side src = {.shape = source}, dst = {.shape = destination};
+    return ts_plan_new(err, arena, &src, &dst, from->rank, from->dims);
+}
+
+int64_t ts_plan_elements(const ts_plan *plan) { return plan->elements; }
+int64_t ts_plan_box_count(const ts_plan *plan) { return plan->box_count; }
+const char *ts_plan_gathers(const ts_plan *plan) { return plan->gathers ? plan->why_gather : NULL; }
+
+int ts_plan_read_box(const ts_plan *plan, int64_t number, ts_box *box) {
+    ts_plan_box own;
+    if (number < 0 || number >= plan->box_count || box->struct_bytes < sizeof *box) return 0;
+    ts_plan_get_box(plan, number, &own);
+    box->source_bits = own.src_bits;
+    box->destination_bits = own.dst_bits;
+    box->loop_count = own.loop_count;
+    for (int i = 0; i < own.loop_count; i++)
+        box->loops[i] = (ts_box_loop){own.loops[i].extent, own.loops[i].src_bits, own.loops[i].dst_bits};
+    return 1;
+}

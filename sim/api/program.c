@@ -1,0 +1,177 @@
+/* Programs: from text, and made by code. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "program/builder.h"
+#include "run/run.h"
+
+#include "api_private.h"
+
+const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *path,
+                                  const ts_define *defines, int define_count) {
+    ts_target target;
+    ts_run_target(machine, &target);
+    return ts_program_load(err, arena, path, &target, defines, define_count);
+}
+
+const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_machine *machine,
+                                      const char *text, const ts_define *defines, int define_count) {
+    ts_target target;
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = api_source("program", ts_arena_copy_text(arena, text, strlen(text)));
+    ts_run_target(machine, &target);
+    return ts_program_parse(err, arena, source, &target, defines, define_count);
+}
+
+const char *ts_program_text(ts_arena *arena, const ts_program *program) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_program_print(program, &text);
+    return text.bytes;
+}
+
+/* ---- The builder ---- */
+
+struct ts_builder {
+    ts_error *err;
+    ts_arena *arena;
+    ts_target target;
+    ts_program_builder *inner;
+    ts_operand *values;
+    int count;
+    int *ranks; /* of the tensors */
+    int tensor_count;
+    bool failed;
+};
+
+ts_builder *ts_builder_new(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *name) {
+    ts_builder *b = TS_NEW(arena, ts_builder);
+    b->err = err;
+    b->arena = arena;
+    ts_run_target(machine, &b->target);
+    b->inner = ts_program_begin(err, arena, name, &b->target);
+    return b;
+}
+
+const ts_program *ts_builder_end(ts_builder *b) { return b->failed ? NULL : ts_program_end(b->inner); }
+
+/* The number of a word in a list that ends with NULL; -1, and an error. */
+static int find_word(ts_builder *b, const char *what, const char *word, const char *const *words) {
+    int count = 0;
+    for (; words[count]; count++)
+        if (word && strcmp(word, words[count]) == 0) return count;
+    ts_error_set(b->err, TS_ERROR_INPUT, "unknown %s '%s'", what, word ? word : "");
+    if (word) ts_error_hint(b->err, ts_text_nearest(word, words, (size_t)count, sizeof *words));
+    b->failed = true;
+    return -1;
+}
+
+int ts_builder_tensor(ts_builder *b, const char *name, const char *memory, const char *shape,
+                      const char *role, const char *fill) {
+    static const char *const roles[] = {[TS_ROLE_SCRATCH] = "scratch",
+                                        [TS_ROLE_IN] = "in",
+                                        [TS_ROLE_OUT] = "out",
+                                        [TS_ROLE_INOUT] = "inout",
+                                        NULL};
+    static const char *const fills[] = {[TS_FILL_FILE] = "none",
+                                        [TS_FILL_ZEROS] = "zeros",
+                                        [TS_FILL_IOTA] = "iota",
+                                        [TS_FILL_RANDOM] = "random",
+                                        NULL};
+    const char *spaces[TS_SPACE_COUNT + 1] = {0};
+    for (int i = 0; i < TS_SPACE_COUNT; i++) spaces[i] = ts_space_text((ts_space_kind)i);
+    if (b->failed) return -1;
+    int space = find_word(b, "memory", memory, spaces), is = find_word(b, "role", role, roles);
+    int holds = fill ? find_word(b, "fill", fill, fills) : TS_FILL_FILE;
+    ts_source source = api_source(name, shape);
+    const ts_shape *read = b->failed ? NULL : ts_shape_parse(b->err, b->arena, &source);
+    b->failed = !read || !ts_shape_layout(b->err, read, name);
+    if (b->failed) return -1;
+    ts_tensor_use use = {
+        .role = (ts_tensor_role)is, .fill = (ts_fill_kind)holds, .seed = 1, .low = -1, .high = 1};
+    int number = ts_program_tensor(b->inner, name, (ts_space_kind)space, read, &use);
+    b->ranks = ts_arena_extend(b->arena, b->ranks, (size_t)b->tensor_count, sizeof *b->ranks);
+    if (number >= 0) b->ranks[b->tensor_count++] = read->layout->rank;
+    return number;
+}
+
+int ts_builder_semaphores(ts_builder *b, const char *name, int count) {
+    return b->failed ? -1 : ts_program_semaphores(b->inner, name, count);
+}
+
+void ts_builder_check(ts_builder *b, const char *check) {
+    if (!b->failed) ts_program_check_text(b->inner, check);
+}
+
+static ts_value keep(ts_builder *b, ts_operand operand) {
+    b->values = ts_arena_extend(b->arena, b->values, (size_t)b->count, sizeof operand);
+    b->values[b->count] = operand;
+    return b->count++;
+}
+
+/* One that is of no builder becomes one that no instruction takes. */
+static ts_operand value_of(const ts_builder *b, ts_value value) {
+    return value >= 0 && value < b->count ? b->values[value] : (ts_operand){0};
+}
+
+ts_value ts_builder_sreg(ts_builder *b, int number) { return keep(b, ts_sreg(number)); }
+ts_value ts_builder_vreg(ts_builder *b, int number) { return keep(b, ts_vreg(number)); }
+ts_value ts_builder_vmask(ts_builder *b, int number) { return keep(b, ts_vmask(number)); }
+ts_value ts_builder_integer(ts_builder *b, int64_t value) { return keep(b, ts_integer(value)); }
+ts_value ts_builder_f32(ts_builder *b, float value) { return keep(b, ts_f32(value)); }
+ts_value ts_builder_semaphore(ts_builder *b, int number) { return keep(b, ts_semaphore(number)); }
+ts_value ts_builder_label(ts_builder *b) { return keep(b, ts_program_label(b->inner)); }
+void ts_builder_place(ts_builder *b, ts_value label) { ts_program_place(b->inner, value_of(b, label)); }
+
+/* The indices of a tensor's dims; NULL, and an error, where there is no such tensor. */
+static ts_affine *read_indices(ts_builder *b, int tensor, const ts_builder_index *index) {
+    if (b->failed || tensor < 0 || tensor >= b->tensor_count) {
+        b->failed = true;
+        ts_error_set(b->err, TS_ERROR_INPUT, "the program has no tensor %d", tensor);
+        return NULL;
+    }
+    ts_affine *out = TS_NEW_ARRAY(b->arena, ts_affine, b->ranks[tensor] + 1);
+    for (int i = 0; i < b->ranks[tensor]; i++)
+        out[i] = index[i].factor ? ts_index_of(index[i].sreg, index[i].factor, index[i].constant)
+                                 : ts_index(index[i].constant);
+    return out;
+}
+
+ts_value ts_builder_at(ts_builder *b, int tensor, const ts_builder_index *index) {
+    ts_affine *at = read_indices(b, tensor, index);
+    return at ? keep(b, ts_program_at(b->inner, tensor, at)) : -1;
+}
+
+ts_value ts_builder_transfer(ts_builder *b, const ts_builder_box *destination, const ts_builder_box *source,
+                             ts_value semaphore) {
+    ts_affine *to = read_indices(b, destination->tensor, destination->begin);
+    ts_affine *from = to ? read_indices(b, source->tensor, source->begin) : NULL;
+    return from ? keep(b, ts_program_transfer(b->inner, destination->tensor, to, destination->sizes,
+                                              source->tensor, from, source->sizes, value_of(b, semaphore)))
+                : -1;
+}
+
+static void add(ts_builder *b, int vmask, const char *mnemonic, int count, va_list values) {
+    ts_operand operands[TS_OPERANDS_MAX];
+    for (int i = 0; i < count && i < TS_OPERANDS_MAX; i++)
+        operands[i] = value_of(b, va_arg(values, ts_value));
+    if (!b->failed) ts_program_add_named(b->inner, vmask, mnemonic, count, operands);
+}
+
+void ts_builder_add(ts_builder *b, const char *mnemonic, int count, ...) {
+    va_list values;
+    va_start(values, count);
+    add(b, -1, mnemonic, count, values);
+    va_end(values);
+}
+
+void ts_builder_add_masked(ts_builder *b, int vmask, const char *mnemonic, int count, ...) {
+    va_list values;
+    va_start(values, count);
+    add(b, vmask, mnemonic, count, values);
+    va_end(values);
+}
+
+void ts_builder_pack(ts_builder *b, int on) { ts_program_pack(b->inner, on); }
+void ts_builder_open(ts_builder *b) { ts_program_open(b->inner); }
+void ts_builder_close(ts_builder *b) { ts_program_close(b->inner); }

@@ -1,0 +1,92 @@
+/* Runs of a program with a caller's arrays. */
+#include <string.h>
+
+#include "report/run.h"
+#include "study/transfer.h"
+
+#include "api_private.h"
+
+struct ts_simulation {
+    ts_arena *arena;
+    ts_run_request request;
+    ts_run_result result;
+};
+
+static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
+    ts_run_array *list = TS_NEW_ARRAY(arena, ts_run_array, options->input_count + 1);
+    for (int i = 0; i < options->input_count; i++) {
+        const ts_input *input = &options->inputs[i];
+        if (!input->name || !input->array) {
+            ts_error_set(err, TS_ERROR_USAGE, "input %d has no name or no array", i);
+            return NULL;
+        }
+        list[i] = (ts_run_array){input->name, &input->array->host};
+    }
+    return list;
+}
+
+static bool run(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
+    if (!options->machine || !options->program)
+        return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
+    run->request = (ts_run_request){
+        .program = options->program->code.name,
+        .built = options->program,
+        .machine = options->machine,
+        .arrays = list_inputs(err, arena, options),
+        .array_count = options->input_count,
+        .keep_outputs = true,
+        .convert = options->convert,
+        .time_only = options->time_only,
+        .check = options->check,
+        .exact = options->exact,
+        .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
+    };
+    return run->request.arrays && ts_run(err, arena, &run->request, &run->result);
+}
+
+const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options) {
+    ts_run_options own;
+    ts_simulation *made = TS_NEW(arena, ts_simulation);
+    made->arena = arena;
+    bool good =
+        api_read_request(err, "ts_run_options", options, &own, sizeof own) && run(err, arena, &own, made);
+    return good ? made : NULL;
+}
+
+int64_t ts_simulation_cycles(const ts_simulation *run) { return run->result.chip.cycles; }
+double ts_simulation_microseconds(const ts_simulation *run) {
+    return ts_machine_microseconds(run->request.machine, run->result.chip.cycles);
+}
+int ts_simulation_passed(const ts_simulation *run) { return run->result.passed; }
+
+int64_t ts_simulation_counter(const ts_simulation *run, const char *name) {
+    for (int i = 0; i < TS_COUNTER_COUNT; i++)
+        if (strcmp(ts_counter_get((ts_counter)i)->name, name) == 0) return run->result.counters.values[i];
+    return -1;
+}
+
+const ts_array *ts_simulation_output(const ts_simulation *run, const char *name) {
+    const ts_program *program = run->result.program;
+    for (int i = 0; i < program->code.tensor_count; i++) {
+        ts_tensor_role role = program->uses[i].role;
+        if ((role == TS_ROLE_OUT || role == TS_ROLE_INOUT) && !run->request.time_only &&
+            strcmp(program->code.tensors[i].name, name) == 0)
+            return api_array_of(run->arena, &run->result.tensors[i].after);
+    }
+    return NULL;
+}
+
+static const char *report(ts_arena *arena, const ts_simulation *run,
+                          void (*add)(const ts_run_request *, const ts_run_result *, ts_text *)) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    add(&run->request, &run->result, &text);
+    return text.bytes;
+}
+
+const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run) {
+    return report(arena, run, ts_report_run);
+}
+const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run) {
+    return report(arena, run, ts_report_run_json);
+}

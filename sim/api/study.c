@@ -1,0 +1,127 @@
+/* Choices of layouts, and audits of modules. */
+#include <limits.h>
+#include <string.h>
+
+#include "layout/notation/tpu_rule.h"
+#include "report/audit.h"
+#include "report/choose.h"
+
+#include "api_private.h"
+
+struct ts_choice {
+    ts_choose_request request;
+    ts_choose_result result;
+};
+
+static bool read_shape(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choose_request *to) {
+    ts_source shape = api_source("shape", from->shape),
+              uses = api_source("uses", from->uses ? from->uses : "dma:hbm>vmem");
+    to->shape = ts_shape_parse(err, arena, &shape);
+    return to->shape && ts_shape_layout(err, to->shape, "the tensor") &&
+           ts_choose_read_uses(err, arena, to->machine, &uses, to->shape->layout->rank, &to->uses,
+                               &to->use_count);
+}
+
+static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choice *choice) {
+    ts_choose_request *to = &choice->request;
+    to->machine_name = from->machine ? from->machine : TS_MACHINE_DEFAULT;
+    to->machine = ts_machine_load(err, arena, to->machine_name);
+    to->combine = from->combine;
+    to->exhaustive = from->exhaustive;
+    to->program = from->program;
+    to->tensor = from->tensor;
+    to->defines = from->defines;
+    to->define_count = from->define_count;
+    if (!to->machine) return false;
+    if (!from->shape == !from->program)
+        return ts_error_set(err, TS_ERROR_USAGE, "a choice is of a shape or of a program's tensor");
+    return (from->program || read_shape(err, arena, from, to)) && ts_choose(err, arena, to, &choice->result);
+}
+
+const ts_choice *ts_choose_layouts(ts_error *err, ts_arena *arena, const ts_choice_request *request) {
+    ts_choice_request own;
+    ts_choice *choice = TS_NEW(arena, ts_choice);
+    bool good = api_read_request(err, "ts_choice_request", request, &own, sizeof own) &&
+                choose(err, arena, &own, choice);
+    return good ? choice : NULL;
+}
+
+static const ts_candidate *candidate(const ts_choice *choice, int number) {
+    bool there = number >= 0 && number < choice->result.candidate_count;
+    return there ? &choice->result.candidates[number] : NULL;
+}
+
+int ts_choice_count(const ts_choice *choice) { return choice->result.candidate_count; }
+const char *ts_choice_layout(const ts_choice *choice, int number) {
+    const ts_candidate *c = candidate(choice, number);
+    return c ? c->text : NULL;
+}
+int64_t ts_choice_cycles(const ts_choice *choice, int number) {
+    const ts_candidate *c = candidate(choice, number);
+    return c && c->priced ? c->cycles : -1;
+}
+int64_t ts_choice_bytes(const ts_choice *choice, int number) {
+    const ts_candidate *c = candidate(choice, number);
+    return c ? c->bytes : -1;
+}
+
+static const char *print_choice(ts_arena *arena, const ts_choice *choice,
+                                void (*add)(const ts_choose_result *, const ts_choose_view *, ts_text *)) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    add(&choice->result, &(ts_choose_view){INT_MAX}, &text);
+    return text.bytes;
+}
+
+const char *ts_choice_text(ts_arena *arena, const ts_choice *choice) {
+    return print_choice(arena, choice, ts_report_choose);
+}
+const char *ts_choice_json(ts_arena *arena, const ts_choice *choice) {
+    return print_choice(arena, choice, ts_report_choose_json);
+}
+
+/* ---- Audits ---- */
+
+struct ts_module_audit {
+    ts_audit *state;
+    ts_audit_request request;
+    ts_audit_result result;
+};
+
+ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *text,
+                                 size_t length) {
+    ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
+    audit->request = (ts_audit_request){.machine = machine, .rule_flags = TS_TPU_ARGUMENT};
+    audit->state = ts_audit_new(arena, &audit->request);
+    ts_audit_feed(audit->state, text, length);
+    if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result)) return audit;
+    ts_audit_close(audit);
+    return NULL;
+}
+
+void ts_audit_close(ts_module_audit *audit) {
+    if (audit) ts_audit_free(audit->state);
+}
+
+int64_t ts_audit_logical_bytes(const ts_module_audit *audit) { return audit->result.sum.logical_bytes; }
+int64_t ts_audit_padded_bytes(const ts_module_audit *audit) { return audit->result.sum.padded_bytes; }
+double ts_audit_microseconds(const ts_module_audit *audit) { return audit->result.microseconds; }
+const char *ts_audit_fix(const ts_module_audit *audit, int number) {
+    bool there = number >= 0 && number < audit->result.finding_count;
+    return there ? audit->result.findings[number].fix : NULL;
+}
+
+static const char *print_audit(ts_arena *arena, const ts_module_audit *audit,
+                               void (*add)(const ts_audit_result *, const ts_audit_view *, ts_text *)) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    add(&audit->result, &(ts_audit_view){"the module", INT_MAX}, &text);
+    return text.bytes;
+}
+
+const char *ts_audit_text(ts_arena *arena, const ts_module_audit *audit) {
+    return print_audit(arena, audit, ts_report_audit);
+}
+const char *ts_audit_json(ts_arena *arena, const ts_module_audit *audit) {
+    return print_audit(arena, audit, ts_report_audit_json);
+}

@@ -1,0 +1,462 @@
+/* The library's interface, through its public headers alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tilesim.h"
+
+static ts_error *err;
+static ts_arena *arena;
+
+static int set_up(void **state) {
+    (void)state;
+    err = ts_error_new();
+    arena = ts_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    ts_error_free(err);
+    return 0;
+}
+
+static void failed(ts_error_kind kind, const char *message) {
+    assert_int_equal(ts_error_get_kind(err), kind);
+    assert_string_equal(ts_error_message(err), message);
+    ts_error_clear(err);
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_NONE);
+}
+
+static const ts_machine *machine(void) {
+    const ts_machine *m = ts_machine_load(err, arena, "tpu-v5e");
+    assert_non_null(m);
+    return m;
+}
+
+static void version(void **state) {
+    (void)state;
+    assert_string_equal(ts_version(), TS_VERSION);
+}
+
+static void errors(void **state) {
+    (void)state;
+    char text[400];
+    assert_null(ts_shape_read(err, arena, "f32[8,128]{1,0:T(8,x)}"));
+    assert_string_equal(ts_error_file(err), "shape");
+    assert_int_equal(ts_error_line(err), 1);
+    assert_int_equal(ts_error_column(err), 20);
+    assert_int_equal(ts_error_exit_code(err), 1);
+    assert_null(ts_error_next(err));
+    size_t needed = ts_error_format(err, text, sizeof text);
+    assert_int_equal(needed, strlen(text));
+    assert_non_null(strstr(text, "shape:1:20: error: "));
+    ts_error_clear(err);
+    assert_string_equal(ts_error_message(err), "");
+    assert_null(ts_shape_read(NULL, arena, "f32[")); /* nobody wants to know why */
+}
+
+static void arrays(void **state) {
+    (void)state;
+    int64_t dims[] = {2, 3};
+    float values[6] = {1, 2, 3, 4, 5, 6};
+    ts_array *made = ts_array_new(err, arena, "bf16", 2, dims);
+    ts_array *own = ts_array_wrap(err, arena, "f32", 2, dims, values);
+    assert_string_equal(ts_array_type(made), "bf16");
+    assert_int_equal(ts_array_bytes(made), 12);
+    assert_int_equal(ts_array_rank(own), 2);
+    assert_memory_equal(ts_array_dims(own), dims, sizeof dims);
+    assert_ptr_equal(ts_array_data(own), values);
+    assert_int_equal(ts_array_bytes(own), 24);
+    assert_null(ts_array_new(err, arena, "f23", 2, dims));
+    failed(TS_ERROR_INPUT, "no element type is called 'f23'; did you mean 'f32'?");
+    assert_null(ts_array_wrap(err, arena, "f32", 65, dims, values));
+    failed(TS_ERROR_INPUT, "an array of 65 dims, expected 0 to 64");
+    assert_null(ts_array_wrap(err, arena, "f32", -1, dims, values));
+    failed(TS_ERROR_INPUT, "an array of -1 dims, expected 0 to 64");
+    assert_null(ts_array_load(err, arena, "/nowhere/a.npy"));
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_IO);
+    ts_error_clear(err);
+    assert_true(ts_array_save(err, own, "build/api_array.npy"));
+    const ts_array *read = ts_array_load(err, arena, "build/api_array.npy");
+    assert_memory_equal(ts_array_data(read), values, sizeof values);
+    remove("build/api_array.npy");
+}
+
+static void shapes(void **state) {
+    (void)state;
+    const ts_shape *shape = ts_shape_read(err, arena, "f32[3,5]{1,0:T(2,2)}");
+    int64_t index[] = {2, 3}, found[2] = {0}, at = 0, outside[] = {3, 0}, below[] = {0, -1};
+    assert_string_equal(ts_shape_type(shape), "f32");
+    assert_int_equal(ts_shape_rank(shape), 2);
+    assert_int_equal(ts_shape_dims(shape)[1], 5);
+    assert_int_equal(ts_shape_logical_bytes(shape), 60);
+    assert_int_equal(ts_shape_padded_bytes(shape), 96);
+    assert_int_equal(ts_shape_storage_bytes(shape), 96);
+    assert_string_equal(ts_shape_axis(shape, 0), "m");
+    assert_null(ts_shape_axis(shape, 1));
+    assert_null(ts_shape_axis(shape, -1));
+    assert_true(ts_shape_locate(err, shape, index, &at));
+    assert_int_equal(at, 17); /* the second row of tiles, its second tile, element 1 */
+    assert_int_equal(ts_shape_find(err, shape, &at, found), 1);
+    assert_memory_equal(found, index, sizeof index);
+    at = 9; /* of the third tile of the first row: column 5 */
+    assert_int_equal(ts_shape_find(err, shape, &at, found), 0);
+    assert_false(ts_shape_locate(err, shape, outside, &at));
+    failed(TS_ERROR_INPUT, "index 3 of dim 0, expected 0 to 2");
+    assert_false(ts_shape_locate(err, shape, below, &at));
+    failed(TS_ERROR_INPUT, "index -1 of dim 1, expected 0 to 4");
+    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    assert_int_equal(ts_shape_rank(tuple), 0);
+    assert_null(ts_shape_dims(tuple));
+    assert_null(ts_shape_axis(tuple, 0));
+    assert_null(ts_shape_svg(arena, tuple));
+    assert_false(ts_shape_locate(err, tuple, index, &at));
+    ts_error_clear(err);
+    assert_int_equal(ts_shape_find(err, tuple, &at, found), -1);
+    ts_error_clear(err);
+}
+
+static void notations(void **state) {
+    (void)state;
+    const ts_shape *shape = ts_shape_read(err, arena, "f32[16,256]{1,0:T(8,128)}");
+    const ts_shape *axe = ts_shape_translate(err, arena, shape, "axe");
+    const ts_shape *other = ts_shape_read(err, arena, "f32[16,256]{1,0}");
+    const ts_shape *narrow = ts_shape_read(err, arena, "f32[16,255]{1,0}");
+    const ts_shape *typed = ts_shape_read(err, arena, "s32[16,256]{1,0:T(8,128)}");
+    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    assert_string_equal(ts_shape_text(arena, shape), "f32[16,256]{1,0:T(8,128)}");
+    assert_int_equal(ts_shape_equal(err, shape, axe), 1);
+    assert_int_equal(ts_shape_equal(err, shape, other), 0);
+    assert_int_equal(ts_shape_equal(err, other, narrow), 0);
+    assert_int_equal(ts_shape_equal(err, shape, typed), 0);
+    assert_int_equal(ts_shape_equal(err, shape, tuple), -1);
+    ts_error_clear(err);
+    assert_int_equal(ts_shape_equal(err, tuple, shape), -1);
+    ts_error_clear(err);
+    assert_null(ts_shape_translate(err, arena, shape, "latin"));
+    ts_error_clear(err);
+    assert_non_null(strstr(ts_shape_report(arena, shape), "f32[16,256]{1,0:T(8,128)}"));
+    assert_memory_equal(ts_shape_json(arena, shape), "{\n  \"schema\": \"tilesim.layout\"", 30);
+    assert_non_null(strstr(ts_shape_svg(arena, shape), "<svg"));
+}
+
+static void plans(void **state) {
+    (void)state;
+    const ts_shape *tiled = ts_shape_read(err, arena, "f32[16,256]{1,0:T(8,128)}");
+    const ts_shape *plain = ts_shape_read(err, arena, "f32[16,256]{1,0}");
+    const ts_shape *narrow = ts_shape_read(err, arena, "f32[16,255]{1,0}");
+    const ts_plan *plan = ts_plan_between(err, arena, plain, tiled);
+    ts_box box = {.struct_bytes = sizeof box};
+    assert_int_equal(ts_plan_elements(plan), 4096);
+    assert_int_equal(ts_plan_box_count(plan), 1);
+    assert_null(ts_plan_gathers(plan));
+    assert_true(ts_plan_read_box(plan, 0, &box));
+    int64_t elements = 1;
+    for (int i = 0; i < box.loop_count; i++) elements *= box.loops[i].extent;
+    assert_int_equal(elements, 4096);
+    assert_int_equal(box.loops[box.loop_count - 1].source_bits, 32);
+    assert_int_equal(box.loops[box.loop_count - 1].destination_bits, 32);
+    assert_int_equal(box.source_bits | box.destination_bits, 0);
+    assert_false(ts_plan_read_box(plan, 1, &box));
+    assert_false(ts_plan_read_box(plan, -1, &box));
+    box.struct_bytes = sizeof box - 1;
+    assert_false(ts_plan_read_box(plan, 0, &box));
+    assert_null(ts_plan_between(err, arena, plain, narrow));
+    failed(TS_ERROR_INPUT, "the source and the destination have other dims");
+    const ts_shape *swizzled = ts_shape_read(err, arena, "f32[8,64] SW(3,3,3)oS[(8,64):(64,1)]");
+    assert_non_null(swizzled);
+    assert_non_null(
+        ts_plan_gathers(ts_plan_between(err, arena, swizzled, ts_shape_read(err, arena, "f32[8,64]{1,0}"))));
+}
+
+static void moves(void **state) {
+    (void)state;
+    int64_t dims[] = {3, 5};
+    float values[15];
+    for (int i = 0; i < 15; i++) values[i] = (float)i;
+    const ts_array *array = ts_array_wrap(err, arena, "f32", 2, dims, values);
+    const ts_shape *shape = ts_shape_read(err, arena, "f32[3,5]{1,0:T(2,2)}");
+    const ts_array *packed = ts_move_pack(err, arena, array, shape, 1);
+    const float *bytes = ts_array_data(packed);
+    assert_int_equal(ts_array_bytes(packed), 96);
+    assert_string_equal(ts_array_type(packed), "u8");
+    assert_int_equal(ts_array_dims(packed)[0], 96);
+    assert_true(bytes[1] == 1 && bytes[2] == 5 && bytes[9] == 0 && bytes[17] == 13);
+    const ts_array *back = ts_move_unpack(err, arena, bytes, 96, shape, 2);
+    assert_memory_equal(ts_array_data(back), values, sizeof values);
+    assert_null(ts_move_unpack(err, arena, bytes, 95, shape, 1));
+    ts_error_clear(err);
+    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    assert_null(ts_move_pack(err, arena, array, tuple, 1));
+    ts_error_clear(err);
+    assert_null(ts_move_unpack(err, arena, bytes, 96, tuple, 1));
+    ts_error_clear(err);
+}
+
+static void machines(void **state) {
+    (void)state;
+    const char *changes[] = {"hbm.clock=3.2 GHz"};
+    const ts_machine *m = machine(), *changed = ts_machine_change(err, arena, "tpu-v5e", changes, 1);
+    int count = 0;
+    while (ts_machine_name(count)) assert_non_null(ts_machine_load(err, arena, ts_machine_name(count++)));
+    assert_true(count >= 8);
+    assert_null(ts_machine_name(-1));
+    assert_string_equal(ts_machine_title(m), "TPU v5e");
+    assert_true(ts_machine_hash(m) == ts_machine_hash(machine()) &&
+                ts_machine_hash(m) != ts_machine_hash(changed));
+    assert_non_null(strstr(ts_machine_text(arena, changed), "clock: 3.2 GHz"));
+    assert_memory_equal(ts_machine_json(arena, m), "{\n", 2);
+    changes[0] = "hbm.clocks=1";
+    assert_null(ts_machine_change(err, arena, "tpu-v5e", changes, 1));
+    assert_string_equal(ts_error_file(err), "changes");
+    ts_error_clear(err);
+}
+
+static void prices(void **state) {
+    (void)state;
+    ts_price_request r = {.struct_bytes = sizeof r, .machine = machine()};
+    r.source = "f32[1024,1024]{1,0}";
+    r.destination = "f32[1024,1024]{1,0:T(8,128)}";
+    const ts_price *price = ts_price_transfer(err, arena, &r);
+    r.exact = 1;
+    const ts_price *exact = ts_price_transfer(err, arena, &r);
+    assert_true(ts_price_is_exact(exact) && !ts_price_is_exact(price));
+    int64_t a = ts_price_cycles(price), b = ts_price_cycles(exact);
+    assert_true(a > b - b / 100 && a < b + b / 100);
+    assert_true(ts_price_microseconds(price) * 1500 > (double)a * 0.99 &&
+                ts_price_microseconds(price) * 1500 < (double)a * 1.01);
+    assert_int_equal(ts_price_useful_bytes(price), 4 << 20);
+    assert_int_equal(ts_price_moved_bytes(price), 8 << 20);
+    assert_non_null(ts_price_limiter(price));
+    assert_null(strstr(ts_price_json(arena, price), "\"others\""));
+    r.exact = 0;
+    r.others = 1;
+    size_t alone = strlen(ts_price_text(arena, price));
+    assert_true(strlen(ts_price_text(arena, ts_price_transfer(err, arena, &r))) > alone);
+}
+
+static void bad_requests(void **state) {
+    (void)state;
+    struct {
+        ts_price_request r;
+        char later[8];
+    } newer = {
+        .r = {
+            .struct_bytes = sizeof newer, .machine = machine(), .source = "f32[8]", .destination = "f32[8]"}};
+    ts_price_request r = {0};
+    char message[200];
+    snprintf(message, sizeof message,
+             "ts_price_request.struct_bytes is 0, expected sizeof(ts_price_request), here %zu", sizeof r);
+    assert_null(ts_price_transfer(err, arena, &r));
+    failed(TS_ERROR_USAGE, message);
+    assert_null(ts_price_transfer(err, arena, NULL));
+    failed(TS_ERROR_USAGE, message);
+    r.struct_bytes = (1 << 16) + 1;
+    assert_null(ts_price_transfer(err, arena, &r));
+    assert_int_equal(ts_error_exit_code(err), 2);
+    ts_error_clear(err);
+    assert_non_null(ts_price_transfer(err, arena, &newer.r)); /* a newer caller that asks for nothing new */
+    newer.later[7] = 1;
+    assert_null(ts_price_transfer(err, arena, &newer.r));
+    failed(TS_ERROR_USAGE, "ts_price_request asks for what version " TS_VERSION " does not know");
+    r = (ts_price_request){
+        .struct_bytes = offsetof(ts_price_request, exact), .machine = machine(), .source = "f32[8]"};
+    r.exact = 1; /* behind what an older caller has */
+    assert_null(ts_price_transfer(err, arena, &r));
+    failed(TS_ERROR_USAGE, "the request has no destination");
+    r.machine = NULL;
+    assert_null(ts_price_transfer(err, arena, &r));
+    failed(TS_ERROR_USAGE, "the request has no machine");
+}
+
+static const char text[] =
+    ".tensor x hbm f32[8,128]{1,0:T(8,128)} in\n.tensor y hbm f32[8,128]{1,0:T(8,128)} out\n"
+    ".tensor xb vmem f32[8,128]{1,0:T(8,128)}\n.param N = 1\n.sem done\n"
+    " dma xb <- x, done\n wait done\n vld v0, xb[0, 0]\n vadd.f32 v0, v0, N\n"
+    " vst xb[0, 0], v0\n dma y <- xb, done\n wait done\n.check y == x + N\n";
+
+static void runs(void **state) {
+    (void)state;
+    float values[1024];
+    int64_t dims[] = {8, 128}, other[] = {128, 8};
+    for (int i = 0; i < 1024; i++) values[i] = (float)i;
+    ts_define two = {"N", "2"};
+    ts_input input = {"x", ts_array_wrap(err, arena, "f32", 2, dims, values)};
+    ts_run_options options = {
+        .struct_bytes = sizeof options, .machine = machine(), .inputs = &input, .input_count = 1};
+    options.program = ts_program_assemble(err, arena, options.machine, text, &two, 1);
+    const ts_simulation *run = ts_simulate(err, arena, &options);
+    const ts_array *y = ts_simulation_output(run, "y");
+    assert_true(ts_simulation_passed(run) && ts_simulation_cycles(run) > 100);
+    assert_true(((const float *)ts_array_data(y))[1023] == 1025);
+    assert_null(ts_simulation_output(run, "x")); /* an input */
+    assert_null(ts_simulation_output(run, "z"));
+    assert_int_equal(ts_simulation_counter(run, "cycles"), ts_simulation_cycles(run));
+    assert_int_equal(ts_simulation_counter(run, "transfers"), 2);
+    assert_int_equal(ts_simulation_counter(run, "cycle"), -1);
+    assert_true(ts_simulation_microseconds(run) * 1500 > (double)ts_simulation_cycles(run) * 0.99);
+    assert_non_null(strstr(ts_simulation_text(arena, run), "the caller's array"));
+    assert_non_null(strstr(ts_simulation_json(arena, run), "\"passed\": true"));
+    input.array = ts_array_wrap(err, arena, "f32", 2, other, values);
+    assert_null(ts_simulate(err, arena, &options));
+    ts_error_clear(err);
+    input.array = ts_array_wrap(err, arena, "f64", 2, dims, values);
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_INPUT, "-i x: the array holds f64, the tensor is f32; --convert rounds the values");
+    input.name = "y";
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "-i y: the tensor is not an input");
+    input.array = NULL;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "input 0 has no name or no array");
+    options.program = NULL;
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "the run has no machine or no program");
+}
+
+static void run_modes(void **state) {
+    (void)state;
+    ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .time_only = 1};
+    options.program = ts_program_read(err, arena, options.machine, "tilesim:/add.tsim", NULL, 0);
+    const ts_simulation *timed = ts_simulate(err, arena, &options);
+    options.time_only = 0;
+    const ts_simulation *whole = ts_simulate(err, arena, &options);
+    assert_int_equal(ts_simulation_cycles(timed), ts_simulation_cycles(whole));
+    assert_null(ts_simulation_output(timed, "y"));
+    assert_non_null(ts_simulation_output(whole, "y"));
+    options.max_cycles = 100;
+    assert_null(ts_simulate(err, arena, &options));
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_FAULT);
+    ts_error_clear(err);
+    const char *again = ts_program_text(arena, options.program);
+    options.program = ts_program_assemble(err, arena, options.machine, again, NULL, 0);
+    options.max_cycles = 0;
+    assert_int_equal(ts_simulation_cycles(ts_simulate(err, arena, &options)), ts_simulation_cycles(whole));
+    assert_null(ts_program_assemble(err, arena, options.machine, " vad.f32 v0, v0, v0\n", NULL, 0));
+    assert_int_equal(ts_error_line(err), 1);
+    ts_error_clear(err);
+}
+
+static void builder_errors(void **state) {
+    (void)state;
+    static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
+    static const struct {
+        const char *memory, *shape, *role, *fill, *message;
+    } rows[] = {
+        {"vmm", shape, "in", NULL, "unknown memory 'vmm'; did you mean 'vmem'?"},
+        {"vmem", shape, "inn", NULL, "unknown role 'inn'; did you mean 'in'?"},
+        {"vmem", shape, NULL, NULL, "unknown role ''"},
+        {"vmem", shape, "in", "zeroes", "unknown fill 'zeroes'; did you mean 'zeros'?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+        assert_int_equal(ts_builder_tensor(b, "x", rows[i].memory, rows[i].shape, rows[i].role, rows[i].fill),
+                         -1);
+        assert_int_equal(ts_builder_tensor(b, "y", "vmem", shape, "scratch", NULL), -1);
+        assert_int_equal(ts_builder_semaphores(b, "s", 1), -1);
+        assert_null(ts_builder_end(b));
+        failed(TS_ERROR_INPUT, rows[i].message);
+    }
+    ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+    ts_builder_index at[2] = {{0, 0, 0}};
+    assert_int_equal(ts_builder_at(b, 0, at), -1);
+    assert_null(ts_builder_end(b));
+    failed(TS_ERROR_INPUT, "the program has no tensor 0");
+    b = ts_builder_new(err, arena, machine(), "p");
+    ts_builder_add(b, "vadd.f23", 2, ts_builder_vreg(b, 0), ts_builder_vreg(b, 1));
+    assert_null(ts_builder_end(b));
+    failed(TS_ERROR_INPUT, "unknown instruction 'vadd.f23'; did you mean 'vadd.f32'?");
+    b = ts_builder_new(err, arena, machine(), "p");
+    ts_builder_add(b, "vmov", 2, ts_builder_vreg(b, 0), (ts_value)7); /* of no builder */
+    assert_null(ts_builder_end(b));
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_INPUT);
+    ts_error_clear(err);
+    assert_int_equal(
+        ts_builder_tensor(ts_builder_new(err, arena, machine(), "p"), "x", "vmem", "f32[", "in", NULL), -1);
+    ts_error_clear(err);
+}
+
+/* A mask, a bundle of two and a branch back. */
+static void builder_parts(void **state) {
+    (void)state;
+    ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
+    ts_builder *b = ts_builder_new(err, arena, options.machine, "p");
+    ts_value v0 = ts_builder_vreg(b, 0), v1 = ts_builder_vreg(b, 1), s1 = ts_builder_sreg(b, 1);
+    ts_value back = ts_builder_label(b);
+    ts_builder_place(b, back);
+    ts_builder_open(b);
+    ts_builder_add(b, "vadd.f32", 3, v0, v0, ts_builder_f32(b, 1));
+    ts_builder_add(b, "sadd", 3, s1, s1, ts_builder_integer(b, 1));
+    ts_builder_close(b);
+    ts_builder_add(b, "vcmp.lt.f32", 3, ts_builder_vmask(b, 1), v0, v1);
+    ts_builder_add_masked(b, 1, "vadd.f32", 3, v1, v0, v0);
+    ts_builder_add(b, "br.lt", 3, s1, ts_builder_integer(b, 3), back);
+    options.program = ts_builder_end(b);
+    if (!options.program) fail_msg("%s", ts_error_message(err));
+    assert_int_equal(ts_simulation_counter(ts_simulate(err, arena, &options), "bundles"), 3 * 4);
+    assert_non_null(strstr(ts_program_text(arena, options.program), "{ vadd.f32"));
+}
+
+static void choices(void **state) {
+    (void)state;
+    ts_choice_request r = {.struct_bytes = sizeof r, .shape = "f32[256,128]{1,0}"};
+    const ts_choice *choice = ts_choose_layouts(err, arena, &r);
+    int count = ts_choice_count(choice);
+    assert_true(count > 1);
+    for (int i = 1; i < count && ts_choice_cycles(choice, i) >= 0; i++)
+        assert_true(ts_choice_cycles(choice, i) >= ts_choice_cycles(choice, i - 1));
+    assert_non_null(strstr(ts_choice_text(arena, choice), strchr(ts_choice_layout(choice, 0), '{')));
+    assert_non_null(strstr(ts_choice_json(arena, choice), ts_choice_layout(choice, 0)));
+    assert_true(ts_choice_bytes(choice, 0) >= 256 * 128 * 4);
+    assert_null(ts_choice_layout(choice, count));
+    assert_null(ts_choice_layout(choice, -1));
+    assert_int_equal(ts_choice_cycles(choice, count), -1);
+    assert_int_equal(ts_choice_bytes(choice, count), -1);
+    r.program = "tilesim:/add.tsim";
+    assert_null(ts_choose_layouts(err, arena, &r));
+    failed(TS_ERROR_USAGE, "a choice is of a shape or of a program's tensor");
+    r.shape = NULL;
+    r.tensor = "x";
+    r.machine = "tpu-v4";
+    assert_true(ts_choice_count(ts_choose_layouts(err, arena, &r)) > 0);
+    r.machine = "tpu-v9";
+    assert_null(ts_choose_layouts(err, arena, &r));
+    ts_error_clear(err);
+}
+
+static void audits(void **state) {
+    (void)state;
+    static const char module[] = "HloModule m\n\nENTRY %main (p: f32[1024,3]) -> f32[1024,3] {\n"
+                                 "  %p = f32[1024,3]{1,0:T(8,128)} parameter(0)\n  ROOT %c = "
+                                 "f32[1024,3]{0,1:T(4,128)} copy(f32[1024,3]{1,0:T(8,128)} %p)\n}\n";
+    ts_module_audit *audit = ts_audit_module(err, arena, machine(), module, sizeof module - 1);
+    assert_int_equal(ts_audit_logical_bytes(audit), 2 * 1024 * 3 * 4);
+    assert_int_equal(ts_audit_padded_bytes(audit), 1024 * 128 * 4 + 1024 * 4 * 4);
+    assert_true(ts_audit_microseconds(audit) > 0);
+    assert_non_null(ts_audit_fix(audit, 0));
+    assert_null(ts_audit_fix(audit, 1000));
+    assert_null(ts_audit_fix(audit, -1));
+    assert_non_null(strstr(ts_audit_text(arena, audit), "f32[1024,3]{1,0:T(8,128)}"));
+    assert_non_null(strstr(ts_audit_json(arena, audit), "\"tilesim.audit\""));
+    ts_audit_close(audit);
+    ts_audit_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(version),        TEST(errors),        TEST(arrays),  TEST(shapes),
+        TEST(notations),      TEST(plans),         TEST(moves),   TEST(machines),
+        TEST(prices),         TEST(bad_requests),  TEST(runs),    TEST(run_modes),
+        TEST(builder_errors), TEST(builder_parts), TEST(choices), TEST(audits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
