@@ -14,7 +14,7 @@ typedef struct ts_shape ts_shape;
 
 /* In any notation, as docs/layouts.md has them: f32[8,16]{1,0:T(8,128)}, s8[8,64,7,7] NCHW4c,
  * f32[16,64] lambda i,j: [j, i]. NULL on an error. */
-TS_API const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, const char *text);
+TS_API const ts_shape *ts_shape_from_text(ts_error *err, ts_arena *arena, const char *text);
 /* The canonical text, which reads back as the same shape. */
 TS_API const char *ts_shape_text(ts_arena *arena, const ts_shape *shape);
 /* The same map in another notation, "xla", "axe", "tvm" or "cute"; an error says what that notation lacks. */

@@ -48,7 +48,7 @@ static void version(void **state) {
 static void errors(void **state) {
     (void)state;
     char text[400];
-    assert_null(ts_shape_read(err, arena, "f32[8,128]{1,0:T(8,x)}"));
+    assert_null(ts_shape_from_text(err, arena, "f32[8,128]{1,0:T(8,x)}"));
     assert_string_equal(ts_error_file(err), "shape");
     assert_int_equal(ts_error_line(err), 1);
     assert_int_equal(ts_error_column(err), 20);
@@ -59,7 +59,7 @@ static void errors(void **state) {
     assert_non_null(strstr(text, "shape:1:20: error: "));
     ts_error_clear(err);
     assert_string_equal(ts_error_message(err), "");
-    assert_null(ts_shape_read(NULL, arena, "f32[")); /* nobody wants to know why */
+    assert_null(ts_shape_from_text(NULL, arena, "f32[")); /* nobody wants to know why */
 }
 
 static void arrays(void **state) {
@@ -91,7 +91,7 @@ static void arrays(void **state) {
 
 static void shapes(void **state) {
     (void)state;
-    const ts_shape *shape = ts_shape_read(err, arena, "f32[3,5]{1,0:T(2,2)}");
+    const ts_shape *shape = ts_shape_from_text(err, arena, "f32[3,5]{1,0:T(2,2)}");
     int64_t index[] = {2, 3}, found[2] = {0}, at = 0, outside[] = {3, 0}, below[] = {0, -1};
     assert_string_equal(ts_shape_type(shape), "f32");
     assert_int_equal(ts_shape_rank(shape), 2);
@@ -112,7 +112,7 @@ static void shapes(void **state) {
     failed(TS_ERROR_INPUT, "index 3 of dim 0, expected 0 to 2");
     assert_false(ts_shape_locate(err, shape, below, &at));
     failed(TS_ERROR_INPUT, "index -1 of dim 1, expected 0 to 4");
-    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    const ts_shape *tuple = ts_shape_from_text(err, arena, "(f32[2], s8[3])");
     assert_int_equal(ts_shape_rank(tuple), 0);
     assert_null(ts_shape_dims(tuple));
     assert_null(ts_shape_axis(tuple, 0));
@@ -125,12 +125,12 @@ static void shapes(void **state) {
 
 static void notations(void **state) {
     (void)state;
-    const ts_shape *shape = ts_shape_read(err, arena, "f32[16,256]{1,0:T(8,128)}");
+    const ts_shape *shape = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
     const ts_shape *axe = ts_shape_translate(err, arena, shape, "axe");
-    const ts_shape *other = ts_shape_read(err, arena, "f32[16,256]{1,0}");
-    const ts_shape *narrow = ts_shape_read(err, arena, "f32[16,255]{1,0}");
-    const ts_shape *typed = ts_shape_read(err, arena, "s32[16,256]{1,0:T(8,128)}");
-    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    const ts_shape *other = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
+    const ts_shape *narrow = ts_shape_from_text(err, arena, "f32[16,255]{1,0}");
+    const ts_shape *typed = ts_shape_from_text(err, arena, "s32[16,256]{1,0:T(8,128)}");
+    const ts_shape *tuple = ts_shape_from_text(err, arena, "(f32[2], s8[3])");
     assert_string_equal(ts_shape_text(arena, shape), "f32[16,256]{1,0:T(8,128)}");
     assert_int_equal(ts_shape_equal(err, shape, axe), 1);
     assert_int_equal(ts_shape_equal(err, shape, other), 0);
@@ -149,9 +149,9 @@ static void notations(void **state) {
 
 static void plans(void **state) {
     (void)state;
-    const ts_shape *tiled = ts_shape_read(err, arena, "f32[16,256]{1,0:T(8,128)}");
-    const ts_shape *plain = ts_shape_read(err, arena, "f32[16,256]{1,0}");
-    const ts_shape *narrow = ts_shape_read(err, arena, "f32[16,255]{1,0}");
+    const ts_shape *tiled = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
+    const ts_shape *plain = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
+    const ts_shape *narrow = ts_shape_from_text(err, arena, "f32[16,255]{1,0}");
     const ts_plan *plan = ts_plan_between(err, arena, plain, tiled);
     ts_box box = {.struct_bytes = sizeof box};
     assert_int_equal(ts_plan_elements(plan), 4096);
@@ -170,10 +170,10 @@ static void plans(void **state) {
     assert_false(ts_plan_read_box(plan, 0, &box));
     assert_null(ts_plan_between(err, arena, plain, narrow));
     failed(TS_ERROR_INPUT, "the source and the destination have other dims");
-    const ts_shape *swizzled = ts_shape_read(err, arena, "f32[8,64] SW(3,3,3)oS[(8,64):(64,1)]");
+    const ts_shape *swizzled = ts_shape_from_text(err, arena, "f32[8,64] SW(3,3,3)oS[(8,64):(64,1)]");
     assert_non_null(swizzled);
-    assert_non_null(
-        ts_plan_gathers(ts_plan_between(err, arena, swizzled, ts_shape_read(err, arena, "f32[8,64]{1,0}"))));
+    assert_non_null(ts_plan_gathers(
+        ts_plan_between(err, arena, swizzled, ts_shape_from_text(err, arena, "f32[8,64]{1,0}"))));
 }
 
 static void moves(void **state) {
@@ -182,7 +182,7 @@ static void moves(void **state) {
     float values[15];
     for (int i = 0; i < 15; i++) values[i] = (float)i;
     const ts_array *array = ts_array_wrap(err, arena, "f32", 2, dims, values);
-    const ts_shape *shape = ts_shape_read(err, arena, "f32[3,5]{1,0:T(2,2)}");
+    const ts_shape *shape = ts_shape_from_text(err, arena, "f32[3,5]{1,0:T(2,2)}");
     const ts_array *packed = ts_move_pack(err, arena, array, shape, 1);
     const float *bytes = ts_array_data(packed);
     assert_int_equal(ts_array_bytes(packed), 96);
@@ -193,7 +193,7 @@ static void moves(void **state) {
     assert_memory_equal(ts_array_data(back), values, sizeof values);
     assert_null(ts_move_unpack(err, arena, bytes, 95, shape, 1));
     ts_error_clear(err);
-    const ts_shape *tuple = ts_shape_read(err, arena, "(f32[2], s8[3])");
+    const ts_shape *tuple = ts_shape_from_text(err, arena, "(f32[2], s8[3])");
     assert_null(ts_move_pack(err, arena, array, tuple, 1));
     ts_error_clear(err);
     assert_null(ts_move_unpack(err, arena, bytes, 96, tuple, 1));
