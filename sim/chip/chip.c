@@ -495,6 +495,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                            .ports = &own->ports,
                            .time_only = chip->config->time_only,
                            .patience = chip->config->patience,
+                           .max_cycles = chip->config->max_cycles,
                            .findings = chip->config->sanitize ? chip->config->findings : NULL};
     own->core = ts_core_new(err, chip->arena, &setup);
     return own->core != NULL;

@@ -17,7 +17,7 @@ typedef struct {
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
     bool exact;       /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
-    int64_t patience; /* see ts_core_setup */
+    int64_t patience, max_cycles; /* see ts_core_setup */
     bool time_only;   /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the
      * sanitizer sees; of time only, races and semaphores alone. NULL: nobody looks. */

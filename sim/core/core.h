@@ -64,9 +64,11 @@ typedef struct {
      * vector is unknown, and where the run depends on one it ends: TS_ERROR_UNMODELLED, with the lines it
      * came through. */
     bool time_only;
-    /* How much the host does between two transfers before a loop is held to be endless: in units of about 20
-     * ns; 0: no bound. A loop of which that is certain is a fault in any case. */
-    int64_t patience;
+    /* How much the host does between two transfers of new slices before a loop is held to be endless: in
+     * units of about 20 ns; 0: no bound. A loop that counts towards its end is let go on if it comes there
+     * before max_cycles (0: any). A loop of which it is certain that it does not end is a fault in any case.
+     */
+    int64_t patience, max_cycles;
     ts_findings *
         findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
 } ts_core_setup;

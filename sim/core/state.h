@@ -140,7 +140,7 @@ struct ts_core {
     int64_t *turned;   /* by bundle: how often its branch back was taken */
     int turns;         /* branches back until core_loops_turn */
     unsigned seen;     /* bits of what could change the way of a loop (loop.c) */
-    int64_t work;      /* of the bundles since a transfer was started */
+    int64_t work;      /* of the host since a transfer of a new slice was started */
     int64_t *promised; /* semaphores, as if all transfers were done */
 
     /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
@@ -163,6 +163,9 @@ struct ts_core {
     int64_t stalls[TS_STALL_COUNT];
     int64_t *issues, *stall_cycles; /* by bundle */
 };
+
+/* loop.c: of a transfer that starts, whose indices are in core->begin. */
+void core_loops_transfer(ts_core *core, int index);
 
 /* decode.c */
 bool core_decode(ts_error *err, ts_arena *arena, ts_core *core);

@@ -138,7 +138,7 @@ CORE_FUNCTION(dma) {
     }
     core->yielding = true;
     core->promised[semaphore]++;
-    core->work = 0;
+    core_loops_transfer(core, index);
     const ts_core_ports *ports = core->setup.ports;
     ts_error cause = {.kind = TS_ERROR_NONE};
     if (ports->dma_start(&cause, ports->chip, index, source, destination, semaphore, core->now)) {

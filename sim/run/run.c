@@ -178,6 +178,7 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
     parts->config.patience = request->patience;
+    parts->config.max_cycles = request->max_cycles;
     parts->config.findings = parts->findings;
     parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;

@@ -64,9 +64,70 @@ static void others_go_on(void **state) {
     }
 }
 
+/* Transfer 0 moves one slice, 1 the slices [s2, s3]. */
+static const ts_affine zero = {0}, by_s2 = {.term_count = 1, .terms = {{.sreg = 2, .factor = 1}}};
+static const ts_affine by_s3 = {.term_count = 1, .terms = {{.sreg = 3, .factor = 1}}};
+static const int64_t one = 1;
+static const ts_transfer moves[] = {{.source = {.rank = 1, .begin = &zero, .size = &one},
+                                     .destination = {.rank = 1, .begin = &zero, .size = &one},
+                                     .semaphore = {.count = 1, .sreg = -1}},
+                                    {.source = {.rank = 1, .begin = &by_s2, .size = &one},
+                                     .destination = {.rank = 1, .begin = &by_s3, .size = &one},
+                                     .semaphore = {.count = 1, .sreg = -1}}};
+
+static bool start(ts_error *err, void *chip, int transfer, const int64_t *source, const int64_t *destination,
+                  int semaphore, int64_t cycle) {
+    (void)err, (void)chip, (void)transfer, (void)source, (void)destination, (void)semaphore, (void)cycle;
+    return true;
+}
+
+static const struct {
+    const char *text;
+    int64_t max_cycles;
+    bool ends;
+} loops[] = {
+    /* The same slice each turn: without an end, with one that is too far, with one in sight, up and down. */
+    {"dma t0\nsadd s1 s1 1\njump @0", LONG, false},
+    {"dma t0\nsadd s1 s1 1\nbr.eq s3 0 @0", LONG, false},
+    {"dma t0\nsadd s1 s1 1\nbrz s3 @0", LONG, false},
+    {"dma t0\nsadd s1 s1 1\nbr.ne s1 -1 @0", LONG, false},
+    {"dma t0\nsadd s1 s1 1\nbr.lt s1 40000 @0", LONG, true},
+    {"dma t0\nsadd s1 s1 1\nbr.lt s1 40000 @0", 0, true},
+    {"dma t0\nsadd s1 s1 1\nbr.lt s1 40000 @0", 100000, false},
+    {"smov s1 40000\ndma t0\nsadd s1 s1 -1\nbrnz s1 @1", LONG, true},
+    {"smov s1 10\ndma t0\nsadd s1 s1 1\nbr.gt s1 0 @1", LONG, false},
+    /* Another slice each turn: upward, downward, and with either index as that of the inner loop. */
+    {"dma t1\nsadd s2 s2 1\nbr.gt s2 40000 @4\njump @0\nhalt", LONG, true},
+    {"dma t1\nsadd s2 s2 -1\nbr.lt s2 -40000 @4\njump @0\nhalt", LONG, true},
+    {"dma t1\nsadd s3 s3 1\nbr.gt s3 200 @4\njump @0\nsmov s3 0\nsadd s2 s2 1\nbr.gt s2 200 @8\njump "
+     "@0\nhalt",
+     LONG, true},
+    {"dma t1\nsadd s2 s2 1\nbr.gt s2 200 @4\njump @0\nsmov s2 0\nsadd s3 s3 1\nbr.gt s3 200 @8\njump "
+     "@0\nhalt",
+     LONG, true},
+};
+
+static void those_that_move_the_same_slices_are_given_up(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        fixture *f = fixture_new();
+        f->code.transfers = moves;
+        f->code.transfer_count = 2;
+        f->ports.dma_start = start;
+        f->patience = 1000 * 300; /* a thousand transfers */
+        f->max_cycles = loops[i].max_cycles;
+        bool ends = run(f, loops[i].text);
+        if (ends != loops[i].ends) fail_msg("%s: %s", loops[i].text, f->err.message);
+        if (!ends && !strstr(f->err.message, "a loop without an end in sight: this branch back to line "))
+            fail_msg("%s: %s", loops[i].text, f->err.message);
+        if (!ends) assert_in_range(f->err.cycle, 1000, 100000);
+        fixture_free(f);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certain_ones_are_told_at_once),
-                                       cmocka_unit_test(the_outermost_is_named),
-                                       cmocka_unit_test(others_go_on)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(certain_ones_are_told_at_once), cmocka_unit_test(the_outermost_is_named),
+        cmocka_unit_test(others_go_on), cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,9 @@ bool fixture_load(fixture *f, const char *text) {
                            .smem = f->smem,
                            .semaphores = f->semaphores,
                            .ports = &f->ports,
-                           .time_only = f->time_only};
+                           .time_only = f->time_only,
+                           .patience = f->patience,
+                           .max_cycles = f->max_cycles};
     f->event_count = f->start_count = 0;
     memset(f->semaphores, 0, sizeof(f->semaphores));
     ts_error_clear(&f->err);

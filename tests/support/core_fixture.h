@@ -33,6 +33,7 @@ typedef struct {
     int64_t semaphores[FIXTURE_SEMAPHORES];
     ts_core_ports ports;
     bool time_only;
+    int64_t patience, max_cycles;
     ts_core *core;
     ts_error err;
     fixture_start starts[16];
