@@ -21,7 +21,8 @@ typedef struct {
     int64_t *semaphores;
     semaphore_account *accounts; /* of them */
     ts_core_ports ports;
-    ts_races *races; /* of its own transfers; NULL: the sanitizer is off */
+    ts_races *races;     /* of its own transfers; NULL: the sanitizer is off */
+    bool stores_checked; /* with it: some input lies where stores go */
 } chip_core;
 
 /* A transfer under way. */
@@ -341,11 +342,28 @@ static int64_t cycles_of(const chip_core *own) {
     return core.cycles;
 }
 
+/* A store into bytes of an input. */
+static void check_store(const chip_core *own, const ts_instruction *store, const ts_space *space,
+                        int64_t first, int64_t end, int64_t cycle) {
+    const ts_chip *chip = own->chip;
+    for (int i = 0; i < chip->code->tensor_count; i++) {
+        const ts_tensor *tensor = &chip->code->tensors[i];
+        bool met = tensor->base_bytes < end && first < tensor->base_bytes + tensor->bytes;
+        if (!chip->config->inputs[i] || !met || own->spaces[tensor->space] != space) continue;
+        ts_finding *f = ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, ts_place_of(store),
+                                        (ts_place){0}, cycle);
+        if (f)
+            ts_finding_describe(f, "%s writes to '%s', which is an input and not inout",
+                                ts_opcode_get(store->opcode)->mnemonic, tensor->name);
+    }
+}
+
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
     const chip_core *own = self;
     const ts_chip_observer *o = own->chip->observer;
     if (own->races) races_access(own->races, instruction, space, first, end, writes, cycle);
+    if (writes && own->stores_checked) check_store(own, instruction, space, first, end, cycle);
     if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
 }
 
@@ -361,6 +379,11 @@ static void watch(chip_core *own) {
     own->races = races_new(chip->arena, chip->code, chip->config->findings, own->accounts,
                            spaces[TS_SPACE_HBM], spaces[TS_SPACE_CMEM]);
     own->ports.accessed = forward_accessed;
+    for (int i = 0; i < chip->code->tensor_count; i++) {
+        bool stored =
+            chip->code->tensors[i].space == TS_SPACE_VMEM || chip->code->tensors[i].space == TS_SPACE_SMEM;
+        own->stores_checked = own->stores_checked || (stored && chip->config->inputs[i]);
+    }
     for (int i = 0; i < TS_SPACE_COUNT && !chip->config->time_only; i++) {
         bool shared = own != chip->cores && own->spaces[i] == chip->cores[0].spaces[i];
         if (own->spaces[i] && !shared) ts_space_track(own->spaces[i], chip->arena);

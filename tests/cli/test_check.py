@@ -329,6 +329,20 @@ def a_dma_that_overwrites_an_input():
 
 
 @test
+def a_store_that_overwrites_an_input():
+    """Into VMEM and SMEM; not beside one."""
+    head = (".tensor p vmem f32[8,128] in iota\n.tensor q vmem f32[8,128] inout iota\n"
+            ".tensor u smem s32[4] in iota\n.tensor w smem s32[4] inout iota\n")
+    for body, name in (("vst p[0, 0], v0", "p"), ("vst p[0, 0], v0 if m0", "p"), ("sst u[3], 7", "u"),
+                       ("vst q[0, 0], v0", None), ("sst w[0], 7", None)):
+        text = head + LOAD + "        vmov v0, 1.0\n        mlanes m0, 8\n        " + body + "\n" + ADD + STORE
+        expected = [("input_overwritten", line_of(text, body), None,
+                     f"{body[:3]} writes to '{name}', which is an input and not inout")] if name else []
+        for options in (), ("--time-only",):
+            assert warnings(text, *options) == expected, (body, warnings(text, *options))
+
+
+@test
 def registers_that_nothing_writes():
     for body, line, message in (
             ("        vld v0, xb[s9 * 8, 0]\n", "vld v0, xb[s9", "vld reads s9, which nothing has written: it is 0"),
