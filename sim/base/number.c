@@ -25,13 +25,6 @@ uint16_t ts_bf16_from_f32(float value) {
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static const ts_float_format binary16 = {
-    .exponent_bits = 5, .mantissa_bits = 10, .bias = 15, .has_infinity = true, .has_nan = true};
-
-uint16_t ts_f16_from_f32(float value) { return (uint16_t)ts_float_encode(&binary16, value); }
-
-float ts_f16_to_f32(uint16_t bits) { return ts_float_decode(&binary16, bits); }
-
 /* The codes of a format, without the sign. */
 static uint32_t all_ones(const ts_float_format *format) {
     return (1u << (format->exponent_bits + format->mantissa_bits)) - 1;

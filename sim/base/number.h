@@ -35,9 +35,6 @@ static inline float ts_f32_from_bits(uint32_t bits) {
 /* Round to nearest, ties to even. A NaN becomes the quiet NaN 0x7fc0 with its sign; denormals are kept. */
 uint16_t ts_bf16_from_f32(float value);
 static inline float ts_bf16_to_f32(uint16_t bits) { return ts_f32_from_bits((uint32_t)bits << 16); }
-/* IEEE binary16; NaN becomes 0x7e00 with its sign; overflow becomes infinity. */
-uint16_t ts_f16_from_f32(float value);
-float ts_f16_to_f32(uint16_t bits);
 
 /* A float format of at most 16 bits, described: decode and encode follow from the row. */
 typedef struct {

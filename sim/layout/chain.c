@@ -6,21 +6,6 @@
 
 #include "base/number.h"
 
-int64_t ts_chain_value(const ts_chain *chain, int64_t x) {
-    if (chain->variable == TS_CHAIN_CONSTANT) return chain->bias;
-    for (int i = 0; i < chain->op_count; i++) x = ts_floor_mod(x + chain->ops[i].bias, chain->ops[i].modulus);
-    return ts_floor_div(x + chain->bias, chain->divisor);
-}
-
-bool ts_chain_same(const ts_chain *a, const ts_chain *b) {
-    if (a->variable != b->variable || a->op_count != b->op_count || a->bias != b->bias) return false;
-    if (a->variable != TS_CHAIN_CONSTANT && a->divisor != b->divisor) return false;
-    for (int i = 0; i < a->op_count; i++) {
-        if (a->ops[i].bias != b->ops[i].bias || a->ops[i].modulus != b->ops[i].modulus) return false;
-    }
-    return true;
-}
-
 /* Takes the chain's numerator modulo `modulus`. A modulus that divides the one before replaces it. */
 static bool push_modulus(ts_chain *chain, int64_t modulus) {
     ts_chain_op *last = chain->op_count ? &chain->ops[chain->op_count - 1] : NULL;

@@ -37,10 +37,8 @@ typedef struct {
 
 /* Never fails. Of a layout by function: compound. */
 const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout);
-int64_t ts_chain_value(const ts_chain *chain, int64_t x);
 /* The chain of x = outer mod modulus / divisor instead of x (modulus 0: none). False when it gets too long.
  */
 bool ts_chain_substitute(ts_chain *chain, int64_t modulus, int64_t divisor);
-bool ts_chain_same(const ts_chain *a, const ts_chain *b);
 
 #endif

@@ -84,11 +84,6 @@ void ts_json_int(ts_json *json, const char *key, int64_t value) {
     ts_text_add(json->out, "%" PRId64, value);
 }
 
-void ts_json_uint(ts_json *json, const char *key, uint64_t value) {
-    start_value(json, key);
-    ts_text_add(json->out, "%" PRIu64, value);
-}
-
 void ts_json_real(ts_json *json, const char *key, double value, int decimals) {
     start_value(json, key);
     if (isfinite(value))

@@ -31,7 +31,6 @@ static void writes_every_kind_of_value(void **state) {
     ts_text_init(&out, arena);
     ts_json_begin(&json, &out, "test");
     ts_json_int(&json, "low", INT64_MIN);
-    ts_json_uint(&json, "high", UINT64_MAX);
     ts_json_real(&json, "real", -0.125, 4);
     ts_json_real(&json, "none", 1.0 / 0.0, 4);
     ts_json_double(&json, "double", 0.1);
@@ -55,7 +54,6 @@ static void writes_every_kind_of_value(void **state) {
     assert_string_equal(out.bytes,
                         HEAD ",\n"
                              "  \"low\": -9223372036854775808,\n"
-                             "  \"high\": 18446744073709551615,\n"
                              "  \"real\": -0.1250,\n"
                              "  \"none\": null,\n"
                              "  \"double\": 0.10000000000000001,\n"

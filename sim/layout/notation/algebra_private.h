@@ -90,8 +90,6 @@ bool ts_value_integer(ts_value *out, int64_t value);
 bool ts_value_integers(ts_arena *arena, ts_value *out, int count, const int64_t *values);
 bool ts_value_lists(ts_arena *arena, ts_value *out, int count, int rank, const int64_t *values);
 bool ts_value_text(ts_value *out, const ts_text *text);
-bool ts_value_axe(ts_value *out, const ts_axe *axe);
-bool ts_value_cute(ts_value *out, const ts_cute *layout);
 /* An extra value, to be filled. */
 ts_value *ts_value_add_extra(ts_arena *arena, ts_value *out, const char *name);
 

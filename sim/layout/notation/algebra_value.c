@@ -330,18 +330,6 @@ bool ts_value_text(ts_value *out, const ts_text *text) {
     return true;
 }
 
-bool ts_value_axe(ts_value *out, const ts_axe *axe) {
-    out->kind = TS_VALUE_AXE;
-    out->axe = *axe;
-    return true;
-}
-
-bool ts_value_cute(ts_value *out, const ts_cute *layout) {
-    out->kind = TS_VALUE_CUTE;
-    out->cute = (ts_cute_map){.layout = *layout};
-    return true;
-}
-
 ts_value *ts_value_add_extra(ts_arena *arena, ts_value *out, const char *name) {
     ts_value *extra = TS_NEW(arena, ts_value);
     out->extra_name = name;

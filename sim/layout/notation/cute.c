@@ -206,7 +206,7 @@ static void print_nested(ts_text *out, const ts_cute *tuple, value_of *value) {
 
 void ts_cute_print_tuple(ts_text *out, const ts_cute *tuple) { print_nested(out, tuple, extent_of); }
 
-void ts_cute_print(ts_text *out, const ts_cute *layout) {
+static void print_layout(ts_text *out, const ts_cute *layout) {
     print_nested(out, layout, extent_of);
     ts_text_add_char(out, ':');
     print_nested(out, layout, stride_of);
@@ -216,7 +216,7 @@ void ts_cute_print_map(ts_text *out, const ts_cute_map *map) {
     if (map->swizzled)
         ts_text_add(out, "S<%d,%d,%d> o %" PRId64 " o ", map->swizzle.bits, map->swizzle.base,
                     map->swizzle.shift, map->offset);
-    ts_cute_print(out, &map->layout);
+    print_layout(out, &map->layout);
 }
 
 int ts_cute_leaf_count(const ts_cute *tuple) {
@@ -227,7 +227,7 @@ int ts_cute_leaf_count(const ts_cute *tuple) {
 
 void ts_cute_print_tiler(ts_text *out, const ts_cute_tiler *tiler) {
     if (tiler->kind == TS_CUTE_TILE_KEEP) ts_text_add_char(out, '_');
-    if (tiler->kind == TS_CUTE_TILE_LAYOUT) ts_cute_print(out, &tiler->layout);
+    if (tiler->kind == TS_CUTE_TILE_LAYOUT) print_layout(out, &tiler->layout);
     if (tiler->kind != TS_CUTE_TILE_BY_MODE) return;
     for (int i = 0; i < tiler->rank; i++) {
         ts_text_add_char(out, i > 0 ? ',' : '<');

@@ -65,7 +65,6 @@ bool ts_cute_read_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cu
 /* A tuple as a tiler: an integer n is n:1. */
 void ts_cute_tiler_by_mode(ts_arena *arena, const ts_cute *tuple, ts_cute_tiler *tiler);
 
-void ts_cute_print(ts_text *out, const ts_cute *layout);
 void ts_cute_print_map(ts_text *out, const ts_cute_map *map);
 void ts_cute_print_tuple(ts_text *out, const ts_cute *tuple);
 void ts_cute_print_tiler(ts_text *out, const ts_cute_tiler *tiler);
