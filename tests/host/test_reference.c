@@ -119,6 +119,9 @@ static const struct {
     {"where(x < 3, 0, y)", "[2,3] 0 0 30 10 20 30"},
     {"where(p, x, -1)", "[2,3] 1 2 3 -1 -1 -1"},
     {"matmul(x, transpose(x))", "[2,2] 14 32 32 77"},
+    {"matmul(where(iota(2, 3) < 1, x, 0), transpose(x) / (transpose(x) - 6))", "[2,2] -0.2 nan -0.8 nan"},
+    {"softmax(where(x < 3, x, -inf))", "[2,3] 0.268941 0.731059 0 nan nan nan"},
+    {"softmax(where(x < 3, inf, -inf))", "[2,3] nan nan nan nan nan nan"},
     {"matmul(x, reshape(iota(6), 1, 3, 2) + reshape(iota(2), 2, 1, 1))", "[2,2,2] 16 22 34 49 22 28 49 64"},
     {"take(x, 1 - iota(2))", "[2,3] 4 5 6 1 2 3"},
     {"take(x, 2 - iota(2, 2), axis=-1)", "[2,2,2] 3 2 3 2 6 5 6 5"},
@@ -246,6 +249,27 @@ static double own_product(const int64_t *i) {
     return total;
 }
 
+static double later_product(const int64_t *i) {
+    return matrix_product((const int64_t[]){i[0], i[1] + 1, i[2]});
+}
+
+static double masked_product(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k < DEPTH; k++) total += left(i[0], i[1] + 1, k) * left(i[0], i[2] + 1, k);
+    return i[2] <= i[1] ? total : -1;
+}
+
+static double product_of_some(const int64_t *i) {
+    double total = 0;
+    for (int k = 0; k <= i[1] && k < DEPTH; k++) total += left(i[0], i[1] + 1, k) * right(k, i[2]);
+    return total;
+}
+
+static double half_chosen(const int64_t *i) {
+    double value = big(i[0], i[1], i[2]);
+    return i[1] < 300 ? value : e_to(value);
+}
+
 static double window(const int64_t *i) {
     double total = 0;
     for (int r = 0; r < 3; r++)
@@ -284,6 +308,19 @@ static const struct {
     {"softmax(big)", 3, {A, B, C}, 1e-15, soft},
     {"matmul(left, right)", 3, {3, 301, 37}, 0, matrix_product},
     {"matmul(left[0], transpose(left, 0, 2, 1))", 3, {3, 301, 301}, 0, own_product},
+    {"matmul(left[:, 1:], right)", 3, {3, 300, 37}, 0, later_product},
+    {"where(iota(300, 300) <= iota(300, 300, axis=0), matmul(left[:, 1:], transpose(left[:, 1:], 0, 2, 1)), "
+     "-1)",
+     3,
+     {3, 300, 300},
+     0,
+     masked_product},
+    {"matmul(where(iota(300, 331) <= iota(300, 331, axis=0), left[:, 1:], 0), right)",
+     3,
+     {3, 300, 37},
+     0,
+     product_of_some},
+    {"where(iota(600, 7, axis=0) < 300, big, exp(big))", 3, {A, B, C}, 0, half_chosen},
     {"matmul(softmax(left) * 0 + left, cumsum(right) * 0 + right)", 3, {3, 301, 37}, 0, matrix_product},
     {"conv(reshape(big, 5, 20, 30, 7), reshape(reshape(right, 331 * 37)[:168], 3, 4, 7, 2))",
      4,
@@ -395,6 +432,9 @@ static const struct {
     {"matmul(x, y)", 1, "'matmul' takes arrays of 2 dims or more"},
     {"matmul(x, x)", 1, "'matmul' of [2,3] and [2,3]: the inner dims differ"},
     {"take(x, 2)", 9, "found the index 2, expected an integer from 0 to 1"},
+    {"where(x < 3, x, take(y, x))", 25, "found the index 3, expected an integer from 0 to 2"},
+    {"where(x > 3, x, take(y, x))", 25, "found the index 3, expected an integer from 0 to 2"},
+    {"where(x > 9, take(y, x), x)", 22, "found the index 3, expected an integer from 0 to 2"},
     {"take(x, 0.5)", 9, "found the index 0.5, expected an integer from 0 to 1"},
     {"take(x, 0, axis=2)", 17, "'take' of an array of 2 dims"},
     {"bincount(x, 0)", 13, "expected 1 bin or more"},
