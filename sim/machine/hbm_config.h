@@ -13,18 +13,10 @@ typedef enum {
 typedef enum { TS_HBM_REFRESH_NONE, TS_HBM_REFRESH_ALL_BANK, TS_HBM_REFRESH_PER_BANK } ts_hbm_refresh;
 typedef enum { TS_HBM_PAGE_OPEN, TS_HBM_PAGE_CLOSED } ts_hbm_page;
 
-/* JEDEC names (JESD235D HBM2, JESD238 HBM3); cycles of CK, the memory's clock. A rule that a generation does
- * not have is 0 (t_ppd, t_ccd_r of HBM2). */
 typedef struct {
-    int32_t n_bl;        /* data bus cycles of one burst */
-    int32_t t_cl, t_cwl; /* command to first data */
-    int32_t t_rcd_rd, t_rcd_wr, t_rp, t_ras, t_rc;
-    int32_t t_wr, t_rtp;
-    int32_t t_ccd_s, t_ccd_l, t_ccd_r; /* other bank group, same group, other stack id */
-    int32_t t_rrd_s, t_rrd_l, t_faw;
-    int32_t t_wtr_s, t_wtr_l, t_rtw; /* t_rtw: RD to WR, command to command */
-    int32_t t_ppd;                   /* precharge to precharge */
-    int32_t t_rfc, t_rfc_pb, t_refi, t_refi_pb, t_rrefd;
+#define TIMING(name, meaning) int32_t name;
+#include "machine/hbm_timing.def"
+#undef TIMING
 } ts_hbm_timing;
 
 typedef struct {
