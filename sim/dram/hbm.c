@@ -5,7 +5,7 @@
 
 #include "hbm_banks.h"
 #include "hbm_channel.h"
-#include "hbm_leaders.h"
+#include "hbm_representatives.h"
 #include "hbm_part.h"
 #include "hbm_time.h"
 #include "hbm_walkers.h"
@@ -160,12 +160,13 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     return hbm;
 }
 
-/* A channel that follows another from the beginning is not touched: its state comes from its leader's. */
+/* A channel that follows another from the beginning is not touched: its state comes from its
+ * representative's. */
 static void clear_all(ts_hbm *hbm) {
     bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
     for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
         channel_clear(hbm, &hbm->channels[i]);
-    hbm_lead_all(hbm, together);
+    hbm_represent_all(hbm, together);
 }
 
 void ts_hbm_reset(ts_hbm *hbm) {
@@ -230,7 +231,7 @@ bool hbm_wait_for_done(ts_hbm_stream *st, int32_t *earliest, int32_t limit) {
     await(st->hbm);
     int32_t *oldest = &st->done[st->done_at];
     while (*oldest < -1) {
-        hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].leader];
+        hbm_channel *ch = &st->hbm->channels[st->hbm->channels[-2 - *oldest].representative];
         if (ch->next > limit) return false;
         ch->last_accept = max32(ch->last_accept, ch->next); /* an offer of another stream comes after it */
         st->hbm->walk(st->hbm, ch, ch->next);
@@ -299,7 +300,7 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     int32_t latest = 0;
     for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        const hbm_channel *ch = &hbm->channels[hbm->channels[i].leader];
+        const hbm_channel *ch = &hbm->channels[hbm->channels[i].representative];
         int64_t accepted = accepted_of(ch), served = served_of(ch),
                 more = (latest - ch->next) / hbm->burst_ticks;
         if (more > 0) served = accepted - served < more ? accepted : served + more;
@@ -328,7 +329,7 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = hbm_end_cycle(hbm)};
     for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        add_channel(hbm, &hbm->channels[hbm->channels[i].leader], out);
+        add_channel(hbm, &hbm->channels[hbm->channels[i].representative], out);
     if (hbm->share > 1) hbm_part_extend(hbm, out);
 }
 

@@ -64,10 +64,10 @@ typedef struct {
 } hbm_cause;
 
 typedef struct {
-    int leader;      /* the channel that is walked for this one */
-    int followers;   /* for how many more than itself it is walked */
-    int parted_from; /* its last leader before */
-    int32_t next;    /* the next cycle at which something can happen */
+    int representative; /* the channel that is walked for this one */
+    int represented;    /* for how many more than itself it is walked */
+    int split_from;     /* its last representative before */
+    int32_t next;       /* the next cycle at which something can happen */
     int32_t last_accept;
     int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
                          * there can be, and 0 while something waits */
@@ -134,7 +134,7 @@ struct ts_hbm {
     dram_spec *spec;
     hbm_channel *channels;
     int channel_count;
-    hbm_channel **walked; /* those that are their own leaders */
+    hbm_channel **walked; /* those that are their own representatives */
     int walked_count;
     uint64_t pair;            /* the place of a pair's second burst, XOR that of the first */
     int share;                /* channels whose number it divides are walked */

@@ -181,7 +181,7 @@ ALWAYS static inline void take_burst(const ts_hbm *hbm, hbm_channel *ch, int dir
 ALWAYS static inline void finish(const ts_hbm *hbm, const hbm_channel *ch, int stream, const int32_t *ticket,
                                  int32_t cycle) {
     ts_hbm_stream *st = hbm->streams[stream];
-    st->unfinished -= 1 + ch->followers;
+    st->unfinished -= 1 + ch->represented;
     st->end = max32(st->end, cycle);
     if (__builtin_expect(st->in_flight > 0, 0)) st->done[*ticket] = cycle;
 }

@@ -4,7 +4,7 @@
  * before it in its stream. */
 #include <string.h>
 
-#include "hbm_leaders.h"
+#include "hbm_representatives.h"
 #include "hbm_part.h"
 #include "hbm_time.h"
 
@@ -94,10 +94,10 @@ static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
     st->unfinished += b->bursts;
     hbm_regroup(hbm);
     for (int i = 0; i < hbm->walked_count; i++) {
-        int c = hbm->walked[i]->leader, count = first[c + 1] - first[c];
+        int c = hbm->walked[i]->representative, count = first[c + 1] - first[c];
         if (count > 0) hbm->run(hbm, st, hbm->walked[i], b->order + first[c], count);
     }
-    hbm_follow(hbm);
+    hbm_copy_acceptances(hbm);
     note_accepted(st, b);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
     b->count = b->bursts = 0;
@@ -110,73 +110,102 @@ static int64_t offer_filled(ts_hbm *hbm, ts_hbm_stream *st) {
     return at;
 }
 
-/* A block has at most so many bursts: no acceptance in it may matter to another of it. Followers stay with
- * their leaders for longer when their last acceptance is compared with what follows more often. */
+/* Bursts of a block at most. One that is offered only once another is accepted must not be in the same block,
+ * so there are no more than the window. While a channel represents others, blocks are half as long: whether
+ * they still do the same is looked at once a block, from the last acceptance on, and that is then nearer to
+ * what follows. */
 static int block_limit(const ts_hbm *hbm, const ts_hbm_stream *st) {
     int most = hbm->walked_count * hbm->share < hbm->channel_count ? BLOCK / 2 : BLOCK;
     if (st->window == 0) return 1;
     return st->window < 0 || st->window > most ? most : st->window;
 }
 
-/* Adds an aligned access of the size taken (hbm_part_take_bytes); returns when the last burst was accepted.
- */
-static int64_t add_access(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, int limit,
-                          int64_t accepted) {
+typedef struct {
+    ts_hbm *hbm;
+    ts_hbm_stream *st;
+    int limit;  /* of bursts of a block */
+    bool pairs; /* two bursts of a row may go together */
+    int64_t accepted;
+} offering;
+
+static void offer_if_full(offering *o) {
+    if (o->hbm->block.bursts + o->pairs >= o->limit) o->accepted = offer_filled(o->hbm, o->st);
+}
+
+static void offer_rest(offering *o) {
+    if (o->hbm->block.count > 0) o->accepted = offer_filled(o->hbm, o->st);
+}
+
+/* Adds an aligned access of the size taken (hbm_part_take_bytes). */
+static void add_access(offering *o, const ts_hbm_request *r) {
+    ts_hbm *hbm = o->hbm;
     uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
     uint64_t pairs = hbm_part_count_access(hbm, hbm_place_channel(first), r->is_write);
-    int32_t from = offered_from(st, r);
+    int32_t from = offered_from(o->st, r);
     for (; pairs != 0; pairs &= pairs - 1) {
         uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
-        add_piece(hbm, st, place, r->is_write, true, from);
-        if (hbm->block.bursts + 1 >= limit) accepted = offer_filled(hbm, st);
+        add_piece(hbm, o->st, place, r->is_write, true, from);
+        offer_if_full(o);
     }
-    return accepted;
+}
+
+/* Waits for the burst to be done that leaves the ring of what is not yet; can two bursts follow at once? */
+static bool wait_for_ring(offering *o) {
+    int32_t ignored = 0;
+    if (!hbm_is_done_known(o->st, 0)) {
+        offer_rest(o);
+        hbm_wait_for_done(o->st, &ignored, FAR);
+    }
+    return hbm_is_done_known(o->st, 1);
+}
+
+/* Adds a burst of a request, or the pair that begins with it, when its channel is walked; returns the one
+ * after. */
+static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t burst, int64_t last) {
+    ts_hbm *hbm = o->hbm;
+    ts_hbm_stream *st = o->st;
+    bool is_pair = o->pairs && !(burst & 1) && burst < last;
+    uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
+    bool is_walked = (hbm_place_channel(place) & (hbm->share - 1)) == 0;
+    if (is_walked && st->in_flight > 0) is_pair &= wait_for_ring(o);
+    if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
+    if (is_walked) {
+        int32_t from = offered_from(st, r);
+        if (st->window == 0) from = max32(from, st->latest);
+        add_piece(hbm, st, place, r->is_write, is_pair, from);
+        offer_if_full(o);
+    }
+    return burst + 1 + is_pair;
+}
+
+/* A request that comes after a gap: local cycles may be about to change. */
+static void pass_gap_to(offering *o, int64_t earliest) {
+    offer_rest(o);
+    hbm_to_local(o->hbm, earliest);
 }
 
 int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *requests, int count, int32_t bytes) {
     ts_hbm *hbm = st->hbm;
-    hbm_block *b = &hbm->block;
     const ts_hbm_request *end = requests + count;
-    const int shift = hbm->map->offset_bits, limit = block_limit(hbm, st);
-    const bool pairs = hbm->has_pairs && limit > 1;
+    const int shift = hbm->map->offset_bits;
+    offering o = {hbm, st, block_limit(hbm, st), false, ts_hbm_stream_latest(st)};
+    o.pairs = hbm->has_pairs && o.limit > 1;
     const bool is_plain =
-        pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
-    const bool is_part = pairs && st->window != 0 && st->in_flight <= 0 && hbm_part_take_bytes(hbm, bytes);
-    int64_t accepted = ts_hbm_stream_latest(st);
+        o.pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
+    const bool is_part = o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_part_take_bytes(hbm, bytes);
     for (const ts_hbm_request *r = requests; r < end; r++) {
-        if (is_plain && (r = add_pairs(hbm, st, r, end, (limit - b->bursts) / 2)) == end) break;
-        if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
-        if (r->earliest - hbm->base >= hbm->gap_at) { /* local cycles may be about to change */
-            accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
-            hbm_to_local(hbm, r->earliest);
-        }
+        if (is_plain && (r = add_pairs(hbm, st, r, end, (o.limit - hbm->block.bursts) / 2)) == end) break;
+        offer_if_full(&o);
+        if (r->earliest - hbm->base >= hbm->gap_at) pass_gap_to(&o, r->earliest);
         if (is_part && (r->address & (bytes - 1)) == 0) {
-            accepted = add_access(hbm, st, r, limit, accepted);
+            add_access(&o, r);
             continue;
         }
-        for (int64_t burst = r->address >> shift, last = (r->address + bytes - 1) >> shift; burst <= last;) {
-            bool is_pair = pairs && !(burst & 1) && burst < last;
-            uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
-            if (hbm_place_channel(place) & (hbm->share - 1)) {
-                hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
-                burst += 1 + is_pair;
-                continue;
-            }
-            if (st->in_flight > 0 && !hbm_is_done_known(st, 0)) {
-                int32_t ignored = 0;
-                accepted = b->count > 0 ? offer_filled(hbm, st) : accepted;
-                hbm_wait_for_done(st, &ignored, FAR);
-            }
-            is_pair = is_pair && (st->in_flight < 0 || hbm_is_done_known(st, 1));
-            int32_t least = offered_from(st, r);
-            if (st->window == 0) least = max32(least, st->latest);
-            if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
-            add_piece(hbm, st, place, r->is_write, is_pair, least);
-            burst += 1 + is_pair;
-            if (b->bursts + pairs >= limit) accepted = offer_filled(hbm, st);
-        }
+        const int64_t last = (r->address + bytes - 1) >> shift;
+        for (int64_t burst = r->address >> shift; burst <= last;) burst = add_burst(&o, r, burst, last);
     }
-    return b->count > 0 ? offer_filled(hbm, st) : accepted;
+    offer_rest(&o);
+    return o.accepted;
 }
 
 int64_t ts_hbm_stream_offer(ts_hbm_stream *st, int64_t address, int32_t bytes, bool is_write,

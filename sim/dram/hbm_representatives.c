@@ -1,41 +1,42 @@
-/* Channels that do the same, as those of a regular stream do: only one of them, their leader, is walked. A
- * channel knows nothing of its number, so two that were offered the same are in the same state; what is
- * offered to a follower is compared with what its leader gets, block by block, and where it differs the
- * follower goes on alone, from a copy of the leader's state. Nothing is estimated by it. */
-#include "hbm_leaders.h"
+/* Representative channels: of channels that are offered the same, as those of a regular stream are, one is
+ * walked for all. A channel knows nothing of its number, so two that were offered the same are in the same
+ * state; what is offered to each is compared with what its representative gets, block by block, and where it
+ * differs the channel is split off: it goes on alone, from a copy of the representative's state. Nothing is
+ * estimated by it. */
+#include "hbm_representatives.h"
 
 #include <string.h>
 
-void hbm_lead_all(ts_hbm *hbm, bool together) {
+void hbm_represent_all(ts_hbm *hbm, bool together) {
     hbm->walked_count = 0;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         hbm_channel *ch = &hbm->channels[i];
-        ch->leader = together ? 0 : i;
-        hbm->channels[ch->leader].followers += ch->leader != i;
-        if (ch->leader == i) hbm->walked[hbm->walked_count++] = ch;
+        ch->representative = together ? 0 : i;
+        hbm->channels[ch->representative].represented += ch->representative != i;
+        if (ch->representative == i) hbm->walked[hbm->walked_count++] = ch;
     }
 }
 
-/* Makes the channel its own leader. */
-static void part(ts_hbm *hbm, hbm_channel *ch) {
-    hbm_channel *leader = &hbm->channels[ch->leader];
+/* Makes the channel its own representative. */
+static void split_off(ts_hbm *hbm, hbm_channel *ch) {
+    hbm_channel *representative = &hbm->channels[ch->representative];
     const hbm_queue own[2] = {ch->queue[0], ch->queue[1]};
-    leader->followers--;
-    *ch = *leader;
+    representative->represented--;
+    *ch = *representative;
     for (int i = 0; i < 2; i++) {
         hbm_queue *q = &ch->queue[i];
         memcpy(own[i].slots, q->slots, sizeof(hbm_slot) * (size_t)(q->entries + DRAM_MAX_BANKS));
         q->slots = own[i].slots;
         q->tickets = own[i].tickets;
     }
-    ch->followers = 0;
-    ch->parted_from = ch->leader;
-    ch->leader = (int)(ch - hbm->channels);
+    ch->represented = 0;
+    ch->split_from = ch->representative;
+    ch->representative = (int)(ch - hbm->channels);
     hbm->walked[hbm->walked_count++] = ch;
 }
 
-/* Is what the block has for channels a and b the same? Offers before `last`, their last acceptance, wait for
- * it. */
+/* Does the block offer the same to channels a and b, at times that come to the same? What is offered before
+ * `last`, the last acceptance of both, waits until then, however long before it was offered. */
 static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
     const int32_t *first = hbm->block_first;
     hbm_piece *const *of_a = hbm->block.order + first[a], *const *of_b = hbm->block.order + first[b];
@@ -50,14 +51,15 @@ static bool get_same(const ts_hbm *hbm, int a, int b, int32_t last) {
     return true;
 }
 
-/* The leader of a channel for the block: as before, or one that has just parted, or none (-1). */
-static int find_leader(const ts_hbm *hbm, int channel, int walked_before) {
-    int leader = hbm->channels[channel].leader;
-    int32_t last = hbm->channels[leader].last_accept;
-    if (get_same(hbm, leader, channel, last)) return leader;
+/* The representative of a channel for the block: as before, or one that was just split off, or none (-1). */
+static int find_representative(const ts_hbm *hbm, int channel, int walked_before) {
+    int representative = hbm->channels[channel].representative;
+    int32_t last = hbm->channels[representative].last_accept;
+    if (get_same(hbm, representative, channel, last)) return representative;
     for (int i = walked_before; i < hbm->walked_count; i++) {
         const hbm_channel *other = hbm->walked[i];
-        if (other->parted_from == leader && get_same(hbm, other->leader, channel, last)) return other->leader;
+        if (other->split_from == representative && get_same(hbm, other->representative, channel, last))
+            return other->representative;
     }
     return -1;
 }
@@ -66,22 +68,23 @@ void hbm_regroup(ts_hbm *hbm) {
     const int before = hbm->walked_count;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
         hbm_channel *ch = &hbm->channels[c];
-        int leader = ch->leader == c ? c : find_leader(hbm, c, before);
-        if (leader < 0) {
-            part(hbm, ch);
-        } else if (leader != ch->leader) {
-            hbm->channels[ch->leader].followers--;
-            hbm->channels[leader].followers++;
-            ch->leader = leader;
+        int representative = ch->representative == c ? c : find_representative(hbm, c, before);
+        if (representative < 0) {
+            split_off(hbm, ch);
+        } else if (representative != ch->representative) {
+            hbm->channels[ch->representative].represented--;
+            hbm->channels[representative].represented++;
+            ch->representative = representative;
         }
     }
 }
 
-void hbm_follow(ts_hbm *hbm) {
+void hbm_copy_acceptances(ts_hbm *hbm) {
     const int32_t *first = hbm->block_first;
     for (int c = 0; c < hbm->channel_count; c += hbm->share) {
-        hbm_piece *const *of_leader = hbm->block.order + first[hbm->channels[c].leader];
-        for (int i = 0; hbm->channels[c].leader != c && i < first[c + 1] - first[c]; i++)
-            memcpy(hbm->block.order[first[c] + i]->at, of_leader[i]->at, sizeof of_leader[i]->at);
+        hbm_piece *const *of_representative = hbm->block.order + first[hbm->channels[c].representative];
+        for (int i = 0; hbm->channels[c].representative != c && i < first[c + 1] - first[c]; i++)
+            memcpy(hbm->block.order[first[c] + i]->at, of_representative[i]->at,
+                   sizeof of_representative[i]->at);
     }
 }

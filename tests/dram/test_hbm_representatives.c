@@ -105,5 +105,5 @@ static void all_together_is_as_one_by_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_together_is_as_one_by_one)};
-    return cmocka_run_group_tests_name("memory/hbm_leaders", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("memory/hbm_representatives", tests, NULL, NULL);
 }
