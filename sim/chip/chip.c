@@ -586,7 +586,8 @@ static const ts_instruction *add_wait(const ts_chip *chip, const chip_core *own,
     if (ts_core_halted(own->core))
         snprintf(text, bytes, "has halted; ");
     else if (ts_core_at_barrier(own->core) >= 0)
-        snprintf(text, bytes, "waits at the barrier of line %d; ", wait->line);
+        snprintf(text, bytes, "waits at the barrier of %s:%d; ",
+                 wait->source ? wait->source->name : chip->code->name, wait->line);
     else
         snprintf(text, bytes, "waits for semaphore '%s' to reach %lld, it is %lld; ",
                  chip->code->semaphore_names[semaphore], (long long)needed,

@@ -77,7 +77,7 @@ def a_deadlock_names_each_core():
 come:   barrier
 """)
     expect(["run", path, "-m", "tpu-v4"], code=3, out="", err=f"""{path}:6:9: fault at cycle 5: deadlock: \
-core 0 waits at the barrier of line 6; core 1 waits for semaphore 'never[0]' to reach 3, it is 0; \
+core 0 waits at the barrier of {path}:6; core 1 waits for semaphore 'never[0]' to reach 3, it is 0; \
 the DMA engine is idle; HBM is idle
 come:   barrier
         ^
@@ -89,7 +89,7 @@ come:   barrier
 done:
 """)
     code, out, err = run("run", path, "-m", "tpu-v4")
-    assert code == 3 and "core 0 waits at the barrier of line 4; core 1 has halted; the DMA" in err, err
+    assert code == 3 and f"core 0 waits at the barrier of {path}:4; core 1 has halted; the DMA" in err, err
 
 
 @test
