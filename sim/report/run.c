@@ -446,6 +446,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_real(&json, "gb_per_s",
                  gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
+    ts_json_real(&json, "mxu_busy_percent", mxu_share(request, result), 3);
     add_json_cores(&json, &result->chip);
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);

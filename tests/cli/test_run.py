@@ -90,6 +90,8 @@ def slots_and_matrix_units():
     cycles = int(re.search(r"^cycles +([\d,]+)", out, re.M)[1].replace(",", ""))
     busy = float(re.search(r"of the slots that all cycles have; the matrix units are busy in ([\d.]+) % of the cycles", out)[1])
     assert abs(busy - 100 * 512**3 / (4 * 128**2) / cycles) < 0.06, (busy, cycles)
+    exact = expect_json(["run", "programs/matmul.tsim", "-D", "M=512", "-D", "N=512", "-D", "K=512", "--time-only"])
+    assert abs(exact["mxu_busy_percent"] - 100 * 512**3 / (4 * 128**2) / cycles) < 0.001, exact["mxu_busy_percent"]
     assert "of the slots that all cycles have\n" in expect(["run", "programs/add.tsim"])
 
 
