@@ -14,7 +14,8 @@ enum {
     FEW = 8,
     LITTLE = 2,
     FEW_TILES = 3,
-    MANY = 8
+    MANY = 8,
+    MOST_DIRECT = 4 /* stages of a tile that is as fast when it stores for itself */
 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
@@ -438,7 +439,8 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         return;
     }
     ts_job_order(&j, box);
-    if (m->streams && j.tile_function && !j.streams && !leaves && !j.joins && ts_stage_move(m, box)) return;
+    bool stages = j.tile_function && (!j.streams || j.tile.stages > MOST_DIRECT) && !leaves && !j.joins;
+    if (m->streams && stages && ts_stage_move(m, box)) return;
     ts_job_run(&j, box->src_bits, box->dst_bits);
     if (j.tile_function) move_rests(m, *box, times);
 }

@@ -23,7 +23,8 @@ enum {
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
     TS_TRANSPOSES = 5, /* of elements of 1, 2, .. 16 bytes */
-    TS_TRANSPOSED = 512
+    TS_TRANSPOSED = 512,
+    TS_PACKED_BYTES = 256 /* of a row that is copied first */
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
@@ -58,7 +59,8 @@ typedef struct {
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
     /* Of a transpose, in place of lines: bytes to each row of the source, and to each column of the
      * destination; elements of a row lie together in the source, those of a column in the destination. A
-     * column has at least a line's bytes, a row 16. */
+     * column has at least a line's bytes, a row 16, or of rows that are copied first (packs) up to
+     * TS_PACKED_BYTES. */
     int rows, columns;
     int64_t row[TS_TRANSPOSED], column[TS_TRANSPOSED];
 } ts_tile;

@@ -1,7 +1,7 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "job.h"
 
-enum { PIECE_BYTES = 16, MOST_BYTES = 16 };
+enum { PIECE_BYTES = 16, MOST_BYTES = 16, LINE_OF_MEMORY = 64, PAGE_BYTES = 4096, FEW_WAYS = 4 };
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
 typedef struct {
@@ -68,6 +68,14 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
     return best;
 }
 
+/* Do rows lie so that the caches hold few of them at once, as those of large powers of two do? */
+static bool rows_collide(const ts_tile *tile, int64_t element_bytes) {
+    int same = 0;
+    for (int i = 0; i < tile->line_bytes / element_bytes; i++)
+        same += (tile->row[i] - tile->row[0]) % PAGE_BYTES / LINE_OF_MEMORY == 0;
+    return same > FEW_WAYS;
+}
+
 bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) {
         times[i] = 1;
@@ -90,6 +98,8 @@ bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
     tile->columns = (int)columns.count;
     set_table(box, &rows, times, tile->row);
     set_table(box, &columns, times, tile->column);
+    tile->packs =
+        j->m->staging && columns.count * width / 8 <= TS_PACKED_BYTES && rows_collide(tile, width / 8);
     j->fills = j->joins = false;
     j->kernels = kernels;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
