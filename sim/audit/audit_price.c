@@ -4,6 +4,7 @@
 
 #include "audit_private.h"
 #include "base/number.h"
+#include "study/extend.h"
 
 enum {
     LINE_ELEMENTS = 1024, /* of what is priced: f32[n]{0:T(1024)} */
@@ -21,7 +22,7 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
                              .scratch = ts_arena_new(),
                              .request = request,
                              .machine = request->machine,
-                             .programs = ts_core_programs_new(arena)};
+                             .prices = ts_prices_new(arena)};
 }
 
 /* XLA's numbers of memories whose machines do not state them: seen in modules of v5e and v6e. */
@@ -56,12 +57,15 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
     if (from == to) dst.base_bits = audit_place(elements * WORD) * 8;
     const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
-    ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
+    ts_dma_machine machine = ts_dma_machine_of(p->machine, ts_prices_of_transfers(p->prices));
+    ts_dma_price_request request = {.machine = &machine,
+                                    .plan = plan,
+                                    .src = {.in_hbm = audit_is_hbm(p->machine, from)},
+                                    .dst = {.in_hbm = audit_is_hbm(p->machine, to)},
+                                    .exact = p->request->exact};
     ts_dma_cost cost;
     ts_error err = {0};
-    bool good = plan && ts_dma_price(&err, arena, &machine, plan,
-                                     (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, from)},
-                                     (ts_dma_end){.in_hbm = audit_is_hbm(p->machine, to)}, false, &cost);
+    bool good = plan && ts_dma_price(&err, arena, &request, &cost);
     ts_arena_free(arena);
     ts_error_keep_system(&p->failure, &err);
     return good ? cost.cycles : -1;
@@ -91,18 +95,6 @@ void audit_bound(const audit_prices *p, const audit_traffic *traffic, audit_pric
     if (price->cycles < least) price->cycles = least;
 }
 
-/* Of a power of two. */
-static int64_t point(audit_prices *p, int from, int to, int64_t bytes) {
-    for (int i = 0; i < p->point_count; i++) {
-        const struct audit_point *known = &p->points[i];
-        if (known->bytes == bytes && known->from == from && known->to == to) return known->cycles;
-    }
-    int64_t cycles = price_line(p, from, to, bytes);
-    if (p->point_count < AUDIT_POINTS)
-        p->points[p->point_count++] = (struct audit_point){bytes, cycles, from, to};
-    return cycles;
-}
-
 /* Traffic that loads the HBM alike: reads and writes there are one stream, half each. */
 static int64_t key_of(const audit_prices *p, const audit_traffic *t) {
     int64_t read = t->read, written = t->written;
@@ -119,11 +111,12 @@ audit_price audit_prices_line(audit_prices *p, const audit_traffic *t) {
     if (!why) why = why_no_space(p->machine, to);
     if (why) return (audit_price){.why_not = why};
     if (key == 0) return (audit_price){.known = true};
-    while (high < key && high < most_bytes) low = high, high *= 2;
-    int64_t a = key <= most_bytes ? point(p, from, to, low) : -1, b = a;
-    if (a >= 0 && high > low) b = point(p, from, to, high);
+    while (high < key && high < most_bytes && !p->request->exact) low = high, high *= 2;
+    if (p->request->exact) low = high = key;
+    int64_t a = key <= most_bytes ? price_line(p, from, to, low) : -1, b = a;
+    if (a >= 0 && high > low) b = price_line(p, from, to, high);
     if (a < 0 || b < 0) return (audit_price){.why_not = "the transfer is not modelled"};
-    if (high > low) a += (int64_t)((__int128)(b - a) * (key - low) / (high - low));
+    if (high > low) a = ts_extend(&(ts_extension){{low, high}, {a, b}}, key);
     audit_price price = {.known = true, .cycles = a};
     audit_bound(p, t, &price);
     return price;

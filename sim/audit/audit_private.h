@@ -51,8 +51,7 @@ void audit_find_better(ts_arena *arena, const ts_audit_request *request, const c
 /* ---- Prices ---- */
 
 enum {
-    AUDIT_POINTS = 1024, /* powers of two, for each pair of memories */
-    AUDIT_EXACT = 32,    /* layouts between which a move is priced by its plan */
+    AUDIT_EXACT = 32, /* layouts between which a move is priced by its plan */
 };
 
 typedef struct {
@@ -67,13 +66,9 @@ typedef struct {
     ts_arena *arena, *scratch;
     const ts_audit_request *request;
     const ts_machine *machine;
-    ts_core_programs *programs;
+    ts_prices *prices;
     ts_error failure; /* of the system: what was priced then is not to be shown */
-    int point_count, exact_count;
-    struct audit_point {
-        int64_t bytes, cycles;
-        int from, to;
-    } points[AUDIT_POINTS];
+    int exact_count;
     struct audit_exact {
         uint64_t key, kind, orders;         /* of the two shapes; of what is alike; of the dims */
         int64_t bytes, line_cycles, cycles; /* cycles -1: no plan, or none that anyone can do */

@@ -69,7 +69,8 @@ static void try_machine(audit_prices *p, const ts_machine *machine, const ts_pla
     ts_dma_end src = {.in_hbm = audit_is_hbm(machine, r->from)},
                dst = {.in_hbm = audit_is_hbm(machine, r->to)};
     ts_error err = {0};
-    bool good = ts_plan_price(&err, p->scratch, machine, p->programs, plan, src, dst, false, &cost, &by);
+    ts_plan_price_request request = {machine, p->prices, plan, src, dst, p->request->exact};
+    bool good = ts_plan_price(&err, p->scratch, &request, &cost, &by);
     ts_error_keep_system(&p->failure, &err);
     if (good && (best->cycles < 0 || cost.cycles < best->cycles)) *best = (way){cost.cycles, by.program};
 }
@@ -214,7 +215,8 @@ static audit_price price_relayout(audit_prices *p, const audit_wanted *w, audit_
     uint64_t kind = kind_of(w, &r);
     const struct audit_exact *near =
         find_nearest(p, kind, orders_of(&r), w->traffic.read + w->traffic.written);
-    bool exactly = p->exact_count < LARGEST || (!near && p->exact_count < AUDIT_EXACT);
+    bool exactly = (p->exact_count < (p->request->exact ? AUDIT_EXACT : LARGEST)) ||
+                   (!near && p->exact_count < AUDIT_EXACT);
     if (exactly) return price_exactly(p, w, &r, kind, line);
     return near ? scaled_price(near, &line) : line;
 }

@@ -9,6 +9,7 @@
 #include "choose_private.h"
 #include "base/number.h"
 #include "dma/price.h"
+#include "study/extend.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
@@ -84,31 +85,21 @@ static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name
 
 /* Equal layouts on both sides move their padding along, in one run: so many bytes in order. */
 static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *use, int64_t bytes,
-                        const choose_transfer **found) {
-    for (int i = 0; i < p->known_count; i++) {
-        *found = &p->known[i];
-        if ((*found)->bytes == bytes && (*found)->from == use->from && (*found)->to == use->to) return true;
-    }
+                        ts_dma_cost *cost) {
     const ts_shape *shape = ts_shape_row_major(err, p->scratch, TS_DTYPE_U8, 1, &bytes);
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
     if (use->from == use->to) dst.base_bits = ts_round_up(bytes, use->to->align_bytes) * 8;
     const ts_plan *plan = shape ? ts_plan_new(err, p->scratch, &src, &dst, 1, &bytes) : NULL;
-    ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
-    ts_dma_cost cost;
-    bool good =
-        plan && ts_dma_price(err, p->scratch, &machine, plan, (ts_dma_end){.in_hbm = is_hbm(use->from)},
-                             (ts_dma_end){.in_hbm = is_hbm(use->to)}, false, &cost);
+    ts_dma_machine machine = ts_dma_machine_of(p->machine, ts_prices_of_transfers(p->prices));
+    ts_dma_price_request request = {.machine = &machine,
+                                    .plan = plan,
+                                    .src = {.in_hbm = is_hbm(use->from)},
+                                    .dst = {.in_hbm = is_hbm(use->to)},
+                                    .exact = p->request->exact};
+    bool good = plan && ts_dma_price(err, p->scratch, &request, cost);
     ts_arena_reset(p->scratch);
-    if (!good) return false;
-    if (p->known_count == p->known_capacity) {
-        int capacity = p->known_capacity ? 2 * p->known_capacity : 64;
-        p->known =
-            ts_arena_grow(p->arena, p->known, (size_t)p->known_count, (size_t)capacity, sizeof *p->known);
-        p->known_capacity = capacity;
-    }
-    p->known[p->known_count] = (choose_transfer){bytes, cost.cycles, use->from, use->to, cost.limiter};
-    *found = &p->known[p->known_count++];
-    return true;
+    p->extends = p->extends || (good && cost->estimated);
+    return good;
 }
 
 /* A large transfer, whose price is extended from its stride in any case, is interpolated between two powers
@@ -117,16 +108,16 @@ enum { WHOLE_BYTES = 64 << 20 };
 
 static bool price_transfer(ts_error *err, choose_pricer *p, int64_t bytes, const ts_choose_use *use,
                            int64_t *cycles, const char **limiter) {
-    const choose_transfer *known;
+    ts_dma_cost at_low, at_high;
     int64_t low = bytes;
-    if (bytes > WHOLE_BYTES)
+    if (bytes > WHOLE_BYTES && !p->request->exact)
         for (low = WHOLE_BYTES; low <= bytes / 2;) low *= 2;
-    if (!price_bytes(err, p, use, low, &known)) return false;
-    *cycles = known->cycles;
-    *limiter = known->limiter;
+    if (!price_bytes(err, p, use, low, &at_low)) return false;
+    *cycles = at_low.cycles;
+    *limiter = at_low.limiter;
     if (low == bytes) return true;
-    if (!price_bytes(err, p, use, 2 * low, &known)) return false;
-    *cycles += (int64_t)((__int128)(known->cycles - *cycles) * (bytes - low) / low);
+    if (!price_bytes(err, p, use, 2 * low, &at_high)) return false;
+    *cycles = ts_extend(&(ts_extension){{low, 2 * low}, {at_low.cycles, at_high.cycles}}, bytes);
     return true;
 }
 
@@ -339,6 +330,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     for (int i = 0; i < count; i++)
         list[i].is_tie = list[i].priced && list[i].cycles <= choose_with_tie(list[0].cycles);
     result->extended_bytes = p->core.extended_bytes;
+    result->estimated = p->extends || (p->program && !request->exact);
     result->candidates = list;
     result->candidate_count = count;
     if (request->moves_fields) choose_move_fields(p, list, count, result);
@@ -351,6 +343,7 @@ bool ts_choose(ts_error *err, ts_arena *arena, const ts_choose_request *request,
                        .machine = request->machine,
                        .request = request,
                        .failure = &failure,
+                       .prices = ts_prices_new(arena),
                        .scratch = ts_arena_new()};
     bool good = choose(err, &p, result);
     ts_arena_free(p.scratch);

@@ -68,8 +68,6 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     p->arena = arena;
     p->machine = moved->machine;
     p->request = moved;
-    if (!core) p->known = NULL; /* transfers take what they took, or kernels and the program */
-    if (!core) p->known_count = p->known_capacity = 0;
     p->core.machine = moved->machine;
     if (!core) return true;
     p->core = (choose_core){.arena = arena, .machine = moved->machine, .dtype = now->core.dtype};

@@ -3,6 +3,7 @@
 #define TILESIM_CHOOSE_CHOOSE_PRIVATE_H
 
 #include "choose/choose.h"
+#include "study/core_program.h"
 
 /* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and generation.
  */
@@ -41,13 +42,6 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
                         int64_t *cycles, const char **limiter);
 int64_t choose_core_bound(const choose_core *core, const ts_shape *shape);
 
-/* A transfer that was priced. */
-typedef struct {
-    int64_t bytes, cycles;
-    const ts_machine_memory *from, *to;
-    const char *limiter;
-} choose_transfer;
-
 /* A machine to price on: the request's, or one with a figure moved. */
 typedef struct {
     ts_arena *arena;
@@ -58,8 +52,8 @@ typedef struct {
     choose_core core;
     ts_error *failure; /* of the system, where other errors say that a machine cannot be */
     ts_arena *scratch; /* of one price; machines are large, so that its memory is used again */
-    choose_transfer *known;
-    int known_count, known_capacity;
+    ts_prices *prices;
+    bool extends; /* a price was taken from those of other sizes, or of a part */
 } choose_pricer;
 
 /* The program, and which of its tensors is asked about: one whose layout may change. */

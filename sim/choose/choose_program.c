@@ -117,6 +117,7 @@ bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, 
                               .built = &copy,
                               .machine = p->machine,
                               .time_only = true,
+                              .exact = p->request->exact,
                               .defines = p->request->defines,
                               .define_count = p->request->define_count,
                               .max_cycles = limit < LONGEST ? limit : LONGEST};

@@ -16,6 +16,7 @@ static const cli_option options[] = {
     {"untiled", 0, "HOW",
      "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
      "published rule; auto: linear where the text has tiles at all"},
+    {"exact", 0, NULL, "price every size and plan by itself, and walk every access: slower"},
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},
     {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},
@@ -184,6 +185,7 @@ int cmd_audit(int argc, char **argv) {
     ts_audit_result result;
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    request.exact = cli_value(&line, "exact") != NULL;
     bool good = read_limit(&err, &line, &limit) && audit(&err, &line, &request, &view, &state, &result);
     int code = good                         ? report(&err, &line, &result, &view, limit)
                : err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err)

@@ -17,6 +17,7 @@ static const cli_option options[] = {
     {"tensor", 0, "NAME", "of a program: which of its tensors"},
     {"define", 'D', "NAME=VALUE", "of a program: a parameter's value; may be repeated"},
     {"combine", 0, NULL, "also tiles with '*', of dims taken together, which compilers do not make yet"},
+    {"exact", 0, NULL, "walk every access of transfers of every size: slower"},
     {"exhaustive", 0, NULL, "price every layout, also those that cannot be the best"},
     {"no-moves", 0, NULL, "do not move the machine's assumed figures"},
     {"rows", 0, "N", "of the ranking; 10 when not given"},
@@ -106,6 +107,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     if (program ? !read_program(err, line, r) : !read_shape(err, line, r)) return false;
     r->combine = cli_value(line, "combine") != NULL;
     r->exhaustive = cli_value(line, "exhaustive") != NULL;
+    r->exact = cli_value(line, "exact") != NULL;
     r->moves_fields = cli_value(line, "no-moves") == NULL;
     r->progress = on_progress;
     r->self = &bar;

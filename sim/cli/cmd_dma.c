@@ -61,11 +61,11 @@ static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[
            read_place(err, line, "src-at", &ends[0].at) && read_place(err, line, "dst-at", &ends[1].at);
 }
 
-static bool price(ts_error *err, const cli_line *line, ts_core_programs *known, ts_transfer_study *study) {
+static bool price(ts_error *err, const cli_line *line, ts_prices *known, ts_transfer_study *study) {
     ts_transfer_end ends[2];
     const ts_machine *machine = read_ends(err, line, ends) ? cli_machine(err, line) : NULL;
-    return machine && ts_transfer_price(err, line->arena, machine, known, &ends[0], &ends[1],
-                                        cli_value(line, "exact") != NULL, study);
+    ts_transfer_request request = {machine, known, ends[0], ends[1], cli_value(line, "exact") != NULL};
+    return machine && ts_transfer_price(err, line->arena, &request, study);
 }
 
 static int print_price(const cli_line *line) {
@@ -73,7 +73,7 @@ static int print_price(const cli_line *line) {
     ts_transfer_study study;
     ts_transfer_others others[2];
     ts_text out;
-    ts_core_programs *known = ts_core_programs_new(line->arena);
+    ts_prices *known = ts_prices_new(line->arena);
     bool alone = cli_value(line, "alone") != NULL, explain = cli_value(line, "explain") != NULL;
     if (!price(&err, line, known, &study) ||
         (!alone && (!ts_transfer_try_others(&err, line->arena, known, &study, false, &others[0]) ||
@@ -109,8 +109,9 @@ static int print_mix(const cli_line *line) {
     for (int i = 1; i < count && good; i++)
         good = read_pair(&err, line, cli_value_at(line, "with", i - 1), ends[i]);
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
-    if (!machine || !ts_transfer_price_together(&err, line->arena, machine, ts_core_programs_new(line->arena),
-                                                ends, count, cli_value(line, "exact") != NULL, &mix)) {
+    ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
+                                       cli_value(line, "exact") != NULL};
+    if (!machine || !ts_transfer_price_together(&err, line->arena, &request, &mix)) {
         return cli_fail(&err);
     }
     ts_text_init(&out, line->arena);

@@ -87,9 +87,9 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     assert(complete);
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &cost->hbm);
-    ts_dma_add_skipped(dma, &cost->hbm, &cost->skipped);
+    ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
     balance(cost->hbm.limiter_cycles);
-    cost->skipped = cost->skipped || p->share > 1;
+    cost->estimated = cost->estimated || p->share > 1;
     bool is_fair = ts_hbm_part_is_fair(hbm);
     *good = is_fair && ts_dma_lost_boxes(dma) == 0;
     if (is_fair)
@@ -107,7 +107,7 @@ static void bound(const ts_dma_machine *machine, ts_dma_cost *cost) {
     int64_t bursts = h->reads + h->writes - h->forwarded - h->coalesced,
             pins = ts_dma_peak_cycles(machine, bursts * machine->hbm->burst_bytes),
             least = pins > cost->engine_cycles ? pins : cost->engine_cycles;
-    assert(cost->skipped || cost->cycles >= least);
+    assert(cost->estimated || cost->cycles >= least);
     if (cost->cycles < least) cost->cycles = least;
 }
 
@@ -134,19 +134,18 @@ static bool is_short(const ts_dma_machine *m, const ts_plan *plan) {
     return moves_up_to(plan, SHORT * held);
 }
 
-bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
-                 ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
+bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
-    src.space = dst.space = NULL;
-    ts_dma_transfer transfer = {.plan = plan, .src = src, .dst = dst};
+    ts_dma_transfer transfer = {.plan = r->plan, .src = r->src, .dst = r->dst};
+    transfer.src.space = transfer.dst.space = NULL;
     part p = {.share = 1,
-              .is_even = is_short(machine, plan),
-              .skips = !exact && !moves_up_to(plan, TS_DMA_PRICE_WALKED_BYTES)};
-    if (p.skips) p.share = ts_dma_first_share(machine);
+              .is_even = is_short(r->machine, r->plan),
+              .skips = !r->exact && !moves_up_to(r->plan, TS_DMA_PRICE_WALKED_BYTES)};
+    if (p.skips) p.share = ts_dma_first_share(r->machine);
     for (bool good = false; !good;) {
-        if (!run(err, scratch, machine, &transfer, &p, &good, cost)) return false;
+        if (!run(err, scratch, r->machine, &transfer, &p, &good, cost)) return false;
     }
-    finish(machine, &transfer, cost);
-    ts_dma_make_bill(machine, &transfer, cost);
+    finish(r->machine, &transfer, cost);
+    ts_dma_make_bill(r->machine, &transfer, cost);
     return true;
 }

@@ -7,10 +7,9 @@
 #include "dma/dma.h"
 #include "machine/machine.h"
 
-/* Prices that were asked before: a search asks the same again and again. They are of one machine, the first
- * that they are asked with, whose configuration must not change; an answer takes microseconds, and is what
- * walking gives, to the bit. A transfer is the same when its boxes, their places and its ends are; one with
- * many boxes, or that gathers, is priced anew. */
+/* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
+ * what walking gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
+ * their places and its ends are; one with many boxes, or that gathers, is priced anew. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 
@@ -35,18 +34,23 @@ typedef struct {
                                          the rule) */
     ts_dma_limit limit;               /* what limits it */
     const char *limiter;              /* the same in words */
-    bool skipped;                     /* not every access was walked */
+    bool estimated;                   /* not every access was walked, or not the whole program run */
 } ts_dma_cost;
 
 /* Up to so many bytes, of both ends, every access of every channel is walked. */
 enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
 
-/* The ends' spaces are not used. An end that is not in HBM is served by the engine alone. exact: walk every
- * access. Otherwise a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and
- * long boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact
- * answer that may be. */
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
-                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
+typedef struct {
+    const ts_dma_machine *machine;
+    const ts_plan *plan;
+    ts_dma_end src, dst; /* their spaces are not used; one that is not in HBM is served by the engine alone */
+    bool exact;          /* walk every access */
+} ts_dma_price_request;
+
+/* Unless exact, a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long
+ * boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact answer
+ * that may be. */
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
 
 /* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first. */
 int ts_dma_first_share(const ts_dma_machine *machine);
@@ -64,14 +68,20 @@ typedef struct {
     int64_t memory_cycles; /* the floor: the lines of all at the HBM's peak */
     int64_t engine_cycles; /* all data at the engine's rates */
     int64_t moved_bytes;   /* to and from HBM */
+    bool estimated;        /* not every channel was walked */
     ts_hbm_stats hbm;
 } ts_dma_mix;
 
-/* results[i] is of transfers[i]; tags and spaces are not used. Every access is walked, unless `exact` on a
- * part of the channels. */
-bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                           const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
-                           ts_dma_mix *mix);
+typedef struct {
+    const ts_dma_machine *machine;
+    const ts_dma_transfer *transfers; /* tags and spaces are not used */
+    int count;
+    bool exact; /* else on a part of the channels */
+} ts_dma_mix_request;
+
+/* results[i] is of transfers[i]. */
+bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
+                           ts_dma_result *results, ts_dma_mix *mix);
 
 /* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
  * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for

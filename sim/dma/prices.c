@@ -17,9 +17,6 @@ typedef struct {
 } entry;
 
 struct ts_dma_prices {
-    const ts_dma_config *dma; /* NULL: not yet asked */
-    const ts_hbm_config *hbm;
-    int64_t core_khz;
     entry *entries; /* by hash */
 };
 
@@ -27,12 +24,6 @@ ts_dma_prices *ts_dma_prices_new(ts_arena *arena) {
     ts_dma_prices *prices = TS_NEW(arena, ts_dma_prices);
     prices->entries = TS_NEW_ARRAY(arena, entry, ENTRIES);
     return prices;
-}
-
-static bool is_of(ts_dma_prices *prices, const ts_dma_machine *m) {
-    if (!prices) return false;
-    if (!prices->dma) prices->dma = m->dma, prices->hbm = m->hbm, prices->core_khz = m->core_khz;
-    return prices->dma == m->dma && prices->hbm == m->hbm && prices->core_khz == m->core_khz;
 }
 
 static bool add_word(question *q, int64_t word) {
@@ -65,13 +56,32 @@ static bool add_shape(question *q, ts_arena *scratch, const ts_shape *shape) {
     return true;
 }
 
-static bool fill_question(question *q, ts_arena *scratch, const ts_plan *plan, ts_dma_end src, ts_dma_end dst,
-                          bool exact) {
-    const int64_t whole[] = {exact,
-                             src.in_hbm,
-                             src.partition_bits,
-                             dst.in_hbm,
-                             dst.partition_bits,
+/* FNV-1a. */
+static int64_t hash_bytes(int64_t before, const void *bytes, size_t count) {
+    uint64_t h = (uint64_t)before;
+    for (size_t i = 0; i < count; i++) h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return (int64_t)h;
+}
+
+/* All figures of the machine, by their values. */
+static int64_t hash_machine(const ts_dma_machine *m) {
+    ts_hbm_config hbm;
+    memcpy(&hbm, m->hbm, sizeof hbm);
+    hbm.address_map = NULL;
+    int64_t h = hash_bytes(INT64_C(0x1465fb0739d0383), m->dma, sizeof *m->dma);
+    h = hash_bytes(h, &hbm, sizeof hbm);
+    return hash_bytes(h, m->hbm->address_map, strlen(m->hbm->address_map));
+}
+
+static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_request *r) {
+    const ts_plan *plan = r->plan;
+    const int64_t whole[] = {hash_machine(r->machine),
+                             r->machine->core_khz,
+                             r->exact,
+                             r->src.in_hbm,
+                             r->src.partition_bits,
+                             r->dst.in_hbm,
+                             r->dst.partition_bits,
                              plan->src.shape->dtype,
                              plan->src.shape->element_bits,
                              plan->src.base_bits,
@@ -93,19 +103,18 @@ static size_t hash(const question *q) {
     return (size_t)(h % ENTRIES);
 }
 
-bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
-                  ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost) {
+bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost) {
+    ts_dma_prices *prices = request->machine->prices;
     question q;
-    if (!is_of(machine->prices, machine) || !fill_question(&q, scratch, plan, src, dst, exact))
-        return prices_walk(err, scratch, machine, plan, src, dst, exact, cost);
-    entry *e = &machine->prices->entries[hash(&q)];
+    if (!prices || !fill_question(&q, scratch, request)) return prices_walk(err, scratch, request, cost);
+    entry *e = &prices->entries[hash(&q)];
     bool known = e->asked.count == q.count &&
                  memcmp(e->asked.words, q.words, (size_t)q.count * sizeof q.words[0]) == 0;
     if (known) {
         *cost = e->answer;
         return true;
     }
-    if (!prices_walk(err, scratch, machine, plan, src, dst, exact, cost)) return false;
+    if (!prices_walk(err, scratch, request, cost)) return false;
     e->asked = q;
     e->answer = *cost;
     return true;

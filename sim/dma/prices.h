@@ -5,7 +5,6 @@
 #include "dma/price.h"
 
 /* As ts_dma_price, by walking. */
-bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine, const ts_plan *plan,
-                 ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost);
+bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
 
 #endif

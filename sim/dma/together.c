@@ -22,15 +22,15 @@ static void complete(ts_dma *dma, ts_dma_result *results) {
 
 /* Walks them on a part of the channels; *share is what to try next, 0 when it stands for all. What the engine
  * does not hold yet starts as others end. */
-static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                const ts_dma_transfer *transfers, int count, int *share, ts_dma_result *results,
-                ts_dma_mix *mix) {
+static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, int *share,
+                ts_dma_result *results, ts_dma_mix *mix) {
+    const ts_dma_machine *m = r->machine;
     int64_t now = 0;
-    ts_hbm *hbm = ts_dma_new_part(err, scratch, machine, share);
+    ts_hbm *hbm = ts_dma_new_part(err, scratch, m, share);
     if (!hbm) return false;
-    ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
-    for (int i = 0; i < count; i++) {
-        ts_dma_transfer transfer = transfers[i];
+    ts_dma *dma = ts_dma_new(scratch, m->dma, hbm, m->core_khz, ts_hbm_tick_khz(m->hbm));
+    for (int i = 0; i < r->count; i++) {
+        ts_dma_transfer transfer = r->transfers[i];
         transfer.tag = i;
         transfer.src.space = transfer.dst.space = NULL;
         if (!ts_dma_can_start(dma)) {
@@ -46,22 +46,22 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_free(dma);
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
+    mix->estimated = *share > 1;
     *share = *share == 1 || ts_hbm_part_is_fair(hbm) ? 0 : *share / 2;
     return ts_hbm_check(err, hbm);
 }
 
-bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                           const ts_dma_transfer *transfers, int count, bool exact, ts_dma_result *results,
-                           ts_dma_mix *mix) {
+bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
+                           ts_dma_result *results, ts_dma_mix *mix) {
     *mix = (ts_dma_mix){0};
-    for (int share = exact ? 1 : ts_dma_first_share(machine); share > 0;) {
-        if (!run(err, scratch, machine, transfers, count, &share, results, mix)) return false;
+    for (int share = request->exact ? 1 : ts_dma_first_share(request->machine); share > 0;) {
+        if (!run(err, scratch, request, &share, results, mix)) return false;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < request->count; i++) {
         if (results[i].completed_cycle > mix->cycles) mix->cycles = results[i].completed_cycle;
         mix->engine_cycles += results[i].engine_cycles;
     }
-    mix->moved_bytes = bytes_moved(transfers, results, count);
-    mix->memory_cycles = ts_dma_peak_cycles(machine, mix->moved_bytes);
+    mix->moved_bytes = bytes_moved(request->transfers, results, request->count);
+    mix->memory_cycles = ts_dma_peak_cycles(request->machine, mix->moved_bytes);
     return true;
 }

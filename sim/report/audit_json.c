@@ -182,6 +182,7 @@ void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, t
     ts_json json;
     ts_json_begin(&json, out, "audit");
     ts_report_machine_keys(r->request->machine, &json);
+    ts_json_bool(&json, "estimated", !r->request->exact);
     ts_json_text(&json, "input", view->input);
     ts_json_text(&json, "module", r->module);
     ts_json_int(&json, "bytes", r->text->bytes);

@@ -51,6 +51,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
         ts_text_add(out, request->program ? ": they run longer than the best and a tie"
                                           : ", whose bounds are worse than the best");
     if (r->unfit > 0) ts_text_add(out, ", %s do not fit in its memory", grouped(a, r->unfit));
+    if (r->estimated) ts_text_add(out, "\nprices     ~ sampled or extended; --exact walks every access");
     if (r->extended_bytes > 0)
         ts_text_add(out,
                     "\n           sums and passes of those above %s bytes,\n"
@@ -142,6 +143,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
     ts_json_int(&json, "priced", r->priced);
     ts_json_int(&json, "cut", r->cut);
     ts_json_int(&json, "unfit", r->unfit);
+    ts_json_bool(&json, "estimated", r->estimated);
     ts_json_int(&json, "extended_above_bytes", r->extended_bytes);
     ts_json_int(&json, "tie_percent", TS_CHOOSE_TIE_PERCENT);
     ts_json_array(&json, "candidates");

@@ -158,8 +158,9 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
     char a[32];
-    ts_text_add(out, "time          %s cycles, %.3f us, %.1f GB/s useful", grouped(a, s->cost.cycles),
-                ts_machine_microseconds(s->machine, s->cost.cycles), gb_per_second(s));
+    ts_text_add(out, "time          %s%s cycles, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
+                grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
+                gb_per_second(s));
     if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", peak_share(s));
     ts_text_add(out, "\n");
 }
@@ -260,7 +261,7 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
     }
     if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
     ts_shape_print(best->shape, out);
-    ts_text_add(out, ": %s cycles, ", grouped(digits, best->cycles));
+    ts_text_add(out, ": %s%s cycles, ", best->estimated ? "~" : "", grouped(digits, best->cycles));
     if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");
     else
@@ -326,6 +327,7 @@ static void add_json_others(ts_json *json, const char *key, const ts_transfer_ot
         ts_json_object(json, NULL);
         ts_json_text(json, "shape", text.bytes);
         ts_json_int(json, "cycles", others->others[i].cycles);
+        ts_json_bool(json, "estimated", others->others[i].estimated);
         ts_json_close(json);
     }
     ts_json_close(json);
@@ -347,6 +349,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_begin(&json, out, "dma");
     ts_report_machine_keys(study->machine, &json);
     ts_json_int(&json, "cycles", study->cost.cycles);
+    ts_json_bool(&json, "estimated", study->cost.estimated);
     ts_json_real(&json, "microseconds", ts_machine_microseconds(study->machine, study->cost.cycles), 6);
     ts_json_int(&json, "useful_bytes", r->useful_bytes);
     ts_json_int(&json, "moved_bytes", r->src_bytes + r->dst_bytes);

@@ -79,6 +79,7 @@ void ts_report_transfer_mix_json(const ts_transfer_mix *m, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "dma_mix");
     ts_report_machine_keys(m->machine, &json);
+    ts_json_bool(&json, "estimated", m->mix.estimated);
     ts_json_int(&json, "cycles", m->mix.cycles);
     ts_json_real(&json, "microseconds", us_of(m, m->mix.cycles), 6);
     ts_json_int(&json, "one_after_other_cycles", m->one_after_other);

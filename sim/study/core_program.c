@@ -140,18 +140,20 @@ typedef struct known_run {
     struct known_run *next;
 } known_run;
 
-struct ts_core_programs {
+struct ts_prices {
     ts_arena *arena;
-    ts_dma_prices *prices;
+    ts_dma_prices *transfers;
     known_run *runs;
 };
 
-ts_core_programs *ts_core_programs_new(ts_arena *arena) {
-    ts_core_programs *known = TS_NEW(arena, ts_core_programs);
+ts_prices *ts_prices_new(ts_arena *arena) {
+    ts_prices *known = TS_NEW(arena, ts_prices);
     known->arena = arena;
-    known->prices = ts_dma_prices_new(arena);
+    known->transfers = ts_dma_prices_new(arena);
     return known;
 }
+
+ts_dma_prices *ts_prices_of_transfers(ts_prices *prices) { return prices->transfers; }
 
 enum { MOST_DEFINES = 12 };
 
@@ -210,7 +212,7 @@ static cut read_cut(const ts_program *program) {
 }
 
 /* The error of a program that does not fit the machine is the user's: his shape asked for it. */
-static const known_run *run(ts_error *err, ts_core_programs *known, const job *j) {
+static const known_run *run(ts_error *err, ts_prices *known, const job *j) {
     ts_text what;
     ts_text_init(&what, j->arena);
     ts_text_add(&what, "%llx %s %d", (unsigned long long)j->machine->hash, j->path, j->exact);
@@ -308,8 +310,7 @@ enum {
 };
 
 /* Runs the blocks [first, first + count) of the whole. */
-static const known_run *run_blocks(ts_error *err, ts_core_programs *known, job *j, int64_t first,
-                                   int64_t count) {
+static const known_run *run_blocks(ts_error *err, ts_prices *known, job *j, int64_t first, int64_t count) {
     define(j, "FIRST", first);
     define(j, "END", first + count);
     return run(err, known, j);
@@ -324,7 +325,7 @@ static int64_t few_of(const known_run *r) {
 }
 
 /* The last strips, of fewer rows, take a time of their own. */
-static bool add_last_strips(ts_error *err, ts_core_programs *known, job *j, const cut *c, int64_t few,
+static bool add_last_strips(ts_error *err, ts_prices *known, job *j, const cut *c, int64_t few,
                             measures *out) {
     int64_t most = c->across < 2 * few ? c->across : 2 * few, sizes[2] = {(most + 1) / 2, most},
             first = (c->strips - 1) * c->across;
@@ -336,7 +337,7 @@ static bool add_last_strips(ts_error *err, ts_core_programs *known, job *j, cons
 }
 
 /* Blocks of the whole matrices, which lie where they do in the whole. */
-static bool run_some_blocks(ts_error *err, ts_core_programs *known, job *j, measures *out, int *cores) {
+static bool run_some_blocks(ts_error *err, ts_prices *known, job *j, measures *out, int *cores) {
     const known_run *first =
         run_blocks(err, known, j, 0, (int64_t)FEW_BLOCKS * j->machine->chip.tensor_cores);
     const known_run *runs[2];
@@ -359,7 +360,7 @@ static bool run_some_blocks(ts_error *err, ts_core_programs *known, job *j, meas
 }
 
 /* Some of the rows, one behind the other. */
-static bool run_some_rows(ts_error *err, ts_core_programs *known, job *j, const matrices *m, measures *out,
+static bool run_some_rows(ts_error *err, ts_prices *known, job *j, const matrices *m, measures *out,
                           int *cores) {
     const known_run *runs[2];
     int64_t few = ts_round_up((int64_t)FEW_BLOCKS * BLOCK_ELEMENTS / ts_round_up(m->cols, EDGE), MOST_BLOCK),
@@ -379,8 +380,8 @@ static bool run_some_rows(ts_error *err, ts_core_programs *known, job *j, const 
     return true;
 }
 
-static bool run_all(ts_error *err, ts_core_programs *known, job *j, const matrices *m, bool turns,
-                    measures *out, int *cores) {
+static bool run_all(ts_error *err, ts_prices *known, job *j, const matrices *m, bool turns, measures *out,
+                    int *cores) {
     __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
     *out = (measures){0};
     bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
@@ -442,40 +443,48 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
     return ts_field_status_text(TS_STATUS_UNSTATED);
 }
 
-static bool price_program(ts_error *err, const ts_machine *machine, const ts_dma_machine *dma,
-                          ts_core_programs *known, const shipped *p, const matrices *m, const ts_plan *plan,
-                          bool exact, ts_dma_cost *cost, ts_core_program *by) {
+static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p, const matrices *m,
+                          ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
     ts_text path, name;
     ts_text_init(&path, scratch);
-    ts_text_init(&name, known->arena);
+    ts_text_init(&name, r->prices->arena);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
-    job j = {.arena = scratch, .machine = machine, .path = path.bytes, .exact = exact};
+    job j = {.arena = scratch, .machine = r->machine, .path = path.bytes, .exact = r->exact};
     measures measured;
     int cores;
     set_defines(&j, p, m);
     *by = (ts_core_program){.program = name.bytes,
-                            .parameters = print_defines(&j, known->arena, ""),
+                            .parameters = print_defines(&j, r->prices->arena, ""),
                             .kind = p->kind,
-                            .status = status_of(machine, p->kind)};
-    bool good = run_all(err, known, &j, m, p->turns, &measured, &cores);
-    if (good) charge_padding(plan, m, &measured);
-    if (good) make_bill(dma, plan, &measured, cores, cost);
+                            .status = status_of(r->machine, p->kind)};
+    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    bool good = run_all(err, r->prices, &j, m, p->turns, &measured, &cores);
+    if (good) charge_padding(r->plan, m, &measured);
+    if (good) make_bill(&dma, r->plan, &measured, cores, cost);
+    if (good) cost->estimated = !r->exact;
     ts_arena_free(scratch);
     return good;
 }
 
+static bool price_transfer(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r,
+                           ts_dma_cost *cost) {
+    ts_dma_machine dma = ts_dma_machine_of(r->machine, r->prices->transfers);
+    return ts_dma_price(err, scratch, &(ts_dma_price_request){&dma, r->plan, r->src, r->dst, r->exact}, cost);
+}
+
 /* Where the engine is faster element by element, as for matrices of few elements, it takes the transfer. */
-static bool price_gather(ts_error *err, ts_arena *scratch, const ts_dma_machine *dma, const ts_plan *plan,
-                         ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost, ts_core_program *by) {
+static bool price_gather(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r, ts_dma_cost *cost,
+                         ts_core_program *by) {
+    const ts_plan *plan = r->plan;
     int src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits,
-        rate = dma->dma->bytes_per_cycle[TS_DMA_GATHER];
+        rate = r->machine->dma.bytes_per_cycle[TS_DMA_GATHER];
     ts_dma_cost gather;
     if (rate == 0 ||
         bytes_of(plan->elements, src_bits > dst_bits ? src_bits : dst_bits) / rate >= cost->cycles)
         return true;
-    if (!ts_dma_price(err, scratch, dma, plan, src, dst, exact, &gather)) return false;
+    if (!price_transfer(err, scratch, r, &gather)) return false;
     if (gather.cycles >= cost->cycles) return true;
     by->slower = by->program;
     by->slower_cycles = cost->cycles;
@@ -484,20 +493,18 @@ static bool price_gather(ts_error *err, ts_arena *scratch, const ts_dma_machine 
     return true;
 }
 
-bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
-                   const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
+bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r, ts_dma_cost *cost,
                    ts_core_program *by) {
-    ts_dma_machine dma = ts_dma_machine_of(machine, known->prices);
-    ts_dma_kind kind = ts_dma_classify(plan);
+    const ts_dma_config *dma = &r->machine->dma;
+    ts_dma_kind kind = ts_dma_classify(r->plan);
     matrices m;
-    *by = (ts_core_program){.kind = kind, .status = status_of(machine, kind)};
-    bool wanted = machine->dma.bytes_per_cycle[kind] == 0 && find_matrices(plan, src, dst, &m);
+    *by = (ts_core_program){.kind = kind, .status = status_of(r->machine, kind)};
+    bool wanted = dma->bytes_per_cycle[kind] == 0 && find_matrices(r->plan, r->src, r->dst, &m);
     for (int i = 0; wanted && i < PROGRAMS; i++) {
-        if (fits(&programs[i], plan, kind, &m))
-            return price_program(err, machine, &dma, known, &programs[i], &m, plan, exact, cost, by) &&
-                   price_gather(err, scratch, &dma, plan, src, dst, exact, cost, by);
+        if (fits(&programs[i], r->plan, kind, &m))
+            return price_program(err, r, &programs[i], &m, cost, by) &&
+                   price_gather(err, scratch, r, cost, by);
     }
-    if (machine->dma.bytes_per_cycle[ts_dma_kind_done(&machine->dma, plan)] == 0)
-        return refuse(err, machine, kind);
-    return ts_dma_price(err, scratch, &dma, plan, src, dst, exact, cost);
+    if (dma->bytes_per_cycle[ts_dma_kind_done(dma, r->plan)] == 0) return refuse(err, r->machine, kind);
+    return price_transfer(err, scratch, r, cost);
 }

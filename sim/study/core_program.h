@@ -5,9 +5,19 @@
 #include "dma/price.h"
 #include "machine/machine.h"
 
-/* What was run, so that no run is made twice. */
-typedef struct ts_core_programs ts_core_programs;
-ts_core_programs *ts_core_programs_new(ts_arena *arena);
+/* What studies have priced, so that nothing is walked or run twice: transfers, and programs of the core. Kept
+ * by the figures of the machine and of what was asked. */
+typedef struct ts_prices ts_prices;
+ts_prices *ts_prices_new(ts_arena *arena);
+ts_dma_prices *ts_prices_of_transfers(ts_prices *prices);
+
+typedef struct {
+    const ts_machine *machine;
+    ts_prices *prices;
+    const ts_plan *plan;
+    ts_dma_end src, dst;
+    bool exact; /* every access is walked, every program run whole */
+} ts_plan_price_request;
 
 typedef struct {
     const char *program;    /* "programs/transpose.tsim"; NULL: the engine does it */
@@ -23,9 +33,8 @@ typedef struct {
  * from runs of some blocks and of twice as many. What no shipped program does, or does in longer, the engine
  * moves element by element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well and no program
  * does it. The texts in `by` belong to
- * `known`. */
-bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_machine *machine, ts_core_programs *known,
-                   const ts_plan *plan, ts_dma_end src, ts_dma_end dst, bool exact, ts_dma_cost *cost,
+ * `prices`. */
+bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_plan_price_request *request, ts_dma_cost *cost,
                    ts_core_program *by);
 
 /* "dma.rate.transpose", and what the machine says of where the figure comes from. */

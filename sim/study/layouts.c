@@ -88,12 +88,11 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
 
 /* Where `needed` is false, what nobody can do, and a tensor that does not fit, are no error: cost->cycles
  * stays 0. */
-static bool try_one(ts_error *err, const ts_machine *machine, ts_core_programs *known,
-                    const ts_transfer_end *src, const ts_transfer_end *dst, bool needed, ts_dma_cost *cost) {
+static bool try_one(ts_error *err, const ts_transfer_request *request, bool needed, ts_dma_cost *cost) {
     ts_arena *scratch = ts_arena_new();
     ts_transfer_study study;
     ts_error refused = {0};
-    bool priced = ts_transfer_price(&refused, scratch, machine, known, src, dst, false, &study);
+    bool priced = ts_transfer_price(&refused, scratch, request, &study);
     *cost = priced ? study.cost : (ts_dma_cost){0};
     ts_arena_free(scratch);
     if (priced) return true;
@@ -131,8 +130,8 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
     add(arena, list, ts_xla_shape(NULL, arena, own->dtype, &fields));
 }
 
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
-                            const ts_transfer_study *study, bool dst, ts_transfer_others *others) {
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_prices *known, const ts_transfer_study *study,
+                            bool dst, ts_transfer_others *others) {
     ts_transfer_end src = study->src, to = study->dst, *end = dst ? &to : &src;
     const ts_shape *own = end->shape;
     ts_layout_list list;
@@ -145,8 +144,10 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *kn
         ts_dma_cost cost;
         end->shape = list.shapes[i];
         if (strcmp(text_of(arena, own), text_of(arena, end->shape)) == 0) continue;
-        if (!try_one(err, study->machine, known, &src, &to, false, &cost)) return false;
-        if (cost.cycles > 0) others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles};
+        ts_transfer_request request = {study->machine, known, src, to, study->exact};
+        if (!try_one(err, &request, false, &cost)) return false;
+        if (cost.cycles > 0)
+            others->others[others->count++] = (ts_transfer_other){end->shape, cost.cycles, cost.estimated};
     }
     qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
     return true;
@@ -156,13 +157,14 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
                                              const ts_shape *model) {
     ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
     m->machine = machine;
-    ts_core_programs *known = ts_core_programs_new(arena);
+    ts_prices *known = ts_prices_new(arena);
     if (!ts_layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
     for (int from = 0; from < m->list.count; from++) {
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            if (!try_one(err, machine, known, &src, &dst, from + to == 0, &m->costs[from][to])) return NULL;
+            ts_transfer_request request = {machine, known, src, dst, false};
+            if (!try_one(err, &request, from + to == 0, &m->costs[from][to])) return NULL;
         }
     }
     m->copy_cycles = m->costs[0][0].cycles;

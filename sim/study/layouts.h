@@ -21,6 +21,7 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
 typedef struct {
     const ts_shape *shape;
     int64_t cycles;
+    bool estimated;
 } ts_transfer_other;
 
 typedef struct {
@@ -30,8 +31,8 @@ typedef struct {
 
 /* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
  * are like the other end's. None is tried for an end that lies on several axes. */
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_core_programs *known,
-                            const ts_transfer_study *study, bool dst, ts_transfer_others *others);
+bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_prices *known, const ts_transfer_study *study,
+                            bool dst, ts_transfer_others *others);
 
 /* All pairs of layouts. */
 typedef struct {

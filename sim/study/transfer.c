@@ -142,24 +142,26 @@ static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, 
     return study->plan != NULL;
 }
 
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
-                       const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *r,
                        ts_transfer_study *study) {
     bool squeezed;
-    *study = (ts_transfer_study){.machine = machine, .src = *src, .dst = *dst, .dst_placed = dst->at >= 0};
-    if (!same_sizes(err, arena, src, dst, &squeezed)) return false;
-    study->src_memory = memory_of(err, machine, src);
-    study->dst_memory = study->src_memory ? memory_of(err, machine, dst) : NULL;
+    *study = (ts_transfer_study){
+        .machine = r->machine, .src = r->src, .dst = r->dst, .dst_placed = r->dst.at >= 0, .exact = r->exact};
+    if (!same_sizes(err, arena, &r->src, &r->dst, &squeezed)) return false;
+    study->src_memory = memory_of(err, r->machine, &r->src);
+    study->dst_memory = study->src_memory ? memory_of(err, r->machine, &r->dst) : NULL;
     if (!study->dst_memory) return false;
     bool shared = study->src_memory == study->dst_memory;
-    if (src->at < 0) study->src.at = 0;
-    if (dst->at < 0) study->dst.at = shared ? end_of(arena, &study->src, study->src_memory) : 0;
+    if (r->src.at < 0) study->src.at = 0;
+    if (r->dst.at < 0) study->dst.at = shared ? end_of(arena, &study->src, study->src_memory) : 0;
     if (!make_plan(err, arena, study, squeezed)) return false;
     const ts_space *a = ts_space_of_machine(arena, study->src_memory);
     const ts_space *b = shared ? a : ts_space_of_machine(arena, study->dst_memory);
     if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_blame(err, &study->dst, 0);
-    return ts_plan_price(err, arena, machine, known, study->plan, end_in(a, study->src_memory),
-                         end_in(b, study->dst_memory), exact, &study->cost, &study->by);
+    ts_plan_price_request price = {
+        r->machine, r->prices, study->plan, end_in(a, study->src_memory), end_in(b, study->dst_memory),
+        r->exact};
+    return ts_plan_price(err, arena, &price, &study->cost, &study->by);
 }
 
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
@@ -175,15 +177,16 @@ const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfe
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Prices one that begins, in HBM, at *next or behind; moves *next behind it. */
-static bool price_behind(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
-                         ts_transfer_end ends[2], bool exact, int64_t *next, ts_transfer_study *study) {
+static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
+                         ts_transfer_end ends[2], int64_t *next, ts_transfer_study *study) {
     for (int i = 0; i < 2; i++) {
-        const ts_machine_memory *memory = memory_of(err, machine, &ends[i]);
+        const ts_machine_memory *memory = memory_of(err, r->machine, &ends[i]);
         if (!memory) return false;
         bool first_in_hbm = strcmp(memory->name, "hbm") == 0 && (i == 0 || ends[0].shape->memory_space != 0);
         if (ends[i].at < 0 && first_in_hbm) ends[i].at = *next;
     }
-    if (!ts_transfer_price(err, arena, machine, known, &ends[0], &ends[1], exact, study)) return false;
+    ts_transfer_request one = {r->machine, r->prices, ends[0], ends[1], r->exact};
+    if (!ts_transfer_price(err, arena, &one, study)) return false;
     if (study->by.program) {
         ts_error_set(err, TS_ERROR_UNMODELLED,
                      "%s does this one, and only the engine's transfers can be mixed", study->by.program);
@@ -197,17 +200,16 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_machine *machi
     return true;
 }
 
-bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
+bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
                                 ts_transfer_mix *mix) {
-    ts_dma_transfer *transfers = TS_NEW_ARRAY(arena, ts_dma_transfer, count);
-    ts_dma_result *results = TS_NEW_ARRAY(arena, ts_dma_result, count);
+    ts_dma_transfer *transfers = TS_NEW_ARRAY(arena, ts_dma_transfer, r->count);
+    ts_dma_result *results = TS_NEW_ARRAY(arena, ts_dma_result, r->count);
     int64_t next = 0;
-    *mix = (ts_transfer_mix){.machine = machine, .count = count, .results = results};
-    mix->alone = TS_NEW_ARRAY(arena, ts_transfer_study, count);
-    for (int i = 0; i < count; i++) {
+    *mix = (ts_transfer_mix){.machine = r->machine, .count = r->count, .results = results};
+    mix->alone = TS_NEW_ARRAY(arena, ts_transfer_study, r->count);
+    for (int i = 0; i < r->count; i++) {
         ts_transfer_study *study = &mix->alone[i];
-        if (!price_behind(err, arena, machine, known, ends[i], exact, &next, study)) return false;
+        if (!price_behind(err, arena, r, r->ends[i], &next, study)) return false;
         const ts_space *src = ts_space_of_machine(arena, study->src_memory),
                        *dst = ts_space_of_machine(arena, study->dst_memory);
         transfers[i] = (ts_dma_transfer){.plan = study->plan,
@@ -215,6 +217,7 @@ bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine
                                          .dst = end_in(dst, study->dst_memory)};
         mix->one_after_other += study->cost.cycles;
     }
-    ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
-    return ts_dma_price_together(err, arena, &dma, transfers, count, exact, results, &mix->mix);
+    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    ts_dma_mix_request all = {&dma, transfers, r->count, r->exact};
+    return ts_dma_price_together(err, arena, &all, results, &mix->mix);
 }

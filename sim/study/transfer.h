@@ -30,10 +30,18 @@ bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t off
 
 typedef struct {
     const ts_machine *machine;
+    ts_prices *prices;
+    ts_transfer_end src, dst;
+    bool exact;
+} ts_transfer_request;
+
+typedef struct {
+    const ts_machine *machine;
     ts_transfer_end src, dst; /* placed */
     bool dst_placed;          /* by the caller */
     const ts_machine_memory *src_memory, *dst_memory;
     const ts_plan *plan;
+    bool exact; /* as it was asked for */
     ts_dma_cost cost;
     ts_core_program by; /* where the engine cannot do it: what the core does instead */
 } ts_transfer_study;
@@ -42,9 +50,8 @@ typedef struct {
  * source begins at 0; so does the destination, unless both share a memory: then it begins behind the source,
  * at the next place where the memory lets a tensor begin. The sizes of the two must agree; between slices,
  * dims of 1 do not count. Refused: different sizes, what does not fit, overlaps, impossible conversions.
- * known, exact: as ts_plan_price. */
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_core_programs *known,
-                       const ts_transfer_end *src, const ts_transfer_end *dst, bool exact,
+ * prices, exact: as ts_plan_price. */
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
                        ts_transfer_study *study);
 
 /* Several transfers at once. */
@@ -57,10 +64,17 @@ typedef struct {
     ts_dma_mix mix;
 } ts_transfer_mix;
 
-/* ends: source and destination of each. Where HBM tensors are not placed, each begins behind those before.
- * Refused: what the engine cannot do by itself. */
-bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                ts_core_programs *known, ts_transfer_end (*ends)[2], int count, bool exact,
+typedef struct {
+    const ts_machine *machine;
+    ts_prices *prices;
+    ts_transfer_end (*ends)[2]; /* source and destination of each */
+    int count;
+    bool exact;
+} ts_transfer_mix_request;
+
+/* Where HBM tensors are not placed, each begins behind those before. Refused: what the engine cannot do by
+ * itself. */
+bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *request,
                                 ts_transfer_mix *mix);
 
 /* The plan between two ends whose tensors lie as the sides say; sizes as above. */

@@ -189,8 +189,8 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, 
         !ts_transfer_end_parse(err, arena, &texts[1], &to))
         return false;
     from.at = to.at = TS_TRANSFER_ANYWHERE;
-    if (!ts_transfer_price(err, arena, machine, ts_core_programs_new(arena), &from, &to, false, &study))
-        return false;
+    ts_transfer_request request = {machine, ts_prices_new(arena), from, to, false};
+    if (!ts_transfer_price(err, arena, &request, &study)) return false;
     *us = ts_machine_microseconds(machine, study.cost.cycles) +
           (w->launched ? microseconds(machine->chip.launch_ps) : 0);
     return true;

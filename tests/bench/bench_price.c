@@ -60,7 +60,7 @@ static double ask(const question *q, bool exact, int64_t *cycles) {
     ts_arena *scratch = ts_arena_new();
     ts_dma_cost cost = {0};
     double start = milliseconds();
-    ts_dma_price(NULL, scratch, q->machine, q->plan, q->src, q->dst, exact, &cost);
+    ts_dma_price(NULL, scratch, &(ts_dma_price_request){q->machine, q->plan, q->src, q->dst, exact}, &cost);
     double spent = milliseconds() - start;
     *cycles = cost.cycles;
     ts_arena_free(scratch);

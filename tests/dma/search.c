@@ -20,7 +20,7 @@ static const ts_shape *parse(ts_error *err, ts_arena *arena, const char *text) {
 }
 
 /* The core cycles of one transfer from HBM to HBM, or -1. */
-static int64_t price(ts_error *err, const ts_machine *machine, ts_core_programs *known, const char *src_text,
+static int64_t price(ts_error *err, const ts_machine *machine, ts_prices *known, const char *src_text,
                      const char *dst_text) {
     ts_arena *arena = ts_arena_new();
     ts_dma_end hbm = {.in_hbm = true};
@@ -30,7 +30,9 @@ static int64_t price(ts_error *err, const ts_machine *machine, ts_core_programs 
     if (src && dst) {
         ts_plan_side from = {.shape = src}, to = {.shape = dst, .base_bits = INT64_C(8) << 30}; /* at 1 GiB */
         const ts_plan *plan = ts_plan_new(err, arena, &from, &to, src->layout->rank, src->layout->dims);
-        if (!plan || !ts_plan_price(err, arena, machine, known, plan, hbm, hbm, false, &cost, &by))
+        if (!plan ||
+            !ts_plan_price(err, arena, &(ts_plan_price_request){machine, known, plan, hbm, hbm, false}, &cost,
+                           &by))
             cost.cycles = -1;
     }
     ts_arena_free(arena);
@@ -41,7 +43,7 @@ int main(int argc, char **argv) {
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(&err, arena, argc > 1 ? argv[1] : TS_MACHINE_DEFAULT);
-    ts_core_programs *known = ts_core_programs_new(arena);
+    ts_prices *known = ts_prices_new(arena);
     int64_t least = INT64_MAX;
     const char *best = NULL;
     for (int i = 0; machine && err.kind == TS_ERROR_NONE && i < CHOICES; i++) {

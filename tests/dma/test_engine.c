@@ -49,8 +49,10 @@ static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int6
 static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm) {
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL};
     ts_dma_cost cost;
-    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = src_in_hbm},
-                             (ts_dma_end){.in_hbm = dst_in_hbm}, true, &cost));
+    assert_true(ts_dma_price(
+        &f->err, f->arena,
+        &(ts_dma_price_request){&machine, plan, {.in_hbm = src_in_hbm}, {.in_hbm = dst_in_hbm}, true},
+        &cost));
     return cost;
 }
 
@@ -101,7 +103,8 @@ static void partitions_limit_the_rate(void **state) {
     ts_dma_end src = {.in_hbm = false}, dst = {.partition_bits = 8 * 256 * 32};
     ts_dma_cost cost;
     f->dma.partition_bytes_per_cycle = 2;
-    assert_true(ts_dma_price(&f->err, f->arena, &machine, plan, src, dst, true, &cost));
+    assert_true(
+        ts_dma_price(&f->err, f->arena, &(ts_dma_price_request){&machine, plan, src, dst, true}, &cost));
     assert_int_equal(cost.cycles, 100 + 65536 / 16 + 200);
 }
 
@@ -313,12 +316,13 @@ static void an_engine_that_cannot_transpose_says_so(void **state) {
     ts_dma_cost cost;
     const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
     assert_true(
-        ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){0}, (ts_dma_end){0}, true, &cost));
+        ts_dma_price(&f->err, f->arena, &(ts_dma_price_request){&machine, plan, {0}, {0}, true}, &cost));
     assert_int_equal(cost.transfer.kind, TS_DMA_GATHER); /* element by element */
     assert_int_equal(cost.engine_cycles, 64 * 64 * 4 / 8);
     f->dma.bytes_per_cycle[TS_DMA_GATHER] = 0;
-    assert_false(ts_dma_price(&f->err, f->arena, &machine, plan, (ts_dma_end){.in_hbm = true},
-                              (ts_dma_end){.in_hbm = true}, true, &cost));
+    assert_false(ts_dma_price(
+        &f->err, f->arena, &(ts_dma_price_request){&machine, plan, {.in_hbm = true}, {.in_hbm = true}, true},
+        &cost));
     assert_int_equal(f->err.kind, TS_ERROR_UNMODELLED);
     assert_string_equal(f->err.message, "the DMA engine of this machine cannot do a transpose");
 }
