@@ -54,14 +54,15 @@ static bool read_end(ts_error *err, ts_arena *arena, const char *name, const cha
 
 static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, ts_price *price) {
     ts_transfer_end ends[2] = {0};
-    ts_core_programs *known = ts_core_programs_new(arena);
+    ts_prices *known = ts_prices_new(arena);
     if (!r->machine) return ts_error_set(err, TS_ERROR_USAGE, "the request has no machine");
     if (!read_end(err, arena, "source", r->source, &ends[0]) ||
         !read_end(err, arena, "destination", r->destination, &ends[1]))
         return false;
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
     price->has_others = r->others;
-    return ts_transfer_price(err, arena, r->machine, known, &ends[0], &ends[1], r->exact, &price->study) &&
+    ts_transfer_request request = {r->machine, known, ends[0], ends[1], r->exact};
+    return ts_transfer_price(err, arena, &request, &price->study) &&
            (!r->others ||
             (ts_transfer_try_others(err, arena, known, &price->study, false, &price->others[0]) &&
              ts_transfer_try_others(err, arena, known, &price->study, true, &price->others[1])));
@@ -84,7 +85,7 @@ int64_t ts_price_moved_bytes(const ts_price *price) {
     return price->study.cost.transfer.src_bytes + price->study.cost.transfer.dst_bytes;
 }
 const char *ts_price_limiter(const ts_price *price) { return price->study.cost.limiter; }
-int ts_price_is_exact(const ts_price *price) { return !price->study.cost.skipped; }
+int ts_price_is_exact(const ts_price *price) { return !price->study.cost.estimated; }
 
 static const char *report(ts_arena *arena, const ts_price *price,
                           void (*add)(const ts_transfer_study *, const ts_transfer_others *, bool,
