@@ -29,7 +29,7 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
 const ts_machine_memory *audit_find_space(const ts_machine *machine, int space) {
     enum { SMEM = 6 };
     const ts_machine_memory *memory = space >= 0 ? ts_machine_find_space(machine, space) : NULL;
-    return memory || space != SMEM ? memory : ts_machine_find_memory(NULL, machine, "smem");
+    return memory || space != SMEM ? memory : machine->spaces[TS_SPACE_SMEM];
 }
 
 /* Why nothing is known of transfers to and from it; NULL: it is a memory of the machine. */
@@ -43,7 +43,7 @@ static const char *why_no_space(const ts_machine *machine, int space) {
 
 bool audit_is_hbm(const ts_machine *machine, int space) {
     const ts_machine_memory *memory = audit_find_space(machine, space);
-    return memory && strcmp(memory->name, "hbm") == 0;
+    return memory && memory->kind == TS_SPACE_HBM;
 }
 
 int64_t audit_place(int64_t bytes) { return ts_round_up(bytes, ALIGN_BYTES) + APART_BYTES; }
@@ -78,8 +78,8 @@ static int64_t least_cycles(const audit_prices *p, const audit_traffic *t) {
     for (int k = 0; k < 2; k++) {
         const ts_machine_memory *memory = audit_find_space(p->machine, k == 0 ? t->from : t->to);
         int64_t side = k == 0 ? t->read : t->written;
-        if (memory && strcmp(memory->name, "hbm") == 0) bytes[0] += side;
-        if (memory && strcmp(memory->name, "vmem") == 0) bytes[1] += side;
+        if (memory && memory->kind == TS_SPACE_HBM) bytes[0] += side;
+        if (memory && memory->kind == TS_SPACE_VMEM) bytes[1] += side;
     }
     ts_dma_machine machine = ts_dma_machine_of(p->machine, NULL);
     int64_t engine = p->machine->dma.bytes_per_cycle[TS_DMA_COPY];

@@ -444,12 +444,7 @@ static void forward_stalled(void *self, int bundle, int64_t first_cycle, int64_t
 void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
     *config = (ts_chip_config){.core = machine->core};
     config->memory = ts_dma_machine_of(machine, NULL);
-    for (int i = 0; i < TS_SPACE_COUNT; i++) {
-        for (int j = 0; j < machine->memory_count; j++) {
-            bool same = strcmp(machine->memories[j].name, ts_space_text((ts_space_kind)i)) == 0;
-            if (same) config->spaces[i] = &machine->memories[j];
-        }
-    }
+    memcpy(config->spaces, machine->spaces, sizeof config->spaces);
 }
 
 /* A memory of which each core has one, or that of the chip. */

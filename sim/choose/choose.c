@@ -81,7 +81,7 @@ bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machi
 
 /* ---- Pricing ---- */
 
-static bool is_hbm(const ts_machine_memory *memory) { return strcmp(memory->name, "hbm") == 0; }
+static bool is_hbm(const ts_machine_memory *memory) { return memory->kind == TS_SPACE_HBM; }
 
 /* Equal layouts on both sides move their padding along, in one run: so many bytes in order. */
 static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *use, int64_t bytes,

@@ -251,9 +251,8 @@ static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: s
 
 /* What kernels are run on at once: the other half of VMEM fills meanwhile. */
 static int64_t block_vregs(const ts_machine *machine) {
-    int64_t bytes = 0;
-    for (int i = 0; i < machine->memory_count; i++)
-        if (strcmp(machine->memories[i].name, "vmem") == 0) bytes = machine->memories[i].capacity_bytes;
+    const ts_machine_memory *vmem = machine->spaces[TS_SPACE_VMEM];
+    int64_t bytes = vmem ? vmem->capacity_bytes : 0;
     return bytes / 2 > VREG_BYTES ? bytes / 2 / VREG_BYTES : 1;
 }
 

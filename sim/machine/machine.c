@@ -62,7 +62,7 @@ static bool fail_memory(ts_error *err, ts_arena *arena, const ts_machine *m, con
 
 static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
                          const ts_machine_memory *memory) {
-    if (strcmp(memory->name, "hbm") == 0 && memory->capacity_bytes > hbm_bytes(&m->hbm))
+    if (memory->kind == TS_SPACE_HBM && memory->capacity_bytes > hbm_bytes(&m->hbm))
         return fail_memory(err, arena, m, memory->name, "capacity",
                            "at most what the stacks, banks and rows of hbm hold");
     for (int i = 0; i < memory->axis_count; i++) {
@@ -104,6 +104,21 @@ static uint64_t hash_text(const ts_text *text) {
     return hash;
 }
 
+/* What programs call the memories. */
+static void name_spaces(ts_arena *arena, ts_machine *machine) {
+    ts_machine_memory *memories = TS_NEW_ARRAY(arena, ts_machine_memory, machine->memory_count + 1);
+    for (int i = 0; i < machine->memory_count; i++) {
+        memories[i] = machine->memories[i];
+        memories[i].kind = TS_SPACE_COUNT;
+        for (int kind = 0; kind < TS_SPACE_COUNT; kind++) {
+            if (strcmp(memories[i].name, ts_space_text((ts_space_kind)kind)) != 0) continue;
+            memories[i].kind = (ts_space_kind)kind;
+            machine->spaces[kind] = &memories[i];
+        }
+    }
+    machine->memories = memories;
+}
+
 static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name, const ts_tree *tree) {
     ts_machine *machine = TS_NEW(arena, ts_machine);
     ts_field_leaves leaves = {0};
@@ -111,6 +126,7 @@ static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name
     machine->name = ts_arena_copy_text(arena, name, strlen(name));
     machine->leaves = leaves.leaves;
     machine->leaf_count = leaves.count;
+    name_spaces(arena, machine);
     if (!check(err, arena, machine)) return NULL;
     ts_text canonical;
     ts_text_init(&canonical, arena);

@@ -38,7 +38,8 @@ typedef struct {
 } ts_machine_axis;
 
 typedef struct {
-    const char *name; /* hbm, vmem, smem, cmem, or the file's own */
+    const char *name;   /* hbm, vmem, smem, cmem, or the file's own */
+    ts_space_kind kind; /* what the name is to programs; TS_SPACE_COUNT: nothing, it is the file's own */
     int64_t capacity_bytes;
     int64_t align_bytes;         /* where tensors may begin */
     int32_t xla_space;           /* n of S(n) in XLA's layouts */
@@ -56,6 +57,7 @@ struct ts_machine {
     ts_dma_config dma;
     const ts_machine_memory *memories;
     int32_t memory_count;
+    const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* those that programs name; NULL: it has none */
 
     uint64_t hash; /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files
                       look like */

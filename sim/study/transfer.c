@@ -114,7 +114,7 @@ static int64_t end_of(ts_arena *arena, const ts_transfer_end *end, const ts_mach
 }
 
 static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory) {
-    return (ts_dma_end){.in_hbm = strcmp(memory->name, "hbm") == 0,
+    return (ts_dma_end){.in_hbm = memory->kind == TS_SPACE_HBM,
                         .partition_bits = ts_space_partition_bits(space)};
 }
 
@@ -182,7 +182,7 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     for (int i = 0; i < 2; i++) {
         const ts_machine_memory *memory = memory_of(err, r->machine, &ends[i]);
         if (!memory) return false;
-        bool first_in_hbm = strcmp(memory->name, "hbm") == 0 && (i == 0 || ends[0].shape->memory_space != 0);
+        bool first_in_hbm = memory->kind == TS_SPACE_HBM && (i == 0 || ends[0].shape->memory_space != 0);
         if (ends[i].at < 0 && first_in_hbm) ends[i].at = *next;
     }
     ts_transfer_request one = {r->machine, r->prices, ends[0], ends[1], r->exact};
@@ -195,8 +195,7 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     const ts_transfer_end *placed[2] = {&study->src, &study->dst};
     const ts_machine_memory *memories[2] = {study->src_memory, study->dst_memory};
     for (int i = 0; i < 2; i++)
-        if (strcmp(memories[i]->name, "hbm") == 0)
-            *next = later(*next, end_of(arena, placed[i], memories[i]));
+        if (memories[i]->kind == TS_SPACE_HBM) *next = later(*next, end_of(arena, placed[i], memories[i]));
     return true;
 }
 

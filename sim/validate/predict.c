@@ -275,12 +275,9 @@ static extents fit_block(extents b, const ts_work_product *p, const ts_machine *
 
 /* Large blocks, whose two c of f32 take half of VMEM at most. */
 static extents large_block(const ts_machine *machine) {
-    int64_t vmem = 0;
-    for (int i = 0; i < machine->memory_count; i++) {
-        if (strcmp(machine->memories[i].name, "vmem") == 0) vmem = machine->memories[i].capacity_bytes;
-    }
+    const ts_machine_memory *vmem = machine->spaces[TS_SPACE_VMEM];
     if (machine->core.mxu.edge > 128) return (extents){2048, 2048, 1024};
-    return (extents){vmem >= 64 << 20 ? 1024 : 512, 1024, 512};
+    return (extents){vmem && vmem->capacity_bytes >= 64 << 20 ? 1024 : 512, 1024, 512};
 }
 
 /* Blocks of `b`; below twice so many the whole product runs. */
