@@ -21,9 +21,10 @@ static void queue_clear(hbm_queue *q) {
     for (int i = 0; i < q->entries; i++) q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
     for (int i = 0; i < DRAM_MAX_BANKS; i++) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
-        q->hit[i] = q->miss[i] = NO_SLOT;
-        q->slots[q->entries + i].next = q->slots[q->entries + i].previous = (uint16_t)(q->entries + i);
-        q->slots[q->entries + i].row = DRAM_CLOSED;
+        uint16_t end = (uint16_t)(q->entries + i);
+        q->hit[i] = q->miss[i] = end;
+        q->slots[end] =
+            (hbm_slot){.row = DRAM_CLOSED, .key = KEY_NONE, .arrival = {FAR}, .next = end, .previous = end};
     }
     for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
         q->group_key[i] = KEY_NONE;
@@ -47,6 +48,7 @@ static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
                         .opening_at = FAR,
                         .page_at = FAR,
                         .queue = {read, write}};
+    for (int i = 0; i < MAX_ACTIVE; i++) ch->active[i].opened = FAR;
     dram_clear(&ch->dram, hbm->spec);
     queue_clear(&ch->queue[0]);
     queue_clear(&ch->queue[1]);

@@ -16,6 +16,8 @@ enum {
     FILTER_BITS = 12,                        /* of the counting filter over queued writes */
     REBASE_AT = 1 << 28,                     /* local cycles above it are lowered */
     MAX_STREAMS = 256,
+    MAX_ACTIVE = 2 * DRAM_MAX_BANKS, /* places of active bursts: a power of 2, and more than there can be */
+    ACTIVE_ENDS = 3,                 /* of them, behind the last */
 };
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
@@ -46,15 +48,15 @@ typedef struct {
     uint16_t free;                   /* list of free slots */
     int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
     hbm_slot *slots;  /* behind them one for each bank: the ends of its list, before the oldest and after the
-                         newest; of no row */
+                         newest; of no row and no key */
     int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
     int32_t
         hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */
     int32_t group_key[DRAM_MAX_GROUPS];   /* the lowest hit_key of its banks */
     uint16_t group_hits[DRAM_MAX_GROUPS]; /* bits: its banks with a hit_key */
     int32_t row_key[DRAM_MAX_BANKS];      /* of the request that an ACT or PRE may be issued for; KEY_NONE */
-    uint16_t hit[DRAM_MAX_BANKS],
-        miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other; NO_SLOT */
+    uint16_t hit[DRAM_MAX_BANKS], miss[DRAM_MAX_BANKS]; /* the oldest to the open row, and to any other, or
+                                                           the end of the bank's list */
 } hbm_queue;
 
 /* What a command has waited for: a limiter, and the bank's own command that the rule counts from (a bit
@@ -69,8 +71,8 @@ typedef struct {
     int split_from;     /* its last representative before */
     int32_t next;       /* the next cycle at which something can happen */
     int32_t last_accept;
-    int32_t special_at; /* before it there is nothing but hits and rows: the lowest of the times of what else
-                         * there can be, and 0 while something waits */
+    int32_t special_at; /* before it there are but columns and rows: no refresh falls due, no row becomes
+                         * ready for hits; 0 while something waits */
     int32_t
         calm_until; /* before it there is nothing but hits of the direction that is served, and it stays so */
     int32_t refresh_at; /* when the next refresh falls due */
@@ -92,7 +94,7 @@ typedef struct {
     hbm_queue queue[2];
     struct hbm_banks *banks; /* of the per bank scheduler, or NULL */
     ts_dram dram;
-    hbm_active active[DRAM_MAX_BANKS]; /* by `opened` */
+    hbm_active active[MAX_ACTIVE]; /* by `opened`; behind the last some that are never */
     struct {
         int32_t at;
         int16_t bank, direction;

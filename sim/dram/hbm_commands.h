@@ -23,6 +23,7 @@ ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (M
 ALWAYS static inline uint16_t first_of(const hbm_queue *q, int bank) {
     return q->slots[q->entries + bank].next;
 }
+ALWAYS static inline uint16_t end_of(const hbm_queue *q, int bank) { return (uint16_t)(q->entries + bank); }
 ALWAYS static inline bool is_end(const hbm_queue *q, uint16_t slot) { return slot >= q->entries; }
 
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
@@ -39,17 +40,15 @@ ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
     ch->calm_until = min32(ch->calm_until, at);
 }
 
-static void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
-    uint16_t miss = q->miss[bank], hit = q->hit[bank];
-    bool is_open = ch->dram.open_row[bank] != DRAM_CLOSED;
-    lane_set(q->row_key, bank, KEY_NONE);
-    if (miss == NO_SLOT) return;
-    if (is_open && ch->active_of[bank] != 0) return;
-    if (is_open && hit != NO_SLOT && hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT &&
-        slot_arrival(&q->slots[hit]) <= slot_arrival(&q->slots[miss]))
-        return;
-    lane_set(q->row_key, bank, q->slots[miss].key);
-    bound_row(ch, q, ch->dram.row_time[bank]);
+/* While a burst of an open row is active, or an older hit waits, no PRE may be issued. */
+ALWAYS static inline void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
+    const hbm_slot *hit = &q->slots[q->hit[bank]], *miss = &q->slots[q->miss[bank]];
+    bool waits =
+        (hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT) & (slot_arrival(hit) <= slot_arrival(miss));
+    bool is_held = (ch->dram.open_row[bank] != DRAM_CLOSED) & ((ch->active_of[bank] != 0) | waits);
+    int32_t key = is_held ? KEY_NONE : miss->key;
+    lane_set(q->row_key, bank, key);
+    bound_row(ch, q, key == KEY_NONE ? FAR : ch->dram.row_time[bank]);
 }
 
 /* Hits that are to be served once their row is open, by when that is. */
@@ -82,7 +81,7 @@ ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, 
         q->group_hits[group] = (uint16_t)hits;
         key = least_key(q->hit_key + first, hits);
     }
-    lane_set(q->group_key, group, key);
+    lane_set_soon(q->group_key, group, key);
     if (key != KEY_NONE) q->column_bound = min32(q->column_bound, ch->dram.column_time[direction][group]);
 }
 
@@ -90,12 +89,11 @@ ALWAYS static inline void set_hit_key(hbm_channel *ch, int direction, int bank, 
 ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint16_t slot, int32_t now,
                                   int group_shift) {
     hbm_queue *q = &ch->queue[direction];
-    int32_t key = slot == NO_SLOT ? KEY_NONE : q->slots[slot].key;
     q->hit[bank] = slot;
-    if (slot != NO_SLOT && ch->dram.opened_time[direction][bank] > now) {
+    if (!is_end(q, slot) && ch->dram.opened_time[direction][bank] > now) {
         if (ch->active_of[bank] != 1 + direction) push_opening(ch, direction, bank);
     } else {
-        set_hit_key(ch, direction, bank, key, group_shift);
+        set_hit_key(ch, direction, bank, q->slots[slot].key, group_shift);
     }
 }
 
@@ -105,7 +103,7 @@ static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     for (; due < ch->opening_count && ch->opening[due].at <= t; due++) {
         int bank = ch->opening[due].bank, direction = ch->opening[due].direction;
         const hbm_queue *q = &ch->queue[direction];
-        if (q->hit[bank] != NO_SLOT && ch->dram.opened_time[direction][bank] <= t) {
+        if (!is_end(q, q->hit[bank]) && ch->dram.opened_time[direction][bank] <= t) {
             set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
         }
     }
@@ -114,41 +112,40 @@ static void open_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     ch->opening_at = ch->opening_count > 0 ? ch->opening[0].at : FAR;
 }
 
-/* A bank was closed: all its requests are misses, and none is active. When its queue holds nothing, neither
- * hit nor miss is set. */
+/* A bank was closed: all its requests are misses, and none is active. */
 static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     ch->page_count[bank] = 0;
     ch->page_waits[bank] = false;
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t first = first_of(q, bank);
-        if (is_end(q, first)) continue;
-        if (q->hit[bank] != NO_SLOT) {
-            q->hit[bank] = NO_SLOT;
+        if (!is_end(q, q->hit[bank])) {
+            q->hit[bank] = end_of(q, bank);
             set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
         }
         q->miss[bank] = first;
         lane_set(q->row_key, bank, q->slots[first].key);
-        bound_row(ch, q, ch->dram.row_time[bank]);
+        bound_row(ch, q, is_end(q, first) ? FAR : ch->dram.row_time[bank]);
     }
 }
 
-/* The oldest request to a row from `slot` on. */
+/* The oldest request to a row from `slot` on; the end of the list when there is none. */
 ALWAYS static inline uint16_t next_hit(const hbm_queue *q, uint16_t slot, int32_t row) {
     while (!is_end(q, slot) && q->slots[slot].row != row) slot = q->slots[slot].next;
-    return is_end(q, slot) ? NO_SLOT : slot;
+    return slot;
 }
 
 /* A row was opened, and a burst of it is active. */
 static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row, int32_t now) {
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
-        uint16_t first = first_of(q, bank), hit = next_hit(q, first, row), miss = first;
+        uint16_t first = first_of(q, bank), hit, miss = first;
+        if (is_end(q, q->miss[bank])) continue;
+        hit = next_hit(q, first, row);
         while (q->slots[miss].row == row) miss = q->slots[miss].next; /* the end of the list has no row */
-        if (is_end(q, miss)) miss = NO_SLOT;
         q->miss[bank] = miss;
         lane_set(q->row_key, bank, KEY_NONE);
-        if (hit != NO_SLOT) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
+        if (!is_end(q, hit)) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
     }
 }
 
@@ -247,12 +244,12 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
         serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
-        set_hit(ch, direction, bank, NO_SLOT, t, __builtin_ctz((unsigned)sh.banks_of_group));
+        set_hit(ch, direction, bank, end_of(q, bank), t, __builtin_ctz((unsigned)sh.banks_of_group));
         after_close(hbm, ch, bank);
     } else if (s->at == s->end) {
         set_hit(ch, direction, bank, next_hit(q, next, row), t, __builtin_ctz((unsigned)sh.banks_of_group));
     }
-    if (!closed && __builtin_expect(q->miss[bank] != NO_SLOT, 0)) set_row_key(hbm, ch, q, bank);
+    if (!closed && __builtin_expect(!is_end(q, q->miss[bank]), 0)) set_row_key(hbm, ch, q, bank);
     bool turns =
         direction == DRAM_READ ? q->count == 0 : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
     if (__builtin_expect(turns, 0)) {
@@ -266,36 +263,45 @@ ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.
 
 /* The active bursts, by when their rows are open: a ring, as the first is the one most often served. */
 ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
-    return &ch->active[(unsigned)(ch->active_first + i) % DRAM_MAX_BANKS];
+    return &ch->active[(unsigned)(ch->active_first + i) % MAX_ACTIVE];
 }
 
-/* The oldest ready active burst, or -1; of two that arrived together, the one opened first. */
+/* Since when the burst is waited for; of two that arrived together, the row opened first goes first. */
+ALWAYS static inline int64_t active_age(const hbm_active *a) {
+    return (int64_t)a->arrival * ((int64_t)1 << 32) + a->act;
+}
+ALWAYS static inline int32_t active_ready(const hbm_channel *ch, const hbm_active *a) {
+    return max32(a->opened, ch->dram.column_time[a->direction][a->group]);
+}
+
+/* The oldest ready active burst, or -1. Few rows are open at once with bursts yet to be served: the first two
+ * are always looked at, those behind the last are never ready. */
 ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
-    int best = -1, i = 0;
-    int64_t oldest = INT64_MAX;
-    int32_t bound = FAR;
-    for (; i < ch->active_count && active_at(ch, i)->opened <= t; i++) {
-        const hbm_active *a = active_at(ch, i);
-        int32_t at = ch->dram.column_time[a->direction][a->group];
-        int64_t age = (int64_t)a->arrival * ((int64_t)1 << 32) + a->act;
-        IN_REGISTER(age);
-        age = at <= t ? age : INT64_MAX;
-        bound = min32(bound, at);
-        best = age < oldest ? i : best;
-        oldest = age < oldest ? age : oldest;
+    const hbm_active *first = active_at(ch, 0), *second = active_at(ch, 1), *a;
+    int32_t at[2] = {active_ready(ch, first), active_ready(ch, second)}, bound = min32(at[0], at[1]);
+    int64_t oldest = at[0] <= t ? active_age(first) : INT64_MAX;
+    int best = at[0] <= t ? 0 : -1;
+    bool is_second = (at[1] <= t) & (active_age(second) < oldest);
+    best = is_second ? 1 : best;
+    oldest = is_second ? active_age(second) : oldest;
+    for (int i = 2; (a = active_at(ch, i))->opened <= t; i++) {
+        bound = min32(bound, active_ready(ch, a));
+        if (active_ready(ch, a) > t || active_age(a) >= oldest) continue;
+        best = i;
+        oldest = active_age(a);
     }
-    if (i < ch->active_count) bound = min32(bound, active_at(ch, i)->opened);
-    ch->active_at = column_edge(bound, sh);
+    ch->active_at = column_edge(min32(bound, a->opened), sh);
     return best;
 }
 
 ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape sh) {
     int i = ch->active_count++;
+    for (int end = 1; end <= ACTIVE_ENDS; end++) active_at(ch, i + end)->opened = FAR;
     for (; i > 0 && active_at(ch, i - 1)->opened > a.opened; i--) *active_at(ch, i) = *active_at(ch, i - 1);
     *active_at(ch, i) = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
     ch->active_at = min32(ch->active_at, column_edge(a.opened, sh));
-    bound_special(ch, ch->active_at);
+    ch->calm_until = min32(ch->calm_until, ch->active_at);
 }
 
 /* The hits that came with it can follow it. */
@@ -306,10 +312,10 @@ ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int 
     for (int i = index; i > 0; i--) *active_at(ch, i) = *active_at(ch, i - 1);
     ch->active_first++;
     ch->active_of[bank] = 0;
-    if (q->hit[bank] != NO_SLOT)
+    if (!is_end(q, q->hit[bank]))
         set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
-    if (ch->queue[DRAM_READ].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
-    if (ch->queue[DRAM_WRITE].miss[bank] != NO_SLOT) set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
+    set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
+    set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
 }
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,

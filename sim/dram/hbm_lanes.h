@@ -16,6 +16,7 @@ enum {
 #else
 #define ALWAYS __attribute__((always_inline))
 #endif
+#define UNROLL _Pragma("GCC unroll 8")
 
 static inline int lanes_of(int count) { return (count + 7) & ~7; }
 
@@ -37,9 +38,12 @@ ALWAYS static inline int32_t max32(int32_t a, int32_t b) {
     return a > b ? a : b;
 }
 
+/* A lane that is not loaded with others before much else is done. */
+static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
+
 #ifndef HBM_AVX2
 
-static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
+static inline void lane_set_soon(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
 
 /* value[i] = max(value[i], t + delta[i]) */
 static inline void raise_row(int32_t *restrict value, const int32_t *restrict delta, int32_t t, int count) {
@@ -129,7 +133,7 @@ ALWAYS static inline __m256i lanes_choose(__m256i a, __m256i b, __m256i negative
 
 /* A load of 8 lanes soon after a store of one would wait for the store to reach the cache; so all 8 are
  * stored. */
-ALWAYS static inline void lane_set(int32_t *lanes, int index, int32_t value) {
+ALWAYS static inline void lane_set_soon(int32_t *lanes, int index, int32_t value) {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int32_t *at = lanes + (index & ~7);
     __m256i here = _mm256_cmpeq_epi32(iota, _mm256_set1_epi32(index & 7));
@@ -181,6 +185,7 @@ static inline void raise_open(int32_t *restrict time, const int32_t *row, int32_
 ALWAYS static inline int32_t pick_key(const int32_t *key, const int32_t *time, int32_t t, int count) {
     const __m256i now = _mm256_set1_epi32(t), none = _mm256_set1_epi32(KEY_NONE);
     __m256i best = lanes_choose(lanes_load(key), none, _mm256_cmpgt_epi32(lanes_load(time), now));
+    UNROLL
     for (int i = 8; i < count; i += 8) {
         __m256i later = _mm256_cmpgt_epi32(lanes_load(time + i), now);
         best = _mm256_min_epi32(best, lanes_choose(lanes_load(key + i), none, later));
@@ -192,6 +197,7 @@ ALWAYS static inline int32_t pick_open(const int32_t *key, const int32_t *row, c
                                        int count) {
     const __m256i now = _mm256_set1_epi32(t), none = _mm256_set1_epi32(KEY_NONE);
     __m256i best = none;
+    UNROLL
     for (int i = 0; i < count; i += 8) {
         __m256i out = _mm256_or_si256(_mm256_cmpgt_epi32(lanes_load(time + i), now), lanes_load(row + i));
         best = _mm256_min_epi32(best, lanes_choose(lanes_load(key + i), none, out));
@@ -202,6 +208,7 @@ ALWAYS static inline int32_t pick_open(const int32_t *key, const int32_t *row, c
 static inline int32_t first_time(const int32_t *key, const int32_t *time, int count) {
     const __m256i none = _mm256_set1_epi32(KEY_NONE), far = _mm256_set1_epi32(FAR);
     __m256i least = far;
+    UNROLL
     for (int i = 0; i < count; i += 8) {
         __m256i without = _mm256_cmpeq_epi32(lanes_load(key + i), none);
         least = _mm256_min_epi32(least, _mm256_blendv_epi8(lanes_load(time + i), far, without));

@@ -23,7 +23,7 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     dram_rebase(&ch->dram, shift);
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
-    for (int i = 0; i < DRAM_MAX_BANKS; i++) {
+    for (int i = 0; i < MAX_ACTIVE; i++) {
         lower(&ch->active[i].arrival, shift);
         lower(&ch->active[i].opened, shift);
     }

@@ -118,34 +118,28 @@ ALWAYS static inline bool turns(const ts_hbm *hbm, const hbm_channel *ch) {
         ch->is_writing ? writes < hbm->write_low && reads != 0 : reads == 0 || writes > hbm->write_high, 0);
 }
 
-/* The column slot, for hits of one direction. */
-ALWAYS static inline bool hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t,
-                                   const shape sh) {
+/* The column slot, for hits of one direction; returns the bank that was served, or -1. */
+ALWAYS static inline int hit_step(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t,
+                                  const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     int groups = sh.banks / sh.banks_of_group;
-    if (q->column_bound > t) return false;
+    if (q->column_bound > t) return -1;
     int32_t key = pick_key(q->group_key, ch->dram.column_time[direction], t, groups);
     if (__builtin_expect(key == KEY_NONE, 0)) {
         q->column_bound = first_time(q->group_key, ch->dram.column_time[direction], groups);
-        return false;
+        return -1;
     }
+    int bank = q->slots[key_slot(key)].bank;
     issue_hit(hbm, ch, direction, key_slot(key), t, sh);
-    return true;
+    return bank;
 }
 
-/* What is not there in most cycles: a refresh falls due, rows become ready, active bursts. True when the
- * column slot is taken. */
-ALWAYS static inline bool special_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, bool is_column_edge,
-                                       const shape sh) {
-    int index = -1;
+/* What is not there in most cycles: a refresh falls due, rows become ready for hits. */
+static __attribute__((noinline)) void special_due(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
     if (t >= ch->refresh_at) refresh_due(hbm, ch, t);
-    if (sh.closed_page && t >= ch->page_at) pages_due(hbm, ch, t);
+    if (t >= ch->page_at) pages_due(hbm, ch, t);
     if (t >= ch->opening_at) open_due(hbm, ch, t);
-    if (is_column_edge && t >= ch->active_at) index = pick_active(ch, t, sh);
-    if (index >= 0) issue_active(hbm, ch, index, t, sh);
-    ch->special_at = min32(min32(ch->refresh_at, ch->page_at), min32(ch->opening_at, ch->active_at));
-    if (ch->waiting_count != 0) ch->special_at = 0;
-    return index >= 0;
+    ch->special_at = ch->waiting_count != 0 ? 0 : min32(min32(ch->refresh_at, ch->page_at), ch->opening_at);
 }
 
 /* No row command of the queue that is served can be issued before. */
@@ -153,54 +147,88 @@ ALWAYS static inline int32_t row_first(const hbm_channel *ch) {
     return max32(ch->queue[ch->is_writing].row_bound, ch->row_bus_free);
 }
 
-ALWAYS static inline void row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+/* The oldest request whose row command can be issued, as a key. */
+ALWAYS static inline int32_t pick_row(const hbm_channel *ch, int32_t t, const shape sh) {
+    const int32_t *key = ch->queue[ch->is_writing].row_key;
+    const ts_dram *d = &ch->dram;
+    if (sh.half && !(t & 1)) return pick_open(key, d->open_row, d->row_time, t, sh.banks);
+    return pick_key(key, d->row_time, t, sh.banks);
+}
+
+/* The row slot. */
+ALWAYS static inline void row_step(const ts_hbm *hbm, hbm_channel *ch, int32_t key, int32_t t,
+                                   const shape sh) {
     int direction = ch->is_writing;
     hbm_queue *q = &ch->queue[direction];
-    const ts_dram *d = &ch->dram;
-    int32_t key = sh.half && !(t & 1) ? pick_open(q->row_key, d->open_row, d->row_time, t, sh.banks)
-                                      : pick_key(q->row_key, d->row_time, t, sh.banks);
     if (__builtin_expect(key != KEY_NONE, 1)) {
         uint16_t slot = key_slot(key);
         ch->calm_until = 0;
-        if (d->open_row[q->slots[slot].bank] == DRAM_CLOSED)
+        if (ch->dram.open_row[q->slots[slot].bank] == DRAM_CLOSED)
             issue_act(hbm, ch, direction, slot, t, sh);
         else
             issue_pre(hbm, ch, direction, slot, t, sh);
         if (!sh.half) return;
     } /* of half CKs, nearly always some pass before the next */
-    q->row_bound = first_time(q->row_key, d->row_time, sh.banks);
+    q->row_bound = first_time(q->row_key, ch->dram.row_time, sh.banks);
 }
 
 /* Steps as functions of their own, for one shape: most of what calls them is small, and stays so. */
 typedef struct {
     int32_t (*full)(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
-    void (*row)(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
+    int32_t (*waiting)(const ts_hbm *hbm, hbm_channel *ch, int32_t t);
+    void (*row)(const ts_hbm *hbm, hbm_channel *ch, int32_t key, int32_t t);
 } steps;
 
-/* The cycle `t` of a channel, whatever there is to do; returns the next at which something can happen. */
+/* A cycle while a refresh waits: of columns, only active bursts are served. */
+ALWAYS static inline int32_t waiting_cycle(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+    int32_t row = FAR;
+    int index = column_edge(t, sh) == t && t >= ch->active_at ? pick_active(ch, t, sh) : -1;
+    if (index >= 0) issue_active(hbm, ch, index, t, sh);
+    if (waiting_step(hbm, ch, t, &row) || index >= 0) return t + 1;
+    row = min32(row, column_edge(max32(ch->active_at, t + 1), sh));
+    return min32(max32(min32(row, ch->page_at), t + 1), min32(ch->refresh_at, ch->opening_at));
+}
+
+/* The column slot; returns the bank that was served, or -1. */
+ALWAYS static inline int column_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+    int index = t >= ch->active_at ? pick_active(ch, t, sh) : -1, bank = -1;
+    if (index >= 0) {
+        bank = active_at(ch, index)->bank;
+        issue_active(hbm, ch, index, t, sh);
+    } else if (ch->is_writing) {
+        bank = hit_step(hbm, ch, DRAM_WRITE, t, sh);
+    } else {
+        bank = hit_step(hbm, ch, DRAM_READ, t, sh);
+    }
+    return bank;
+}
+
+/* The cycle `t` of a channel, whatever there is to do; returns the next at which something can happen. The
+ * row command is picked first, as the two do not wait for each other then: the column command changes what
+ * its own bank can do, and the direction that is served. */
 ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, const steps by,
                                        const shape sh) {
-    int32_t column = FAR, row = FAR;
-    bool is_column_edge = !sh.half || (t & 1), issued = false;
-    if (t >= ch->special_at) issued = special_step(hbm, ch, t, is_column_edge, sh);
     ch->calm_until = 0;
-    if (ch->waiting_count != 0) {
-        issued |= waiting_step(hbm, ch, t, &row);
-    } else {
-        ch->is_writing ^= turns(hbm, ch);
-        if (!issued && is_column_edge)
-            issued =
-                ch->is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh);
-        if (row_first(ch) <= t) by.row(hbm, ch, t);
-        if (turns(hbm, ch)) return t + 1; /* if what arrives meanwhile lets it */
-        issued = false;
-        column = ch->queue[ch->is_writing].column_bound;
-        row = row_first(ch);
-        ch->calm_until = min32(ch->special_at, row);
+    if (__builtin_expect(t >= ch->special_at, 0)) {
+        special_due(hbm, ch, t);
+        if (ch->waiting_count != 0) return by.waiting(hbm, ch, t);
     }
-    if (issued) return t + 1;
-    column = column_edge(max32(min32(column, ch->active_at), t + 1), sh);
-    return min32(max32(min32(min32(column, row), ch->page_at), t + 1), min32(ch->refresh_at, ch->opening_at));
+    ch->is_writing ^= turns(hbm, ch);
+    bool is_writing = ch->is_writing, is_due = row_first(ch) <= t;
+    int32_t key = is_due ? pick_row(ch, t, sh) : KEY_NONE;
+    int bank = column_edge(t, sh) == t ? column_step(hbm, ch, t, sh) : -1;
+    bool is_stale =
+        bank >= 0 && (sh.closed_page || ch->dram.row_time[bank] <= t ||
+                      (key != KEY_NONE && ch->queue[is_writing].slots[key_slot(key)].bank == bank));
+    if (__builtin_expect(is_stale || ch->is_writing != is_writing, 0)) {
+        is_due = row_first(ch) <= t;
+        key = pick_row(ch, t, sh);
+    }
+    if (is_due) by.row(hbm, ch, key, t);
+    if (turns(hbm, ch)) return t + 1; /* if what arrives meanwhile lets it */
+    int32_t row = row_first(ch), column = min32(ch->queue[ch->is_writing].column_bound, ch->active_at);
+    ch->calm_until = min32(min32(ch->special_at, ch->active_at), row);
+    return max32(min32(min32(column_edge(max32(column, t + 1), sh), row), ch->special_at), t + 1);
 }
 
 /* The same. A calm cycle, with a hit of the direction that is served and nothing else, is done here, the rest
@@ -210,12 +238,12 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t,
     bool is_writing = ch->is_writing;
     if (__builtin_expect(t >= ch->calm_until, 0)) return by.full(hbm, ch, t);
     if (sh.half && !(t & 1)) return t + 1;
-    if (!(is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh))) {
+    if ((is_writing ? hit_step(hbm, ch, DRAM_WRITE, t, sh) : hit_step(hbm, ch, DRAM_READ, t, sh)) < 0) {
         int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
         return next;
     }
     if (__builtin_expect(t < ch->calm_until, 1)) return min32(ch->calm_until, column_edge(t + 1, sh));
-    if (row_first(ch) <= t) by.row(hbm, ch, t);
+    if (row_first(ch) <= t) by.row(hbm, ch, pick_row(ch, t, sh), t);
     return t + 1;
 }
 
@@ -258,11 +286,11 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
     q->slots[s->previous].next = slot;
     end->previous = slot;
     if (s->row == ch->dram.open_row[bank]) {
-        if (q->hit[bank] != NO_SLOT) return;
+        if (!is_end(q, q->hit[bank])) return;
         set_hit(ch, direction, bank, slot, at, __builtin_ctz((unsigned)sh.banks_of_group));
-        if (q->miss[bank] == NO_SLOT) return;
+        if (is_end(q, q->miss[bank])) return;
     } else {
-        if (q->miss[bank] != NO_SLOT) return;
+        if (!is_end(q, q->miss[bank])) return;
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
             lane_set(q->row_key, bank, s->key);

@@ -16,11 +16,15 @@ hbm_walker hbm_banks_walker_base(void); /* of the per bank scheduler */
 hbm_walker hbm_banks_walker_avx2(void);
 
 #define WALKER(name, banks, banks_of_pc, banks_of_group, half, closed)                                       \
-    static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {        \
-        row_step(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});                     \
+    static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t key,        \
+                                                     int32_t t) {                                            \
+        row_step(hbm, ch, key, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});                \
+    }                                                                                                        \
+    static __attribute__((noinline)) int32_t name##_waiting(const ts_hbm *hbm, hbm_channel *ch, int32_t t) { \
+        return waiting_cycle(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});         \
     }                                                                                                        \
     static __attribute__((noinline)) int32_t name##_full(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
-        return full_step(hbm, ch, t, (steps){NULL, name##_row},                                              \
+        return full_step(hbm, ch, t, (steps){NULL, name##_waiting, name##_row},                              \
                          (shape){banks, banks_of_pc, banks_of_group, half, closed});                         \
     }                                                                                                        \
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
@@ -28,7 +32,7 @@ hbm_walker hbm_banks_walker_avx2(void);
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
                            int count) {                                                                      \
-        run(hbm, st, ch, pieces, count, (steps){name##_full, name##_row},                                    \
+        run(hbm, st, ch, pieces, count, (steps){name##_full, NULL, name##_row},                              \
             (shape){banks, banks_of_pc, banks_of_group, half, closed});                                      \
     }
 
