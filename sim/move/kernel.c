@@ -410,6 +410,11 @@ bool ts_job_match(ts_job *j, const ts_mover *m, const ts_plan_box *box) {
     return true;
 }
 
+/* A transpose of so many lines that it is better made in a scratch, even where it could store whole lines. */
+static bool is_large_square(const ts_mover *m, const ts_tile *tile) {
+    return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
+}
+
 void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
@@ -439,7 +444,8 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         return;
     }
     ts_job_order(&j, box);
-    bool stages = j.tile_function && (!j.streams || j.tile.stages > MOST_DIRECT) && !leaves && !j.joins;
+    bool direct = j.streams && !is_large_square(m, &j.tile),
+         stages = j.tile_function && !direct && !leaves && !j.joins;
     if (m->streams && stages && ts_stage_move(m, box)) return;
     ts_job_run(&j, box->src_bits, box->dst_bits);
     if (j.tile_function) move_rests(m, *box, times);

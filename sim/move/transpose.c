@@ -1,7 +1,7 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "job.h"
 
-enum { PIECE_BYTES = 16, MOST_BYTES = 16, LINE_OF_MEMORY = 64, PAGE_BYTES = 4096, FEW_WAYS = 4 };
+enum { MOST_BYTES = 16, LINE_OF_MEMORY = 64, PAGE_BYTES = 4096, FEW_WAYS = 4 };
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
 typedef struct {
@@ -53,15 +53,15 @@ static void set_table(const ts_plan_box *box, const side *s, const int64_t *time
     }
 }
 
-/* The version that takes least time for the columns, of lines no longer than they are. A line of 64 bytes
- * takes almost twice as long as one of 32, and that as long as one of 16. */
-static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes) {
+/* The version that takes least time for the columns, of lines no longer than they are, with eight elements. A
+ * line of 64 bytes takes almost twice as long as one of 32, and that as long as one of 16. */
+static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_bytes, int64_t element_bytes) {
     const ts_tile_kernels *best = NULL;
-    int64_t least = INT64_MAX;
+    int64_t least = INT64_MAX, shortest = element_bytes < 8 ? 8 * element_bytes : TS_LINE_BYTES;
     for (int i = 0; kernels->tiles[i]; i++) {
         int64_t line = kernels->tiles[i]->line_bytes, each = line == TS_LINE_BYTES ? 7 : 4,
                 time = (column_bytes + line - 1) / line * each;
-        if (line > column_bytes || time >= least) continue;
+        if (line > column_bytes || line < shortest || time >= least) continue;
         best = kernels->tiles[i];
         least = time;
     }
@@ -88,8 +88,10 @@ bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
         side *shorter = rows.count < columns.count ? &rows : &columns;
         grows = extend(box, shorter, times) || extend(box, shorter == &rows ? &columns : &rows, times);
     }
-    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8);
-    if (width == 0 || !kernels || columns.count * width / 8 < PIECE_BYTES) return false;
+    const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, width / 8);
+    if (width == 0 || !kernels) return false;
+    if (columns.count * width / 8 < TS_LINE_BYTES)
+        return false; /* many such rows are better loaded as a line */
     ts_tile *tile = &j->tile;
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
