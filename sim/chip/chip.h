@@ -16,9 +16,9 @@ typedef struct {
     ts_core_config core; /* of each; they share the memories that are not per_core, and the DMA engine */
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
-    bool exact;       /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
+    bool exact; /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
     int64_t patience, max_cycles; /* see ts_core_setup */
-    bool time_only;   /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
+    bool time_only;               /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
     /* Where it is told what the program leaves at its end, and with `sanitize` (which needs it) all that the
      * sanitizer sees; of time only, races and semaphores alone. NULL: nobody looks. */
     ts_findings *findings;

@@ -299,8 +299,8 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     if (!t->recalls) ts_hbm_read_stats(t->hbm, &t->stats);
 }
 
-/* Another one. What starts when another has ended is not kept: such streams settle into rhythms of their own,
- * and how they do is up to a cycle. */
+/* A transfer starts within the spell. Recording ends with one that starts after another has ended: when that is
+ * depends on single cycles, so it would hardly ever be seen again. */
 static void go_on(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
     if (!t->at) return;
     int64_t after = cycle - t->latest;

@@ -74,8 +74,8 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     return !p->program || choose_load_program(err, arena, p);
 }
 
-/* Does a rival of a shape's uses take no less of anything that the moved figure changes? Transfers take the
- * longer the more bytes they have. */
+/* Whether the rival cannot win with this figure moved, and needs no price: where the figure changes transfers alone,
+ * which take longer the more bytes they have, and the rival has no fewer bytes and no fewer cycles of the core. */
 static bool is_beaten(const choose_pricer *now, const char *override, const ts_candidate *best,
                       const ts_candidate *rival) {
     bool core = begins(override, "core.") && best->core_cycles > 0;
@@ -89,9 +89,9 @@ typedef struct {
     int rivals[RIVALS], count; /* numbers in the list */
 } contest;
 
-/* Another layout wins on the machine with a figure moved, by more than a tie: which rival, 0: none, -1: the
- * machine cannot be. A figure that slows the best makes no other faster: those that take as long as it then
- * does, or longer, are not priced. */
+/* Prices the best and its rivals with one figure of the machine moved. Returns which rival then wins by more than a
+ * tie; 0: none; -1: there can be no such machine, or a price failed. A figure that slows the best makes no rival
+ * faster: those that with a tie took at least what the best takes now are not priced again. */
 static int find_winner(ts_error *err, ts_arena *arena, const contest *all, const char *override,
                        int64_t *best_cycles, int64_t *winner_cycles) {
     const choose_pricer *now = all->now;

@@ -30,8 +30,8 @@ static const cli_command usage = {
     .operands_most = 2,
     .about =
         "machine: every figure of a machine, where it comes from (published, derived or assumed), and the\n"
-        "peak rates and ridge points that follow. The output is a machine file. NAME is built in, or\n"
-        "a file; the default is " TS_MACHINE_DEFAULT ".\n"
+        "peak rates and ridge points that follow. The output is a machine file. NAME is that of a\n"
+        "built-in machine, or a file; the default is " TS_MACHINE_DEFAULT ".\n"
         "schema: every field of a machine file: type, range, unit, meaning.\n"
         "isa: every instruction: operands, slot, latency key, meaning.\n"
         "functions: every function of .check and .report: arguments, value, error.\n"

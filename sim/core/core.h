@@ -109,9 +109,9 @@ bool ts_core_step(ts_error *err, ts_core *core, int64_t until);
 /* The same, but a bundle that other cores can notice (a DMA, a barrier) issues only before cycle
  * `shared_until`. */
 bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t shared_until);
-/* Since when the core waits for others at a barrier; -1: it does not. And their coming at `cycle`: it goes
- * on. */
+/* The cycle since when the core waits at a barrier for other cores; -1: it does not. */
 int64_t ts_core_at_barrier(const ts_core *core);
+/* The last of them reached the barrier at `cycle`: the core goes on. */
 void ts_core_pass_barrier(ts_core *core, int64_t cycle);
 /* Semaphores changed at `cycle`: a core that waits for one looks again. */
 void ts_core_notify(ts_core *core, int64_t cycle);

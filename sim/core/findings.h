@@ -22,7 +22,8 @@ enum { TS_FINDING_WRONG, TS_FINDING_WARNS };
                             TRANSFER, "transfer_left", WRONG, "the program ended while a DMA was under way") \
                             row(WRAPPED, "wrapped_address", WARNS,                                           \
                                 "an address, an index or a semaphore comes from a number over 32 bits")      \
-                                row(OVERWRITTEN, "input_overwritten", WARNS, "a DMA or a store writes to an input")     \
+                                row(OVERWRITTEN, "input_overwritten", WARNS,                                 \
+                                    "a DMA or a store writes to an input")                                   \
                                     row(FRESH, "unwritten_register", WARNS,                                  \
                                         "a register is read that nothing has written")
 

@@ -103,7 +103,8 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
     return cycles;
 }
 
-/* What the HBM measured, for what nothing else explains; engine_cycles: its waits that the engine does. */
+/* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of the time
+ * that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do not explain. */
 static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
     int64_t weights[TS_DMA_PART_COUNT] = {0};
     int64_t channels = (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels;

@@ -10,8 +10,9 @@
  *   iota     i, converted to the type as an s64
  *   random   r = mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15), which is output i of SplitMix64 (Steele, Lea,
  *            Flood 2014) that starts from mix(seed); of a float type, low + (high - low) * (r >> 40) * 2^-24
- * in double arithmetic, rounded once; of an integer type, ceil(low) + r mod (floor(high) - ceil(low) + 1) mix
- * is the output function of SplitMix64. */
+ *            in double arithmetic, rounded once; of an integer type,
+ *            ceil(low) + r mod (floor(high) - ceil(low) + 1)
+ * mix is the output function of SplitMix64. */
 typedef struct {
     ts_fill_kind kind;
     ts_dtype dtype;

@@ -37,7 +37,7 @@ static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) 
     return continues || tile->line_bytes == LINE_OF_MEMORY;
 }
 
-/* The kernel turns `loop` too, outside of those it has: up to `most` steps at once. */
+/* The kernel walks `loop` too, around those it has: up to `most` iterations a call. */
 static bool give(ts_job *j, int *slot, int loop, int64_t most) {
     if (loop < 0 || *slot < 0 || most < 2) return false;
     for (int i = *slot + 1; i < TS_TILE_LOOPS; i++) {
@@ -61,14 +61,16 @@ static int64_t find_ahead(const ts_job *j) {
     return AHEAD_BYTES;
 }
 
-/* Memory is read in its order; in a cache the order of the destination is as good. Inside turns what
- * continues the lines of the destination, and of lines that are shorter than the memory's also what continues
- * those of the source. */
+/* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the
+ * order of the source; within a cache that of the destination, which the plan has, is as good. The kernel gets first
+ * the loop that continues the lines it writes, so that whole lines of memory are written at once; where its lines are
+ * shorter than the memory's, then the loop that continues the lines it reads; then the rest, innermost first. */
 void ts_job_order(ts_job *j, const ts_plan_box *box) {
     const ts_mover *m = j->m;
     ts_tile *tile = &j->tile;
     bool continues = false, is_short = j->tile_function && tile->line_bytes < LINE_OF_MEMORY;
-    int slot = TS_TILE_LOOPS - 1, outermost = -1; /* what turns within the bands of a loop: those behind it */
+    int slot = TS_TILE_LOOPS - 1;
+    int outermost = -1; /* the loop that the kernel gets bands of: it gets none outside it */
     if (!j->tile_function || j->fills) slot = 1;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams) qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], by_source);

@@ -1,8 +1,8 @@
 /* Programs made by C code instead of text: the same checks, addresses, packer and result as the assembler's.
  *
  *     ts_program_builder *b = ts_program_begin(&err, arena, "add", &target);
- *     int x = ts_program_tensor(b, "x", TS_SPACE_HBM, shape, &(ts_tensor_use){.role = TS_ROLE_IN, .fill =
- * TS_FILL_IOTA});
+ *     int x = ts_program_tensor(b, "x", TS_SPACE_HBM, shape,
+ *                               &(ts_tensor_use){.role = TS_ROLE_IN, .fill = TS_FILL_IOTA});
  *     ...
  *     ts_program_add(b, TS_OP_vadd_f32, 3, ts_vreg(1), ts_vreg(0), ts_f32(1.0f));
  *     const ts_program *program = ts_program_end(b);

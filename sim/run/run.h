@@ -1,5 +1,4 @@
-/* Runs a program on a machine with a user's files: binds inputs, simulates, checks, and keeps what comes out.
- */
+/* Runs a program on a machine with a user's files: binds inputs, simulates, checks, keeps what comes out. */
 #ifndef TILESIM_RUN_RUN_H
 #define TILESIM_RUN_RUN_H
 
@@ -15,9 +14,8 @@ typedef struct {
 } ts_run_array;
 
 typedef struct {
-    const char *program; /* the path of the text */
-    const ts_program
-        *built; /* a program made in C, for the same machine; `program` is then only its name. NULL: none */
+    const char *program;     /* the path of the text */
+    const ts_program *built; /* made in C, for this machine; `program` is then its name. NULL: none */
     const ts_machine *machine;
     const ts_define *defines;
     const ts_define *inputs, *outputs; /* of tensors, to files */
@@ -26,8 +24,7 @@ typedef struct {
     int array_count;
     bool keep_outputs; /* the values of all outputs are part of the result */
     bool convert;   /* let inputs of another type be rounded to the tensor's; else only exact conversions */
-    bool time_only; /* no values but those of scalars: no inputs but those that SMEM needs, no outputs, no
-                       checks */
+    bool time_only; /* only scalars have values: no inputs but what SMEM needs, no outputs, no checks */
     bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
     bool exact;     /* see ts_chip_config */
     int64_t max_cycles;               /* a program that still runs then has failed */

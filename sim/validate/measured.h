@@ -1,6 +1,8 @@
 /* Tables of measurements: a point of a machine a row. Two formats, told apart by their first line:
- *   id,chip,workload description,parameters,measured value,unit,source,timing,tier   (CSV, in any order; the
- * last three may be missing) id<TAB>group<TAB>measured_us<TAB>workload (the workload as a JSON object) */
+ *   id,chip,workload description,parameters,measured value,unit,source,timing,tier
+ *       CSV, in any order; the last three may be missing
+ *   id<TAB>group<TAB>measured_us<TAB>workload
+ *       the workload as a JSON object */
 #ifndef TILESIM_VALIDATE_MEASURED_H
 #define TILESIM_VALIDATE_MEASURED_H
 

@@ -5,8 +5,8 @@
  * (docs/tirx/layout.rst, src/tirx/ir/layout). Where the two differ, both are here, by name. Differences from
  * TVM, all on purpose:
  *   - a second S[] or R[] is refused (the last one used to win);
- *   - an index that splits over two digits is sliced only where the upper digit does not wrap (TVM's answer
- * is wrong);
+ *   - an index that splits over two digits is sliced only where the upper digit does not wrap (TVM's answer is
+ *     wrong);
  *   - packing scales the strides of the packed axis alone, and refuses what it does not divide;
  *   - offsets that fall on one axis by fusion add up; the warp groups of a block fuse into its warps. */
 #ifndef TILESIM_LAYOUT_NOTATION_AXE_H
@@ -36,12 +36,14 @@ typedef struct {
 
 /* ---- Text.
  *
- *   layout  = ["SW(" M "," B "," S ["," ("inner"|"outer")] ")" "o"] term {"+" term}     one S and one R at
- * most term    = "S[" iters "]" | "R[" iters "]" | "O[" stride {"," stride} "]" | stride | matrix iters   =
- * ints [":" strides]            in S alone: no strides are row-major ones on m ints    = INT {"," INT} | "("
- * INT {"," INT} [","] ")" strides = stride {"," stride} | "(" stride {"," stride} [","] ")" stride  = INT
- * ["@" NAME] | NAME         NAME alone is 1@NAME; no axis is m; a NAME may be quoted matrix  = "(" INT.. "/"
- * stride.. ")" | "[" INT.. "/" stride.. "]"      the paper's: D in ( ), R in [ ] ---- */
+ *   layout  = ["SW(" M "," B "," S ["," ("inner"|"outer")] ")" "o"] term {"+" term}    one S and one R at most
+ *   term    = "S[" iters "]" | "R[" iters "]" | "O[" stride {"," stride} "]" | stride | matrix
+ *   iters   = ints [":" strides]            in S alone: no strides are row-major ones on m
+ *   ints    = INT {"," INT} | "(" INT {"," INT} [","] ")"
+ *   strides = stride {"," stride} | "(" stride {"," stride} [","] ")"
+ *   stride  = INT ["@" NAME] | NAME         NAME alone is 1@NAME; no axis is m; a NAME may be quoted
+ *   matrix  = "(" INT.. "/" stride.. ")" | "[" INT.. "/" stride.. "]"    the paper's: D in ( ), R in [ ]
+ * ---- */
 
 /* One layout at the cursor, which is left behind it. */
 bool ts_axe_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_axe *out);

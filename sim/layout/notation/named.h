@@ -3,10 +3,12 @@
  *
  * A name says the order in memory of the dims that its letters stand for. The array's own dims are in the
  * order that cuDNN (cudnnSetTensor4dDescriptor) and oneDNN (dnnl_format_tag_t) give them, whatever the order
- * in memory: data      N C D H W filters   G O I D H W, or G K C T R S letters   A B C D .. in the order of
- * the alphabet A number and a small letter is a block of that dim, which is split and padded to a multiple; a
- * letter that is blocked is a capital, the others may be small. _VECT_C is a block of as many elements as 32
- * bits hold. */
+ * in memory:
+ *   data      N C D H W
+ *   filters   G O I D H W, or G K C T R S
+ *   letters   A B C D .. in the order of the alphabet
+ * A number and a small letter is a block of that dim, which is split and padded to a multiple; a letter that is
+ * blocked is a capital, the others may be small. _VECT_C is a block of as many elements as 32 bits hold. */
 #ifndef TILESIM_LAYOUT_NOTATION_NAMED_H
 #define TILESIM_LAYOUT_NOTATION_NAMED_H
 
