@@ -44,6 +44,15 @@ def small_second_minor():
 
 
 @test
+def exact_extends_no_transfer():
+    words = ["choose", "f32[5000,5000]", "--use", "dma:hbm>vmem", "--no-moves", "--set", "memories.vmem.capacity=1 GiB"]
+    quick, exact = (expect_json([*words, *more], schema="tilesim.choose") for more in ((), ("--exact",)))
+    assert quick["estimated"] and not exact["estimated"]
+    best = [result["candidates"][0] for result in (quick, exact)]
+    assert abs(best[0]["cycles"] / best[1]["cycles"] - 1) < 0.02
+
+
+@test
 def pairs_of_bf16():
     """Two rows share a word: a single row is padded to two, and other orders are not."""
     result = rank("bf16[4096,1,1024]", "-m", "tpu-v5e", "--exhaustive")

@@ -68,6 +68,17 @@ def runs_and_their_lengths():
 
 
 @test
+def what_is_estimated_is_marked():
+    large = ["dma", "f32[4096,4096]", "f32[4096,4096]{1,0:T(8,128)}", "--alone"]
+    small = ["dma", "f32[256,256]", "f32[256,256]{1,0:T(8,128)}", "--alone"]
+    for words, estimated in ((large, True), (large + ["--exact"], False), (small, False)):
+        bill = expect_json(words, schema="tilesim.dma")
+        assert bill["estimated"] == estimated, words
+        mark = "~" if estimated else ""
+        assert f"\ntime          {mark}{bill['cycles']:,} cycles" in expect(words, out=None), words
+
+
+@test
 def keys_are_documented():
     bill = price(ROWS, TILES, "--explain")
     documented = set(re.findall(r"`(\w+)`", Path("docs/timing.md").read_text()))

@@ -275,6 +275,37 @@ static void prices_kept_are_the_same(void **state) {
     ts_arena_free(arena);
 }
 
+/* By the figures of the machine, wherever they lie. */
+static void prices_are_kept_by_content(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    int64_t dims[2] = {300, 256}, cycles[4];
+    ts_dma_config dma[2] = {plain_dma, plain_dma};
+    ts_hbm_config hbm[2] = {hbm2, hbm2};
+    ts_dma_prices *prices = ts_dma_prices_new(arena);
+    const ts_shape *src = shape(arena, dims, "{1,0}");
+    const ts_plan *plan = plan_at(arena, src, src, 1 << 20);
+    for (int i = 0; i < 4; i++) {
+        ts_dma_machine machine = {&dma[i % 2], &hbm[i % 2], HBM2_KHZ, prices}, fresh = machine;
+        ts_dma_cost kept, walked;
+        fresh.prices = NULL;
+        if (i == 1) dma[1].issue_ps += 7000000;
+        if (i == 2) hbm[0].address_map = "A";
+        if (i == 3) hbm[1].timing.n_bl *= 8;
+        ts_dma_end end = {.in_hbm = true};
+        assert_true(
+            ts_dma_price(&err, arena, &(ts_dma_price_request){&machine, plan, end, end, true}, &kept));
+        assert_true(
+            ts_dma_price(&err, arena, &(ts_dma_price_request){&fresh, plan, end, end, true}, &walked));
+        assert_memory_equal(&kept, &walked, sizeof kept);
+        cycles[i] = kept.cycles;
+    }
+    assert_int_not_equal(cycles[1], cycles[0]);
+    assert_int_not_equal(cycles[3], cycles[1]);
+    ts_arena_free(arena);
+}
+
 /* Of no bytes more than the pins, or the engine, move at their peaks: any shapes, layouts and ends. */
 static void nothing_beats_a_peak(void **state) {
     (void)state;
@@ -298,6 +329,7 @@ static void nothing_beats_a_peak(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
+        cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
         cmocka_unit_test(skipping_is_close_to_walking),
