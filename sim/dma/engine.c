@@ -23,6 +23,7 @@ typedef struct transfer {
     int64_t rate;          /* bytes a cycle through the engine */
     int64_t turn;          /* when its latest block began */
     int64_t engine_parts;  /* its blocks kept the engine busy */
+    int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
     steady_state steady;
 } transfer;
@@ -396,6 +397,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     if (dma->hbm && !ts_hbm_part_is_fair(dma->hbm)) return false;
     if (!steady_note(&t->steady, t->walk, tick)) return true;
     steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
+    now.behind = tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
@@ -407,6 +409,7 @@ static bool skip_blocks(ts_dma *dma, transfer *t) {
     ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
     t->skipped_ticks += skip.gained.tick;
+    t->caught_up += skip.caught_up;
     t->engine_parts += skip.gained.parts;
     steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
     return true;

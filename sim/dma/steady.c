@@ -179,11 +179,15 @@ static void add_measured(steady_state *s, const steady_sample *now, int64_t elem
 }
 
 /* Blocks that were walked twice stand for others; where they are more than what was left out, they are too
- * many by so much. */
-static void charge(const steady_state *s, const ts_walk *walk, int64_t tail, steady_skip *skip) {
+ * many by so much. Where the engine sets the pace, a memory that is still behind it, for it had more to do
+ * before, goes on at its own pace until it is not. */
+static void charge(const steady_state *s, const ts_walk *walk, int64_t tail, int64_t behind,
+                   steady_skip *skip) {
     int64_t left_out = elements_between(walk, s->base, tail) - s->walked;
     add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_elements);
-    skip->gained.tick = (int64_t)(s->sum / s->windows * (double)left_out);
+    int64_t ticks = (int64_t)(s->sum / s->windows * (double)left_out), most = ticks - skip->gained.tick;
+    if (s->is_paced && most > 0 && behind > 0) skip->caught_up = behind < most ? behind : most;
+    skip->gained.tick = ticks - skip->caught_up;
     skip->to = tail;
 }
 
@@ -193,10 +197,10 @@ static bool is_enough(const steady_state *s, int64_t count) {
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
-static void go_on(steady_state *s, const ts_walk *walk, int64_t count, steady_skip *skip) {
+static void go_on(steady_state *s, const ts_walk *walk, int64_t count, int64_t behind, steady_skip *skip) {
     bool is_last = s->windows > 0 && s->windows >= s->most;
     if (s->windows > 0 && (is_known(s, STEADY_ERROR) || (is_last && is_enough(s, count)))) {
-        charge(s, walk, tail_of(s, count), skip);
+        charge(s, walk, tail_of(s, count), behind, skip);
         s->owes = false;
         return;
     }
@@ -221,7 +225,7 @@ bool steady_look(steady_state *s, const ts_walk *walk, const steady_sample *now,
     else if (!begin_places(s, walk, is_even))
         return false;
     s->walked += elements_between(walk, s->stretch, next);
-    go_on(s, walk, count, skip);
+    go_on(s, walk, count, now->behind, skip);
     if (s->owes) warm(s, walk, now->tick);
     s->stretch = skip->to;
     return true;

@@ -47,6 +47,7 @@ typedef struct {
 /* What has happened so far. */
 typedef struct {
     int64_t tick, parts;
+    int64_t behind; /* ticks: how far the memory is behind the engine, and has not been taken to catch up */
     ts_walk_totals totals;
     ts_hbm_stats hbm;
     ts_hbm_progress progress;
@@ -81,6 +82,7 @@ typedef struct {
 typedef struct {
     int64_t to;           /* the block to go on with */
     steady_sample gained; /* what the blocks left out amount to, once it is known */
+    int64_t caught_up;    /* ticks that the memory took less for them than the engine, which was ahead */
 } steady_skip;
 
 steady_memory steady_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma, uint64_t walked);
