@@ -275,41 +275,40 @@ static void law_spans(trial *t) {
 
 /* Groups keep the map; each block has the size of its dim; the two rules agree on what can be grouped. */
 static void law_group(trial *t) {
-    ts_axe axe = random_axe(t, KINDS, false), grouped[2];
-    int seps[2][9];
+    ts_axe axe = random_axe(t, KINDS, false);
+    ts_axe_grouped grouped[2];
     note(t, "", &axe);
     ts_axe_shape shape = random_shape(t, ts_axe_size(&axe, NULL));
-    bool tvm = ts_axe_group(NULL, t->arena, TS_AXE_TVM, &axe, shape.rank, shape.dims, &grouped[0], seps[0]);
-    CHECK(t, tvm == ts_axe_group(NULL, t->arena, TS_AXE_PAPER, &axe, shape.rank, shape.dims, &grouped[1],
-                                 seps[1]));
+    bool tvm = ts_axe_group(NULL, t->arena, TS_AXE_TVM, &axe, shape, &grouped[0]);
+    CHECK(t, tvm == ts_axe_group(NULL, t->arena, TS_AXE_PAPER, &axe, shape, &grouped[1]));
     t->found += tvm;
     for (int form = 0; form < 2 && tvm; form++) {
-        note(t, "grouped", &grouped[form]);
-        CHECK(t, same_sets(t, &axe, &grouped[form]));
+        const int *seps = grouped[form].seps;
+        note(t, "grouped", &grouped[form].axe);
+        CHECK(t, same_sets(t, &axe, &grouped[form].axe));
         for (int d = 0; d < shape.rank; d++) {
             int64_t block = 1;
-            for (int i = seps[form][d]; i < seps[form][d + 1]; i++) block *= grouped[form].shards[i].extent;
+            for (int i = seps[d]; i < seps[d + 1]; i++) block *= grouped[form].axe.shards[i].extent;
             CHECK(t, block == shape.dims[d]);
         }
     }
 }
 
 static void law_group_many(trial *t) {
-    ts_axe axe = random_axe(t, KINDS, false), grouped;
-    int first[9], second[9], *seps[2] = {first, second};
+    ts_axe axe = random_axe(t, KINDS, false);
+    ts_axe_grouped grouped[2];
     note(t, "", &axe);
     ts_axe_shape a = random_shape(t, ts_axe_size(&axe, NULL)), b = random_shape(t, ts_axe_size(&axe, NULL));
-    if (!ts_axe_group_many(NULL, t->arena, &axe, 2, (int[]){a.rank, b.rank},
-                           (const int64_t *const[]){a.dims, b.dims}, &grouped, seps))
-        return;
+    if (!ts_axe_group_many(NULL, t->arena, &axe, 2, (ts_axe_shape[]){a, b}, grouped)) return;
     t->found++;
-    note(t, "grouped", &grouped);
-    CHECK(t, same_sets(t, &axe, &grouped));
+    note(t, "grouped", &grouped[0].axe);
+    CHECK(t, same_sets(t, &axe, &grouped[0].axe));
     for (int which = 0; which < 2; which++) {
         ts_axe_shape shape = which ? b : a;
+        const int *seps = grouped[which].seps;
         for (int d = 0; d < shape.rank; d++) {
             int64_t block = 1;
-            for (int i = seps[which][d]; i < seps[which][d + 1]; i++) block *= grouped.shards[i].extent;
+            for (int i = seps[d]; i < seps[d + 1]; i++) block *= grouped[which].axe.shards[i].extent;
             CHECK(t, block == shape.dims[d]);
         }
     }
@@ -317,10 +316,10 @@ static void law_group_many(trial *t) {
 
 /* A slice has the points of the box. */
 static void law_slice(trial *t) {
-    ts_axe axe = random_axe(t, KINDS, true), slice;
+    ts_axe axe = random_axe(t, KINDS, true);
+    ts_axe_answer slice;
     axe_oracle whole, part;
     int64_t begin[8], end[8], sizes[8], index[8];
-    bool found;
     note(t, "", &axe);
     ts_axe_shape shape = random_shape(t, ts_axe_size(&axe, NULL));
     for (int i = 0; i < shape.rank; i++) {
@@ -329,11 +328,12 @@ static void law_slice(trial *t) {
         end[i] = begin[i] + 1 + below(t, (int)(shape.dims[i] - begin[i]));
         sizes[i] = end[i] - begin[i];
     }
-    if (!ts_axe_slice(NULL, t->arena, &axe, shape, begin, end, &found, &slice) || !found) return;
+    if (!ts_axe_slice(NULL, t->arena, (ts_axe_shaped){&axe, shape}, begin, end, &slice) || !slice.found)
+        return;
     t->found++;
-    note(t, "sliced", &slice);
+    note(t, "sliced", &slice.axe);
     view(t, &axe, &whole);
-    view(t, &slice, &part);
+    view(t, &slice.axe, &part);
     for (int64_t e = 0; e < part.element_count; e++) {
         unflatten((ts_axe_shape){shape.rank, sizes}, e, index);
         for (int i = 0; i < shape.rank; i++) index[i] += begin[i];
@@ -367,6 +367,8 @@ static bool random_pair(trial *t, pair *p) {
     return true;
 }
 
+static ts_axe_shaped over(const ts_axe *axe, ts_axe_shape shape) { return (ts_axe_shaped){axe, shape}; }
+
 /* T(x) = A(x / inner) * scale + B(x % inner), the scale by axis. */
 static void check_pair(trial *t, const pair *p, const ts_axe *sum, const int64_t *scale) {
     axe_oracle a, b, s;
@@ -389,36 +391,39 @@ static void check_pair(trial *t, const pair *p, const ts_axe *sum, const int64_t
 
 static void law_tile(trial *t) {
     pair p;
-    ts_axe tiled, paper, back;
+    ts_axe tiled, paper;
+    ts_axe_answer back;
     int64_t scale[AXES];
-    bool found, equal;
+    bool equal;
     if (!random_pair(t, &p)) return;
-    if (!ts_axe_tile(NULL, t->arena, TS_AXE_TVM, &p.a, p.as, &p.b, p.bs, &tiled)) return;
+    ts_axe_shaped a = over(&p.a, p.as), b = over(&p.b, p.bs);
+    if (!ts_axe_tile(NULL, t->arena, TS_AXE_TVM, a, b, &tiled)) return;
     t->found++;
     note(t, "tiled", &tiled);
     for (int i = 0; i < AXES; i++) CHECK(t, ts_axe_span(NULL, &p.b, TS_AXE_PAPER, axis_names[i], &scale[i]));
     check_pair(t, &p, &tiled, scale);
-    CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_PAPER, &p.a, p.as, &p.b, p.bs, &paper));
+    CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_PAPER, a, b, &paper));
     CHECK(t, same_sets(t, &tiled, &paper)); /* without replicas and offsets the two rules agree */
-    if (ts_axe_is_tile_inner(NULL, t->arena, &p.b, p.bs, &tiled, p.both, &found, &back) && found) {
+    if (ts_axe_is_tile_inner(NULL, t->arena, b, over(&tiled, p.both), &back) && back.found) {
         ts_axe again;
-        note(t, "outer again", &back);
-        CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_TVM, &back, p.as, &p.b, p.bs, &again));
+        note(t, "outer again", &back.axe);
+        CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_TVM, over(&back.axe, p.as), b, &again));
         CHECK(t, ts_axe_equal(NULL, t->arena, &again, &tiled, &equal) && equal);
     }
-    if (ts_axe_is_tile_outer(NULL, t->arena, &p.a, p.as, &tiled, p.both, &found, &back) && found) {
-        note(t, "inner again", &back);
-        CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_TVM, &p.a, p.as, &back, p.bs, &paper));
+    if (ts_axe_is_tile_outer(NULL, t->arena, a, over(&tiled, p.both), &back) && back.found) {
+        note(t, "inner again", &back.axe);
+        CHECK(t, ts_axe_tile(NULL, t->arena, TS_AXE_TVM, a, over(&back.axe, p.bs), &paper));
         CHECK(t, same_sets(t, &paper, &tiled));
     }
 }
 
 static void law_direct_sum(trial *t) {
     pair p;
-    ts_axe sum, other, again;
-    bool found;
+    ts_axe sum, again;
+    ts_axe_answer other;
     static const int64_t ones[AXES] = {1, 1, 1, 1};
-    if (!random_pair(t, &p) || !ts_axe_direct_sum(NULL, t->arena, &p.a, p.as, &p.b, p.bs, &sum)) return;
+    if (!random_pair(t, &p)) return;
+    if (!ts_axe_direct_sum(NULL, t->arena, over(&p.a, p.as), over(&p.b, p.bs), &sum)) return;
     t->found++;
     note(t, "sum", &sum);
     check_pair(t, &p, &sum, ones);
@@ -429,14 +434,13 @@ static void law_direct_sum(trial *t) {
     }
     ts_axe_shape interleaved = {2 * p.as.rank, dims};
     for (int left = 0; left < 2; left++) {
-        const ts_axe *known = left ? &p.a : &p.b;
-        if (!ts_axe_is_direct_sum(NULL, t->arena, left, known, left ? p.as : p.bs, &sum, interleaved, &found,
-                                  &other) ||
-            !found)
+        ts_axe_shaped known = left ? over(&p.a, p.as) : over(&p.b, p.bs);
+        if (!ts_axe_is_direct_sum(NULL, t->arena, left, known, over(&sum, interleaved), &other) ||
+            !other.found)
             continue;
-        note(t, "other addend", &other);
-        const ts_axe *first = left ? &p.a : &other, *second = left ? &other : &p.b;
-        CHECK(t, ts_axe_direct_sum(NULL, t->arena, first, p.as, second, p.bs, &again));
+        note(t, "other addend", &other.axe);
+        const ts_axe *first = left ? &p.a : &other.axe, *second = left ? &other.axe : &p.b;
+        CHECK(t, ts_axe_direct_sum(NULL, t->arena, over(first, p.as), over(second, p.bs), &again));
         CHECK(t, same_sets(t, &again, &sum));
     }
 }

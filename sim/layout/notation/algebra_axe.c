@@ -14,6 +14,10 @@ static ts_axe_shape shape_of(const ts_argument *argument) {
     return (ts_axe_shape){argument->count, argument->integers};
 }
 
+static ts_axe_shaped shaped(const ts_argument *axe, const ts_argument *shape) {
+    return (ts_axe_shaped){&axe->axe, shape_of(shape)};
+}
+
 /* The shape, or the flat one where none is given. */
 static ts_axe_shape shape_or_flat(ts_call *call, int number) {
     if (call->arguments[number].given) return shape_of(&call->arguments[number]);
@@ -38,9 +42,11 @@ static bool inside(ts_call *call, ts_axe_shape shape, const ts_argument *index) 
     return true;
 }
 
-static bool axe_or_none(ts_value *out, bool found) {
+static bool axe_or_none(ts_value *out, const ts_axe_answer *answer) {
+    if (!answer->found) return ts_value_word(out, "none");
     out->kind = TS_VALUE_AXE;
-    return found || ts_value_word(out, "none");
+    out->axe = answer->axe;
+    return true;
 }
 
 /* ---- Points ---- */
@@ -234,31 +240,27 @@ static bool add_seps(ts_call *call, int count, const int *seps, ts_value *out) {
 
 static bool group(ts_call *call, ts_value *out) {
     ts_axe_shape shape = shape_of(&call->arguments[B]);
-    int *seps = TS_NEW_ARRAY(call->arena, int, shape.rank + 1);
+    ts_axe_grouped grouped;
+    if (!ts_axe_group(call->err, call->arena, (ts_axe_form)call->variant, &call->arguments[A].axe, shape,
+                      &grouped))
+        return false;
     out->kind = TS_VALUE_AXE;
-    return ts_axe_group(call->err, call->arena, (ts_axe_form)call->variant, &call->arguments[A].axe,
-                        shape.rank, shape.dims, &out->axe, seps) &&
-           add_seps(call, shape.rank + 1, seps, ts_value_add_extra(call->arena, out, "seps"));
+    out->axe = grouped.axe;
+    return add_seps(call, shape.rank + 1, grouped.seps, ts_value_add_extra(call->arena, out, "seps"));
 }
 
 static bool group_many(ts_call *call, ts_value *out) {
     const ts_argument *shapes = &call->arguments[B];
-    int count = shapes->count, *ranks = TS_NEW_ARRAY(call->arena, int, count),
-        **seps = TS_NEW_ARRAY(call->arena, int *, count);
-    const int64_t **dims = TS_NEW_ARRAY(call->arena, const int64_t *, count);
+    int count = shapes->count;
+    ts_axe_grouped *grouped = TS_NEW_ARRAY(call->arena, ts_axe_grouped, count);
     ts_cute *modes = TS_NEW_ARRAY(call->arena, ts_cute, count);
-    for (int i = 0; i < count; i++) {
-        ranks[i] = shapes->shapes[i].rank;
-        dims[i] = shapes->shapes[i].dims;
-        seps[i] = TS_NEW_ARRAY(call->arena, int, ranks[i] + 1);
-    }
-    out->kind = TS_VALUE_AXE;
-    if (!ts_axe_group_many(call->err, call->arena, &call->arguments[A].axe, count, ranks, dims, &out->axe,
-                           seps))
+    if (!ts_axe_group_many(call->err, call->arena, &call->arguments[A].axe, count, shapes->shapes, grouped))
         return false;
+    out->kind = TS_VALUE_AXE;
+    out->axe = grouped[0].axe;
     for (int i = 0; i < count; i++) {
         ts_value one = {0};
-        add_seps(call, ranks[i] + 1, seps[i], &one);
+        add_seps(call, shapes->shapes[i].rank + 1, grouped[i].seps, &one);
         modes[i] = one.tuple;
     }
     *ts_value_add_extra(call->arena, out, "seps") =
@@ -268,55 +270,54 @@ static bool group_many(ts_call *call, ts_value *out) {
 
 static bool tile(ts_call *call, ts_value *out) {
     out->kind = TS_VALUE_AXE;
-    return ts_axe_tile(call->err, call->arena, (ts_axe_form)call->variant, &call->arguments[B].axe,
-                       shape_of(&call->arguments[C]), &call->arguments[A].axe, shape_of(&call->arguments[D]),
-                       &out->axe);
+    return ts_axe_tile(call->err, call->arena, (ts_axe_form)call->variant,
+                       shaped(&call->arguments[B], &call->arguments[C]),
+                       shaped(&call->arguments[A], &call->arguments[D]), &out->axe);
 }
 
 enum { INNER, OUTER };
 static bool is_tile(ts_call *call, ts_value *out) {
-    bool found;
+    ts_axe_answer other;
     return (call->variant == INNER ? ts_axe_is_tile_inner : ts_axe_is_tile_outer)(
-               call->err, call->arena, &call->arguments[A].axe, shape_of(&call->arguments[D]),
-               &call->arguments[B].axe, shape_of(&call->arguments[C]), &found, &out->axe) &&
-           axe_or_none(out, found);
+               call->err, call->arena, shaped(&call->arguments[A], &call->arguments[D]),
+               shaped(&call->arguments[B], &call->arguments[C]), &other) &&
+           axe_or_none(out, &other);
 }
 
 static bool direct_sum(ts_call *call, ts_value *out) {
     out->kind = TS_VALUE_AXE;
-    return ts_axe_direct_sum(call->err, call->arena, &call->arguments[B].axe, shape_of(&call->arguments[C]),
-                             &call->arguments[A].axe, shape_of(&call->arguments[D]), &out->axe);
+    return ts_axe_direct_sum(call->err, call->arena, shaped(&call->arguments[B], &call->arguments[C]),
+                             shaped(&call->arguments[A], &call->arguments[D]), &out->axe);
 }
 
 /* Is the first the direct sum of the two others? */
 static bool is_direct_sum(ts_call *call, ts_value *out) {
     ts_axe sum;
     bool yes;
-    return ts_axe_direct_sum(call->err, call->arena, &call->arguments[B].axe, shape_of(&call->arguments[C]),
-                             &call->arguments[D].axe, shape_of(&call->arguments[E]), &sum) &&
+    return ts_axe_direct_sum(call->err, call->arena, shaped(&call->arguments[B], &call->arguments[C]),
+                             shaped(&call->arguments[D], &call->arguments[E]), &sum) &&
            ts_axe_equal(call->err, call->arena, &call->arguments[A].axe, &sum, &yes) &&
            ts_value_yes(out, yes);
 }
 
 enum { RIGHT, LEFT };
 static bool other_addend(ts_call *call, ts_value *out) {
-    bool found;
-    return ts_axe_is_direct_sum(call->err, call->arena, call->variant == LEFT, &call->arguments[A].axe,
-                                shape_of(&call->arguments[D]), &call->arguments[B].axe,
-                                shape_of(&call->arguments[C]), &found, &out->axe) &&
-           axe_or_none(out, found);
+    ts_axe_answer other;
+    return ts_axe_is_direct_sum(call->err, call->arena, call->variant == LEFT,
+                                shaped(&call->arguments[A], &call->arguments[D]),
+                                shaped(&call->arguments[B], &call->arguments[C]), &other) &&
+           axe_or_none(out, &other);
 }
 
 static bool slice(ts_call *call, ts_value *out) {
-    ts_axe_shape shape = shape_of(&call->arguments[B]);
+    ts_axe_shaped whole = shaped(&call->arguments[A], &call->arguments[B]);
     const ts_argument *region = &call->arguments[C];
-    bool found;
-    if (region->count != shape.rank)
+    ts_axe_answer box;
+    if (region->count != whole.shape.rank)
         return ts_error_set(call->err, TS_ERROR_INPUT, "the region has %d dimensions, expected %d",
-                            region->count, shape.rank);
-    return ts_axe_slice(call->err, call->arena, &call->arguments[A].axe, shape, region->integers,
-                        region->ends, &found, &out->axe) &&
-           axe_or_none(out, found);
+                            region->count, whole.shape.rank);
+    return ts_axe_slice(call->err, call->arena, whole, region->integers, region->ends, &box) &&
+           axe_or_none(out, &box);
 }
 
 static bool permute_dims(ts_call *call, ts_value *out) {
@@ -328,9 +329,10 @@ static bool permute_dims(ts_call *call, ts_value *out) {
 static bool broadcast(ts_call *call, ts_value *out) {
     const ts_argument *position = &call->arguments[C];
     const char *axis = call->arguments[D].axis;
+    ts_axe_iter shard = {call->arguments[B].integer, 0, axis ? axis : "m"};
     out->kind = TS_VALUE_AXE;
-    return ts_axe_broadcast(call->err, call->arena, &call->arguments[A].axe, call->arguments[B].integer,
-                            position->given ? position->integer : -1, axis ? axis : "m", &out->axe);
+    return ts_axe_broadcast(call->err, call->arena, &call->arguments[A].axe, shard,
+                            position->given ? position->integer : -1, &out->axe);
 }
 
 enum { PACK, UNPACK };

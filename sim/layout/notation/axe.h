@@ -74,43 +74,58 @@ bool ts_axe_scope(ts_error *err, const ts_axe *axe, const char **inner, const ch
 /* TVM: units and zero offsets dropped, neighbours fused, replicas sorted. The paper: replicas are positive
  * and absorbed besides. CUDA: thread axes fused first. */
 bool ts_axe_canonical(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, ts_axe *out);
-/* Splits shards so that dim d is shards seps[d] .. seps[d+1]-1; seps has rank + 1 entries. A dim of 1 gets an
- * iter of 1 (TVM) or none (the paper). */
-bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, int rank,
-                  const int64_t *shape, ts_axe *out, int *seps);
-/* The same for several shapes at once: the coarsest shards that serve them all. seps[i] has ranks[i] + 1
- * entries. */
-bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int shape_count, const int *ranks,
-                       const int64_t *const *shapes, ts_axe *out, int *const *seps);
-
 typedef struct {
     int rank;
     const int64_t *dims;
 } ts_axe_shape;
 
+/* A layout over a shape; the product of its dims is the layout's size. */
+typedef struct {
+    const ts_axe *axe;
+    ts_axe_shape shape;
+} ts_axe_shaped;
+
+/* A layout grouped by a shape: dim d is shards seps[d] .. seps[d+1]-1; seps has rank + 1 entries. */
+typedef struct {
+    ts_axe axe;
+    const int *seps;
+} ts_axe_grouped;
+
+/* The answer to a question that may have none: `axe` is set where it was found. */
+typedef struct {
+    bool found;
+    ts_axe axe;
+} ts_axe_answer;
+
+/* Splits shards at the dims' boundaries. A dim of 1 gets an iter of 1 (TVM) or none (the paper). */
+bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, ts_axe_shape shape,
+                  ts_axe_grouped *out);
+/* The same for several shapes at once: the coarsest shards that serve them all, and out[i] has the separators
+ * of shapes[i]. */
+bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int count,
+                       const ts_axe_shape *shapes, ts_axe_grouped *out);
 /* The outer layout's elements are copies of the inner one. */
-bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *outer,
-                 ts_axe_shape outer_shape, const ts_axe *inner, ts_axe_shape inner_shape, ts_axe *out);
+bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, ts_axe_shaped outer, ts_axe_shaped inner,
+                 ts_axe *out);
 /* Is `inner` (`outer`) what `tiled` was tiled with? Then the other one. */
-bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, const ts_axe *inner, ts_axe_shape inner_shape,
-                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *outer);
-bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, const ts_axe *outer, ts_axe_shape outer_shape,
-                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *inner);
+bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, ts_axe_shaped inner, ts_axe_shaped tiled,
+                          ts_axe_answer *outer);
+bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, ts_axe_shaped outer, ts_axe_shaped tiled,
+                          ts_axe_answer *inner);
 /* Blocks interleaved as in a tiling, nothing scaled. */
-bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, const ts_axe *left, ts_axe_shape left_shape,
-                       const ts_axe *right, ts_axe_shape right_shape, ts_axe *out);
-/* Is `addend` the left (right) addend of `sum`? Then the other one. `interleaved` has left and right dims in
- * turn. */
-bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, const ts_axe *addend,
-                          ts_axe_shape addend_shape, const ts_axe *sum, ts_axe_shape interleaved, bool *found,
-                          ts_axe *other);
+bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, ts_axe_shaped left, ts_axe_shaped right, ts_axe *out);
+/* Is `addend` the left (right) addend of `sum`? Then the other one. The sum's shape has left and right dims
+ * in turn. */
+bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, ts_axe_shaped addend, ts_axe_shaped sum,
+                          ts_axe_answer *other);
 /* The box begin .. end-1 as a layout of its own; not found: no list of iters is that map. */
-bool ts_axe_slice(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, const int64_t *begin,
-                  const int64_t *end, bool *found, ts_axe *out);
+bool ts_axe_slice(ts_error *err, ts_arena *arena, ts_axe_shaped whole, const int64_t *begin,
+                  const int64_t *end, ts_axe_answer *out);
 bool ts_axe_permute(ts_error *err, ts_arena *arena, const ts_axe *axe, int count, const int64_t *order,
                     ts_axe *out);
-bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t extent, int64_t position,
-                      const char *axis, ts_axe *out);
+/* A new shard of stride 0 at `position` (below 0: counted from behind the last). */
+bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_iter shard, int64_t position,
+                      ts_axe *out);
 bool ts_axe_unpack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out);
 bool ts_axe_pack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, ts_axe *out);
 bool ts_axe_storage(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe *out); /* without thread axes */

@@ -5,11 +5,11 @@
 #include "axe_private.h"
 #include "base/number.h"
 
-static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *shape) {
+static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape) {
     ts_text dims, text;
     ts_text_init(&dims, arena);
     ts_text_init(&text, arena);
-    for (int i = 0; i < rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", shape[i]);
+    for (int i = 0; i < shape.rank; i++) ts_text_add(&dims, "%s%" PRId64, i > 0 ? "," : "", shape.dims[i]);
     ts_axe_print(&text, axe);
     return ts_error_set(err, TS_ERROR_INPUT, "%.200s cannot be grouped by the shape (%.100s)", text.bytes,
                         dims.bytes);
@@ -17,32 +17,32 @@ static bool not_grouped(ts_error *err, ts_arena *arena, const ts_axe *axe, int r
 
 /* TVM's rule (tile_tile_ops.cc): shards are collected until their product is a multiple of the dim; what is
  * left over is split off, as the first part of the next dim. */
-static bool group_tvm(const ts_axe *axe, int rank, const int64_t *shape, ts_axe_list *out, int *seps) {
+static bool group_tvm(const ts_axe *axe, ts_axe_shape shape, ts_axe_list *out, int *seps) {
     int64_t product = 1;
     int dim = 0;
     for (int i = 0; i < axe->shard_count; i++) {
         ts_axe_iter iter = axe->shards[i];
         if (!ts_mul(product, iter.extent, &product)) return false;
-        while (dim < rank && product % shape[dim] == 0) {
-            int64_t rest = product / shape[dim], step;
+        while (dim < shape.rank && product % shape.dims[dim] == 0) {
+            int64_t rest = product / shape.dims[dim], step;
             if (iter.extent % rest != 0 || !ts_mul(iter.stride, rest, &step)) return false;
             ts_axe_list_add(out, (ts_axe_iter){iter.extent / rest, step, iter.axis});
             iter.extent = product = rest;
             seps[++dim] = out->count;
         }
         if (iter.extent == 1) continue;
-        if (dim == rank) return false;
+        if (dim == shape.rank) return false;
         ts_axe_list_add(out, iter);
     }
-    return dim == rank;
+    return dim == shape.rank;
 }
 
 /* Algorithm 1 of the paper's appendix: a dim takes from each shard the greatest common divisor. */
-static bool group_paper(const ts_axe *axe, int rank, const int64_t *shape, ts_axe_list *out, int *seps) {
+static bool group_paper(const ts_axe *axe, ts_axe_shape shape, ts_axe_list *out, int *seps) {
     int at = 0;
     int64_t left = axe->shard_count > 0 ? axe->shards[0].extent : 1;
-    for (int dim = 0; dim < rank; dim++) {
-        int64_t need = shape[dim];
+    for (int dim = 0; dim < shape.rank; dim++) {
+        int64_t need = shape.dims[dim];
         while (need > 1) {
             while (left == 1 && ++at < axe->shard_count) left = axe->shards[at].extent;
             int64_t part = left == 1 ? 1 : ts_gcd(left, need), step;
@@ -56,19 +56,25 @@ static bool group_paper(const ts_axe *axe, int rank, const int64_t *shape, ts_ax
     return true;
 }
 
-bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, int rank,
-                  const int64_t *shape, ts_axe *out, int *seps) {
+/* The layout with other shards. */
+static ts_axe with_shards(const ts_axe *axe, const ts_axe_list *shards) {
+    ts_axe result = *axe;
+    result.shards = shards->items;
+    result.shard_count = shards->count;
+    return result;
+}
+
+bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, ts_axe_shape shape,
+                  ts_axe_grouped *out) {
     ts_axe_list list = {.arena = arena};
     int64_t size;
-    if (!ts_axe_shape_size(err, (ts_axe_shape){rank, shape}, &size)) return false;
-    seps[0] = 0;
+    int *seps = TS_NEW_ARRAY(arena, int, shape.rank + 1);
+    if (!ts_axe_shape_size(err, shape, &size)) return false;
     bool grouped = size == ts_axe_size(axe, NULL) &&
-                   (form == TS_AXE_PAPER ? group_paper : group_tvm)(axe, rank, shape, &list, seps);
-    if (!grouped) return not_grouped(err, arena, axe, rank, shape);
-    *out = *axe;
-    out->shards = list.items;
-    out->shard_count = list.count;
-    return ts_axe_finish(err, out);
+                   (form == TS_AXE_PAPER ? group_paper : group_tvm)(axe, shape, &list, seps);
+    if (!grouped) return not_grouped(err, arena, axe, shape);
+    *out = (ts_axe_grouped){with_shards(axe, &list), seps};
+    return ts_axe_finish(err, &out->axe);
 }
 
 /* ---- Several shapes: all their boundaries (products of leading dims, 1 first) on one line ---- */
@@ -141,19 +147,19 @@ static bool refine(const line *all, const ts_axe_iter *shard, int first, int las
     return true;
 }
 
-bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int shape_count, const int *ranks,
-                       const int64_t *const *shapes, ts_axe *out, int *const *seps) {
+bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int count,
+                       const ts_axe_shape *shapes, ts_axe_grouped *out) {
     int total = axe->shard_count + 2;
     int64_t size, *extents = TS_NEW_ARRAY(arena, int64_t, axe->shard_count + 1);
     int *places = TS_NEW_ARRAY(arena, int, axe->shard_count + 1);
-    for (int i = 0; i < shape_count; i++) {
-        total += ranks[i] + 1;
-        if (!ts_axe_shape_size(err, (ts_axe_shape){ranks[i], shapes[i]}, &size)) return false;
-        if (size != ts_axe_size(axe, NULL)) return not_grouped(err, arena, axe, ranks[i], shapes[i]);
+    for (int i = 0; i < count; i++) {
+        total += shapes[i].rank + 1;
+        if (!ts_axe_shape_size(err, shapes[i], &size)) return false;
+        if (size != ts_axe_size(axe, NULL)) return not_grouped(err, arena, axe, shapes[i]);
     }
     line all = {.items = TS_NEW_ARRAY(arena, boundary, total)};
     for (int i = 0; i < axe->shard_count; i++) extents[i] = axe->shards[i].extent;
-    for (int i = 0; i < shape_count; i++) add_boundaries(&all, ranks[i], shapes[i]);
+    for (int i = 0; i < count; i++) add_boundaries(&all, shapes[i].rank, shapes[i].dims);
     add_boundaries(&all, axe->shard_count, extents);
     if (!divide_in_turn(&all))
         return ts_error_set(err, TS_ERROR_INPUT, "the dimensions' boundaries do not divide one another");
@@ -162,11 +168,13 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int sh
     place_boundaries(&all, axe->shard_count, extents, places);
     for (int i = 0; i < axe->shard_count; i++)
         if (!refine(&all, &axe->shards[i], places[i], places[i + 1], &list)) return ts_axe_overflow(err);
-    for (int i = 0; i < shape_count; i++) place_boundaries(&all, ranks[i], shapes[i], seps[i]);
-    *out = *axe;
-    out->shards = list.items;
-    out->shard_count = list.count;
-    return ts_axe_finish(err, out);
+    ts_axe grouped = with_shards(axe, &list);
+    for (int i = 0; i < count; i++) {
+        int *seps = TS_NEW_ARRAY(arena, int, shapes[i].rank + 1);
+        place_boundaries(&all, shapes[i].rank, shapes[i].dims, seps);
+        out[i] = (ts_axe_grouped){grouped, seps};
+    }
+    return ts_axe_finish(err, &grouped);
 }
 
 /* ---- Slices (the paper's E.1 and E.2, tile_slice.cc) ---- */
@@ -237,28 +245,30 @@ static bool check_region(ts_error *err, ts_axe_shape shape, const int64_t *begin
     return true;
 }
 
-bool ts_axe_slice(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, const int64_t *begin,
-                  const int64_t *end, bool *found, ts_axe *out) {
-    ts_axe whole, grouped, block;
+bool ts_axe_slice(ts_error *err, ts_arena *arena, ts_axe_shaped whole, const int64_t *begin,
+                  const int64_t *end, ts_axe_answer *out) {
+    ts_axe tile, block;
+    ts_axe_grouped grouped;
+    ts_axe *axe = &grouped.axe;
     ts_error own = {0};
     slicer s = {.err = &own, .arena = arena, .shards.arena = arena};
-    int seps[TS_LAYOUT_MAX_DIMS + 1];
-    *found = true;
-    if (!check_region(err, shape, begin, end) || !ts_axe_tile_of(err, arena, axe, shape, &whole) ||
-        !ts_axe_group(err, arena, TS_AXE_TVM, &whole, shape.rank, shape.dims, &grouped, seps))
+    out->found = true;
+    if (!check_region(err, whole.shape, begin, end) ||
+        !ts_axe_tile_of(err, arena, whole.axe, whole.shape, &tile) ||
+        !ts_axe_group(err, arena, TS_AXE_TVM, &tile, whole.shape, &grouped))
         return false;
-    s.offset_count = grouped.offset_count;
-    s.offsets = ts_axe_copy_offsets(arena, &grouped, grouped.shard_count);
-    for (int i = 0; i < shape.rank && *found; i++) {
-        ts_axe part = {.shard_count = seps[i + 1] - seps[i], .shards = ts_axe_from(&grouped, seps[i])};
-        *found = ts_axe_canonical(&own, arena, TS_AXE_TVM, &part, &block) &&
-                 slice_block(&s, &block, begin[i], end[i] - begin[i]);
+    s.offset_count = axe->offset_count;
+    s.offsets = ts_axe_copy_offsets(arena, axe, axe->shard_count);
+    for (int i = 0; i < whole.shape.rank && out->found; i++) {
+        int first = grouped.seps[i];
+        ts_axe part = {.shard_count = grouped.seps[i + 1] - first, .shards = ts_axe_from(axe, first)};
+        out->found = ts_axe_canonical(&own, arena, TS_AXE_TVM, &part, &block) &&
+                     slice_block(&s, &block, begin[i], end[i] - begin[i]);
     }
     if (own.kind != TS_ERROR_NONE) return ts_error_set(err, own.kind, "%s", own.message);
-    if (!*found) return true;
-    grouped.shards = s.shards.items;
-    grouped.shard_count = s.shards.count;
-    grouped.offsets = s.offsets;
-    grouped.offset_count = s.offset_count;
-    return ts_axe_finish(err, &grouped) && ts_axe_canonical(err, arena, TS_AXE_TVM, &grouped, out);
+    if (!out->found) return true;
+    *axe = with_shards(axe, &s.shards);
+    axe->offsets = s.offsets;
+    axe->offset_count = s.offset_count;
+    return ts_axe_finish(err, axe) && ts_axe_canonical(err, arena, TS_AXE_TVM, axe, &out->axe);
 }

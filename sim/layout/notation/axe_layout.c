@@ -45,11 +45,12 @@ static void add_split_dim(maker *m, const ts_axe_iter *iters, int count) {
 /* Dims and iters of the same size: each dim by itself where the iters let themselves be grouped, else all as
  * one. */
 static void add_segment(maker *m, ts_arena *arena, ts_axe_shape dims, const ts_axe_iter *iters, int count) {
-    ts_axe part = {.shard_count = count, .shards = iters}, grouped;
-    int seps[TS_LAYOUT_MAX_DIMS + 1];
-    if (ts_axe_group(NULL, arena, TS_AXE_PAPER, &part, dims.rank, dims.dims, &grouped, seps)) {
+    ts_axe part = {.shard_count = count, .shards = iters};
+    ts_axe_grouped grouped;
+    if (ts_axe_group(NULL, arena, TS_AXE_PAPER, &part, dims, &grouped)) {
         for (int i = 0; i < dims.rank && !m->builder.failed; i++)
-            add_split_dim(m, ts_axe_from(&grouped, seps[i]), seps[i + 1] - seps[i]);
+            add_split_dim(m, ts_axe_from(&grouped.axe, grouped.seps[i]),
+                          grouped.seps[i + 1] - grouped.seps[i]);
         return;
     }
     for (int i = 1; i < dims.rank; i++) ts_layout_merge(&m->builder, m->at);

@@ -26,26 +26,22 @@ bool ts_axe_tile_of(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_sh
     return true;
 }
 
-typedef struct {
-    ts_axe axe;
-    int seps[TS_LAYOUT_MAX_DIMS + 1];
-} grouped;
-
-static bool group(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, grouped *out) {
+static bool group(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape,
+                  ts_axe_grouped *out) {
     ts_axe tile;
     if (shape.rank > TS_LAYOUT_MAX_DIMS)
         return ts_error_set(err, TS_ERROR_INPUT, "the shape has more than %d dimensions", TS_LAYOUT_MAX_DIMS);
     return ts_axe_tile_of(err, arena, axe, shape, &tile) &&
-           ts_axe_group(err, arena, TS_AXE_TVM, &tile, shape.rank, shape.dims, &out->axe, out->seps);
+           ts_axe_group(err, arena, TS_AXE_TVM, &tile, shape, out);
 }
 
-static void add_block(ts_axe_list *list, const grouped *g, int dim) {
+static void add_block(ts_axe_list *list, const ts_axe_grouped *g, int dim) {
     for (int i = g->seps[dim]; i < g->seps[dim + 1]; i++) ts_axe_list_add(list, g->axe.shards[i]);
 }
 
 /* Shards block by block, replicas one behind the other, offsets added. */
-static bool interleave(ts_error *err, ts_arena *arena, const grouped *first, const grouped *second, int rank,
-                       ts_axe *out) {
+static bool interleave(ts_error *err, ts_arena *arena, const ts_axe_grouped *first,
+                       const ts_axe_grouped *second, int rank, ts_axe *out) {
     ts_axe_list shards = {.arena = arena}, replicas = {.arena = arena};
     const ts_axe *a = &first->axe, *b = &second->axe;
     ts_axe_offset *offsets = ts_axe_copy_offsets(arena, a, b->offset_count);
@@ -105,21 +101,21 @@ static bool scale_offsets(ts_error *err, ts_arena *arena, const ts_axe *inner, t
     return true;
 }
 
-bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *outer,
-                 ts_axe_shape outer_shape, const ts_axe *inner, ts_axe_shape inner_shape, ts_axe *out) {
-    grouped a, b;
-    if (!same_rank(err, outer_shape, inner_shape)) return false;
-    if (outer->swizzle.present)
+bool ts_axe_tile(ts_error *err, ts_arena *arena, ts_axe_form form, ts_axe_shaped outer, ts_axe_shaped inner,
+                 ts_axe *out) {
+    ts_axe_grouped a, b;
+    if (!same_rank(err, outer.shape, inner.shape)) return false;
+    if (outer.axe->swizzle.present)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "the outer layout of a tiling is swizzled, expected the inner one");
-    if (!group(err, arena, outer, outer_shape, &a) || !group(err, arena, inner, inner_shape, &b) ||
+    if (!group(err, arena, outer.axe, outer.shape, &a) || !group(err, arena, inner.axe, inner.shape, &b) ||
         !scale_iters(err, arena, &b.axe, form, a.axe.shard_count, &a.axe.shards))
         return false;
     if (form == TS_AXE_PAPER &&
         (!scale_iters(err, arena, &b.axe, form, a.axe.replica_count, &a.axe.replicas) ||
          !scale_offsets(err, arena, &b.axe, &a.axe)))
         return false;
-    return interleave(err, arena, &a, &b, outer_shape.rank, out);
+    return interleave(err, arena, &a, &b, outer.shape.rank, out);
 }
 
 /* (tiled / factor, factor) of each dim, or (factor, tiled / factor). */
@@ -184,7 +180,7 @@ static bool unscale(const ts_axe *inner, ts_axe_iter *iter) {
 
 /* The leading iters of a dim of `tiled` (whose separators are for two parts a dim); the others must be the
  * inner's. */
-static bool take_outer(const grouped *tiled, const grouped *inner, int dim, ts_axe_list *out) {
+static bool take_outer(const ts_axe_grouped *tiled, const ts_axe_grouped *inner, int dim, ts_axe_list *out) {
     int first = tiled->seps[2 * dim], last = tiled->seps[2 * dim + 2];
     int count = inner->seps[dim + 1] - inner->seps[dim], outer = last - first - count;
     if (outer < 0) return false;
@@ -199,17 +195,17 @@ static bool take_outer(const grouped *tiled, const grouped *inner, int dim, ts_a
     return true;
 }
 
-bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, const ts_axe *inner, ts_axe_shape inner_shape,
-                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *outer) {
+bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, ts_axe_shaped inner, ts_axe_shaped tiled,
+                          ts_axe_answer *outer) {
     ts_axe_shape factored;
-    grouped whole, part;
-    *found = false;
-    if (!factor_shape(err, arena, tiled_shape, inner_shape, true, &factored)) return false;
-    if (!ts_axe_same_swizzle(inner, tiled)) return true;
-    if (!group(err, arena, tiled, factored, &whole) || !group(err, arena, inner, inner_shape, &part))
+    ts_axe_grouped whole, part;
+    outer->found = false;
+    if (!factor_shape(err, arena, tiled.shape, inner.shape, true, &factored)) return false;
+    if (!ts_axe_same_swizzle(inner.axe, tiled.axe)) return true;
+    if (!group(err, arena, tiled.axe, factored, &whole) || !group(err, arena, inner.axe, inner.shape, &part))
         return false;
     ts_axe_list shards = {.arena = arena};
-    for (int i = 0; i < tiled_shape.rank; i++)
+    for (int i = 0; i < tiled.shape.rank; i++)
         if (!take_outer(&whole, &part, i, &shards)) return true;
     ts_axe result = {.shard_count = shards.count, .shards = shards.items};
     if (!subtract(err, arena, &whole.axe, &part.axe, &result)) return false;
@@ -220,12 +216,12 @@ bool ts_axe_is_tile_inner(ts_error *err, ts_arena *arena, const ts_axe *inner, t
         ts_axe_list_add(&replicas, iter);
     }
     result.replicas = replicas.items;
-    *found = true;
-    return ts_axe_canonical(err, arena, TS_AXE_TVM, &result, outer);
+    outer->found = true;
+    return ts_axe_canonical(err, arena, TS_AXE_TVM, &result, &outer->axe);
 }
 
 /* The trailing iters of a dim of `tiled`; the others must have the outer's extents and axes. */
-static bool take_inner(const grouped *tiled, const grouped *outer, int dim, ts_axe_list *out) {
+static bool take_inner(const ts_axe_grouped *tiled, const ts_axe_grouped *outer, int dim, ts_axe_list *out) {
     int first = tiled->seps[2 * dim], last = tiled->seps[2 * dim + 2];
     int count = outer->seps[dim + 1] - outer->seps[dim];
     if (count > last - first) return false;
@@ -238,58 +234,56 @@ static bool take_inner(const grouped *tiled, const grouped *outer, int dim, ts_a
     return true;
 }
 
-bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, const ts_axe *outer, ts_axe_shape outer_shape,
-                          const ts_axe *tiled, ts_axe_shape tiled_shape, bool *found, ts_axe *inner) {
+bool ts_axe_is_tile_outer(ts_error *err, ts_arena *arena, ts_axe_shaped outer, ts_axe_shaped tiled,
+                          ts_axe_answer *inner) {
     ts_axe_shape factored;
-    grouped whole, part;
-    *found = false;
-    if (!factor_shape(err, arena, tiled_shape, outer_shape, false, &factored)) return false;
-    if (outer->swizzle.present) return true;
-    if (!group(err, arena, tiled, factored, &whole) || !group(err, arena, outer, outer_shape, &part))
+    ts_axe_grouped whole, part;
+    inner->found = false;
+    if (!factor_shape(err, arena, tiled.shape, outer.shape, false, &factored)) return false;
+    if (outer.axe->swizzle.present) return true;
+    if (!group(err, arena, tiled.axe, factored, &whole) || !group(err, arena, outer.axe, outer.shape, &part))
         return false;
     ts_axe_list shards = {.arena = arena};
-    for (int i = 0; i < tiled_shape.rank; i++)
+    for (int i = 0; i < tiled.shape.rank; i++)
         if (!take_inner(&whole, &part, i, &shards)) return true;
-    ts_axe result = {.shard_count = shards.count, .shards = shards.items, .swizzle = tiled->swizzle}, again,
-           canonical;
-    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, tiled_shape.rank);
-    for (int i = 0; i < tiled_shape.rank; i++) dims[i] = tiled_shape.dims[i] / outer_shape.dims[i];
+    ts_axe result = {.shard_count = shards.count, .shards = shards.items, .swizzle = tiled.axe->swizzle},
+           again, canonical;
+    int64_t *dims = TS_NEW_ARRAY(arena, int64_t, tiled.shape.rank);
+    for (int i = 0; i < tiled.shape.rank; i++) dims[i] = tiled.shape.dims[i] / outer.shape.dims[i];
+    ts_axe_shaped rest = {&result, {tiled.shape.rank, dims}};
     /* several inner layouts may be possible: the one that tiles back is the answer */
     if (!subtract(err, arena, &whole.axe, &part.axe, &result) ||
-        !ts_axe_tile(err, arena, TS_AXE_TVM, outer, outer_shape, &result,
-                     (ts_axe_shape){tiled_shape.rank, dims}, &again) ||
+        !ts_axe_tile(err, arena, TS_AXE_TVM, outer, rest, &again) ||
         !ts_axe_canonical(err, arena, TS_AXE_TVM, &whole.axe, &canonical))
         return false;
-    *found = ts_axe_same(&again, &canonical);
-    return !*found || ts_axe_canonical(err, arena, TS_AXE_TVM, &result, inner);
+    inner->found = ts_axe_same(&again, &canonical);
+    return !inner->found || ts_axe_canonical(err, arena, TS_AXE_TVM, &result, &inner->axe);
 }
 
 /* ---- Direct sums ---- */
 
-bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, const ts_axe *left, ts_axe_shape left_shape,
-                       const ts_axe *right, ts_axe_shape right_shape, ts_axe *out) {
-    grouped a, b;
-    if (!same_rank(err, left_shape, right_shape)) return false;
-    if (left->swizzle.present)
+bool ts_axe_direct_sum(ts_error *err, ts_arena *arena, ts_axe_shaped left, ts_axe_shaped right, ts_axe *out) {
+    ts_axe_grouped a, b;
+    if (!same_rank(err, left.shape, right.shape)) return false;
+    if (left.axe->swizzle.present)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "the left layout of a sum is swizzled, expected the right one");
-    return group(err, arena, left, left_shape, &a) && group(err, arena, right, right_shape, &b) &&
-           interleave(err, arena, &a, &b, left_shape.rank, out);
+    return group(err, arena, left.axe, left.shape, &a) && group(err, arena, right.axe, right.shape, &b) &&
+           interleave(err, arena, &a, &b, left.shape.rank, out);
 }
 
-bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, const ts_axe *addend,
-                          ts_axe_shape addend_shape, const ts_axe *sum, ts_axe_shape interleaved, bool *found,
-                          ts_axe *other) {
-    grouped whole, part;
-    *found = false;
-    if (interleaved.rank != 2 * addend_shape.rank)
+bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, ts_axe_shaped addend, ts_axe_shaped sum,
+                          ts_axe_answer *other) {
+    ts_axe_grouped whole, part;
+    other->found = false;
+    if (sum.shape.rank != 2 * addend.shape.rank)
         return ts_error_set(err, TS_ERROR_INPUT, "the interleaved shape has %d dimensions, expected %d",
-                            interleaved.rank, 2 * addend_shape.rank);
-    if (left ? addend->swizzle.present : !ts_axe_same_swizzle(addend, sum)) return true;
-    if (!group(err, arena, sum, interleaved, &whole) || !group(err, arena, addend, addend_shape, &part))
+                            sum.shape.rank, 2 * addend.shape.rank);
+    if (left ? addend.axe->swizzle.present : !ts_axe_same_swizzle(addend.axe, sum.axe)) return true;
+    if (!group(err, arena, sum.axe, sum.shape, &whole) || !group(err, arena, addend.axe, addend.shape, &part))
         return false;
     ts_axe_list shards = {.arena = arena};
-    for (int i = 0; i < addend_shape.rank; i++) {
+    for (int i = 0; i < addend.shape.rank; i++) {
         int mine = 2 * i + !left, first = whole.seps[mine], count = whole.seps[mine + 1] - first;
         if (part.seps[i + 1] - part.seps[i] != count) return true;
         for (int j = 0; j < count; j++)
@@ -297,10 +291,10 @@ bool ts_axe_is_direct_sum(ts_error *err, ts_arena *arena, bool left, const ts_ax
         add_block(&shards, &whole, 2 * i + left);
     }
     ts_axe result = {.shard_count = shards.count, .shards = shards.items};
-    if (left) result.swizzle = sum->swizzle;
-    *found = true;
+    if (left) result.swizzle = sum.axe->swizzle;
+    other->found = true;
     return subtract(err, arena, &whole.axe, &part.axe, &result) &&
-           ts_axe_canonical(err, arena, TS_AXE_TVM, &result, other);
+           ts_axe_canonical(err, arena, TS_AXE_TVM, &result, &other->axe);
 }
 
 /* ---- Edits ---- */
@@ -324,17 +318,17 @@ bool ts_axe_permute(ts_error *err, ts_arena *arena, const ts_axe *axe, int count
     return true;
 }
 
-bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t extent, int64_t position,
-                      const char *axis, ts_axe *out) {
+bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_iter shard, int64_t position,
+                      ts_axe *out) {
     if (position < 0) position += axe->shard_count + 1;
-    if (extent < 1 || position < 0 || position > axe->shard_count)
+    if (shard.extent < 1 || position < 0 || position > axe->shard_count)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "a broadcast of %" PRId64 " at shard %" PRId64
                             ", expected at least 1, at 0 to %d",
-                            extent, position, axe->shard_count);
+                            shard.extent, position, axe->shard_count);
     ts_axe_list shards = {.arena = arena};
     for (int i = 0; i <= axe->shard_count; i++) {
-        if (i == position) ts_axe_list_add(&shards, (ts_axe_iter){extent, 0, axis});
+        if (i == position) ts_axe_list_add(&shards, shard);
         if (i < axe->shard_count) ts_axe_list_add(&shards, axe->shards[i]);
     }
     *out = *axe;

@@ -83,16 +83,17 @@ static ts_cute make_mode(ts_arena *arena, const ts_axe_iter *iters, int count) {
 
 bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *dims,
                       ts_cute_map *out) {
-    ts_axe canonical, grouped;
-    int *seps = TS_NEW_ARRAY(arena, int, rank + 1);
+    ts_axe canonical;
+    ts_axe_grouped grouped;
     const ts_swizzle *s = &axe->swizzle;
     if (!expressible(err, axe) || !ts_axe_canonical(err, arena, TS_AXE_TVM, axe, &canonical) ||
-        !ts_axe_group(err, arena, TS_AXE_PAPER, &canonical, rank, dims, &grouped, seps))
+        !ts_axe_group(err, arena, TS_AXE_PAPER, &canonical, (ts_axe_shape){rank, dims}, &grouped))
         return false;
     if (rank == 0) return ts_error_set(err, TS_ERROR_INPUT, "a CuTe layout has at least one mode");
     ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
     for (int i = 0; i < rank; i++)
-        modes[i] = make_mode(arena, ts_axe_from(&grouped, seps[i]), seps[i + 1] - seps[i]);
+        modes[i] = make_mode(arena, ts_axe_from(&grouped.axe, grouped.seps[i]),
+                             grouped.seps[i + 1] - grouped.seps[i]);
     *out = (ts_cute_map){.layout = {.rank = rank, .modes = modes}, .swizzled = s->present};
     out->swizzle = (ts_cute_swizzle){s->bits, s->keep, s->outer ? -s->shift : s->shift};
     out->offset = s->present && axe->offset_count ? axe->offsets[0].value : 0;
