@@ -22,7 +22,7 @@ static const cli_option options[] = {
     {"fail-over", 0, "RATIO", "exit code 3 when padded bytes are more than RATIO times the logical ones"},
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "everything as JSON"},
-    {"csv", 0, "FILE", "a row a buffer and a kind of move"},
+    {"csv", 0, "FILE", "a row a buffer, a kind of move and a reported allocation"},
     {"svg", 0, "FILE", "a picture: bars of padding and of time"},
     {"html", 0, "FILE", "all of it as one page"},
 };

@@ -338,11 +338,37 @@ static void add_row_start(ts_text *out, const char *kind, const char *name, int6
     ts_text_add(out, ",%lld,%s,", (long long)line, opcode < TS_HLO_OPCODES ? ts_hlo_opcode_name(opcode) : "");
 }
 
-void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    (void)view;
-    ts_text_add(
-        out, "kind,name,line,opcode,source,shape,space,logical_bytes,padded_bytes,cause,count,runs,changes,"
-             "microseconds,level\n");
+/* Of `space` -1 nothing is known. */
+static void add_space(ts_text *out, int space) {
+    if (space >= 0) ts_text_add(out, "%d", space);
+    ts_text_add_char(out, ',');
+}
+
+/* Their bytes are those of the text: with padding. */
+static void add_memory_rows(const ts_audit_result *r, ts_text *out) {
+    for (int i = 0; i < r->figure_count; i++) {
+        const ts_audit_figure *f = &r->figures[i];
+        add_row_start(out, "memory", f->name, f->line, TS_HLO_OPCODES);
+        ts_text_add(out, ",,");
+        add_space(out, f->space);
+        ts_text_add(out, ",%lld,,,,,,\n", (long long)f->bytes);
+    }
+    for (int i = 0; i < r->allocation_count; i++) {
+        const ts_audit_allocation *one = &r->allocations[i];
+        const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
+        add_row_start(out, one->at_peak ? "peak" : "allocation", one->name, one->line, TS_HLO_OPCODES);
+        ts_text_add_char(out, ',');
+        add_quoted(out, shape ? shape->text : "");
+        ts_text_add_char(out, ',');
+        add_space(out, one->space);
+        if (shape) ts_text_add(out, "%lld", (long long)shape->logical_bytes);
+        ts_text_add(out, ",%lld,,", (long long)one->bytes);
+        if (one->values > 0) ts_text_add(out, "%d", (int)one->values);
+        ts_text_add(out, ",,,,\n");
+    }
+}
+
+static void add_buffer_rows(const ts_audit_result *r, ts_text *out) {
     for (int64_t i = 0; i < r->buffer_count; i++) {
         const ts_audit_buffer *buffer = &r->buffers[i];
         const ts_audit_shape *shape = &r->shapes[buffer->shape];
@@ -355,6 +381,9 @@ void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts
         ts_report_audit_cause(shape, out);
         ts_text_add(out, "\",%lld,,,,\n", (long long)buffer->count);
     }
+}
+
+static void add_move_rows(const ts_audit_result *r, ts_text *out) {
     for (int64_t i = 0; i < r->group_count; i++) {
         const ts_audit_group *group = &r->groups[i];
         const ts_audit_move *move = &group->first;
@@ -371,4 +400,14 @@ void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts
         else
             ts_text_add(out, ",,%s\n", ts_audit_level_text(group->first.level));
     }
+}
+
+void ts_report_audit_csv(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    (void)view;
+    ts_text_add(
+        out, "kind,name,line,opcode,source,shape,space,logical_bytes,padded_bytes,cause,count,runs,changes,"
+             "microseconds,level\n");
+    add_buffer_rows(r, out);
+    add_move_rows(r, out);
+    add_memory_rows(r, out);
 }

@@ -230,6 +230,45 @@ static void add_groups(const ts_audit_result *r, ts_text *out) {
         ts_text_add(out, "<p>And %lld more.</p>\n", (long long)r->group_count - TABLE_ROWS);
 }
 
+static void add_allocations(const ts_audit_result *r, ts_text *out) {
+    char logical[16];
+    ts_text_add(out, "<table><tr><th class=n>line<th class=n>size<th class=n>logical<th>space<th>allocation"
+                     "<th class=n>values<th>shape</tr>\n");
+    for (int i = 0; i < r->allocation_count && i < TABLE_ROWS; i++) {
+        const ts_audit_allocation *one = &r->allocations[i];
+        const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
+        ts_audit_print_bytes(logical, shape ? shape->logical_bytes : 0);
+        ts_text_add(out, "<tr><td class=n>%lld<td class=n>%s<td class=n>%s<td>%s<td>%s", (long long)one->line,
+                    one->text, shape ? logical : "", one->space >= 0 ? ts_report_audit_space(one->space) : "",
+                    one->at_peak ? "live at the peak: " : "");
+        add_escaped(out, one->name, 200);
+        ts_text_add(out, "<td class=n>");
+        if (one->values > 0) ts_text_add(out, "%d", (int)one->values);
+        ts_text_add(out, "<td><code>");
+        add_escaped(out, shape ? shape->text : "", 400);
+        ts_text_add(out, "</code></tr>\n");
+    }
+    ts_text_add(out, "</table>\n");
+    if (r->allocation_count > TABLE_ROWS)
+        ts_text_add(out, "<p>And %d more.</p>\n", r->allocation_count - TABLE_ROWS);
+}
+
+static void add_memory(const ts_audit_result *r, ts_text *out) {
+    if (r->figure_count + r->allocation_count == 0) return;
+    ts_text_add(out, "<h2>Memory that the text reports</h2>\n");
+    if (r->figure_count > 0)
+        ts_text_add(out, "<table><tr><th class=n>line<th class=n>size<th>space<th>figure</tr>\n");
+    for (int i = 0; i < r->figure_count; i++) {
+        const ts_audit_figure *f = &r->figures[i];
+        ts_text_add(out, "<tr><td class=n>%lld<td class=n>%s<td>%s<td>", (long long)f->line, f->text,
+                    f->space >= 0 ? ts_report_audit_space(f->space) : "");
+        add_escaped(out, f->name, 200);
+        ts_text_add(out, "</tr>\n");
+    }
+    if (r->figure_count > 0) ts_text_add(out, "</table>\n");
+    if (r->allocation_count > 0) add_allocations(r, out);
+}
+
 void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     ts_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Audit of ");
     add_escaped(out, view->input, 200);
@@ -244,6 +283,7 @@ void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, t
     ts_report_audit_svg(r, view, out);
     add_findings(r, out);
     add_sums(r, out);
+    add_memory(r, out);
     add_classes(r, out);
     add_groups(r, out);
     ts_text_add(out, "<h2>Not understood, or left out</h2>%s<ul>\n",

@@ -1,7 +1,10 @@
 """tilesim audit on text as it comes: cut, wrapped, out of logs, of several dialects. What cannot be understood is listed."""
+import csv
+import io
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -491,6 +494,51 @@ def where_memory_went():
     assert [(a["reported"], a["space"], a["name"], a["shape"]) for a in result["allocations"]] == [
         ("4.00M", 0, "HLO temp", shape), ("4.00M", 1, "scoped", shape), ("29.66K", 1, "scoped", None)], result["allocations"]
     assert result["memory"][0]["bytes"] == 20 << 30 and result["allocations"][0]["bytes"] == 4 << 20
+
+
+def files_of(text):
+    """The rows of the CSV and the page that the audit of `text` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [Path(folder, "audit." + kind) for kind in ("csv", "html")]
+        assert run("audit", "-", "--csv", str(names[0]), "--html", str(names[1]), stdin=text)[0] == 0
+        return list(csv.DictReader(io.StringIO(names[0].read_text()))), names[1].read_text()
+
+
+@test
+def memory_in_files():
+    """The CSV and the page have the figures and allocations that the JSON has; a text without any has no section."""
+    shape = "f32[1024,1000]{1,0:T(8,128)}"
+    text = ("Total bytes used: 16781312 (16.00MiB)\n\n"
+            f"allocation 6: size 4194304, preallocated-temp:\n value: <9 a @0> (size=4194304,offset=0): {shape}\n value: <8 b @0> (size=4194304,offset=0): {shape}\n"
+            "  Live ranges at 2 (peak):\n    a: 4194304 bytes (cumulative: 4194304 bytes)\n"
+            "Ran out of memory in memory space hbm. Used 20.00G of 15.48G hbm.\n\n"
+            f"  Largest program allocations in hbm:\n\n  1. Size: 4.00M\n     Shape: {shape}\n     Unpadded size: 3.91M\n     Allocation type: HLO <temp>\n"
+            "     ==========================\n\n  2. Size: 29.66K\n     XLA label: spill\n     Allocation type: \"scoped\"\n     ==========================\n")
+    rows, page = files_of(text)
+    result = audit(text)
+    assert len(result["memory"]) == 3 and [a["at_peak"] for a in result["allocations"]] == [False, False, False, True], result["allocations"]
+    assert [list(row.values()) for row in rows if row["kind"] == "memory"] == [
+        ["memory", f["name"], str(f["line"]), "", "", "", str(f["space"]) if f["space"] >= 0 else "", "", str(f["bytes"]), *[""] * 6]
+        for f in result["memory"]]
+    assert [list(row.values()) for row in rows if row["kind"] in ("allocation", "peak")] == [
+        ["peak" if a["at_peak"] else "allocation", a["name"], str(a["line"]), "", "", a["shape"] or "", str(a["space"]) if a["space"] >= 0 else "",
+         str(a["logical_bytes"]) if a["shape"] else "", str(a["bytes"]), "", str(a["values"] or ""), *[""] * 4]
+        for a in result["allocations"]]
+    section = page.split("<h2>Memory that the text reports</h2>")[1].split("<h2>")[0]
+    at = {one["name"]: one["line"] for one in result["memory"] + result["allocations"]}
+    for wanted in (f"<tr><td class=n>{at['used']}<td class=n>20.00G<td>hbm<td>used</tr>",
+                   "<tr><td class=n>1<td class=n>16781312<td><td>all allocations</tr>",
+                   f"<tr><td class=n>{at['HLO <temp>']}<td class=n>4.00M<td class=n>3.91M<td>hbm<td>HLO &lt;temp&gt;<td class=n><td><code>{shape}</code></tr>",
+                   f"<tr><td class=n>{at['\"scoped\"']}<td class=n>29.66K<td class=n><td>hbm<td>&quot;scoped&quot;<td class=n><td><code></code></tr>",
+                   "<tr><td class=n>3<td class=n>4194304<td class=n><td>hbm<td>preallocated-temp<td class=n>2<td><code></code></tr>",
+                   "<tr><td class=n>7<td class=n>4194304<td class=n><td>hbm<td>live at the peak: a<td class=n><td><code></code></tr>"):
+        assert wanted in section, (wanted, section)
+    assert section.count("<table>") == section.count("</table>") == 2
+    rows, page = files_of(P)
+    assert {row["kind"] for row in rows} == {"buffer"} and "Memory that the text" not in page
+    many, page = files_of("".join(f"allocation {k}: size 4096, parameter {k}, shape |f32[8,128]| at ShapeIndex {{}}:\n" for k in range(203)))
+    assert sum(row["kind"] == "allocation" for row in many) == 203 and page.count("<td>parameter ") == 200 and "<p>And 3 more.</p>" in page
+    assert page.split("<h2>Memory")[1].split("<h2>")[0].count("<table>") == 1
 
 
 @test
