@@ -140,6 +140,14 @@ static void add_value(const ts_field *field, const void *at, ts_json *json) {
     }
 }
 
+/* A time stays in ns where `value` is in ticks of a clock that may change. */
+static void add_given(const ts_field_leaf *leaf, ts_arena *arena, ts_json *json) {
+    ts_text given;
+    ts_text_init(&given, arena);
+    ts_field_print_given(&given, leaf);
+    ts_json_text(json, "given", given.bytes);
+}
+
 void ts_report_machine_json(const ts_machine *machine, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "machine");
@@ -152,6 +160,8 @@ void ts_report_machine_json(const ts_machine *machine, ts_text *out) {
         ts_json_object(&json, leaf->path);
         add_value(leaf->field, leaf->at, &json);
         ts_json_text(&json, "unit", ts_field_unit(leaf->field));
+        if (leaf->field->kind != TS_FIELD_TEXT && leaf->field->kind != TS_FIELD_GROUP)
+            add_given(leaf, out->arena, &json);
         ts_json_text(&json, "status", ts_field_status_text(ts_field_leaf_status(leaf)));
         ts_json_text(&json, "source", leaf->node->comment);
         ts_json_close(&json);

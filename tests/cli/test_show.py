@@ -117,7 +117,7 @@ def json_of_a_machine():
     assert value["operations_per_second"]["bf16"]["hbm_ridge"] == 560.0
     assert len(value["machine_hash"]) == 16
     figures = value["figures"]
-    assert figures["hbm.timing.t_rcd_rd"] == {"value": 31, "unit": "ck", "status": "assumed",
+    assert figures["hbm.timing.t_rcd_rd"] == {"value": 31, "unit": "ck", "given": "19.375 ns", "status": "assumed",
                                               "source": "assumed (R3: 31 ck)"}
     assert figures["memories.vmem.capacity"]["value"] == 128 << 20
     assert figures["memories.vmem.capacity"]["unit"] == "B"
@@ -126,12 +126,27 @@ def json_of_a_machine():
 
 
 @test
+def figures_as_given():
+    """Each figure, set to the text that the JSON has of it, gives the same figure; a time in ns follows the clock."""
+    for name in NAMES:
+        figures = expect_json(["show", "machine", name])["figures"]
+        given = {path: figure["given"] for path, figure in figures.items() if "given" in figure}
+        assert all(figure["value"] is None or isinstance(figure["value"], str) for path, figure in figures.items() if path not in given)
+        again = expect_json(["show", "machine", name, *(word for path, text in given.items() for word in ("--set", f"{path}={text}"))])["figures"]
+        assert {path: (figure["value"], figure.get("given")) for path, figure in again.items()} == {
+            path: (figure["value"], figure.get("given")) for path, figure in figures.items()}, name
+    changed = expect_json(["show", "machine", "tpu-v6e", "--set", "hbm.clock=800MHz"])["figures"]
+    assert (changed["hbm.timing.t_rcd_rd"]["value"], changed["hbm.timing.t_rcd_rd"]["given"]) == (16, "19.375 ns")
+    assert changed["hbm.clock"]["given"] == "800 MHz" and changed["memories.vmem.per_core"]["given"] == "true"
+
+
+@test
 def status_marks():
     figures = expect_json(["show", "machine"])["figures"]
     assert figures["chip.tensor_cores"]["status"] == "published"
     assert figures["hbm.rows"]["status"] == "derived"
     changed = expect_json(["show", "machine", "--set", "hbm.stacks=4"])["figures"]["hbm.stacks"]
-    assert changed == {"value": 4, "unit": "stacks", "status": "unstated", "source": "override"}
+    assert changed == {"value": 4, "unit": "stacks", "given": "4", "status": "unstated", "source": "override"}
 
 
 @test
@@ -172,7 +187,7 @@ def example_of_the_document():
         path.write_text(text)
         value = expect_json(["show", "machine", path], title="v5e with twice the HBM",
                             hbm_bytes_per_second=1638400000000)
-    assert value["figures"]["hbm.stacks"] == {"value": 4, "unit": "stacks", "status": "assumed",
+    assert value["figures"]["hbm.stacks"] == {"value": 4, "unit": "stacks", "given": "4", "status": "assumed",
                                               "source": "assumed (what if)"}
 
 
