@@ -26,11 +26,4 @@ ts_cute ts_cute_pair(ts_arena *arena, const ts_cute *first, const ts_cute *secon
 /* A o B for a layout B. */
 bool ts_cute_compose_layout(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute *b, ts_cute *out);
 
-/* Does `leaf` for each layout in the tiler, mode by mode; modes that it does not reach are kept or dropped.
- */
-typedef bool ts_cute_tile_leaf(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute *b,
-                               ts_cute *out);
-bool ts_cute_tile_by_mode(ts_error *err, ts_arena *arena, ts_cute_tile_leaf *leaf, bool keep,
-                          const ts_cute *a, const ts_cute_tiler *b, ts_cute *out);
-
 #endif

@@ -2,20 +2,26 @@
 #include "cute_private.h"
 #include "base/number.h"
 
-bool ts_cute_tile_by_mode(ts_error *err, ts_arena *arena, ts_cute_tile_leaf *leaf, bool keep,
-                          const ts_cute *a, const ts_cute_tiler *b, ts_cute *out) {
+/* What is done for each layout in a tiler, and whether modes that the tiler does not reach stay. */
+typedef struct {
+    bool (*leaf)(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute *b, ts_cute *out);
+    bool keeps;
+    ts_cute_form form; /* of the result, where the leaf makes two modes */
+} operation;
+
+static bool by_mode(ts_error *err, ts_arena *arena, const operation *op, const ts_cute *a,
+                    const ts_cute_tiler *b, ts_cute *out) {
     *out = *a;
     if (b->kind == TS_CUTE_TILE_KEEP) return true;
-    if (b->kind == TS_CUTE_TILE_LAYOUT) return leaf(err, arena, a, &b->layout, out);
+    if (b->kind == TS_CUTE_TILE_LAYOUT) return op->leaf(err, arena, a, &b->layout, out);
     int rank = ts_cute_rank(a);
     if (b->rank > rank)
         return ts_error_set(err, TS_ERROR_INPUT, "a tiler of %d modes for a layout of %d", b->rank, rank);
-    if (!keep) rank = b->rank;
+    if (!op->keeps) rank = b->rank;
     ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
     for (int i = 0; i < rank; i++) {
         modes[i] = *ts_cute_mode(a, i);
-        if (i < b->rank &&
-            !ts_cute_tile_by_mode(err, arena, leaf, keep, ts_cute_mode(a, i), &b->modes[i], &modes[i]))
+        if (i < b->rank && !by_mode(err, arena, op, ts_cute_mode(a, i), &b->modes[i], &modes[i]))
             return false;
     }
     *out = (ts_cute){.rank = rank, .modes = modes};
@@ -23,8 +29,8 @@ bool ts_cute_tile_by_mode(ts_error *err, ts_arena *arena, ts_cute_tile_leaf *lea
 }
 
 bool ts_cute_compose(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_tiler *b, ts_cute *out) {
-    return ts_cute_tile_by_mode(err, arena, ts_cute_compose_layout, false, a, b, out) &&
-           ts_cute_finish(err, out);
+    const operation compose = {.leaf = ts_cute_compose_layout};
+    return by_mode(err, arena, &compose, a, b, out) && ts_cute_finish(err, out);
 }
 
 /* (tile, rest): A o (B, complement(B, size(A))). */
@@ -78,26 +84,27 @@ static void unpack(ts_arena *arena, const ts_cute *zipped, bool first, ts_cute *
     *out = (ts_cute){.rank = tiles + rests, .modes = modes};
 }
 
-static bool tile(ts_error *err, ts_arena *arena, ts_cute_tile_leaf *leaf, ts_cute_form form, const ts_cute *a,
+static bool tile(ts_error *err, ts_arena *arena, const operation *op, const ts_cute *a,
                  const ts_cute_tiler *b, ts_cute *out) {
     ts_cute split;
-    if (!ts_cute_tile_by_mode(err, arena, leaf, true, a, b, out)) return false;
-    if (form != TS_CUTE_LOGICAL) {
+    if (!by_mode(err, arena, op, a, b, out)) return false;
+    if (op->form != TS_CUTE_LOGICAL) {
         if (!zip(err, arena, out, b, &split)) return false;
         *out = split;
     }
-    if (form == TS_CUTE_TILED || form == TS_CUTE_FLAT) unpack(arena, &split, form == TS_CUTE_FLAT, out);
+    if (op->form == TS_CUTE_TILED || op->form == TS_CUTE_FLAT)
+        unpack(arena, &split, op->form == TS_CUTE_FLAT, out);
     return ts_cute_finish(err, out);
 }
 
 bool ts_cute_divide(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
                     const ts_cute_tiler *b, ts_cute *out) {
-    return tile(err, arena, divide_leaf, form, a, b, out);
+    return tile(err, arena, &(operation){divide_leaf, true, form}, a, b, out);
 }
 
 bool ts_cute_product(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
                      const ts_cute_tiler *b, ts_cute *out) {
-    return tile(err, arena, product_leaf, form, a, b, out);
+    return tile(err, arena, &(operation){product_leaf, true, form}, a, b, out);
 }
 
 /* A tuple of `rank` modes, 1:0 behind the layout's own. */
