@@ -37,8 +37,9 @@ static bool list_tiles(ts_error *err, ts_arena *arena, const ts_shape *model, in
         for (int tall = 0; tall < 2; tall++) {
             int64_t dims[2] = {rows, 128};
             if (rank == 1) dims[0] = rows * 128;
-            const ts_shape *shape = ts_tpu_default_layout(err, arena, model->dtype, rank, dims, generation,
-                                                          tall ? TALL : TS_TPU_ARGUMENT);
+            const ts_xla_layout fields = {.rank = rank, .dims = dims};
+            const ts_shape *shape =
+                ts_tpu_tiled(err, arena, model->dtype, &fields, generation, tall ? TALL : TS_TPU_ARGUMENT);
             if (!shape) return false;
             if (list->count == MOST_TILES || is_listed(list, shape->xla)) continue;
             list->rows[list->count].tiles = shape->xla->tiles;

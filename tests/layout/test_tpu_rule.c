@@ -107,12 +107,13 @@ static void default_is_row_major(void **state) {
     ts_error err = {0};
     ts_text text;
     ts_text_init(&text, arena);
-    const ts_shape *shape =
-        ts_tpu_default_layout(&err, arena, TS_DTYPE_BF16, 3, (const int64_t[]){2, 20, 300}, 5, 0);
+    const ts_xla_layout fields = {.rank = 3, .dims = (const int64_t[]){2, 20, 300}},
+                        negative = {.rank = 1, .dims = (const int64_t[]){-1}};
+    const ts_shape *shape = ts_tpu_tiled(&err, arena, TS_DTYPE_BF16, &fields, 5, 0);
     assert_non_null(shape);
     ts_shape_print(shape, &text);
     assert_string_equal(text.bytes, "bf16[2,20,300]{2,1,0:T(8,128)(2,1)}");
-    assert_null(ts_tpu_default_layout(&err, arena, TS_DTYPE_F32, 1, (const int64_t[]){-1}, 5, 0));
+    assert_null(ts_tpu_tiled(&err, arena, TS_DTYPE_F32, &negative, 5, 0));
     assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
     ts_arena_free(arena);
 }

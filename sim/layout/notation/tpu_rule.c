@@ -60,8 +60,3 @@ const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, con
     if (bits < WORD_BITS && rank > 0) tiles[f.tile_count++] = new_tile(arena, 2, WORD_BITS / bits, 1);
     return ts_xla_shape(err, arena, dtype, &f);
 }
-
-const ts_shape *ts_tpu_default_layout(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
-                                      const int64_t *dims, int generation, unsigned flags) {
-    return ts_tpu_tiled(err, arena, dtype, &(ts_xla_layout){.rank = rank, .dims = dims}, generation, flags);
-}

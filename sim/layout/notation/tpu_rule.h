@@ -16,12 +16,8 @@ enum {
         8, /* a program's argument; from generation 6 on others have tall 16-bit tiles without the flag */
 };
 
-/* Row-major, with the rule's tiles; 4-, 2- and 1-bit types are packed, E(). generation: 2 .. 7 (v2 .. TPU7x).
- */
-const ts_shape *ts_tpu_default_layout(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank,
-                                      const int64_t *dims, int generation, unsigned flags);
-/* The same for other fields: their dims, minor_to_major and memory space are kept; tiles and E() are the
- * rule's. */
+/* The fields' dims, minor_to_major (none: row-major) and memory space, with the rule's tiles; 4-, 2- and 1-bit
+ * types are packed, E(). generation: 2 .. 7 (v2 .. TPU7x). */
 const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
                              int generation, unsigned flags);
 
