@@ -84,10 +84,10 @@ int ts_shape_equal(ts_error *err, const ts_shape *a, const ts_shape *b) {
     if (!other) return -1;
     if (a->dtype != b->dtype || a->element_bits != b->element_bits || !same_dims(one, other)) return 0;
     ts_arena *scratch = ts_arena_new();
-    int64_t *witness = TS_NEW_ARRAY(scratch, int64_t, one->rank + 1);
-    bool equal = false, good = ts_layout_equal(err, scratch, one, other, COMPARED_ELEMENTS, &equal, witness);
+    ts_layout_comparison found;
+    bool good = ts_layout_compare(err, scratch, one, other, COMPARED_ELEMENTS, &found);
     ts_arena_free(scratch);
-    return good ? equal : -1;
+    return good ? found.equal : -1;
 }
 
 /* ---- Plans ---- */

@@ -48,8 +48,7 @@ typedef struct {
     int64_t index[TS_LAYOUT_MAX_DIMS], point[TS_LAYOUT_MAX_AXES];
     ts_index_list found;
     const ts_shape *translated, *other;
-    bool is_equal;
-    int64_t witness[TS_LAYOUT_MAX_DIMS];
+    ts_layout_comparison compared; /* equal, where that was not asked */
 } question;
 
 /* "2,3", optionally in parentheses; every entry inside its dim. */
@@ -127,7 +126,7 @@ static bool compare(ts_error *err, question *q) {
     if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "--equal: the shapes have different dimensions, expected the same");
-    return ts_layout_equal(err, q->arena, a, b, EQUAL_LIMIT, &q->is_equal, q->witness);
+    return ts_layout_compare(err, q->arena, a, b, EQUAL_LIMIT, &q->compared);
 }
 
 static bool answer(ts_error *err, question *q) {
@@ -173,14 +172,15 @@ static void print_difference(const ts_shape *a, const ts_shape *b, const char *h
 
 static void print_comparison(const question *q, ts_text *out) {
     const ts_shape *sides[2] = {q->shape, q->other};
-    ts_text_add(out, q->is_equal ? "equal: every element is at the same place in both\n" : "different at ");
-    if (q->is_equal) print_difference(q->shape, q->other, "but: ", out);
-    if (!q->is_equal) print_index(q->shape->layout->rank, q->witness, out);
+    ts_text_add(out,
+                q->compared.equal ? "equal: every element is at the same place in both\n" : "different at ");
+    if (q->compared.equal) print_difference(q->shape, q->other, "but: ", out);
+    if (!q->compared.equal) print_index(q->shape->layout->rank, q->compared.witness, out);
     for (int i = 0; i < 2; i++) {
-        ts_text_add(out, i == 0 && !q->is_equal ? "\n  " : "  ");
+        ts_text_add(out, i == 0 && !q->compared.equal ? "\n  " : "  ");
         ts_shape_print(sides[i], out);
         ts_text_add_char(out, '\n');
-        if (!q->is_equal) ts_report_point(sides[i]->layout, q->witness, out);
+        if (!q->compared.equal) ts_report_point(sides[i]->layout, q->compared.witness, out);
     }
 }
 
@@ -242,11 +242,11 @@ static void print_json(const question *q, ts_text *out) {
         ts_json_int(&json, "as_storage_bytes", q->translated->storage_bytes);
     }
     if (q->equal != NULL) {
-        ts_json_bool(&json, "equal", q->is_equal);
-        if (q->is_equal)
+        ts_json_bool(&json, "equal", q->compared.equal);
+        if (q->compared.equal)
             ts_json_null(&json, "witness");
         else
-            ts_json_ints(&json, "witness", rank, q->witness);
+            ts_json_ints(&json, "witness", rank, q->compared.witness);
     }
     ts_json_end(&json);
 }
@@ -302,7 +302,7 @@ static int explain(cli_line *line, const ts_shape *shape) {
                   .inverse = cli_value(line, "inverse"),
                   .as = cli_value(line, "as"),
                   .equal = cli_value(line, "equal"),
-                  .is_equal = true};
+                  .compared.equal = true};
     if (!answer(&err, &q) || !save_svg(&err, line->arena, q.shape, cli_value(line, "svg")))
         return cli_fail(&err);
     ts_text out;
@@ -313,7 +313,7 @@ static int explain(cli_line *line, const ts_shape *shape) {
         print_text(&q, &out);
     int written = cli_print(&out);
     if (q.translated != NULL) warn_of_storage(&q);
-    return written != 0 || q.is_equal ? written : 3;
+    return written != 0 || q.compared.equal ? written : 3;
 }
 
 int cmd_layout(int argc, char **argv) {

@@ -166,14 +166,23 @@ typedef struct {
 } ts_normal_form;
 const ts_normal_form *ts_layout_normalise(ts_arena *arena, const ts_layout *layout);
 
-/* Are the two the same map (the same set of points, axes matched by name, for every logical index)? When not,
- * `witness` (rank values) is an index where they differ. Needs equal logical dims. Exact: proved from the
- * pieces of both layouts where that is possible, by enumeration otherwise. Error only when enumeration would
- * exceed `limit` elements. */
-bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
-                     bool *equal, int64_t *witness);
-/* Does no point belong to two logical indices? When it does, two such indices (rank values each). */
+/* Whether two layouts are one map; where not, an index (rank values) at which they differ. */
+typedef struct {
+    bool equal;
+    int64_t witness[TS_LAYOUT_MAX_DIMS];
+} ts_layout_comparison;
+/* Whether no point belongs to two logical indices; where one does, two such indices (rank values each). */
+typedef struct {
+    bool injective;
+    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
+} ts_layout_injectivity;
+
+/* Are the two the same map (the same set of points, axes matched by name, for every logical index)? Needs
+ * equal logical dims. Exact: proved from the pieces of both layouts where that is possible, by enumeration
+ * otherwise. Error only when enumeration would exceed `limit` elements. */
+bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
+                       ts_layout_comparison *out);
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
-                         bool *injective, int64_t *first, int64_t *second);
+                         ts_layout_injectivity *out);
 
 #endif

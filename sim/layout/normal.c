@@ -217,8 +217,8 @@ static bool same_points(const matched *m, const int64_t *index, int64_t *room_a,
 }
 
 /* Layouts are sums over parts, so two are equal when they agree wherever all parts but one are at 0. */
-bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
-                     bool *equal, int64_t *witness) {
+bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const ts_layout *b, int64_t limit,
+                       ts_layout_comparison *out) {
     assert(a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
     matched m;
     parts p;
@@ -236,18 +236,18 @@ bool ts_layout_equal(ts_error *err, ts_arena *arena, const ts_layout *a, const t
     }
     int64_t *room_a = TS_NEW_ARRAY(arena, int64_t, replicas_a * (m.axis_count + 1));
     int64_t *room_b = TS_NEW_ARRAY(arena, int64_t, replicas_b * (m.axis_count + 1));
-    memset(witness, 0, (size_t)a->rank * sizeof *witness);
-    *equal = true;
+    memset(out->witness, 0, (size_t)a->rank * sizeof *out->witness);
+    out->equal = true;
     if (ts_layout_element_count(a) == 0) return true;
-    if (a->rank == 0) *equal = same_points(&m, witness, room_a, room_b);
+    if (a->rank == 0) out->equal = same_points(&m, out->witness, room_a, room_b);
     for (int i = 0; i < a->rank; i++) {
         int64_t size = p.of_dim[i] == i ? part_size(&p, a, i) : 0;
         for (int64_t flat = 0; flat < size; flat++) {
-            set_part(&p, a, i, flat, witness);
-            *equal = same_points(&m, witness, room_a, room_b);
-            if (!*equal) return true;
+            set_part(&p, a, i, flat, out->witness);
+            out->equal = same_points(&m, out->witness, room_a, room_b);
+            if (!out->equal) return true;
         }
-        if (size > 0) set_part(&p, a, i, 0, witness);
+        if (size > 0) set_part(&p, a, i, 0, out->witness);
     }
     return true;
 }
@@ -287,9 +287,9 @@ static void unflatten(const ts_layout *layout, int64_t flat, int64_t *index) {
 }
 
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
-                         bool *injective, int64_t *first, int64_t *second) {
+                         ts_layout_injectivity *out) {
     int64_t count = ts_layout_element_count(layout), replicas = ts_layout_replica_total(layout);
-    *injective = true;
+    out->injective = true;
     if (count <= 1 || layout->injective || strides_keep_apart(layout)) return true;
     if (count > limit / replicas) {
         return ts_error_set(err, TS_ERROR_INPUT,
@@ -304,12 +304,12 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
         points[i * width + n] = i / replicas;
     }
     ts_sort_rows(points, count * replicas, width);
-    for (int64_t i = 1; i < count * replicas && *injective; i++) {
+    for (int64_t i = 1; i < count * replicas && out->injective; i++) {
         const int64_t *here = points + i * width, *last = here - width;
         if (memcmp(here, last, (size_t)n * sizeof *here) != 0 || here[n] == last[n]) continue;
-        *injective = false;
-        unflatten(layout, last[n], first);
-        unflatten(layout, here[n], second);
+        out->injective = false;
+        unflatten(layout, last[n], out->first);
+        unflatten(layout, here[n], out->second);
     }
     return true;
 }

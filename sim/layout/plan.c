@@ -236,8 +236,11 @@ static bool place_variable(const ts_variable *v, const int *order, int count, co
 }
 
 /* Adds the digits of one side that read this part, as terms in the part's own x. */
-static bool add_terms(stretch *at, const ts_chains *chains, const ts_layout *layout, const int64_t *axis_bits,
-                      const int *order, int count, const int64_t *sizes, bool is_src) {
+static bool add_terms(stretch *at, const ts_plan *plan, const grouping *g, const int *order, int count,
+                      bool is_src) {
+    const ts_chains *chains = is_src ? g->src : g->dst;
+    const ts_layout *layout = is_src ? plan->src_layout : plan->dst_layout;
+    const int64_t *axis_bits = is_src ? plan->src.axis_bits : plan->dst.axis_bits;
     for (int i = 0; i < layout->digit_count; i++) {
         ts_chain chain = chains->digits[i];
         if (chain.variable == TS_CHAIN_CONSTANT || layout->digits[i].extent == 1) continue;
@@ -246,7 +249,7 @@ static bool add_terms(stretch *at, const ts_chains *chains, const ts_layout *lay
         for (int j = 0; j < count; j++) here = here || order[j] == v->dims[0];
         if (!here) continue;
         int64_t modulus, divisor, step = layout->digits[i].stride * axis_bits[layout->digits[i].axis];
-        if (!place_variable(v, order, count, sizes, &modulus, &divisor)) return false;
+        if (!place_variable(v, order, count, plan->sizes, &modulus, &divisor)) return false;
         if (at->term_count == MAX_TERMS || !ts_chain_substitute(&chain, modulus, divisor)) return false;
         at->terms[at->term_count++] = (term){chain, is_src ? step : 0, is_src ? 0 : step};
     }
@@ -283,8 +286,7 @@ static bool solve_part(ts_plan *plan, ts_arena *arena, const grouping *g, int pa
     for (int i = 0; i < count; i++) at->high *= plan->sizes[order[i]];
     if (count == 1 && padded > at->high) at->high = padded;
     plan->moved_elements *= at->high;
-    if (!add_terms(at, g->src, plan->src_layout, plan->src.axis_bits, order, count, plan->sizes, true) ||
-        !add_terms(at, g->dst, plan->dst_layout, plan->dst.axis_bits, order, count, plan->sizes, false)) {
+    if (!add_terms(at, plan, g, order, count, true) || !add_terms(at, plan, g, order, count, false)) {
         plan->why_gather = different_merges;
         return false;
     }
@@ -376,13 +378,12 @@ static void index_text(const int64_t *index, int rank, char out[128]) {
 }
 
 static bool refuse_overlap(ts_error *err, ts_arena *arena, const ts_layout *layout) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
-    bool injective;
-    if (!ts_layout_injective(err, arena, layout, INJECTIVE_LIMIT, &injective, first, second)) return false;
-    if (injective) return true;
+    ts_layout_injectivity found;
+    if (!ts_layout_injective(err, arena, layout, INJECTIVE_LIMIT, &found)) return false;
+    if (found.injective) return true;
     char a[128], b[128];
-    index_text(first, layout->rank, a);
-    index_text(second, layout->rank, b);
+    index_text(found.first, layout->rank, a);
+    index_text(found.second, layout->rank, b);
     return ts_error_set(err, TS_ERROR_INPUT, "the destination puts (%s) and (%s) in one place", a, b);
 }
 

@@ -501,22 +501,23 @@ static void law_pack(trial *t) {
 static void law_injective(trial *t) {
     ts_axe axe = random_axe(t, KINDS, true);
     axe_oracle o;
-    int64_t first[8], second[8], dims;
-    bool injective, overlaps = false;
+    int64_t dims;
+    ts_layout_injectivity found;
+    bool overlaps = false;
     note(t, "", &axe);
     view(t, &axe, &o);
     dims = o.element_count;
     const ts_layout *layout = common(t, &axe, (ts_axe_shape){1, &dims});
-    CHECK(t, ts_layout_injective(NULL, t->arena, layout, 1 << 20, &injective, first, second));
+    CHECK(t, ts_layout_injective(NULL, t->arena, layout, 1 << 20, &found));
     for (int64_t e = 0; e < o.element_count && !overlaps; e++)
         for (int64_t r = 0; r < o.replica_count && !overlaps; r++)
             overlaps = axe_oracle_find(&o, e + 1, axe_oracle_point(&o, e, r)) >= 0;
-    CHECK(t, injective == !overlaps);
+    CHECK(t, found.injective == !overlaps);
     if (!overlaps) return;
     bool shared = false;
     for (int64_t r = 0; r < o.replica_count; r++)
-        shared = shared || axe_oracle_has(&o, first[0], axe_oracle_point(&o, second[0], r));
-    CHECK(t, first[0] != second[0] && shared);
+        shared = shared || axe_oracle_has(&o, found.first[0], axe_oracle_point(&o, found.second[0], r));
+    CHECK(t, found.first[0] != found.second[0] && shared);
     t->found++;
 }
 

@@ -492,9 +492,8 @@ typedef struct {
 static int below(trial *t, int n) { return (int)random_below(&t->seed, (uint32_t)n); }
 
 static bool same_map(ts_arena *arena, const ts_shape *a, const ts_shape *b) {
-    int64_t witness[TS_LAYOUT_MAX_DIMS];
-    bool equal;
-    return ts_layout_equal(NULL, arena, a->layout, b->layout, 1 << 20, &equal, witness) && equal;
+    ts_layout_comparison found;
+    return ts_layout_compare(NULL, arena, a->layout, b->layout, 1 << 20, &found) && found.equal;
 }
 
 static void random_xla(trial *t, char *text) {

@@ -190,21 +190,20 @@ static bool equal(ts_call *call, ts_value *out) {
 
 static bool same_map(ts_call *call, ts_value *out) {
     const ts_axe *a = &call->arguments[A].axe, *b = &call->arguments[B].axe;
-    int64_t dims = ts_axe_size(a, NULL), witness[1];
-    bool yes;
+    int64_t dims = ts_axe_size(a, NULL);
+    ts_layout_comparison found;
     if (dims != ts_axe_size(b, NULL)) return ts_value_yes(out, false);
     const ts_layout *left = common(call, a, (ts_axe_shape){1, &dims}),
                     *right = common(call, b, (ts_axe_shape){1, &dims});
-    return left && right && ts_layout_equal(call->err, call->arena, left, right, LIMIT, &yes, witness) &&
-           ts_value_yes(out, yes);
+    return left && right && ts_layout_compare(call->err, call->arena, left, right, LIMIT, &found) &&
+           ts_value_yes(out, found.equal);
 }
 
 static bool injective(ts_call *call, ts_value *out) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
-    bool yes;
+    ts_layout_injectivity found;
     const ts_layout *layout = common(call, &call->arguments[A].axe, shape_or_flat(call, B));
-    return layout && ts_layout_injective(call->err, call->arena, layout, LIMIT, &yes, first, second) &&
-           ts_value_yes(out, yes);
+    return layout && ts_layout_injective(call->err, call->arena, layout, LIMIT, &found) &&
+           ts_value_yes(out, found.injective);
 }
 
 static bool get_scope(ts_call *call, ts_value *out) {

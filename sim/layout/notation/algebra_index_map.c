@@ -110,12 +110,11 @@ static bool flatten_index(ts_call *call, ts_value *out) {
 /* ---- Injective, equivalent ---- */
 
 static bool injective(ts_call *call, ts_value *out) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
-    bool yes;
+    ts_layout_injectivity found;
     return has_shape(call) &&
            ts_index_map_injective(call->err, call->arena, &call->arguments[A].index_map,
-                                  call->arguments[B].integers, &yes, first, second) &&
-           ts_value_yes(out, yes);
+                                  call->arguments[B].integers, &found) &&
+           ts_value_yes(out, found.injective);
 }
 
 /* A map whose shape does not begin at 0 is onto no shape. */
@@ -150,13 +149,12 @@ static bool may_invert(ts_call *call) {
 
 static bool inverse_at(ts_call *call, ts_value *out) {
     const ts_index_map *map = &call->arguments[A].index_map;
-    int64_t *index = TS_NEW_ARRAY(call->arena, int64_t, map->rank);
-    bool padding;
+    const int64_t *index;
     if (!has_count(call, C, "index", map->count) || !may_invert(call) ||
         !ts_index_map_inverse_at(call->err, call->arena, map, call->arguments[B].integers,
-                                 call->arguments[C].integers, &padding, index))
+                                 call->arguments[C].integers, &index))
         return false;
-    return padding ? ts_value_word(out, "padding") : ts_value_integers(call->arena, out, map->rank, index);
+    return index ? ts_value_integers(call->arena, out, map->rank, index) : ts_value_word(out, "padding");
 }
 
 /* What is padding, as a predicate over the transformed index. */
@@ -170,14 +168,14 @@ static bool add_padding(ts_call *call, const ts_index_expr *padding, ts_value *o
 }
 
 static bool inverse(ts_call *call, ts_value *out) {
-    bool found;
-    const ts_index_expr *padding;
-    out->kind = TS_VALUE_INDEX_MAP;
+    ts_index_inverse found;
     if (!may_invert(call) || !ts_index_map_inverse(call->err, call->arena, &call->arguments[A].index_map,
-                                                   call->arguments[B].integers, &found, &out->map, &padding))
+                                                   call->arguments[B].integers, &found))
         return false;
-    if (!found) return ts_error_set(call->err, TS_ERROR_INPUT, "the inverse has no closed form");
-    return call->variant == STRICT || add_padding(call, padding, out);
+    if (!found.found) return ts_error_set(call->err, TS_ERROR_INPUT, "the inverse has no closed form");
+    out->kind = TS_VALUE_INDEX_MAP;
+    out->map = found.map;
+    return call->variant == STRICT || add_padding(call, found.padding, out);
 }
 
 static bool loops(ts_call *call, ts_value *out) {

@@ -64,7 +64,7 @@ void ts_axe_range(const ts_axe *axe, const char *axis, int64_t *low, int64_t *hi
 /* The axes by name, `names` having room for TS_LAYOUT_MAX_AXES; false when there are more. */
 bool ts_axe_axes(ts_error *err, const ts_axe *axe, const char **names, int *count);
 /* Are the paper's canonical forms the same? Where strides are 0 or replicas overlap, a "no" may be wrong:
- * ts_layout_equal on both sides' ts_axe_layout decides. */
+ * ts_layout_compare on both sides' ts_axe_layout decides. */
 bool ts_axe_equal(ts_error *err, ts_arena *arena, const ts_axe *a, const ts_axe *b, bool *equal);
 /* The innermost and outermost scope of threads that the layout spans; NULL, NULL without thread axes in D. */
 bool ts_axe_scope(ts_error *err, const ts_axe *axe, const char **inner, const char **outer);

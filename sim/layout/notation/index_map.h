@@ -70,22 +70,27 @@ const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_in
                                      const int64_t *dims, bool flat);
 /* Do two logical indices share a place? Then two that do. */
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                            bool *injective, int64_t *first, int64_t *second);
-/* An error that names two indices that share a place. Returns false. */
-bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *first,
-                         const int64_t *second);
+                            ts_layout_injectivity *out);
+/* The same, and an error that names the two where the map is not injective. */
+bool ts_index_map_need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                 const int64_t *dims);
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective); /* onto its shape */
 
 /* ---- Inverse. The map must be injective; it need not begin at 0. ---- */
 
-/* The logical index at a transformed one within the ranges, or *padding. */
+/* The logical index at a transformed one within the ranges; NULL on padding. */
 bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                             const int64_t *transformed, bool *padding, int64_t *index);
+                             const int64_t *transformed, const int64_t **index);
 /* In closed form, for sums of digits that do not run backwards: the inverse map over x0, x1 .. and the
- * predicate that is true on padding (NULL: there is none). *found is false where there is no closed form. */
+ * predicate that is true on padding (NULL: there is none). */
+typedef struct {
+    bool found; /* else there is no closed form */
+    ts_index_map map;
+    const ts_index_expr *padding;
+} ts_index_inverse;
 bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                          bool *found, ts_index_map *inverse, const ts_index_expr **padding);
+                          ts_index_inverse *out);
 /* The loops over the transformed tensor, outermost first, and the logical index in the innermost (seed: RFC
  * 0039, transform_layout). */
 bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,

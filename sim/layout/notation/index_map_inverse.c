@@ -6,34 +6,31 @@
 #include "index_map_private.h"
 #include "base/number.h"
 
-static bool need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
-    bool injective;
-    if (!ts_index_map_injective(err, arena, map, dims, &injective, first, second)) return false;
-    return injective || ts_index_map_refuse(err, arena, map, first, second);
-}
-
 static void add_index(ts_text *out, int rank, const int64_t *index) {
     for (int i = 0; i < rank; i++) ts_text_add(out, "%s%" PRId64, i > 0 ? "," : "(", index[i]);
     ts_text_add_char(out, ')');
 }
 
-bool ts_index_map_refuse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *first,
-                         const int64_t *second) {
+bool ts_index_map_need_injective(ts_error *err, ts_arena *arena, const ts_index_map *map,
+                                 const int64_t *dims) {
+    ts_layout_injectivity found;
     ts_text both;
+    if (!ts_index_map_injective(err, arena, map, dims, &found)) return false;
+    if (found.injective) return true;
     ts_text_init(&both, arena);
-    add_index(&both, map->rank, first);
+    add_index(&both, map->rank, found.first);
     ts_text_add(&both, " and ");
-    add_index(&both, map->rank, second);
+    add_index(&both, map->rank, found.second);
     return ts_error_set(err, TS_ERROR_INPUT, "the map is not injective: it puts %s in one place", both.bytes);
 }
 
 bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                             const int64_t *transformed, bool *padding, int64_t *index) {
+                             const int64_t *transformed, const int64_t **index) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     ts_index_ranges ranges;
     ts_index_list found;
-    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
+    if (!ts_index_map_need_injective(err, arena, map, dims) ||
+        !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
     for (int i = 0; i < map->count; i++) {
         if (transformed[i] < ranges.low[i] || transformed[i] - ranges.low[i] >= ranges.extent[i])
@@ -44,8 +41,7 @@ bool ts_index_map_inverse_at(ts_error *err, ts_arena *arena, const ts_index_map 
     }
     const ts_layout *layout = ts_index_map_from_zero(err, arena, map, dims);
     if (!layout || !ts_layout_backward(err, arena, layout, point, 1, &found)) return false;
-    *padding = found.count == 0;
-    if (!*padding) memcpy(index, found.indices, (size_t)map->rank * sizeof *index);
+    *index = found.count > 0 ? found.indices : NULL;
     return true;
 }
 
@@ -166,23 +162,23 @@ static const char *const *index_names(ts_arena *arena, int count) {
 }
 
 bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                          bool *found, ts_index_map *inverse, const ts_index_expr **padding) {
+                          ts_index_inverse *out) {
     ts_index_ranges ranges;
-    *found = false;
-    *padding = NULL;
-    if (!need_injective(err, arena, map, dims) || !ts_index_map_ranges(err, arena, map, dims, &ranges))
+    *out = (ts_index_inverse){0};
+    if (!ts_index_map_need_injective(err, arena, map, dims) ||
+        !ts_index_map_ranges(err, arena, map, dims, &ranges))
         return false;
     inverter v = {arena, map, ranges.low, ts_index_digits_of(arena, &ranges.from_zero, dims)};
     if (!v.digits || !has_closed_form(&v, ranges.extent)) return true;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
     int64_t reached = 1, places = 1;
     for (int i = 0; i < v.digits->source_count; i++)
-        if (!invert_source(&v, dims, i, exprs, padding, &reached)) return true;
+        if (!invert_source(&v, dims, i, exprs, &out->padding, &reached)) return true;
     for (int i = 0; i < map->count; i++) places *= ranges.extent[i]; /* fits: the map has a layout */
     if (reached != places) return true; /* a digit stands in several places, which must agree */
-    *inverse = (ts_index_map){
+    out->map = (ts_index_map){
         .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
-    *found = true;
+    out->found = true;
     return true;
 }
 
@@ -211,11 +207,9 @@ static void print_body(const ts_index_map *map, const ts_index_map *inverse, con
 bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                               ts_text *out) {
     ts_index_ranges ranges;
-    ts_index_map inverse;
-    const ts_index_expr *padding;
-    bool found;
+    ts_index_inverse inverse;
     if (!ts_index_map_ranges(err, arena, map, dims, &ranges) ||
-        !ts_index_map_inverse(err, arena, map, dims, &found, &inverse, &padding))
+        !ts_index_map_inverse(err, arena, map, dims, &inverse))
         return false;
     for (int i = 0; i < map->count; i++) {
         indent(out, i);
@@ -225,8 +219,8 @@ bool ts_index_map_print_loops(ts_error *err, ts_arena *arena, const ts_index_map
         ts_index_expr_print(out, map->exprs[i], map->names);
         ts_text_add_char(out, '\n');
     }
-    if (found) {
-        print_body(map, &inverse, padding, map->count, out);
+    if (inverse.found) {
+        print_body(map, &inverse.map, inverse.padding, map->count, out);
     } else {
         indent(out, map->count);
         ts_text_add(out, "# the logical index has no closed form: it is found by searching\n");

@@ -224,7 +224,8 @@ static bool next_index(const ts_layout *layout, int64_t *index) {
 
 /* The first two indices that share a place, by marking all places. More indices than places collide early. */
 static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *sizes, int64_t places,
-                    int64_t *first, int64_t *second) {
+                    ts_layout_injectivity *out) {
+    int64_t *first = out->first, *second = out->second;
     uint64_t *seen = TS_NEW_ARRAY(arena, uint64_t, places / 64 + 1);
     memset(first, 0, (size_t)layout->rank * sizeof *first);
     memset(second, 0, (size_t)layout->rank * sizeof *second);
@@ -241,31 +242,31 @@ static bool collide(ts_arena *arena, const ts_layout *layout, const int64_t *siz
 }
 
 bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
-                            bool *injective, int64_t *first, int64_t *second) {
+                            ts_layout_injectivity *out) {
     placing p;
     int64_t places = 1;
     const ts_layout *layout = layout_from_zero(err, arena, map, dims, true, &p);
     if (!layout) return false;
-    if (ts_layout_injective(NULL, arena, layout, 1, injective, first, second)) return true;
+    if (ts_layout_injective(NULL, arena, layout, 1, out)) return true;
     for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
     if (places > BITMAP_MAX)
         return ts_error_set(err, TS_ERROR_INPUT,
                             "finding out whether the map is injective needs more than %d places", BITMAP_MAX);
     ts_arena *scratch = ts_arena_new();
-    *injective = !collide(scratch, layout, p.sizes, places, first, second);
+    out->injective = !collide(scratch, layout, p.sizes, places, out);
     ts_arena_free(scratch);
     return true;
 }
 
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS], count = 1, places = 1;
+    int64_t count = 1, places = 1;
+    ts_layout_injectivity found;
     placing p;
-    if (!place(err, arena, map, dims, true, &p) ||
-        !ts_index_map_injective(err, arena, map, dims, bijective, first, second))
+    if (!place(err, arena, map, dims, true, &p) || !ts_index_map_injective(err, arena, map, dims, &found))
         return false;
     for (int i = 0; i < map->rank; i++) count *= dims[i];
     for (int i = 0; i < p.axis_count; i++) places *= p.sizes[i];
-    *bijective = *bijective && count == places;
+    *bijective = found.injective && count == places;
     return true;
 }

@@ -23,15 +23,13 @@ static bool read_axe(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notat
 /* A place holds one element: a map that is not injective is refused. */
 static bool read_index_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_index_map map;
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS], physical[TS_LAYOUT_MAX_AXES];
-    bool injective;
+    int64_t physical[TS_LAYOUT_MAX_AXES];
     if (!ts_index_map_read(err, arena, cursor, &map)) return false;
     ts_index_map_print(&shape->text, &map);
     if (map.rank != shape->rank)
         return ts_error_set(err, TS_ERROR_INPUT, "the map has %d logical indices, the array %d dimensions",
                             map.rank, shape->rank);
-    if (!ts_index_map_injective(err, arena, &map, shape->dims, &injective, first, second)) return false;
-    if (!injective) return ts_index_map_refuse(err, arena, &map, first, second);
+    if (!ts_index_map_need_injective(err, arena, &map, shape->dims)) return false;
     const ts_layout *layout = ts_index_map_layout(err, arena, &map, shape->dims, true);
     if (!layout || !ts_index_map_physical_shape(err, arena, &map, shape->dims, physical)) return false;
     ts_layout *known = TS_NEW(arena, ts_layout);

@@ -261,9 +261,8 @@ static const ts_shape *try_index_map(ts_error *err, ts_arena *arena, const ts_sh
 }
 
 static bool same_map(ts_arena *arena, const ts_shape *a, const ts_shape *b) {
-    int64_t *witness = TS_NEW_ARRAY(arena, int64_t, a->layout->rank);
-    bool equal = false;
-    return ts_layout_equal(NULL, arena, a->layout, b->layout, EQUAL_LIMIT, &equal, witness) && equal;
+    ts_layout_comparison found;
+    return ts_layout_compare(NULL, arena, a->layout, b->layout, EQUAL_LIMIT, &found) && found.equal;
 }
 
 static const ts_shape *to_index_map(ts_error *err, ts_arena *arena, const ts_shape *shape) {

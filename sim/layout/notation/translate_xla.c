@@ -125,11 +125,9 @@ static const ts_shape *check(search *s, const digits *list) {
                             .element_bits = bits == ts_dtype_get(s->shape->dtype)->stored_bits ? 0 : bits,
                             .memory_space = s->shape->memory_space};
     const ts_shape *shape = ts_xla_shape(NULL, s->arena, s->shape->dtype, &fields);
-    int64_t *witness = TS_NEW_ARRAY(s->arena, int64_t, layout->rank);
-    bool equal = false;
-    if (!shape || !ts_layout_equal(NULL, s->arena, layout, shape->layout, EQUAL_LIMIT, &equal, witness))
-        return NULL;
-    return equal ? shape : NULL;
+    ts_layout_comparison found;
+    if (!shape || !ts_layout_compare(NULL, s->arena, layout, shape->layout, EQUAL_LIMIT, &found)) return NULL;
+    return found.equal ? shape : NULL;
 }
 
 /* ---- Undoing a tile ---- */
