@@ -12,14 +12,10 @@
 
 #include "move/mover.h"
 #include "tests/support/random_layout.h"
+#include "tests/support/rounds.h"
 #include "move/move.h"
 #include "layout/convert.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { BOXES = 300, SHAPES = 46, TAILS = 1 };
-#else
-enum { BOXES = 3000, SHAPES = 230, TAILS = 10 };
-#endif
 enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
 
 static uint64_t first_seed(void) {
@@ -113,7 +109,7 @@ static void random_boxes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
     ts_arena *arena = ts_arena_new();
-    for (int n = 0; n < BOXES; n++) {
+    for (int n = 0, most = rounds(3000, 300); n < most; n++) {
         ts_arena_reset(arena);
         uint64_t box_seed = seed;
         const type_pair *pair = &pairs[random_below(&seed, sizeof pairs / sizeof pairs[0])];
@@ -245,7 +241,7 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
 static void random_shapes(void **state) {
     (void)state;
     uint64_t seed = first_seed();
-    for (int n = 0; n < SHAPES; n++) {
+    for (int n = 0, most = rounds(230, 46); n < most; n++) {
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
         move_every_way(layouts[(size_t)n % (sizeof layouts / sizeof layouts[0])], rows, columns, &seed);
     }
@@ -353,7 +349,7 @@ static void convert_all(ts_arena *arena, ts_dtype from, ts_dtype to, uint8_t *va
  * ties. */
 static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
     static const uint16_t tails[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0fff, 0x1000, 0x1001, 0x3000};
-    int64_t per_half = bytes == 4 ? TAILS : 1;
+    int64_t per_half = bytes == 4 ? cases(sizeof tails / sizeof tails[0], 1) : 1;
     *count = bytes == 1 ? 256 : per_half << 16;
     uint8_t *values = TS_NEW_ARRAY(arena, uint8_t, *count * bytes);
     for (int64_t i = 0; i < *count; i++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/support/random_layout.h"
+#include "tests/support/rounds.h"
 #include "core/core.h"
 #include "program/program.h"
 
@@ -155,7 +156,7 @@ static void test_same_results(void **state) {
         "viota.lane v1\nviota.sublane v2\nvcvt.f32.i32 v3, v1\nmlanes m1, 40\nmsubs m2, 3\n";
     uint64_t seed = 5;
     int64_t plain_cycles = 0, packed_cycles = 0;
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0, most = rounds(1500, 150); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         ts_target target = make_target(&seed);
         ts_text body, text;
