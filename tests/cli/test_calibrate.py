@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, run, test
+from cli import expect, main, release_test, run, test
 
 HELP = "`tilesim calibrate --help` shows how it is used\n"
 TABLE = "tests/data/calibrate.csv"
@@ -41,7 +41,7 @@ def finds_what_was_changed():
         assert max(abs(row["error_percent"]) for row in again["rows"]) < 0.5
 
 
-@test
+@release_test
 def finds_what_binds_nothing_at_first():
     sizes = ["64 KiB", "1 MiB", "8 MiB", "64 MiB"]
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import main, run, test
+from cli import cases, main, run, test
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -477,7 +477,7 @@ def checking_changes_no_cycle_and_no_value():
 
 @test
 def shipped_programs_are_clean():
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 6):
         code, out, err = run("run", path, "--check")
         assert code == 0 and "sanitizer  clean: undefined" in out, (path, out, err)
         code, out, err = run("run", path, "--json", "--time-only")

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import expect, expect_json, main, release_test, run, test
 
 NO_CONVERT = ("--set", "dma.rate.convert=0")
 NO_RETILE = ("--set", "dma.rate.retile=0")
@@ -43,7 +43,7 @@ def the_price_is_that_of_the_program():
             assert sum(bill["parts"].values()) == bill["cycles"]
 
 
-@test
+@release_test
 def exact_runs_the_whole():
     src, dst = "f32[40,700,1300]{2,1,0:T(8,128)}", "f32[40,700,1300]{1,2,0:T(8,128)}"
     bill = price(src, dst, "--exact")
@@ -51,7 +51,7 @@ def exact_runs_the_whole():
     assert price(src, dst)["estimated"]
 
 
-@test
+@release_test
 def large_ones_are_extended():
     for src, dst, machine in (
         ("f32[4096,4096]{1,0:T(8,128)}", "f32[4096,4096]{0,1:T(8,128)}", "tpu-v5e"),
@@ -68,7 +68,7 @@ def large_ones_are_extended():
 
 
 # MaxText on v5p: relayout copies, (read + written) bytes / 2.37 TB/s.
-@test
+@release_test
 def measured_relayouts():
     for layers in (6, 24, 28):
         for a, b in (("2,1,0", "1,2,0"), ("1,2,0", "2,1,0")):

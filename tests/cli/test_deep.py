@@ -11,11 +11,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, main, test
+from cli import SANITIZED, TOOL, main, test
 
 FOLDER = tempfile.TemporaryDirectory()
-ASAN = "asan" in str(TOOL)
-MANY = 100_000 if ASAN else 1_000_000
+MANY = 100_000 if SANITIZED else 1_000_000
 TERMS = 50_000
 
 
@@ -184,7 +183,7 @@ def memory_is_linear():
                        ("constant", lambda n: program(f".param A = {chain('1', '+', n)}")),
                        ("lists", lambda n: tensor(f"({chain('1', ',', n)}):1"))):
         small, large = (run(make(n))[2] for n in (1_000, 1_001_000))
-        assert ASAN or (large - small) << 20 < 200 * 2_000_000, f"{what}: {small} MB, {large} MB"
+        assert SANITIZED or (large - small) << 20 < 200 * 2_000_000, f"{what}: {small} MB, {large} MB"
 
 
 @test

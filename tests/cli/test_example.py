@@ -10,11 +10,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, main, run, test
+from cli import BUILD, SANITIZED, main, release_test, run, test
 
 CONFIG = Path("build/config.ninja").read_text()
-ASAN = BUILD.name == "asan"
-SANITIZE = ["-fsanitize=address,undefined"] if ASAN else []
+SANITIZE = ["-fsanitize=address,undefined"] if SANITIZED else []
 HEADERS = sorted(str(p) for p in [*Path("include").glob("*.h"), *Path("include/tilesim").glob("*.h")])
 LIBRARIES = re.search(r"^Libs.private: (.*)$", Path("tilesim.pc.in").read_text(), re.M)[1].split()
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -37,7 +36,7 @@ if shutil.which("g++"):
     LANGUAGES[".cpp"] = ["g++", "-std=c++17"]
 
 
-@test
+@release_test
 def headers_alone_and_together():
     with tempfile.TemporaryDirectory() as folder:
         for suffix, compiler in LANGUAGES.items():
@@ -50,7 +49,7 @@ def headers_alone_and_together():
 @test
 def exported_names():
     """The shared library exports what the public headers declare, and nothing else."""
-    if ASAN:
+    if SANITIZED:
         return
     text = re.sub(r"/\*.*?\*/", "", "".join(Path(h).read_text() for h in HEADERS), flags=re.S)
     declared = {re.search(r"(\w+)\s*\(", d)[1] for d in re.findall(r"^TS_API (?:TS_NORETURN )?([^;]*);", text, re.M)}
@@ -63,7 +62,7 @@ def exported_names():
 
 def install(folder):
     """As `ninja install` does; a sanitizer's build is linked as it is."""
-    if ASAN:
+    if SANITIZED:
         shutil.copytree("include", f"{folder}/include")
         return ["-I", f"{folder}/include"], [str(BUILD / "libtilesim.a"), *LIBRARIES]
     done("ninja", "-f", "build/build.ninja", "install", env={**os.environ, "PREFIX": folder, "DESTDIR": ""})

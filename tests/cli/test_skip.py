@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, run, test
+from cli import cases, expect_json, main, run, test
 
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
@@ -147,7 +147,7 @@ def random_body(rng):
 
 @test
 def random_loops():
-    for seed in range(120):
+    for seed in cases(range(120), 12):
         rng = random.Random(seed)
         inner = "\n".join(random_body(rng))
         text = f""".tensor c vmem f32[16384,128]{{1,0:T(8,128)}}

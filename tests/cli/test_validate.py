@@ -6,10 +6,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, expect, main, run, test
+from cli import expect, main, release_test, run, test
 
 ROOT = Path(__file__).parent.parent.parent
-SLOW = "asan" in str(BUILD)  # the same figures, 20 times slower
 
 
 def section(title):
@@ -20,10 +19,8 @@ def section(title):
     return (text[start:] if end < 0 else text[start:end]).rstrip("\n") + "\n"
 
 
-@test
+@release_test
 def accuracy_of_hbm_time():
-    if SLOW:
-        return
     assert expect(["validate", "hbm", "--markdown"], err=None) == section("HBM time"), "run: tests/update.py"
     figures = json.loads(expect(["validate", "hbm", "--json"], err=None))
     assert figures["schema"] == "tilesim.validate" and len(figures["sequences"]) == 16 and len(figures["runs"]) == 291
@@ -47,10 +44,8 @@ def bad_input():
                f"{table}:2:10: error: found '-1', expected a number above 0\na,v4,w,p,-1,us\n         ^\n")
 
 
-@test
+@release_test
 def accuracy_of_tpu_times():
-    if SLOW:
-        return
     code, out, err = run("validate", "--markdown")
     assert (code, out) == (0, section("TPU times")), "run: tests/update.py"
     assert re.fullmatch(r"note: \d+ measurements take some \d+ seconds\n", err), err
@@ -194,11 +189,9 @@ def what_is_not_modelled_says_why():
         assert row["reason"] == reason, (words, row)
 
 
-@test
+@release_test
 def products_of_any_shape():
     """Neighbours take about the same, larger ones more; few rows cost what they move, not what they pad."""
-    if SLOW:
-        return
     def times(shapes):
         rows = ask([("v7x", "bf16 GEMM", "M={} N={} K={}".format(*shape), 1, "us") for shape in shapes])
         return [row["simulated_us"] / row["roofline_us"] for row in rows], [row["simulated_us"] for row in rows]

@@ -3,6 +3,7 @@
 The program to test is the script's argument; its folder also has the programs below tests/. Results are TAP.
 """
 import json
+import os
 import subprocess
 import sys
 import traceback
@@ -10,6 +11,8 @@ from pathlib import Path
 
 TOOL = sys.argv[1] if len(sys.argv) > 1 else "build/release/tilesim"
 BUILD = Path(TOOL).parent
+SANITIZED = BUILD.name == "asan"
+ALL = not SANITIZED or "TS_ROUNDS" in os.environ  # which `ninja test-long` sets
 _tests = []
 
 
@@ -17,6 +20,17 @@ def test(function):
     """Registers a test; it fails by raising."""
     _tests.append(function)
     return function
+
+
+def release_test(function):
+    """Registers a test of what is printed, not of how: ASan, ten times slower, runs it in `ninja test-long` alone."""
+    return test(function) if ALL else function
+
+
+def cases(every, sanitized):
+    """All cases of a sequence; under ASan `sanitized` of them, evenly spread, but in `ninja test-long`."""
+    every = list(every)
+    return every if ALL or len(every) <= sanitized else [every[i * len(every) // sanitized] for i in range(sanitized)]
 
 
 def _object(pairs):
