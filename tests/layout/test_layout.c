@@ -66,8 +66,8 @@ static void normal_form_is_the_same_map(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 13;
-    int normal = 0;
-    for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS); n < most; n++) {
+    int normal = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
+    for (int n = 0; n < most; n++) {
         ts_arena_reset(arena);
         int64_t dims[4], index[4] = {0}, offset;
         int rank = 1 + (int)random_below(&seed, 4);
@@ -92,8 +92,8 @@ static void normal_form_is_the_same_map(void **state) {
             assert_int_equal(sum, offset);
         } while (next_index(rank, dims, index));
     }
-    print_message("seed 13: %d of %d layouts have a normal form\n", normal, RANDOM_LAYOUTS);
-    assert_true(normal > RANDOM_LAYOUTS / 3);
+    print_message("seed 13: %d of %d layouts have a normal form\n", normal, most);
+    assert_true(normal > most / 3);
     ts_arena_free(arena);
 }
 
@@ -111,8 +111,8 @@ static void equality_agrees_with_enumeration(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 17;
-    int equal_pairs = 0;
-    for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS); n < most; n++) {
+    int equal_pairs = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
+    for (int n = 0; n < most; n++) {
         ts_arena_reset(arena);
         ts_error err = {0};
         int64_t dims[3], x, y;
@@ -129,7 +129,7 @@ static void equality_agrees_with_enumeration(void **state) {
         ts_layout_forward(b, found.witness, &y);
         assert_true(x != y);
     }
-    assert_true(equal_pairs > 100);
+    assert_true(equal_pairs > most / 40);
     ts_arena_free(arena);
 }
 
