@@ -447,10 +447,11 @@ def build_ninja(emulates=False, has32=False):
         own = [*programs["test"], *files("tests/cli/*.py"), out.tool(variant, library)]
         drivers += programs["driver"]
         benches += programs["bench"]
-        ready = ["|", "headers", *programs["driver"], "tests/run.py"]
+        shared = [f"build/release/{SONAME}"] * (variant == "release")
+        ready = ["|", "headers", *shared, *programs["driver"], "tests/run.py"]
         out.edge("test", f"test-{variant}", own + ready)
         tests += [f for f in own if f not in tests]
-    ready = ["|", "headers", *drivers, "tests/run.py"]
+    ready = ["|", "headers", f"build/release/{SONAME}", *drivers, "tests/run.py"]
     out.edge("test", "test", tests + ready)
     out.edge("test", "test-long", tests + ready, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
     long_fuzz(out)

@@ -1,6 +1,7 @@
 /* The binary: finds the command and runs it. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -64,7 +65,25 @@ static int dispatch(int argc, char **argv) {
     return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
 }
 
+enum { STACK_BYTES = 512 << 10, PAGE_BYTES = 4096 };
+
+/* Downwards, as a stack grows. */
+static __attribute__((noinline)) void touch_stack(void) {
+    char bytes[STACK_BYTES];
+    volatile char *page = bytes + STACK_BYTES;
+    while (page > bytes) *(page -= PAGE_BYTES) = 0;
+}
+
+/* What calls need is taken while its lack can still be said: a stack that cannot grow is a crash. */
+static void reserve_stack(void) {
+    void *room = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) ts_out_of_memory(STACK_BYTES);
+    munmap(room, STACK_BYTES);
+    touch_stack();
+}
+
 int main(int argc, char **argv) {
+    reserve_stack();
     cli_reserve_descriptors();
     cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     cli_remove_files_on_signals();
