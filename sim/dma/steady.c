@@ -79,7 +79,6 @@ bool steady_note(steady_state *s, const ts_walk *walk, int64_t tick) {
         *s = (steady_state){.memory = s->memory,
                             .engine_ticks_per_part = s->engine_ticks_per_part,
                             .box = box,
-                            .box_line = lines_of(walk),
                             .turn = STEADY_BLOCKS,
                             .lost = steady_lost(s)};
         warm(s, walk, tick);
@@ -161,7 +160,7 @@ static bool settle(steady_state *s, const ts_walk *walk, int64_t next, const ste
     window_rate(s, now, (double)elements_between(walk, s->open_block, next), &is_paced);
     s->is_settled = true;
     if (is_settled || is_paced) return false;
-    s->from_line = s->box_line + STEADY_SETTLED * s->memory.lines;
+    s->from_line = STEADY_SETTLED * s->memory.lines;
     s->phase = STEADY_WARMS;
     return true;
 }

@@ -18,7 +18,7 @@
  *
  * The queues of the memory settle slowly: reads and writes that share it drift against each other until they
  * have found their pace, and stay at it when blocks are left out. So where the engine does not set it, the
- * first window begins when STEADY_SETTLED times what the memory holds has been accessed.
+ * first window begins when STEADY_SETTLED times what the memory holds has been accessed by the transfer.
  *
  * Where channels do not all get the same, or where STEADY_MOST windows do not agree, windows are whole turns
  * of the inner loops. Where the mean is then known to one part in STEADY_ROUGHLY, or there would be
@@ -62,7 +62,6 @@ typedef struct {
     steady_phase phase;
     int64_t from, from_line; /* the window opens at this tick, when so many lines have been accessed */
     int64_t length;          /* of a window, about, in blocks; 0: not yet known */
-    int64_t box_line;        /* accessed before the box */
     bool is_settled;         /* enough for the first window */
     int64_t turn;            /* no window is shorter, in blocks */
     steady_sample open;
