@@ -2,7 +2,7 @@
  * one that was asked before; beside what part of walking every access that is, and how far from it
  * the answer. Then those of random transfers, on all machines.
  *
- *   bench_price [COUNT [SEED [MACHINE|all [LEAST [MOST]]]]]     so many a machine, of so many KiB */
+ *   bench_price [COUNT [SEED [MACHINE|all [LEAST [MOST [priced]]]]]]     so many a machine, of so many KiB; not walked */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,10 +156,6 @@ static void measure(const ts_dma_machine *machine, const random_transfer *t, boo
     int64_t quick, exact;
     d->priced[d->count] = ask(&q, false, &quick);
     note_slowest(t, d->priced[d->count], d);
-    if (getenv("PRICE_ALL")) {
-        random_transfer_print(t, text, sizeof text);
-        printf("@ %8.2f %lld %s\n", d->priced[d->count], (long long)quick, text);
-    }
     if (walks) d->walked[d->count] = ask(&q, true, &exact);
     d->count++;
     if (!walks) return;
