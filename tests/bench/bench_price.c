@@ -12,6 +12,7 @@
 #include "tests/support/random_transfer.h"
 #include "dma/price.h"
 #include "machine/machine.h"
+#include "study/layouts.h"
 
 enum { RUNS = 5 };
 
@@ -109,6 +110,39 @@ static bool print_known(void) {
     }
     ts_arena_free(arena);
     return true;
+}
+
+/* ---- With programs of the core, and with other layouts ---- */
+
+static void print_table(const char *name, const char *from, const char *to) {
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machine = ts_machine_load(NULL, arena, name);
+    ts_transfer_study study;
+    ts_transfer_others others;
+    ts_transfer_request request = {.machine = machine,
+                                   .prices = ts_prices_new(arena),
+                                   .src = {.shape = parse(arena, from), .at = TS_TRANSFER_ANYWHERE},
+                                   .dst = {.shape = parse(arena, to), .at = TS_TRANSFER_ANYWHERE}};
+    double start = milliseconds();
+    bool good = machine && ts_transfer_price(NULL, arena, &request, &study);
+    double alone = milliseconds() - start;
+    for (int dst = 0; dst < 2 && good; dst++)
+        good = ts_transfer_try_others(NULL, arena, request.prices, &study, dst, &others);
+    if (good)
+        printf("%-9s %-44s %12lld %8.1f %8.1f\n", name, to, (long long)study.cost.cycles, alone,
+               milliseconds() - start);
+    ts_arena_free(arena);
+}
+
+static void print_tables(void) {
+    printf("%-9s %-44s %12s %8s %8s\n", "ms", "from row-major, to", "cycles", "alone", "table");
+    static const char *const names[] = {"tpu-v5e", "tpu-v7x"};
+    for (int i = 0; i < 2; i++) {
+        print_table(names[i], "f32[32768,32768]{1,0}", "f32[32768,32768]{0,1}");
+        print_table(names[i], "f32[32768,32768]{1,0}", "f32[32768,32768]{1,0:T(8,128)}");
+        print_table(names[i], "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}");
+        print_table(names[i], "bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{1,2,0}");
+    }
 }
 
 /* ---- Random transfers ---- */
@@ -214,5 +248,6 @@ int main(int argc, char **argv) {
                 .most_kib = argc > 5 ? atoi(argv[5]) : MOST_KIB,
                 .walks = argc <= 6 || strcmp(argv[6], "priced") != 0};
     if (argc == 1 && !print_known()) return 1;
+    if (argc == 1) print_tables();
     return print_random(&c) ? 0 : 1;
 }
