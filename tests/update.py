@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rewrites what tests compare exactly: the outputs shown in README.md and docs/, and the programs' .cycles files.
+"""Rewrites what tests compare exactly: outputs and tables in README.md and docs/, their picture, and the programs' .cycles files.
 
 A block that begins with ```console shows commands, each behind "$ ", and below each its output. With --check nothing
 is written; what differs is printed, and the exit status is 1.
@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+from architecture import picture  # noqa: E402
 MACHINES = ["tpu-v5e", "tpu-v4"]
 SHOWN = "build/release/tilesim"
 
@@ -54,6 +56,17 @@ def accuracy(text, tool):
     return "\n## ".join(parts).rstrip("\n") + "\n"
 
 
+# Documents that have all of what `tilesim show .. --markdown` prints, from its first line on: to the end, or to the next chapter.
+TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions"}
+
+
+def with_table(text, table):
+    """The text with that table, in place of the one that begins with the same line."""
+    start = text.index(table.split("\n", 1)[0] + "\n")
+    end = text.index("\n\n", start) + 1 if table[0] == "|" else text.find("\n## ", start)
+    return table if start == 0 else text[:start] + table + text[end:]
+
+
 def differences(tool, checks):
     """(path, old text, new text) of every document that is stale. docs/accuracy.md takes a minute: it has its own test."""
     for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
@@ -62,8 +75,13 @@ def differences(tool, checks):
             new = old if checks else accuracy(old, tool)
         else:
             new = fresh(old, tool) if "```console" in old else old
+        if path.name in TABLES:
+            new = with_table(new, output(f"{SHOWN} show {TABLES[path.name]} --markdown", tool))
         if new != old:
             yield path, old, new
+    path = ROOT / "docs/architecture.svg"
+    if picture() != path.read_text():
+        yield path, path.read_text(), picture()
 
 
 def main():

@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "docs"))
+from architecture import LAYERS, WALKS
 from cli import TOOL, expect_json, main, test
 
 
@@ -17,9 +19,27 @@ def outputs_are_fresh():
 
 @test
 def links_lead_somewhere():
-    for path in [Path("README.md"), *Path("docs").glob("*.md")]:
+    for path in [*Path(".").glob("*.md"), *Path("docs").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
             assert link.startswith("http") or (path.parent / link).exists(), f"{path}: {link}"
+
+
+@test
+def paths_exist():
+    """A path in backticks is one of the tree; NEW, LAYER and what is built are not yet there."""
+    for document in ("CONTRIBUTING.md", "docs/architecture.md"):
+        named = re.findall(r"`([\w.*-]+/[\w./*-]*|[\w-]+[.](?:c|h|md|py|yaml))`", Path(document).read_text())
+        assert len(named) > 30, document
+        for name in named:
+            if name not in LAYERS and not re.search("NEW|LAYER|^build/", name):
+                assert any(Path(".").glob(name)), f"{document}: {name}"
+    assert [path for _, _, steps in WALKS for path in steps if not Path("sim", path).exists()] == []
+
+
+@test
+def layers_are_those_of_configure():
+    table = Path("docs/architecture.md").read_text().split("\n## Layers\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `([a-z/]+)` \|", table, re.MULTILINE) == LAYERS
 
 
 @test
