@@ -60,18 +60,17 @@ size_t ts_array_bytes(const ts_array *array) { return array->host.length; }
 
 ts_array *ts_move_pack(ts_error *err, ts_arena *arena, const ts_array *array, const ts_shape *shape,
                        int threads) {
-    ts_host_array packed = {.dtype = TS_DTYPE_U8, .rank = 1};
-    if (!ts_shape_layout(err, shape, "the shape") ||
-        !ts_host_pack(err, arena, &array->host, shape, threads, &packed.bytes, &packed.dims[0]))
-        return NULL;
-    packed.length = (size_t)packed.dims[0];
-    return api_array_of(arena, &packed);
+    ts_host_array packed;
+    bool good = ts_shape_layout(err, shape, "the shape") &&
+                ts_host_pack(err, arena, &array->host, shape, threads, &packed);
+    return good ? api_array_of(arena, &packed) : NULL;
 }
 
 ts_array *ts_move_unpack(ts_error *err, ts_arena *arena, const void *bytes, int64_t length,
                          const ts_shape *shape, int threads) {
     ts_host_array host;
+    const ts_host_buffer buffer = {"the buffer", bytes, length};
     bool good = ts_shape_layout(err, shape, "the shape") &&
-                ts_host_unpack(err, arena, "the buffer", bytes, length, shape, threads, &host);
+                ts_host_unpack(err, arena, &buffer, shape, threads, &host);
     return good ? api_array_of(arena, &host) : NULL;
 }

@@ -51,7 +51,8 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
         char *bytes;
         size_t length;
         return ts_file_read(err, line->arena, path, TS_HOST_LIMIT_BYTES, &bytes, &length) &&
-               ts_host_unpack(err, line->arena, path, (const uint8_t *)bytes, (int64_t)length, from, threads,
+               ts_host_unpack(err, line->arena,
+                              &(ts_host_buffer){path, (const uint8_t *)bytes, (int64_t)length}, from, threads,
                               array);
     }
     int64_t most;
@@ -95,10 +96,9 @@ static bool save(ts_error *err, const cli_line *line, const ts_shape *to, int th
         return ts_error_set(err, TS_ERROR_INPUT,
                             "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);
     }
-    uint8_t *bytes;
-    int64_t length;
-    return ts_host_pack(err, line->arena, array, to, threads, &bytes, &length) &&
-           ts_file_save(err, line->arena, path, bytes, (size_t)length);
+    ts_host_array buffer;
+    return ts_host_pack(err, line->arena, array, to, threads, &buffer) &&
+           ts_file_save(err, line->arena, path, buffer.bytes, buffer.length);
 }
 
 int cmd_convert(int argc, char **argv) {

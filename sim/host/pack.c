@@ -51,28 +51,27 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
     return plan && ts_dma_move_with(err, plan, store ? file : space, store ? space : file, &how);
 }
 
-static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                       ts_space *space, int64_t base_bytes, int threads) {
-    if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return same_dims(err, array, shape->layout) &&
-           move(err, scratch, array, &(place){shape, space, base_bytes, NULL}, true, threads);
+static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const place *at,
+                       int threads) {
+    if (!at->shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
+    return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, true, threads);
 }
 
 bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
                    ts_space *space, int64_t base_bytes) {
-    return store_with(err, scratch, array, shape, space, base_bytes, 1);
+    return store_with(err, scratch, array, &(place){shape, space, base_bytes, NULL}, 1);
 }
 
-static bool fetch_with(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space,
-                       int64_t base_bytes, ts_host_array *array, int threads) {
-    if (!shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, array) &&
-           move(err, arena, array, &(place){shape, space, base_bytes, NULL}, false, threads);
+static bool fetch_with(ts_error *err, ts_arena *arena, const place *at, ts_host_array *array, int threads) {
+    const ts_layout *layout = at->shape->layout;
+    if (!layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
+    return ts_host_array_init(err, arena, at->shape->dtype, layout->rank, layout->dims, array) &&
+           move(err, arena, array, at, false, threads);
 }
 
 bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
                    ts_host_array *array) {
-    return fetch_with(err, arena, shape, space, base_bytes, array, 1);
+    return fetch_with(err, arena, &(place){shape, space, base_bytes, NULL}, array, 1);
 }
 
 /* ---- A part at a time ---- */
@@ -195,21 +194,24 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) 
 }
 
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
-                  int threads, uint8_t **bytes, int64_t *length) {
-    if (!ts_host_buffer_bytes(err, shape, length)) return false;
-    *bytes = TS_NEW_ARRAY(arena, uint8_t, *length);
-    return store_with(err, arena, array, shape, ts_space_wrap(arena, "the buffer", *bytes, *length), 0,
-                      threads);
+                  int threads, ts_host_array *buffer) {
+    int64_t length = 0;
+    if (!ts_host_buffer_bytes(err, shape, &length)) return false;
+    *buffer = (ts_host_array){.dtype = TS_DTYPE_U8, .rank = 1, .dims = {length}, .length = (size_t)length};
+    buffer->bytes = TS_NEW_ARRAY(arena, uint8_t, length);
+    const place at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, length), 0, NULL};
+    return store_with(err, arena, array, &at, threads);
 }
 
-bool ts_host_unpack(ts_error *err, ts_arena *arena, const char *name, const uint8_t *bytes, int64_t length,
-                    const ts_shape *shape, int threads, ts_host_array *array) {
-    int64_t needed = 0;
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
+                    int threads, ts_host_array *array) {
+    int64_t needed = 0, length = buffer->length;
     if (!ts_host_buffer_bytes(err, shape, &needed)) return false;
     if (length != needed) {
-        return ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape", name,
-                            (long long)length, (long long)needed);
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape",
+                            buffer->name, (long long)length, (long long)needed);
     }
-    uint8_t *copy = ts_arena_grow(arena, bytes, (size_t)length, (size_t)length, 1);
-    return fetch_with(err, arena, shape, ts_space_wrap(arena, "the buffer", copy, length), 0, array, threads);
+    uint8_t *copy = ts_arena_grow(arena, buffer->bytes, (size_t)length, (size_t)length, 1);
+    const place at = {shape, ts_space_wrap(arena, "the buffer", copy, length), 0, NULL};
+    return fetch_with(err, arena, &at, array, threads);
 }

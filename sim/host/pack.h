@@ -25,11 +25,15 @@ ts_host_reader ts_host_fetch_reader(ts_arena *arena, const ts_shape *shape, ts_s
 /* The buffer of a layout on one memory axis: offset 0 first, padding zero; large enough for what its compiler
  * reports and for every element. */
 bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes);
-/* By so many threads; 0 and 1: the caller alone. */
+/* As u8[its length]. By so many threads; 0 and 1: the caller alone. */
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
-                  int threads, uint8_t **bytes, int64_t *length);
-/* `name`: what errors call the buffer. */
-bool ts_host_unpack(ts_error *err, ts_arena *arena, const char *name, const uint8_t *bytes, int64_t length,
-                    const ts_shape *shape, int threads, ts_host_array *array);
+                  int threads, ts_host_array *buffer);
+typedef struct {
+    const char *name; /* what errors call it */
+    const uint8_t *bytes;
+    int64_t length;
+} ts_host_buffer;
+bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
+                    int threads, ts_host_array *array);
 
 #endif
