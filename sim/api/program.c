@@ -146,9 +146,10 @@ ts_value ts_builder_transfer(ts_builder *b, const ts_builder_box *destination, c
                              ts_value semaphore) {
     ts_affine *to = read_indices(b, destination->tensor, destination->begin);
     ts_affine *from = to ? read_indices(b, source->tensor, source->begin) : NULL;
-    return from ? keep(b, ts_program_transfer(b->inner, destination->tensor, to, destination->sizes,
-                                              source->tensor, from, source->sizes, value_of(b, semaphore)))
-                : -1;
+    if (!from) return -1;
+    const ts_program_box dst = {destination->tensor, to, destination->sizes},
+                         src = {source->tensor, from, source->sizes};
+    return keep(b, ts_program_transfer(b->inner, dst, src, value_of(b, semaphore)));
 }
 
 static void add(ts_builder *b, int vmask, const char *mnemonic, int count, va_list values) {

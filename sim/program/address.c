@@ -265,8 +265,8 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
         *written = true;
         ++*at;
         if (!expect_mark(as, at, '=', "'='") ||
-            !expr_integer(as->err, as->names, at, stride ? "the stride" : "the mask", stride ? 0 : 1,
-                          stride ? INT32_MAX : 0xff, &value)) {
+            !expr_integer(as->err, as->names, at, stride ? "the stride" : "the mask",
+                          (integer_range){stride ? 0 : 1, stride ? INT32_MAX : 0xff}, &value)) {
             return false;
         }
         if (stride) {
@@ -346,7 +346,7 @@ static bool read_bias(assembler *as, const token **at, int64_t *bias) {
         return true;
     }
     bool minus = token_is((*at)++, '-');
-    if (!expr_integer(as->err, as->names, at, "the number", 0, INT64_MAX, bias)) {
+    if (!expr_integer(as->err, as->names, at, "the number", (integer_range){0, INT64_MAX}, bias)) {
         return false;
     }
     *bias = minus ? -*bias : *bias;

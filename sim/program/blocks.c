@@ -256,7 +256,7 @@ static bool read_step(assembler *as, const token **at, int64_t *step) {
     *step = 1;
     if (token_is(*at, ',')) {
         ++*at;
-        if (!expr_integer(as->err, as->names, at, "the step", 1, INT32_MAX, step)) {
+        if (!expr_integer(as->err, as->names, at, "the step", (integer_range){1, INT32_MAX}, step)) {
             return false;
         }
     }
@@ -277,9 +277,10 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
     const token *counter;
     int64_t begin, end, step;
     if (!expect_name(as, at, "a name", &counter) || !expect_mark(as, at, '=', "'='") ||
-        !expr_integer(as->err, as->names, at, "the first value", INT32_MIN, INT32_MAX, &begin) ||
+        !expr_integer(as->err, as->names, at, "the first value", (integer_range){INT32_MIN, INT32_MAX},
+                      &begin) ||
         !expect_mark(as, at, ',', "','") ||
-        !expr_integer(as->err, as->names, at, "the end", INT32_MIN, INT32_MAX, &end) ||
+        !expr_integer(as->err, as->names, at, "the end", (integer_range){INT32_MIN, INT32_MAX}, &end) ||
         !read_step(as, at, &step)) {
         return false;
     }
@@ -315,15 +316,22 @@ static bool add_scalar(assembler *as, const token *place, ts_opcode opcode, bool
     return true;
 }
 
-static bool add_branch(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
-                       const ts_operand *b, int target) {
-    if (!add_scalar(as, place, opcode, first, reg, b)) {
+/* Goes to the item `target` where the opcode holds for the register and `b`. */
+typedef struct {
+    ts_opcode opcode;
+    int reg;
+    const ts_operand *b;
+    int target;
+} branch;
+
+static bool add_branch(assembler *as, const token *place, bool first, branch to) {
+    if (!add_scalar(as, place, to.opcode, first, to.reg, to.b)) {
         return false;
     }
     item *new = &as->items.items[as->items.count - 1];
     new->label_operand = new->code.operand_count++;
     new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
-    new->target = target;
+    new->target = to.target;
     return true;
 }
 
@@ -339,7 +347,7 @@ static bool close_loop(assembler *as, const token *place, int reg, int64_t step,
         last.as.integer -= step;
     }
     bool good = add_scalar(as, place, TS_OP_sadd, true, reg, &add) &&
-                add_branch(as, place, TS_OP_br_lt, !together, reg, &last, target);
+                add_branch(as, place, !together, (branch){TS_OP_br_lt, reg, &last, target});
     as->region = as->items.count;
     return good;
 }
@@ -385,7 +393,7 @@ bool assemble_loop(assembler *as, const token *word, const token **at, const tok
     }
     if (!l.constant) {
         guard = as->items.count;
-        if (!add_branch(as, word, TS_OP_br_ge, true, l.reg, &l.end, 0)) {
+        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l.reg, &l.end, 0})) {
             return false;
         }
     }

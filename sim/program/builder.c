@@ -113,27 +113,26 @@ ts_operand ts_program_at(ts_program_builder *b, int tensor, const ts_affine *ind
     return ts_program_rows(b, tensor, index, 1, 0xff);
 }
 
-static ts_slice copy_slice(ts_program_builder *b, int tensor, const ts_affine *begin, const int64_t *size) {
-    int rank = b->as.tensors.items[tensor].shape->layout->rank;
+static ts_slice copy_slice(ts_program_builder *b, ts_program_box box) {
+    int rank = b->as.tensors.items[box.tensor].shape->layout->rank;
     ts_affine *begins = TS_NEW_ARRAY(b->as.arena, ts_affine, rank + 1);
     int64_t *sizes = TS_NEW_ARRAY(b->as.arena, int64_t, rank + 1);
-    memcpy(begins, begin, (size_t)rank * sizeof *begins);
-    memcpy(sizes, size, (size_t)rank * sizeof *sizes);
-    return (ts_slice){.tensor = tensor, .rank = rank, .begin = begins, .size = sizes};
+    memcpy(begins, box.begin, (size_t)rank * sizeof *begins);
+    memcpy(sizes, box.sizes, (size_t)rank * sizeof *sizes);
+    return (ts_slice){.tensor = box.tensor, .rank = rank, .begin = begins, .size = sizes};
 }
 
-ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_affine *destination_begin,
-                               const int64_t *destination_size, int source, const ts_affine *source_begin,
-                               const int64_t *source_size, ts_operand semaphore) {
+ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
+                               ts_operand semaphore) {
     const token *place = place_of(b, "transfer");
     ts_operand out = {TS_OPERAND_TRANSFER, {.transfer = 0}};
-    if (b->failed || !has_tensor(b, place, destination) || !has_tensor(b, place, source)) {
+    if (b->failed || !has_tensor(b, place, destination.tensor) || !has_tensor(b, place, source.tensor)) {
         fail(b);
         return out;
     }
     ts_transfer new = {.source_text = place->source, .line = 1, .column = 1};
-    new.destination = copy_slice(b, destination, destination_begin, destination_size);
-    new.source = copy_slice(b, source, source_begin, source_size);
+    new.destination = copy_slice(b, destination);
+    new.source = copy_slice(b, source);
     new.semaphore = semaphore.as.semaphore;
     if (semaphore.kind != TS_OPERAND_SEMAPHORE) {
         TOKEN_ERROR(b->as.err, place, "a transfer needs a semaphore");

@@ -60,10 +60,15 @@ ts_operand ts_program_at(ts_program_builder *b, int tensor, const ts_affine *ind
 /* The same with a stride and a mask of sublanes, as in ts_address. */
 ts_operand ts_program_rows(ts_program_builder *b, int tensor, const ts_affine *index, int64_t stride,
                            int sublane_mask);
-/* destination <- source; for each dim of a tensor the first index and how many. */
-ts_operand ts_program_transfer(ts_program_builder *b, int destination, const ts_affine *destination_begin,
-                               const int64_t *destination_size, int source, const ts_affine *source_begin,
-                               const int64_t *source_size, ts_operand semaphore);
+/* A box of a tensor: for each dim the first index and how many. */
+typedef struct {
+    int tensor;
+    const ts_affine *begin;
+    const int64_t *sizes;
+} ts_program_box;
+/* destination <- source */
+ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
+                               ts_operand semaphore);
 
 /* ---- Instructions ---- */
 

@@ -116,7 +116,8 @@ static bool parse_semaphores(assembler *as, const token **at) {
     }
     if (token_is(*at, '[')) {
         ++*at;
-        if (!expr_integer(as->err, as->names, at, "the number of semaphores", 1, SEMAPHORES_MAX, &count) ||
+        if (!expr_integer(as->err, as->names, at, "the number of semaphores",
+                          (integer_range){1, SEMAPHORES_MAX}, &count) ||
             !expect_mark(as, at, ']', "']'")) {
             return false;
         }

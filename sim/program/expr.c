@@ -395,8 +395,8 @@ bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine 
     return true;
 }
 
-bool expr_integer(ts_error *err, const scope *names, const token **at, const char *what, int64_t low,
-                  int64_t high, int64_t *out) {
+bool expr_integer(ts_error *err, const scope *names, const token **at, const char *what, integer_range range,
+                  int64_t *out) {
     const token *begin = *at;
     constant v;
     if (!expr_parse(err, names, at, &v)) {
@@ -405,9 +405,9 @@ bool expr_integer(ts_error *err, const scope *names, const token **at, const cha
     if (v.is_float) {
         return TOKEN_ERROR(err, begin, "%s is %g, expected an integer", what, v.number);
     }
-    if (v.integer < low || v.integer > high) {
+    if (v.integer < range.low || v.integer > range.high) {
         return TOKEN_ERROR(err, begin, "%s is %lld, expected %lld to %lld", what, (long long)v.integer,
-                           (long long)low, (long long)high);
+                           (long long)range.low, (long long)range.high);
     }
     *out = v.integer;
     return true;
@@ -445,7 +445,7 @@ bool register_read(ts_error *err, const scope *names, const token **at, ts_opera
     }
     int64_t index;
     *at += 2;
-    if (!expr_integer(err, names, at, "the register's number", 0, 9999, &index)) {
+    if (!expr_integer(err, names, at, "the register's number", (integer_range){0, 9999}, &index)) {
         return false;
     }
     *number = (int)index;

@@ -14,9 +14,12 @@ bool expr_product(ts_error *err, const scope *names, const token **at, constant 
 bool expr_primary(ts_error *err, const scope *names, const token **at, constant *out);
 /* An expression in which sregs may take part as in s1 * 8 + ROWS: a sum of sregs times constants. */
 bool expr_affine(ts_error *err, const scope *names, const token **at, ts_affine *out);
-/* An expression whose value is an integer in low .. high. `what` begins the message. */
-bool expr_integer(ts_error *err, const scope *names, const token **at, const char *what, int64_t low,
-                  int64_t high, int64_t *out);
+typedef struct {
+    int64_t low, high;
+} integer_range;
+/* An expression whose value is an integer in the range. `what` begins the message. */
+bool expr_integer(ts_error *err, const scope *names, const token **at, const char *what, integer_range range,
+                  int64_t *out);
 /* Could an expression begin here: a number, a parameter, a function, a sign or a parenthesis? */
 bool expr_begins(const scope *names, const token *at);
 /* A register at *at: v3, an alias, or v[expr]. When there is none, *found is false and *at stays. */

@@ -44,7 +44,7 @@ static bool parse_range(assembler *as, const token **at, int64_t dim, ts_affine 
     const token *colon = (*at)++;
     if (token_is(*at, '+')) {
         ++*at;
-        return expr_integer(as->err, as->names, at, "the size", 1, INT64_MAX, size);
+        return expr_integer(as->err, as->names, at, "the size", (integer_range){1, INT64_MAX}, size);
     }
     ts_affine end;
     if (!assemble_affine(as, at, &end)) {
@@ -198,7 +198,8 @@ static bool parse_priority(assembler *as, const token **at, int *priority) {
     if (token_is_name(*at, "priority")) {
         ++*at;
         if (!expect_mark(as, at, '=', "'='") ||
-            !expr_integer(as->err, as->names, at, "the priority", 0, TS_TRANSFER_PRIORITY_MOST, &value))
+            !expr_integer(as->err, as->names, at, "the priority",
+                          (integer_range){0, TS_TRANSFER_PRIORITY_MOST}, &value))
             return false;
     }
     *priority = (int)value;

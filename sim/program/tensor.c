@@ -68,7 +68,8 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
         ++*at;
         bool good = expect_name(as, at, "seed, lo or hi", &name) && expect_mark(as, at, '=', "'='");
         if (good && token_is_name(name, "seed")) {
-            good = expr_integer(as->err, as->names, at, "the seed", 0, INT64_MAX, &use->seed);
+            good =
+                expr_integer(as->err, as->names, at, "the seed", (integer_range){0, INT64_MAX}, &use->seed);
         } else if (good && (token_is_name(name, "lo") || token_is_name(name, "hi"))) {
             good = read_number(as, at, name->text[0] == 'l' ? &use->low : &use->high);
         } else if (good) {

@@ -100,6 +100,10 @@ static void add_rows(fixture *f) {
     ts_program_pack(b, false);
 }
 
+static ts_program_box box(int tensor, const ts_affine *begin, const int64_t *sizes) {
+    return (ts_program_box){tensor, begin, sizes};
+}
+
 static const ts_program *build(fixture *f) {
     ts_program_builder *b = f->b;
     declare(f);
@@ -110,11 +114,13 @@ static const ts_program *build(fixture *f) {
     ts_operand next = ts_program_label(b), in = ts_semaphore_of(f->in, 2, 1), out = ts_semaphore(f->out);
     ts_program_add(b, TS_OP_smov, 2, ts_sreg(1), ts_integer(0));
     ts_program_place(b, next);
-    ts_program_add(b, TS_OP_dma, 1, ts_program_transfer(b, f->xb, buffer, one, f->x, block, rows, in));
+    ts_program_add(b, TS_OP_dma, 1,
+                   ts_program_transfer(b, box(f->xb, buffer, one), box(f->x, block, rows), in));
     ts_program_add(b, TS_OP_wait, 1, in);
     ts_program_add(b, TS_OP_smov, 2, ts_sreg(2), ts_integer(0));
     add_rows(f);
-    ts_program_add(b, TS_OP_dma, 1, ts_program_transfer(b, f->x, block, rows, f->xb, buffer, one, out));
+    ts_program_add(b, TS_OP_dma, 1,
+                   ts_program_transfer(b, box(f->x, block, rows), box(f->xb, buffer, one), out));
     ts_program_open(b);
     ts_program_add(b, TS_OP_wait, 1, out);
     ts_program_add(b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(1));
@@ -212,7 +218,7 @@ static void wrong_slice(void **state) {
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
     int64_t rows[] = {32, 256}, one[] = {1, 16, 256};
-    ts_program_transfer(f->b, f->xb, zero, one, f->x, zero, rows, ts_semaphore(f->in));
+    ts_program_transfer(f->b, box(f->xb, zero, one), box(f->x, zero, rows), ts_semaphore(f->in));
     error_of(f, "the destination takes [16,256] and the source gives [32,256]");
 }
 
@@ -233,7 +239,7 @@ static void no_semaphore(void **state) {
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
     int64_t rows[] = {16, 256}, one[] = {1, 16, 256};
-    ts_program_transfer(f->b, f->xb, zero, one, f->x, zero, rows, ts_sreg(1));
+    ts_program_transfer(f->b, box(f->xb, zero, one), box(f->x, zero, rows), ts_sreg(1));
     error_of(f, "a transfer needs a semaphore");
 }
 
