@@ -75,9 +75,13 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
     return true;
 }
 
+typedef struct {
+    int32_t *items;
+    int32_t count, capacity;
+} leaf_list;
+
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
-static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, int32_t **leaves,
-                        int32_t *count, int32_t *capacity) {
+static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, leaf_list *leaves) {
     ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
     while (ts_hlo_next(&rest, &item)) {
         if (item.length == 0) continue;
@@ -86,7 +90,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
             continue;
         }
         if (*item.text == '(') {
-            read_leaves(a, line, item, depth + 1, leaves, count, capacity);
+            read_leaves(a, line, item, depth + 1, leaves);
             continue;
         }
         if (ts_hlo_begins(item, "...")) {
@@ -96,12 +100,13 @@ static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, 
         if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
         int32_t leaf = audit_intern(a, line, item);
         if (leaf == AUDIT_NONE) continue;
-        if (*count == *capacity) {
-            int32_t more = *capacity ? 2 * *capacity : 8;
-            *leaves = ts_arena_grow(a->texts, *leaves, (size_t)*count, (size_t)more, sizeof **leaves);
-            *capacity = more;
+        if (leaves->count == leaves->capacity) {
+            int32_t more = leaves->capacity ? 2 * leaves->capacity : 8;
+            leaves->items = ts_arena_grow(a->texts, leaves->items, (size_t)leaves->count, (size_t)more,
+                                          sizeof *leaves->items);
+            leaves->capacity = more;
         }
-        (*leaves)[(*count)++] = leaf;
+        leaves->items[leaves->count++] = leaf;
     }
 }
 
@@ -115,10 +120,11 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
         return AUDIT_NONE;
     }
     if (text.length >= 2 && *text.text == '(') {
-        int32_t *leaves = NULL, capacity = 0;
+        leaf_list leaves = {0};
         record.is_tuple = true;
-        read_leaves(a, line, text, 0, &leaves, &record.leaf_count, &capacity);
-        record.leaves = leaves;
+        read_leaves(a, line, text, 0, &leaves);
+        record.leaves = leaves.items;
+        record.leaf_count = leaves.count;
         return audit_new_shape(a, &record);
     }
     if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {

@@ -110,17 +110,23 @@ unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *p
 
 /* ---- Better ---- */
 
-static void consider(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
-                     const ts_xla_layout *fields, int distance, audit_better *best, ts_arena *keep) {
+/* A shape whose better orders and folds are looked for; texts of those found go to `keep`. */
+typedef struct {
+    ts_arena *scratch, *keep;
+    const ts_audit_request *request;
+    const ts_shape *now;
+} search;
+
+static void consider(const search *s, const ts_xla_layout *fields, int distance, audit_better *best) {
     ts_xla_layout f = *fields;
     f.tile_count = 0;
     f.layout_written = true;
-    const ts_shape *shape =
-        ts_tpu_tiled(NULL, arena, now->dtype, &f, request->machine->chip.generation, request->rule_flags);
+    const ts_shape *shape = ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f,
+                                         s->request->machine->chip.generation, s->request->rule_flags);
     bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
     if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
     ts_text text;
-    ts_text_init(&text, keep);
+    ts_text_init(&text, s->keep);
     ts_shape_print(shape, &text);
     best->bytes = shape->bytes;
     best->distance = distance;
@@ -128,8 +134,8 @@ static void consider(ts_arena *arena, const ts_audit_request *request, const ts_
 }
 
 /* The tiles cover the last two dims of memory, so that which two come last is all that matters. */
-static void try_orders(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
-                       audit_better *best, ts_arena *keep) {
+static void try_orders(const search *s, audit_better *best) {
+    const ts_shape *now = s->now;
     int rank = now->xla->rank, order[TS_LAYOUT_MAX_DIMS];
     for (int minor = 0; minor < rank; minor++) { /* places in the order now */
         for (int second = 0; second < rank; second++) {
@@ -141,15 +147,14 @@ static void try_orders(ts_arena *arena, const ts_audit_request *request, const t
                 if (i != minor && i != second) order[count++] = ts_xla_dim_at(now->xla, i);
             ts_xla_layout f = *now->xla;
             f.minor_to_major = order;
-            consider(arena, request, now, &f, minor + second, best, keep);
+            consider(s, &f, minor + second, best);
         }
     }
 }
 
 /* Two neighbours in memory as one dim, written row-major. */
-static void try_folds(ts_arena *arena, const ts_audit_request *request, const ts_shape *now,
-                      audit_better *best, ts_arena *keep) {
-    const ts_xla_layout *f = now->xla;
+static void try_folds(const search *s, audit_better *best) {
+    const ts_xla_layout *f = s->now->xla;
     int64_t dims[TS_LAYOUT_MAX_DIMS];
     for (int place = 0; place < 2 && place + 1 < f->rank; place++) {
         int count = 0;
@@ -159,7 +164,7 @@ static void try_folds(ts_arena *arena, const ts_audit_request *request, const ts
             if (at != place) dims[count++] = extent;
         }
         ts_xla_layout folded = {.rank = count, .dims = dims, .memory_space = f->memory_space};
-        consider(arena, request, now, &folded, place, best, keep);
+        consider(s, &folded, place, best);
     }
 }
 
@@ -170,8 +175,9 @@ void audit_find_better(ts_arena *arena, const ts_audit_request *request, const c
     if (now && now->layout && now->xla->rank > 0) {
         *order = *fold = (audit_better){.bytes = now->bytes};
         fold->folds = true;
-        try_orders(scratch, request, now, order, arena);
-        try_folds(scratch, request, now, fold, arena);
+        const search s = {scratch, arena, request, now};
+        try_orders(&s, order);
+        try_folds(&s, fold);
     }
     ts_arena_free(scratch);
 }

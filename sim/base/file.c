@@ -41,9 +41,17 @@ static bool write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
+typedef struct {
+    const char *path;
+    int fd;
+    size_t limit_bytes; /* refused beyond */
+} open_file;
+
 /* The bytes of an open file. A pipe has no size, so the buffer grows; a file fits from the start. */
-static bool read_open(ts_error *err, ts_arena *arena, const char *path, int fd, size_t limit_bytes,
-                      char **bytes, size_t *length) {
+static bool read_open(ts_error *err, ts_arena *arena, const open_file *file, char **bytes, size_t *length) {
+    const char *path = file->path;
+    int fd = file->fd;
+    size_t limit_bytes = file->limit_bytes;
     struct stat status;
     if (fstat(fd, &status) != 0) return io_error(err, "read", path, strerror(errno));
     if (S_ISDIR(status.st_mode)) return io_error(err, "read", path, "it is a directory");
@@ -70,7 +78,7 @@ bool ts_file_read(ts_error *err, ts_arena *arena, const char *path, size_t limit
                   size_t *length) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return io_error(err, "open", path, strerror(errno));
-    bool ok = read_open(err, arena, path, fd, limit_bytes, bytes, length);
+    bool ok = read_open(err, arena, &(open_file){path, fd, limit_bytes}, bytes, length);
     close(fd);
     return ok;
 }

@@ -310,7 +310,7 @@ static bool is_dialect(const char *at, const char *end) {
 static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i = {0};
     if (!r->is_mlir && !is_dialect(at, end)) return false;
-    hlo_mlir_answer found = hlo_mlir_line(&r->mlir, r->counts.lines, at, end, r->events, &r->counts, &i);
+    hlo_mlir_answer found = hlo_mlir_line(&r->mlir, at, end, r->events, &r->counts, &i);
     if (found == HLO_MLIR_NO) return false;
     r->is_mlir = true;
     if (found == HLO_MLIR_INSTRUCTION) give(r, &i, i.line ? i.line : r->counts.lines);

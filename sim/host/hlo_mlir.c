@@ -439,8 +439,9 @@ static bool is_open_loop(const hlo_mlir *m) {
     return false;
 }
 
-hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, int64_t line, const char *at, const char *end,
-                              const ts_hlo_events *events, ts_hlo_counts *counts, ts_hlo_instruction *i) {
+hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
+                              ts_hlo_counts *counts, ts_hlo_instruction *i) {
+    int64_t line = counts->lines;
     hlo_mlir_answer found = HLO_MLIR_YES;
     if (*at == '%')
         found = read_operation(m, line, at, end, i);

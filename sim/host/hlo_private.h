@@ -41,10 +41,9 @@ typedef struct {
     } open[HLO_MLIR_OPEN];
 } hlo_mlir;
 
-/* Is this line of StableHLO or MHLO an operation or function? Then events are made of it. */
+/* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
 typedef enum { HLO_MLIR_NO, HLO_MLIR_YES, HLO_MLIR_INSTRUCTION } hlo_mlir_answer;
-hlo_mlir_answer hlo_mlir_line(hlo_mlir *state, int64_t line, const char *at, const char *end,
-                              const ts_hlo_events *events, ts_hlo_counts *counts,
-                              ts_hlo_instruction *instruction);
+hlo_mlir_answer hlo_mlir_line(hlo_mlir *state, const char *at, const char *end, const ts_hlo_events *events,
+                              ts_hlo_counts *counts, ts_hlo_instruction *instruction);
 
 #endif

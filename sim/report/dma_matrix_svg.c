@@ -36,8 +36,9 @@ static void add_text(ts_text *out, int64_t x, int64_t y, const char *anchor, con
                 (long long)x, (long long)y, anchor, fill, size);
 }
 
-static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to, int64_t x, int64_t y,
+static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to, int64_t left,
                      int64_t most) {
+    int64_t x = left + to * CELL_WIDTH, y = TITLE + from * CELL_HEIGHT;
     const ts_dma_cost *cost = &m->costs[from][to];
     int64_t ratio = matrix_ratio(m, from, to), at = cost->cycles ? shade(ratio, most) : 0;
     const char *ink = at > 120 ? "#fff" : "#222";
@@ -102,8 +103,7 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     ts_text_add(out, ": from a layout (rows) to another (columns), in straight copies of A</text>\n");
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++) {
-        int from = i / m->list.count, to = i % m->list.count;
-        add_cell(out, m, from, to, left + to * CELL_WIDTH, TITLE + from * CELL_HEIGHT, most);
+        add_cell(out, m, i / m->list.count, i % m->list.count, left, most);
     }
     add_text(out, left, height - 14, "start", "#555", 12);
     ts_text_add(

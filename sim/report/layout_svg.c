@@ -141,21 +141,20 @@ static void draw_cell(drawing *d, int64_t x, int64_t y) {
     add_box(d, x, y, element ? d->index : NULL, text.bytes);
 }
 
-static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t rows, int64_t columns, const char *colour,
-                       int width) {
+static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t rows, int64_t columns, const char *colour) {
     ts_text_add(d->out,
                 "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64 "\" height=\"%" PRId64
-                "\" fill=\"none\" stroke=\"%s\" stroke-width=\"%d\"/>\n",
-                x, y, columns * CELL_WIDTH, rows * CELL_HEIGHT, colour, width);
+                "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+                x, y, columns * CELL_WIDTH, rows * CELL_HEIGHT, colour);
 }
 
 /* Frames of `high` x `wide` cells over the whole grid; the last ones are cut off at its edge. */
-static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *colour, int width) {
+static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *colour) {
     for (int64_t row = 0; row < d->rows; row += high) {
         for (int64_t column = 0; column < d->columns; column += wide) {
             int64_t h = d->rows - row < high ? d->rows - row : high,
                     w = d->columns - column < wide ? d->columns - column : wide;
-            draw_frame(d, d->left + column * CELL_WIDTH, y + row * CELL_HEIGHT, h, w, colour, width);
+            draw_frame(d, d->left + column * CELL_WIDTH, y + row * CELL_HEIGHT, h, w, colour);
         }
     }
 }
@@ -173,9 +172,9 @@ static void draw_borders(drawing *d, int64_t y) {
     for (int i = 0; i < 2; i++) {
         if (d->row_step > 1 || d->column_step > 1 || !has_tile(d, levels[i])) continue;
         draw_frames(d, y, size_in_cells(levels[i], d->row_dim, d->rows),
-                    size_in_cells(levels[i], d->column_dim, d->columns), i == 0 ? "#d22" : "#222", 2);
+                    size_in_cells(levels[i], d->column_dim, d->columns), i == 0 ? "#d22" : "#222");
     }
-    draw_frame(d, d->left, y, d->rows, d->columns, "#222", 2);
+    draw_frame(d, d->left, y, d->rows, d->columns, "#222");
 }
 
 static bool next_slice(drawing *d) {
@@ -314,7 +313,7 @@ static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
             point[g->column_axis] = g->low[g->column_axis] + i % g->columns;
             draw_place(d, x + i % g->columns * CELL_WIDTH, TITLE + i / g->columns * CELL_HEIGHT, point);
         }
-        draw_frame(d, x, TITLE, g->rows, g->columns, "#222", 2);
+        draw_frame(d, x, TITLE, g->rows, g->columns, "#222");
     }
 }
 
