@@ -268,6 +268,8 @@ static void test_errors(void **state) {
         {"f32[8] S[8:1] S(1) E(8)", 20, "found 'E', expected the end of the shape"},
         {"f32[8] S[8:1] S(1) x", 20, "found 'x', expected the end of the shape"},
         {"f32[8] lambda", 14, "found the end, expected the name of an index"},
+        {"f32[8] lambd a: [a]", 8, "found 'lambd', expected the end of the shape"},
+        {"f32[8] S W(1,1,1) o 8:1", 8, "found 'S', expected the end of the shape"},
         {"f32[8] lambda i", 16, "found the end, expected ',' or ':'"},
         {"f32[8] lambda i: ", 18, "found the end, expected a number, an index, '-' or '('"},
         {"f32[8] lambda *i: [i]", 15, "found '*', expected the name of an index"},

@@ -59,11 +59,12 @@ static bool read_named(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_not
 
 enum { AXE, TVM, CUTE, NAME };
 static const ts_notation notations[] = {
-    [AXE] = {"axe", read_axe},
-    [TVM] = {"tvm", read_index_map},
-    [CUTE] = {"cute", read_cute},
-    [NAME] = {"name", read_named},
+    [AXE] = {"axe", read_axe, "S[ R[ O[ SW("},
+    [TVM] = {"tvm", read_index_map, "lambda"},
+    [CUTE] = {"cute", read_cute, "S< Sw< Swizzle<"},
+    [NAME] = {"name", read_named, ""},
 };
+enum { NOTATIONS = sizeof notations / sizeof notations[0] };
 
 /* ---- Which one. A look at the first words is enough. ---- */
 
@@ -83,9 +84,15 @@ static int by_bracket(ts_cursor at) {
     return CUTE;
 }
 
-static bool is_one_of(const char *name, size_t length, const char *const *words) {
-    for (; *words; words++)
-        if (strlen(*words) == length && memcmp(name, *words, length) == 0) return true;
+/* Whether a name with `next` behind it is one of a notation's words. */
+static bool is_one_of(const char *words, const char *name, size_t length, int next) {
+    bool apart = !isalnum(next); /* not the next letter of a longer word: blanks are passed over */
+    for (const char *word = words; *word; word += strspn(word, " ")) {
+        bool same = strncmp(word, name, length) == 0;
+        size_t behind = same ? strcspn(word + length, " ") : 0;
+        if (same && (behind == 0 || (behind == 1 && apart && word[length] == next))) return true;
+        word += strcspn(word, " ");
+    }
     return false;
 }
 
@@ -99,20 +106,15 @@ static bool is_name(ts_cursor at, const char *name, size_t length) {
 }
 
 static int by_word(ts_cursor at) {
-    static const char *const lists[] = {"S", "R", "O", NULL}, *const swizzles[] = {"SW", NULL},
-                             *const lambda[] = {"lambda", NULL}, *const s[] = {"S", "Sw", "Swizzle", NULL},
-                             *const tiles[] = {"T", NULL};
     const char *name;
     size_t length;
     ts_cursor start = at;
     if (!ts_cursor_name(&at, &name, &length)) return -1;
     int next = ts_cursor_peek(&at);
-    if (is_one_of(name, length, lambda)) return TVM;
-    if (next == '<' && is_one_of(name, length, s)) return CUTE;
-    if ((next == '[' && is_one_of(name, length, lists)) || (next == '(' && is_one_of(name, length, swizzles)))
-        return AXE;
+    for (int i = 0; i < NOTATIONS; i++)
+        if (is_one_of(notations[i].words, name, length, next)) return i;
     if (next == '+') return AXE;
-    if (next == '(' && is_one_of(name, length, tiles)) return -1; /* XLA's, without its braces */
+    if (next == '(' && length == 1 && *name == 'T') return -1; /* XLA's, without its braces */
     return is_name(start, name, length) ? NAME : -1;
 }
 

@@ -16,6 +16,8 @@ typedef struct {
 typedef struct {
     const char *name; /* of the notation, as in `--as` */
     bool (*read)(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape);
+    /* That a text of it begins with, each with the character behind it where only that one will do. */
+    const char *words;
 } ts_notation;
 
 /* The notation that the text at the cursor begins, by its first words; NULL: none. */
