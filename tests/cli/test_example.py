@@ -67,7 +67,7 @@ def install(folder):
         return ["-I", f"{folder}/include"], [str(BUILD / "libtilesim.a"), *LIBRARIES]
     done("ninja", "-f", "build/build.ninja", "install", env={**os.environ, "PREFIX": folder, "DESTDIR": ""})
     flags = done("pkg-config", "--cflags", "--libs", "tilesim", env={**os.environ, "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}) \
-        if shutil.which("pkg-config") else f"-I{folder}/include -L{folder}/lib -ltilesim"
+        if shutil.which("pkg-config") else f"'-I{folder}/include' '-L{folder}/lib' -ltilesim"
     return [], shlex.split(flags)
 
 
