@@ -338,8 +338,8 @@ static int check_point(uint64_t *seed, const access *a, const ts_program *progra
 static void test_addresses(void **state) {
     (void)state;
     uint64_t seed = 11;
-    int accepted = 0, points = 0;
-    for (int i = 0, most = rounds(20000, 4000); i < most; i++) {
+    int accepted = 0, points = 0, most = rounds(20000, 4000);
+    for (int i = 0; i < most; i++) {
         ts_arena *arena = ts_arena_new();
         access a;
         random_access(&seed, &a);
@@ -350,8 +350,8 @@ static void test_addresses(void **state) {
         }
         ts_arena_free(arena);
     }
-    assert_in_range(accepted, 1000, 20000);
-    assert_in_range(points, 1000, 1000000);
+    assert_in_range(accepted, most / 5, most);
+    assert_in_range(points, most / 20, 50 * most);
 }
 
 int main(void) {
