@@ -8,10 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "docs"))
 from architecture import LAYERS, WALKS
-from cli import TOOL, expect_json, main, test
+from cli import TOOL, expect_json, main, release_test, test
 
 
-@test
+@release_test
 def outputs_are_fresh():
     done = subprocess.run([sys.executable, "tests/update.py", "--check", TOOL], capture_output=True, text=True)
     assert done.returncode == 0, f"stale: tests/update.py rewrites it\n{done.stdout}{done.stderr}"

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, test
+from cli import expect_json, main, release_test, test
 
 
 def timed(program, *words):
@@ -61,7 +61,7 @@ LONG = [
 ]
 
 
-@test
+@release_test
 def recalled_cycles_are_near_walked_ones():
     for program, words, parts in LONG:
         walked, recalled = timed(program, *words, "--exact"), timed(program, *words)
@@ -78,7 +78,7 @@ VALUES = [("matmul", dict(zip("MNK", sizes))) for sizes in
 VALUES += [("add", {"ROWS": 3000}), ("softmax", {"ROWS": 2000, "COLS": 1100})]
 
 
-@test
+@release_test
 def values_take_no_time():
     for program, sizes in VALUES:
         words = [word for item in sizes.items() for word in ("-D", "%s=%d" % item)]

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import cases, expect, expect_json, main, release_test, run, test
 from programs import PROGRAMS, sizes
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -64,7 +64,7 @@ def random_bits(seed, i):
 
 # ---- Where the cycles went ----
 
-@test
+@release_test
 def parts_sum_to_the_total():
     for path in PROGRAMS:
         out = expect_json(["run", path, "-m", "tpu-v5e"], schema="tilesim.run", passed=True)
@@ -198,7 +198,7 @@ def safetensors_in():
 @test
 def shown_programs_run_alike():
     shutil.copytree("programs/digits", HERE / "digits")
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 8):
         words = [*sizes(path, 70, 300), "-m", "tpu-v4"]
         text = expect(["show", "program", path, *words])
         again = HERE / "again.tsim"  # beside it, the files that programs read
@@ -275,7 +275,7 @@ def loops_that_only_look_endless():
     assert code == 3 and "deadlock" in err, err
 
 
-@test
+@release_test
 def a_loop_that_changes_its_state_is_given_up():
     code, out, err = run_text("go: sadd s1, s1, 1\n br.ne s1, -1, go\n")
     assert code == 3 and "a.tsim:2:2: fault" in err and "a loop without an end in sight: this branch back to line 1 was taken " in err \
@@ -441,7 +441,7 @@ def a_large_product_keeps_the_matrix_units_busy():
         assert ideal <= more <= 1.05 * ideal, (machine, more, ideal)
 
 
-@test
+@release_test
 def ragged_products_have_blocks_that_fit():
     full = product_cycles("tpu-v5e", 2048, 2048, 2048)
     for m, n, k, most in ((2100, 2048, 2048, 1.2), (2048, 2100, 2048, 1.3), (2048, 2048, 2100, 1.15), (4100, 2048, 2048, 2.2)):
@@ -455,7 +455,7 @@ def ragged_products_have_blocks_that_fit():
 
 @test
 def time_only_takes_the_same_cycles():
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 8):
         for words in [], sizes(path, 37, 300), ["-m", "tpu-v4"]:
             with_values = expect_json(["run", path, *words], schema="tilesim.run", time_only=False)
             without = expect_json(["run", path, *words, "--time-only"], schema="tilesim.run", time_only=True)

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import expect, expect_json, main, release_test, run, test
 
 TRANSFER = ["f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}"]
 COMMANDS = [["run", "programs/softmax.tsim"], ["debug", "programs/softmax.tsim"], ["dma", *TRANSFER], ["hbm", "a_seq_rd"],
@@ -34,7 +34,7 @@ def two_figures():
     assert code == 1 and "is larger than vmem" in err, err
 
 
-@test
+@release_test
 def every_report_says_what_was_changed():
     """In the words of the file, wherever the machine is named."""
     step, shape = "tests/data/hlo/step.txt", "f32[64,128]"
