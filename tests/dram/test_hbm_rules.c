@@ -446,12 +446,27 @@ static void too_many_rules(void **state) {
     ts_arena_free(arena);
 }
 
+/* Each timing that a machine has is in `rows`. */
+static void every_timing_has_a_row(void **state) {
+    static const char *const timings[] = {
+#define TIMING(name, meaning) #name,
+#include "machine/hbm_timing.def"
+#undef TIMING
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++) {
+        size_t row = 0, count = sizeof rows / sizeof rows[0];
+        while (row < count && strcmp(rows[row].field, timings[i]) != 0) row++;
+        if (row == count) fail_msg("%s has no row", timings[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_two_commands),         cmocka_unit_test(four_acts_in_a_window),
-        cmocka_unit_test(every_figure_counts),      cmocka_unit_test(the_rule_is_the_cause),
-        cmocka_unit_test(a_rule_added_at_run_time), cmocka_unit_test(a_rule_that_cannot_be_kept),
-        cmocka_unit_test(too_many_rules),
+        cmocka_unit_test(every_timing_has_a_row),     cmocka_unit_test(any_two_commands),
+        cmocka_unit_test(four_acts_in_a_window),      cmocka_unit_test(every_figure_counts),
+        cmocka_unit_test(the_rule_is_the_cause),      cmocka_unit_test(a_rule_added_at_run_time),
+        cmocka_unit_test(a_rule_that_cannot_be_kept), cmocka_unit_test(too_many_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
