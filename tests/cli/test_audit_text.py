@@ -526,10 +526,11 @@ def memory_in_files():
         for a in result["allocations"]]
     section = page.split("<h2>Memory that the text reports</h2>")[1].split("<h2>")[0]
     at = {one["name"]: one["line"] for one in result["memory"] + result["allocations"]}
+    quoted = '"scoped"'  # how the text names it
     for wanted in (f"<tr><td class=n>{at['used']}<td class=n>20.00G<td>hbm<td>used</tr>",
                    "<tr><td class=n>1<td class=n>16781312<td><td>all allocations</tr>",
                    f"<tr><td class=n>{at['HLO <temp>']}<td class=n>4.00M<td class=n>3.91M<td>hbm<td>HLO &lt;temp&gt;<td class=n><td><code>{shape}</code></tr>",
-                   f"<tr><td class=n>{at['\"scoped\"']}<td class=n>29.66K<td class=n><td>hbm<td>&quot;scoped&quot;<td class=n><td><code></code></tr>",
+                   f"<tr><td class=n>{at[quoted]}<td class=n>29.66K<td class=n><td>hbm<td>&quot;scoped&quot;<td class=n><td><code></code></tr>",
                    "<tr><td class=n>3<td class=n>4194304<td class=n><td>hbm<td>preallocated-temp<td class=n>2<td><code></code></tr>",
                    "<tr><td class=n>7<td class=n>4194304<td class=n><td>hbm<td>live at the peak: a<td class=n><td><code></code></tr>"):
         assert wanted in section, (wanted, section)
