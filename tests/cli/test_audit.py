@@ -139,7 +139,7 @@ def near(result, microseconds):
     assert abs(move["microseconds"] / microseconds - 1) < 0.25, (move, microseconds)
 
 
-@test
+@release_test
 def relayouts_are_priced_by_their_plans():
     """As `tilesim dma` prices what the engine, or the program that the core runs instead, does."""
     for machine, source, target, by in (
@@ -195,7 +195,7 @@ def some_moves(rng, count):
     return "".join(lines)
 
 
-@test
+@release_test
 def nothing_beats_the_memories_it_touches():
     """No move of random arrays between random memories is faster than the peaks of these."""
     rng = random.Random(5)
@@ -391,7 +391,7 @@ def cut_anywhere():
         assert (code, err) == (0, "") or (length < 500 and code == 1), (length, err)  # the header may hold nothing yet
 
 
-@test
+@release_test
 def same_answer_twice_and_from_standard_input():
     first = expect(["audit", STEP, "--all"])
     assert first == expect(["audit", STEP, "--all"])

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, release_test, run, test
+from cli import cases, expect, expect_json, main, release_test, run, test
 
 NO_CONVERT = ("--set", "dma.rate.convert=0")
 NO_RETILE = ("--set", "dma.rate.retile=0")
@@ -35,7 +35,7 @@ def the_price_is_that_of_the_program():
         ("f32[600,512]{1,0}", "f32[600,512]{1,0:T(8,128)}", "retile", NO_RETILE),
         ("f32[600,512]{1,0:T(8,128)}", "f32[600,512]{1,0}", "retile", NO_RETILE),
     ]
-    for machine in ("tpu-v4", "tpu-v5e", "tpu-v7x"):
+    for machine in cases(("tpu-v4", "tpu-v5e", "tpu-v7x"), 1):
         for src, dst, cannot, options in rows:
             bill = price(src, dst, "-m", machine, *options)
             assert bill["kind"] == "core program" and bill["core_program"]["engine_cannot"] == cannot, (src, dst)

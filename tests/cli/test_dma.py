@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, expect, expect_json, main, run, test
+from cli import TOOL, cases, expect, expect_json, main, run, test
 
 ROWS = "f32[1024,1024]{1,0}"
 TILES = "f32[1024,1024]{1,0:T(8,128)}"
@@ -29,7 +29,7 @@ def keys_and_bytes():
 
 @test
 def parts_of_the_time_add_up():
-    for options in ([], ["--exact"], ["-m", "tpu-v7x"], ["--set", "hbm.controller.refresh=none"]):
+    for options in cases(([], ["--exact"], ["-m", "tpu-v7x"], ["--set", "hbm.controller.refresh=none"]), 2):
         for dst in (ROWS, TILES, "f32[1024,1024]{0,1}", "bf16[1024,1024]{1,0:T(8,128)(2,1)}"):
             bill = price(ROWS, dst, *options)
             assert list(bill["parts"]) == ["useful", "padding", "burst_waste", "row_misses", "conflicts", "refresh",

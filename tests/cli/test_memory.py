@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, TOOL, main, test
+from cli import BUILD, TOOL, main, release_test, test
 
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
@@ -96,7 +96,7 @@ def used_by(*words):
     return usage.ru_maxrss * 1024
 
 
-@test
+@release_test
 def estimates_are_what_is_used():
     """Beside what a small program takes, and what one that is many lines longer does."""
     least = used_by("run", "programs/copy.tsim")

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import main, run, test
+from cli import cases, main, run, test
 from programs import PROGRAMS, refusal, sizes
 
 HERE = Path(tempfile.mkdtemp())
@@ -94,7 +94,7 @@ def fails(path, words, draw, ranges, special=()):
 @test
 def any_size_and_any_finite_input():
     failures = []
-    for path in PROGRAMS:
+    for path in cases(PROGRAMS, 10):
         draw = random.Random(f"{SEED} {path.stem}")
         for i in range(DRAWS):
             rows, columns = (draw.choice([1, 2, 3, 7, draw.randint(1, 40), draw.randint(100, 300)]) for _ in range(2))
@@ -191,7 +191,7 @@ def planted(stem, options, change):
 @test
 def defects_fail():
     failures = []
-    for stem, options, change in DEFECTS:
+    for stem, options, change in cases(DEFECTS, 8):
         failures += planted(stem, options, change)
     assert not failures, "\n".join(failures)
 

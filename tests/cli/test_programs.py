@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, expect, expect_json, main, run, test
+from cli import BUILD, cases, expect, expect_json, main, run, test
 from programs import PROGRAMS, refusal, sizes
 
 MACHINES = ["tpu-v3", "tpu-v4", "tpu-v6e", "tpu-v7x"]
@@ -11,14 +11,14 @@ MACHINES = ["tpu-v3", "tpu-v4", "tpu-v6e", "tpu-v7x"]
 
 @test
 def ragged_sizes():
-    for rows, columns in [(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)]:
+    for rows, columns in cases([(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)], 3):
         for path in PROGRAMS:
             expect(["run", path, *sizes(path, rows, columns), "--check"], out=None)
 
 
 @test
 def other_machines():
-    for machine in MACHINES:
+    for machine in cases(MACHINES, 1):
         for path in PROGRAMS:
             words = ["run", path, *sizes(path, 67, 150), "-m", machine, "--check"]
             if refusal(path, machine) is not None:
@@ -91,7 +91,7 @@ def bounds_hold_where_sums_are_long_or_rows_short():
 @test
 def convolutions_of_many_channels_in_bands():
     """Several blocks of channels in and out, bands of rows, images whose last band is short."""
-    for machine in ["tpu-v5e", *MACHINES]:
+    for machine in cases(["tpu-v5e", *MACHINES], 1):
         for stride in 1, 2:
             for values in ({"C": 300, "K": 3, "H": 9, "W": 8}, {"C": 30, "K": 260, "H": 23, "W": 5, "BAND": 5}, {"C": 520, "K": 9, "H": 11,
                            "W": 3, "BAND": 2, "N": 1}):
