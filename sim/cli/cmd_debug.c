@@ -56,7 +56,8 @@ static bool go(ts_error *err, debugger *d, int64_t bundles, int64_t until) {
         return ts_error_set(err, TS_ERROR_FAULT,
                             "the program has failed; its state is still there to look at");
     }
-    if (!ts_session_go(err, d->session, bundles, until, d->breakpoints, d->breakpoint_count, &stop)) {
+    const ts_session_goal goal = {bundles, until, d->breakpoints, d->breakpoint_count};
+    if (!ts_session_go(err, d->session, &goal, &stop)) {
         d->failed = true;
         return false;
     }
@@ -383,7 +384,7 @@ static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) 
     int64_t begin[TS_LAYOUT_MAX_DIMS], sizes[TS_LAYOUT_MAX_DIMS];
     ts_host_array array;
     if (!read_box(err, d, tensor, d->offsets[1] + length, begin, sizes) ||
-        !ts_session_fetch(err, d->scratch, d->session, tensor, begin, sizes, &array)) {
+        !ts_session_fetch(err, d->scratch, d->session, &(ts_session_box){tensor, begin, sizes}, &array)) {
         return false;
     }
     ts_report_box(ts_session_program(d->session)->code.tensors[tensor].name, &array, begin, d->out);
@@ -445,7 +446,7 @@ static bool add_watch(ts_error *err, debugger *d) {
         return watch_bytes(err, d, d->words[1]);
     }
     return read_box(err, d, name.index, d->offsets[1] + length, begin, sizes) &&
-           ts_session_watch_box(err, d->session, name.index, begin, sizes) > 0;
+           ts_session_watch_box(err, d->session, &(ts_session_box){name.index, begin, sizes}) > 0;
 }
 
 static bool do_watch(ts_error *err, debugger *d) {

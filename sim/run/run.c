@@ -87,16 +87,17 @@ static bool is_checked(const ts_program *program, const ts_check *checks, const 
 }
 
 /* What is saved, whole; what is only checked stays in the chip, and is read from there. */
-static bool fetch(ts_error *err, ts_arena *arena, ts_chip *chip, const ts_run_request *request,
-                  const ts_program *program, const ts_check *checks, ts_run_tensor *tensors) {
+static bool fetch(ts_error *err, ts_arena *arena, const ts_run_request *request, const run_parts *parts) {
+    const ts_program *program = parts->program;
+    ts_run_tensor *tensors = parts->tensors;
     for (int i = 0; i < program->code.tensor_count && !request->time_only; i++) {
         const ts_tensor *tensor = &program->code.tensors[i];
-        ts_space *space = ts_chip_space(chip, tensor->space);
+        ts_space *space = ts_chip_space(parts->chip, tensor->space);
         ts_host_array *after = &tensors[i].after;
         ts_tensor_role role = program->uses[i].role;
         bool kept = request->keep_outputs && (role == TS_ROLE_OUT || role == TS_ROLE_INOUT);
         bool saved = kept || is_saved(request, tensor->name);
-        if (!saved && !is_checked(program, checks, tensor->name)) {
+        if (!saved && !is_checked(program, parts->checks, tensor->name)) {
             continue;
         }
         tensors[i].fetched = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
@@ -275,8 +276,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                      ts_run_result *result) {
     ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts->program->check_count + 1);
     double *reports = TS_NEW_ARRAY(arena, double, parts->program->report_count + 1);
-    bool good = ts_chip_run(err, parts->chip, request->max_cycles) &&
-                fetch(err, arena, parts->chip, request, parts->program, parts->checks, parts->tensors);
+    bool good = ts_chip_run(err, parts->chip, request->max_cycles) && fetch(err, arena, request, parts);
     if (good) {
         ts_chip_count(parts->chip, &result->chip);
         good = !request->check || request->time_only ||

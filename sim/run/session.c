@@ -83,19 +83,19 @@ static void see_core(void *self, int core) {
 /* ---- Boxes of tensors ---- */
 
 /* From a box of a tensor to a row-major array. */
-static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session *s, int number,
-                               const int64_t *begin, const int64_t *sizes) {
-    const ts_tensor *tensor = &s->parts.program->code.tensors[number];
+static const ts_plan *plan_box(ts_error *err, ts_arena *arena, const ts_session *s,
+                               const ts_session_box *box) {
+    const ts_tensor *tensor = &s->parts.program->code.tensors[box->tensor];
     const ts_shape *shape = tensor->shape;
     ts_space *space = ts_chip_core_space(s->parts.chip, s->followed, tensor->space);
     int64_t *axis_bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
     int rank = shape->layout->rank;
-    const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, sizes);
+    const ts_shape *flat = ts_shape_row_major(err, arena, shape->dtype, rank, box->sizes);
     if (!flat || !ts_space_place(err, space, shape, tensor->base_bytes, axis_bits)) {
         return NULL;
     }
-    ts_plan_side from = {shape, begin, axis_bits, tensor->base_bytes * 8}, to = {flat, NULL, NULL, 0};
-    return ts_plan_new(err, arena, &from, &to, rank, sizes);
+    ts_plan_side from = {shape, box->begin, axis_bits, tensor->base_bytes * 8}, to = {flat, NULL, NULL, 0};
+    return ts_plan_new(err, arena, &from, &to, rank, box->sizes);
 }
 
 /* ---- Watches ---- */
@@ -186,11 +186,10 @@ static bool add_run(void *self, int64_t first, int64_t end) {
     return true;
 }
 
-int ts_session_watch_box(ts_error *err, ts_session *s, int number, const int64_t *begin,
-                         const int64_t *sizes) {
+int ts_session_watch_box(ts_error *err, ts_session *s, const ts_session_box *box) {
     ts_arena *scratch = ts_arena_new();
-    ts_space_kind kind = s->parts.program->code.tensors[number].space;
-    const ts_plan *plan = plan_box(err, scratch, s, number, begin, sizes);
+    ts_space_kind kind = s->parts.program->code.tensors[box->tensor].space;
+    const ts_plan *plan = plan_box(err, scratch, s, box);
     span all = {INT64_MAX, INT64_MIN};
     watch *w = plan ? free_watch(err, s) : NULL;
     int found = -1;
@@ -346,8 +345,8 @@ static bool at_breakpoint(const ts_session *s, const ts_breakpoint *breakpoints,
 
 /* Events go on until none is left that belongs to the bundles issued: a breakpoint holds before the first
  * event of its bundle, but for the one where the session stands. */
-bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
-                   const ts_breakpoint *breakpoints, int count, ts_stop *stop) {
+bool ts_session_go(ts_error *err, ts_session *s, const ts_session_goal *goal, ts_stop *stop) {
+    int64_t until = goal->until;
     pace *own = &s->paces[s->followed];
     int64_t first = own->issued, before = -1;
     bool running = !s->ended;
@@ -357,7 +356,7 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
     s->was_hit = false;
     while (running) {
         const ts_core *core = ts_chip_core(s->parts.chip, s->followed);
-        if (own->issued - first >= bundles) {
+        if (own->issued - first >= goal->bundles) {
             *stop = TS_STOP_STEPPED;
             return true;
         }
@@ -367,7 +366,7 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
         }
         bool new_bundle = own->issued != first && own->issued != before;
         before = own->issued;
-        if (new_bundle && at_breakpoint(s, breakpoints, count)) {
+        if (new_bundle && at_breakpoint(s, goal->breakpoints, goal->breakpoint_count)) {
             *stop = TS_STOP_BREAK;
             return true;
         }
@@ -393,12 +392,12 @@ bool ts_session_go(ts_error *err, ts_session *s, int64_t bundles, int64_t until,
 
 /* ---- Values ---- */
 
-bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, int number, const int64_t *begin,
-                      const int64_t *sizes, ts_host_array *array) {
-    const ts_tensor *tensor = &session->parts.program->code.tensors[number];
+bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, const ts_session_box *box,
+                      ts_host_array *array) {
+    const ts_tensor *tensor = &session->parts.program->code.tensors[box->tensor];
     ts_space *space = ts_chip_core_space(session->parts.chip, session->followed, tensor->space);
-    const ts_plan *plan = plan_box(err, arena, session, number, begin, sizes);
-    if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, sizes, array)) {
+    const ts_plan *plan = plan_box(err, arena, session, box);
+    if (!plan || !ts_host_array_init(err, arena, tensor->shape->dtype, plan->rank, box->sizes, array)) {
         return false;
     }
     ts_space *out = ts_space_wrap(arena, "the output", array->bytes, (int64_t)array->length);

@@ -69,10 +69,14 @@ bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at);
 
 /* Bytes of a memory: whoever writes to one of them stops the run behind it. */
 enum { TS_WATCHES = 16, TS_WATCH_BYTES = 1 << 28 };
+/* For each dim of a tensor the first index and how many. */
+typedef struct {
+    int tensor;
+    const int64_t *begin, *sizes;
+} ts_session_box;
 /* A box of a tensor, or bytes first .. end - 1 of a space, of the core that is followed. Refused: over
  * TS_WATCH_BYTES from the first to the last, or TS_WATCHES. Returns its number, -1: an error. */
-int ts_session_watch_box(ts_error *err, ts_session *session, int tensor, const int64_t *begin,
-                         const int64_t *sizes);
+int ts_session_watch_box(ts_error *err, ts_session *session, const ts_session_box *box);
 int ts_session_watch_bytes(ts_error *err, ts_session *session, ts_space_kind space, int64_t first,
                            int64_t end);
 bool ts_session_unwatch(ts_session *session, int number); /* false: there is none */
@@ -97,11 +101,15 @@ const ts_watch_hit *ts_session_hit(const ts_session *session);
 typedef enum { TS_STOP_STEPPED, TS_STOP_BREAK, TS_STOP_WATCH, TS_STOP_CYCLE, TS_STOP_END } ts_stop;
 /* Until `bundles` more have issued, or before a breakpoint, or behind a write to a watch, or until cycle
  * `until`, or the end, whichever is first. */
-bool ts_session_go(ts_error *err, ts_session *session, int64_t bundles, int64_t until,
-                   const ts_breakpoint *breakpoints, int count, ts_stop *stop);
+typedef struct {
+    int64_t bundles, until;
+    const ts_breakpoint *breakpoints;
+    int breakpoint_count;
+} ts_session_goal;
+bool ts_session_go(ts_error *err, ts_session *session, const ts_session_goal *goal, ts_stop *stop);
 
 /* A box of a tensor as it is in memory now: what has not arrived yet is not there. */
-bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, int tensor, const int64_t *begin,
-                      const int64_t *sizes, ts_host_array *array);
+bool ts_session_fetch(ts_error *err, ts_arena *arena, ts_session *session, const ts_session_box *box,
+                      ts_host_array *array);
 
 #endif

@@ -118,10 +118,11 @@ typedef struct {
 
 static bool run_parts(ts_error *err, ts_arena *arena, const ts_run_request *request, shares *found) {
     ts_stop stop;
+    const ts_session_goal end = {.bundles = INT64_MAX, .until = INT64_MAX};
     double start = seconds();
     ts_session *session = ts_session_open(err, arena, request);
     found->inputs = seconds() - start;
-    bool good = session && ts_session_go(err, session, INT64_MAX, INT64_MAX, NULL, 0, &stop);
+    bool good = session && ts_session_go(err, session, &end, &stop);
     found->machine = seconds() - start - found->inputs;
     ts_session_close(session);
     return good;
