@@ -18,8 +18,7 @@ static bool read_shape(ts_error *err, ts_arena *arena, const ts_choice_request *
               uses = api_source("uses", from->uses ? from->uses : "dma:hbm>vmem");
     to->shape = ts_shape_parse(err, arena, &shape);
     return to->shape && ts_shape_layout(err, to->shape, "the tensor") &&
-           ts_choose_read_uses(err, arena, to->machine, &uses, to->shape->layout->rank, &to->uses,
-                               &to->use_count);
+           ts_choose_read_uses(err, arena, &uses, to);
 }
 
 static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choice *choice) {

@@ -65,17 +65,17 @@ static bool read_use(ts_error *err, ts_cursor *c, const ts_machine *machine, int
     return ts_error_hint(err, ts_text_nearest(name, uses, 3, sizeof uses[0]));
 }
 
-bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_source *text,
-                         int rank, const ts_choose_use **uses, int *count) {
+bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_source *text, ts_choose_request *request) {
+    int rank = request->shape->layout->rank, *count = &request->use_count;
     ts_cursor cursor = {text, 0, 0};
     ts_choose_use *list = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
     *count = 0;
     do {
         if (*count == TS_CHOOSE_USES)
             return ts_error_set(err, TS_ERROR_USAGE, "more than %d uses", TS_CHOOSE_USES);
-        if (!read_use(err, &cursor, machine, rank, &list[(*count)++])) return false;
+        if (!read_use(err, &cursor, request->machine, rank, &list[(*count)++])) return false;
     } while (ts_cursor_take(&cursor, ","));
-    *uses = list;
+    request->uses = list;
     return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "',' or the end");
 }
 
@@ -315,9 +315,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
         result->tensor = p->program->code.tensors[p->tensor].shape;
     }
     p->core = (choose_core){.arena = arena, .machine = request->machine, .dtype = result->tensor->dtype};
-    if (!choose_enumerate(err, arena, result->tensor, request->machine->chip.generation, request->combine,
-                          list, &count))
-        return false;
+    if (!choose_enumerate(err, arena, request, result->tensor, list, &count)) return false;
     add_own(arena, result->tensor, p->program != NULL, list, &count);
     mark(arena, request->machine, result->tensor, list, count);
     for (int i = 0; i < count; i++) list[i].bound_cycles = bound_of(p, list[i].shape);

@@ -28,10 +28,6 @@ typedef struct {
     const ts_machine_memory *from, *to; /* of a transfer */
 } ts_choose_use;
 
-/* dma[:FROM>TO], reduce:DIM, stream; with commas between. */
-bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_machine *machine, const ts_source *text,
-                         int rank, const ts_choose_use **uses, int *count);
-
 typedef struct {
     const ts_machine *machine;
     const char *machine_name;
@@ -52,6 +48,9 @@ typedef struct {
     void (*progress)(void *self, int64_t done, int64_t of); /* NULL: none */
     void *self;
 } ts_choose_request;
+
+/* dma[:FROM>TO], reduce:DIM, stream, with commas between: the uses of the request's shape on its machine. */
+bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_source *text, ts_choose_request *request);
 
 typedef struct {
     const ts_shape *shape;

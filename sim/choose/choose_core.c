@@ -87,15 +87,22 @@ static void add_end_of_group(ts_text *out, const arithmetic *a, choose_kernel ke
     if (lane || sublane) ts_text_add(out, "        vst xb.words[out], v30\n");
 }
 
-/* Groups of `outputs` sums, each of `added` vregs that lie one behind the other, from a vreg on. Few sums
- * come in `split` parts each, with accumulators of their own, which are added at the end. */
-static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_run *what, int outputs,
-                       int split, int64_t first, int64_t groups) {
-    int packing = what->packing, parts = outputs * split;
-    long long each = 1024 * (long long)ts_ceil_div(what->added, split), begin = 1024 * (long long)first;
+/* So many groups of `outputs` sums, or vregs of a pass, from the one of number `first` on. */
+typedef struct {
+    int outputs;
+    int64_t first, count;
+} grouping;
+
+/* Sums of `added` vregs each that lie one behind the other. Few sums come in `split` parts each, with
+ * accumulators of their own, which are added at the end. */
+static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_run *what, grouping g,
+                       int split) {
+    int packing = what->packing, outputs = g.outputs, parts = outputs * split;
+    long long each = 1024 * (long long)ts_ceil_div(what->added, split),
+              begin = 1024 * (long long)(g.first * what->added);
     char plane[32];
     snprintf(plane, sizeof plane, "%lld", each);
-    ts_text_add(out, ".loop out = %lld, %lld, %lld\n", begin, begin + groups * parts * each, parts * each);
+    ts_text_add(out, ".loop out = %lld, %lld, %lld\n", begin, begin + g.count * parts * each, parts * each);
     for (int i = 0; i < ACCUMULATORS; i++) ts_text_add(out, "        vmov v%d, 0\n", i);
     ts_text_add(out, "        sadd end, out, %lld\n.loop from = out, end, 1024\n", each);
     add_additions(out, a, packing, parts, plane);
@@ -108,14 +115,14 @@ static void write_sums(ts_text *out, const arithmetic *a, const choose_kernel_ru
 }
 
 /* Each vreg is read, one operation is done with its values, and it is written. */
-static void write_pass(ts_text *out, const arithmetic *a, int packing, int outputs, int64_t first,
-                       int64_t groups, bool native) {
+static void write_pass(ts_text *out, const arithmetic *a, int packing, grouping g, bool native) {
+    int outputs = g.outputs;
     bool unpacks = packing == 2 && strcmp(a->unpack, "bf16") == 0 && !native;
     const char *whole = packing == 1                                               ? a->add
                         : native && packing == 2 && strcmp(a->unpack, "bf16") == 0 ? "vadd.bf16"
                                                                                    : "vadd.i32";
-    ts_text_add(out, ".loop from = %lld * 1024, %lld * 1024, %d * 1024\n", (long long)first,
-                (long long)(first + groups * outputs), outputs);
+    ts_text_add(out, ".loop from = %lld * 1024, %lld * 1024, %d * 1024\n", (long long)g.first,
+                (long long)(g.first + g.count * outputs), outputs);
     for (int k = 0; k < outputs; k++)
         ts_text_add(out, "        vld v%d, xb.words[from + 1024 * %d]\n", 8 + k, k);
     for (int k = 0; k < outputs; k++) {
@@ -143,19 +150,19 @@ static int outputs_of(choose_kernel kernel, int packing) {
 /* Whole groups in a loop, then what is left. */
 static void write_kernel(ts_text *out, const arithmetic *a, const choose_kernel_run *what, bool native) {
     int outputs = outputs_of(what->kernel, what->packing);
-    int64_t groups = what->sums / outputs;
+    int64_t whole = what->sums / outputs;
     ts_text_add(out,
                 ".tensor xb vmem f32[%lld * 8,128]{1,0:T(8,128)}\n"
                 ".reg out = s0\n.reg from = s1\n.reg end = s2\n.pack auto\n        mall m0\n",
                 (long long)(what->sums * what->added + 2 * ACCUMULATORS));
     for (int tail = 0; tail < 2; tail++) {
-        int64_t first = tail ? groups * outputs : 0;
-        int each = tail ? (int)(what->sums - first) : outputs;
-        if (tail ? each == 0 : groups == 0) continue;
+        grouping g = {outputs, 0, whole};
+        if (tail) g = (grouping){(int)(what->sums - whole * outputs), whole * outputs, 1};
+        if (g.outputs == 0 || g.count == 0) continue;
         if (what->kernel == CHOOSE_STREAM)
-            write_pass(out, a, what->packing, each, first, tail ? 1 : groups, native);
+            write_pass(out, a, what->packing, g, native);
         else
-            write_sums(out, a, what, each, outputs / each, first * what->added, tail ? 1 : groups);
+            write_sums(out, a, what, g, outputs / g.outputs);
     }
 }
 

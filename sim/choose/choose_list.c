@@ -128,10 +128,11 @@ static bool permute(enumeration *e, int *order, int chosen, unsigned used) {
     return true;
 }
 
-bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_shape *model, int generation, bool combine,
+bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_choose_request *request, const ts_shape *model,
                       ts_candidate *candidates, int *count) {
-    int order[MOST_RANK];
-    enumeration e = {.err = err, .arena = arena, .model = model, .combine = combine, .list = candidates};
+    int order[MOST_RANK], generation = request->machine->chip.generation;
+    enumeration e = {
+        .err = err, .arena = arena, .model = model, .combine = request->combine, .list = candidates};
     if (!ts_shape_layout(err, model, "the tensor")) return false;
     if (model->layout->rank > MOST_RANK)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "more than %d dimensions", MOST_RANK);

@@ -5,9 +5,9 @@
 #include "choose/choose.h"
 #include "study/core_program.h"
 
-/* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and generation.
+/* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and of the machine.
  */
-bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_shape *model, int generation, bool combine,
+bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_choose_request *request, const ts_shape *model,
                       ts_candidate *candidates, int *count);
 
 /* How a kernel must add up: where the summed dim lies. */

@@ -66,8 +66,7 @@ static bool read_shape(ts_error *err, const cli_line *line, ts_choose_request *r
     if (!r->shape || !ts_shape_layout(err, r->shape, "the tensor")) return false;
     if (!uses) uses = "dma:hbm>vmem";
     ts_source text = {"--use", uses, strlen(uses)};
-    return ts_choose_read_uses(err, line->arena, r->machine, &text, r->shape->layout->rank, &r->uses,
-                               &r->use_count);
+    return ts_choose_read_uses(err, line->arena, &text, r);
 }
 
 static bool read_program(ts_error *err, const cli_line *line, ts_choose_request *r) {

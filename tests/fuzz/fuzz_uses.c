@@ -17,13 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(machine);
     ts_arena *arena = ts_arena_new();
     ts_source source = {"fuzz", ts_arena_copy_text(arena, (const char *)data, size), size};
-    const ts_choose_use *uses;
-    int count = 0;
-    bool good = ts_choose_read_uses(&err, arena, machine, &source, RANK, &uses, &count);
-    assert(good == (err.kind == TS_ERROR_NONE) && (!good || count > 0));
-    for (int i = 0; good && i < count; i++) {
-        if (uses[i].kind == TS_USE_REDUCE) assert(uses[i].dim >= 0 && uses[i].dim < RANK);
-        if (uses[i].kind == TS_USE_DMA) assert(uses[i].from && uses[i].to);
+    static const int64_t dims[RANK] = {8, 8, 128};
+    ts_choose_request request = {.machine = machine,
+                                 .shape = ts_shape_row_major(&err, arena, TS_DTYPE_F32, RANK, dims)};
+    assert(request.shape);
+    bool good = ts_choose_read_uses(&err, arena, &source, &request);
+    assert(good == (err.kind == TS_ERROR_NONE) && (!good || request.use_count > 0));
+    for (int i = 0; good && i < request.use_count; i++) {
+        const ts_choose_use *use = &request.uses[i];
+        if (use->kind == TS_USE_REDUCE) assert(use->dim >= 0 && use->dim < RANK);
+        if (use->kind == TS_USE_DMA) assert(use->from && use->to);
     }
     ts_arena_free(arena);
     return 0;
