@@ -50,9 +50,15 @@ static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *resul
     if (name == NULL) return ts_error_set(err, TS_ERROR_USAGE, "expected -m, the machine to begin with");
     if (!ts_file_read(err, line->arena, path, TS_MEASURED_MAX_BYTES, &text, &source.length)) return false;
     source.text = text;
+    const ts_calibrate_request request = {.table = &table,
+                                          .machine = name,
+                                          .sets = set_values,
+                                          .sets_from = "--set",
+                                          .set_count = sets,
+                                          .field_count = fits,
+                                          .fields = fits > 0 ? fit_values : NULL};
     return ts_measured_parse(err, line->arena, &source, &table) &&
-           ts_calibrate(err, line->arena, &table, name, "--set", set_values, sets,
-                        fits > 0 ? fit_values : NULL, fits, result);
+           ts_calibrate(err, line->arena, &request, result);
 }
 
 static bool save(ts_error *err, const cli_line *line, const ts_calibration *result) {

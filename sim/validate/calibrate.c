@@ -16,10 +16,7 @@ static const double least_apart = 0.02; /* 1 - correlation^2: two fields nearer 
 
 typedef struct {
     ts_arena *arena;
-    const ts_measured *table;
-    const char *name;
-    const char *const *sets;
-    int set_count;
+    const ts_calibrate_request *request;
     ts_fitted_field *fields;
     int count; /* of fields in use */
     double scale[TS_CALIBRATE_MAX_FIELDS];
@@ -42,8 +39,9 @@ static int64_t value_of(const fit *f, int i) {
 }
 
 static const ts_machine *machine_of(ts_error *err, const fit *f) {
-    const char **sets = TS_NEW_ARRAY(f->arena, const char *, f->set_count + f->count + 1);
-    for (int i = 0; i < f->set_count; i++) sets[i] = f->sets[i];
+    int set_count = f->request->set_count;
+    const char **sets = TS_NEW_ARRAY(f->arena, const char *, set_count + f->count + 1);
+    for (int i = 0; i < set_count; i++) sets[i] = f->request->sets[i];
     for (int i = 0; i < f->count; i++) {
         int64_t value = value_of(f, i);
         ts_text text;
@@ -55,9 +53,9 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
         } else {
             ts_field_print(&text, f->fields[i].field, &value);
         }
-        sets[f->set_count + i] = text.bytes;
+        sets[set_count + i] = text.bytes;
     }
-    return ts_machine_load_with(err, f->arena, f->name, "--fit", sets, f->set_count + f->count);
+    return ts_machine_load_with(err, f->arena, f->request->machine, "--fit", sets, set_count + f->count);
 }
 
 static const ts_field_leaf *find_leaf(const ts_machine *machine, const char *path) {
@@ -91,7 +89,7 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
 static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
     const ts_machine *machine = machine_of(err, f);
     if (machine == NULL) return false;
-    if (!ts_validate(err, f->arena, f->table, machine, NULL, v)) return false;
+    if (!ts_validate(err, f->arena, f->request->table, machine, NULL, v)) return false;
     for (int i = 0; i < v->row_count; i++) {
         if (!f->used[i]) continue;
         if (v->rows[i].reason != NULL)
@@ -103,7 +101,7 @@ static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual
 
 static double product_of(const fit *f, const double *a, const double *b) {
     double sum = 0;
-    for (int i = 0; i < f->table->count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
+    for (int i = 0; i < f->request->table->count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
     return sum;
 }
 
@@ -124,7 +122,8 @@ static bool look_around(ts_error *err, fit *f, int rows) {
         bool good = look(err, f, &v, f->moved[j]);
         f->scale[j] = before;
         if (!good) return false;
-        for (int i = 0; i < f->table->count; i++) f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
+        for (int i = 0; i < f->request->table->count; i++)
+            f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
         f->fields[j].elasticity = sqrt(product_of(f, f->moved[j], f->moved[j]) / rows);
     }
     return true;
@@ -133,7 +132,7 @@ static bool look_around(ts_error *err, fit *f, int rows) {
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
  * in turn is tried at a half, a quarter, twice and four times what it was. */
 static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
-    double *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    double *trial = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
         for (int power = -2; power <= 2; power++) {
@@ -148,7 +147,7 @@ static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
             if (sum >= least) continue;
             least = sum;
             best = f->scale[j];
-            memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->request->table->count * sizeof *trial);
         }
         f->scale[j] = best;
     }
@@ -162,18 +161,18 @@ static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
 static const char *doubt(const fit *f, int field, const int *kept, int count) {
     double *mine = f->moved[field], norm = product_of(f, mine, mine);
     if (f->fields[field].elasticity < least_moved) return "no row depends on it";
-    double *left = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
-    memcpy(left, mine, (size_t)f->table->count * sizeof *left);
+    double *left = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
+    memcpy(left, mine, (size_t)f->request->table->count * sizeof *left);
     double *basis[TS_CALIBRATE_MAX_FIELDS]; /* of what the kept ones move, orthogonal */
     for (int k = 0; k < count; k++) {
-        basis[k] = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
-        memcpy(basis[k], f->moved[kept[k]], (size_t)f->table->count * sizeof *left);
+        basis[k] = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
+        memcpy(basis[k], f->moved[kept[k]], (size_t)f->request->table->count * sizeof *left);
         for (int b = 0; b < k; b++) {
             double share = product_of(f, basis[b], basis[k]) / product_of(f, basis[b], basis[b]);
-            for (int i = 0; i < f->table->count; i++) basis[k][i] -= share * basis[b][i];
+            for (int i = 0; i < f->request->table->count; i++) basis[k][i] -= share * basis[b][i];
         }
         double share = product_of(f, basis[k], left) / product_of(f, basis[k], basis[k]);
-        for (int i = 0; i < f->table->count; i++) left[i] -= share * basis[k][i];
+        for (int i = 0; i < f->request->table->count; i++) left[i] -= share * basis[k][i];
     }
     return product_of(f, left, left) < least_apart * norm ? "the rows move with it as they do with the others"
                                                           : NULL;
@@ -237,7 +236,7 @@ static void solve(const fit *f, double damping, double *step) {
 }
 
 static bool descend(ts_error *err, fit *f, int rows) {
-    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->table->count + 1);
+    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
     ts_validation v;
     for (int round = 0; round < ITERATIONS; round++) {
         double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
@@ -251,7 +250,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
         if (!look(err, f, &v, trial)) return false;
         double now = product_of(f, trial, trial);
         if (now < sum) {
-            memcpy(f->residual, trial, (size_t)f->table->count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->request->table->count * sizeof *trial);
             damping /= 10;
             if (now > 0.999 * sum || now < NEAR * rows) return true;
             if (!look_around(err, f, rows)) return false;
@@ -275,19 +274,15 @@ static int use_rows(fit *f, const ts_validation *v) {
     return rows;
 }
 
-bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, const char *name,
-                  const char *what, const char *const *sets, int set_count, const char *const *fields,
-                  int field_count, ts_calibration *c) {
-    *c = (ts_calibration){.before = ts_machine_load_with(err, arena, name, what, sets, set_count)};
+bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request, ts_calibration *c) {
+    const ts_measured *table = request->table;
+    const char *const *fields = request->fields;
+    *c = (ts_calibration){.before = ts_machine_load_with(err, arena, request->machine, request->sets_from,
+                                                         request->sets, request->set_count)};
     if (c->before == NULL) return false;
-    fit f = {.arena = arena,
-             .table = table,
-             .name = name,
-             .sets = sets,
-             .set_count = set_count,
-             .fields = c->fields};
+    fit f = {.arena = arena, .request = request, .fields = c->fields};
     const char *const *wanted = fields != NULL ? fields : ts_calibrate_fields;
-    for (; fields != NULL ? f.count < field_count : wanted[f.count] != NULL; f.count++) {
+    for (; fields != NULL ? f.count < request->field_count : wanted[f.count] != NULL; f.count++) {
         if (f.count == TS_CALIBRATE_MAX_FIELDS)
             return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
         if (!find_field(err, c->before, wanted[f.count], &c->fields[f.count])) return false;

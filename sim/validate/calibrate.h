@@ -26,13 +26,20 @@ typedef struct {
     int rows;                  /* that both model */
 } ts_calibration;
 
-/* The machine `name` with `sets` (each "hbm.stacks=4"), which `what` is where they come from. fields: what to
- * fit, each of which the rows must determine, or NULL: those of ts_calibrate_fields that they do. A field
- * stays within a factor of 16 of what it was, and within its own range. Refused: more fields than half the
- * rows; fields that move no row, or move all as others do. */
-bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_measured *table, const char *name,
-                  const char *what, const char *const *sets, int set_count, const char *const *fields,
-                  int field_count, ts_calibration *calibration);
+typedef struct {
+    const ts_measured *table;
+    const char *machine;     /* its name .. */
+    const char *const *sets; /* .. with these, each "hbm.stacks=4" */
+    const char *sets_from;   /* the option that they come from */
+    int set_count, field_count;
+    const char *const *fields; /* to fit, each of which the rows must determine; NULL: those of
+                                  ts_calibrate_fields that they do */
+} ts_calibrate_request;
+
+/* A field stays within a factor of 16 of what it was, and within its own range. Refused: more fields than half
+ * the rows; fields that move no row, or move all as others do. */
+bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request,
+                  ts_calibration *calibration);
 
 /* The file of the fitted machine; `source` says where its figures come from. Checked: it reads back as the
  * same. */
