@@ -93,14 +93,17 @@ static int64_t lookahead_of(const char *frontend) {
     return strcmp(frontend, "inorder") == 0 ? 0 : 1024 * TS_HBM_REQUEST_BYTES;
 }
 
-static bool run_in(ts_error *err, ts_arena *arena, const char *config, const char *map, const char *frontend,
+static bool run_in(ts_error *err, const char *config, const char *map, const char *frontend,
                    const ts_hbm_pattern *pattern, ts_hbm_run *run) {
     const ts_hbm_reference_config *found = ts_hbm_reference_find(config);
     assert(found);
+    ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_hbm_reference_machine(err, arena, found, map);
     ts_hbm_requests *requests = machine ? hbm_pattern_open(err, arena, pattern, &machine->hbm) : NULL;
-    return requests &&
-           ts_hbm_run_requests(err, arena, &machine->hbm, requests, lookahead_of(frontend), true, run);
+    bool done = requests &&
+                ts_hbm_run_requests(err, arena, &machine->hbm, requests, lookahead_of(frontend), true, run);
+    ts_arena_free(arena);
+    return done;
 }
 
 int64_t ts_hbm_reference_cycles(const ts_hbm_reference *reference) {
@@ -111,10 +114,7 @@ bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_h
     const ts_hbm_pattern *pattern = ts_hbm_patterns;
     while (pattern->name && strcmp(pattern->name, reference->pattern) != 0) pattern++;
     assert(pattern->name);
-    ts_arena *arena = ts_arena_new();
-    bool done = run_in(err, arena, reference->config, reference->map, reference->frontend, pattern, run);
-    ts_arena_free(arena);
-    return done;
+    return run_in(err, reference->config, reference->map, reference->frontend, pattern, run);
 }
 
 /* ---- Short sequences: in one pseudo channel under map A, bits 6-7 are the bank group, 8-11 the column,
@@ -153,10 +153,7 @@ bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *referen
     int i = 0;
     while (i < SEQUENCES && strcmp(sequences[i].name, reference->name) != 0) i++;
     assert(i < SEQUENCES);
-    ts_arena *arena = ts_arena_new();
-    bool done = run_in(err, arena, config, "A", "perch", &sequences[i], run);
-    ts_arena_free(arena);
-    return done;
+    return run_in(err, config, "A", "perch", &sequences[i], run);
 }
 
 bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,

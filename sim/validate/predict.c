@@ -136,20 +136,24 @@ static bool run(ts_error *err, const kernel *k, double *us) {
     return good;
 }
 
-/* A program whose parameter `name` is `total`, of which a block takes `unit`. In its stride each block takes
- * the same time: above twice `few` blocks, those of `few` and of twice as many say what. */
-static bool run_blocks(ts_error *err, kernel *k, const char *name, int64_t unit, int64_t total, int64_t few,
-                       double *us) {
+/* A parameter that is `total`, of which a block takes `unit`. In its stride each block takes the same time:
+ * above twice `few` blocks, those of `few` and of twice as many say what. */
+typedef struct {
+    const char *name;
+    int64_t unit, total, few;
+} block_series;
+
+static bool run_blocks(ts_error *err, kernel *k, block_series b, double *us) {
     double begin, end;
-    if (total <= 2 * few * unit) {
-        define(k, name, total);
+    if (b.total <= 2 * b.few * b.unit) {
+        define(k, b.name, b.total);
         return run(err, k, us);
     }
-    define(k, name, few * unit);
+    define(k, b.name, b.few * b.unit);
     if (!run(err, k, &begin)) return false;
-    define(k, name, 2 * few * unit);
+    define(k, b.name, 2 * b.few * b.unit);
     if (!run(err, k, &end)) return false;
-    *us = end + (end - begin) / (double)few * ((double)total / (double)unit - 2 * (double)few);
+    *us = end + (end - begin) / (double)b.few * ((double)b.total / (double)b.unit - 2 * (double)b.few);
     return true;
 }
 
@@ -166,7 +170,7 @@ static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_predictions *
     define(&k, "TILED", 0);
     define(&k, "COLS", COPY_COLUMNS);
     define(&k, "BLOCK", block);
-    if (!run_blocks(err, &k, "ROWS", block, rows, COPY_BLOCKS, us)) return false;
+    if (!run_blocks(err, &k, (block_series){"ROWS", block, rows, COPY_BLOCKS}, us)) return false;
     *us += microseconds(machine->chip.launch_ps);
     return true;
 }
@@ -200,9 +204,7 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_predictions *known, 
 
 enum { PASS_COLUMNS = 4096, PASS_ROWS = 64, PASS_BLOCKS = 24 };
 
-static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_machine *machine,
-                         int64_t bytes, bool writes, double *us) {
-    kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
+static bool predict_pass(ts_error *err, kernel k, int64_t bytes, bool writes, double *us) {
     int64_t blocks = ts_ceil_div(bytes, PASS_COLUMNS * PASS_ROWS * 4), columns = PASS_COLUMNS;
     /* of few, each is as wide as it must be */
     if (blocks <= 2 * PASS_BLOCKS) columns = ts_round_up(ts_ceil_div(bytes, blocks * PASS_ROWS * 4), 128);
@@ -211,8 +213,8 @@ static bool predict_pass(ts_error *err, ts_arena *arena, ts_predictions *known, 
     define(&k, "IN", 1);
     define(&k, "OUT", writes);
     int64_t rows = ts_round_up(ts_ceil_div(bytes, columns * 4), PASS_ROWS);
-    if (!run_blocks(err, &k, "ROWS", PASS_ROWS, rows, PASS_BLOCKS, us)) return false;
-    *us += microseconds(machine->chip.launch_ps);
+    if (!run_blocks(err, &k, (block_series){"ROWS", PASS_ROWS, rows, PASS_BLOCKS}, us)) return false;
+    *us += microseconds(k.machine->chip.launch_ps);
     return true;
 }
 
@@ -224,12 +226,13 @@ static bool predict_passes(ts_error *err, ts_arena *arena, ts_predictions *known
     int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
             left = w->read_bytes - both, beyond = w->written_bytes - both;
     int64_t most = both > left / 8 ? both : left; /* of one pass */
+    const kernel k = {.arena = arena, .known = known, .machine = machine, .program = "tilesim:/pass.tsim"};
     double one;
     *us = 0;
     both += beyond / 2;
-    if (both > left / 1024 && !predict_pass(err, arena, known, machine, both, true, us)) return false;
+    if (both > left / 1024 && !predict_pass(err, k, both, true, us)) return false;
     for (; left > 0; left -= most) {
-        if (!predict_pass(err, arena, known, machine, left < most ? left : most, false, &one)) return false;
+        if (!predict_pass(err, k, left < most ? left : most, false, &one)) return false;
         *us += one;
     }
     return true;
@@ -293,8 +296,9 @@ static bool run_product(ts_error *err, kernel *k, const ts_work_product *p, exte
         define(k, "OUT", p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
     int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->machine).n);
-    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m);   /* all blocks, side by side */
-    return run_blocks(err, k, "N", b.n, n, p->k >= 4 * b.k ? 1 : 4, us); /* with few steps, stores decide */
+    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
+    return run_blocks(err, k, (block_series){"N", b.n, n, p->k >= 4 * b.k ? 1 : 4},
+                      us); /* with few steps, stores decide */
 }
 
 /* The same for blocks that are free. */
@@ -379,9 +383,8 @@ static bool predict_blocks(ts_error *err, kernel *k, const ts_workload *w, const
     return true;
 }
 
-static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
-                            const ts_work_product *p, const ts_machine *machine, double *us) {
-    kernel k = {.arena = arena, .known = known, .machine = machine, .program = matmul};
+static bool predict_product(ts_error *err, kernel k, const ts_workload *w, const ts_work_product *p,
+                            double *us) {
     int whole = (int)p->transcendentals;
     double more = *us = 0;
     if (!predict_blocks(err, &k, w, p, whole, us)) return false;
@@ -389,8 +392,8 @@ static bool predict_product(ts_error *err, ts_arena *arena, ts_predictions *know
         if (!predict_blocks(err, &k, w, p, whole + 1, &more)) return false;
         *us += (p->transcendentals - whole) * (more - *us);
     }
-    *us += microseconds(machine->chip.launch_ps);
-    return predict_operands(err, arena, known, p, machine, us);
+    *us += microseconds(k.machine->chip.launch_ps);
+    return predict_operands(err, k.arena, k.known, p, k.machine, us);
 }
 
 /* The cores of a device each take their share of the rows, or columns, and of the HBM. */
@@ -399,13 +402,14 @@ static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *kno
     int cores = machine->chip.tensor_cores;
     const ts_machine *core = part_of(err, arena, machine, cores);
     if (core != NULL && w->random) core = under_load(arena, core);
+    const kernel k = {.arena = arena, .known = known, .machine = core, .program = matmul};
     *us = 0;
     for (int i = 0; core != NULL && i < w->count; i++) {
         double one;
         ts_work_product p = w->products[i];
         int64_t *larger = p.m >= p.n || p.weights > 1 || w->block[0] > 0 ? &p.m : &p.n;
         *larger = ts_ceil_div(*larger, cores);
-        if (!predict_product(err, arena, known, w, &p, core, &one)) return false;
+        if (!predict_product(err, k, w, &p, &one)) return false;
         *us += one;
     }
     return core != NULL;
@@ -444,10 +448,10 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_predictions *
     double one = 0;
     if (w->inputs > 2) { /* each takes what the second does */
         define(&k, "IN", 1);
-        if (!run_blocks(err, &k, "ROWS", block, rows, HALF_BLOCKS, &one)) return false;
+        if (!run_blocks(err, &k, (block_series){"ROWS", block, rows, HALF_BLOCKS}, &one)) return false;
     }
     define(&k, "IN", w->inputs < 2 ? 1 : 2);
-    if (!run_blocks(err, &k, "ROWS", block, rows, HALF_BLOCKS, us)) return false;
+    if (!run_blocks(err, &k, (block_series){"ROWS", block, rows, HALF_BLOCKS}, us)) return false;
     if (w->inputs > 2) *us += (w->inputs - 2) * (*us - one);
     *us += microseconds(machine->chip.launch_ps);
     return true;
@@ -469,7 +473,7 @@ static bool predict_attention(ts_error *err, ts_arena *arena, ts_predictions *kn
     define(&k, "D", w->depth);
     define(&k, "CAUSAL", w->causal);
     define(&k, "QROWS", rows < length ? rows : length);
-    if (!run_blocks(err, &k, "HEADS", 1, w->batch * w->heads, 1, us)) return false;
+    if (!run_blocks(err, &k, (block_series){"HEADS", 1, w->batch * w->heads, 1}, us)) return false;
     *us += microseconds(machine->chip.launch_ps);
     return true;
 }
