@@ -532,7 +532,7 @@ def memory_in_files():
                    f"<tr><td class=n>{at['HLO <temp>']}<td class=n>4.00M<td class=n>3.91M<td>hbm<td>HLO &lt;temp&gt;<td class=n><td><code>{shape}</code></tr>",
                    f"<tr><td class=n>{at[quoted]}<td class=n>29.66K<td class=n><td>hbm<td>&quot;scoped&quot;<td class=n><td><code></code></tr>",
                    "<tr><td class=n>3<td class=n>4194304<td class=n><td>hbm<td>preallocated-temp<td class=n>2<td><code></code></tr>",
-                   "<tr><td class=n>7<td class=n>4194304<td class=n><td>hbm<td>live at the peak: a<td class=n><td><code></code></tr>"):
+                   "<tr><td class=n>7<td class=n>4194304<td class=n><td><td>live at the peak: a<td class=n><td><code></code></tr>"):
         assert wanted in section, (wanted, section)
     assert section.count("<table>") == section.count("</table>") == 2
     rows, page = files_of(P)
