@@ -68,14 +68,14 @@ typedef struct {
 bool ts_session_has_line(const ts_session *session, const ts_breakpoint *at);
 
 /* Bytes of a memory: whoever writes to one of them stops the run behind it. */
-enum { TS_WATCHES = 16, TS_WATCH_BYTES = 1 << 28 };
+enum { TS_WATCHES = 16 };
 /* For each dim of a tensor the first index and how many. */
 typedef struct {
     int tensor;
     const int64_t *begin, *sizes;
 } ts_session_box;
 /* A box of a tensor, or bytes first .. end - 1 of a space, of the core that is followed. Refused: over
- * TS_WATCH_BYTES from the first to the last, or TS_WATCHES. Returns its number, -1: an error. */
+ * 256 MiB from the first to the last, or TS_WATCHES. Returns its number, -1: an error. */
 int ts_session_watch_box(ts_error *err, ts_session *session, const ts_session_box *box);
 int ts_session_watch_bytes(ts_error *err, ts_session *session, ts_space_kind space, int64_t first,
                            int64_t end);

@@ -7,9 +7,9 @@
 enum { WORD = 64 };
 
 bool watch_new(ts_error *err, watch *w, const ts_space *space, int64_t first, int64_t end) {
-    if (end - first > TS_WATCH_BYTES) {
+    if (end - first > WATCH_BYTES) {
         return ts_error_set(err, TS_ERROR_INPUT, "%lld bytes from the first to the last, expected at most %d",
-                            (long long)(end - first), TS_WATCH_BYTES);
+                            (long long)(end - first), WATCH_BYTES);
     }
     ts_arena *arena = ts_arena_new();
     *w = (watch){.arena = arena, .space = space, .first = first, .end = end};

@@ -2,7 +2,10 @@
 #ifndef TILESIM_RUN_WATCH_H
 #define TILESIM_RUN_WATCH_H
 
-#include "run/session.h"
+#include "layout/plan.h"
+#include "memory/space.h"
+
+enum { WATCH_BYTES = 1 << 28 };
 
 typedef struct {
     ts_arena *arena; /* NULL: there is no such watch */
@@ -12,7 +15,7 @@ typedef struct {
     uint64_t *bytes;    /* a bit each, from `first` on */
 } watch;
 
-/* Nothing is watched yet. Refused: too far from first to end. */
+/* Nothing is watched yet. Refused: over WATCH_BYTES from first to end. */
 bool watch_new(ts_error *err, watch *w, const ts_space *space, int64_t first, int64_t end);
 void watch_free(watch *w);
 void watch_add(watch *w, int64_t first, int64_t end);
