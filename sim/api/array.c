@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "host/pack.h"
+#include "host/format.h"
 #include "layout/dtype.h"
 
 #include "api_private.h"

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "host/format.h"
 #include "base/file.h"
 #include "host/pack.h"
 

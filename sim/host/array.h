@@ -1,4 +1,4 @@
-/* An array of a user's file, and the one way to load and save it: the name's suffix says the format. */
+/* An array of a user's file, whatever the format. */
 #ifndef TILESIM_HOST_ARRAY_H
 #define TILESIM_HOST_ARRAY_H
 
@@ -39,16 +39,6 @@ typedef struct {
 
 #define TS_HOST_LIMIT_BYTES                                                                                  \
     ((size_t)(SIZE_MAX / 2 < (UINT64_C(1) << 36) ? SIZE_MAX / 2 : (UINT64_C(1) << 36)))
-
-/* "data.npy", "model.safetensors:layer.0.weight" (the name may be left out when there is one tensor),
- * "data.bin" or "data.raw" (needs a type and dims; a type without dims reads a vector). */
-bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_host_expect *expect,
-                  ts_host_array *array);
-/* The same names; nothing is left behind when it fails. A safetensors file holds the one tensor, called
- * "tensor" where no name is given. */
-bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array);
-/* Does the name say a format? To be known before there is an array. */
-bool ts_host_can_save(ts_error *err, ts_arena *arena, const char *path);
 
 /* Elements times stored bytes; an error where it overflows or a type has no data. `what` begins the message.
  */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "host/fill.h"
+#include "host/format.h"
 #include "layout/convert.h"
 #include "layout/shape.h"
 

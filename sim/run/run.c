@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "host/format.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "host/pack.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "host/array.h"
+#include "host/format.h"
 
 /* The system's calls, which the linker takes from here: the one that `countdown` reaches fails with
  * `failure`. */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "host/format.h"
 #include "base/text.h"
 #include "host/npy.h"
 #include "layout/convert.h"

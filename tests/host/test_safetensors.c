@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "host/format.h"
 #include "base/text.h"
 #include "host/safetensors.h"
 
