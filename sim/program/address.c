@@ -20,6 +20,7 @@ typedef struct {
     int64_t bits;               /* the constant part */
     const ts_iter_group *group; /* of dims, whose index becomes terms */
     ts_address *out;
+    bool rows; /* the access states its rows */
 } derivation;
 
 static bool no_words(derivation *d, const char *why) {
@@ -278,8 +279,9 @@ static bool read_rows(assembler *as, const token **at, ts_address *out, bool *wr
     return true;
 }
 
-/* From the index, which has a register or not; rows: the access states its rows. */
-static bool derive(derivation *d, const ts_affine *index, bool registers, bool rows) {
+/* From the index, which has a register or not. */
+static bool derive(derivation *d, const ts_affine *index, bool registers) {
+    bool rows = d->rows;
     const ts_shape *shape = d->tensor->shape;
     if (ts_layout_padded_count(shape->layout) == 0) {
         return no_words(d, "the tensor is empty");
@@ -306,22 +308,22 @@ static bool derive(derivation *d, const ts_affine *index, bool registers, bool r
 /* NAME[index, ...] */
 static bool parse_index(derivation *d, const token **at) {
     ts_affine index[TS_LAYOUT_MAX_DIMS];
-    bool registers, rows;
-    return read_indices(d, at, index, &registers) && read_rows(d->as, at, d->out, &rows) &&
-           derive(d, index, registers, rows);
+    bool registers;
+    return read_indices(d, at, index, &registers) && read_rows(d->as, at, d->out, &d->rows) &&
+           derive(d, index, registers);
 }
 
 bool derive_address(assembler *as, const token *place, const ts_affine *index, ts_address *out) {
     const ts_tensor *tensor = &as->tensors.items[out->tensor];
-    derivation d = {.as = as, .place = place, .tensor = tensor, .out = out};
-    bool registers = false;
+    bool rows = out->stride != 1 || out->sublane_mask != 0xff, registers = false;
+    derivation d = {.as = as, .place = place, .tensor = tensor, .out = out, .rows = rows};
     for (int i = 0; i < tensor->shape->layout->rank; i++) {
         registers = registers || index[i].term_count > 0;
         if (!check_index(&d, place, i, &index[i])) {
             return false;
         }
     }
-    return derive(&d, index, registers, out->stride != 1 || out->sublane_mask != 0xff);
+    return derive(&d, index, registers);
 }
 
 /* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it. ----
