@@ -282,6 +282,22 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
 
 static bool touches_hbm(const transfer *t) { return t->what.src.in_hbm || t->what.dst.in_hbm; }
 
+/* Does another transfer that makes requests move the other way, out of the HBM or into it? */
+static bool meets_traffic(const ts_dma *dma, const transfer *t) {
+    for (const transfer *u = dma->first; u; u = u->next) {
+        bool active = u != t && u->started && !u->offered;
+        if (active &&
+            ((t->what.src.in_hbm && u->what.dst.in_hbm) || (t->what.dst.in_hbm && u->what.src.in_hbm)))
+            return true;
+    }
+    return false;
+}
+
+static int64_t rate_now(const ts_dma *dma, const transfer *t) {
+    int64_t mixed = dma->config->mixed_bytes_per_cycle;
+    return mixed > 0 && mixed < t->rate && meets_traffic(dma, t) ? mixed : t->rate;
+}
+
 /* The engine is busy with one block at a time, for as long as its rate says. */
 static void begin_block(ts_dma *dma, transfer *t) {
     int64_t elements;
@@ -293,7 +309,7 @@ static void begin_block(ts_dma *dma, transfer *t) {
     t->turn = ++dma->turn;
     int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
     int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
-    int64_t parts = ts_ceil_div(bytes * PARTS, t->rate);
+    int64_t parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
     int64_t start = later(t->ready_cycle * PARTS, dma->port_busy);
     t->ready_cycle = start / PARTS;
     dma->port_busy = start + parts;

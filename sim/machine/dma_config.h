@@ -42,6 +42,7 @@ typedef struct {
     int32_t partition_bytes_per_cycle; /* into or out of one partition of a memory that has partitions; 0: no
                                           limit */
     int32_t read_bytes_per_cycle;      /* out of the HBM, whatever the kind; 0: no limit */
+    int32_t mixed_bytes_per_cycle;     /* while transfers read the HBM and others write it; 0: no limit */
     int32_t bytes_per_cycle[TS_DMA_KIND_COUNT]; /* of the core's clock, through the engine; 0: it cannot do
                                                    this */
 } ts_dma_config;

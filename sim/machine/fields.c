@@ -164,6 +164,8 @@ static const ts_field rows[] = {
             "into or out of one partition of a memory that has some, 0: no limit"),
     INTEGER("dma.read_rate", dma.read_bytes_per_cycle, 0, 1 << 20, "bytes a cycle",
             "out of the HBM, whatever is done to them, 0: no limit"),
+    INTEGER("dma.mixed_rate", dma.mixed_bytes_per_cycle, 0, 1 << 20, "bytes a cycle",
+            "of each transfer while some read the HBM and others write it, 0: no limit"),
 #define RATE(kind, text, meaning)                                                                            \
     INTEGER("dma.rate." text, dma.bytes_per_cycle[TS_DMA_##kind], 0, 1 << 20, "bytes a cycle", meaning)
     RATE(COPY, "copy", "runs stay runs, 0: not done"),

@@ -51,7 +51,9 @@ static const ts_machine *under_load(ts_arena *arena, const ts_machine *machine) 
     *loaded = *machine;
     loaded->chip.sustained_khz = slow;
     int32_t *read = &loaded->dma.read_bytes_per_cycle, *rates = loaded->dma.bytes_per_cycle;
+    int32_t *mixed = &loaded->dma.mixed_bytes_per_cycle;
     *read = (int32_t)((*read * fast + slow / 2) / slow);
+    *mixed = (int32_t)((*mixed * fast + slow / 2) / slow);
     for (int i = 0; i < TS_DMA_KIND_COUNT; i++) rates[i] = (int32_t)((rates[i] * fast + slow / 2) / slow);
     return loaded;
 }

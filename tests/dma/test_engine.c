@@ -128,6 +128,61 @@ static void reads_have_a_rate_of_their_own(void **state) {
     assert_int_equal(price(f, copy, true, false).engine_cycles, 65536 / 1024);
 }
 
+/* Two transfers of 64 KiB at once, a block of each in turns: how long each keeps the engine busy. */
+static void run_both(fixture *f, ts_dma_transfer a, ts_dma_transfer b, int64_t busy[2]) {
+    a.plan = b.plan = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0}", 0, NULL, NULL);
+    b.tag = 1;
+    ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
+    ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
+    assert_true(ts_dma_start(&f->err, dma, &a, 0) && ts_dma_start(&f->err, dma, &b, 0));
+    for (int i = 0; i < 2; i++) {
+        ts_dma_result result;
+        ts_dma_next(dma, INT64_MAX);
+        assert_true(ts_dma_complete(&f->err, dma, &result));
+        busy[result.tag] = result.engine_cycles;
+    }
+    ts_dma_free(dma);
+}
+
+/* A limit while one reads the HBM and another writes it, not for two that move the same way, nor beside one that
+ * does not touch the HBM, nor where the transfer is slower anyway. */
+static void reads_beside_writes_have_a_rate_of_their_own(void **state) {
+    fixture *f = *state;
+    ts_dma_transfer read = {.src.in_hbm = true}, write = {.dst.in_hbm = true}, local = {.src.in_hbm = false},
+                    copy = {.src.in_hbm = true, .dst.in_hbm = true};
+    int64_t free_run = 65536 / 16, limited = 65536 / 4;
+    struct {
+        ts_dma_transfer a, b;
+        int32_t mixed;
+        bool meet;
+    } rows[] = {{read, write, 4, true},   {write, read, 4, true},  {read, copy, 4, true},
+                {copy, read, 4, true},    {copy, write, 4, true},  {read, read, 4, false},
+                {write, write, 4, false}, {read, local, 4, false}, {local, write, 4, false},
+                {local, copy, 4, false},  {read, write, 0, false}, {write, read, 16, false},
+                {write, read, 17, false}};
+    f->dma.arbitration = TS_DMA_ROUND_ROBIN;
+    f->dma.bytes_per_cycle[TS_DMA_COPY] = 16;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t busy[2];
+        f->dma.mixed_bytes_per_cycle = rows[i].mixed;
+        run_both(f, rows[i].a, rows[i].b, busy);
+        for (int k = 0; k < 2; k++) assert_int_equal(busy[k], rows[i].meet ? limited : free_run);
+    }
+    int64_t busy[2];
+    f->dma.mixed_bytes_per_cycle = 4;
+    f->dma.queues = 1; /* the other waits for a queue */
+    run_both(f, read, write, busy);
+    assert_int_equal(busy[0], free_run);
+    assert_int_equal(busy[1], free_run);
+    f->dma.queues = 4;
+    f->dma.arbitration = TS_DMA_IN_ORDER; /* the older has made its requests when the other begins */
+    run_both(f, read, write, busy);
+    assert_int_equal(busy[0], limited);
+    assert_int_equal(busy[1], free_run);
+    const ts_plan *alone = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0}", 1 << 20, NULL, NULL);
+    assert_int_equal(price(f, alone, true, true).engine_cycles, free_run);
+}
+
 /* 0.92 of the peak: what Ramulator 2.1 and DRAMsim3 give streams and tile reads; refresh is the rest. */
 static void streams_run_near_the_peak(void **state) {
     fixture *f = *state;
@@ -362,6 +417,7 @@ int main(void) {
         CASE(engine_rate_limits_a_fast_memory),
         CASE(partitions_limit_the_rate),
         CASE(reads_have_a_rate_of_their_own),
+        CASE(reads_beside_writes_have_a_rate_of_their_own),
         CASE(streams_run_near_the_peak),
         CASE(bytes_are_accounted),
         CASE(half_words_beside_valid_rows_are_read_first),
