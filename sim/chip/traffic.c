@@ -88,8 +88,8 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
 /* Made for the first transfer: many programs have none. */
 static bool make_engine(ts_error *err, traffic *t) {
     if (t->engine) return true;
-    int share = t->exact ? 1 : ts_dma_first_share(t->machine);
-    t->hbm = ts_dma_new_part(err, t->arena, t->machine, &share);
+    int share = t->exact ? 1 : ts_dma_first_sampling_factor(t->machine);
+    t->hbm = ts_dma_new_subset(err, t->arena, t->machine, &share);
     if (!t->hbm) return false;
     t->engine =
         ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, ts_hbm_tick_khz(t->machine->hbm));

@@ -1,5 +1,5 @@
 /* The transfers under way, in one engine (dma/dma.h), which is walked access by access on a part of the
- * memory's channels (ts_hbm_new_part); on all of them if exact, and from when on the part does not get its
+ * memory's channels (ts_hbm_new_subset); on all of them if exact, and from when on the part does not get its
  * share.
  *
  * A run that has walked TRAFFIC_WALKED_BYTES recalls. A spell lasts from a start with nothing under way until

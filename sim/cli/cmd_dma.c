@@ -111,7 +111,7 @@ static int print_mix(const cli_line *line) {
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};
-    if (!machine || !ts_transfer_price_together(&err, line->arena, &request, &mix)) {
+    if (!machine || !ts_transfer_price_concurrent(&err, line->arena, &request, &mix)) {
         return cli_fail(&err);
     }
     ts_text_init(&out, line->arena);
@@ -138,7 +138,7 @@ static int print_matrix(const cli_line *line, const char *text) {
     const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
     ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape) : NULL;
     ts_transfer_end whole = {.text = &source};
-    if (machine && !matrix) ts_transfer_end_blame(&err, &whole, 0);
+    if (machine && !matrix) ts_transfer_end_error(&err, &whole, 0);
     if (!matrix) return cli_fail(&err);
     if (!save_svg(&err, line, matrix)) return cli_fail(&err);
     if (!cli_reports(line)) return 0;

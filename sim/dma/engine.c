@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "steady.h"
+#include "sampler.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "dma/dma.h"
@@ -25,7 +25,7 @@ typedef struct transfer {
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
-    steady_state steady;
+    sampler sampler;
 } transfer;
 
 enum { REQUESTS = 256 };  /* offered together */
@@ -41,10 +41,10 @@ struct ts_dma {
     int under_way;
     int64_t port_busy; /* until which the engine is busy with blocks already begun, in 1/PARTS of a cycle */
     int64_t settled_tick;
-    int64_t turn;        /* blocks begun */
-    steady_state steady; /* of a new transfer */
+    int64_t turn;    /* blocks begun */
+    sampler sampler; /* of a new transfer */
     bool any_skipped;
-    uint64_t lost;                     /* boxes (sim/dma/steady.h) */
+    uint64_t rejected;                 /* boxes (sim/dma/sampler.h) */
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
     int request_count;
@@ -78,19 +78,19 @@ void ts_dma_free(ts_dma *dma) {
 }
 
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, uint64_t walked_boxes) {
-    dma->steady = (steady_state){
-        .memory = steady_memory_of(hbm, dma->config, walked_boxes),
+    dma->sampler = (sampler){
+        .memory = sampler_memory_of(hbm, dma->config, walked_boxes),
         .engine_ticks_per_part = (double)dma->tick_khz / (double)dma->core_khz / PARTS,
         .box = -1,
     };
 }
 
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
-    steady_add_stats(stats, &dma->skipped, 1, 1);
+    sampler_add_stats(stats, &dma->skipped, 1, 1);
     *any = dma->any_skipped;
 }
 
-uint64_t ts_dma_lost_boxes(const ts_dma *dma) { return dma->lost; }
+uint64_t ts_dma_rejected_boxes(const ts_dma *dma) { return dma->rejected; }
 
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
@@ -211,7 +211,7 @@ static transfer *take_record(ts_dma *dma) {
     ts_hbm_stream *stream = t->stream;
     ts_arena *arena = t->arena ? t->arena : ts_arena_new();
     ts_arena_reset(arena);
-    *t = (transfer){.stream = stream, .arena = arena, .done_cycle = -1, .steady = dma->steady};
+    *t = (transfer){.stream = stream, .arena = arena, .done_cycle = -1, .sampler = dma->sampler};
     return t;
 }
 
@@ -408,26 +408,26 @@ static void flush(ts_dma *dma, transfer *t) {
  * not stand for the rest, and the walk is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
-    steady_skip skip;
+    sampler_skip skip;
     bool is_even = true;
-    if (dma->hbm && !ts_hbm_part_is_fair(dma->hbm)) return false;
-    if (!steady_note(&t->steady, t->walk, tick)) return true;
-    steady_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
+    if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
+    if (!sampler_note(&t->sampler, t->walk, tick)) return true;
+    sampler_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
     now.behind = tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
-        is_even = ts_hbm_part_is_even_so_far(dma->hbm);
+        is_even = ts_hbm_subset_is_balanced_so_far(dma->hbm);
     }
-    if (!steady_look(&t->steady, t->walk, &now, is_even, &skip)) return true;
-    if (t->steady.lost != 0) return false;
-    if (dma->hbm) ts_hbm_part_restart(dma->hbm);
+    if (!sampler_look(&t->sampler, t->walk, &now, is_even, &skip)) return true;
+    if (t->sampler.rejected != 0) return false;
+    if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
     ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
     dma->any_skipped = true;
     t->skipped_ticks += skip.gained.tick;
     t->caught_up += skip.caught_up;
     t->engine_parts += skip.gained.parts;
-    steady_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
+    sampler_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
     return true;
 }
 
@@ -444,7 +444,7 @@ static void gather_block(ts_dma *dma, transfer *t) {
 static void run_alone(ts_dma *dma, transfer *t) {
     for (;;) {
         gather_block(dma, t);
-        if (dma->steady.memory.interval > 0 &&
+        if (dma->sampler.memory.interval > 0 &&
             (dma->request_count >= REQUESTS / 2 || dma->request_count == 0)) {
             flush(dma, t);
             if (!skip_blocks(dma, t)) {
@@ -457,7 +457,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
     }
     flush(dma, t);
     if (touches_hbm(t)) settle(dma, ts_hbm_stream_latest(t->stream));
-    dma->lost |= steady_lost(&t->steady);
+    dma->rejected |= sampler_rejected(&t->sampler);
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

@@ -3,9 +3,9 @@
 
 #include <assert.h>
 
-#include "bill_private.h"
+#include "breakdown_private.h"
 #include "prices.h"
-#include "steady.h"
+#include "sampler.h"
 #include "base/clock.h"
 #include "base/number.h"
 
@@ -19,17 +19,17 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
  * less than four. */
 enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 32 };
 
-int ts_dma_first_share(const ts_dma_machine *m) {
+int ts_dma_first_sampling_factor(const ts_dma_machine *m) {
     bool is_free = m->dma->in_flight_bytes <= 0;
-    int share = ts_hbm_share(m->hbm, is_free ? 1 : WALKED_CHANNELS),
+    int share = ts_hbm_sampling_factor(m->hbm, is_free ? 1 : WALKED_CHANNELS),
         most = is_free ? MOST_FREE_SHARE : MOST_SHARE;
     return share > most ? most : share;
 }
 
-ts_hbm *ts_dma_new_part(ts_error *err, ts_arena *arena, const ts_dma_machine *m, int *share) {
+ts_hbm *ts_dma_new_subset(ts_error *err, ts_arena *arena, const ts_dma_machine *m, int *share) {
     for (;; *share /= 2) {
-        ts_hbm *hbm = ts_hbm_new_part(err, arena, m->hbm, *share);
-        if (!hbm || *share == 1 || ts_hbm_part_is_even(hbm, m->dma->access_bytes)) return hbm;
+        ts_hbm *hbm = ts_hbm_new_subset(err, arena, m->hbm, *share);
+        if (!hbm || *share == 1 || ts_hbm_subset_is_balanced(hbm, m->dma->access_bytes)) return hbm;
     }
 }
 
@@ -75,8 +75,8 @@ typedef struct {
 /* Walks the transfer on a part. True in *good: it stands for all; else *p has more for another try. */
 static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
                 const ts_dma_transfer *transfer, part *p, bool *good, ts_dma_cost *cost) {
-    ts_hbm *hbm = p->is_even ? ts_dma_new_part(err, scratch, machine, &p->share)
-                             : ts_hbm_new_part(err, scratch, machine->hbm, p->share);
+    ts_hbm *hbm = p->is_even ? ts_dma_new_subset(err, scratch, machine, &p->share)
+                             : ts_hbm_new_subset(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm, p->walked_boxes);
@@ -90,10 +90,10 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
     balance(cost->hbm.limiter_cycles);
     cost->estimated = cost->estimated || p->share > 1;
-    bool is_fair = ts_hbm_part_is_fair(hbm);
-    *good = is_fair && ts_dma_lost_boxes(dma) == 0;
+    bool is_fair = ts_hbm_subset_is_fair(hbm);
+    *good = is_fair && ts_dma_rejected_boxes(dma) == 0;
     if (is_fair)
-        p->walked_boxes |= ts_dma_lost_boxes(dma);
+        p->walked_boxes |= ts_dma_rejected_boxes(dma);
     else
         p->share /= 2;
     ts_dma_free(dma);
@@ -130,7 +130,7 @@ static bool moves_up_to(const ts_plan *plan, int64_t bytes) {
 enum { SHORT = 32 };
 
 static bool is_short(const ts_dma_machine *m, const ts_plan *plan) {
-    int64_t held = steady_memory_of(m->hbm, m->dma, 0).lines * m->dma->access_bytes;
+    int64_t held = sampler_memory_of(m->hbm, m->dma, 0).lines * m->dma->access_bytes;
     return moves_up_to(plan, SHORT * held);
 }
 
@@ -141,11 +141,11 @@ bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r
     part p = {.share = 1,
               .is_even = is_short(r->machine, r->plan),
               .skips = !r->exact && !moves_up_to(r->plan, TS_DMA_PRICE_WALKED_BYTES)};
-    if (p.skips) p.share = ts_dma_first_share(r->machine);
+    if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
     for (bool good = false; !good;) {
         if (!run(err, scratch, r->machine, &transfer, &p, &good, cost)) return false;
     }
     finish(r->machine, &transfer, cost);
-    ts_dma_make_bill(r->machine, &transfer, cost);
+    ts_dma_break_down(r->machine, &transfer, cost);
     return true;
 }

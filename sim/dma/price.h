@@ -3,7 +3,7 @@
 #ifndef TILESIM_DMA_PRICE_H
 #define TILESIM_DMA_PRICE_H
 
-#include "dma/bill.h"
+#include "dma/breakdown.h"
 #include "dma/dma.h"
 #include "machine/machine.h"
 
@@ -26,15 +26,16 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
 typedef struct {
     ts_dma_result transfer;
     ts_hbm_stats hbm;
-    int64_t cycles;                   /* of the core, issue to completion */
-    int64_t fixed_cycles;             /* issue, further descriptors, completion */
-    int64_t engine_cycles;            /* its data at the engine's rate */
-    int64_t memory_cycles;            /* its lines at the HBM's peak */
-    int64_t parts[TS_DMA_PART_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/bill.h has
+    int64_t cycles;        /* of the core, issue to completion */
+    int64_t fixed_cycles;  /* issue, further descriptors, completion */
+    int64_t engine_cycles; /* its data at the engine's rate */
+    int64_t memory_cycles; /* its lines at the HBM's peak */
+    int64_t parts
+        [TS_DMA_COMPONENT_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/breakdown.h has
                                          the rule) */
-    ts_dma_limit limit;               /* what limits it */
-    const char *limiter;              /* the same in words */
-    bool estimated;                   /* not every access was walked, or not the whole program run */
+    ts_dma_limit limit;           /* what limits it */
+    const char *limiter;          /* the same in words */
+    bool estimated;               /* not every access was walked, or not the whole program run */
 } ts_dma_cost;
 
 /* Up to so many bytes, of both ends, every access of every channel is walked. */
@@ -47,16 +48,16 @@ typedef struct {
     bool exact;          /* walk every access */
 } ts_dma_price_request;
 
-/* Unless exact, a larger transfer is walked on a part of the memory's channels (ts_hbm_new_part), and long
+/* Unless exact, a larger transfer is walked on a part of the memory's channels (ts_hbm_new_subset), and long
  * boxes only at some places, of a refresh interval each; docs/timing.md says how far from the exact answer
  * that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
 
 /* One channel of HBM in so many stands for the others (memory/hbm.h): the most that is tried first. */
-int ts_dma_first_share(const ts_dma_machine *machine);
+int ts_dma_first_sampling_factor(const ts_dma_machine *machine);
 /* A part of the HBM that gets exactly its share of every access: one channel in *share, which is lowered,
  * down to 1, until that holds. */
-ts_hbm *ts_dma_new_part(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, int *share);
+ts_hbm *ts_dma_new_subset(ts_error *err, ts_arena *arena, const ts_dma_machine *machine, int *share);
 
 /* What a transfer that moves so many bytes to and from HBM takes alone at least: the fixed cost, then its
  * data at the engine's rate or its bytes at the HBM's peak, whichever is slower. */
@@ -80,13 +81,13 @@ typedef struct {
 } ts_dma_mix_request;
 
 /* results[i] is of transfers[i]. */
-bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
-                           ts_dma_result *results, ts_dma_mix *mix);
+bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
+                             ts_dma_result *results, ts_dma_mix *mix);
 
 /* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
  * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for
  * itself core_cycles, most of them for what core_limiter says. */
-void ts_dma_bill_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
-                         ts_dma_cost *cost);
+void ts_dma_break_down_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
+                               ts_dma_cost *cost);
 
 #endif

@@ -1,7 +1,7 @@
 /* How long the runs of a plan are on each side. */
 #include <stdlib.h>
 
-#include "dma/bill.h"
+#include "dma/breakdown.h"
 
 typedef struct {
     int64_t stride, extent;

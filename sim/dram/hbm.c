@@ -6,7 +6,7 @@
 #include "hbm_banks.h"
 #include "hbm_channel.h"
 #include "hbm_representatives.h"
-#include "hbm_part.h"
+#include "hbm_subset.h"
 #include "hbm_time.h"
 #include "hbm_walkers.h"
 #include "base/number.h"
@@ -115,10 +115,10 @@ static hbm_walker walker_of(const ts_hbm *hbm) {
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
-    return ts_hbm_new_part(err, arena, config, 1);
+    return ts_hbm_new_subset(err, arena, config, 1);
 }
 
-ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share) {
+ts_hbm *ts_hbm_new_subset(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share) {
     return ts_hbm_new_with_rules(err, arena, config, share, ts_dram_rules_of(arena, config));
 }
 
@@ -150,7 +150,7 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     hbm_walker walker = walker_of(hbm);
     hbm->walk = walker.walk;
     hbm->run = walker.run;
-    hbm_part_init(hbm, arena);
+    hbm_subset_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->walked = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
@@ -175,7 +175,7 @@ void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
     hbm->stuck_at = -1;
     hbm->is_awaited = false;
-    hbm_part_clear(hbm);
+    hbm_subset_clear(hbm);
     hbm->gap_at = 0;
     for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
     clear_all(hbm);
@@ -332,7 +332,7 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = hbm_end_cycle(hbm)};
     for (int i = 0; i < hbm->channel_count; i += hbm->share)
         add_channel(hbm, &hbm->channels[hbm->channels[i].representative], out);
-    if (hbm->share > 1) hbm_part_extend(hbm, out);
+    if (hbm->share > 1) hbm_subset_extend(hbm, out);
 }
 
 int ts_hbm_pseudo_channels(const ts_hbm *hbm) { return hbm->channel_count * hbm->spec->pcs; }

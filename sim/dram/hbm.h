@@ -27,25 +27,25 @@ ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
 /* A part of the memory stands for all of it: of the channels every share-th is walked, requests to the others
  * are passed over, streams have the part's share of their windows, and statistics are extended to all
  * channels. As the channels of a regular stream all do the same, shifted and permuted, its time is that of
- * the whole memory within about 1 %. share: a power of two that divides the channels of a stack; ts_hbm_share
+ * the whole memory within about 1 %. share: a power of two that divides the channels of a stack; ts_hbm_sampling_factor
  * is the largest that leaves `least` channels. */
-ts_hbm *ts_hbm_new_part(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
-int ts_hbm_share(const ts_hbm_config *config, int least);
+ts_hbm *ts_hbm_new_subset(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share);
+int ts_hbm_sampling_factor(const ts_hbm_config *config, int least);
 /* The same with rules of one's own; an error when the controller could not keep to one of them. */
 ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_config *config, int share,
                               ts_dram_rules rules);
 /* Did the part get its share of what was offered, at any time (but for an eighth)? If not, it does not stand
  * for the rest. */
-bool ts_hbm_part_is_fair(const ts_hbm *hbm);
+bool ts_hbm_subset_is_fair(const ts_hbm *hbm);
 /* Has every channel of it got the same all the time? */
-bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm);
+bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm);
 /* The next requests are from elsewhere: what was counted towards a share that is not yet full is forgotten.
  */
-void ts_hbm_part_restart(ts_hbm *hbm);
+void ts_hbm_subset_restart(ts_hbm *hbm);
 /* Does the part get exactly its share of any so many bytes that are aligned to their number (a power of two)?
  * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
  * would, nearly to the tick. */
-bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes);
+bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 

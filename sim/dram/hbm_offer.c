@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hbm_representatives.h"
-#include "hbm_part.h"
+#include "hbm_subset.h"
 #include "hbm_time.h"
 
 static inline int32_t next_in_ring(const ts_hbm_stream *st, int32_t at) {
@@ -136,11 +136,11 @@ static void offer_rest(offering *o) {
     if (o->hbm->block.count > 0) o->accepted = offer_filled(o->hbm, o->st);
 }
 
-/* Adds an aligned access of the size taken (hbm_part_take_bytes). */
+/* Adds an aligned access of the size taken (hbm_subset_take_bytes). */
 static void add_access(offering *o, const ts_hbm_request *r) {
     ts_hbm *hbm = o->hbm;
     uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
-    uint64_t pairs = hbm_part_count_access(hbm, hbm_place_channel(first), r->is_write);
+    uint64_t pairs = hbm_subset_count_access(hbm, hbm_place_channel(first), r->is_write);
     int32_t from = offered_from(o->st, r);
     for (; pairs != 0; pairs &= pairs - 1) {
         uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
@@ -168,7 +168,7 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     uint64_t place = ts_address_map_pack(hbm->map, (uint64_t)burst);
     bool is_walked = (hbm_place_channel(place) & (hbm->share - 1)) == 0;
     if (is_walked && st->in_flight > 0) is_pair &= wait_for_ring(o);
-    if (hbm->share > 1) hbm_part_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
+    if (hbm->share > 1) hbm_subset_count(hbm, hbm_place_channel(place), r->is_write, 1 + is_pair);
     if (is_walked) {
         int32_t from = offered_from(st, r);
         if (st->window == 0) from = max32(from, st->latest);
@@ -192,7 +192,8 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     o.pairs = hbm->has_pairs && o.limit > 1;
     const bool is_plain =
         o.pairs && st->window > 0 && st->in_flight <= 0 && hbm->share == 1 && bytes == 2 << shift;
-    const bool is_part = o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_part_take_bytes(hbm, bytes);
+    const bool is_part =
+        o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take_bytes(hbm, bytes);
     for (const ts_hbm_request *r = requests; r < end; r++) {
         if (is_plain && (r = add_pairs(hbm, st, r, end, (o.limit - hbm->block.bursts) / 2)) == end) break;
         offer_if_full(&o);

@@ -2,7 +2,7 @@
  * other is made by all of them in a scratch, where they leave no gaps. */
 #include <stdlib.h>
 
-#include "mover.h"
+#include "copy_context.h"
 
 enum {
     BLOCK_BYTES = 192 << 10,
@@ -16,8 +16,8 @@ enum {
 /* Boxes that share their outermost loops; a block is `cover` steps of the last of these, one of the others.
  */
 typedef struct {
-    const ts_mover *m;
-    ts_plan_box boxes[TS_TOGETHER_BOXES];
+    const ts_copy_context *m;
+    ts_plan_box boxes[TS_CONCURRENT_BOXES];
     int count, shared;
     int64_t cover;
 } group;
@@ -94,7 +94,7 @@ static bool find_filled(const group *block, int64_t *low, int64_t *high) {
 static void move_block(const group *block, int64_t ahead_bytes) {
     _Alignas(LINE_OF_MEMORY) uint8_t scratch[BLOCK_BYTES + LINE_OF_MEMORY];
     static const ts_kernel_loop once[2] = {{1, 0, 0}, {1, 0, 0}};
-    ts_mover in = *block->m;
+    ts_copy_context in = *block->m;
     int64_t low, high, first = 0;
     bool filled = find_filled(block, &low, &high);
     in.streams = false;
@@ -175,7 +175,7 @@ static bool has_pieces(const group *g) {
 }
 
 /* Bytes that lie together in the destination. */
-static int64_t run_bytes(const ts_mover *m, const ts_plan_box *box) {
+static int64_t run_bytes(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t bits = m->dst.element_bits;
     for (int i = 0; i < box->loop_count; i++) {
         if (box->loops[i].dst_bits != bits || box->loops[i].extent == 1) continue;
@@ -252,7 +252,7 @@ static void move_sharing(group *g) {
     }
 }
 
-void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count) {
+void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
         group g = {.m = m};
         left = 0;

@@ -1,7 +1,7 @@
 /* What the kernels that convert elements need to know of two types. */
 #include <string.h>
 
-#include "mover.h"
+#include "copy_context.h"
 #include "layout/convert.h"
 
 static bool float_kind(const ts_dtype_info *type, ts_kind *kind) {
@@ -97,7 +97,7 @@ bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *c) {
     return true;
 }
 
-void ts_mover_set_conversion(ts_mover *m) {
+void ts_copy_set_conversion(ts_copy_context *m) {
     static const int64_t here = 0;
     ts_conversion *c = &m->conversion;
     if (!m->kernels || !ts_conversion_find(m->src.dtype, m->dst.dtype, c)) return;

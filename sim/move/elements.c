@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mover.h"
+#include "copy_context.h"
 #include "layout/convert.h"
 
 enum { LONG_ROW = 8, ROW_ELEMENTS = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
@@ -55,7 +55,8 @@ static void copy_strided(const uint8_t *src, int64_t src_step, uint8_t *dst, int
     }
 }
 
-static void row_of_bytes(const ts_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
+static void row_of_bytes(const ts_copy_context *m, int64_t src_bit, int64_t dst_bit,
+                         const ts_plan_loop *row) {
     const uint8_t *src = m->src.bytes + src_bit / 8;
     uint8_t *dst = m->dst.bytes + dst_bit / 8, from[ROW_ELEMENTS * WIDEST_BYTES],
             to[ROW_ELEMENTS * WIDEST_BYTES];
@@ -74,7 +75,7 @@ static void row_of_bytes(const ts_mover *m, int64_t src_bit, int64_t dst_bit, co
 }
 
 /* Bits above the value's are zero where the store is wider, and are dropped where it is narrower. */
-static void row_of_bits(const ts_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
+static void row_of_bits(const ts_copy_context *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *row) {
     for (int64_t i = 0; i < row->extent; i++) {
         int64_t from = src_bit + i * row->src_bits, to = dst_bit + i * row->dst_bits;
         for (int done = 0; m->same && done < m->src.element_bits; done += 64) {
@@ -103,7 +104,7 @@ static int pick_row(const ts_plan_box *box) {
     return best;
 }
 
-static bool is_whole_bytes(const ts_mover *m, const ts_plan_box *box) {
+static bool is_whole_bytes(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t bits = box->src_bits | box->dst_bits | m->src.element_bits | m->dst.element_bits;
     for (int i = 0; i < box->loop_count; i++) bits |= box->loops[i].src_bits | box->loops[i].dst_bits;
     bool stored = m->same || (m->src.element_bits == ts_dtype_get(m->src.dtype)->stored_bits &&
@@ -112,14 +113,14 @@ static bool is_whole_bytes(const ts_mover *m, const ts_plan_box *box) {
 }
 
 /* The lines of a row of the source that comes later. */
-static void prefetch_row(const ts_mover *m, int64_t src_bit, const ts_plan_loop *row) {
+static void prefetch_row(const ts_copy_context *m, int64_t src_bit, const ts_plan_loop *row) {
     const uint8_t *src = m->src.bytes + src_bit / 8 + m->ahead_bytes;
     int64_t step = llabs(row->src_bits) / 8;
     int64_t every = step > 0 && step < LINE_OF_MEMORY ? LINE_OF_MEMORY / step : 1;
     for (int64_t i = 0; i < row->extent; i += every) __builtin_prefetch(src + i * row->src_bits / 8, 0, 2);
 }
 
-void ts_move_elements(const ts_mover *m, const ts_plan_box *box) {
+void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box) {
     int row_loop = pick_row(box);
     ts_plan_loop row =
         row_loop < 0 ? (ts_plan_loop){1, m->src.element_bits, m->dst.element_bits} : box->loops[row_loop];

@@ -3,7 +3,7 @@
 
 #define TARGET
 #include "kernel_inline.h"
-#include "mover.h"
+#include "copy_context.h"
 #include "layout/convert.h"
 
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
@@ -12,7 +12,7 @@
 
 enum { RUN_ELEMENTS = 2048 };
 
-void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
+void ts_fill_convert(const ts_copy_context *m, const uint8_t *src, uint8_t *dst, int64_t count) {
     static const int64_t here = 0;
     ts_convert_lines lines = {.groups = 1, .tiles = 1, .count = count, .lines = 1, .line = &here};
     if (m->convert)
@@ -21,13 +21,13 @@ void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_
         ts_convert_elements(m->src.dtype, src, m->dst.dtype, dst, (size_t)count);
 }
 
-void ts_fill_bytes(const ts_mover *m, int64_t src_bits, uint8_t *bytes, int count) {
+void ts_fill_bytes(const ts_copy_context *m, int64_t src_bits, uint8_t *bytes, int count) {
     const uint8_t *from = m->src.bytes + (src_bits >> 3);
     int shift = (int)(src_bits & 7), mask = (1 << m->src.element_bits) - 1;
     for (int i = 0; i < count; i++) bytes[i] = (uint8_t)(from[i] >> shift & mask);
 }
 
-void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count) {
+void ts_fill_run(const ts_copy_context *m, const uint8_t *src, uint8_t *dst, int64_t count) {
     uint8_t raw[RUN_ELEMENTS], value[RUN_ELEMENTS];
     int src_width = m->src.element_bits, dst_width = m->dst.element_bits;
     bool converts = m->src.dtype != m->dst.dtype, truth = m->dst.dtype == TS_DTYPE_PRED;

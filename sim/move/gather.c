@@ -1,7 +1,7 @@
 /* Plans that gather: offsets of many indices at once, then the elements at them. */
 #include <string.h>
 
-#include "mover.h"
+#include "copy_context.h"
 
 enum { GATHER_ELEMENTS = 1 << 16, TAKEN_ELEMENTS = 512 };
 
@@ -32,7 +32,7 @@ static void find_bits(const ts_plan_side *side, const ts_layout *layout, int64_t
     return
 
 /* Elements at their places become whole bytes, one behind the other. */
-static void take(const ts_mover_side *side, const int64_t *at, int64_t count, uint8_t *raw) {
+static void take(const ts_copy_side *side, const int64_t *at, int64_t count, uint8_t *raw) {
     int mask = (1 << side->element_bits % 8) - 1;
     switch (side->element_bits) {
     case 8:
@@ -53,7 +53,7 @@ static void take(const ts_mover_side *side, const int64_t *at, int64_t count, ui
         memcpy(side->bytes + at[i] / 8, raw + i * (int64_t)sizeof(type), sizeof(type));                      \
     return
 
-static void put(const ts_mover_side *side, const int64_t *at, int64_t count, const uint8_t *raw) {
+static void put(const ts_copy_side *side, const int64_t *at, int64_t count, const uint8_t *raw) {
     int mask = (1 << side->element_bits % 8) - 1;
     switch (side->element_bits) {
     case 8:
@@ -73,7 +73,7 @@ static void put(const ts_mover_side *side, const int64_t *at, int64_t count, con
 }
 
 /* Do take and put know the side's elements? `bits`: all that its addresses are sums of multiples of. */
-static bool is_plain(const ts_mover_side *side, int64_t bits) {
+static bool is_plain(const ts_copy_side *side, int64_t bits) {
     const ts_dtype_info *type = ts_dtype_get(side->dtype);
     int width = side->element_bits;
     if (width < 8)
@@ -82,7 +82,8 @@ static bool is_plain(const ts_mover_side *side, int64_t bits) {
            type->stored_bits == width;
 }
 
-static void convert_elements(const ts_mover *m, const int64_t *from, const int64_t *to, int64_t count) {
+static void convert_elements(const ts_copy_context *m, const int64_t *from, const int64_t *to,
+                             int64_t count) {
     uint8_t raw[TAKEN_ELEMENTS * 8], value[TAKEN_ELEMENTS * 8];
     for (int64_t done = 0; done < count; done += TAKEN_ELEMENTS) {
         int64_t many = count - done < TAKEN_ELEMENTS ? count - done : TAKEN_ELEMENTS;
@@ -95,7 +96,7 @@ static void convert_elements(const ts_mover *m, const int64_t *from, const int64
 }
 
 /* `bits`: of each side, as of is_plain. */
-static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t *to, int64_t count,
+static void copy_elements(const ts_copy_context *m, const int64_t *from, const int64_t *to, int64_t count,
                           const int64_t bits[2]) {
     switch (m->same && (bits[0] | bits[1]) % 8 == 0 ? m->src.element_bits : 0) {
     case 8:
@@ -119,7 +120,7 @@ static void copy_elements(const ts_mover *m, const int64_t *from, const int64_t 
 }
 
 typedef struct {
-    const ts_mover *m;
+    const ts_copy_context *m;
     const ts_plan *plan;
 } gathering;
 
@@ -141,7 +142,7 @@ static void gather_share(const void *context, int share, int threads) {
     ts_arena_free(scratch);
 }
 
-void ts_move_gather(const ts_mover *m, const ts_plan *plan, int threads) {
+void ts_move_gather(const ts_copy_context *m, const ts_plan *plan, int threads) {
     bool shared =
         m->dst.element_bits % 8 == 0 && plan->dst.base_bits % 8 == 0 && plan->dst.axis_bits[0] % 8 == 0;
     ts_share_among(shared ? threads : 1, gather_share, &(gathering){m, plan});

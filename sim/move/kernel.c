@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "copy_plan.h"
 #include "layout/convert.h"
 
 enum {
@@ -20,7 +20,7 @@ enum {
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
-static ts_load load_of(const ts_mover *m) {
+static ts_load load_of(const ts_copy_context *m) {
     ts_dtype from = m->src.dtype, to = m->dst.dtype;
     if (from == TS_DTYPE_F32 && to == TS_DTYPE_BF16) return TS_LOAD_BF16_FROM_F32;
     return from == TS_DTYPE_BF16 && to == TS_DTYPE_F32 ? TS_LOAD_F32_FROM_BF16 : TS_LOAD_SAME;
@@ -46,34 +46,35 @@ static int64_t rest_of(const ts_plan_loop *loop, int64_t times) {
     return loop->extent < times ? 0 : loop->extent % times;
 }
 
-static bool is_narrow(const ts_mover *m) { return m->src.element_bits < 8 || m->dst.element_bits < 8; }
+static bool is_narrow(const ts_copy_context *m) { return m->src.element_bits < 8 || m->dst.element_bits < 8; }
 
 /* Is what tiles leave of a loop moved by itself, and not by a tile that ends where the loop does? */
-static bool is_apart(const ts_mover *m, const ts_plan_loop *loop, int64_t times) {
+static bool is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times) {
     int64_t rest = rest_of(loop, times);
     if (is_narrow(m)) return rest > 0;
     return rest > 0 && !m->streams && !m->staging && rest <= LITTLE && rest * MANY <= times &&
            loop->extent < FEW_TILES * times;
 }
 
-void ts_job_set_loops(ts_job *j, const ts_plan_box *box, const int64_t *times) {
+void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
     j->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
         int64_t last = loop.extent - times[i];
         bool has_tail = rest_of(&loop, times[i]) > 0 && !is_apart(j->m, &loop, times[i]);
         if (loop.extent / times[i] < 2 && !has_tail) continue;
-        j->loops[j->loop_count++] = (ts_job_loop){.count = loop.extent / times[i],
-                                                  .src_bits = loop.src_bits * times[i],
-                                                  .dst_bits = loop.dst_bits * times[i],
-                                                  .most = 1,
-                                                  .has_tail = has_tail,
-                                                  .tail_src_bits = loop.src_bits * last,
-                                                  .tail_dst_bits = loop.dst_bits * last};
+        j->loops[j->loop_count++] = (ts_copy_loop){.count = loop.extent / times[i],
+                                                   .src_bits = loop.src_bits * times[i],
+                                                   .dst_bits = loop.dst_bits * times[i],
+                                                   .most = 1,
+                                                   .has_tail = has_tail,
+                                                   .tail_src_bits = loop.src_bits * last,
+                                                   .tail_dst_bits = loop.dst_bits * last};
     }
 }
 
-bool ts_job_steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits) {
+bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_t src_bits,
+                           int64_t dst_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
     for (int i = 0; i < j->loop_count; i++) {
         src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
@@ -84,7 +85,7 @@ bool ts_job_steps_by(const ts_job *j, const ts_plan_box *box, int64_t src_bits, 
 
 /* ---- Tiles ---- */
 
-static void set_lines(ts_job *j, const ts_digit *enters, const ts_digit *leaves) {
+static void set_lines(ts_copy_plan *j, const ts_digit *enters, const ts_digit *leaves) {
     ts_tile *tile = &j->tile;
     int64_t *src = j->line_bits, dst[TS_TILE_LINES];
     src[0] = dst[0] = 0;
@@ -102,9 +103,9 @@ static void set_lines(ts_job *j, const ts_digit *enters, const ts_digit *leaves)
 
 /* The digits whose elements share a byte of the destination, if they can be loaded in parts: they must not
  * lie within a source line. */
-static int find_parts(ts_job *j, const ts_plan_box *box, const ts_digit *src, int src_count,
+static int find_parts(ts_copy_plan *j, const ts_plan_box *box, const ts_digit *src, int src_count,
                       ts_digit *digits) {
-    const ts_mover *m = j->m;
+    const ts_copy_context *m = j->m;
     int width = m->dst.element_bits, count = width < 8 ? 3 - log2_of(width) : 0;
     j->narrow.parts = 1;
     j->narrow.part[0] = 0;
@@ -156,9 +157,9 @@ static void set_masks(uint64_t *masks, int lines, const uint8_t *have, int unit,
 }
 
 /* Tiles of lines that are not whole, if enough of them is there. */
-static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
+static bool match_masked(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int least,
                          int64_t *times) {
-    const ts_mover *m = j->m;
+    const ts_copy_context *m = j->m;
     ts_tile *tile = &j->tile;
     int width = m->dst.element_bits, unit = width / 8,
         count = log2_of(kernels->line_bytes / (unit ? unit : 1));
@@ -193,7 +194,7 @@ static bool match_masked(ts_job *j, const ts_plan_box *box, const ts_tile_kernel
         if (tile->src_mask[i] == 0) tile->src_line[i] = 0;
         if (tile->dst_mask[i] == 0) tile->dst_line[i] = 0;
     }
-    ts_job_set_loops(j, box, times);
+    ts_copy_plan_set_loops(j, box, times);
     tile->masks = true;
     j->tile_function = kernels->masked[tile->stages];
     return true;
@@ -208,14 +209,15 @@ static bool is_pairs(const ts_tile *tile, int unit_log2, int count, const ts_dig
     return tile->stages == 1 && tile->granules == 1 << unit_log2;
 }
 
-static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels *kernels, int64_t *times) {
-    const ts_mover *m = j->m;
+static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_kernels *kernels,
+                       int64_t *times) {
+    const ts_copy_context *m = j->m;
     ts_load how = load_of(m);
     ts_tile *tile = &j->tile;
-    int unit_log2 = log2_of(ts_mover_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
+    int unit_log2 = log2_of(ts_copy_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
     ts_digit digits[2 * TS_TILE_STAGES + 3], *dst = digits + count, enters[TS_TILE_STAGES],
                                              leaves[TS_TILE_STAGES];
-    if (count < 0 || !ts_digits_find(box, false, ts_mover_width(&m->src), count, digits)) return false;
+    if (count < 0 || !ts_digits_find(box, false, ts_copy_width(&m->src), count, digits)) return false;
     int parts = find_parts(j, box, digits, count, digits + 2 * count);
     if (!ts_digits_find(box, true, (int64_t)m->dst.element_bits << parts, count, dst) ||
         !count_times(box, digits, 2 * count + parts, times)) {
@@ -235,10 +237,11 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
     j->joins = j->narrow.dst_width * j->narrow.parts < 8;
     j->fills = how == TS_LOAD_SAME && (!m->same || m->dst.element_bits < 8);
     set_lines(j, enters, leaves);
-    ts_job_set_loops(j, box, times);
+    ts_copy_plan_set_loops(j, box, times);
     int64_t places = 0;
     for (int i = 0; i < tile->stages; i++) places |= leaves[i].dst;
-    if (places % 8 != 0 || !ts_job_steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
+    if (places % 8 != 0 ||
+        !ts_copy_plan_steps_by(j, box, m->src.element_bits < 8 ? m->src.element_bits : 8, 8))
         return false;
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
                                             : kernels->by_stages[how][tile->stages];
@@ -247,8 +250,8 @@ static bool match_tile(ts_job *j, const ts_plan_box *box, const ts_tile_kernels 
 
 /* ---- Runs ---- */
 
-static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, int64_t *times) {
-    const ts_mover *m = j->m;
+static bool match_run(ts_copy_plan *j, const ts_plan_box *box, int64_t least_bytes, int64_t *times) {
+    const ts_copy_context *m = j->m;
     int src_width = m->src.element_bits, dst_width = m->dst.element_bits, run = 0;
     while (run < box->loop_count &&
            (box->loops[run].src_bits != src_width || box->loops[run].dst_bits != dst_width))
@@ -262,20 +265,20 @@ static bool match_run(ts_job *j, const ts_plan_box *box, int64_t least_bytes, in
     ts_plan_box others = *box;
     others.loops[run].extent = 1;
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    ts_job_set_loops(j, &others, times);
+    ts_copy_plan_set_loops(j, &others, times);
     j->tile_function = NULL;
     j->fills = false;
-    return ts_job_steps_by(j, box, 8, 8);
+    return ts_copy_plan_steps_by(j, box, 8, 8);
 }
 
 /* Splits a longer run, so that it can be made in a scratch. */
-static void split_run(ts_job *j) {
+static void split_run(ts_copy_plan *j) {
     int64_t most = TS_SCRATCH_BYTES / 2 / (j->m->dst.element_bits / 8), rest = j->run_elements % most;
     if (j->run_elements <= most || rest != 0) return;
-    j->loops[j->loop_count++] = (ts_job_loop){.count = j->run_elements / most,
-                                              .src_bits = most * j->m->src.element_bits,
-                                              .dst_bits = most * j->m->dst.element_bits,
-                                              .most = 1};
+    j->loops[j->loop_count++] = (ts_copy_loop){.count = j->run_elements / most,
+                                               .src_bits = most * j->m->src.element_bits,
+                                               .dst_bits = most * j->m->dst.element_bits,
+                                               .most = 1};
     j->run_elements = most;
     j->run_bytes = most * j->m->dst.element_bits / 8;
 }
@@ -283,7 +286,7 @@ static void split_run(ts_job *j) {
 /* ---- A box ---- */
 
 /* Moves what tiles leave of each loop. */
-static void move_rests(const ts_mover *m, ts_plan_box box, const int64_t *times) {
+static void move_rests(const ts_copy_context *m, ts_plan_box box, const int64_t *times) {
     for (int i = 0; i < box.loop_count; i++) {
         int64_t rest = rest_of(&box.loops[i], times[i]);
         if (!is_apart(m, &box.loops[i], times[i])) continue;
@@ -297,7 +300,7 @@ static void move_rests(const ts_mover *m, ts_plan_box box, const int64_t *times)
 }
 
 /* Widths for which there are kernels. */
-static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
+static bool is_regular(const ts_copy_context *m, const ts_copy_side *side) {
     int bits = side->element_bits;
     const ts_dtype_info *type = ts_dtype_get(side->dtype);
     if (m->src.dtype != m->dst.dtype && bits != type->stored_bits && bits != type->value_bits) return false;
@@ -306,16 +309,16 @@ static bool is_regular(const ts_mover *m, const ts_mover_side *side) {
     return bits % 8 == 0 && (bits & (bits - 1)) == 0;
 }
 
-static bool match(ts_job *j, const ts_plan_box *box, int64_t *times) {
-    const ts_mover *m = j->m;
+static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_copy_context *m = j->m;
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
-    bool converts = ts_mover_converts(m) && load_of(m) == TS_LOAD_SAME;
+    bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME;
     if ((converts || (m->same && m->dst.element_bits >= 8)) &&
         match_run(j, box, m->kernels->tiles[0]->line_bytes, times)) {
         if (converts) split_run(j);
         return true;
     }
-    if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_job_match_transpose(j, box, times))
+    if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
     for (int i = 0; m->kernels->tiles[i]; i++) {
@@ -328,7 +331,7 @@ static bool match(ts_job *j, const ts_plan_box *box, int64_t *times) {
 }
 
 /* Narrow elements that lie in whole bytes on both sides: bytes. */
-static bool widen(const ts_mover *m, const ts_plan_box *box, ts_plan_box *wide) {
+static bool widen(const ts_copy_context *m, const ts_plan_box *box, ts_plan_box *wide) {
     int width = m->src.element_bits, times = 8 / (width ? width : 8);
     if (!m->same || width >= 8 || times * width != 8) return false;
     *wide = *box;
@@ -345,7 +348,7 @@ static bool widen(const ts_mover *m, const ts_plan_box *box, ts_plan_box *wide) 
 
 /* Splits a loop over narrow elements of the source where their byte ends, so that a loop over bytes is left.
  */
-static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
+static bool split_bytes(const ts_copy_context *m, ts_plan_box *box) {
     for (int i = 0; i < box->loop_count && box->loop_count < TS_PLAN_MAX_LOOPS; i++) {
         ts_plan_loop loop = box->loops[i];
         int64_t times = loop.src_bits > 0 && 8 % loop.src_bits == 0 ? 8 / loop.src_bits : 1;
@@ -361,7 +364,7 @@ static bool split_bytes(const ts_mover *m, ts_plan_box *box) {
 }
 
 /* A loop to turn outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
-static int find_peel(const ts_mover *m, const ts_plan_box *box, const int64_t *times) {
+static int find_peel(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times) {
     int best = -1;
     bool leaves = false;
     int64_t bytes = m->dst.element_bits / 8;
@@ -377,7 +380,7 @@ static int find_peel(const ts_mover *m, const ts_plan_box *box, const int64_t *t
     return best;
 }
 
-static void peel(const ts_mover *m, ts_plan_box box, int loop) {
+static void peel(const ts_copy_context *m, ts_plan_box box, int loop) {
     int64_t extent = box.loops[loop].extent;
     box.loops[loop].extent = 1;
     for (int64_t i = 0; i < extent; i++) {
@@ -387,40 +390,40 @@ static void peel(const ts_mover *m, ts_plan_box box, int loop) {
     }
 }
 
-bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box) {
+bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_job j = {.m = m};
+    ts_copy_plan j = {.m = m};
     if (!match(&j, box, times)) return false;
     if (!j.tile_function) return j.run_bytes >= LONG_RUN;
-    ts_job_order(&j, box);
+    ts_copy_plan_order(&j, box);
     for (int i = 0; i < j.loop_count; i++) {
         if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
     }
     return j.streams;
 }
 
-bool ts_job_match(ts_job *j, const ts_mover *m, const ts_plan_box *box) {
+bool ts_copy_plan_match(ts_copy_plan *j, const ts_copy_context *m, const ts_plan_box *box) {
     int64_t times[TS_PLAN_MAX_LOOPS];
     j->m = m;
     if (is_narrow(m) || !match(j, box, times)) return false;
     for (int i = 0; j->tile_function && i < box->loop_count; i++) {
         if (is_apart(m, &box->loops[i], times[i])) return false;
     }
-    ts_job_order(j, box);
+    ts_copy_plan_order(j, box);
     return true;
 }
 
 /* A transpose of so many lines that it is better made in a scratch, even where it could store whole lines. */
-static bool is_large_square(const ts_mover *m, const ts_tile *tile) {
+static bool is_large_square(const ts_copy_context *m, const ts_tile *tile) {
     return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
 }
 
-void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
+void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_job j;
+    ts_copy_plan j;
     if (widen(m, box, &wide)) {
-        ts_mover bytes = *m;
+        ts_copy_context bytes = *m;
         bytes.src.element_bits = bytes.dst.element_bits = 8;
         ts_move_box(&bytes, &wide);
         return;
@@ -443,10 +446,10 @@ void ts_move_box(const ts_mover *m, const ts_plan_box *box) {
         peel(m, *box, outside);
         return;
     }
-    ts_job_order(&j, box);
+    ts_copy_plan_order(&j, box);
     bool direct = j.streams && !is_large_square(m, &j.tile),
          stages = j.tile_function && !direct && !leaves && !j.joins;
     if (m->streams && stages && ts_stage_move(m, box)) return;
-    ts_job_run(&j, box->src_bits, box->dst_bits);
+    ts_copy_plan_run(&j, box->src_bits, box->dst_bits);
     if (j.tile_function) move_rests(m, *box, times);
 }

@@ -1,5 +1,5 @@
 /* The versions of the kernels, and which of them a host can run. */
-#include "mover.h"
+#include "copy_context.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * and what is not in memory is masked. */
 #include <assert.h>
 
-#include "mover.h"
+#include "copy_context.h"
 
 static int64_t step_of(const ts_plan_loop *loop, bool dst) { return dst ? loop->dst_bits : loop->src_bits; }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "mover.h"
+#include "copy_context.h"
 #include "overlap.h"
 #include "base/number.h"
 #include "move/move.h"
@@ -138,21 +138,21 @@ int ts_move_threads(const ts_plan *plan, int asked) {
     return pay < 1 ? 1 : (int)pay;
 }
 
-void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
-                  uint8_t *dst) {
+void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                 uint8_t *dst) {
     const ts_shape *from = plan->src.shape, *to = plan->dst.shape;
-    m->src = (ts_mover_side){from->dtype, from->element_bits, src};
-    m->dst = (ts_mover_side){to->dtype, to->element_bits, dst};
+    m->src = (ts_copy_side){from->dtype, from->element_bits, src};
+    m->dst = (ts_copy_side){to->dtype, to->element_bits, dst};
     m->same = from->dtype == to->dtype && from->element_bits == to->element_bits;
     m->kernels = options->kernels;
     m->streams = ts_dma_move_streams(plan, options);
     m->staging = false;
     m->ahead_bytes = 0;
     m->convert = NULL;
-    if (!m->same) ts_mover_set_conversion(m);
+    if (!m->same) ts_copy_set_conversion(m);
 }
 
-void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads) {
+void ts_move_plan(const ts_copy_context *m, const ts_plan *plan, int threads) {
     if (m->kernels && ts_gather_possible(plan))
         ts_move_gather(m, plan, threads);
     else
@@ -162,7 +162,7 @@ void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads) {
 bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_space *dst,
                       const ts_move_options *options) {
     extent_bytes from, to;
-    ts_mover m;
+    ts_copy_context m;
     if (!check(err, plan, src, dst, &from, &to)) return false;
     if (plan->elements == 0) return true;
     widen_to_line(&from);
@@ -171,7 +171,7 @@ bool ts_dma_move_with(ts_error *err, const ts_plan *plan, ts_space *src, ts_spac
     ts_plan_shift(&near, -from.low * 8, -to.low * 8);
     touch(src, from); /* in one memory, touching the destination may move it */
     uint8_t *to_bytes = touch(dst, to);
-    ts_mover_set(&m, &near, options, touch(src, from), to_bytes);
+    ts_copy_set(&m, &near, options, touch(src, from), to_bytes);
     ts_move_plan(&m, &near, ts_move_threads(&near, options->threads));
     if (dst->shadow) ts_dma_move_shadow(plan, src, dst);
     return true;

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "mover.h"
+#include "copy_context.h"
 
 /* A digit that is at least counted twice, so that two steps of it are still in the loop. */
 static bool find_digit(const ts_plan_box *box, bool dst, int64_t stride, ts_digit *out) {

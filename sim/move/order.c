@@ -1,18 +1,18 @@
 /* In which order the loops around a kernel turn, and which of them the kernel turns itself. */
 #include <stdlib.h>
 
-#include "job.h"
+#include "copy_plan.h"
 
 enum { AHEAD_BYTES = 1024, LINE_OF_MEMORY = 64, BAND_BYTES = 128, LONG_ROW = 4096 };
 
 static int by_source(const void *left, const void *right) {
-    int64_t a = llabs(((const ts_job_loop *)left)->src_bits),
-            b = llabs(((const ts_job_loop *)right)->src_bits);
+    int64_t a = llabs(((const ts_copy_loop *)left)->src_bits),
+            b = llabs(((const ts_copy_loop *)right)->src_bits);
     return a > b ? -1 : a < b;
 }
 
 /* The loop whose steps are `step` bits on one side; -1. */
-static int loop_of_step(const ts_job *j, bool dst, int64_t step) {
+static int loop_of_step(const ts_copy_plan *j, bool dst, int64_t step) {
     for (int i = 0; i < j->loop_count; i++) {
         if ((dst ? j->loops[i].dst_bits : j->loops[i].src_bits) == step) return i;
     }
@@ -21,7 +21,7 @@ static int loop_of_step(const ts_job *j, bool dst, int64_t step) {
 
 /* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
  */
-static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) {
+static bool can_stream(const ts_copy_plan *j, const ts_plan_box *box, bool continues) {
     const ts_tile *tile = &j->tile;
     int64_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
     if (j->joins) return false;
@@ -38,7 +38,7 @@ static bool can_stream(const ts_job *j, const ts_plan_box *box, bool continues) 
 }
 
 /* The kernel walks `loop` too, around those it has: up to `most` iterations a call. */
-static bool give(ts_job *j, int *slot, int loop, int64_t most) {
+static bool give(ts_copy_plan *j, int *slot, int loop, int64_t most) {
     if (loop < 0 || *slot < 0 || most < 2) return false;
     for (int i = *slot + 1; i < TS_TILE_LOOPS; i++) {
         if (j->inner_loop[i] == loop) return false;
@@ -50,7 +50,7 @@ static bool give(ts_job *j, int *slot, int loop, int64_t most) {
 
 /* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other rows.
  */
-static int64_t find_ahead(const ts_job *j) {
+static int64_t find_ahead(const ts_copy_plan *j) {
     int64_t row = 0;
     for (int i = j->loop_count - 1; i >= 0; i--) {
         int64_t step = llabs(j->loops[i].src_bits) / 8;
@@ -65,8 +65,8 @@ static int64_t find_ahead(const ts_job *j) {
  * order of the source; within a cache that of the destination, which the plan has, is as good. The kernel gets first
  * the loop that continues the lines it writes, so that whole lines of memory are written at once; where its lines are
  * shorter than the memory's, then the loop that continues the lines it reads; then the rest, innermost first. */
-void ts_job_order(ts_job *j, const ts_plan_box *box) {
-    const ts_mover *m = j->m;
+void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
+    const ts_copy_context *m = j->m;
     ts_tile *tile = &j->tile;
     bool continues = false, is_short = j->tile_function && tile->line_bytes < LINE_OF_MEMORY;
     int slot = TS_TILE_LOOPS - 1;
@@ -89,7 +89,7 @@ void ts_job_order(ts_job *j, const ts_plan_box *box) {
     j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
     if (is_short && lines > 1) {
         int64_t src_bits =
-            line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_mover_width(&m->src);
+            line_bits / (m->dst.element_bits < 8 ? 8 : m->dst.element_bits) * ts_copy_width(&m->src);
         int loop = loop_of_step(j, false, src_bits);
         bool all = !continues && m->streams && loop == j->loop_count - 1;
         give(j, &slot, loop, all ? INT64_MAX : 2 * together);

@@ -7,22 +7,22 @@ typedef struct {
     int src_bits, dst_bits;
     int64_t poisoned; /* the source bit of the first element that is not whole; -1 */
     int64_t arrives;  /* the destination bit of the same */
-} shadow_mover;
+} shadow_context;
 
-static void meet_poison(shadow_mover *m, int64_t src_bit, int64_t dst_bit) {
+static void meet_poison(shadow_context *m, int64_t src_bit, int64_t dst_bit) {
     if (m->poisoned < 0) {
         m->poisoned = src_bit;
         m->arrives = dst_bit;
     }
 }
 
-static void one(shadow_mover *m, int64_t src_bit, int64_t dst_bit) {
+static void one(shadow_context *m, int64_t src_bit, int64_t dst_bit) {
     bool valid = ts_space_find_poison(m->src, src_bit, m->src_bits) < 0;
     if (!valid) meet_poison(m, src_bit, dst_bit);
     if (m->dst) ts_space_mark(m->dst, dst_bit, m->dst_bits, valid);
 }
 
-static void row(shadow_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *loop) {
+static void row(shadow_context *m, int64_t src_bit, int64_t dst_bit, const ts_plan_loop *loop) {
     int64_t last = (loop->extent - 1) * loop->src_bits;
     bool whole = last >= 0 && ts_space_find_poison(m->src, src_bit, last + m->src_bits) < 0;
     if (whole && !m->dst) return;
@@ -38,7 +38,7 @@ static void row(shadow_mover *m, int64_t src_bit, int64_t dst_bit, const ts_plan
     }
 }
 
-static void box(shadow_mover *m, const ts_plan_box *b, int loop, int64_t src_bit, int64_t dst_bit) {
+static void box(shadow_context *m, const ts_plan_box *b, int loop, int64_t src_bit, int64_t dst_bit) {
     if (loop == b->loop_count) {
         one(m, src_bit, dst_bit);
         return;
@@ -53,7 +53,7 @@ static void box(shadow_mover *m, const ts_plan_box *b, int loop, int64_t src_bit
     }
 }
 
-static void all(shadow_mover *m, const ts_plan *plan) {
+static void all(shadow_context *m, const ts_plan *plan) {
     m->src_bits = plan->src.shape->element_bits;
     m->dst_bits = plan->dst.shape->element_bits;
     m->poisoned = m->arrives = -1;
@@ -65,12 +65,12 @@ static void all(shadow_mover *m, const ts_plan *plan) {
 }
 
 void ts_dma_move_shadow(const ts_plan *plan, const ts_space *src, ts_space *dst) {
-    shadow_mover m = {.src = src, .dst = dst};
+    shadow_context m = {.src = src, .dst = dst};
     all(&m, plan);
 }
 
 bool ts_dma_find_poison(const ts_plan *plan, const ts_space *src, int64_t *src_bit, int64_t *dst_bit) {
-    shadow_mover m = {.src = src};
+    shadow_context m = {.src = src};
     all(&m, plan);
     *src_bit = m.poisoned;
     *dst_bit = m.arrives;

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mover.h"
+#include "copy_context.h"
 
 enum {
     MOST_THREADS = 64,
@@ -50,12 +50,12 @@ void ts_share_among(int threads, ts_share_part *part, const void *context) {
 /* ---- Boxes ---- */
 
 typedef struct {
-    const ts_mover *m;
+    const ts_copy_context *m;
     const ts_plan *plan;
 } work;
 
 /* Do no two elements of the box, one inside a range of its loops and one outside, share a byte? */
-static bool owns_bytes(const ts_mover *m, const ts_plan_box *box) {
+static bool owns_bytes(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t bits = box->dst_bits, inside = m->dst.element_bits;
     if (inside % 8 == 0) return true;
     for (int i = box->loop_count - 1; i >= 0; i--) {
@@ -69,7 +69,7 @@ static bool owns_bytes(const ts_mover *m, const ts_plan_box *box) {
 
 /* Leaves of the box a share of its outermost loop; false when that is nothing. What cannot be shared is the
  * first's. */
-static bool take_share(const ts_mover *m, ts_plan_box *box, int share, int threads) {
+static bool take_share(const ts_copy_context *m, ts_plan_box *box, int share, int threads) {
     ts_plan_loop *loop = box->loops, *end = box->loops + box->loop_count;
     while (loop < end && loop->extent < threads) loop++;
     if (loop == end || llabs(loop->dst_bits) < 8 || !owns_bytes(m, box)) return share == 0;
@@ -85,8 +85,8 @@ static bool take_share(const ts_mover *m, ts_plan_box *box, int share, int threa
 static void move_share(const void *context, int share, int threads) {
     const work *w = context;
     bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
-    bool together = w->m->streams && w->plan->box_count <= TS_TOGETHER_BOXES;
-    ts_plan_box boxes[TS_TOGETHER_BOXES];
+    bool together = w->m->streams && w->plan->box_count <= TS_CONCURRENT_BOXES;
+    ts_plan_box boxes[TS_CONCURRENT_BOXES];
     int count = 0;
     for (int64_t i = 0; i < w->plan->box_count; i++) {
         ts_plan_box box;
@@ -100,10 +100,10 @@ static void move_share(const void *context, int share, int threads) {
         else
             ts_move_elements(w->m, &box);
     }
-    if (together) ts_move_together(w->m, boxes, count);
+    if (together) ts_move_concurrent_boxes(w->m, boxes, count);
     if (w->m->streams) w->m->kernels->stream_end();
 }
 
-void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads) {
+void ts_move_boxes(const ts_copy_context *m, const ts_plan *plan, int threads) {
     ts_share_among(threads, move_share, &(work){m, plan});
 }

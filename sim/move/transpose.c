@@ -1,5 +1,5 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
-#include "job.h"
+#include "copy_plan.h"
 
 enum { MOST_BYTES = 16, LINE_OF_MEMORY = 64, PAGE_BYTES = 4096, FEW_WAYS = 4 };
 
@@ -76,7 +76,7 @@ static bool rows_collide(const ts_tile *tile, int64_t element_bytes) {
     return same > FEW_WAYS;
 }
 
-bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
+bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) {
         times[i] = 1;
         if (box->loops[i].src_bits % 8 != 0 || box->loops[i].dst_bits % 8 != 0) return false;
@@ -105,6 +105,6 @@ bool ts_job_match_transpose(ts_job *j, const ts_plan_box *box, int64_t *times) {
     j->fills = j->joins = false;
     j->kernels = kernels;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
-    ts_job_set_loops(j, box, times);
-    return ts_job_steps_by(j, box, 8, 8);
+    ts_copy_plan_set_loops(j, box, times);
+    return ts_copy_plan_steps_by(j, box, 8, 8);
 }

@@ -76,11 +76,12 @@ static void add_range(ts_text *out, const group *g) {
 static void add_dearest(ts_text *out, const ts_transfer_matrix *m, const group *g) {
     const int64_t *dear = m->costs[g->from][g->to].parts, *copy = m->costs[0][0].parts;
     int most = 0;
-    for (int i = 1; i < TS_DMA_PART_COUNT; i++) most = dear[i] - copy[i] > dear[most] - copy[most] ? i : most;
+    for (int i = 1; i < TS_DMA_COMPONENT_COUNT; i++)
+        most = dear[i] - copy[i] > dear[most] - copy[most] ? i : most;
     int64_t more = ((dear[most] - copy[most]) * 200 + m->copy_cycles) / (2 * m->copy_cycles);
     if (g->most <= 100 || more <= 0) return;
     ts_text_add(out, " (%c to %c: +%lld.%02lld %s)", 'A' + g->from, 'A' + g->to, (long long)more / 100,
-                (long long)more % 100, ts_dma_part_label((ts_dma_part)most));
+                (long long)more % 100, ts_dma_component_label((ts_dma_component)most));
 }
 
 void matrix_add_lesson(ts_text *out, const ts_transfer_matrix *m, const char *indent) {
@@ -213,8 +214,8 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
     ts_json_text(json, "kind", ts_dma_kind_text(cost->transfer.kind));
     ts_json_text(json, "limiter", cost->limiter);
     ts_json_object(json, "parts");
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++)
-        ts_json_int(json, ts_dma_part_key((ts_dma_part)i), cost->parts[i]);
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
+        ts_json_int(json, ts_dma_component_key((ts_dma_component)i), cost->parts[i]);
     ts_json_close(json);
     ts_json_close(json);
 }

@@ -166,14 +166,14 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
 }
 
 /* What a part is called in the table: of the engine's rate, for what. */
-static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_part part) {
+static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_component part) {
     ts_text_clear(text);
-    if (part == TS_DMA_PART_REORDER && s->by.program)
+    if (part == TS_DMA_COMPONENT_REORDER && s->by.program)
         ts_text_add(text, "core program");
-    else if (part == TS_DMA_PART_REORDER && s->cost.transfer.kind != TS_DMA_COPY)
+    else if (part == TS_DMA_COMPONENT_REORDER && s->cost.transfer.kind != TS_DMA_COPY)
         ts_text_add(text, "%s rate", ts_dma_kind_text(s->cost.transfer.kind));
     else
-        ts_text_add(text, "%s", ts_dma_part_label(part));
+        ts_text_add(text, "%s", ts_dma_component_label(part));
     return text->bytes;
 }
 
@@ -181,7 +181,7 @@ static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_
 static void add_limiter(ts_text *out, const ts_transfer_study *s) {
     ts_text label;
     ts_text_init(&label, out->arena);
-    part_label(&label, s, ts_dma_largest_part(s->cost.parts));
+    part_label(&label, s, ts_dma_largest_component(s->cost.parts));
     bool named = strstr(s->cost.limiter, label.bytes) != NULL;
     ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
 }
@@ -222,10 +222,10 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
     char digits[32];
     ts_text label;
     ts_text_init(&label, out->arena);
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++) {
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         int64_t cycles = s->cost.parts[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
-        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", part_label(&label, s, (ts_dma_part)i),
+        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", part_label(&label, s, (ts_dma_component)i),
                     grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
                     length ? "  " : "", length, bar);
     }
@@ -361,12 +361,12 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "waste_bytes", r->waste_bytes);
     ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
-    ts_json_text(&json, "limiter_part", ts_dma_part_key(ts_dma_largest_part(study->cost.parts)));
+    ts_json_text(&json, "limiter_part", ts_dma_component_key(ts_dma_largest_component(study->cost.parts)));
     ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
     if (study->by.program) add_json_program(&json, &study->by);
     ts_json_object(&json, "parts");
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++)
-        ts_json_int(&json, ts_dma_part_key((ts_dma_part)i), study->cost.parts[i]);
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
+        ts_json_int(&json, ts_dma_component_key((ts_dma_component)i), study->cost.parts[i]);
     ts_json_close(&json);
     ts_json_real(&json, "peak_percent", peak_share(study), 3);
     ts_json_int(&json, "fixed_cycles", study->cost.fixed_cycles);

@@ -54,7 +54,7 @@ static bool place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int6
         if (low < 0) {
             ts_error_set(err, TS_ERROR_INPUT, "the layout begins at %lld on axis '%s', expected 0 or more",
                          (long long)low, layout->axes[axis].name);
-            return ts_transfer_end_blame(err, end, 0);
+            return ts_transfer_end_error(err, end, 0);
         }
         if (!ts_mul(step, high + 1, &step)) step = INT64_MAX;
     }
@@ -63,7 +63,7 @@ static bool place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int6
     if (*bytes <= TS_BENCH_MOST_BYTES) return true;
     ts_error_set(err, TS_ERROR_INPUT, "the tensor takes %lld bytes, and a bench at most %d",
                  (long long)*bytes, TS_BENCH_MOST_BYTES);
-    return ts_transfer_end_blame(err, end, 0);
+    return ts_transfer_end_error(err, end, 0);
 }
 
 /* A space whose first byte begins a huge page. */

@@ -413,8 +413,8 @@ static void set_defines(job *j, const shipped *p, const matrices *m) {
 
 static int64_t bytes_of(int64_t elements, int bits) { return ts_ceil_div(elements * bits, 8); }
 
-static void make_bill(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, int cores,
-                      ts_dma_cost *cost) {
+static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, int cores,
+                       ts_dma_cost *cost) {
     static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE, TS_STALL_BARRIER};
     int64_t src = bytes_of(plan->elements, plan->src.shape->element_bits),
             dst = bytes_of(plan->elements, plan->dst.shape->element_bits), waited = 0;
@@ -431,8 +431,8 @@ static void make_bill(const ts_dma_machine *dma, const ts_plan *plan, const meas
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waited += m->stalls[waits[i]];
     for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
         if (m->stalls[i] > 0 && (most < 0 || m->stalls[i] > m->stalls[most])) most = i;
-    ts_dma_bill_program(dma, m->cycles - waited / cores, most < 0 ? "bundles" : ts_stall_get(most)->meaning,
-                        cost);
+    ts_dma_break_down_program(dma, m->cycles - waited / cores,
+                              most < 0 ? "bundles" : ts_stall_get(most)->meaning, cost);
 }
 
 static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
@@ -462,7 +462,7 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
     bool good = run_all(err, r->prices, &j, m, p->turns, &measured, &cores);
     if (good) charge_padding(r->plan, m, &measured);
-    if (good) make_bill(&dma, r->plan, &measured, cores, cost);
+    if (good) break_down(&dma, r->plan, &measured, cores, cost);
     if (good) cost->estimated = !r->exact;
     ts_arena_free(scratch);
     return good;

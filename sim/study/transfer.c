@@ -23,7 +23,7 @@ static const ts_machine_memory *memory_of(ts_error *err, const ts_machine *machi
     if (memory) return memory;
     ts_error_set(err, TS_ERROR_INPUT, "%s has no memory space S(%d)", machine->name,
                  end->shape->memory_space);
-    ts_transfer_end_blame(err, end, space_offset(end));
+    ts_transfer_end_error(err, end, space_offset(end));
     return NULL;
 }
 
@@ -62,9 +62,9 @@ static size_t sizes_offset(const ts_transfer_end *end) {
 static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *src, const ts_transfer_end *dst,
                        bool *squeezed) {
     const ts_layout *from = ts_shape_layout(err, src->shape, "the source");
-    if (!from) return ts_transfer_end_blame(err, src, 0);
+    if (!from) return ts_transfer_end_error(err, src, 0);
     const ts_layout *to = ts_shape_layout(err, dst->shape, "the destination");
-    if (!to) return ts_transfer_end_blame(err, dst, 0);
+    if (!to) return ts_transfer_end_error(err, dst, 0);
     bool slices = src->sizes || dst->sizes;
     int64_t a[TS_LAYOUT_MAX_DIMS], b[TS_LAYOUT_MAX_DIMS];
     ts_text a_text, b_text;
@@ -80,7 +80,7 @@ static bool same_sizes(ts_error *err, ts_arena *arena, const ts_transfer_end *sr
     else
         ts_error_set(err, TS_ERROR_INPUT, "the destination takes %s and the source gives %s", b_text.bytes,
                      a_text.bytes);
-    return ts_transfer_end_blame(err, dst, sizes_offset(dst));
+    return ts_transfer_end_error(err, dst, sizes_offset(dst));
 }
 
 /* ---- Places and the plan ---- */
@@ -90,7 +90,7 @@ static bool place(ts_error *err, ts_arena *arena, const ts_machine_memory *memor
                   ts_plan_side *side) {
     int64_t *bits = TS_NEW_ARRAY(arena, int64_t, TS_LAYOUT_MAX_AXES);
     const ts_space *space = ts_space_of_machine(arena, memory);
-    if (!ts_space_place(err, space, end->shape, end->at, bits)) return ts_transfer_end_blame(err, end, 0);
+    if (!ts_space_place(err, space, end->shape, end->at, bits)) return ts_transfer_end_error(err, end, 0);
     *side = (ts_plan_side){end->shape, end->begin, bits, end->at * 8};
     return true;
 }
@@ -128,7 +128,7 @@ static const ts_plan *plan_between(ts_error *err, ts_arena *arena, const ts_tran
         if (!sizes || !ts_plan_squeeze(err, arena, &to, sizes_of(dst), &rank)) return NULL;
     }
     const ts_plan *plan = ts_plan_new(err, arena, &from, &to, rank, sizes);
-    if (!plan) ts_transfer_end_blame(err, dst, 0);
+    if (!plan) ts_transfer_end_error(err, dst, 0);
     return plan;
 }
 
@@ -157,7 +157,7 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request
     if (!make_plan(err, arena, study, squeezed)) return false;
     const ts_space *a = ts_space_of_machine(arena, study->src_memory);
     const ts_space *b = shared ? a : ts_space_of_machine(arena, study->dst_memory);
-    if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_blame(err, &study->dst, 0);
+    if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_error(err, &study->dst, 0);
     ts_plan_price_request price = {
         r->machine, r->prices, study->plan, end_in(a, study->src_memory), end_in(b, study->dst_memory),
         r->exact};
@@ -190,7 +190,7 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     if (study->by.program) {
         ts_error_set(err, TS_ERROR_UNMODELLED,
                      "%s does this one, and only the engine's transfers can be mixed", study->by.program);
-        return ts_transfer_end_blame(err, &study->dst, 0);
+        return ts_transfer_end_error(err, &study->dst, 0);
     }
     const ts_transfer_end *placed[2] = {&study->src, &study->dst};
     const ts_machine_memory *memories[2] = {study->src_memory, study->dst_memory};
@@ -199,8 +199,8 @@ static bool price_behind(ts_error *err, ts_arena *arena, const ts_transfer_mix_r
     return true;
 }
 
-bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
-                                ts_transfer_mix *mix) {
+bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *r,
+                                  ts_transfer_mix *mix) {
     ts_dma_transfer *transfers = TS_NEW_ARRAY(arena, ts_dma_transfer, r->count);
     ts_dma_result *results = TS_NEW_ARRAY(arena, ts_dma_result, r->count);
     int64_t next = 0;
@@ -218,5 +218,5 @@ bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_transfe
     }
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
     ts_dma_mix_request all = {&dma, transfers, r->count, r->exact};
-    return ts_dma_price_together(err, arena, &all, results, &mix->mix);
+    return ts_dma_price_concurrent(err, arena, &all, results, &mix->mix);
 }

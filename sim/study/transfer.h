@@ -26,7 +26,7 @@ bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text
 /* The canonical text, which parses back. */
 void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
 /* The error, if it has no place yet, at byte `offset` of the end's text. Returns false. */
-bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t offset);
+bool ts_transfer_end_error(ts_error *err, const ts_transfer_end *end, size_t offset);
 
 typedef struct {
     const ts_machine *machine;
@@ -74,8 +74,8 @@ typedef struct {
 
 /* Where HBM tensors are not placed, each begins behind those before. Refused: what the engine cannot do by
  * itself. */
-bool ts_transfer_price_together(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *request,
-                                ts_transfer_mix *mix);
+bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *request,
+                                  ts_transfer_mix *mix);
 
 /* The plan between two ends whose tensors lie as the sides say; sizes as above. */
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,

@@ -112,7 +112,7 @@ void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out) {
     ts_text_add(out, "]");
 }
 
-bool ts_transfer_end_blame(ts_error *err, const ts_transfer_end *end, size_t offset) {
+bool ts_transfer_end_error(ts_error *err, const ts_transfer_end *end, size_t offset) {
     if (!err || err->line > 0 || !end->text) return false;
     ts_error bare = *err;
     ts_error_clear(err);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "move/mover.h"
+#include "move/copy_context.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 #include "move/move.h"
@@ -121,9 +121,9 @@ static void random_boxes(void **state) {
         box.dst_bits = dst.base_bits;
         uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, dst.length);
         memcpy(want, dst.bytes, (size_t)dst.length);
-        ts_mover m = {.src = {pair->from, pair->from_bits, src.bytes},
-                      .dst = {pair->to, pair->to_bits, want},
-                      .same = pair->from == pair->to && pair->from_bits == pair->to_bits};
+        ts_copy_context m = {.src = {pair->from, pair->from_bits, src.bytes},
+                             .dst = {pair->to, pair->to_bits, want},
+                             .same = pair->from == pair->to && pair->from_bits == pair->to_bits};
         ts_move_elements(&m, &box);
         for (int version = 0; version < 2 * TS_KERNELS_COUNT; version++) {
             m.kernels = ts_kernels_get(version / 2);
@@ -226,9 +226,9 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
                                    version & 1 ? TS_STORES_STREAMING : TS_STORES_ORDINARY,
                                    version & 2 ? 3 : 1};
         ts_space *dst = wrap(arena, to, NULL);
-        ts_mover m;
+        ts_copy_context m;
         if (!options.kernels) continue;
-        ts_mover_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
+        ts_copy_set(&m, plan, &options, bytes_in(src), bytes_in(dst));
         ts_move_plan(&m, plan, options.threads);
         if (memcmp(bytes_in(dst), bytes_in(want), (size_t)dst->capacity_bytes) == 0) continue;
         fail_msg("%s to %s, %dx%d, skew %d: %s, %s, %d threads, moves otherwise", pair[0], pair[1], (int)rows,

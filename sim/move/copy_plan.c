@@ -1,5 +1,5 @@
 /* Running a kernel over its loops, with the scratch for elements that change on their way. */
-#include "job.h"
+#include "copy_plan.h"
 
 #include <string.h>
 
@@ -11,13 +11,13 @@ typedef struct {
 
 enum { LINE_OF_MEMORY = 64 };
 
-static int64_t group_bytes(const ts_job *j, const batch *b) {
+static int64_t group_bytes(const ts_copy_plan *j, const batch *b) {
     return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
 }
 
 /* Makes their lines, whose elements are of another type. */
-static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
-    const ts_mover *m = j->m;
+static void convert_tiles(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+    const ts_copy_context *m = j->m;
     int line_bytes = j->tile.line_bytes;
     int64_t at[TS_TILE_LINES];
     if (m->convert && m->src.element_bits >= 8) {
@@ -26,7 +26,7 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
                                 .group_step = b->groups.src_step / 8,
                                 .tiles = b->tiles.count,
                                 .step = b->tiles.src_step / 8,
-                                .count = line_bytes / (ts_mover_width(&m->dst) / 8),
+                                .count = line_bytes / (ts_copy_width(&m->dst) / 8),
                                 .lines = j->narrow.lines,
                                 .line = at,
                                 .have = j->tile.masks ? j->have : NULL};
@@ -39,7 +39,7 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
         return;
     }
     uint8_t raw[TS_SCRATCH_BYTES], *next = raw; /* of elements narrower than a byte, a byte each */
-    int count = line_bytes / (ts_mover_width(&m->dst) / 8);
+    int count = line_bytes / (ts_copy_width(&m->dst) / 8);
     for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
         int64_t from =
             b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
@@ -57,7 +57,7 @@ static void convert_tiles(const ts_job *j, const batch *b, uint8_t *lines) {
 }
 
 /* Makes their lines, whose elements are narrower than a byte on a side. */
-static void load_tiles(ts_job *j, const batch *b, uint8_t *lines) {
+static void load_tiles(ts_copy_plan *j, const batch *b, uint8_t *lines) {
     ts_narrow *narrow = &j->narrow;
     int64_t step = b->tiles.src_step, together = step % 8 == 0 ? b->tiles.count : 1;
     for (int64_t g = 0; g < b->groups.count; g++) {
@@ -70,7 +70,7 @@ static void load_tiles(ts_job *j, const batch *b, uint8_t *lines) {
     }
 }
 
-static void move_batch(ts_job *j, const batch *b, uint8_t *dst) {
+static void move_batch(ts_copy_plan *j, const batch *b, uint8_t *dst) {
     _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES], joined[TS_SCRATCH_BYTES];
     int64_t bytes = group_bytes(j, b), tile_bytes = bytes / b->tiles.count;
     int64_t group_step = b->groups.dst_step / 8, step = b->tiles.dst_step / 8;
@@ -88,7 +88,7 @@ static void move_batch(ts_job *j, const batch *b, uint8_t *dst) {
 }
 
 /* Tiles whose lines are made in a scratch, as many at once as it holds. */
-static void fill_and_move(ts_job *j, int64_t src_bits, uint8_t *dst) {
+static void fill_and_move(ts_copy_plan *j, int64_t src_bits, uint8_t *dst) {
     ts_kernel_loop groups = j->inner[0], tiles = j->inner[1];
     int64_t most = TS_SCRATCH_BYTES / (j->narrow.lines * j->tile.line_bytes), many = most / tiles.count;
     if (many < 1) many = 1;
@@ -104,10 +104,10 @@ static void fill_and_move(ts_job *j, int64_t src_bits, uint8_t *dst) {
 }
 
 /* Runs of one loop, made in a scratch, as many at once as it holds. */
-static void convert_runs(const ts_job *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
+static void convert_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
     static const int64_t here = 0;
     _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES];
-    const ts_mover *m = j->m;
+    const ts_copy_context *m = j->m;
     int64_t together = TS_SCRATCH_BYTES / j->run_bytes;
     ts_convert_lines lines = {
         .groups = 1, .step = loop.src_step, .count = j->run_elements, .lines = 1, .line = &here};
@@ -120,12 +120,12 @@ static void convert_runs(const ts_job *j, const uint8_t *src, uint8_t *dst, ts_k
     }
 }
 
-static void fill_runs(const ts_job *j, const uint8_t *src, uint8_t *dst) {
+static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
     const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
     for (int64_t i = 0; i < outer->count; i++) {
         const uint8_t *from = src + i * outer->src_step;
         uint8_t *to = dst + i * outer->dst_step;
-        if (ts_mover_converts(j->m) && j->run_bytes <= TS_SCRATCH_BYTES) {
+        if (ts_copy_converts(j->m) && j->run_bytes <= TS_SCRATCH_BYTES) {
             convert_runs(j, from, to, *inner);
             continue;
         }
@@ -135,8 +135,8 @@ static void fill_runs(const ts_job *j, const uint8_t *src, uint8_t *dst) {
     }
 }
 
-static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
-    const ts_mover *m = j->m;
+static void run_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
+    const ts_copy_context *m = j->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
     uint8_t *dst = m->dst.bytes + dst_bits / 8;
     j->tile.streams = j->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
@@ -153,13 +153,13 @@ static void run_kernel(ts_job *j, int64_t src_bits, int64_t dst_bits) {
     }
 }
 
-static int64_t pieces_of(const ts_job_loop *loop) {
+static int64_t pieces_of(const ts_copy_loop *loop) {
     int64_t whole = loop->most == 1 ? loop->count : (loop->count + loop->most - 1) / loop->most;
     return whole + loop->has_tail;
 }
 
 /* Steps of a piece, and where it begins. */
-static int64_t enter_piece(const ts_job_loop *loop, int64_t piece, int64_t *src, int64_t *dst) {
+static int64_t enter_piece(const ts_copy_loop *loop, int64_t piece, int64_t *src, int64_t *dst) {
     int64_t first = piece * loop->most, left = loop->count - first;
     *src = left > 0 ? first * loop->src_bits : loop->tail_src_bits;
     *dst = left > 0 ? first * loop->dst_bits : loop->tail_dst_bits;
@@ -167,7 +167,7 @@ static int64_t enter_piece(const ts_job_loop *loop, int64_t piece, int64_t *src,
 }
 
 /* Piece after piece: those of the last loop turn fastest. src[i] is where loop i is entered. */
-void ts_job_run(ts_job *j, int64_t src_bits, int64_t dst_bits) {
+void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     int64_t at[TS_PLAN_MAX_LOOPS + 1], src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
     int slot[TS_PLAN_MAX_LOOPS + 1], unit = j->fills ? 1 : 8;
     for (int i = 0; i < j->loop_count; i++) {

@@ -1,7 +1,7 @@
 /* Several transfers at once: the engine and the HBM of dma.h, from rest until all are done. */
 #include <assert.h>
 
-#include "bill_private.h"
+#include "breakdown_private.h"
 #include "dma/price.h"
 
 static int64_t bytes_moved(const ts_dma_transfer *transfers, const ts_dma_result *results, int count) {
@@ -26,7 +26,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
                 ts_dma_result *results, ts_dma_mix *mix) {
     const ts_dma_machine *m = r->machine;
     int64_t now = 0;
-    ts_hbm *hbm = ts_dma_new_part(err, scratch, m, share);
+    ts_hbm *hbm = ts_dma_new_subset(err, scratch, m, share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, m->dma, hbm, m->core_khz, ts_hbm_tick_khz(m->hbm));
     for (int i = 0; i < r->count; i++) {
@@ -47,14 +47,14 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &mix->hbm);
     mix->estimated = *share > 1;
-    *share = *share == 1 || ts_hbm_part_is_fair(hbm) ? 0 : *share / 2;
+    *share = *share == 1 || ts_hbm_subset_is_fair(hbm) ? 0 : *share / 2;
     return ts_hbm_check(err, hbm);
 }
 
-bool ts_dma_price_together(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
-                           ts_dma_result *results, ts_dma_mix *mix) {
+bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
+                             ts_dma_result *results, ts_dma_mix *mix) {
     *mix = (ts_dma_mix){0};
-    for (int share = request->exact ? 1 : ts_dma_first_share(request->machine); share > 0;) {
+    for (int share = request->exact ? 1 : ts_dma_first_sampling_factor(request->machine); share > 0;) {
         if (!run(err, scratch, request, &share, results, mix)) return false;
     }
     for (int i = 0; i < request->count; i++) {

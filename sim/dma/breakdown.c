@@ -1,35 +1,35 @@
 /* Where the time of a transfer goes: what the engine and the HBM measured, as parts that add up. */
-#include "bill_private.h"
+#include "breakdown_private.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "dma/bill.h"
+#include "dma/breakdown.h"
 
 static const struct {
     const char *key, *label;
-} parts[TS_DMA_PART_COUNT] = {
+} parts[TS_DMA_COMPONENT_COUNT] = {
 #define PART(id, key, label, meaning) {key, label},
-#include "dma/bill_parts.def"
+#include "dma/cost_components.def"
 #undef PART
 };
 
-const char *ts_dma_part_key(ts_dma_part part) { return parts[part].key; }
-const char *ts_dma_part_label(ts_dma_part part) { return parts[part].label; }
+const char *ts_dma_component_key(ts_dma_component part) { return parts[part].key; }
+const char *ts_dma_component_label(ts_dma_component part) { return parts[part].label; }
 
 /* Which part a wait of the HBM belongs to; DATA is counted by bytes. */
-static const ts_dma_part part_of_limiter[TS_HBM_LIMITER_COUNT] = {
-#define LIMITER(id, name, part, meaning) TS_DMA_PART_##part,
+static const ts_dma_component part_of_limiter[TS_HBM_LIMITER_COUNT] = {
+#define LIMITER(id, name, part, meaning) TS_DMA_COMPONENT_##part,
 #include "dram/hbm_limiters.def"
 #undef LIMITER
 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-_Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_PART_USEFUL &&
-                   (int)TS_DMA_LIMIT_ENGINE == TS_DMA_PART_REORDER,
+_Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_COMPONENT_USEFUL &&
+                   (int)TS_DMA_LIMIT_ENGINE == TS_DMA_COMPONENT_REORDER,
                "limits begin in the order of the parts");
 
 static int64_t at_most(int64_t value, int64_t most) { return value < 0 ? 0 : value < most ? value : most; }
@@ -41,12 +41,12 @@ static int64_t take(int64_t *left, int64_t wanted) {
 }
 
 /* Adds `cycles` to the parts by weight; the roundings even out, so that all of it is given away. */
-static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DMA_PART_COUNT]) {
+static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DMA_COMPONENT_COUNT]) {
     __int128 total = 0, so_far = 0;
     int64_t given = 0;
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++) total += weights[i];
-    if (total == 0) cost->parts[TS_DMA_PART_FIXED] += cycles;
-    for (int i = 0; i < TS_DMA_PART_COUNT && total > 0; i++) {
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) total += weights[i];
+    if (total == 0) cost->parts[TS_DMA_COMPONENT_FIXED] += cycles;
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT && total > 0; i++) {
         so_far += weights[i];
         int64_t until = (int64_t)(cycles * so_far / total);
         cost->parts[i] += until - given;
@@ -64,7 +64,7 @@ static int64_t engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *wha
 
 /* The bytes that cross the HBM's pins, or all that pass the engine, by what they are. */
 static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, bool pins,
-                        int64_t weights[TS_DMA_PART_COUNT]) {
+                        int64_t weights[TS_DMA_COMPONENT_COUNT]) {
     const ts_plan *plan = what->plan;
     int64_t replicas = ts_layout_replica_total(plan->dst_layout);
     int64_t bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
@@ -73,9 +73,9 @@ static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, boo
     for (int i = 0; i < 2; i++) {
         if (pins && !(i ? what->dst.in_hbm : what->src.in_hbm)) continue;
         int64_t asked = ts_ceil_div(moved[i] * bits[i], 8), useful = ts_ceil_div(valid[i] * bits[i], 8);
-        weights[TS_DMA_PART_USEFUL] += useful;
-        weights[TS_DMA_PART_PADDING] += asked - useful;
-        if (pins) weights[TS_DMA_PART_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
+        weights[TS_DMA_COMPONENT_USEFUL] += useful;
+        weights[TS_DMA_COMPONENT_PADDING] += asked - useful;
+        if (pins) weights[TS_DMA_COMPONENT_WASTE] += (i ? r->dst_bytes : r->src_bytes) - asked;
     }
 }
 
@@ -85,14 +85,14 @@ static bool is_engine_bound(const ts_dma_cost *cost) { return cost->engine_cycle
 /* What a straight copy needs, split by what its bytes are. Returns its cycles. */
 static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t *left,
                            ts_dma_cost *cost) {
-    int64_t weights[TS_DMA_PART_COUNT] = {0}, pins = cost->memory_cycles;
+    int64_t weights[TS_DMA_COMPONENT_COUNT] = {0}, pins = cost->memory_cycles;
     ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
     int64_t engine = engine_cycles(m, what, kind);
     weigh_bytes(what, &cost->transfer, true, weights);
     if (is_engine_bound(cost) && pins > 0) {
-        __int128 asked = weights[TS_DMA_PART_USEFUL] + weights[TS_DMA_PART_PADDING];
-        pins = (int64_t)(pins * asked / (asked + weights[TS_DMA_PART_WASTE]));
-        weights[TS_DMA_PART_WASTE] = 0;
+        __int128 asked = weights[TS_DMA_COMPONENT_USEFUL] + weights[TS_DMA_COMPONENT_PADDING];
+        pins = (int64_t)(pins * asked / (asked + weights[TS_DMA_COMPONENT_WASTE]));
+        weights[TS_DMA_COMPONENT_WASTE] = 0;
     }
     if (engine > pins) {
         memset(weights, 0, sizeof weights);
@@ -106,7 +106,7 @@ static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what,
 /* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of the time
  * that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do not explain. */
 static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
-    int64_t weights[TS_DMA_PART_COUNT] = {0};
+    int64_t weights[TS_DMA_COMPONENT_COUNT] = {0};
     int64_t channels = (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels;
     __int128 explained = (__int128)(cost->fixed_cycles + engine_cycles) * m->hbm->clock_khz *
                          m->hbm->ticks_per_ck * channels / m->core_khz;
@@ -147,24 +147,24 @@ static const char *const limits[TS_DMA_LIMIT_COUNT] = {
     [TS_DMA_LIMIT_FIXED] = "fixed cost of a transfer",
 };
 
-ts_dma_part ts_dma_largest_part(const int64_t cycles[TS_DMA_PART_COUNT]) {
+ts_dma_component ts_dma_largest_component(const int64_t cycles[TS_DMA_COMPONENT_COUNT]) {
     int most = 0;
-    for (int i = 1; i < TS_DMA_PART_COUNT; i++) most = cycles[i] > cycles[most] ? i : most;
-    return (ts_dma_part)most;
+    for (int i = 1; i < TS_DMA_COMPONENT_COUNT; i++) most = cycles[i] > cycles[most] ? i : most;
+    return (ts_dma_component)most;
 }
 
 /* What the largest part waits for; partition_cycles: of the conflicts, those of the memory's partitions. */
 static ts_dma_limit find_limit(const ts_dma_machine *m, const ts_dma_cost *cost, int64_t partition_cycles) {
     int64_t further = larger(cost->transfer.descriptors - 1, 0);
-    ts_dma_part part = ts_dma_largest_part(cost->parts);
+    ts_dma_component part = ts_dma_largest_component(cost->parts);
     bool many = ts_clock_cycles(m->dma->descriptor_ps * further, m->core_khz) > cost->fixed_cycles / 2;
     switch (part) {
-    case TS_DMA_PART_USEFUL:
-    case TS_DMA_PART_PADDING:
+    case TS_DMA_COMPONENT_USEFUL:
+    case TS_DMA_COMPONENT_PADDING:
         return is_engine_bound(cost) ? TS_DMA_LIMIT_ENGINE : (ts_dma_limit)part;
-    case TS_DMA_PART_CONFLICTS:
+    case TS_DMA_COMPONENT_CONFLICTS:
         return partition_cycles > cost->parts[part] / 2 ? TS_DMA_LIMIT_PARTITIONS : TS_DMA_LIMIT_CONFLICTS;
-    case TS_DMA_PART_FIXED:
+    case TS_DMA_COMPONENT_FIXED:
         return many ? TS_DMA_LIMIT_DESCRIPTORS : TS_DMA_LIMIT_FIXED;
     default:
         return (ts_dma_limit)part;
@@ -176,18 +176,18 @@ static bool is_read_bound(const ts_dma_machine *m, const ts_dma_transfer *what, 
     return ts_dma_rate(m->dma, what->src, kind) < m->dma->bytes_per_cycle[kind];
 }
 
-void ts_dma_make_bill(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
+void ts_dma_break_down(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_cost *cost) {
     int64_t left = cost->cycles, sum = 0, before;
     int64_t kind = engine_cycles(m, what, cost->transfer.kind);
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
-    cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->parts[i] = 0;
+    cost->parts[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
     int64_t copy = charge_copy(m, what, &left, cost);
     before = left;
-    cost->parts[TS_DMA_PART_REORDER] = take(&left, kind - copy);
+    cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, kind - copy);
     int64_t partitions = take(&left, cost->engine_cycles - larger(kind, copy));
-    cost->parts[TS_DMA_PART_CONFLICTS] += partitions;
+    cost->parts[TS_DMA_COMPONENT_CONFLICTS] += partitions;
     charge_waits(m, before - left, left, cost);
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++) sum += cost->parts[i];
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) sum += cost->parts[i];
     assert(sum == cost->cycles);
     cost->limit = find_limit(m, cost, partitions);
     if (cost->limit == TS_DMA_LIMIT_ENGINE && is_read_bound(m, what, cost->transfer.kind))
@@ -207,11 +207,11 @@ static int64_t starved_cycles(const ts_dma_cost *cost) {
 }
 
 /* What a copy needs is the HBM's; while it has nothing to do, the core reorders; of the rest it says why. */
-void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const char *core_limiter,
-                         ts_dma_cost *cost) {
+void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, const char *core_limiter,
+                               ts_dma_cost *cost) {
     const ts_dma_result *r = &cost->transfer;
-    int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_PART_COUNT] = {0};
-    for (int i = 0; i < TS_DMA_PART_COUNT; i++) cost->parts[i] = 0;
+    int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_COMPONENT_COUNT] = {0};
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->parts[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
     cost->cycles = larger(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
     int64_t left = cost->cycles;
@@ -219,16 +219,16 @@ void ts_dma_bill_program(const ts_dma_machine *m, int64_t core_cycles, const cha
     /* The first load, and the last store: nothing works beside them. */
     cost->fixed_cycles = ((r->src_bytes > 0) + (r->dst_bytes > 0)) *
                          ts_clock_cycles(m->dma->issue_ps + m->dma->completion_ps, m->core_khz);
-    cost->parts[TS_DMA_PART_FIXED] = take(&left, cost->fixed_cycles);
-    weights[TS_DMA_PART_PADDING] = r->padding_bytes;
-    weights[TS_DMA_PART_WASTE] = r->waste_bytes;
-    weights[TS_DMA_PART_USEFUL] = larger(moved - r->padding_bytes - r->waste_bytes, 0);
+    cost->parts[TS_DMA_COMPONENT_FIXED] = take(&left, cost->fixed_cycles);
+    weights[TS_DMA_COMPONENT_PADDING] = r->padding_bytes;
+    weights[TS_DMA_COMPONENT_WASTE] = r->waste_bytes;
+    weights[TS_DMA_COMPONENT_USEFUL] = larger(moved - r->padding_bytes - r->waste_bytes, 0);
     share(cost, take(&left, cost->memory_cycles), weights);
-    cost->parts[TS_DMA_PART_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
+    cost->parts[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
-    ts_dma_part most = ts_dma_largest_part(cost->parts);
-    cost->limit = most == TS_DMA_PART_REORDER ? TS_DMA_LIMIT_CORE
-                  : most == TS_DMA_PART_FIXED ? TS_DMA_LIMIT_FIXED
-                                              : (ts_dma_limit)most;
+    ts_dma_component most = ts_dma_largest_component(cost->parts);
+    cost->limit = most == TS_DMA_COMPONENT_REORDER ? TS_DMA_LIMIT_CORE
+                  : most == TS_DMA_COMPONENT_FIXED ? TS_DMA_LIMIT_FIXED
+                                                   : (ts_dma_limit)most;
     cost->limiter = cost->limit == TS_DMA_LIMIT_CORE ? core_limiter : limits[cost->limit];
 }

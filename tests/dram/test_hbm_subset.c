@@ -23,12 +23,12 @@ static outcome walk(const char *map, int share, int64_t stride, int writes, int6
     ts_error err = {0};
     ts_hbm_config config = hbm2;
     config.address_map = map;
-    ts_hbm *hbm = ts_hbm_new_part(&err, arena, &config, share);
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, share);
     assert_non_null(hbm);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead, 2 * lookahead);
     for (int64_t i = 0; i < LINES; i++)
         ts_hbm_stream_offer(stream, i * stride, LINE_BYTES, i % 4 >= 4 - writes, 0);
-    outcome o = {.end = ts_hbm_drain(hbm), .fair = ts_hbm_part_is_fair(hbm)};
+    outcome o = {.end = ts_hbm_drain(hbm), .fair = ts_hbm_subset_is_fair(hbm)};
     ts_hbm_read_stats(hbm, &o.stats);
     int64_t sum = 0;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) sum += o.stats.limiter_cycles[i];
@@ -76,7 +76,7 @@ static bool is_fair_when_odd(bool to_one) {
     ts_error err = {0};
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch pc bg co ba ro"; /* successive lines are in successive channels */
-    ts_hbm *hbm = ts_hbm_new_part(&err, arena, &config, 2);
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, 2);
     assert_non_null(hbm);
     ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
     for (int64_t i = 0; i < LINES; i++) {
@@ -84,7 +84,7 @@ static bool is_fair_when_odd(bool to_one) {
         ts_hbm_stream_offer(stream, line * LINE_BYTES, LINE_BYTES, false, 0);
     }
     ts_hbm_drain(hbm);
-    bool fair = ts_hbm_part_is_fair(hbm);
+    bool fair = ts_hbm_subset_is_fair(hbm);
     ts_arena_free(arena);
     return fair;
 }
@@ -98,13 +98,13 @@ static void a_part_without_the_busiest_is_not_fair(void **state) {
 static void shares_are_powers_of_two_of_a_stack(void **state) {
     (void)state;
     ts_hbm_config config = hbm2;
-    assert_int_equal(ts_hbm_share(&config, 4), 2);
-    assert_int_equal(ts_hbm_share(&config, 8), 1);
-    assert_int_equal(ts_hbm_share(&config, 16), 1);
+    assert_int_equal(ts_hbm_sampling_factor(&config, 4), 2);
+    assert_int_equal(ts_hbm_sampling_factor(&config, 8), 1);
+    assert_int_equal(ts_hbm_sampling_factor(&config, 16), 1);
     config.stacks = 6;
-    assert_int_equal(ts_hbm_share(&config, 4), 8);
+    assert_int_equal(ts_hbm_sampling_factor(&config, 4), 8);
     config.channels = 12;
-    assert_int_equal(ts_hbm_share(&config, 4), 4);
+    assert_int_equal(ts_hbm_sampling_factor(&config, 4), 4);
 }
 
 int main(void) {

@@ -1,8 +1,8 @@
 /* A kernel that a box has been matched with, and the loops around it. */
-#ifndef TILESIM_MOVE_JOB_H
-#define TILESIM_MOVE_JOB_H
+#ifndef TILESIM_MOVE_COPY_PLAN_H
+#define TILESIM_MOVE_COPY_PLAN_H
 
-#include "mover.h"
+#include "copy_context.h"
 
 enum { TS_SCRATCH_BYTES = 8192 };
 
@@ -12,18 +12,18 @@ typedef struct {
     int64_t count, src_bits, dst_bits, most;
     bool has_tail;
     int64_t tail_src_bits, tail_dst_bits;
-} ts_job_loop;
+} ts_copy_loop;
 
 /* A kernel and the loops around it, outermost first. */
 typedef struct {
-    const ts_mover *m;
+    const ts_copy_context *m;
     ts_tile_function *tile_function; /* NULL: a run */
     ts_tile tile;
     bool streams; /* where the destination is aligned */
     int64_t run_elements, run_bytes;
     int loop_count,
         inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
-    ts_job_loop loops[TS_PLAN_MAX_LOOPS + 1];
+    ts_copy_loop loops[TS_PLAN_MAX_LOOPS + 1];
     ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a piece; bits if it fills */
     /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
      */
@@ -32,27 +32,28 @@ typedef struct {
     ts_narrow narrow;
     int64_t line_bits[TS_TILE_LINES];
     uint8_t have[TS_TILE_LINES]; /* elements of each line of a tile that masks */
-} ts_job;
+} ts_copy_plan;
 
 /* The job that moves a whole box, with its order; false where no kernel does so alone. */
-bool ts_job_match(ts_job *job, const ts_mover *m, const ts_plan_box *box);
+bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
-bool ts_job_match_transpose(ts_job *job, const ts_plan_box *box, int64_t *times);
+bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* The loops around a kernel that takes so many steps of each. */
-void ts_job_set_loops(ts_job *job, const ts_plan_box *box, const int64_t *times);
+void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 /* Does everything around the kernel step by multiples of these? */
-bool ts_job_steps_by(const ts_job *job, const ts_plan_box *box, int64_t src_bits, int64_t dst_bits);
+bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits,
+                           int64_t dst_bits);
 /* The order of the loops and the pieces of them, for a job whose loops are those of the box (order.c). */
-void ts_job_order(ts_job *job, const ts_plan_box *box);
+void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */
-void ts_job_run(ts_job *job, int64_t src_bits, int64_t dst_bits);
+void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
-static inline int ts_mover_width(const ts_mover_side *side) {
+static inline int ts_copy_width(const ts_copy_side *side) {
     return side->element_bits < 8 ? 8 : side->element_bits;
 }
 /* Elements of whole bytes, which a kernel converts. */
-static inline bool ts_mover_converts(const ts_mover *m) {
+static inline bool ts_copy_converts(const ts_copy_context *m) {
     return m->convert && m->src.element_bits >= 8 && m->dst.element_bits >= 8;
 }
 

@@ -1,6 +1,6 @@
 /* One transfer under way: what moving a box needs to know. */
-#ifndef TILESIM_MOVE_MOVER_H
-#define TILESIM_MOVE_MOVER_H
+#ifndef TILESIM_MOVE_COPY_CONTEXT_H
+#define TILESIM_MOVE_COPY_CONTEXT_H
 
 #include "kernel.h"
 #include "move/move.h"
@@ -19,10 +19,10 @@ typedef struct {
     ts_dtype dtype;
     int element_bits;
     uint8_t *bytes; /* of the address from which the plan counts */
-} ts_mover_side;
+} ts_copy_side;
 
 typedef struct {
-    ts_mover_side src, dst;
+    ts_copy_side src, dst;
     bool same; /* the same type in the same width: bits are copied */
     const ts_kernels *kernels;
     bool streams;
@@ -31,54 +31,54 @@ typedef struct {
     ts_convert_function *convert; /* NULL: ts_element_convert, or nothing changes */
     ts_conversion conversion;
     uint8_t table[2][256]; /* conversion.table */
-} ts_mover;
+} ts_copy_context;
 
 /* All but the addresses of a mover comes from the plan and the options. */
-void ts_mover_set(ts_mover *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
-                  uint8_t *dst);
+void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
+                 uint8_t *dst);
 /* How many of the threads that are asked for pay. */
 int ts_move_threads(const ts_plan *plan, int asked);
 /* By so many threads, whether or not they pay. */
-void ts_move_plan(const ts_mover *m, const ts_plan *plan, int threads);
-void ts_move_boxes(const ts_mover *m, const ts_plan *plan, int threads);
+void ts_move_plan(const ts_copy_context *m, const ts_plan *plan, int threads);
+void ts_move_boxes(const ts_copy_context *m, const ts_plan *plan, int threads);
 
 /* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
  */
 bool ts_gather_possible(const ts_plan *plan);
-void ts_move_gather(const ts_mover *m, const ts_plan *plan, int threads);
+void ts_move_gather(const ts_copy_context *m, const ts_plan *plan, int threads);
 
 /* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
 typedef void ts_share_part(const void *context, int share, int threads);
 void ts_share_among(int threads, ts_share_part *part, const void *context);
 
 /* The definition: element by element. */
-void ts_move_elements(const ts_mover *m, const ts_plan_box *box);
+void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box);
 /* The same by the kernels that the box's loops allow. */
-void ts_move_box(const ts_mover *m, const ts_plan_box *box);
+void ts_move_box(const ts_copy_context *m, const ts_plan_box *box);
 
 /* Does it store long runs, or whole lines past the caches? */
-bool ts_move_box_in_lines(const ts_mover *m, const ts_plan_box *box);
+bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box);
 
-enum { TS_TOGETHER_BOXES = 16 };
+enum { TS_CONCURRENT_BOXES = 16 };
 /* Boxes of a plan, where m->streams. Takes them apart. */
-void ts_move_together(const ts_mover *m, ts_plan_box *boxes, int count);
+void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count);
 
 /* The same by way of a scratch, where that makes whole lines in the destination; false where it does not. */
-bool ts_stage_move(const ts_mover *m, const ts_plan_box *box);
+bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box);
 
 /* What converts between two types that have values; false where there is no kernel for them. */
 bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);
 /* Chooses convert and makes its table. */
-void ts_mover_set_conversion(ts_mover *m);
+void ts_copy_set_conversion(ts_copy_context *m);
 
 /* ---- Elements that change on their way (fill.c) ---- */
 
 /* `count` elements of whole bytes, one behind the other. */
-void ts_fill_convert(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+void ts_fill_convert(const ts_copy_context *m, const uint8_t *src, uint8_t *dst, int64_t count);
 /* The same for elements of any width that begin at whole bytes on both sides and end at one. */
-void ts_fill_run(const ts_mover *m, const uint8_t *src, uint8_t *dst, int64_t count);
+void ts_fill_run(const ts_copy_context *m, const uint8_t *src, uint8_t *dst, int64_t count);
 /* Elements narrower than a byte that are as far apart as whole bytes, a byte each. */
-void ts_fill_bytes(const ts_mover *m, int64_t src_bits, uint8_t *bytes, int count);
+void ts_fill_bytes(const ts_copy_context *m, int64_t src_bits, uint8_t *bytes, int count);
 
 /* ---- Digits (network.c) ---- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "copy_plan.h"
 
 enum {
     LINE_OF_MEMORY = 64,
@@ -22,12 +22,12 @@ typedef struct {
     uint64_t shorter; /* which loops the block takes fewer steps of */
     bool known, by_kernel;
     ts_plan_box box;
-    ts_job job;
+    ts_copy_plan job;
 } fill;
 
 /* A box, its loops by the destination, the longest steps first, and how it is cut into blocks. */
 typedef struct {
-    ts_mover in; /* to the scratch */
+    ts_copy_context in; /* to the scratch */
     uint8_t *dst;
     ts_plan_box box;
     int64_t cover[TS_PLAN_MAX_LOOPS]; /* steps of each loop that a block takes */
@@ -74,7 +74,7 @@ static bool extend(const ts_plan_box *box, int64_t *cover, int loop, int64_t tim
 }
 
 /* How many steps of each loop a block takes. */
-static void choose(const ts_mover *m, const ts_plan_box *box, int64_t *cover) {
+static void choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
     int64_t bytes = m->dst.element_bits / 8, src, dst;
     int src_loop, dst_loop;
     bool grows;
@@ -144,7 +144,7 @@ static fill *find_fill(stage *s, const block *b) {
     for (int i = 0; i < s->box.loop_count; i++) {
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
     }
-    f->by_kernel = ts_job_match(&f->job, &s->in, &f->box);
+    f->by_kernel = ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }
 
@@ -152,7 +152,7 @@ static void fill_scratch(stage *s, const block *b, int64_t place) {
     fill *f = find_fill(s, b);
     if (f->by_kernel) {
         f->job.tile.ahead_bytes = s->in.ahead_bytes;
-        ts_job_run(&f->job, b->src_bits, place * 8);
+        ts_copy_plan_run(&f->job, b->src_bits, place * 8);
         return;
     }
     ts_plan_box box = f->box;
@@ -314,7 +314,7 @@ static bool cut(stage *s, int64_t scratch_bytes) {
             run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
 }
 
-bool ts_stage_move(const ts_mover *m, const ts_plan_box *box) {
+bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box) {
     _Alignas(LINE_OF_MEMORY) uint8_t scratch[4 * STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
     stage s;
     s.in = *m;

@@ -1,18 +1,18 @@
 /* A part of the channels for all of them. Private. */
-#ifndef TILESIM_DRAM_HBM_PART_H
-#define TILESIM_DRAM_HBM_PART_H
+#ifndef TILESIM_DRAM_HBM_SUBSET_H
+#define TILESIM_DRAM_HBM_SUBSET_H
 
 #include "hbm_channel.h"
 
 enum { HBM_PART_PAIRS = 64 }; /* of an access that is counted as one, at most */
 
-void hbm_part_init(ts_hbm *hbm, ts_arena *arena);
-void hbm_part_clear(ts_hbm *hbm);
+void hbm_subset_init(ts_hbm *hbm, ts_arena *arena);
+void hbm_subset_clear(ts_hbm *hbm);
 /* Can aligned accesses of so many bytes be counted as one each? Then they are, until the next call. */
-bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes);
-void hbm_part_end_round(ts_hbm *hbm);
+bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes);
+void hbm_subset_end_round(ts_hbm *hbm);
 /* What the walked channels did, for all of them. */
-void hbm_part_extend(const ts_hbm *hbm, ts_hbm_stats *out);
+void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out);
 
 enum { HBM_CHANNEL_SHIFT = TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS };
 static const uint64_t HBM_CHANNEL_BITS = (((uint64_t)1 << TS_ADDRESS_CHANNEL_BITS) - 1) << HBM_CHANNEL_SHIFT;
@@ -20,21 +20,21 @@ static inline int hbm_place_channel(uint64_t place) {
     return (int)((place & HBM_CHANNEL_BITS) >> HBM_CHANNEL_SHIFT);
 }
 
-static inline void hbm_part_count(ts_hbm *hbm, int channel, bool is_write, int bursts) {
+static inline void hbm_subset_count(ts_hbm *hbm, int channel, bool is_write, int bursts) {
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
     hbm->round_of[channel] += bursts;
-    if (hbm->round >= hbm->round_bursts) hbm_part_end_round(hbm);
+    if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
 }
 
 /* An access of the size taken whose first burst is in a channel: which of its pairs are in walked ones, as
  * bits. */
-static inline uint64_t hbm_part_count_access(ts_hbm *hbm, int channel, bool is_write) {
+static inline uint64_t hbm_subset_count_access(ts_hbm *hbm, int channel, bool is_write) {
     int32_t bursts = hbm->access_bytes >> hbm->map->offset_bits;
     hbm->offered[is_write] += bursts;
     hbm->round += bursts;
     hbm->accesses_of[channel]++;
-    if (hbm->round >= hbm->round_bursts) hbm_part_end_round(hbm);
+    if (hbm->round >= hbm->round_bursts) hbm_subset_end_round(hbm);
     return hbm->walked_pairs[channel & (hbm->share - 1)];
 }
 

@@ -1,15 +1,15 @@
 /* The bill of one transfer: where its time goes, and how long its runs are. */
-#ifndef TILESIM_DMA_BILL_H
-#define TILESIM_DMA_BILL_H
+#ifndef TILESIM_DMA_BREAKDOWN_H
+#define TILESIM_DMA_BREAKDOWN_H
 
 #include "layout/plan.h"
 
 typedef enum {
-#define PART(id, key, label, meaning) TS_DMA_PART_##id,
-#include "dma/bill_parts.def"
+#define PART(id, key, label, meaning) TS_DMA_COMPONENT_##id,
+#include "dma/cost_components.def"
 #undef PART
-    TS_DMA_PART_COUNT,
-} ts_dma_part;
+    TS_DMA_COMPONENT_COUNT,
+} ts_dma_component;
 
 /* What limits a transfer. */
 typedef enum {
@@ -28,10 +28,10 @@ typedef enum {
     TS_DMA_LIMIT_COUNT,
 } ts_dma_limit;
 
-const char *ts_dma_part_key(ts_dma_part part);   /* in JSON: "burst_waste" */
-const char *ts_dma_part_label(ts_dma_part part); /* in tables: "burst waste" */
+const char *ts_dma_component_key(ts_dma_component part);   /* in JSON: "burst_waste" */
+const char *ts_dma_component_label(ts_dma_component part); /* in tables: "burst waste" */
 /* The largest: what limits the transfer. */
-ts_dma_part ts_dma_largest_part(const int64_t cycles[TS_DMA_PART_COUNT]);
+ts_dma_component ts_dma_largest_component(const int64_t cycles[TS_DMA_COMPONENT_COUNT]);
 
 /* Runs of one side by length: class i has 2^i bits or more, and fewer than twice that. */
 enum { TS_DMA_RUN_CLASSES = 63 };

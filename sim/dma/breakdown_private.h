@@ -1,6 +1,6 @@
 /* Splitting the time of a priced transfer. Private to the layer. */
-#ifndef TILESIM_DMA_BILL_PRIVATE_H
-#define TILESIM_DMA_BILL_PRIVATE_H
+#ifndef TILESIM_DMA_BREAKDOWN_PRIVATE_H
+#define TILESIM_DMA_BREAKDOWN_PRIVATE_H
 
 #include "dma/price.h"
 
@@ -18,6 +18,6 @@ int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes);
  * to it;
  * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.
  * Waits for requests that the engine or the fixed cost explains do not count. */
-void ts_dma_make_bill(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
+void ts_dma_break_down(const ts_dma_machine *machine, const ts_dma_transfer *transfer, ts_dma_cost *cost);
 
 #endif

@@ -1,9 +1,9 @@
 /* A part of the channels for all of them: what each gets of the requests, walked or not. */
-#include "hbm_part.h"
+#include "hbm_subset.h"
 
 #include <string.h>
 
-int ts_hbm_share(const ts_hbm_config *config, int least) {
+int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
     int share = 1, all = config->stacks * config->channels;
     int even =
         (config->stacks & (config->stacks - 1)) == 0 ? all : config->channels; /* not stacks in turns */
@@ -11,20 +11,20 @@ int ts_hbm_share(const ts_hbm_config *config, int least) {
     return share;
 }
 
-void hbm_part_init(ts_hbm *hbm, ts_arena *arena) {
+void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
     hbm->round_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->accesses_of = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count);
     hbm->walked_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
     hbm->round_bursts = ROUND_OF_CHANNEL * hbm->channel_count;
 }
 
-void hbm_part_clear(ts_hbm *hbm) {
+void hbm_subset_clear(ts_hbm *hbm) {
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = hbm->excess = 0;
     hbm->busiest = hbm->busiest_walked = 0;
-    ts_hbm_part_restart(hbm);
+    ts_hbm_subset_restart(hbm);
 }
 
-void ts_hbm_part_restart(ts_hbm *hbm) {
+void ts_hbm_subset_restart(ts_hbm *hbm) {
     memset(hbm->round_of, 0, sizeof hbm->round_of[0] * (size_t)hbm->channel_count);
     memset(hbm->accesses_of, 0, sizeof hbm->accesses_of[0] * (size_t)hbm->channel_count);
     hbm->round = 0;
@@ -48,7 +48,7 @@ static bool is_linear(const ts_address_map *map, int64_t bursts) {
     return map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
 }
 
-bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes) {
+bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
     const ts_address_map *map = hbm->map;
     int64_t bursts = (int64_t)bytes >> map->offset_bits;
     bool is_power = bursts << map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
@@ -68,7 +68,7 @@ bool hbm_part_take_bytes(ts_hbm *hbm, int32_t bytes) {
 
 /* In each round of bursts, the walked channels should get their share, and the busiest of them as many as the
  * busiest of all. */
-void hbm_part_end_round(ts_hbm *hbm) {
+void hbm_subset_end_round(ts_hbm *hbm) {
     int32_t walked = 0, busiest = 0, busiest_walked = 0;
     spread_accesses(hbm);
     for (int i = 0; i < hbm->channel_count; i++) {
@@ -81,22 +81,22 @@ void hbm_part_end_round(ts_hbm *hbm) {
     hbm->excess += excess < 0 ? -excess : excess;
     hbm->busiest += busiest;
     hbm->busiest_walked += busiest_walked;
-    ts_hbm_part_restart(hbm);
+    ts_hbm_subset_restart(hbm);
 }
 
 /* ---- What that says. ---- */
 
-bool ts_hbm_part_is_fair(const ts_hbm *hbm) {
+bool ts_hbm_subset_is_fair(const ts_hbm *hbm) {
     int64_t all = hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE];
     return hbm->excess <= all / 8 + 2 * hbm->round_bursts &&
            hbm->busiest * 64 <= hbm->busiest_walked * 65 + hbm->round_bursts;
 }
 
-bool ts_hbm_part_is_even_so_far(const ts_hbm *hbm) {
+bool ts_hbm_subset_is_balanced_so_far(const ts_hbm *hbm) {
     return hbm->share > 1 && hbm->excess == 0 && hbm->busiest == hbm->busiest_walked;
 }
 
-bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
+bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes) {
     int64_t bursts = bytes >> hbm->map->offset_bits, walked = 0;
     if (!is_linear(hbm->map, bursts)) return false;
     for (int64_t i = 0; i < bursts; i++)
@@ -106,7 +106,7 @@ bool ts_hbm_part_is_even(const ts_hbm *hbm, int64_t bytes) {
 
 /* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
  * hits. */
-void hbm_part_extend(const ts_hbm *hbm, ts_hbm_stats *out) {
+void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out) {
     int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
     for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
     out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
