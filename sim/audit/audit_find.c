@@ -41,12 +41,6 @@ static int buffers_by_shape(const void *x, const void *y) {
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int buffers_by_waste(const void *x, const void *y) {
-    const ts_audit_buffer *a = x, *b = y;
-    if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
-}
-
 static int classes_by_waste(const void *x, const void *y) {
     const ts_audit_class *a = x, *b = y;
     if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
@@ -66,7 +60,7 @@ static void list_buffers(ts_audit *a, ts_audit_result *r) {
         class->count += buffer->count;
         audit_add(&class->waste_bytes, audit_times(buffer->count, buffer->waste_bytes));
     }
-    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, buffers_by_waste);
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, audit_by_waste);
     if (r->class_count > 0) qsort(classes, (size_t)r->class_count, sizeof *classes, classes_by_waste);
     r->buffers = a->buffers;
     r->buffer_count = count;

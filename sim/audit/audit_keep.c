@@ -39,7 +39,7 @@ static int buffers_by_shape(const void *x, const void *y) {
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int buffers_by_waste(const void *x, const void *y) {
+int audit_by_waste(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
     if (a->waste_bytes != b->waste_bytes) return a->waste_bytes < b->waste_bytes ? 1 : -1;
     return (a->line > b->line) - (a->line < b->line);
@@ -61,7 +61,7 @@ static void merge_buffers(ts_audit *a) {
 }
 
 static void drop_buffers(ts_audit *a) {
-    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, buffers_by_waste);
+    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, audit_by_waste);
     int64_t kept = a->buffer_count / 2;
     a->least_waste = a->buffers[kept - 1].waste_bytes;
     for (int64_t i = kept; i < a->buffer_count; i++) a->buffers_dropped += a->buffers[i].count;

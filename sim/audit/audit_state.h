@@ -143,6 +143,7 @@ int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
 
 void audit_keep_init(ts_audit *a);
 void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span name);
+int audit_by_waste(const void *x, const void *y); /* compares buffers: the most waste first, then by line */
 void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name);
 /* In an order of their own; moves that differ in nothing but where they are become one. */
 void audit_merge_moves(ts_audit *a);

@@ -166,13 +166,17 @@ typedef struct {
     int count;
 } job;
 
-static void define(job *j, const char *name, int64_t value) {
-    char *text = ts_arena_alloc(j->arena, 24, 1);
+void ts_define_set(ts_arena *arena, ts_define *defines, int *count, const char *name, int64_t value) {
+    char *text = ts_arena_alloc(arena, 24, 1);
     snprintf(text, 24, "%lld", (long long)value);
     int i = 0;
-    while (i < j->count && strcmp(j->defines[i].name, name) != 0) i++;
-    j->defines[i] = (ts_define){name, text};
-    j->count += i == j->count;
+    while (i < *count && strcmp(defines[i].name, name) != 0) i++;
+    defines[i] = (ts_define){name, text};
+    *count += i == *count;
+}
+
+static void define(job *j, const char *name, int64_t value) {
+    ts_define_set(j->arena, j->defines, &j->count, name, value);
 }
 
 static const char *print_defines(const job *j, ts_arena *arena, const char *before) {

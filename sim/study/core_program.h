@@ -4,12 +4,16 @@
 
 #include "dma/price.h"
 #include "machine/machine.h"
+#include "program/program.h"
 
 /* What studies have priced, so that nothing is walked or run twice: transfers, and programs of the core. Kept
  * by the figures of the machine and of what was asked. */
 typedef struct ts_prices ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
 ts_dma_prices *ts_prices_of_transfers(ts_prices *prices);
+
+/* NAME=value of a program's parameters: over one of that name, or behind the others, where there is room. */
+void ts_define_set(ts_arena *arena, ts_define *defines, int *count, const char *name, int64_t value);
 
 typedef struct {
     const ts_machine *machine;

@@ -73,12 +73,7 @@ typedef struct {
 } kernel;
 
 static void define(kernel *k, const char *name, int64_t value) {
-    char *text = ts_arena_alloc(k->arena, 24, 1);
-    snprintf(text, 24, "%lld", (long long)value);
-    int i = 0;
-    while (i < k->count && strcmp(k->defines[i].name, name) != 0) i++;
-    k->defines[i] = (ts_define){name, text};
-    k->count += i == k->count;
+    ts_define_set(k->arena, k->defines, &k->count, name, value);
 }
 
 /* Runs that were made: many rows need the same ones. */
