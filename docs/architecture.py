@@ -20,7 +20,7 @@ WALKS = [
     ("a program", "#fbe9cf", ["cli/cmd_run.c", "run/run.c", "program/assemble.c", "program/pack.c", "chip/chip.c", "core/decode.c",
                               "core/core.c", "run/check.c", "host/reference_evaluate.c", "report/run.c"]),
 ]
-ROW, LEFT, COLUMN, TOP, MARGIN = 24, 150, 248, 34, 8
+ROW, LEFT, COLUMN, TOP, MARGIN = 24, 150, 276, 34, 8
 
 
 def text(x, y, words, weight="normal"):
