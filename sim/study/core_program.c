@@ -162,6 +162,7 @@ typedef struct {
     const ts_machine *machine;
     const char *path;
     bool exact; /* every access of every channel of HBM is walked */
+    bool turns; /* the program exchanges rows and columns */
     ts_define defines[MOST_DEFINES];
     int count;
 } job;
@@ -384,14 +385,13 @@ static bool run_some_rows(ts_error *err, ts_prices *known, job *j, const matrice
     return true;
 }
 
-static bool run_all(ts_error *err, ts_prices *known, job *j, const matrices *m, bool turns, measures *out,
-                    int *cores) {
+static bool run_all(ts_error *err, ts_prices *known, job *j, const matrices *m, measures *out, int *cores) {
     __int128 elements = (__int128)m->batch * ts_round_up(m->rows, EDGE) * ts_round_up(m->cols, EDGE);
     *out = (measures){0};
     bool is_whole = j->exact || elements <= (__int128)WHOLE_BLOCKS * BLOCK_ELEMENTS;
     if (!is_whole)
-        return turns ? run_some_blocks(err, known, j, out, cores)
-                     : run_some_rows(err, known, j, m, out, cores);
+        return j->turns ? run_some_blocks(err, known, j, out, cores)
+                        : run_some_rows(err, known, j, m, out, cores);
     const known_run *whole = run(err, known, j);
     if (!whole) return false;
     *out = whole->measured;
@@ -413,7 +413,7 @@ static void set_defines(job *j, const shipped *p, const matrices *m) {
         define(j, "BLOCK", block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block);
 }
 
-/* ---- The bill ---- */
+/* ---- The cost breakdown ---- */
 
 static int64_t bytes_of(int64_t elements, int bits) { return ts_ceil_div(elements * bits, 8); }
 
@@ -455,7 +455,8 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     ts_text_init(&name, r->prices->arena);
     ts_text_add(&path, "tilesim:/%s", p->program);
     ts_text_add(&name, "programs/%s", p->program);
-    job j = {.arena = scratch, .machine = r->machine, .path = path.bytes, .exact = r->exact};
+    job j = {
+        .arena = scratch, .machine = r->machine, .path = path.bytes, .exact = r->exact, .turns = p->turns};
     measures measured;
     int cores;
     set_defines(&j, p, m);
@@ -464,7 +465,7 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
                             .kind = p->kind,
                             .status = status_of(r->machine, p->kind)};
     ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
-    bool good = run_all(err, r->prices, &j, m, p->turns, &measured, &cores);
+    bool good = run_all(err, r->prices, &j, m, &measured, &cores);
     if (good) charge_padding(r->plan, m, &measured);
     if (good) break_down(&dma, r->plan, &measured, cores, cost);
     if (good) cost->estimated = !r->exact;
