@@ -1,4 +1,4 @@
-/* The bill of one transfer: where its time goes, and how long its runs are. */
+/* The cost breakdown of one transfer: where its time goes, and how long its runs are. */
 #ifndef TILESIM_DMA_BREAKDOWN_H
 #define TILESIM_DMA_BREAKDOWN_H
 

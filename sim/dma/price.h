@@ -9,7 +9,7 @@
 
 /* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
  * what walking gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
- * their places and its ends are; one with many boxes, or that gathers, is priced anew. */
+ * their places and its ends are; one with many boxes, or that gathers, is priced again. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 
@@ -84,7 +84,7 @@ typedef struct {
 bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
                              ts_dma_result *results, ts_dma_mix *mix);
 
-/* The bill of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
+/* The cost breakdown of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
  * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for
  * itself core_cycles, most of them for what core_limiter says. */
 void ts_dma_break_down_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,

@@ -33,7 +33,7 @@ typedef struct {
     uint8_t table[2][256]; /* conversion.table */
 } ts_copy_context;
 
-/* All but the addresses of a mover comes from the plan and the options. */
+/* All but the addresses of a context comes from the plan and the options. */
 void ts_copy_set(ts_copy_context *m, const ts_plan *plan, const ts_move_options *options, uint8_t *src,
                  uint8_t *dst);
 /* How many of the threads that are asked for pay. */

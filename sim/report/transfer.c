@@ -1,4 +1,4 @@
-/* The bill of a transfer. */
+/* The cost breakdown of a transfer. */
 #include "report/transfer.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The bill of a transfer, as text and as JSON. */
+/* The cost breakdown of a transfer, as text and as JSON. */
 #ifndef TILESIM_REPORT_TRANSFER_H
 #define TILESIM_REPORT_TRANSFER_H
 
