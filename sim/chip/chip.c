@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "left.h"
-#include "races.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "check/left.h"
+#include "check/races.h"
 #include "layout/plan.h"
 #include "layout/shape.h"
 #include "traffic.h"
@@ -19,7 +19,7 @@ typedef struct {
     ts_core *core;
     ts_space *spaces[TS_SPACE_COUNT]; /* those of the chip too */
     int64_t *semaphores;
-    semaphore_account *accounts; /* of them */
+    ts_semaphore_account *accounts; /* of them */
     ts_core_ports ports;
     ts_races *races;     /* of its own transfers; NULL: the sanitizer is off */
     bool stores_checked; /* with it: some input lies where stores go */
@@ -34,7 +34,7 @@ typedef struct flight {
     int64_t begun, vreg_cycles; /* from when on it moves data, and how long the engine takes for a vreg's */
     int transfer, semaphore;
     const ts_plan *plan;
-    race_transfer *race; /* NULL: the sanitizer is off */
+    ts_race_transfer *race; /* NULL: the sanitizer is off */
 } flight;
 
 struct ts_chip {
@@ -143,10 +143,10 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
 static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
     chip_core *by = f->by;
     ts_chip *chip = by->chip;
-    f->race = races_start(by->races, what, f->plan, space_of(by, &what->source),
-                          space_of(by, &what->destination), f->semaphore, cycle);
+    f->race = ts_races_start(by->races, what, f->plan, space_of(by, &what->source),
+                             space_of(by, &what->destination), f->semaphore, cycle);
     for (int i = 0; i < chip->core_count; i++) {
-        if (&chip->cores[i] != by) races_compare_cores(chip->cores[i].races, f->race, cycle);
+        if (&chip->cores[i] != by) ts_races_compare_cores(chip->cores[i].races, f->race, cycle);
     }
 }
 
@@ -191,7 +191,7 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     flight **last = &chip->active;
     while (*last) last = &(*last)->younger;
     *last = f;
-    if (semaphore >= 0) left_send(&by->accounts[semaphore], what);
+    if (semaphore >= 0) ts_left_send(&by->accounts[semaphore], what);
     if (by->races) start_race(f, what, cycle);
     if (by->races && chip->config->inputs[what->destination.tensor]) report_input(chip, what, cycle);
     if (chip->busy_since < 0) chip->busy_since = cycle;
@@ -327,7 +327,7 @@ static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
 }
 
 static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
-    races_complete(f->by->races, f->race, cycle);
+    ts_races_complete(f->by->races, f->race, cycle);
     if (!chip->config->time_only) check_output(chip, f, cycle);
 }
 
@@ -362,22 +362,22 @@ static void forward_accessed(void *self, const ts_instruction *instruction, cons
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
     const chip_core *own = self;
     const ts_chip_observer *o = own->chip->observer;
-    if (own->races) races_access(own->races, instruction, space, first, end, writes, cycle);
+    if (own->races) ts_races_access(own->races, instruction, space, first, end, writes, cycle);
     if (writes && own->stores_checked) check_store(own, instruction, space, first, end, cycle);
     if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
 }
 
 static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by) {
     chip_core *own = self;
-    left_change(&own->accounts[semaphore], instruction, by);
-    if (own->races) races_change(own->races, semaphore);
+    ts_left_change(&own->accounts[semaphore], instruction, by);
+    if (own->races) ts_races_change(own->races, semaphore);
 }
 
 static void watch(chip_core *own) {
     ts_chip *chip = own->chip;
     ts_space *const *spaces = chip->cores[0].spaces;
-    own->races = races_new(chip->arena, chip->code, chip->config->findings, own->accounts,
-                           spaces[TS_SPACE_HBM], spaces[TS_SPACE_CMEM]);
+    own->races = ts_races_new(chip->arena, chip->code, chip->config->findings, own->accounts,
+                              spaces[TS_SPACE_HBM], spaces[TS_SPACE_CMEM]);
     own->ports.accessed = forward_accessed;
     for (int i = 0; i < chip->code->tensor_count; i++) {
         bool stored =
@@ -398,7 +398,7 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     add_result(chip, &result, what);
     if (f->race) finish_race(chip, f, cycle);
     if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
-        left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
+        ts_left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
     if (chip->observer && chip->observer->moved) {
         const ts_space *space = space_of(f->by, &what->destination);
         chip->observer->moved(chip->observer->self, f->transfer, f->plan, space, cycle);
@@ -495,7 +495,7 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
 static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
-    own->accounts = TS_NEW_ARRAY(chip->arena, semaphore_account, chip->code->semaphore_count);
+    own->accounts = TS_NEW_ARRAY(chip->arena, ts_semaphore_account, chip->code->semaphore_count);
     own->ports =
         (ts_core_ports){.chip = own, .dma_start = start_dma, .dma_ready = dma_ready, .changed = changed};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = vmem_take;
@@ -552,7 +552,7 @@ void ts_chip_free(ts_chip *chip) {
             if (core == 0 || own[i] != first[i]) ts_space_free(own[i]);
         }
     }
-    for (int i = 0; i < chip->core_count; i++) races_free(chip->cores[i].races);
+    for (int i = 0; i < chip->core_count; i++) ts_races_free(chip->cores[i].races);
     if (chip->traffic) traffic_free(chip->traffic);
 }
 
@@ -633,8 +633,8 @@ static void look_back(ts_chip *chip) {
     }
     for (int i = 0; i < chip->core_count && chip->config->findings; i++) {
         const chip_core *own = &chip->cores[i];
-        left_state left = {chip->code, core_number(own), own->accounts, own->semaphores};
-        left_semaphores(chip->config->findings, &left, end);
+        ts_left_state left = {chip->code, core_number(own), own->accounts, own->semaphores};
+        ts_left_semaphores(chip->config->findings, &left, end);
     }
 }
 
@@ -648,7 +648,7 @@ static bool pass_barrier(ts_chip *chip) {
     }
     for (int i = 0; i < chip->core_count; i++) {
         ts_core_pass_barrier(chip->cores[i].core, last);
-        if (chip->cores[i].races) races_pass_barrier(chip->cores[i].races);
+        if (chip->cores[i].races) ts_races_pass_barrier(chip->cores[i].races);
     }
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/findings.h"
+#include "check/findings.h"
 #include "isa/isa.h"
 #include "machine/core_config.h"
 #include "memory/space.h"

@@ -5,7 +5,7 @@
 #ifndef TILESIM_CORE_POISON_H
 #define TILESIM_CORE_POISON_H
 
-#include "core/findings.h"
+#include "check/findings.h"
 #include "isa/isa.h"
 
 struct core_op;

@@ -25,7 +25,7 @@ typedef struct {
     bool keep_outputs; /* the values of all outputs are part of the result */
     bool convert;   /* let inputs of another type be rounded to the tensor's; else only exact conversions */
     bool time_only; /* only scalars have values: no inputs but what SMEM needs, no outputs, no checks */
-    bool check;     /* look for undefined values, races and what is left over: see core/findings.h */
+    bool check;     /* look for undefined values, races and what is left over: see check/findings.h */
     bool exact;     /* see ts_chip_config */
     int64_t max_cycles;               /* a program that still runs then has failed */
     int64_t patience;                 /* see ts_core_setup */

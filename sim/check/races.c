@@ -2,7 +2,7 @@
  *
  * Which bytes a transfer touches is kept as a bit for each granule of 32 bytes: less is one access of HBM and
  * one part of a row of VMEM, so that neighbours within it disturb each other in the machine as well. */
-#include "races.h"
+#include "check/races.h"
 
 #include <string.h>
 
@@ -16,8 +16,8 @@ typedef struct {
     uint64_t *touched;
 } reach;
 
-struct race_transfer {
-    race_transfer *next;
+struct ts_race_transfer {
+    ts_race_transfer *next;
     ts_arena *arena;
     const ts_transfer *what;
     int semaphore;
@@ -45,15 +45,15 @@ struct ts_races {
     ts_arena *arena;
     const ts_code *code;
     ts_findings *findings;
-    race_transfer *unsynced;
+    ts_race_transfer *unsynced;
     /* of transfers that were waited for: by other cores nobody has waited until all have come to a barrier */
     trail trails[SHARED_SPACES][2];
     int64_t phase; /* from 1; how many barriers were passed */
-    const semaphore_account *accounts;
+    const ts_semaphore_account *accounts;
 };
 
-ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings,
-                    const semaphore_account *accounts, const ts_space *hbm, const ts_space *cmem) {
+ts_races *ts_races_new(ts_arena *arena, const ts_code *code, ts_findings *findings,
+                       const ts_semaphore_account *accounts, const ts_space *hbm, const ts_space *cmem) {
     ts_races *races = TS_NEW(arena, ts_races);
     *races = (ts_races){.arena = arena, .code = code, .findings = findings, .phase = 1, .accounts = accounts};
     for (int i = 0; i < 2 && code->cores > 1; i++) {
@@ -63,9 +63,9 @@ ts_races *races_new(ts_arena *arena, const ts_code *code, ts_findings *findings,
     return races;
 }
 
-void races_free(ts_races *races) {
+void ts_races_free(ts_races *races) {
     while (races && races->unsynced) {
-        race_transfer *t = races->unsynced;
+        ts_race_transfer *t = races->unsynced;
         races->unsynced = t->next;
         ts_arena_free(t->arena);
     }
@@ -199,7 +199,7 @@ typedef struct {
     bool other_core; /* than that of the transfer */
 } culprit;
 
-static void report(ts_races *races, const culprit *c, race_transfer *other, bool other_writes,
+static void report(ts_races *races, const culprit *c, ts_race_transfer *other, bool other_writes,
                    int64_t cycle) {
     ts_place place = ts_place_of_transfer(other->what);
     ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, place, cycle);
@@ -218,10 +218,10 @@ static void report(ts_races *races, const culprit *c, race_transfer *other, bool
     }
 }
 
-void races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                  int64_t end, bool writes, int64_t cycle) {
+void ts_races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
+                     int64_t end, bool writes, int64_t cycle) {
     int64_t from = first / GRANULE_BYTES, to = ts_ceil_div(end, GRANULE_BYTES);
-    for (race_transfer *t = races->unsynced; t; t = t->next) {
+    for (ts_race_transfer *t = races->unsynced; t; t = t->next) {
         bool in_dst = t->dst.space == space && touches(&t->dst, from, to);
         bool in_src = writes && t->src.space == space && touches(&t->src, from, to);
         if (in_dst || in_src) {
@@ -233,11 +233,11 @@ void races_access(ts_races *races, const ts_instruction *instruction, const ts_s
 }
 
 /* Of a transfer with those that were not waited for. */
-static void compare(ts_races *races, const race_transfer *started, bool other_core, int64_t cycle) {
+static void compare(ts_races *races, const ts_race_transfer *started, bool other_core, int64_t cycle) {
     ts_place where = ts_place_of_transfer(started->what);
     culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", other_core},
             writer = {TS_FINDING_WRITE_RACE, where, "this DMA", other_core};
-    for (race_transfer *t = races->unsynced; t; t = t->next) {
+    for (ts_race_transfer *t = races->unsynced; t; t = t->next) {
         if (overlap(&started->src, &t->dst)) report(races, &reader, t, true, cycle);
         if (overlap(&started->dst, &t->dst)) report(races, &writer, t, true, cycle);
         if (overlap(&started->dst, &t->src)) report(races, &writer, t, false, cycle);
@@ -278,7 +278,7 @@ static const ts_transfer *find_trail(const ts_races *races, int kind, const reac
     return NULL;
 }
 
-static void report_unordered(ts_races *races, ts_finding_kind kind, const race_transfer *started,
+static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_race_transfer *started,
                              int trail_kind, int64_t cycle) {
     const reach *r = kind == TS_FINDING_READ_RACE ? &started->src : &started->dst;
     const ts_transfer *other = find_trail(races, trail_kind, r);
@@ -294,22 +294,22 @@ static void report_unordered(ts_races *races, ts_finding_kind kind, const race_t
     f->other_text = "the DMA of the other core";
 }
 
-void races_compare_cores(ts_races *other, const race_transfer *started, int64_t cycle) {
+void ts_races_compare_cores(ts_races *other, const ts_race_transfer *started, int64_t cycle) {
     compare(other, started, true, cycle);
     report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN, cycle);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN, cycle);
     report_unordered(other, TS_FINDING_WRITE_RACE, started, READ, cycle);
 }
 
-void races_pass_barrier(ts_races *races) { races->phase++; }
+void ts_races_pass_barrier(ts_races *races) { races->phase++; }
 
 /* ---- Transfers ---- */
 
-race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan, const ts_space *src,
-                           const ts_space *dst, int semaphore, int64_t cycle) {
+ts_race_transfer *ts_races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan,
+                                 const ts_space *src, const ts_space *dst, int semaphore, int64_t cycle) {
     ts_arena *arena = ts_arena_new();
-    race_transfer *t = TS_NEW(arena, race_transfer);
-    *t = (race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
+    ts_race_transfer *t = TS_NEW(arena, ts_race_transfer);
+    *t = (ts_race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
     t->src = find_reach(arena, plan, true, src);
     t->dst = find_reach(arena, plan, false, dst);
     compare(races, t, false, cycle);
@@ -318,7 +318,7 @@ race_transfer *races_start(ts_races *races, const ts_transfer *what, const ts_pl
     return t;
 }
 
-void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle) {
+void ts_races_complete(ts_races *races, ts_race_transfer *transfer, int64_t cycle) {
     transfer->completed = cycle;
     for (int i = 0; i < transfer->pending_count; i++) {
         ts_finding *f = &races->findings->list[transfer->pending[i]];
@@ -327,12 +327,12 @@ void races_complete(ts_races *races, race_transfer *transfer, int64_t cycle) {
     }
 }
 
-void races_change(ts_races *races, int semaphore) {
-    const semaphore_account *account = &races->accounts[semaphore];
+void ts_races_change(ts_races *races, int semaphore) {
+    const ts_semaphore_account *account = &races->accounts[semaphore];
     if (account->taken < account->sent + account->added) return;
-    race_transfer **link = &races->unsynced;
+    ts_race_transfer **link = &races->unsynced;
     while (*link) {
-        race_transfer *t = *link;
+        ts_race_transfer *t = *link;
         if (t->semaphore == semaphore && t->completed >= 0) {
             *link = t->next;
             leave_trail(races, READ, &t->src, t->what);

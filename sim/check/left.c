@@ -1,14 +1,14 @@
 /* What is left when a program ends. */
-#include "left.h"
+#include "check/left.h"
 
 #include <stdio.h>
 
-void left_send(semaphore_account *account, const ts_transfer *transfer) {
+void ts_left_send(ts_semaphore_account *account, const ts_transfer *transfer) {
     account->sent++;
     account->transfer = transfer;
 }
 
-void left_change(semaphore_account *account, const ts_instruction *instruction, int64_t by) {
+void ts_left_change(ts_semaphore_account *account, const ts_instruction *instruction, int64_t by) {
     if (instruction->opcode == TS_OP_wait)
         account->taken -= by;
     else
@@ -23,7 +23,7 @@ static const char *of_core(int core, char text[32]) {
     return text;
 }
 
-void left_transfer(ts_findings *findings, const ts_transfer *what, int core, int64_t end, int64_t cycle) {
+void ts_left_transfer(ts_findings *findings, const ts_transfer *what, int core, int64_t end, int64_t cycle) {
     ts_place where = ts_place_of_transfer(what);
     ts_finding *f = ts_findings_add(findings, TS_FINDING_TRANSFER, where, (ts_place){0}, cycle);
     char text[32];
@@ -33,11 +33,11 @@ void left_transfer(ts_findings *findings, const ts_transfer *what, int core, int
 }
 
 /* If as much was taken as transfers sent, it was not they that were forgotten. */
-static bool is_of_transfer(const semaphore_account *a) { return a->added <= 0 || a->sent > a->taken; }
+static bool is_of_transfer(const ts_semaphore_account *a) { return a->added <= 0 || a->sent > a->taken; }
 
-void left_semaphores(ts_findings *findings, const left_state *left, int64_t cycle) {
+void ts_left_semaphores(ts_findings *findings, const ts_left_state *left, int64_t cycle) {
     for (int i = 0; i < left->code->semaphore_count; i++) {
-        const semaphore_account *a = &left->accounts[i];
+        const ts_semaphore_account *a = &left->accounts[i];
         if (left->semaphores[i] == 0) continue;
         bool sent = is_of_transfer(a);
         ts_place where = sent ? ts_place_of_transfer(a->transfer) : ts_place_of(a->adder);

@@ -1,6 +1,6 @@
 /* What the sanitizer for kernels finds while a program runs: each kind of defect, with both program lines. */
-#ifndef TILESIM_CORE_FINDINGS_H
-#define TILESIM_CORE_FINDINGS_H
+#ifndef TILESIM_CHECK_FINDINGS_H
+#define TILESIM_CHECK_FINDINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* The list of findings. */
-#include "core/findings.h"
+#include "check/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
