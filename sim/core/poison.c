@@ -7,112 +7,6 @@
 
 #include "state.h"
 
-typedef enum {
-    RULE_NONE,      /* the result is defined */
-    RULE_WORD,      /* a word is undefined where any bit of a source's is */
-    RULE_HALF,      /* the same for halves */
-    RULE_COPY,      /* the bits of the first source */
-    RULE_SAME,      /* the function itself, on shadows: a move */
-    RULE_FIELD,     /* the same; then whole words: a field, with its sign */
-    RULE_SHIFT,     /* the first shadow, shifted by the second value */
-    RULE_AND,       /* a defined 0 hides what is undefined */
-    RULE_OR,        /* a defined 1 does */
-    RULE_XOR,       /* bits of both */
-    RULE_SELECT,    /* of the source that the mask takes */
-    RULE_PACK,      /* the first source makes the low half, the second the high one, word by word */
-    RULE_PACK_ROWS, /* the same, of the rows of both */
-    RULE_PACK_8,    /* the same, half by half into bytes */
-    RULE_PACK_4,    /* the same, byte by byte into halves of bytes */
-    RULE_GATHER,    /* the function on the first shadow and the second value */
-    RULE_LANES,     /* a reduction over a row */
-    RULE_SUBLANES,  /* and over a column */
-    RULE_CARRY,     /* a sum over a column: what is below the lowest undefined bit does not depend on it */
-    RULE_LOAD,
-    RULE_STORE,
-    RULE_SCALAR, /* a scalar result */
-    RULE_SCALAR_LOAD,
-    RULE_SCALAR_STORE,
-    RULE_OWN, /* the unit looks after its own */
-} rule;
-
-/* Instructions that do not go by their family. */
-static const struct {
-    ts_opcode opcode;
-    rule rule;
-} exceptions[] = {
-    {TS_OP_vand_i32, RULE_AND},
-    {TS_OP_vor_i32, RULE_OR},
-    {TS_OP_vxor_i32, RULE_XOR},
-    {TS_OP_vshl_i32, RULE_SHIFT},
-    {TS_OP_vshr_u32, RULE_SHIFT},
-    {TS_OP_vshr_i32, RULE_SHIFT},
-    {TS_OP_vneg_f32, RULE_COPY},
-    {TS_OP_vmov, RULE_COPY},
-    {TS_OP_vsel, RULE_SELECT},
-    {TS_OP_viota_lane, RULE_NONE},
-    {TS_OP_viota_sublane, RULE_NONE},
-    {TS_OP_vunpack_lo_bf16, RULE_SAME},
-    {TS_OP_vunpack_hi_bf16, RULE_SAME},
-    {TS_OP_vpack_bf16, RULE_PACK},
-    {TS_OP_vpack_rows_bf16, RULE_PACK_ROWS},
-    {TS_OP_vunpack_i16, RULE_FIELD},
-    {TS_OP_vunpack_u16, RULE_FIELD},
-    {TS_OP_vunpack_i8, RULE_FIELD},
-    {TS_OP_vunpack_u8, RULE_FIELD},
-    {TS_OP_vunpack_i4, RULE_FIELD},
-    {TS_OP_vunpack_u4, RULE_FIELD},
-    {TS_OP_vpack_i16, RULE_PACK},
-    {TS_OP_vpack_i8, RULE_PACK_8},
-    {TS_OP_vpack_u8, RULE_PACK_8},
-    {TS_OP_vpack_i4, RULE_PACK_4},
-    {TS_OP_v2s, RULE_SCALAR},
-    {TS_OP_mmov, RULE_COPY},
-    {TS_OP_mnot, RULE_COPY},
-    {TS_OP_mand, RULE_AND},
-    {TS_OP_mor, RULE_OR},
-    {TS_OP_mxor, RULE_XOR},
-    {TS_OP_vsum_sublane_f32, RULE_SUBLANES},
-    {TS_OP_vmax_sublane_f32, RULE_SUBLANES},
-    {TS_OP_vmin_sublane_f32, RULE_SUBLANES},
-    {TS_OP_vsum_sublane_i32, RULE_CARRY},
-    {TS_OP_vmax_sublane_i32, RULE_SUBLANES},
-    {TS_OP_vmin_sublane_i32, RULE_SUBLANES},
-    {TS_OP_vrot_lane, RULE_SAME},
-    {TS_OP_vrot_sublane, RULE_SAME},
-    {TS_OP_vbcast_lane, RULE_SAME},
-    {TS_OP_vbcast_sublane, RULE_SAME},
-    {TS_OP_vgather_sublane, RULE_GATHER},
-    {TS_OP_vgather_lane, RULE_GATHER},
-    {TS_OP_vld, RULE_LOAD},
-    {TS_OP_vst, RULE_STORE},
-    {TS_OP_sld, RULE_SCALAR_LOAD},
-    {TS_OP_sst, RULE_SCALAR_STORE},
-};
-
-static rule rule_of(ts_opcode opcode) {
-    for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
-        if (exceptions[i].opcode == opcode) {
-            return exceptions[i].rule;
-        }
-    }
-    switch (ts_opcode_get(opcode)->family) {
-    case TS_FAMILY_SCALAR:
-    case TS_FAMILY_TRANSFER:
-        return RULE_SCALAR;
-    case TS_FAMILY_VECTOR_BF16:
-        return RULE_HALF;
-    case TS_FAMILY_CROSS:
-        return RULE_LANES;
-    case TS_FAMILY_CONTROL:
-        return RULE_NONE;
-    case TS_FAMILY_MATRIX:
-    case TS_FAMILY_TRANSPOSE:
-        return RULE_OWN;
-    default:
-        return RULE_WORD;
-    }
-}
-
 /* ---- Words ---- */
 
 static uint32_t whole(uint32_t word) { return word ? ~0u : 0; }
@@ -135,7 +29,7 @@ static bool any(const uint32_t *words) {
 }
 
 static void spread(const core_op *op, uint32_t *d, const uint32_t *a) {
-    bool lanes = op->poison->rule == RULE_LANES;
+    bool lanes = op->poison->rule == TS_SHADOW_LANES;
     uint32_t rows[TS_SUBLANES] = {0}, columns[TS_LANES] = {0};
     for (int i = 0; i < TS_VREG_WORDS; i++) {
         rows[i / TS_LANES] |= a[i];
@@ -143,7 +37,7 @@ static void spread(const core_op *op, uint32_t *d, const uint32_t *a) {
     }
     for (int i = 0; i < TS_VREG_WORDS; i++) {
         uint32_t word = lanes ? rows[i / TS_LANES] : columns[i % TS_LANES];
-        d[i] = op->poison->rule == RULE_CARRY ? ~(word & (0u - word)) + 1u : whole(word);
+        d[i] = op->poison->rule == TS_SHADOW_CARRY ? ~(word & (0u - word)) + 1u : whole(word);
     }
 }
 
@@ -152,56 +46,56 @@ static void apply(const core_op *op, uint32_t *d, const uint32_t *const *p) {
     const uint32_t *a = p[0], *b = p[1], *c = p[2];
     const uint32_t *va = op->in[0], *vb = op->in[1], *vc = op->in[2];
     int32_t n = op->scalar ? (int32_t)op->scalar[0] : 0;
-    switch ((rule)op->poison->rule) {
-    case RULE_COPY:
+    switch (op->poison->rule) {
+    case TS_SHADOW_COPY:
         memcpy(d, a, TS_VREG_BYTES);
         return;
-    case RULE_SAME:
+    case TS_SHADOW_MOVE:
         op->vector(d, a, b, c, n);
         return;
-    case RULE_FIELD:
+    case TS_SHADOW_FIELD:
         op->vector(d, a, b, c, n);
         EACH_WORD d[i] = whole(d[i]);
         return;
-    case RULE_SHIFT:
-    case RULE_GATHER:
+    case TS_SHADOW_SHIFT:
+    case TS_SHADOW_GATHER:
         op->vector(d, a, vb, c, n);
         EACH_WORD d[i] |= whole(b[i]);
         return;
-    case RULE_AND:
+    case TS_SHADOW_AND:
         EACH_WORD d[i] = (a[i] & b[i]) | (a[i] & vb[i]) | (b[i] & va[i]);
         return;
-    case RULE_OR:
+    case TS_SHADOW_OR:
         EACH_WORD d[i] = (a[i] & b[i]) | (a[i] & ~vb[i]) | (b[i] & ~va[i]);
         return;
-    case RULE_XOR:
+    case TS_SHADOW_XOR:
         EACH_WORD d[i] = a[i] | b[i];
         return;
-    case RULE_SELECT:
+    case TS_SHADOW_SELECT:
         EACH_WORD d[i] = (a[i] & (b[i] | c[i] | (vb[i] ^ vc[i]))) | (va[i] & b[i]) | (~va[i] & c[i]);
         return;
-    case RULE_PACK:
+    case TS_SHADOW_PACK_WORDS:
         EACH_WORD d[i] = whole(a[i]) >> 16 | whole(b[i]) << 16;
         return;
-    case RULE_PACK_ROWS: { /* halves of ~0 are NaN */
+    case TS_SHADOW_PACK_ROWS: { /* halves of ~0 are NaN */
         uint32_t low[TS_VREG_WORDS], high[TS_VREG_WORDS];
         EACH_WORD low[i] = whole(a[i]), high[i] = whole(b[i]);
         op->vector(d, low, high, c, n);
         EACH_WORD d[i] = halves(d[i]);
         return;
     }
-    case RULE_PACK_8:
+    case TS_SHADOW_PACK_HALVES:
         EACH_WORD d[i] = squeezed(a[i], 8) | squeezed(b[i], 8) << 16;
         return;
-    case RULE_PACK_4:
+    case TS_SHADOW_PACK_BYTES:
         EACH_WORD d[i] = squeezed(a[i], 4) | squeezed(b[i], 4) << 16;
         return;
-    case RULE_HALF:
+    case TS_SHADOW_HALVES:
         EACH_WORD d[i] = halves(a[i] | b[i] | c[i]);
         return;
-    case RULE_LANES:
-    case RULE_SUBLANES:
-    case RULE_CARRY:
+    case TS_SHADOW_LANES:
+    case TS_SHADOW_SUBLANES:
+    case TS_SHADOW_CARRY:
         spread(op, d, a);
         return;
     default:
@@ -269,7 +163,7 @@ void core_poison_out(ts_core *core, const core_op *op, const uint32_t *words) {
 
 static void run_vector(ts_core *core, const core_op *op) {
     const core_op_poison *p = op->poison;
-    const ts_instruction *cause = p->rule == RULE_NONE ? NULL : cause_of(p);
+    const ts_instruction *cause = p->rule == TS_SHADOW_DEFINED ? NULL : cause_of(p);
     if (!cause) {
         if (!op->mask) {
             clear(&p->d);
@@ -395,23 +289,24 @@ void core_poison_run(ts_core *core, const core_op *op) {
     if (op->address && !core_address_find(NULL, core, op, &address)) {
         return; /* the op itself will say so */
     }
-    switch ((rule)p->rule) {
-    case RULE_LOAD:
+    switch (p->rule) {
+    case TS_SHADOW_LOAD:
         run_load(core, op, address);
         return;
-    case RULE_STORE:
+    case TS_SHADOW_STORE:
         run_store(core, op, address);
         return;
-    case RULE_SCALAR_LOAD:
+    case TS_SHADOW_VALUE_LOAD:
         run_scalar_load(core, op, address);
         return;
-    case RULE_SCALAR_STORE:
+    case TS_SHADOW_VALUE_STORE:
         run_scalar_store(core, op, address);
         return;
-    case RULE_SCALAR:
+    case TS_SHADOW_VALUE:
+    case TS_SHADOW_FIRST_WORD:
         run_scalar(op);
         return;
-    case RULE_OWN:
+    case TS_SHADOW_UNIT:
         return;
     default:
         if (p->d.words) {
@@ -526,14 +421,12 @@ static void add_slice(shadow_decoder *dec, core_op_poison *p, const ts_slice *sl
 /* Scalars that steer: addresses, branches, semaphores, the indices of a transfer. */
 static void add_controls(shadow_decoder *dec, const core_op *op, core_op_poison *p) {
     const ts_instruction *instruction = op->instruction;
-    ts_family family = ts_opcode_get(instruction->opcode)->family;
+    bool steers = ts_opcode_get(instruction->opcode)->shadow == TS_SHADOW_CONTROL;
     for (int i = 0; op->address && i < op->address->term_count; i++) {
         add_control(dec, p, op->address->source->terms[i].sreg);
     }
     for (int i = 0; i < instruction->operand_count; i++) {
         const ts_operand *operand = &instruction->operands[i];
-        bool steers = family == TS_FAMILY_CONTROL ||
-                      (family == TS_FAMILY_TRANSFER && instruction->opcode != TS_OP_sem_read);
         if (operand->kind == TS_OPERAND_SREG && steers) {
             add_control(dec, p, operand->as.reg);
         }
@@ -550,16 +443,18 @@ static void add_controls(shadow_decoder *dec, const core_op *op, core_op_poison 
 }
 
 static bool writes_scalar(const core_op *op) {
-    return op->run == core_run_copy_word || op->instruction->opcode == TS_OP_v2s ||
-           op->instruction->opcode == TS_OP_sem_read || op->instruction->opcode == TS_OP_sld ||
-           (ts_opcode_get(op->instruction->opcode)->family == TS_FAMILY_SCALAR && op->d);
+    ts_shadow_rule rule = ts_opcode_get(op->instruction->opcode)->shadow;
+    bool value = rule == TS_SHADOW_VALUE || rule == TS_SHADOW_VALUE_LOAD || rule == TS_SHADOW_FIRST_WORD;
+    return op->run == core_run_copy_word || (value && op->d);
 }
 
 static void decode_one(shadow_decoder *dec, core_op *op) {
     core_op_poison *p = TS_NEW(dec->arena, core_op_poison);
     bool copy = op->run == core_run_copy_word || op->run == core_run_copy_vreg;
     bool scalar = writes_scalar(op);
-    p->rule = !copy ? (int)rule_of(op->instruction->opcode) : scalar ? RULE_SCALAR : RULE_COPY;
+    p->rule = !copy    ? ts_opcode_get(op->instruction->opcode)->shadow
+              : scalar ? TS_SHADOW_VALUE
+                       : TS_SHADOW_COPY;
     op->poison = p;
     if (op->d && scalar) {
         p->sreg = sreg_shadow(dec, op->d);

@@ -20,7 +20,7 @@ typedef struct {
 
 /* The operands of an op, in the order of core_op. */
 typedef struct {
-    int rule;
+    ts_shadow_rule rule;
     core_shadow d, in[TS_OPERANDS_MAX], mask;
     const ts_instruction **scalars[TS_OPERANDS_MAX]; /* origins of the sregs that are values */
     int scalar_count;

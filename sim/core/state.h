@@ -206,7 +206,7 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_CROSS(id)
 #define DECLARE_TRANSPOSE(id)                                          CORE_FUNCTION(id);
 #define DECLARE_MATRIX(id)                                             CORE_FUNCTION(id);
-#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) DECLARE_##family(id)
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) DECLARE_##family(id)
 #include "isa/opcodes.def"
 
 /* unknown.c: time only. What the op has to do with scalars; its work on vectors is taken away. */

@@ -7,19 +7,20 @@
 
 /* ---- What an op has to do with scalars ---- */
 
-static bool in_address(const core_op *op, const ts_core *core, int sreg) {
+static bool steers(const core_op *op, const ts_core *core, int sreg) {
     for (int i = 0; op->address && i < op->address->term_count; i++) {
         if (op->address->terms[i].sreg == core->sregs + sreg) {
             return true;
         }
     }
-    return false;
+    return op->semaphore && op->semaphore->sreg == sreg;
 }
 
 /* Whether the op goes on with a scalar that it does not know: it only makes its result unknown. */
 static bool is_loose(const core_op *op, const ts_core *core, int sreg) {
-    ts_family family = ts_opcode_get(op->instruction->opcode)->family;
-    return family == TS_FAMILY_SCALAR && !in_address(op, core, sreg);
+    ts_shadow_rule rule = ts_opcode_get(op->instruction->opcode)->shadow;
+    bool value = rule == TS_SHADOW_VALUE || rule == TS_SHADOW_VALUE_LOAD || rule == TS_SHADOW_VALUE_STORE;
+    return value && !steers(op, core, sreg);
 }
 
 static void collect(const ts_core *core, const ts_register_use *use, const core_op *op, int *sregs,
@@ -49,9 +50,10 @@ void core_taint_new(ts_arena *arena, ts_core *core, const ts_register_use *use, 
     core_taint *taint = TS_NEW(arena, core_taint);
     collect(core, use, op, TS_NEW_ARRAY(arena, int, use->read_count), taint);
     taint->written = writes ? use->written.reg : -1;
-    taint->from_vector = op->vector != NULL;
-    taint->loads = op->instruction->opcode == TS_OP_sld;
-    taint->stores = op->instruction->opcode == TS_OP_sst;
+    ts_shadow_rule rule = ts_opcode_get(op->instruction->opcode)->shadow;
+    taint->from_vector = rule == TS_SHADOW_FIRST_WORD;
+    taint->loads = rule == TS_SHADOW_VALUE_LOAD;
+    taint->stores = rule == TS_SHADOW_VALUE_STORE;
     taint->instruction = op->instruction;
     if (taint->strict_count + taint->loose_count > 0 || writes || taint->stores) {
         op->taint = taint;

@@ -12,17 +12,7 @@ static const ts_named families[] = {
 };
 
 static const unsigned char mnemonic_lengths[] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) sizeof(mnemonic) - 1,
-#include "isa/opcodes.def"
-};
-
-/* A write mask goes with a vreg destination, and with an address that a vector store writes. */
-#define MASKS(slot, operands) ((operands)[0] == 'V' || TS_SLOT_##slot == TS_SLOT_VST)
-
-static const ts_opcode_info opcodes[] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning)                                       \
-    {mnemonic, operands, TS_SLOT_##slot, TS_LATENCY_##latency, TS_FAMILY_##family, MASKS(slot, operands),    \
-     meaning},
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) sizeof(mnemonic) - 1,
 #include "isa/opcodes.def"
 };
 
@@ -42,36 +32,33 @@ static const char *const kind_texts[] = {
     "nothing", "sreg", "vreg", "vmask", "integer", "f32 number", "label", "address", "semaphore", "transfer",
 };
 
-enum {
-    SREG = 1 << TS_OPERAND_SREG,
-    VREG = 1 << TS_OPERAND_VREG,
-    VMASK = 1 << TS_OPERAND_VMASK,
-    INTEGER = 1 << TS_OPERAND_INTEGER,
-    F32 = 1 << TS_OPERAND_F32,
-    LABEL = 1 << TS_OPERAND_LABEL,
-    ADDRESS = 1 << TS_OPERAND_ADDRESS,
-    SEMAPHORE = 1 << TS_OPERAND_SEMAPHORE,
-    TRANSFER = 1 << TS_OPERAND_TRANSFER,
+enum { ROLE_READ, ROLE_WRITTEN, ROLE_PACKED, ROLE_OPTIONAL };
+#define KIND(kind) (1u << TS_OPERAND_##kind)
+static const ts_operand_class classes[] = {
+#define OPERAND(name, kinds, space, role, text)                                                              \
+    {ROLE_##role == ROLE_WRITTEN, kinds, TS_SPACE_##space, text, ROLE_##role == ROLE_PACKED,                 \
+     ROLE_##role == ROLE_OPTIONAL},
+#include "isa/operands.def"
 };
 
-static const ts_operand_class classes[] = {
-    {'S', true, SREG, TS_SPACE_COUNT, "sreg", false},
-    {'s', false, SREG, TS_SPACE_COUNT, "sreg", false},
-    {'x', false, SREG | INTEGER, TS_SPACE_COUNT, "sreg or integer", false},
-    {'n', false, INTEGER, TS_SPACE_COUNT, "integer", false},
-    {'V', true, VREG, TS_SPACE_COUNT, "vreg", false},
-    {'v', false, VREG, TS_SPACE_COUNT, "vreg", false},
-    {'f', false, VREG | SREG | F32, TS_SPACE_COUNT, "vreg, sreg or f32 number", false},
-    {'h', false, VREG | SREG | F32, TS_SPACE_COUNT, "vreg, sreg or bf16 number", true},
-    {'i', false, VREG | SREG | INTEGER, TS_SPACE_COUNT, "vreg, sreg or integer", false},
-    {'w', false, VREG | SREG | INTEGER | F32, TS_SPACE_COUNT, "vreg, sreg, integer or f32 number", false},
-    {'M', true, VMASK, TS_SPACE_COUNT, "vmask", false},
-    {'m', false, VMASK, TS_SPACE_COUNT, "vmask", false},
-    {'a', false, ADDRESS, TS_SPACE_VMEM, "VMEM address", false},
-    {'b', false, ADDRESS, TS_SPACE_SMEM, "SMEM address", false},
-    {'L', false, LABEL, TS_SPACE_COUNT, "label", false},
-    {'e', false, SEMAPHORE, TS_SPACE_COUNT, "semaphore", false},
-    {'t', false, TRANSFER, TS_SPACE_COUNT, "transfer", false},
+/* So that a row of an opcode can name them. */
+enum {
+#define OPERAND(name, kinds, space, role, text) name,
+#include "isa/operands.def"
+};
+
+#define LIST(...)                                                                                            \
+    { __VA_ARGS__ }
+#define FIRST(...)           FIRST_OF(__VA_ARGS__, NONE)
+#define FIRST_OF(first, ...) first
+/* A write mask goes with a vreg destination, and with an address that a vector store writes. */
+#define MASKS(slot, operands) (FIRST operands == DST_VREG || TS_SLOT_##slot == TS_SLOT_VST)
+
+static const ts_opcode_info opcodes[] = {
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning)                               \
+    {mnemonic,           LIST operands,      TS_SLOT_##slot,        TS_LATENCY_##latency,                    \
+     TS_FAMILY_##family, TS_SHADOW_##shadow, MASKS(slot, operands), meaning},
+#include "isa/opcodes.def"
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -99,32 +86,18 @@ const char *ts_opcode_nearest(const char *mnemonic) {
     return ts_text_nearest(mnemonic, &opcodes[0].mnemonic, TS_OP_COUNT, sizeof(opcodes[0]));
 }
 
-const ts_operand_class *ts_operand_class_find(char letter) {
-    for (size_t i = 0; i < COUNT(classes); i++) {
-        if (classes[i].letter == letter) {
-            return &classes[i];
-        }
-    }
-    return NULL;
-}
+const ts_operand_class *ts_operand_class_mask(void) { return &classes[VMASK]; }
 
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most) {
-    int optional = 0, count = 0;
-    for (const char *at = info->operands; *at != '\0'; at++) {
-        optional += *at == '?';
-        count += *at != '?';
+    *least = *most = 0;
+    for (const ts_operand_class *class; (class = ts_opcode_operand(info, *most)) != NULL; ++*most) {
+        *least += !class->optional;
     }
-    *least = count - optional;
-    *most = count;
 }
 
 const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index) {
-    for (const char *at = info->operands; *at != '\0'; at++) {
-        if (*at != '?' && index-- == 0) {
-            return ts_operand_class_find(*at);
-        }
-    }
-    return NULL;
+    bool known = index < TS_OPERANDS_MAX && info->operands[index] != NONE;
+    return known ? &classes[info->operands[index]] : NULL;
 }
 
 void ts_address_reach(const ts_address *address, ts_space_kind space, int64_t *low, int64_t *high) {

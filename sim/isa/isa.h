@@ -30,7 +30,7 @@ typedef enum {
 } ts_family;
 
 typedef enum {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, meaning) TS_OP_##id,
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) TS_OP_##id,
 #include "isa/opcodes.def"
     TS_OP_COUNT
 } ts_opcode;
@@ -51,21 +51,54 @@ typedef enum {
     TS_OPERAND_KIND_COUNT
 } ts_operand_kind;
 
-/* What a letter of an operand pattern accepts. An integer literal where only f32 is accepted is that number.
- */
+/* What stands in the place of an operand. An integer literal where only f32 is accepted is that number. */
 typedef struct {
-    char letter;
     bool written;        /* a destination; every other register operand is read */
     uint32_t accepts;    /* bit (1 << ts_operand_kind) each */
     ts_space_kind space; /* of an address */
     const char *text;    /* "vreg, sreg or integer": what an error says was expected */
     bool packed;         /* an f32 number goes into both halves of a word, as bf16 */
+    bool optional;
 } ts_operand_class;
 
-/* NULL for a letter that is none. */
-const ts_operand_class *ts_operand_class_find(char letter);
+const ts_operand_class *ts_operand_class_mask(void); /* that of a write mask */
 /* "vreg", "integer", ... */
 const char *ts_operand_kind_text(ts_operand_kind kind);
+
+/* How an instruction's result depends on what goes in: which of its bits are undefined when bits of the sources
+ * are, and which scalars are unknown where only time is modelled. "Value" rules are those with scalar results
+ * or a scalar that is stored; but for CONTROL, the words of a vreg source that is a scalar are all undefined
+ * when that is. */
+typedef enum {
+    TS_SHADOW_CONTROL,    /* no result; the scalars steer, and must be defined */
+    TS_SHADOW_DEFINED,    /* defined, whatever goes in */
+    TS_SHADOW_WORDS,      /* a word is undefined where any bit of a source's is */
+    TS_SHADOW_HALVES,     /* the same for halves */
+    TS_SHADOW_COPY,       /* the bits of the first source */
+    TS_SHADOW_MOVE,       /* the function itself, on shadows */
+    TS_SHADOW_FIELD,      /* the same, then whole words: a field, with its sign */
+    TS_SHADOW_SHIFT,      /* the first shadow, shifted by the second value */
+    TS_SHADOW_AND,        /* a defined 0 hides what is undefined */
+    TS_SHADOW_OR,         /* a defined 1 does */
+    TS_SHADOW_XOR,        /* the bits of both */
+    TS_SHADOW_SELECT,     /* of the source that the mask takes */
+    TS_SHADOW_PACK_WORDS, /* a word of the first source makes the low half, one of the second the high half */
+    TS_SHADOW_PACK_ROWS,  /* the same, of the rows of both */
+    TS_SHADOW_PACK_HALVES, /* the same, halves into bytes */
+    TS_SHADOW_PACK_BYTES,  /* the same, bytes into halves of bytes */
+    TS_SHADOW_GATHER,      /* the function on the first shadow and the second value */
+    TS_SHADOW_LANES,       /* a reduction over a row */
+    TS_SHADOW_SUBLANES,    /* and over a column */
+    TS_SHADOW_CARRY, /* a sum over a column: what is below the lowest undefined bit does not depend on it */
+    TS_SHADOW_LOAD,  /* rows of VMEM */
+    TS_SHADOW_STORE,
+    TS_SHADOW_VALUE,      /* a scalar from scalars */
+    TS_SHADOW_VALUE_LOAD, /* a word of SMEM */
+    TS_SHADOW_VALUE_STORE,
+    TS_SHADOW_FIRST_WORD, /* a scalar from the first word of a vreg; where only time is modelled it is unknown */
+    TS_SHADOW_UNIT,       /* the unit keeps the shadows of what it holds */
+    TS_SHADOW_COUNT
+} ts_shadow_rule;
 
 /* constant + the sum of factor * sreg. */
 enum { TS_AFFINE_TERMS = 4, TS_ADDRESS_TERMS = 4, TS_OPERANDS_MAX = 5 };
@@ -182,10 +215,11 @@ typedef struct {
 /* The row of an instruction. */
 typedef struct {
     const char *mnemonic;
-    const char *operands; /* letters of ts_operand_class; '?' behind an optional one */
+    unsigned char operands[TS_OPERANDS_MAX]; /* see ts_opcode_operand */
     ts_slot slot;
     ts_latency latency;
     ts_family family;
+    ts_shadow_rule shadow;
     bool masks; /* takes a write mask */
     const char *meaning;
 } ts_opcode_info;
@@ -236,7 +270,8 @@ typedef struct {
 /* The code holds the transfer that a dma names. */
 void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
 
-/* The number of operands a pattern needs at least and takes at most, and the class of operand `index`. */
+/* The number of operands that an instruction needs at least and takes at most, and the class of operand `index`;
+ * NULL: it has none. */
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most);
 const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index);
 

@@ -51,7 +51,7 @@ static void add_kinds(ts_text *out, const ts_opcode_info *info) {
 
 static void add_markdown(ts_text *out, const ts_opcode_info *info) {
     ts_text_add(out, "| `%s", info->mnemonic);
-    ts_text_add(out, *info->operands ? " " : "");
+    ts_text_add(out, ts_opcode_operand(info, 0) ? " " : "");
     ts_opcode_print_operands(out, info);
     ts_text_add(out, "` | ");
     add_kinds(out, info);

@@ -191,7 +191,7 @@ static bool parse_mask(assembler *as, const token **at, const ts_opcode_info *in
     if (!info->masks) {
         return TOKEN_ERROR(as->err, word, "%s takes no mask", info->mnemonic);
     }
-    if (!parse_operand(as, at, info, ts_operand_class_find('m'), &mask)) {
+    if (!parse_operand(as, at, info, ts_operand_class_mask(), &mask)) {
         return false;
     }
     code->mask = mask.as.reg;

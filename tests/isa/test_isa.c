@@ -34,7 +34,7 @@ static void arity_counts_what_is_optional(void **state) {
     ts_opcode_arity(ts_opcode_get(TS_OP_wait), &least, &most);
     assert_int_equal(least, 1);
     assert_int_equal(most, 2);
-    assert_int_equal(ts_opcode_operand(ts_opcode_get(TS_OP_wait), 1)->letter, 'x');
+    assert_string_equal(ts_opcode_operand(ts_opcode_get(TS_OP_wait), 1)->text, "sreg or integer");
 }
 
 static void write_masks_go_with_vector_results(void **state) {

@@ -69,7 +69,12 @@ static bool is_plain(ts_opcode opcode) {
                   info->family == TS_FAMILY_VECTOR_F32 || info->family == TS_FAMILY_VECTOR_I32 ||
                   info->family == TS_FAMILY_VECTOR_MOVE || info->family == TS_FAMILY_MASK ||
                   info->family == TS_FAMILY_EUP || info->family == TS_FAMILY_CROSS;
-    return family && strpbrk(info->operands, "?n") == NULL && strstr(info->meaning, "fault") == NULL;
+    bool plain = family && strstr(info->meaning, "fault") == NULL;
+    for (int i = 0; ts_opcode_operand(info, i); i++) {
+        const ts_operand_class *class = ts_opcode_operand(info, i);
+        plain = plain && !class->optional && class->accepts != 1u << TS_OPERAND_INTEGER;
+    }
+    return plain;
 }
 
 static void add_instruction(uint64_t *seed, ts_text *out) {
