@@ -244,7 +244,11 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     if (begin->kind != TOKEN_NAME) {
         return token_unexpected(as->err, begin, "an instruction");
     }
-    item new = {.first = first, .place = begin, .label_operand = -1, .names = as->names};
+    item new = {.first = first,
+                .place = begin,
+                .label_operand = -1,
+                .names = as->names,
+                .named_region = as->named_region};
     if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) {
         return unknown_mnemonic(as, begin);
     }
@@ -275,7 +279,11 @@ item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) 
         return NULL;
     }
     item *added = LIST_ADD(as->arena, &as->items);
-    *added = (item){.first = first, .place = place, .label_operand = -1, .names = as->names};
+    *added = (item){.first = first,
+                    .place = place,
+                    .label_operand = -1,
+                    .names = as->names,
+                    .named_region = as->named_region};
     added->code = (ts_instruction){
         .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
     return added;
@@ -379,7 +387,9 @@ bool assemble_block(assembler *as, const token *at, const token *stop) {
         TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
         return give_up(as);
     }
+    int outer = as->outer_region;
     as->blocks++;
+    as->outer_region = as->named_region;
     while (at < stop && !as->stopped) {
         const token *begin = at;
         if (at->kind == TOKEN_LINE) {
@@ -388,6 +398,8 @@ bool assemble_block(assembler *as, const token *at, const token *stop) {
             recover(as, begin, &at, stop);
         }
     }
+    close_regions(as);
+    as->outer_region = outer;
     as->blocks--;
     return !as->stopped;
 }
@@ -420,7 +432,8 @@ static bool resolve_label(assembler *as, item *it, const int *bundle_of) {
     return true;
 }
 
-static bool make_bundles(assembler *as, ts_code *code) {
+static bool make_bundles(assembler *as, ts_program *program) {
+    ts_code *code = &program->code;
     bool good = true;
     const int *bundle_of = number_bundles(as);
     int count = bundle_of[as->items.count];
@@ -448,6 +461,7 @@ static bool make_bundles(assembler *as, ts_code *code) {
     }
     code->bundles = bundles;
     code->bundle_count = count;
+    program->region_of = find_regions(as, bundle_of, count);
     return good;
 }
 
@@ -492,7 +506,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     code->transfer_count = as->transfers.count;
     code->semaphore_names = as->semaphores.items;
     code->semaphore_count = as->semaphores.count;
-    bool good = make_bundles(as, code);
+    bool good = make_bundles(as, program);
     good = check_bundles(as, code) && good && as->errors.count == 0;
     if (!good || !check_defines(as)) {
         keep_error(as);
@@ -511,6 +525,8 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->alias_count = as->aliases.count;
     program->macros = as->macros.items;
     program->macro_count = as->macros.count;
+    program->regions = as->regions.items;
+    program->region_count = as->regions.count;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
     return program;
 }
@@ -544,7 +560,9 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
                     .arena = arena,
                     .target = target,
                     .defines = defines,
-                    .define_count = define_count};
+                    .define_count = define_count,
+                    .named_region = -1,
+                    .outer_region = -1};
     as.err = &as.now;
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);

@@ -30,6 +30,7 @@ typedef struct {
     const token *label; /* its name; NULL: the item `target` */
     const scope *names; /* where to look for it */
     int target;
+    int named_region; /* the innermost .region, -1: none */
 } item;
 
 /* A file that was included, and the line of the program's own text that led there. */
@@ -54,6 +55,8 @@ typedef struct assembler {
     bool packing;          /* .pack auto is on */
     int cores;             /* of .cores; 0: none was given */
     int region;            /* first item that may still be packed */
+    int named_region;      /* the innermost .region that is open, -1: none */
+    int outer_region;      /* the one that was open where the block began */
 
     LIST(item) items;
     LIST(ts_tensor) tensors;
@@ -65,6 +68,8 @@ typedef struct assembler {
     LIST(ts_program_report) reports;
     LIST(ts_program_alias) aliases; /* `bundle` is an item until all are known */
     LIST(ts_program_macro) macros;
+    LIST(ts_program_region) regions;
+    LIST(const token *) region_places; /* their words */
     int64_t used_bytes[TS_SPACE_COUNT];
 
     /* recover.c */
@@ -118,6 +123,13 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
 bool count_work(assembler *as, const token *place, int amount);
+/* regions.c: .region and .endregion. */
+bool assemble_region(assembler *as, const token *word, const token **at, const token *stop);
+bool assemble_endregion(assembler *as, const token *word, const token **at, const token *stop);
+/* At the end of a block: all that began in it must have ended. */
+void close_regions(assembler *as);
+/* Of each bundle; NULL: there are none. */
+const int *find_regions(const assembler *as, const int *bundle_of, int bundle_count);
 /* A sum of constants and sregs that the machine has. */
 bool assemble_affine(assembler *as, const token **at, ts_affine *out);
 /* An operand of the kind that operand `index` of an instruction is. */

@@ -268,6 +268,8 @@ static const directive directives[] = {
     {".pack", assemble_pack, NOTHING},
     {".cores", assemble_cores, NOTHING},
     {".report", assemble_report, NOTHING},
+    {".region", assemble_region, NOTHING},
+    {".endregion", assemble_endregion, NOTHING},
     {".end", stray, NOTHING},
     {".else", stray, NOTHING},
 };

@@ -268,6 +268,11 @@ void ts_program_print_place(const ts_program *program, const ts_source *source, 
     }
 }
 
+int ts_program_region_of(const ts_program *program, int bundle) {
+    bool inside = program->region_of != NULL && bundle < program->code.bundle_count;
+    return inside ? program->region_of[bundle] : -1;
+}
+
 int ts_program_line(const ts_program *program, int bundle) {
     const ts_bundle *b = &program->code.bundles[bundle];
     return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
@@ -299,6 +304,30 @@ static const bool *find_targets(const ts_code *code, ts_arena *arena) {
     return targets;
 }
 
+/* Is `region` the one that `other` is, or is in? */
+static bool holds(const ts_program *program, int region, int other) {
+    while (other > region) {
+        other = program->regions[other].parent;
+    }
+    return other == region;
+}
+
+static void open_regions(printer *p, int from, int to) {
+    if (to != from) {
+        open_regions(p, from, p->program->regions[to].parent);
+        ts_text_add(p->out, ".region %s\n", p->program->regions[to].name);
+    }
+}
+
+/* The ends of regions, and the beginnings of others, between two bundles. */
+static int change_region(printer *p, int from, int to) {
+    for (; !holds(p->program, from, to); from = p->program->regions[from].parent) {
+        ts_text_add(p->out, ".endregion\n");
+    }
+    open_regions(p, from, to);
+    return to;
+}
+
 void ts_program_print(const ts_program *program, ts_text *out) {
     printer p = new_printer(program, out);
     const bool *targets = find_targets(p.code, out->arena);
@@ -320,7 +349,8 @@ void ts_program_print(const ts_program *program, ts_text *out) {
         ts_text_add(out, ".report %s = ", program->reports[i].name);
         print_line(&p, &program->reports[i].text);
     }
-    for (int i = 0; i <= p.code->bundle_count; i++) {
+    for (int i = 0, region = -1; i <= p.code->bundle_count; i++) {
+        region = change_region(&p, region, ts_program_region_of(program, i));
         if (targets[i]) {
             ts_text_add(out, "%s%d:\n", p.label, i);
         }

@@ -67,6 +67,12 @@ typedef struct {
     int first_line, end_line;
 } ts_program_macro;
 
+/* A .region: the bundles of it, and of those within it, follow each other. */
+typedef struct {
+    const char *name;
+    int parent; /* the one around it, -1: none */
+} ts_program_region;
+
 struct ts_program {
     ts_code code;
     const ts_tensor_use *uses; /* [code.tensor_count] */
@@ -77,6 +83,9 @@ struct ts_program {
     int alias_count, macro_count; /* in the order of the text */
     const ts_program_alias *aliases;
     const ts_program_macro *macros;
+    int region_count; /* in the order of the text; one in a macro is there once for each use */
+    const ts_program_region *regions;
+    const int *region_of; /* [code.bundle_count] the innermost, -1: none; NULL: there are no regions */
     int64_t used_bytes[TS_SPACE_COUNT]; /* of each space, by its tensors */
     bool includes;                      /* other files: a line alone says too little */
 };
@@ -104,6 +113,7 @@ void ts_program_print(const ts_program *program, ts_text *out);
 /* The text that a bundle came from (NULL: none) and the line of it, 1 first. */
 const ts_source *ts_program_source(const ts_program *program, int bundle);
 int ts_program_line(const ts_program *program, int bundle);
+int ts_program_region_of(const ts_program *program, int bundle); /* the innermost, -1: none */
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
 /* A bundle, or a transfer, as it is written there: without an end of line. */

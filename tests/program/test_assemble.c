@@ -124,6 +124,15 @@ static void test_programs(void **state) {
         {"smov s1, 3", "    smov s1, 3\n"},
         {"{ smov s1, 3 ; sadd s2, s1, -1 } ; both\nhalt", "    { smov s1, 3 ; sadd s2, s1, -1 }\n    halt\n"},
         {"{ smov s1, 3 ;; a comment\n  sadd s2, s1, -1\n}", "    { smov s1, 3 ; sadd s2, s1, -1 }\n"},
+        {".region a\nnop\n.region b.c\nl: nop\n.endregion\njump l\n.endregion\nnop",
+         ".region a\n    nop\n.region b.c\nL1:\n    nop\n.endregion\n    jump L1\n.endregion\n    nop\n"},
+        {".macro m N\n.region N\n.region in\nnop\n.endregion\n.endregion\n.end\n.for I = 0, 2\nm a\n.end\n"
+         ".region none\n.endregion\n",
+         ".region a\n.region in\n    nop\n.endregion\n.endregion\n"
+         ".region a\n.region in\n    nop\n.endregion\n.endregion\n"},
+        {".pack auto\nsmov s1, 1\nsmov s2, 2\n.region a\nsmov s3, 3\nsmov s4, 4\n.endregion\nsmov s5, 5\n",
+         "    { smov s1, 1 ; smov s2, 2 }\n.region a\n    { smov s3, 3 ; smov s4, 4 }\n.endregion\n"
+         "    smov s5, 5\n"},
         {"go: jump done\nbrnz s1, go\ndone:", "L0:\n    jump L2\n    brnz s1, L0\nL2:\n"},
         {"vadd.f32 v1, v2, 0.5 if m3\nvmul.f32 v1, v1, s2\nvmul.f32 v1, v1, 3\nvmov v2, 3\nvmov v2, "
          "3.0\nvmov v2, -0.0",
@@ -319,6 +328,14 @@ static void test_errors(void **state) {
         {".assert ROWS % 128 == 0, \"ROWS must be a multiple of 128\"",
          "8:1: ROWS must be a multiple of 128"},
         {".include \"nowhere.tsim\"", "8:10: cannot open 'nowhere.tsim': No such file or directory"},
+        {".region\n.endregion", "8:8: found the end of the line, expected a name"},
+        {".region a b\n.endregion", "8:11: found 'b', expected the end of the line"},
+        {".region a\nnop\n", "8:1: .region has no .endregion in the same block"},
+        {".endregion", "8:1: .endregion without a .region in the same block"},
+        {".region a\n.if 1\n.endregion\n.end\n.endregion",
+         "10:1: .endregion without a .region in the same block"},
+        {".loop s1 = 0, 2\n .region a\n.end\n", "9:2: .region has no .endregion in the same block"},
+        {".region a\nnop\n.endregion b", "10:12: found 'b', expected the end of the line"},
         {"\x01", "8:1: found byte 0x01, expected an instruction"},
         {"$", "8:1: found '$', expected an instruction"},
     };
@@ -395,6 +412,9 @@ static void test_many_errors(void **state) {
         {".include \"nowhere.tsim\"\ndelay A\njump a\nvad\n", "1:10 4:1"},
         {"vad\n.assert 0, \"no\"\nvad\n", "1:1 2:1"},
         {"l: gurgle\nl: nop\njump l\n", "1:4 2:1"},
+        {".region 3\nvad\n.endregion\n.endregion\n", "1:9 2:1 4:1"},
+        {".region a\n.region b\nvad\n", "1:1 2:1 3:1"},
+        {".for I = 0, 9\n.region a\n.end\nvad\n", "2:1 4:1"},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
