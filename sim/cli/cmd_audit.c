@@ -97,18 +97,6 @@ static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
     return true;
 }
 
-/* "1.5x" or "1.5". */
-static bool read_limit(ts_error *err, const cli_line *line, double *limit) {
-    const char *text = cli_value(line, "fail-over");
-    char *end;
-    *limit = 0;
-    if (!text) return true;
-    *limit = strtod(text, &end);
-    bool good = end != text && (!*end || strcmp(end, "x") == 0) && *limit >= 1 && *limit < 1e9;
-    return good || ts_error_set(err, TS_ERROR_USAGE,
-                                "--fail-over is '%.40s', expected a ratio of at least 1, such as 1.5x", text);
-}
-
 typedef void (*writer)(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
 
 static bool save(ts_error *err, const cli_line *line, const char *option, writer write,
@@ -186,7 +174,8 @@ int cmd_audit(int argc, char **argv) {
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     request.exact = cli_value(&line, "exact") != NULL;
-    bool good = read_limit(&err, &line, &limit) && audit(&err, &line, &request, &view, &state, &result);
+    bool good =
+        cli_ratio(&err, &line, "fail-over", &limit) && audit(&err, &line, &request, &view, &state, &result);
     int code = good                         ? report(&err, &line, &result, &view, limit)
                : err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err)
                                             : cli_fail(&err);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "files.h"
@@ -244,6 +245,18 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t m
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= 1 && *value <= most) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "--%s is %s, expected 1 to %lld", name, text, (long long)most);
+}
+
+bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ratio) {
+    const char *text = cli_value(line, name);
+    char *end;
+    *ratio = 0;
+    if (!text) return true;
+    *ratio = strtod(text, &end);
+    bool good = end != text && (!*end || strcmp(end, "x") == 0) && *ratio >= 1 && *ratio < 1e9;
+    return good ||
+           ts_error_set(err, TS_ERROR_USAGE, "%s is '%.40s', expected a ratio of at least 1, such as 1.5x",
+                        cli_option_text(line, name), text);
 }
 
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes) {

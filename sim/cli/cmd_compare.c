@@ -1,0 +1,89 @@
+/* tilesim compare: what changed between two reports. */
+#include <limits.h>
+
+#include "commands.h"
+#include "options.h"
+#include "base/file.h"
+#include "report/compare.h"
+
+static const cli_option options[] = {
+    {"fail-over", '\0', "RATIO",
+     "exit code 3 when what the reports are about is more than RATIO times what it was: the time of run, "
+     "dma, "
+     "choose, audit and bench, audit's padded bytes, hbm's cycles, a layout's bytes"},
+    {"rows", '\0', "N", "of each section; 8 when not given"},
+    {"all", '\0', NULL, "all rows"},
+    CLI_MEMORY_OPTION,
+    {"json", '\0', NULL, "everything as JSON"},
+};
+
+static const cli_command usage = {
+    .name = "compare",
+    .operands = "BEFORE.json AFTER.json",
+    .operands_least = 2,
+    .operands_most = 2,
+    .operand_files = "rr",
+    .holds_files = true,
+    .about =
+        "Compares what a command printed with --json, twice: another machine, another size, another layout, "
+        "another version. Shows every figure that changed, by how much, the largest difference first.\n",
+    .example = "    tilesim run programs/softmax.tsim -m tpu-v5e --json > v5e.json\n"
+               "    tilesim run programs/softmax.tsim -m tpu-v6e --json > v6e.json\n"
+               "    tilesim compare v5e.json v6e.json --fail-over 1.05\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+enum { ROWS = 8, READ = 1 << 30 };
+
+static bool read_file(ts_error *err, const cli_line *line, const char *path, ts_source *source) {
+    char *bytes;
+    if (!ts_file_read(err, line->arena, path, READ, &bytes, &source->length)) return false;
+    source->name = path;
+    source->text = bytes;
+    return true;
+}
+
+static bool compare(ts_error *err, const cli_line *line, ts_compare_view *view, ts_comparison *result) {
+    ts_source before, after;
+    int64_t rows = ROWS;
+    if (!cli_number(err, line, "rows", INT_MAX, &rows)) return false;
+    *view =
+        (ts_compare_view){line->operands[0], line->operands[1], cli_value(line, "all") ? INT_MAX : (int)rows};
+    return read_file(err, line, view->before, &before) && read_file(err, line, view->after, &after) &&
+           ts_compare(err, line->arena, &before, &after, result);
+}
+
+/* Is a figure beyond the limit? With a limit there must be one. */
+static bool check_limit(ts_error *err, const ts_comparison *result, double limit) {
+    if (limit == 0) return true;
+    if (result->figure_count == 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "--fail-over: reports of tilesim %s have no figure to judge",
+                            result->command);
+    for (int i = 0; i < result->figure_count; i++) {
+        const ts_compare_figure *f = &result->figures[i];
+        if (f->after > limit * f->before)
+            return ts_error_set(err, TS_ERROR_FAULT, "%s went from %.9g to %.9g, more than --fail-over %gx",
+                                f->path, f->before, f->after, limit);
+    }
+    return true;
+}
+
+int cmd_compare(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_compare_view view;
+    ts_comparison result;
+    ts_text out;
+    double limit;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (!cli_ratio(&err, &line, "fail-over", &limit) || !compare(&err, &line, &view, &result))
+        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json"))
+        ts_report_compare_json(&result, &view, &out);
+    else
+        ts_report_compare(&result, &view, &out);
+    cli_print(&out);
+    return cli_end(&line, check_limit(&err, &result, limit) ? 0 : cli_fail(&err));
+}

@@ -1,0 +1,162 @@
+/* What changed between two reports, as text and as JSON. */
+#include "report/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+
+/* A path has a line of its own where it does not fit its column. */
+enum { PATH = 42, VALUE = 17 };
+
+/* 8 characters: "+12.5 %", "x 12.3", "=". */
+static void add_ratio(ts_text *out, double before, double after) {
+    double ratio = after / before;
+    if (!(before != 0) || !isfinite(ratio) || ratio <= 0)
+        ts_text_add(out, "%8s", "");
+    else if (ratio < 10)
+        ts_text_add(out, "%+6.1f %%", 100 * (ratio - 1));
+    else
+        ts_text_add(out, "x %6.4g", ratio);
+}
+
+/* Numbers in groups of three digits, or with six digits in all. */
+static const char *show(char out[64], const ts_compare_value *value) {
+    char digits[32];
+    if (!value->text)
+        snprintf(out, 64, "-");
+    else if (value->is_number && fabs(value->number) < 0x1p53 && value->number == floor(value->number))
+        snprintf(out, 64, "%s", ts_text_group_digits(digits, (int64_t)value->number));
+    else if (value->is_number)
+        snprintf(out, 64, "%.6g", value->number);
+    else
+        snprintf(out, 64, "%.60s", value->text);
+    return out;
+}
+
+static bool has_numbers(const ts_compare_change *change) {
+    return change->before.is_number && change->after.is_number;
+}
+
+static void add_change(ts_text *out, const ts_compare_change *change) {
+    char before[64], after[64];
+    show(before, &change->before);
+    show(after, &change->after);
+    bool narrow = strlen(before) <= VALUE && strlen(after) <= VALUE;
+    if (!narrow) {
+        ts_text_add(out, "%s\n    %s\n    %s\n", change->path, before, after);
+        return;
+    }
+    if (strlen(change->path) > PATH)
+        ts_text_add(out, "%s\n%*s", change->path, PATH, "");
+    else
+        ts_text_add(out, "%-*s", PATH, change->path);
+    ts_text_add(out, " %*s %*s ", VALUE, before, VALUE, after);
+    if (has_numbers(change)) add_ratio(out, change->before.number, change->after.number);
+    while (out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
+    ts_text_add_char(out, '\n');
+}
+
+/* ---- Sections: the keys at the top first, then those below each of them, the largest difference first ---- */
+
+static bool is_section_alone(const ts_compare_change *change) {
+    return change->path[change->section] == '\0';
+}
+
+/* What only one has is all of it. Texts stand first. */
+static double difference(const ts_compare_change *change) {
+    const ts_compare_value *a = &change->before, *b = &change->after;
+    bool texts = (a->text && !a->is_number) || (b->text && !b->is_number);
+    return texts ? (double)INFINITY : fabs(b->number - a->number);
+}
+
+static int by_difference(const void *one, const void *other) {
+    const ts_compare_change *a = *(const ts_compare_change *const *)one,
+                            *b = *(const ts_compare_change *const *)other;
+    double x = difference(a), y = difference(b);
+    return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
+}
+
+static bool same_section(const ts_compare_change *a, const ts_compare_change *b) {
+    return a->section == b->section && memcmp(a->path, b->path, a->section) == 0;
+}
+
+static void add_section(const ts_compare_change *changes, int count, const ts_compare_view *view,
+                        ts_text *out) {
+    const ts_compare_change **rows = TS_NEW_ARRAY(out->arena, const ts_compare_change *, count);
+    int shown = count < view->rows ? count : view->rows;
+    for (int i = 0; i < count; i++) rows[i] = &changes[i];
+    qsort(rows, (size_t)count, sizeof *rows, by_difference);
+    ts_text_add_char(out, '\n');
+    for (int i = 0; i < shown; i++) add_change(out, rows[i]);
+    if (shown < count) ts_text_add(out, "and %d more; --all shows them\n", count - shown);
+}
+
+static void add_results(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
+    for (int i = 0; i < r->result_count; i++)
+        if (is_section_alone(&r->results[i])) add_change(out, &r->results[i]);
+    for (int i = 0, next; i < r->result_count; i = next) {
+        for (next = i + 1; next < r->result_count && same_section(&r->results[i], &r->results[next]);) next++;
+        if (!is_section_alone(&r->results[i])) add_section(&r->results[i], next - i, view, out);
+    }
+}
+
+void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
+    char digits[32];
+    ts_text_add(out, "before     %s\nafter      %s\n           reports of tilesim %s\n\n", view->before,
+                view->after, r->command);
+    if (r->result_count + r->setting_count > 0)
+        ts_text_add(out, "%-*s %*s %*s   change\n", PATH, "", VALUE, "before", VALUE, "after");
+    for (int i = 0; i < r->setting_count; i++) add_change(out, &r->settings[i]);
+    if (r->setting_count > 0 && r->result_count > 0) ts_text_add_char(out, '\n');
+    add_results(r, view, out);
+    if (r->result_count + r->setting_count > 0) ts_text_add_char(out, '\n');
+    ts_text_add(out, "%s values are the same in both\n", ts_text_group_digits(digits, r->equal_count));
+}
+
+/* ---- JSON ---- */
+
+static void add_value_json(ts_json *json, const char *key, const ts_compare_value *value) {
+    if (value->is_number)
+        ts_json_double(json, key, value->number);
+    else
+        ts_json_text(json, key, value->text);
+}
+
+static void add_changes_json(ts_json *json, const char *key, const ts_compare_change *changes, int count) {
+    ts_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        ts_json_object(json, NULL);
+        ts_json_text(json, "path", changes[i].path);
+        add_value_json(json, "before", &changes[i].before);
+        add_value_json(json, "after", &changes[i].after);
+        if (has_numbers(&changes[i]))
+            ts_json_double(json, "ratio", changes[i].after.number / changes[i].before.number);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+void ts_report_compare_json(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "compare");
+    ts_json_text(&json, "before", view->before);
+    ts_json_text(&json, "after", view->after);
+    ts_json_text(&json, "command", r->command);
+    ts_json_array(&json, "figures");
+    for (int i = 0; i < r->figure_count; i++) {
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "path", r->figures[i].path);
+        ts_json_double(&json, "before", r->figures[i].before);
+        ts_json_double(&json, "after", r->figures[i].after);
+        ts_json_double(&json, "ratio", r->figures[i].after / r->figures[i].before);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    add_changes_json(&json, "settings", r->settings, r->setting_count);
+    add_changes_json(&json, "results", r->results, r->result_count);
+    ts_json_int(&json, "equal_values", r->equal_count);
+    ts_json_end(&json);
+}

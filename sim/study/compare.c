@@ -1,0 +1,229 @@
+/* Two JSON reports of one command, figure by figure. Lists are matched by what their elements are called. */
+#include "study/compare.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* The figures that a command's report is about. A path has keys and positions in lists. */
+static const struct {
+    const char *command, *path;
+} figures[] = {
+    {"run", "microseconds"},   {"dma", "microseconds"},
+    {"audit", "microseconds"}, {"audit", "all.padded_bytes"},
+    {"hbm", "cycles"},         {"layout", "storage_bytes"},
+    {"bench", "host_seconds"}, {"choose", "candidates.0.microseconds"},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+/* Keys at the top that say what was asked for, not what came out. */
+static const char *const settings[] = {
+    "version", "machine", "machine_hash", "machine_overrides", "program", "params",
+    "input",   "module",  "tensor",       "time_only",         "title",   "requests_from",
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+enum { NAME = 30 }; /* characters of an element's name in a path */
+
+typedef struct {
+    ts_arena *arena;
+    ts_comparison *result;
+    ts_text path;
+    size_t section;
+} comparer;
+
+/* ---- Values ---- */
+
+static ts_compare_value value_of(ts_arena *arena, const cJSON *item) {
+    ts_compare_value value = {0};
+    char digits[32];
+    if (!item) return value;
+    if (cJSON_IsNumber(item)) {
+        value.is_number = true;
+        value.number = item->valuedouble;
+        int length = snprintf(digits, sizeof digits, "%.17g", value.number);
+        value.text = ts_arena_copy_text(arena, digits, (size_t)length);
+    } else if (cJSON_IsString(item)) {
+        value.text = ts_arena_copy_text(arena, item->valuestring, strlen(item->valuestring));
+    } else {
+        value.text = cJSON_IsObject(item)  ? "{..}"
+                     : cJSON_IsArray(item) ? "[..]"
+                     : cJSON_IsNull(item)  ? "null"
+                     : cJSON_IsTrue(item)  ? "true"
+                                           : "false";
+    }
+    return value;
+}
+
+static bool is_setting(const char *key, size_t length) {
+    for (int i = 0; i < SETTINGS; i++)
+        if (strlen(settings[i]) == length && memcmp(settings[i], key, length) == 0) return true;
+    return false;
+}
+
+static void add_change(comparer *c, const cJSON *before, const cJSON *after) {
+    ts_comparison *r = c->result;
+    bool setting = is_setting(c->path.bytes, c->section);
+    ts_compare_change **list = setting ? &r->settings : &r->results;
+    int *count = setting ? &r->setting_count : &r->result_count;
+    *list = ts_arena_extend(c->arena, *list, (size_t)*count, sizeof **list);
+    (*list)[(*count)++] = (ts_compare_change){
+        .path = ts_arena_copy_text(c->arena, c->path.bytes, c->path.length),
+        .section = c->section,
+        .before = value_of(c->arena, before),
+        .after = value_of(c->arena, after),
+    };
+}
+
+/* ---- Walking both ---- */
+
+static bool holds_values(const cJSON *item) { return cJSON_IsObject(item) || cJSON_IsArray(item); }
+
+/* What an element of a list is called; NULL: nothing. */
+static const char *name_of(const cJSON *element) {
+    const cJSON *first = cJSON_IsObject(element) ? element->child : NULL;
+    return cJSON_IsString(first) ? first->valuestring : NULL;
+}
+
+/* The items of the other side, each of which is taken once. */
+typedef struct {
+    const cJSON **items;
+    int count, next; /* where a search begins: behind the last match */
+    bool in_list;
+} candidates;
+
+static candidates candidates_of(ts_arena *arena, const cJSON *holder) {
+    candidates c = {.in_list = cJSON_IsArray(holder)};
+    c.items = TS_NEW_ARRAY(arena, const cJSON *, cJSON_GetArraySize(holder) + 1);
+    for (const cJSON *item = holder->child; item; item = item->next) c.items[c.count++] = item;
+    return c;
+}
+
+/* The one of that name, or, of a list's without names, at that position; NULL: none is left. */
+static const cJSON *take(candidates *c, const char *name, int position) {
+    for (int i = 0; i < c->count; i++) {
+        int at = name ? (c->next + i) % c->count : position;
+        const cJSON *item = at < c->count ? c->items[at] : NULL;
+        const char *own = !item ? NULL : c->in_list ? name_of(item) : item->string;
+        if (item && (name ? own && strcmp(own, name) == 0 : !own)) {
+            c->items[at] = NULL;
+            c->next = at + 1;
+            return item;
+        }
+        if (!name) return NULL;
+    }
+    return NULL;
+}
+
+static void set_path(comparer *c, size_t length, bool in_list, const char *name, int position) {
+    c->path.length = length;
+    c->path.bytes[length] = '\0';
+    if (in_list && name)
+        ts_text_add(&c->path, strlen(name) > NAME ? "[%.*s..]" : "[%.*s]", NAME, name);
+    else if (in_list)
+        ts_text_add(&c->path, "[%d]", position);
+    else
+        ts_text_add(&c->path, "%s%s", length > 0 ? "." : "", name);
+    if (length == 0) c->section = c->path.length;
+}
+
+static void compare(comparer *c, const cJSON *before, const cJSON *after);
+
+/* Both are objects, or both lists. */
+static void compare_items(comparer *c, const cJSON *before, const cJSON *after) {
+    candidates rest = candidates_of(c->arena, after);
+    size_t length = c->path.length;
+    int position = 0;
+    for (const cJSON *item = before->child; item; item = item->next, position++) {
+        const char *name = rest.in_list ? name_of(item) : item->string;
+        const cJSON *match = take(&rest, name, position);
+        set_path(c, length, rest.in_list, name, position);
+        compare(c, item, match);
+    }
+    for (int i = 0; i < rest.count; i++) {
+        const cJSON *item = rest.items[i];
+        if (!item) continue;
+        set_path(c, length, rest.in_list, rest.in_list ? name_of(item) : item->string, i);
+        compare(c, NULL, item);
+    }
+}
+
+/* Of one kind, and no lists or objects. */
+static bool equal(const cJSON *a, const cJSON *b) {
+    if (cJSON_IsNumber(a)) return a->valuedouble == b->valuedouble;
+    return !cJSON_IsString(a) || strcmp(a->valuestring, b->valuestring) == 0;
+}
+
+static void compare(comparer *c, const cJSON *before, const cJSON *after) {
+    bool same_kind = before && after && ((before->type ^ after->type) & 0xff) == 0;
+    if (same_kind && holds_values(before))
+        compare_items(c, before, after);
+    else if (same_kind && equal(before, after))
+        c->result->equal_count++;
+    else
+        add_change(c, before, after);
+}
+
+/* ---- Reading ---- */
+
+static cJSON *read_report(ts_error *err, const ts_source *source, const char **command) {
+    static const char schema_prefix[] = "tilesim.";
+    const char *end = source->text;
+    cJSON *root = cJSON_ParseWithLengthOpts(source->text, source->length, &end, false);
+    const cJSON *schema = root ? cJSON_GetObjectItemCaseSensitive(root, "schema") : NULL;
+    size_t prefix = sizeof schema_prefix - 1;
+    if (!root)
+        ts_error_at(err, TS_ERROR_INPUT, source, (size_t)(end - source->text), "this is not valid JSON");
+    else if (!cJSON_IsString(schema) || strncmp(schema->valuestring, schema_prefix, prefix) != 0)
+        ts_error_at(
+            err, TS_ERROR_INPUT, source, 0,
+            "expected a report of tilesim: a JSON object with \"schema\": \"tilesim.run\" or another");
+    else
+        return *command = schema->valuestring + prefix, root;
+    cJSON_Delete(root);
+    return NULL;
+}
+
+static const cJSON *at_path(const cJSON *item, const char *path) {
+    char key[32];
+    for (size_t length; item && *path; path += length + (path[length] == '.')) {
+        length = strcspn(path, ".");
+        snprintf(key, sizeof key, "%.*s", (int)length, path);
+        item = cJSON_IsArray(item) ? cJSON_GetArrayItem(item, key[0] - '0')
+                                   : cJSON_GetObjectItemCaseSensitive(item, key);
+    }
+    return cJSON_IsNumber(item) ? item : NULL;
+}
+
+static void find_figures(const cJSON *before, const cJSON *after, ts_comparison *result) {
+    for (int i = 0; i < FIGURES; i++) {
+        if (strcmp(figures[i].command, result->command) != 0) continue;
+        const cJSON *a = at_path(before, figures[i].path), *b = at_path(after, figures[i].path);
+        if (a && b)
+            result->figures[result->figure_count++] =
+                (ts_compare_figure){figures[i].path, a->valuedouble, b->valuedouble};
+    }
+}
+
+bool ts_compare(ts_error *err, ts_arena *arena, const ts_source *before, const ts_source *after,
+                ts_comparison *result) {
+    const char *command = "", *other = "";
+    comparer c = {.arena = arena, .result = result};
+    cJSON *a = read_report(err, before, &command), *b = a ? read_report(err, after, &other) : NULL;
+    bool good = a && b;
+    if (good && strcmp(command, other) != 0)
+        good = ts_error_at(err, TS_ERROR_INPUT, after, 0,
+                           "this is a report of tilesim %s, expected one of tilesim %s, as %s is", other,
+                           command, before->name);
+    if (good) {
+        *result = (ts_comparison){.command = ts_arena_copy_text(arena, command, strlen(command))};
+        ts_text_init(&c.path, arena);
+        find_figures(a, b, result);
+        compare_items(&c, a, b);
+    }
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    return good;
+}
