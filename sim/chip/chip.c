@@ -265,10 +265,12 @@ static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t b
 
 /* The store that left the bit of VMEM undefined, if it was one. */
 static ts_place store_of(const chip_core *by, const ts_space *space, int64_t bit, const char **what) {
-    const ts_instruction *store = NULL, *origin = NULL;
-    if (space == by->spaces[TS_SPACE_VMEM]) ts_core_undefined_row(by->core, bit / 8, &store, &origin);
-    *what = !store ? NULL : origin == store ? "this stored it" : "this met the undefined value first";
-    return ts_place_of(origin);
+    const ts_poison *poison = space == by->spaces[TS_SPACE_VMEM] ? ts_core_poison(by->core) : NULL;
+    ts_poison_row row = poison ? ts_poison_row_of(poison, bit / 8) : (ts_poison_row){0};
+    *what = !row.store                ? NULL
+            : row.origin == row.store ? "this stored it"
+                                      : "this met the undefined value first";
+    return ts_place_of(row.origin);
 }
 
 /* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well.

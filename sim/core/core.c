@@ -191,19 +191,19 @@ static bool issue(ts_error *err, ts_core *core, const core_bundle *bundle, int64
     core->taken = -1;
     core->hold_cycles = 0;
     if (core->lint) {
-        core_lint_bundle(core);
+        ts_lint_bundle(core->lint, core->pc, cycle);
     }
     for (int i = 0; i < bundle->op_count; i++) {
         const core_op *op = &bundle->ops[i];
         if (op->poison) {
-            core_poison_run(core, op);
+            core_shadow_op(core, op);
         }
         if (!op->run(err, core, op)) {
             return false;
         }
     }
-    if (bundle->tainted) {
-        core_taint_settle(core, bundle);
+    if (bundle->unknowns) {
+        core_shadow_settle(core, bundle);
     }
     mark(core, bundle);
     core->issues[core->pc]++;
@@ -261,7 +261,7 @@ static bool advance(ts_error *err, ts_core *core, int64_t until) {
         return true;
     }
     core->now = core->next;
-    if (bundle->tainted && !core_taint_check(err, core, bundle)) {
+    if (bundle->unknowns && !core_shadow_check(err, core, bundle)) {
         return false;
     }
     if (core->stores_visible > core->next && !stores_on_their_way(err, core, bundle, &m)) {
@@ -421,9 +421,4 @@ uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg) {
                                      : core->vmasks + (ptrdiff_t)reg * TS_VREG_WORDS;
 }
 
-void ts_core_undefined_row(const ts_core *core, int64_t address, const ts_instruction **store,
-                           const ts_instruction **origin) {
-    const core_row_origin *row = core->poison ? &core->poison->rows[address / (TS_LANES * 4)] : NULL;
-    *store = row ? row->store : NULL;
-    *origin = row ? row->origin : NULL;
-}
+const ts_poison *ts_core_poison(const ts_core *core) { return core->poison; }

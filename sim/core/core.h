@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "check/findings.h"
+#include "check/poison.h"
 #include "isa/isa.h"
 #include "machine/core_config.h"
 #include "memory/space.h"
@@ -128,10 +129,8 @@ void ts_core_count(const ts_core *core, ts_core_counters *counters);
 /* Of bundle `bundle`: how often it issued and how many cycles it stalled. */
 void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles);
 
-/* With findings: the store that left something undefined in the row of VMEM that has byte `address`, and
- * where that came from; NULL: none did. */
-void ts_core_undefined_row(const ts_core *core, int64_t address, const ts_instruction **store,
-                           const ts_instruction **origin);
+const ts_poison *
+ts_core_poison(const ts_core *core); /* NULL: without findings, and where time alone is modelled */
 
 /* Registers, for tests and tools: 1, TS_VREG_WORDS and TS_VREG_WORDS words. */
 uint32_t *ts_core_register(ts_core *core, ts_operand_kind kind, int reg);

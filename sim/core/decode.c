@@ -354,9 +354,7 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
             return false;
         }
         core_loops_describe(dec->core, &source->instructions[i], &m->use, bundle);
-        if (dec->core->setup.time_only) {
-            core_taint_new(dec->arena, dec->core, &m->use, &m->op);
-        }
+        core_shadow_instruction(dec->arena, dec->core, &m->op);
     }
     if (!core_describe(dec->err, dec->arena, dec->core, source, bundle)) {
         return false;
@@ -365,13 +363,11 @@ static bool decode_bundle(decoder *dec, const ts_bundle *source, core_bundle *bu
     core_op *ops = TS_NEW_ARRAY(dec->arena, core_op, bundle->op_count);
     memcpy(ops, dec->ops, (size_t)bundle->op_count * sizeof(ops[0]));
     bundle->ops = ops;
-    if (dec->core->poison) {
-        core_poison_decode(dec->arena, dec->core, ops, bundle->op_count);
-    }
+    core_shadow_bundle(dec->arena, dec->core, ops, bundle->op_count);
     for (int i = 0; i < bundle->op_count; i++) {
         bundle->wait = ops[i].instruction->opcode == TS_OP_wait ? &ops[i] : bundle->wait;
         bundle->gated |= ops[i].gate != NULL;
-        bundle->tainted |= ops[i].taint != NULL;
+        bundle->unknowns |= ops[i].unknown != NULL;
     }
     return true;
 }
@@ -388,10 +384,6 @@ static void new_registers(ts_arena *arena, ts_core *core) {
     core->ready = TS_NEW_ARRAY(arena, int64_t, registers);
     core->all_registers = TS_NEW_ARRAY(arena, int, registers);
     core->ready_stall = TS_NEW_ARRAY(arena, int, registers);
-    if (core->setup.time_only) {
-        core->unknown = TS_NEW_ARRAY(arena, const core_taint *, limits->sregs);
-        core->smem_unknown = TS_NEW_ARRAY(arena, const core_taint *, core->setup.smem->capacity_bytes / 4);
-    }
 }
 
 /* As many stores as can be on their way at once. */
@@ -431,12 +423,7 @@ bool core_decode(ts_error *err, ts_arena *arena, ts_core *core) {
     new_stores(arena, core);
     new_begin(arena, core);
     core_loops_new(arena, core);
-    if (core->setup.findings && !core->setup.time_only) {
-        core_poison_new(arena, core);
-    }
-    if (core->setup.findings) {
-        core_lint_new(arena, core);
-    }
+    core_shadow_new(arena, core);
     core_bundle *bundles = TS_NEW_ARRAY(arena, core_bundle, core->bundle_count);
     for (int i = 0; i < core->bundle_count; i++) {
         if (!decode_bundle(&dec, &core->setup.code->bundles[i], &bundles[i])) {

@@ -226,7 +226,7 @@ static bool is_undefined(matrix_type type, uint32_t shadow, int r) {
 
 static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, int tile, bool transposed) {
     matrix_type type = mxu->tile_types[tile];
-    const uint32_t *shadow = core_poison_in(core, op, 1);
+    const uint32_t *shadow = ts_poison_source(op->poison, 1);
     bool *columns = mxu->tile_poison + (ptrdiff_t)tile * edge_of(core);
     int row = mxu->latched / chunks_of(core) * rows_of(type);
     int column = mxu->latched % chunks_of(core) * TS_LANES;
@@ -241,8 +241,8 @@ static void poison_tile(const ts_core *core, const core_op *op, core_mxu *mxu, i
     }
 }
 
-static void poison_rows(const ts_core *core, const core_op *op, core_mxu *mxu, matrix_type type) {
-    const uint32_t *shadow = core_poison_in(core, op, 1);
+static void poison_rows(const core_op *op, core_mxu *mxu, matrix_type type) {
+    const uint32_t *shadow = ts_poison_source(op->poison, 1);
     for (int r = 0; r < rows_of(type); r++) {
         const uint32_t *words = shadow + r / packing(type) * TS_LANES;
         mxu->row_poison[r] &= mxu->pushed > 0;
@@ -412,7 +412,7 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, matrix_type ty
         unpack_row(type, op->in[1], r, row, 1);
     }
     if (core->poison) {
-        poison_rows(core, op, mxu, type);
+        poison_rows(op, mxu, type);
     }
     mxu->row_type = type;
     if (++mxu->pushed == chunks_of(core)) {
@@ -443,7 +443,7 @@ CORE_FUNCTION(mxu_pop) {
     (void)err;
     core_mxu *mxu = &core->mxus[op->unit];
     if (core->poison) {
-        core_poison_out(core, op, mxu->result_poison + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
+        ts_poison_result(op->poison, mxu->result_poison + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
     }
     if (!core->setup.time_only) {
         core_write_vreg(core, op, mxu->results + (ptrdiff_t)mxu->result_first * TS_VREG_WORDS);
@@ -476,7 +476,7 @@ CORE_FUNCTION(mxu_take) {
             (int)number, op->unit);
     }
     if (core->poison) {
-        core_poison_out(core, op, mxu->sum_poison + word);
+        ts_poison_result(op->poison, mxu->sum_poison + word);
         memset(mxu->sum_poison + word, 0, TS_VREG_BYTES);
     }
     if (!core->setup.time_only) {

@@ -57,7 +57,7 @@ static bool may_repeat(const core_op *op) {
     case TS_FAMILY_TRANSPOSE:
         return false;
     default:
-        return !op->taint || !op->taint->from_vector;
+        return ts_opcode_get(op->instruction->opcode)->shadow != TS_SHADOW_FIRST_WORD;
     }
 }
 
@@ -283,15 +283,6 @@ static bool do_bundle(core_skip *skip, ts_core *core, const core_bundle *bundle)
     return true;
 }
 
-static bool all_known(const ts_core *core) {
-    for (int i = 0; i < core->setup.config->limits.sregs; i++) {
-        if (core->unknown[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Runs the scalars of one iteration on the core's registers and puts these back. */
 static bool look_ahead(core_skip *skip, ts_core *core) {
     int sregs = core->setup.config->limits.sregs;
@@ -405,7 +396,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
 
 static void try_to_skip(core_skip *skip, ts_core *core, int64_t until) {
     int64_t cycles = core->next - skip->before.cycle;
-    if (!all_known(core) || !look_ahead(skip, core)) {
+    if (!!ts_unknown_any(core->unknown) || !look_ahead(skip, core)) {
         return;
     }
     if (skip->most == INT64_MAX) {

@@ -2,17 +2,17 @@
 #ifndef TILESIM_CORE_STATE_H
 #define TILESIM_CORE_STATE_H
 
+#include "check/lint.h"
+#include "check/poison.h"
+#include "check/unknown.h"
 #include "core/core.h"
-#include "poison.h"
 #include "vector.h"
 
 typedef struct core_op core_op;
-typedef struct core_taint core_taint;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 typedef struct core_skip core_skip;
 typedef struct core_loops core_loops;
-typedef struct core_lint core_lint;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
 
@@ -52,21 +52,8 @@ struct core_op {
     int target; /* bundle of a branch */
     int unit;   /* of a matrix instruction */
     const ts_instruction *instruction;
-    core_taint *taint;      /* NULL: no scalar of it can be unknown */
-    core_op_poison *poison; /* NULL: nobody asks what is undefined */
-};
-
-/* Time only: which scalars an op must know, and which make its result unknown. */
-struct core_taint {
-    int strict_count, loose_count;
-    const int *sregs;         /* first the strict ones, then the others */
-    int written;              /* sreg, -1: none */
-    bool from_vector;         /* the result is unknown at any rate */
-    bool loads, stores;       /* of SMEM */
-    int64_t word;             /* of SMEM, in the bundle that issues */
-    const core_taint *result; /* of the op in the bundle that issues; NULL: known */
-    const core_taint *cause;  /* of a result that was unknown: the source's; NULL: a vector */
-    const ts_instruction *instruction;
+    ts_unknown_op *unknown; /* NULL: no scalar of it can be unknown */
+    ts_poison_op *poison;   /* NULL: nobody asks what is undefined */
 };
 
 typedef struct {
@@ -92,7 +79,7 @@ typedef struct {
     const core_use *uses;
     const core_op *wait; /* NULL: none */
     bool gated;          /* some op has a gate */
-    bool tainted;        /* some op has a taint */
+    bool unknowns;       /* some op's scalars can be unknown */
     bool starts_dma;     /* then stores must be visible first */
     bool barrier;
     bool shared;       /* other cores can notice it */
@@ -143,12 +130,9 @@ struct ts_core {
     int64_t work;      /* of the host since a transfer of a new slice was started */
     int64_t *promised; /* semaphores, as if all transfers were done */
 
-    /* Time only: where an unknown scalar comes from, NULL: it is known. By sreg, by word of SMEM (NULL: all
-     * known). */
-    const core_taint **unknown, **smem_unknown;
-
-    core_poison *poison; /* NULL: nobody asks what is undefined */
-    core_lint *lint;     /* NULL: nobody wants warnings */
+    ts_unknown *unknown; /* NULL: values of vectors are computed */
+    ts_poison *poison;   /* NULL: nobody asks what is undefined */
+    ts_lint *lint;       /* NULL: nobody wants warnings */
 
     int64_t *ready; /* the cycle from which each register can be read; sregs, vregs, vmasks */
     int *ready_stall;
@@ -170,9 +154,15 @@ void core_loops_transfer(ts_core *core, int index);
 /* decode.c */
 bool core_decode(ts_error *err, ts_arena *arena, ts_core *core);
 
-/* lint.c: warnings of the bundle that issues, before it does. */
-void core_lint_new(ts_arena *arena, ts_core *core);
-void core_lint_bundle(ts_core *core);
+/* shadow.c: what check/ is told of the decoded program, and asked when a bundle issues. */
+void core_shadow_new(ts_arena *arena, ts_core *core);
+void core_shadow_instruction(ts_arena *arena, const ts_core *core, core_op *op);
+void core_shadow_bundle(ts_arena *arena, const ts_core *core, core_op *ops, int count);
+/* Before the bundle issues: all scalars that steer it are known. */
+bool core_shadow_check(ts_error *err, const ts_core *core, const core_bundle *bundle);
+/* Before an op of it executes, and after all have. */
+void core_shadow_op(const ts_core *core, const core_op *op);
+void core_shadow_settle(ts_core *core, const core_bundle *bundle);
 
 /* constraints.c */
 int core_register_index(const ts_core *core, ts_register r); /* in ts_core.ready */
@@ -204,16 +194,10 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_MASK(id)
 #define DECLARE_EUP(id)
 #define DECLARE_CROSS(id)
-#define DECLARE_TRANSPOSE(id)                                          CORE_FUNCTION(id);
-#define DECLARE_MATRIX(id)                                             CORE_FUNCTION(id);
+#define DECLARE_TRANSPOSE(id)                                                  CORE_FUNCTION(id);
+#define DECLARE_MATRIX(id)                                                     CORE_FUNCTION(id);
 #define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) DECLARE_##family(id)
 #include "isa/opcodes.def"
-
-/* unknown.c: time only. What the op has to do with scalars; its work on vectors is taken away. */
-void core_taint_new(ts_arena *arena, ts_core *core, const ts_register_use *use, core_op *op);
-/* Before the bundle issues: all that it must know is known. After: what it made unknown. */
-bool core_taint_check(ts_error *err, ts_core *core, const core_bundle *bundle);
-void core_taint_settle(ts_core *core, const core_bundle *bundle);
 
 /* matrix.c and transpose.c: made when the program has their instructions. */
 bool core_mxus_new(ts_error *err, ts_arena *arena, ts_core *core, const ts_instruction *instruction);

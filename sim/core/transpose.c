@@ -75,7 +75,7 @@ static bool push(ts_error *err, ts_core *core, const core_op *op, bool halves) {
         int at = t->row_count + s * (halves ? 2 : 1);
         take_rows(t, t->rows, op->in[0] + s * TS_LANES, at);
         if (core->poison) {
-            take_rows(t, t->poison, core_poison_in(core, op, 0) + s * TS_LANES, at);
+            take_rows(t, t->poison, ts_poison_source(op->poison, 0) + s * TS_LANES, at);
         }
     }
     t->row_count += halves ? HALF_ROWS : TS_SUBLANES;
@@ -106,7 +106,7 @@ CORE_FUNCTION(vtr_pop) {
     core_transposer *t = core->transposer;
     block *b = &t->blocks[t->first];
     if (core->poison) {
-        core_poison_out(core, op, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
+        ts_poison_result(op->poison, b->poison + (ptrdiff_t)b->popped * TS_VREG_WORDS);
     }
     if (!core->setup.time_only) {
         core_write_vreg(core, op, b->words + (ptrdiff_t)b->popped * TS_VREG_WORDS);

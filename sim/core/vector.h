@@ -7,11 +7,6 @@
 
 #include "isa/isa.h"
 
-/* d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the vector and mask sources in the
- * order of the operands, n the scalar source. d may be one of the sources; they never overlap in part. */
-typedef void ts_vector_function(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                                int32_t n);
-
 /* Indexed by opcode; NULL for opcodes that are not vector functions. All tables give the same bits: they are
  * the same text, compiled for different instruction sets of the host. */
 extern ts_vector_function *const ts_vector_base[TS_OP_COUNT];

@@ -270,6 +270,12 @@ typedef struct {
 /* The code holds the transfer that a dma names. */
 void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
 
+/* What a vector instruction does: d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the vector
+ * and mask sources in the order of the operands, n the scalar source. d may be one of the sources; they never
+ * overlap in part. */
+typedef void ts_vector_function(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                int32_t n);
+
 /* The number of operands that an instruction needs at least and takes at most, and the class of operand `index`;
  * NULL: it has none. */
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most);
