@@ -6,7 +6,9 @@
 #include "options.h"
 #include "run_request.h"
 #include "base/file.h"
+#include "progress.h"
 #include "report/debug.h"
+#include "report/grid.h"
 #include "report/run.h"
 
 enum { TRACE_EVENTS = 200000 };
@@ -34,7 +36,9 @@ static const cli_command command_run = {
         "Runs a program on a machine: computes its outputs, compares them with the program's checks, and "
         "says "
         "where the cycles went. PROGRAM is a file; those of programs/ are also in the binary, as\n"
-        "tilesim:/softmax.tsim. Exit code 3: a check failed, or the program broke a rule of the machine.\n",
+        "tilesim:/softmax.tsim. -D BLOCK=32,64,128 runs it with each value, and prints a table; several such "
+        "lists\nmake every combination. Exit code 3: a check failed, or the program broke a rule of the "
+        "machine.\n",
     .example = "    tilesim run programs/softmax.tsim -m tpu-v5e -D ROWS=100 -o y=y.npy\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -218,16 +222,59 @@ static int complain(const cli_line *line, const ts_run_result *result) {
     return code;
 }
 
+/* ---- Many runs: -D NAME=1,2,3 ---- */
+
+static void on_run(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "runs", done, of); }
+
+static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
+    static const char *const alone[] = {"output", "break", "trace", "trace-text", "update", NULL};
+    for (const char *const *name = alone; *name; name++)
+        if (cli_count(line, *name) > 0)
+            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one run, and the values of -D make %lld",
+                                cli_option_text(line, *name), (long long)grid->point_count);
+    return true;
+}
+
+/* The exit code is that of the first run that failed. */
+static int exit_code(const ts_grid_run *runs, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        if (runs[i].err.kind != TS_ERROR_NONE) return ts_error_exit_code(&runs[i].err);
+        if (!runs[i].passed) return 3;
+    }
+    return 0;
+}
+
+static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *request, const ts_grid *grid) {
+    ts_text out;
+    cli_progress bar = cli_progress_begin();
+    const ts_grid_request all = {.run = *request, .grid = grid, .progress = on_run, .self = &bar};
+    if (!check_alone(err, line, grid)) return cli_usage_error(line, err);
+    const ts_grid_run *runs = ts_grid_go(line->arena, &all);
+    cli_progress_end(&bar);
+    ts_text_init(&out, line->arena);
+    if (cli_value(line, "json") != NULL)
+        ts_report_grid_json(&all, runs, &out);
+    else
+        ts_report_grid(&all, runs, &out);
+    cli_print(&out);
+    return exit_code(runs, grid->point_count);
+}
+
 int cmd_run(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     ts_run_request request;
     ts_run_result result;
+    ts_grid grid;
     if (!cli_begin(&line, &command_run, argc, argv)) {
         return line.exit_code;
     }
-    if (!read_request(&err, &line, &request)) {
+    if (!read_request(&err, &line, &request) ||
+        !ts_grid_parse(&err, line.arena, request.defines, request.define_count, &grid)) {
         return cli_end(&line, cli_fail(&err));
+    }
+    if (grid.point_count > 1) {
+        return cli_end(&line, run_grid(&err, &line, &request, &grid));
     }
     if (cli_count(&line, "break") > 0) {
         return cli_end(&line, debug(&line, &request));

@@ -1,8 +1,6 @@
 /* An error as JSON. */
 #include "report/error.h"
 
-#include "report/json.h"
-
 static const char *const kinds[] = {
     [TS_ERROR_NONE] = "none",       [TS_ERROR_INPUT] = "input", [TS_ERROR_IO] = "io",
     [TS_ERROR_USAGE] = "usage",     [TS_ERROR_FAULT] = "fault", [TS_ERROR_UNMODELLED] = "unmodelled",
@@ -16,8 +14,7 @@ static void add_number(ts_json *json, const char *key, bool known, int64_t value
         ts_json_null(json, key);
 }
 
-/* "key": {...}, or in an array without a key. */
-static void add_error(ts_json *json, const char *key, const ts_error *err) {
+void ts_report_error_key(ts_json *json, const char *key, const ts_error *err) {
     bool placed = err->line > 0;
     ts_json_object(json, key);
     ts_json_text(json, "kind", kinds[err->kind]);
@@ -34,9 +31,9 @@ static void add_error(ts_json *json, const char *key, const ts_error *err) {
 void ts_report_error_json(const ts_error *err, const char *command, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, command);
-    add_error(&json, "error", err);
+    ts_report_error_key(&json, "error", err);
     ts_json_array(&json, "errors");
-    for (const ts_error *at = err; at; at = at->next) add_error(&json, NULL, at);
+    for (const ts_error *at = err; at; at = at->next) ts_report_error_key(&json, NULL, at);
     ts_json_close(&json);
     ts_json_bool(&json, "more_errors", err->more);
     ts_json_end(&json);

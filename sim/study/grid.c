@@ -1,0 +1,105 @@
+/* A grid of parameters, and a program run at each of its points. */
+#include "study/grid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "study/transfer.h"
+
+/* ---- The points ---- */
+
+/* Bytes up to the next comma outside of brackets, or the end. */
+static size_t value_length(const char *text) {
+    size_t length = 0;
+    for (int depth = 0; text[length] && (depth > 0 || text[length] != ','); length++)
+        depth += (strchr("([{", text[length]) != NULL) - (strchr(")]}", text[length]) != NULL);
+    return length;
+}
+
+static bool parse_axis(ts_error *err, ts_arena *arena, const ts_define *define, ts_grid_axis *axis) {
+    const char *text = define->value;
+    *axis = (ts_grid_axis){.name = define->name};
+    for (size_t length;; text += length + 1) {
+        length = value_length(text);
+        if (length == 0)
+            return ts_error_set(err, TS_ERROR_USAGE,
+                                "-D %.60s=%.60s has an empty value, expected such as %.60s=1,2", define->name,
+                                define->value, define->name);
+        axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
+        axis->values[axis->count++] = ts_arena_copy_text(arena, text, length);
+        if (!text[length]) return true;
+    }
+}
+
+bool ts_grid_parse(ts_error *err, ts_arena *arena, const ts_define *defines, int count, ts_grid *grid) {
+    *grid = (ts_grid){.axes = TS_NEW_ARRAY(arena, ts_grid_axis, count + 1), .point_count = 1};
+    for (; grid->axis_count < count; grid->axis_count++) {
+        ts_grid_axis *axis = &grid->axes[grid->axis_count];
+        if (!parse_axis(err, arena, &defines[grid->axis_count], axis)) return false;
+        for (int i = 0; i < grid->axis_count; i++)
+            if (strcmp(grid->axes[i].name, axis->name) == 0)
+                return ts_error_set(err, TS_ERROR_USAGE, "-D %s is given twice", axis->name);
+        grid->point_count *= axis->count;
+        if (grid->point_count > TS_GRID_POINTS)
+            return ts_error_set(err, TS_ERROR_USAGE,
+                                "the values of -D make more than %d runs, expected fewer", TS_GRID_POINTS);
+    }
+    return true;
+}
+
+void ts_grid_point(const ts_grid *grid, int64_t point, ts_define *defines) {
+    for (int i = grid->axis_count - 1; i >= 0; i--) {
+        const ts_grid_axis *axis = &grid->axes[i];
+        defines[i] = (ts_define){axis->name, axis->values[point % axis->count]};
+        point /= axis->count;
+    }
+}
+
+/* ---- The runs ---- */
+
+static void find_most(const ts_chip_counters *chip, ts_grid_run *run) {
+    int64_t all = 0, bundles = 0, most = 0, stalls[TS_STALL_COUNT] = {0};
+    for (int i = 0; i < chip->core_count; i++) {
+        all += chip->cores[i].cycles;
+        bundles += chip->cores[i].bundles;
+        for (int stall = 0; stall < TS_STALL_COUNT; stall++) stalls[stall] += chip->cores[i].stalls[stall];
+    }
+    most = bundles;
+    run->most = "a bundle issued";
+    for (int stall = 0; stall < TS_STALL_COUNT; stall++) {
+        if (stalls[stall] <= most) continue;
+        most = stalls[stall];
+        run->most = ts_stall_get(stall)->meaning;
+    }
+    run->most_percent = all > 0 ? 100.0 * (double)most / (double)all : 0;
+}
+
+static void note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run) {
+    const int64_t *v = result->counters.values;
+    double bytes = (double)(v[TS_COUNTER_HBM_READ_BYTES] + v[TS_COUNTER_HBM_WRITTEN_BYTES]);
+    run->passed = result->passed;
+    run->cycles = v[TS_COUNTER_CYCLES];
+    run->microseconds = ts_machine_microseconds(machine, run->cycles);
+    if (run->microseconds > 0)
+        run->hbm_peak_percent = 1e8 * bytes / run->microseconds / (double)ts_machine_hbm_rate(machine);
+    find_most(&result->chip, run);
+}
+
+const ts_grid_run *ts_grid_go(ts_arena *arena, const ts_grid_request *request) {
+    const ts_grid *grid = request->grid;
+    ts_grid_run *runs = TS_NEW_ARRAY(arena, ts_grid_run, grid->point_count);
+    ts_define *defines = TS_NEW_ARRAY(arena, ts_define, grid->axis_count + 1);
+    ts_run_request run = request->run;
+    run.defines = defines;
+    run.define_count = grid->axis_count;
+    for (int64_t i = 0; i < grid->point_count; i++) {
+        ts_arena *scratch = ts_arena_new();
+        ts_run_result result;
+        ts_grid_point(grid, i, defines);
+        if (ts_run(&runs[i].err, scratch, &run, &result)) note(run.machine, &result, &runs[i]);
+        runs[i].err.next = NULL; /* in `scratch` */
+        ts_arena_free(scratch);
+        if (request->progress) request->progress(request->self, i + 1, grid->point_count);
+    }
+    return runs;
+}
