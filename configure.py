@@ -350,7 +350,7 @@ PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
 CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
-           (MEASURED, "tests/data", "validate/embedded.h", "table", ["tpu_measured.csv"])]
+           (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
 SOURCES = ["sim/**/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]

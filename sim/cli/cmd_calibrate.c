@@ -33,31 +33,21 @@ static const cli_command usage = {
     .options = options,
 };
 
-static const char **values_of(const cli_line *line, const char *option, int *count) {
-    *count = cli_count(line, option);
-    const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
-    for (int i = 0; i < *count; i++) values[i] = cli_value_at(line, option, i);
-    return values;
-}
-
 static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *result) {
     const char *path = line->operands[0], *name = cli_value(line, "machine");
     int sets, fits;
-    const char **set_values = values_of(line, "set", &sets), **fit_values = values_of(line, "fit", &fits);
-    char *text;
-    ts_source source = {.name = path};
-    ts_measured table;
+    const char *const *set_values = cli_values(line, "set", &sets), *const *fit_values =
+                                                                        cli_values(line, "fit", &fits);
+    ts_measurements measurements;
     if (name == NULL) return ts_error_set(err, TS_ERROR_USAGE, "expected -m, the machine to begin with");
-    if (!ts_file_read(err, line->arena, path, TS_MEASURED_MAX_BYTES, &text, &source.length)) return false;
-    source.text = text;
-    const ts_calibrate_request request = {.table = &table,
+    const ts_calibrate_request request = {.measurements = &measurements,
                                           .machine = name,
                                           .sets = set_values,
                                           .sets_from = "--set",
                                           .set_count = sets,
                                           .field_count = fits,
                                           .fields = fits > 0 ? fit_values : NULL};
-    return ts_measured_parse(err, line->arena, &source, &table) &&
+    return ts_measurements_load(err, line->arena, &path, 1, &measurements) &&
            ts_calibrate(err, line->arena, &request, result);
 }
 

@@ -96,10 +96,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     cli_progress bar = cli_progress_begin();
     const char *name = cli_value(line, "machine");
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
-    const char **sets = TS_NEW_ARRAY(line->arena, const char *, cli_count(line, "set") + 1);
-    for (; r->set_count < cli_count(line, "set"); r->set_count++)
-        sets[r->set_count] = cli_value_at(line, "set", r->set_count);
-    r->sets = sets;
+    r->sets = cli_values(line, "set", &r->set_count);
     r->machine = cli_machine(err, line);
     if (!r->machine || !read_rows(err, line, &view->rows)) return false;
     bool program = ends_with(line->operands[0], ".tsim");

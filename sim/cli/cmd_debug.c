@@ -649,10 +649,7 @@ int cmd_debug(int argc, char **argv) {
     if (!cli_run_request(&err, &line, &request)) {
         return cli_end(&line, cli_fail(&err));
     }
-    int count = cli_count(&line, "break");
-    const char **breaks = TS_NEW_ARRAY(line.arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) {
-        breaks[i] = cli_value_at(&line, "break", i);
-    }
+    int count;
+    const char *const *breaks = cli_values(&line, "break", &count);
     return cli_end(&line, cli_debug(&line, &request, breaks, count));
 }

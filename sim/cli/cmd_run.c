@@ -121,11 +121,8 @@ static void trace_as_text(const cli_line *line, ts_run_request *request, const t
 
 /* With --break, the run is the debugger's. */
 static int debug(const cli_line *line, const ts_run_request *request) {
-    int count = cli_count(line, "break");
-    const char **breaks = TS_NEW_ARRAY(line->arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) {
-        breaks[i] = cli_value_at(line, "break", i);
-    }
+    int count;
+    const char *const *breaks = cli_values(line, "break", &count);
     return cli_debug(line, request, breaks, count);
 }
 

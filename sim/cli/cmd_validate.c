@@ -10,7 +10,9 @@
 #include "report/validation.h"
 
 static const cli_option options[] = {
-    {"data", '\0', "FILE", "the measurements: CSV or TSV, as tests/data/tpu_measured.csv and tpu_groups.tsv"},
+    {"data", '\0', "FILE",
+     "the measurements: CSV or TSV, as tests/data/tpu_measured.csv and tpu_groups.tsv; may be repeated: "
+     "groups of your own, as tests/data/measured_groups.tsv"},
     {"machine", 'm', "NAME|FILE",
      "with its figures instead of the chip's own; rows of other chips are left out"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
@@ -64,17 +66,6 @@ static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
     return true;
 }
 
-static bool read_table(ts_error *err, const cli_line *line, ts_measured *table) {
-    const char *path = cli_value(line, "data");
-    char *text;
-    ts_source *source = TS_NEW(line->arena, ts_source);
-    if (path == NULL) return ts_validation_table(err, line->arena, table);
-    if (!ts_file_read(err, line->arena, path, TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
-    source->name = path;
-    source->text = text;
-    return ts_measured_parse(err, line->arena, source, table);
-}
-
 static bool read_machine(ts_error *err, const cli_line *line, const ts_machine **machine) {
     *machine = NULL;
     if (cli_value(line, "machine") == NULL) {
@@ -95,13 +86,17 @@ static bool write_svg(ts_error *err, const cli_line *line, const ts_validation *
 }
 
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
-    ts_measured table;
+    ts_measurements measurements;
     ts_validation validation;
     const ts_machine *machine;
-    if (!read_table(err, line, &table) || !read_machine(err, line, &machine)) return false;
-    cli_progress bar = begin("measurements", table.count, 0.04);
+    int files;
+    const char *const *paths = cli_values(line, "data", &files);
+    if (!ts_measurements_load(err, line->arena, paths, files, &measurements) ||
+        !read_machine(err, line, &machine))
+        return false;
+    cli_progress bar = begin("measurements", measurements.table.count, 0.04);
     ts_validate_watch watch = {on_row, &bar};
-    bool good = ts_validate(err, line->arena, &table, machine, &watch, &validation);
+    bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
     cli_progress_end(&bar);
     if (!good) return false;
     if (!write_svg(err, line, &validation)) return false;

@@ -226,6 +226,13 @@ int cli_count(const cli_line *line, const char *name) {
     return count;
 }
 
+const char *const *cli_values(const cli_line *line, const char *name, int *count) {
+    *count = cli_count(line, name);
+    const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
+    for (int i = 0; i < *count; i++) values[i] = cli_value_at(line, name, i);
+    return values;
+}
+
 static const char *argument_of(const cli_command *command, const char *name) {
     for (int i = 0; i < command->option_count; i++)
         if (strcmp(command->options[i].name, name) == 0) return command->options[i].argument;

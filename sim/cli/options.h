@@ -53,6 +53,8 @@ int cli_end(cli_line *line, int exit_code);
 const char *cli_value(const cli_line *line, const char *name);
 /* Value number `i` (from 0) given to an option that may be repeated, or NULL. */
 const char *cli_value_at(const cli_line *line, const char *name, int i);
+/* All of them, `count`. */
+const char *const *cli_values(const cli_line *line, const char *name, int *count);
 int cli_count(const cli_line *line, const char *name);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);

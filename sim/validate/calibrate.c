@@ -89,7 +89,7 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
 static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual) {
     const ts_machine *machine = machine_of(err, f);
     if (machine == NULL) return false;
-    if (!ts_validate(err, f->arena, f->request->table, machine, NULL, v)) return false;
+    if (!ts_validate(err, f->arena, f->request->measurements, machine, NULL, v)) return false;
     for (int i = 0; i < v->row_count; i++) {
         if (!f->used[i]) continue;
         if (v->rows[i].reason != NULL)
@@ -101,7 +101,7 @@ static bool look(ts_error *err, const fit *f, ts_validation *v, double *residual
 
 static double product_of(const fit *f, const double *a, const double *b) {
     double sum = 0;
-    for (int i = 0; i < f->request->table->count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
+    for (int i = 0; i < f->request->measurements->table.count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
     return sum;
 }
 
@@ -122,7 +122,7 @@ static bool look_around(ts_error *err, fit *f, int rows) {
         bool good = look(err, f, &v, f->moved[j]);
         f->scale[j] = before;
         if (!good) return false;
-        for (int i = 0; i < f->request->table->count; i++)
+        for (int i = 0; i < f->request->measurements->table.count; i++)
             f->moved[j][i] = (f->moved[j][i] - f->residual[i]) / step;
         f->fields[j].elasticity = sqrt(product_of(f, f->moved[j], f->moved[j]) / rows);
     }
@@ -132,7 +132,7 @@ static bool look_around(ts_error *err, fit *f, int rows) {
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
  * in turn is tried at a half, a quarter, twice and four times what it was. */
 static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
-    double *trial = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
+    double *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
         for (int power = -2; power <= 2; power++) {
@@ -147,7 +147,7 @@ static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
             if (sum >= least) continue;
             least = sum;
             best = f->scale[j];
-            memcpy(f->residual, trial, (size_t)f->request->table->count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
         }
         f->scale[j] = best;
     }
@@ -161,18 +161,19 @@ static bool scan(ts_error *err, fit *f, ts_validation *v, bool *moved) {
 static const char *doubt(const fit *f, int field, const int *kept, int count) {
     double *mine = f->moved[field], norm = product_of(f, mine, mine);
     if (f->fields[field].elasticity < least_moved) return "no row depends on it";
-    double *left = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
-    memcpy(left, mine, (size_t)f->request->table->count * sizeof *left);
+    double *left = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
+    memcpy(left, mine, (size_t)f->request->measurements->table.count * sizeof *left);
     double *basis[TS_CALIBRATE_MAX_FIELDS]; /* of what the kept ones move, orthogonal */
     for (int k = 0; k < count; k++) {
-        basis[k] = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
-        memcpy(basis[k], f->moved[kept[k]], (size_t)f->request->table->count * sizeof *left);
+        basis[k] = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
+        memcpy(basis[k], f->moved[kept[k]], (size_t)f->request->measurements->table.count * sizeof *left);
         for (int b = 0; b < k; b++) {
             double share = product_of(f, basis[b], basis[k]) / product_of(f, basis[b], basis[b]);
-            for (int i = 0; i < f->request->table->count; i++) basis[k][i] -= share * basis[b][i];
+            for (int i = 0; i < f->request->measurements->table.count; i++)
+                basis[k][i] -= share * basis[b][i];
         }
         double share = product_of(f, basis[k], left) / product_of(f, basis[k], basis[k]);
-        for (int i = 0; i < f->request->table->count; i++) left[i] -= share * basis[k][i];
+        for (int i = 0; i < f->request->measurements->table.count; i++) left[i] -= share * basis[k][i];
     }
     return product_of(f, left, left) < least_apart * norm ? "the rows move with it as they do with the others"
                                                           : NULL;
@@ -236,7 +237,7 @@ static void solve(const fit *f, double damping, double *step) {
 }
 
 static bool descend(ts_error *err, fit *f, int rows) {
-    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->request->table->count + 1);
+    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
     ts_validation v;
     for (int round = 0; round < ITERATIONS; round++) {
         double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
@@ -250,7 +251,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
         if (!look(err, f, &v, trial)) return false;
         double now = product_of(f, trial, trial);
         if (now < sum) {
-            memcpy(f->residual, trial, (size_t)f->request->table->count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
             damping /= 10;
             if (now > 0.999 * sum || now < NEAR * rows) return true;
             if (!look_around(err, f, rows)) return false;
@@ -275,7 +276,6 @@ static int use_rows(fit *f, const ts_validation *v) {
 }
 
 bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request, ts_calibration *c) {
-    const ts_measured *table = request->table;
     const char *const *fields = request->fields;
     *c = (ts_calibration){.before = ts_machine_load_with(err, arena, request->machine, request->sets_from,
                                                          request->sets, request->set_count)};
@@ -286,12 +286,12 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
         if (f.count == TS_CALIBRATE_MAX_FIELDS)
             return ts_error_set(err, TS_ERROR_USAGE, "more than %d figures to fit", TS_CALIBRATE_MAX_FIELDS);
         if (!find_field(err, c->before, wanted[f.count], &c->fields[f.count])) return false;
-        f.moved[f.count] = TS_NEW_ARRAY(arena, double, table->count + 1);
+        f.moved[f.count] = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
     }
     c->field_count = f.count;
-    f.used = TS_NEW_ARRAY(arena, bool, table->count + 1);
-    f.residual = TS_NEW_ARRAY(arena, double, table->count + 1);
-    if (!ts_validate(err, arena, table, c->before, NULL, &c->first)) return false;
+    f.used = TS_NEW_ARRAY(arena, bool, request->measurements->table.count + 1);
+    f.residual = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
+    if (!ts_validate(err, arena, request->measurements, c->before, NULL, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0)
         return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s and modelled", c->before->title);
@@ -303,7 +303,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) c->fields[j].after = value_of(&f, j);
     c->after = machine_of(err, &f);
-    return c->after != NULL && ts_validate(err, arena, table, c->after, NULL, &c->last);
+    return c->after != NULL && ts_validate(err, arena, request->measurements, c->after, NULL, &c->last);
 }
 
 bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,

@@ -27,7 +27,7 @@ typedef struct {
 } ts_calibration;
 
 typedef struct {
-    const ts_measured *table;
+    const ts_measurements *measurements;
     const char *machine;     /* its name .. */
     const char *const *sets; /* .. with these, each "hbm.stacks=4" */
     const char *sets_from;   /* the option that they come from */

@@ -6,10 +6,33 @@
 #include <string.h>
 
 #include "embedded.h"
+#include "base/file.h"
 
-bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table) {
-    ts_source source = {ts_embedded_tables[0].name, ts_embedded_tables[0].text, ts_embedded_tables[0].length};
-    return ts_measured_parse(err, arena, &source, table);
+/* ---- Tables ---- */
+
+static ts_source carried(const char *name) {
+    size_t i = 0;
+    while (strcmp(ts_embedded_tables[i].name, name) != 0) i++;
+    return (ts_source){ts_embedded_tables[i].name, ts_embedded_tables[i].text, ts_embedded_tables[i].length};
+}
+
+bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
+                          ts_measurements *m) {
+    ts_source groups = carried("measured_groups.tsv"), rows = carried("tpu_measured.csv");
+    *m = (ts_measurements){0};
+    if (!ts_work_groups_add(err, arena, &groups, &m->groups)) return false;
+    for (int i = 0; i < count; i++) {
+        char *text;
+        ts_source *source = TS_NEW(arena, ts_source);
+        if (!ts_file_read(err, arena, paths[i], TS_MEASURED_MAX_BYTES, &text, &source->length)) return false;
+        source->name = paths[i];
+        source->text = text;
+        if (!ts_work_groups_are(arena, source))
+            rows = *source;
+        else if (!ts_work_groups_add(err, arena, source, &m->groups))
+            return false;
+    }
+    return ts_measured_parse(err, arena, &rows, &m->table);
 }
 
 double ts_validated_error(double predicted_us, double measured_us) {
@@ -38,9 +61,10 @@ static const ts_machine *find_machine(ts_error *err, machines *m, const char *na
 }
 
 /* False: the system refused something, which is no reason that the row has. */
-static bool validate_row(ts_error *failure, machines *m, ts_validated_row *out) {
+static bool validate_row(ts_error *failure, machines *m, const ts_work_groups *groups,
+                         ts_validated_row *out) {
     ts_error err = {0};
-    ts_workload_read(out->row, &out->work);
+    ts_workload_read(groups, out->row, &out->work);
     out->reason = out->work.reason;
     if (out->work.kind == TS_WORK_NONE) return true;
     const ts_machine *machine = find_machine(&err, m, out->work.machine);
@@ -117,19 +141,20 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
     return true;
 }
 
-bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
-                 const ts_validate_watch *watch, ts_validation *v) {
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
+                 const ts_machine *machine, const ts_validate_watch *watch, ts_validation *v) {
     machines m = {.arena = arena, .known = ts_predictions_new(arena), .given = machine};
     *v = (ts_validation){.machine = machine,
-                         .rows = TS_NEW_ARRAY(arena, ts_validated_row, table->count + 1),
-                         .row_count = table->count};
-    v->groups = TS_NEW_ARRAY(arena, ts_validated_group, ts_work_group_count + 1);
-    for (int i = 0; i < table->count; i++) {
-        v->rows[i].row = &table->rows[i];
-        if (!validate_row(err, &m, &v->rows[i])) return false;
-        if (watch) watch->row(watch->self, i + 1, table->count);
+                         .rows = TS_NEW_ARRAY(arena, ts_validated_row, measurements->table.count + 1),
+                         .row_count = measurements->table.count};
+    v->groups = TS_NEW_ARRAY(arena, ts_validated_group, measurements->groups.count + 1);
+    for (int i = 0; i < measurements->table.count; i++) {
+        v->rows[i].row = &measurements->table.rows[i];
+        if (!validate_row(err, &m, &measurements->groups, &v->rows[i])) return false;
+        if (watch) watch->row(watch->self, i + 1, measurements->table.count);
     }
-    for (int g = 0; g < ts_work_group_count; g++)
-        v->group_count += summarise_group(arena, v, &ts_work_groups[g], &v->groups[v->group_count]);
+    for (int g = 0; g < measurements->groups.count; g++)
+        v->group_count +=
+            summarise_group(arena, v, measurements->groups.groups[g], &v->groups[v->group_count]);
     return true;
 }

@@ -30,12 +30,19 @@ typedef struct {
     const ts_machine *machine; /* that was given; NULL: each row has its chip's own */
     ts_validated_row *rows;    /* as in the table */
     int row_count;
-    ts_validated_group *groups; /* those with rows, in the order of ts_work_groups */
+    ts_validated_group *groups; /* those with rows, in their order */
     int group_count;
 } ts_validation;
 
-/* The table that the binary carries. */
-bool ts_validation_table(ts_error *err, ts_arena *arena, ts_measured *table);
+typedef struct {
+    ts_measured table;
+    ts_work_groups groups;
+} ts_measurements;
+
+/* Of files in any order: the rows of the last table of rows, or of that which the binary carries; its groups,
+ * with those of tables of groups added or in their place. */
+bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
+                          ts_measurements *measurements);
 
 /* Told of each row that is done; NULL: nobody is. */
 typedef struct {
@@ -45,8 +52,8 @@ typedef struct {
 
 /* machine: its figures are those of the rows of its chip, and other rows are left out (not modelled); NULL:
  * each row is of the machine that comes with tilesim. False: the system refused something. */
-bool ts_validate(ts_error *err, ts_arena *arena, const ts_measured *table, const ts_machine *machine,
-                 const ts_validate_watch *watch, ts_validation *validation);
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
+                 const ts_machine *machine, const ts_validate_watch *watch, ts_validation *validation);
 
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */
 

@@ -2,6 +2,7 @@
 #ifndef TILESIM_VALIDATE_WORKLOAD_H
 #define TILESIM_VALIDATE_WORKLOAD_H
 
+#include "validate/groups.h"
 #include "validate/measured.h"
 
 typedef enum {
@@ -22,17 +23,16 @@ typedef struct {
     double extra_reads;          /* of a matrix like the result */
 } ts_work_product;
 
-typedef struct ts_work_group ts_work_group;
-
 enum { TS_WORK_MAX_DIMS = 6, TS_WORK_MAX_PRODUCTS = 4 };
 
 typedef struct {
     ts_work_kind kind;
-    const ts_work_group *group; /* NULL: of none */
-    const char *machine;        /* "tpu-v6e" */
-    const char *reason;         /* why it is not modelled */
-    double measured_us;         /* 0: the row is no time */
-    bool launched;              /* a kernel, whose launch is part of it */
+    const ts_work_groups *groups; /* among which its group is */
+    const ts_work_group *group;   /* NULL: of none */
+    const char *machine;          /* "tpu-v6e" */
+    const char *reason;           /* why it is not modelled */
+    double measured_us;           /* 0: the row is no time */
+    bool launched;                /* a kernel, whose launch is part of it */
     int rank;
     int64_t dims[TS_WORK_MAX_DIMS];
     int inputs; /* of an element-wise operation */
@@ -45,22 +45,7 @@ typedef struct {
     bool causal;
 } ts_workload;
 
-/* Rows that measure alike. */
-struct ts_work_group {
-    const char *name; /* "copy-v4" */
-    const char *chip; /* "v4"; NULL: the row says it */
-    const char *meaning;
-    const char *model;   /* what runs for a row */
-    bool wall;           /* measured on the host: a dispatch is part of it */
-    double median, high; /* goals for the median and the 90th percentile of the error, in per cent; 0: none */
-    const char *reason;  /* why it is not modelled; NULL: it is */
-    const char *miss;    /* why it misses its goals, and what would help; said only while it does */
-};
-
-extern const ts_work_group ts_work_groups[];
-extern const int ts_work_group_count;
-
-/* Never fails: what is not recognised has a reason. */
-void ts_workload_read(const ts_measured_row *row, ts_workload *work);
+/* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays. */
+void ts_workload_read(const ts_work_groups *groups, const ts_measured_row *row, ts_workload *work);
 
 #endif

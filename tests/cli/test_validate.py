@@ -83,6 +83,38 @@ rate,v4,f16 activation relu,n=5,7,GB/s
 
 
 @test
+def groups_of_its_own():
+    """A table of groups beside one of rows: a group that tilesim does not have, and a goal that is another."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, groups = Path(folder, "rows.tsv"), Path(folder, "groups.tsv")
+        rows.write_text("id\tgroup\tmeasured_us\tworkload\n" + "".join(
+            f"r{size}\tmine\t{4 + size / 100}\t{json.dumps({'s': size << 10})}\n" for size in (512, 1024, 2048))
+            + "c\tcopy-v7x\t3\t{\"s\": 2097152}\n")
+        expect(["validate", "--data", rows, "--json"])
+        assert ask_tables(rows)["rows"][0]["reason"] == "a group that is not known"
+        groups.write_text("group\treads\tchip\tgoal_median\tgoal_p90\tmeaning\tmiss\n"
+                          "mine\tcopy\tv5e\t0.001\t0.002\tcopies of mine\tit is made up\n"
+                          "copy-v7x\tcopy\tv7x\t99\t99\tcopies\t\n")
+        for files in ((rows, groups), (groups, rows)):
+            known = ask_tables(*files)
+            assert [g["group"] for g in known["groups"]] == ["copy-v7x", "mine"], known["groups"]
+            copy, mine = known["groups"]
+            assert (copy["goal_median_percent"], copy["goal_met"], mine["modelled"], mine["goal_met"]) == (99, True, 3, False)
+            assert all(row["machine"] == "tpu-v5e" and row["simulated_us"] > 0 for row in known["rows"][:3])
+        markdown = expect(["validate", "--data", rows, "--data", groups, "--markdown"])
+        assert "- **mine**: copies of mine; programs/copy.tsim. Worst: " in markdown, markdown
+        assert " Missed: it is made up.\n" in markdown, markdown
+        groups.write_text("group\treads\nmine\tcopi\n")
+        expect(["validate", "--data", groups], 1, "",
+               f"{groups}:2:6: error: found 'copi' as reads; did you mean 'copy'?\nmine copi\n     ^\n")
+
+
+def ask_tables(*tables):
+    """The report of these tables."""
+    return json.loads(expect(["validate", "--json", *(word for table in tables for word in ("--data", table))]))
+
+
+@test
 def another_table():
     with tempfile.TemporaryDirectory() as folder:
         table, picture = Path(folder, "t.csv"), Path(folder, "t.svg")

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "validate/workload.h"
+#include "validate/validate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,11 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ts_arena *arena = ts_arena_new();
     ts_source source = {"fuzz", (const char *)data, size};
     ts_measured table;
+    ts_measurements standard;
     ts_error err = {0};
+    assert(ts_measurements_load(&err, arena, NULL, 0, &standard));
     if (ts_measured_parse(&err, arena, &source, &table)) {
         for (int i = 0; i < table.count; i++) {
             ts_workload work;
-            ts_workload_read(&table.rows[i], &work);
+            ts_workload_read(&standard.groups, &table.rows[i], &work);
             assert((work.kind == TS_WORK_NONE) == (work.reason != NULL));
             assert(work.kind == TS_WORK_NONE ||
                    (work.group != NULL && work.machine != NULL && work.measured_us > 0));

@@ -4,7 +4,7 @@
 #include "tests/support/test.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "validate/workload.h"
+#include "validate/validate.h"
 
 static const char header[] = "id,chip,workload description,parameters,measured value,unit\n";
 
@@ -79,6 +79,84 @@ static void errors(void **state) {
     ts_arena_free(arena);
 }
 
+static bool add_groups(ts_error *err, ts_arena *arena, const char *text, ts_work_groups *groups) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"g.tsv", text, strlen(text)};
+    return ts_work_groups_are(arena, source) && ts_work_groups_add(err, arena, source, groups);
+}
+
+/* A group of one's own stands behind those that are there, and one of a name that is there in its place. */
+static void groups_are_added(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m;
+    ts_error err = {0};
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
+    int count = m.groups.count;
+    assert_true(add_groups(&err, arena,
+                           "reads\tgroup\tchip\ttiming\tgoal_median\tgoal_p90\tmodel\tmiss\n"
+                           "product\tmine\tv5e\thost\t3.5\t9\t\tsoon\n"
+                           "traffic\tcopy-v4\t\t\t\t\tanother\t\n",
+                           &m.groups));
+    assert_int_equal(m.groups.count, count + 1);
+    const ts_work_group *mine = ts_work_groups_find(&m.groups, "mine"),
+                        *copy = ts_work_groups_find(&m.groups, "copy-v4");
+    assert_ptr_equal(m.groups.groups[count], mine);
+    assert_ptr_equal(m.groups.groups[0], copy);
+    assert_true(mine->reads == TS_READS_PRODUCT && mine->wall && mine->median == 3.5 && mine->high == 9);
+    assert_string_equal(mine->chip, "v5e");
+    assert_string_equal(mine->model, "programs/matmul.tsim");
+    assert_string_equal(mine->miss, "soon");
+    assert_string_equal(mine->meaning, "");
+    assert_null(mine->reason);
+    assert_true(copy->reads == TS_READS_TRAFFIC && !copy->wall && copy->median == 0 && copy->high == 0);
+    assert_string_equal(copy->model, "another");
+    assert_null(copy->chip);
+    assert_null(copy->miss);
+    assert_null(ts_work_groups_find(&m.groups, "min"));
+    ts_workload work;
+    const ts_measured_row row = {
+        .group = "mine", .workload = "", .parameters = "M=N=K=64", .unit = "us", .value = 2};
+    ts_workload_read(&m.groups, &row, &work);
+    assert_true(work.kind == TS_WORK_MATMUL && work.group == mine && work.products[0].k == 64);
+    assert_string_equal(work.machine, "tpu-v5e");
+    ts_arena_free(arena);
+}
+
+static void errors_of_groups(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+        int line, column;
+    } rows[] = {
+        {"group\treads\na\tcoppy\n", "found 'coppy' as reads; did you mean 'copy'?", 2, 3},
+        {"group\treads\na\t\n", "found '' as reads", 2, 3},
+        {"group\treads\ttiming\na\tcopy\thots\n", "found 'hots' as timing; did you mean 'host'?", 2, 8},
+        {"group\treads\tgoal_median\na\tcopy\tx\n", "found 'x', expected a number above 0", 2, 8},
+        {"group\treads\tgoal_median\na\tcopy\t3\n",
+         "a goal for the median or the 90th percentile alone, expected both or none", 2, 1},
+        {"group\treads\na\tnothing\n", "expected a reason where nothing is read, and only there", 2, 1},
+        {"group\treads\treason\na\tcopy\tb\n", "expected a reason where nothing is read, and only there", 2,
+         1},
+        {"reads\tgroup\nx\ty\ncopy\t\n", "found 'x' as reads", 2, 1},
+        {"reads\tgroup\ncopy\t\n", "a group without a name", 2, 6},
+        {"reads\tgroup\ncopy\n", "found 1 fields, expected 2 as in the first line", 2, 1},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_work_groups groups = {0};
+        assert_false(add_groups(&err, arena, rows[i].text, &groups));
+        assert_string_equal(err.message, rows[i].message);
+        assert_int_equal(err.line, rows[i].line);
+        assert_int_equal(err.column, rows[i].column);
+    }
+    ts_work_groups none = {0};
+    assert_false(add_groups(NULL, arena, "id\tgroup\n", &none)); /* not a table of groups */
+    assert_false(add_groups(NULL, arena, "reads,id\n", &none));
+    ts_arena_free(arena);
+}
+
 static void parameters(void **state) {
     (void)state;
     static const struct {
@@ -140,7 +218,10 @@ static void words_and_figures_agree(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measured words, figures;
+    ts_measurements standard;
+    ts_error err = {0};
     int modelled = 0;
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, &standard));
     read_table(arena, "tests/data/tpu_measured.csv", &words);
     read_table(arena, "tests/data/tpu_groups.tsv", &figures);
     assert_int_equal(words.count, 336);
@@ -148,9 +229,10 @@ static void words_and_figures_agree(void **state) {
     for (int i = 0; i < figures.count; i++) {
         ts_workload a = {0}, b = {0};
         for (int j = 0; j < words.count; j++) {
-            if (strcmp(words.rows[j].id, figures.rows[i].id) == 0) ts_workload_read(&words.rows[j], &a);
+            if (strcmp(words.rows[j].id, figures.rows[i].id) == 0)
+                ts_workload_read(&standard.groups, &words.rows[j], &a);
         }
-        ts_workload_read(&figures.rows[i], &b);
+        ts_workload_read(&standard.groups, &figures.rows[i], &b);
         assert_ptr_equal(a.group, b.group);
         assert_int_equal(a.kind, b.kind);
         if (a.kind == TS_WORK_NONE) continue;
@@ -177,10 +259,9 @@ static void words_and_figures_agree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_both_formats),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(words_and_figures_agree),
+        cmocka_unit_test(rows_of_both_formats), cmocka_unit_test(errors),
+        cmocka_unit_test(groups_are_added),     cmocka_unit_test(errors_of_groups),
+        cmocka_unit_test(parameters),           cmocka_unit_test(words_and_figures_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,126 @@
+/* Reads the groups of measurements from a table. */
+#include "validate/groups.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "validate/table.h"
+
+typedef enum { GROUP, READS, CHIP, TIMING, MEDIAN, HIGH, MEANING, MODEL, REASON, MISS, COLUMNS } column;
+
+static const ts_table_column columns[COLUMNS] = {
+    [GROUP] = {"group"},
+    [READS] = {"reads"},
+    [CHIP] = {"chip", .optional = true},
+    [TIMING] = {"timing", .optional = true},
+    [MEDIAN] = {"goal_median", .optional = true},
+    [HIGH] = {"goal_p90", .optional = true},
+    [MEANING] = {"meaning", .optional = true},
+    [MODEL] = {"model", .optional = true},
+    [REASON] = {"reason", .optional = true},
+    [MISS] = {"miss", .optional = true},
+};
+
+static const char *const reads_names[TS_READS] = {
+    [TS_READS_NOTHING] = "nothing",           [TS_READS_COPY] = "copy",
+    [TS_READS_COPY_TO_CMEM] = "copy-to-cmem", [TS_READS_TRAFFIC] = "traffic",
+    [TS_READS_PRODUCT] = "product",           [TS_READS_ELEMENTWISE] = "elementwise",
+    [TS_READS_ATTENTION] = "attention",
+};
+/* What runs for a row, where the table does not say it. */
+static const char *const models[TS_READS] = {
+    [TS_READS_COPY] = "programs/copy.tsim",        [TS_READS_COPY_TO_CMEM] = "a transfer",
+    [TS_READS_TRAFFIC] = "programs/pass.tsim",     [TS_READS_PRODUCT] = "programs/matmul.tsim",
+    [TS_READS_ELEMENTWISE] = "programs/half.tsim", [TS_READS_ATTENTION] = "programs/flash_attention.tsim",
+};
+static const char *const timings[] = {"device", "host"};
+
+/* The number of the cell's word among `names`; an empty cell is the first where `names` is optional. */
+static bool read_word(ts_error *err, const ts_table *t, column c, const char *const *names, int count,
+                      int *word) {
+    const char *text = ts_table_cell(t, c);
+    for (*word = 0; *word < count; ++*word) {
+        if (strcmp(text, names[*word]) == 0) return true;
+    }
+    *word = 0;
+    if (*text == '\0' && columns[c].optional) return true;
+    ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, c), "found '%.40s' as %s", text,
+                columns[c].name);
+    return ts_error_hint(err, ts_text_nearest(text, names, (size_t)count, sizeof *names));
+}
+
+static bool read_goal(ts_error *err, const ts_table *t, column c, double *goal) {
+    *goal = 0;
+    return *ts_table_cell(t, c) == '\0' || ts_table_positive(err, t, c, goal);
+}
+
+static const char *text_or_null(const ts_table *t, column c) {
+    const char *text = ts_table_cell(t, c);
+    return *text != '\0' ? text : NULL;
+}
+
+static bool check(ts_error *err, const ts_table *t, const ts_work_group *g) {
+    const char *fault = *g->name == '\0' ? "a group without a name"
+                        : (g->median > 0) != (g->high > 0)
+                            ? "a goal for the median or the 90th percentile alone, expected both or none"
+                        : (g->reads == TS_READS_NOTHING) != (g->reason != NULL)
+                            ? "expected a reason where nothing is read, and only there"
+                            : NULL;
+    return fault == NULL ||
+           ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, GROUP), "%s", fault);
+}
+
+static bool read_group(ts_error *err, const ts_table *t, ts_work_group *g) {
+    int reads, timing;
+    if (!read_word(err, t, READS, reads_names, TS_READS, &reads) ||
+        !read_word(err, t, TIMING, timings, sizeof timings / sizeof timings[0], &timing))
+        return false;
+    *g = (ts_work_group){.name = ts_table_cell(t, GROUP),
+                         .reads = (ts_group_reads)reads,
+                         .chip = text_or_null(t, CHIP),
+                         .meaning = ts_table_cell(t, MEANING),
+                         .model = text_or_null(t, MODEL),
+                         .wall = timing == 1,
+                         .reason = text_or_null(t, REASON),
+                         .miss = text_or_null(t, MISS)};
+    if (g->model == NULL) g->model = models[reads];
+    return read_goal(err, t, MEDIAN, &g->median) && read_goal(err, t, HIGH, &g->high) && check(err, t, g);
+}
+
+bool ts_work_groups_are(ts_arena *arena, const ts_source *source) {
+    ts_error err = {0};
+    ts_table t;
+    static const ts_table_column told[] = {{"group", false}, {"reads", false}};
+    return ts_table_open(&err, arena, source, &t) && ts_table_columns(&err, &t, told, 2);
+}
+
+/* Where the group of that name is, or is to be. */
+static int place_of(const ts_work_groups *groups, const char *name) {
+    int i = 0;
+    while (i < groups->count && strcmp(groups->groups[i]->name, name) != 0) i++;
+    return i;
+}
+
+bool ts_work_groups_add(ts_error *err, ts_arena *arena, const ts_source *source, ts_work_groups *groups) {
+    ts_table t;
+    if (!ts_table_open(err, arena, source, &t) || !ts_table_columns(err, &t, columns, COLUMNS)) return false;
+    for (;;) {
+        bool more;
+        if (!ts_table_next(err, &t, &more)) return false;
+        if (!more) return true;
+        ts_work_group *g = TS_NEW(arena, ts_work_group);
+        if (!read_group(err, &t, g)) return false;
+        int place = place_of(groups, g->name);
+        if (place == groups->count) {
+            groups->groups =
+                ts_arena_extend(arena, groups->groups, (size_t)groups->count, sizeof(ts_work_group *));
+            groups->count++;
+        }
+        groups->groups[place] = g;
+    }
+}
+
+const ts_work_group *ts_work_groups_find(const ts_work_groups *groups, const char *name) {
+    int place = place_of(groups, name);
+    return place < groups->count ? groups->groups[place] : NULL;
+}

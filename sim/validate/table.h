@@ -1,0 +1,40 @@
+/* Tables of text, a row a line: TSV where the first line has a tab, else CSV with quoted fields. The first line
+ * names the columns, in any order; empty lines are left out. */
+#ifndef TILESIM_VALIDATE_TABLE_H
+#define TILESIM_VALIDATE_TABLE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+enum { TS_TABLE_MAX_FIELDS = 32 };
+
+typedef struct {
+    const char *name; /* NULL: no table has it */
+    bool optional;
+} ts_table_column;
+
+typedef struct {
+    const ts_source *source;
+    ts_arena *arena;
+    size_t at;
+    char separator;
+    int line, width;                  /* of the row; fields of the first line */
+    int columns[TS_TABLE_MAX_FIELDS]; /* which field a column is; -1: not there */
+    const char *texts[TS_TABLE_MAX_FIELDS];
+    size_t offsets[TS_TABLE_MAX_FIELDS];
+    int count; /* fields of the row, before the first one those of the first line */
+} ts_table;
+
+bool ts_table_open(ts_error *err, ts_arena *arena, const ts_source *source, ts_table *t);
+/* Finds the columns by their names, once; below they go by their numbers in `columns`. */
+bool ts_table_columns(ts_error *err, ts_table *t, const ts_table_column *columns, int count);
+/* The next row; *more is false behind the last. */
+bool ts_table_next(ts_error *err, ts_table *t, bool *more);
+
+bool ts_table_has(const ts_table *t, int column);
+const char *ts_table_cell(const ts_table *t, int column); /* "" where there is no such column */
+/* Where the cell stands in the source, of a column that is there. */
+size_t ts_table_offset(const ts_table *t, int column);
+bool ts_table_positive(ts_error *err, const ts_table *t, int column, double *value);
+
+#endif

@@ -1,0 +1,44 @@
+/* What the row of a workload states: figures by their keys, words, and the readers that suites share. Private. */
+#ifndef TILESIM_VALIDATE_WORKLOAD_PRIVATE_H
+#define TILESIM_VALIDATE_WORKLOAD_PRIVATE_H
+
+#include "validate/workload.h"
+
+#define WORKLOAD_LARGEST                                                                                     \
+    0x1p44 /* bytes, elements: nothing of a chip is larger, and products of them are checked */
+
+/* Sets why it is not modelled; returns false. */
+bool workload_refuse(ts_workload *work, const char *reason);
+
+/* A positive whole number by the first of some keys, ended by NULL, that is there; 0: none. */
+int64_t workload_number(const ts_measured_row *row, const char *const *keys);
+#define NUMBER(...) workload_number(row, (const char *const[]){__VA_ARGS__, NULL})
+
+double workload_real(const ts_measured_row *row, const char *key, double otherwise);
+int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims);
+/* 0: there are none, or too many elements. */
+int64_t workload_product(const int64_t *dims, int count);
+
+/* Does the text have one of the words, ended by NULL? It begins where a word does ("max" is not in "softmax")
+ * unless it begins with '*'. */
+bool workload_has(const char *text, const char *const *words);
+#define HAS(text, ...) workload_has(text, (const char *const[]){__VA_ARGS__, NULL})
+
+/* "2048x2048x512" anywhere in a text: false: there are no such three numbers. */
+bool workload_crosses(const char *text, int64_t *d);
+void workload_block(const ts_measured_row *row, ts_workload *work);
+bool workload_add_product(ts_workload *work, ts_work_product p);
+
+/* Makes it of that group, which comes with tilesim; false, with the reason: the group is not modelled. */
+bool workload_enter(ts_workload *work, const char *group);
+/* Reads the row as its group says. */
+bool workload_read_group(const ts_measured_row *row, ts_workload *work);
+
+/* Suites of kernels, whose names say what runs: each chooses the group. */
+bool workload_read_kernelbench(const ts_measured_row *row, ts_workload *work);
+bool workload_read_jaxbench(const ts_measured_row *row, ts_workload *work);
+bool workload_read_wiki(const ts_measured_row *row, ts_workload *work);
+bool workload_read_f16_product(const ts_measured_row *row, ts_workload *work);
+bool workload_read_f16_elementwise(const ts_measured_row *row, ts_workload *work);
+
+#endif

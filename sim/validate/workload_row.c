@@ -1,0 +1,232 @@
+/* What the row of a workload states, by its keys and words, and what the rows of each group do. */
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "workload_private.h"
+
+bool workload_refuse(ts_workload *work, const char *reason) {
+    work->kind = TS_WORK_NONE;
+    work->reason = reason;
+    return false;
+}
+
+/* A positive whole number by the first of some keys, ended by NULL, that is there; 0: none. */
+int64_t workload_number(const ts_measured_row *row, const char *const *keys) {
+    double value;
+    for (; *keys != NULL; keys++) {
+        if (ts_measured_numbers(row->parameters, *keys, 1, &value) == 1 && value >= 1 &&
+            value <= WORKLOAD_LARGEST)
+            return (int64_t)value;
+    }
+    return 0;
+}
+
+double workload_real(const ts_measured_row *row, const char *key, double otherwise) {
+    double value;
+    return ts_measured_numbers(row->parameters, key, 1, &value) == 1 && value >= 0 &&
+                   value <= WORKLOAD_LARGEST
+               ? value
+               : otherwise;
+}
+
+int workload_dims(const ts_measured_row *row, const char *key, int64_t *dims) {
+    double numbers[TS_WORK_MAX_DIMS];
+    int count = ts_measured_numbers(row->parameters, key, TS_WORK_MAX_DIMS, numbers);
+    for (int i = 0; i < count; i++) {
+        if (numbers[i] < 1 || numbers[i] > WORKLOAD_LARGEST) return 0;
+        dims[i] = (int64_t)numbers[i];
+    }
+    return count;
+}
+
+/* 0: there are none, or too many elements. */
+int64_t workload_product(const int64_t *dims, int count) {
+    int64_t all = count > 0;
+    for (int i = 0; i < count; i++) {
+        if (__builtin_mul_overflow(all, dims[i], &all) || all > (int64_t)WORKLOAD_LARGEST) return 0;
+    }
+    return all;
+}
+
+/* Does the text have the word? It begins where a word does ("max" is not in "softmax") unless it begins with
+ * '*'. */
+static bool has(const char *text, const char *word) {
+    bool anywhere = *word == '*';
+    size_t length = strlen(word += anywhere);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strncasecmp(at, word, length) == 0 && (anywhere || at == text || !isalpha((unsigned char)at[-1])))
+            return true;
+    }
+    return false;
+}
+
+bool workload_has(const char *text, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (has(text, *words)) return true;
+    }
+    return false;
+}
+
+/* ---- What a group's rows state, in either format ---- */
+
+static bool read_copy_v4(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_COPY;
+    work->launched = false; /* inside a kernel, while it runs */
+    work->rank = workload_dims(row, "shape", work->dims);
+    if (work->rank == 1) { /* rows of lanes */
+        work->rank = 2;
+        work->dims[0] = (work->dims[0] + 127) / 128;
+        work->dims[1] = 128;
+    }
+    return workload_product(work->dims, work->rank) > 0 || workload_refuse(work, "it states no shape");
+}
+
+static bool read_copy_inside(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_COPY;
+    work->rank = 1;
+    work->dims[0] = NUMBER("s", "size", "bytes");
+    work->read_bytes = work->written_bytes = work->dims[0];
+    return work->dims[0] > 0 || workload_refuse(work, "it states no size");
+}
+
+enum { MOST_TRANSCENDENTALS = 16 };
+
+bool workload_add_product(ts_workload *work, ts_work_product p) {
+    int64_t dims[] = {p.m, p.n, p.k};
+    if (workload_product(dims, 2) == 0 || workload_product(dims + 1, 2) == 0 ||
+        workload_product((int64_t[]){p.m, p.k}, 2) == 0)
+        return workload_refuse(work, "it does not state M, N and K");
+    if (p.weights < 1 || p.weights > p.m) p.weights = 1;
+    if (workload_product((int64_t[]){p.n, p.k, p.weights}, 3) == 0)
+        return workload_refuse(work, "its matrices are too many");
+    if (p.in_bytes > 8 || p.out_bytes > 8)
+        return workload_refuse(work, "its elements are of more than eight bytes");
+    if (p.transcendentals > MOST_TRANSCENDENTALS)
+        return workload_refuse(work, "too many transcendental functions");
+    work->products[work->count++] = p;
+    return true;
+}
+
+/* "2048x2048x512", behind `at`: false: there are no three numbers. */
+static bool read_crosses(const char *at, int64_t *d) {
+    char *end;
+    for (int i = 0; i < 3; i++) {
+        if (!isdigit((unsigned char)*at)) return false;
+        d[i] = strtoll(at, &end, 10);
+        at = end + (i < 2 && *end == 'x');
+        if ((i < 2 && *end != 'x') || d[i] < 1 || d[i] > (int64_t)WORKLOAD_LARGEST) return false;
+    }
+    return !isalnum((unsigned char)*at);
+}
+
+bool workload_crosses(const char *text, int64_t *d) {
+    for (const char *at = text; *at != '\0'; at++) {
+        if ((at == text || !isalnum((unsigned char)at[-1])) && read_crosses(at, d)) return true;
+    }
+    return false;
+}
+
+/* M, N and K: each by its name, or all by that of a square, or in one shape. 0: it is not there. */
+static void read_extents(const ts_measured_row *row, int64_t *d) {
+    int64_t all = NUMBER("n", "size");
+    d[0] = NUMBER("M", "m");
+    d[1] = NUMBER("N", "n");
+    d[2] = NUMBER("K", "k");
+    if (d[0] > 0 || d[2] > 0) return;
+    if (d[1] > 0 || all > 0)
+        d[0] = d[1] = d[2] = d[1] > 0 ? d[1] : all;
+    else if (!workload_crosses(row->parameters, d) && !workload_crosses(row->workload, d) &&
+             workload_dims(row, "shape", d) != 3)
+        d[0] = 0;
+}
+
+/* Bytes of the operands: of bf16, unless the row says otherwise. */
+static int64_t product_bytes(const ts_measured_row *row) {
+    static const char *const narrow[] = {"fp8", "f8", "*float8", "int8", "s8", "int4", "s4", NULL};
+    static const char *const wide[] = {"f32", "fp32", "float32", NULL};
+    if (workload_has(row->workload, narrow) || workload_has(row->parameters, narrow)) return 1;
+    return workload_has(row->workload, wide) || workload_has(row->parameters, wide) ? 4 : 2;
+}
+
+void workload_block(const ts_measured_row *row, ts_workload *work) {
+    int64_t d[TS_WORK_MAX_DIMS];
+    int count = workload_dims(row, "blk", d);
+    if (count == 0) count = workload_dims(row, "block_shape", d);
+    work->block[0] = count > 1 ? d[0] : NUMBER("bm");
+    work->block[1] = count > 1 ? d[1] : NUMBER("bn");
+    work->block[2] = count == 3 ? d[2] : NUMBER("bk", "block_k");
+}
+
+static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
+    int64_t d[TS_WORK_MAX_DIMS], bytes = product_bytes(row);
+    work->kind = TS_WORK_MATMUL;
+    if (bytes < 2) return workload_refuse(work, "a product of 8-bit values");
+    work->random = workload_real(row, "rnd", 1) > 0;
+    workload_block(row, work);
+    read_extents(row, d);
+    return workload_add_product(
+        work, (ts_work_product){.m = d[0],
+                                .n = d[1],
+                                .k = d[2],
+                                .weights = NUMBER("nb"),
+                                .in_bytes = (int64_t)workload_real(row, "bin", (double)bytes),
+                                .out_bytes = (int64_t)workload_real(row, "bout", (double)bytes),
+                                .transcendentals = workload_real(row, "eup", 0),
+                                .extra_reads = workload_real(row, "xp", 0)});
+}
+
+static bool read_elementwise(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_ELEMENTWISE;
+    work->rank = workload_dims(row, "sh", work->dims);
+    if (work->rank == 0) work->rank = workload_dims(row, "shape", work->dims);
+    if (work->rank == 0) work->rank = workload_dims(row, "n", work->dims);
+    work->inputs = (int)NUMBER("nin");
+    if (work->inputs == 0)
+        work->inputs = HAS(row->workload, "add", "sub", "mul", "div", "max", "min", "pow") ? 2 : 1;
+    if (work->inputs > 4) return workload_refuse(work, "it has more than four inputs");
+    return workload_product(work->dims, work->rank) > 0 || workload_refuse(work, "it states no shape");
+}
+
+static bool read_traffic(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_PASSES;
+    work->read_bytes = NUMBER("R");
+    work->written_bytes = NUMBER("W");
+    return work->read_bytes > 0 || workload_refuse(work, "it does not state the bytes it reads");
+}
+
+static bool read_attention(const ts_measured_row *row, ts_workload *work) {
+    work->kind = TS_WORK_ATTENTION;
+    work->batch = NUMBER("B", "batch", "batch_size");
+    work->heads = NUMBER("H", "num_heads", "num_q_heads", "num_query_heads");
+    work->length = NUMBER("S", "seq_len", "seq", "q_len");
+    work->depth = NUMBER("D", "head_dim");
+    work->causal = workload_real(row, "causal", 1) > 0;
+    work->random = true;
+    int64_t keys = NUMBER("Skv", "kv_len", "kv_seq_len");
+    if (keys > 0 && keys != work->length)
+        return workload_refuse(work, "it has more keys than queries, or fewer");
+    int64_t dims[] = {work->batch, work->heads, work->length, work->depth};
+    if (work->depth > 128) return workload_refuse(work, "heads of more than 128 are not modelled");
+    return workload_product(dims, 4) > 0 ||
+           workload_refuse(work, "it does not state batch, heads, length and depth");
+}
+
+static bool (*const readers[TS_READS])(const ts_measured_row *row, ts_workload *work) = {
+    [TS_READS_COPY] = read_copy_inside,        [TS_READS_COPY_TO_CMEM] = read_copy_v4,
+    [TS_READS_TRAFFIC] = read_traffic,         [TS_READS_PRODUCT] = read_gemm,
+    [TS_READS_ELEMENTWISE] = read_elementwise, [TS_READS_ATTENTION] = read_attention,
+};
+
+bool workload_enter(ts_workload *work, const char *group) {
+    work->group = ts_work_groups_find(work->groups, group);
+    assert(work->group != NULL);
+    return work->group->reads != TS_READS_NOTHING || workload_refuse(work, work->group->reason);
+}
+
+bool workload_read_group(const ts_measured_row *row, ts_workload *work) {
+    if (work->group->reads == TS_READS_NOTHING) return workload_refuse(work, work->group->reason);
+    return readers[work->group->reads](row, work);
+}
