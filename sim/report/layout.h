@@ -3,7 +3,7 @@
 #ifndef TILESIM_REPORT_LAYOUT_H
 #define TILESIM_REPORT_LAYOUT_H
 
-#include "layout/shape.h"
+#include "layout/notation/question.h"
 #include "report/json.h"
 
 /* What one logical dim, or a run of dims that the layout merges, costs. */
@@ -40,5 +40,10 @@ void ts_report_point(const ts_layout *layout, const int64_t *index, ts_text *out
 void ts_report_point_json(const ts_layout *layout, const int64_t *index, ts_json *json);
 /* The shape's own keys, into the open object: canonical, sizes, dims, digits. */
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json);
+/* What was asked and answered; where nothing was asked, the explanation of the shape. */
+void ts_report_layout_answer(const ts_layout_question *q, ts_text *out);
+void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out);
+/* What two shapes of the same map may still differ in: lines that begin with `head`. */
+void ts_report_layout_difference(const ts_shape *a, const ts_shape *b, const char *head, ts_text *out);
 
 #endif

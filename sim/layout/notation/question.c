@@ -1,0 +1,99 @@
+/* Reads and answers questions about a shape. */
+#include "layout/notation/question.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BACKWARD_LIMIT = 1000, EQUAL_LIMIT = 1 << 26 };
+
+/* "2,3", optionally in parentheses; every entry inside its dim. */
+static bool read_index(ts_error *err, const ts_layout *layout, const char *text, int64_t *index) {
+    ts_source source = {"--at", text, strlen(text)};
+    ts_cursor cursor = {&source, 0, 0};
+    bool wrapped = ts_cursor_take(&cursor, "(");
+    for (int i = 0; i < layout->rank; i++) {
+        if (i > 0 && !ts_cursor_take(&cursor, ","))
+            return ts_cursor_unexpected(err, &cursor, "',' and another index: one for each dimension");
+        if (!ts_cursor_integer(err, &cursor, "an index", &index[i])) return false;
+        if (index[i] < 0 || index[i] >= layout->dims[i])
+            return ts_error_at(err, TS_ERROR_INPUT, &source, cursor.token,
+                               "index %" PRId64 " is outside dimension %d of %" PRId64, index[i], i,
+                               layout->dims[i]);
+    }
+    if (wrapped && !ts_cursor_expect(err, &cursor, ")")) return false;
+    return ts_cursor_at_end(&cursor) ||
+           ts_cursor_unexpected(err, &cursor, "the end: one index for each dimension");
+}
+
+/* "axis=value", for every axis of the layout. */
+static bool read_coordinate(ts_error *err, const ts_layout *layout, ts_cursor *cursor, bool *given,
+                            int64_t *point) {
+    const char *name;
+    size_t length;
+    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "an axis");
+    int axis = ts_layout_find_axis(layout, name, length);
+    if (axis < 0)
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
+                           "the layout has no axis '%.*s'", (int)length, name);
+    if (given[axis])
+        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "axis '%.*s' is given twice",
+                           (int)length, name);
+    given[axis] = true;
+    return ts_cursor_expect(err, cursor, "=") && ts_cursor_integer(err, cursor, "a coordinate", &point[axis]);
+}
+
+/* An integer where there is one axis, or coordinates by name; an axis that is not named is at its offset. */
+static bool read_point(ts_error *err, const ts_layout *layout, const char *text, int64_t *point) {
+    ts_source source = {"--inverse", text, strlen(text)};
+    ts_cursor cursor = {&source, 0, 0};
+    bool given[TS_LAYOUT_MAX_AXES] = {false};
+    int first = ts_cursor_peek(&cursor);
+    for (int i = 0; i < layout->axis_count; i++) point[i] = layout->axes[i].offset;
+    if (layout->axis_count == 1 && (first == '-' || (first >= '0' && first <= '9'))) {
+        if (!ts_cursor_integer(err, &cursor, "an offset", &point[0])) return false;
+    } else {
+        do {
+            if (!read_coordinate(err, layout, &cursor, given, point)) return false;
+        } while (ts_cursor_take(&cursor, ","));
+    }
+    return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "the end of the coordinates");
+}
+
+static bool inside(ts_error *err, const ts_layout *layout, const char *text, const int64_t *point) {
+    for (int i = 0; i < layout->axis_count; i++) {
+        int64_t low, high;
+        ts_layout_axis_range(layout, i, &low, &high);
+        if (ts_layout_padded_count(layout) == 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "--inverse %s: the array has no elements", text);
+        if (point[i] < low || point[i] > high)
+            return ts_error_set(err, TS_ERROR_INPUT, "--inverse %s: %s goes from %" PRId64 " to %" PRId64,
+                                text, layout->axes[i].name, low, high);
+    }
+    return true;
+}
+
+static bool compare(ts_error *err, ts_layout_question *q) {
+    ts_source source = {"--equal", q->equal, strlen(q->equal)};
+    q->other = ts_shape_parse(err, q->arena, &source);
+    const ts_layout *a = q->shape->layout;
+    const ts_layout *b = q->other != NULL ? ts_shape_layout(err, q->other, "the other shape") : NULL;
+    if (b == NULL) return false;
+    if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "--equal: the shapes have different dimensions, expected the same");
+    return ts_layout_compare(err, q->arena, a, b, EQUAL_LIMIT, &q->compared);
+}
+
+bool ts_layout_question_answer(ts_error *err, ts_layout_question *q) {
+    q->compared.equal = true;
+    if (q->at == NULL && q->inverse == NULL && q->as == NULL && q->equal == NULL) return true;
+    const ts_layout *layout = ts_shape_layout(err, q->shape, "the shape");
+    if (layout == NULL || (q->at != NULL && !read_index(err, layout, q->at, q->index))) return false;
+    if (q->inverse != NULL &&
+        (!read_point(err, layout, q->inverse, q->point) || !inside(err, layout, q->inverse, q->point) ||
+         !ts_layout_backward(err, q->arena, layout, q->point, BACKWARD_LIMIT, &q->found)))
+        return false;
+    if (q->as != NULL && (q->translated = ts_shape_translate(err, q->arena, q->shape, q->as)) == NULL)
+        return false;
+    return q->equal == NULL || compare(err, q);
+}
