@@ -333,7 +333,7 @@ class Writer:
     def library(self, variant):
         """libtilesim.a: every layer but cli. Of the release there is a shared library too."""
         sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
-        sources += [EMBEDDED, PROGRAMS, MEASURED, REFERENCES]
+        sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
         objects = [self.compile(variant, f) for f in sources]
         if variant == "release":
             self.edge("shared", f"build/release/{SONAME}", objects)
@@ -348,12 +348,14 @@ class Writer:
 EMBEDDED = "build/gen/embedded_configs.c"
 PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
+STYLE = "build/gen/embedded_style.c"
 CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
+           (STYLE, "web/page", "report/style.h", "style", ["style.css"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
-SOURCES = ["sim/**/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
+SOURCES = ["sim/**/*", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
 
 
@@ -404,7 +406,7 @@ def long_fuzz(out):
 def syntax_of_32_bits(out):
     """Every source of the project under its warnings where a pointer and a long have 32 bits; nothing is linked."""
     sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c")]
-    sources += [EMBEDDED, PROGRAMS, MEASURED, REFERENCES]
+    sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
     checked = [out.edge("syntax32", f"build/syntax32/{f.removeprefix('build/')}.ok", [f]) for f in sources]
     return out.edge("phony", "syntax32", checked)
 
