@@ -389,24 +389,37 @@ const ts_instruction *ts_core_waiting(const ts_core *core, int *semaphore, int64
 
 int ts_core_bundle(const ts_core *core) { return core->pc; }
 
-/* How long the rows that a bundle pushes keep matrix units. */
-static int64_t pushing_cycles(const ts_core *core, const ts_bundle *bundle) {
-    int64_t cycles = 0;
-    for (int i = 0; i < bundle->count; i++)
-        if (ts_opcode_get(bundle->instructions[i].opcode)->latency == TS_LATENCY_MXU_PUSH)
-            cycles += ts_core_use_of(core->setup.config, &bundle->instructions[i]).cycles;
-    return cycles;
+static int flops_kind(const ts_opcode_info *info, ts_opcode opcode) {
+    return info->latency == TS_LATENCY_MXU_PUSH    ? (int)core_matrix_type(opcode)
+           : info->family == TS_FAMILY_VECTOR_BF16 ? TS_FLOPS_VPU_BF16
+                                                   : TS_FLOPS_VPU_F32;
+}
+
+static void count_instruction(const ts_core *core, const ts_instruction *instruction, int64_t times,
+                              ts_core_counters *counters) {
+    const ts_core_config *config = core->setup.config;
+    ts_opcode opcode = instruction->opcode;
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    int64_t busy = times * ts_core_use_of(config, instruction).cycles;
+    if (info->latency == TS_LATENCY_MXU_PUSH) counters->mxu_busy_cycles += busy;
+    if (info->family != TS_FAMILY_MATRIX && info->family != TS_FAMILY_TRANSPOSE)
+        counters->busy_cycles[info->slot] += busy;
+    if (info->flops > 0)
+        counters->flops[flops_kind(info, opcode)] += times * ts_opcode_flops(opcode, config->mxu.edge);
 }
 
 void ts_core_count(const ts_core *core, ts_core_counters *counters) {
     *counters = (ts_core_counters){.cycles = core->waiting ? core->waiting_since : core->next};
     memcpy(counters->stalls, core->stalls, sizeof(counters->stalls));
     for (int i = 0; i < core->bundle_count; i++) {
+        const ts_bundle *bundle = &core->setup.code->bundles[i];
         counters->bundles += core->issues[i];
         for (int slot = 0; slot < TS_SLOT_COUNT; slot++) {
             counters->instructions[slot] += core->issues[i] * core->bundles[i].slots[slot];
         }
-        counters->mxu_busy_cycles += core->issues[i] * pushing_cycles(core, &core->setup.code->bundles[i]);
+        for (int k = 0; k < bundle->count && core->issues[i] > 0; k++) {
+            count_instruction(core, &bundle->instructions[k], core->issues[i], counters);
+        }
     }
 }
 

@@ -74,12 +74,17 @@ typedef struct {
         findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
 } ts_core_setup;
 
+/* Kinds of operations: those of the matrix units by ts_mxu_type, then those of the vector unit. */
+enum { TS_FLOPS_VPU_F32 = TS_MXU_TYPE_COUNT, TS_FLOPS_VPU_BF16, TS_FLOPS_COUNT };
+
 typedef struct {
     int64_t cycles; /* of the bundles issued and of the stalls: their sum */
     int64_t bundles;
     int64_t instructions[TS_SLOT_COUNT];
-    int64_t mxu_busy_cycles;        /* in which rows enter the matrix units: of all of them together */
-    int64_t stalls[TS_STALL_COUNT]; /* cycles */
+    int64_t mxu_busy_cycles;            /* in which rows enter the matrix units: of all of them together */
+    int64_t busy_cycles[TS_SLOT_COUNT]; /* of the units of a slot together; matrix units, transposer: none */
+    int64_t flops[TS_FLOPS_COUNT];      /* see isa/opcodes.def */
+    int64_t stalls[TS_STALL_COUNT];     /* cycles */
 } ts_core_counters;
 
 /* What an instruction keeps busy: one of `count` units from number `first` on (0: none), for so many cycles.

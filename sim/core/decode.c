@@ -23,7 +23,7 @@
 #define ROW_TRANSPOSE(id)   ROW_OWN(id)
 #define ROW_MATRIX(id)      ROW_OWN(id)
 static core_function *const functions[TS_OP_COUNT] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) ROW_##family(id)
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, flops, meaning) ROW_##family(id)
 #include "isa/opcodes.def"
 };
 

@@ -54,6 +54,14 @@ static bool find_type(ts_opcode opcode, matrix_type *type, int *port) {
     return false;
 }
 
+ts_mxu_type core_matrix_type(ts_opcode opcode) {
+    matrix_type type = TYPE_f32;
+    int port;
+    bool typed = find_type(opcode, &type, &port);
+    assert(typed);
+    return types[type].rate;
+}
+
 /* Occupancies are given for 8 rows of bf16 of the whole edge. */
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles) {
     matrix_type type;

@@ -194,9 +194,9 @@ CORE_FUNCTION(copy_vreg);
 #define DECLARE_MASK(id)
 #define DECLARE_EUP(id)
 #define DECLARE_CROSS(id)
-#define DECLARE_TRANSPOSE(id)                                                  CORE_FUNCTION(id);
-#define DECLARE_MATRIX(id)                                                     CORE_FUNCTION(id);
-#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) DECLARE_##family(id)
+#define DECLARE_TRANSPOSE(id)                                                         CORE_FUNCTION(id);
+#define DECLARE_MATRIX(id)                                                            CORE_FUNCTION(id);
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, flops, meaning) DECLARE_##family(id)
 #include "isa/opcodes.def"
 
 /* matrix.c and transpose.c: made when the program has their instructions. */
@@ -208,6 +208,7 @@ bool core_matrix_check(ts_error *err, const ts_core *core, const ts_instruction 
 enum { CORE_MXU_LATCH, CORE_MXU_PUSH, CORE_MXU_POP, CORE_MXU_SWAP, CORE_MXU_PORTS };
 int64_t core_matrix_unit(const ts_instruction *instruction); /* as written */
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
+ts_mxu_type core_matrix_type(ts_opcode opcode); /* of a push or an accumulation */
 core_gate core_gate_mxu_pop, core_gate_mxu_take, core_gate_mxu_swap, core_gate_vtr_pop;
 /* Writes a whole vreg under the op's mask. */
 void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words);

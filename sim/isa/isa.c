@@ -12,7 +12,7 @@ static const ts_named families[] = {
 };
 
 static const unsigned char mnemonic_lengths[] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) sizeof(mnemonic) - 1,
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, flops, meaning) sizeof(mnemonic) - 1,
 #include "isa/opcodes.def"
 };
 
@@ -55,15 +55,27 @@ enum {
 #define MASKS(slot, operands) (FIRST operands == DST_VREG || TS_SLOT_##slot == TS_SLOT_VST)
 
 static const ts_opcode_info opcodes[] = {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning)                               \
-    {mnemonic,           LIST operands,      TS_SLOT_##slot,        TS_LATENCY_##latency,                    \
-     TS_FAMILY_##family, TS_SHADOW_##shadow, MASKS(slot, operands), meaning},
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, flops, meaning)                        \
+    {mnemonic,                                                                                               \
+     LIST operands,                                                                                          \
+     TS_SLOT_##slot,                                                                                         \
+     TS_LATENCY_##latency,                                                                                   \
+     TS_FAMILY_##family,                                                                                     \
+     TS_SHADOW_##shadow,                                                                                     \
+     MASKS(slot, operands),                                                                                  \
+     flops,                                                                                                  \
+     meaning},
 #include "isa/opcodes.def"
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 _Static_assert(COUNT(opcodes) == TS_OP_COUNT && COUNT(kind_texts) == TS_OPERAND_KIND_COUNT, "a row for each");
 _Static_assert(COUNT(space_texts) == TS_SPACE_COUNT, "a row for each");
+
+int64_t ts_opcode_flops(ts_opcode opcode, int edge) {
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    return info->latency == TS_LATENCY_MXU_PUSH ? (int64_t)info->flops * edge : info->flops;
+}
 
 const ts_opcode_info *ts_opcode_get(ts_opcode opcode) { return &opcodes[opcode]; }
 const ts_named *ts_slot_get(ts_slot slot) { return &slots[slot]; }

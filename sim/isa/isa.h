@@ -30,7 +30,7 @@ typedef enum {
 } ts_family;
 
 typedef enum {
-#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, meaning) TS_OP_##id,
+#define OPCODE(family, id, mnemonic, operands, slot, latency, shadow, flops, meaning) TS_OP_##id,
 #include "isa/opcodes.def"
     TS_OP_COUNT
 } ts_opcode;
@@ -221,10 +221,13 @@ typedef struct {
     ts_family family;
     ts_shadow_rule shadow;
     bool masks; /* takes a write mask */
+    int flops;  /* see isa/opcodes.def */
     const char *meaning;
 } ts_opcode_info;
 
 const ts_opcode_info *ts_opcode_get(ts_opcode opcode);
+/* Of one instruction, on a machine whose matrix units have that edge. */
+int64_t ts_opcode_flops(ts_opcode opcode, int edge);
 /* False when there is none. */
 bool ts_opcode_find(const char *mnemonic, size_t length, ts_opcode *opcode);
 /* The nearest mnemonic, or NULL. */

@@ -55,8 +55,10 @@ static void add_markdown(ts_text *out, const ts_opcode_info *info) {
     ts_opcode_print_operands(out, info);
     ts_text_add(out, "` | ");
     add_kinds(out, info);
-    ts_text_add(out, " | %s | %s | %s |\n", ts_slot_get(info->slot)->text,
-                ts_latency_get(info->latency)->text, info->meaning);
+    ts_text_add(out, " | %s | %s | ", ts_slot_get(info->slot)->text, ts_latency_get(info->latency)->text);
+    if (info->flops > 0)
+        ts_text_add(out, "%d%s", info->flops, info->latency == TS_LATENCY_MXU_PUSH ? " x edge" : "");
+    ts_text_add(out, " | %s |\n", info->meaning);
 }
 
 enum { WIDTH = 98 };
@@ -93,8 +95,8 @@ static void add_family(ts_text *out, ts_family family, bool markdown) {
         ts_text_add(out, markdown ? "\n" : "");
     }
     if (markdown) {
-        ts_text_add(out,
-                    "| instruction | operands | slot | latency key | meaning |\n|---|---|---|---|---|\n");
+        ts_text_add(out, "| instruction | operands | slot | latency key | FLOPs | meaning |\n"
+                         "|---|---|---|---|---|---|\n");
     }
     for (int op = 0; op < TS_OP_COUNT; op++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);

@@ -256,6 +256,16 @@ int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type, int64_t
     return ops < INT64_MAX ? (int64_t)ops : INT64_MAX;
 }
 
+int64_t ts_machine_vector_ops(const ts_machine *machine, bool bf16, int64_t khz) {
+    const ts_isa_limits *limits = &machine->core.limits;
+    int64_t words = (int64_t)machine->chip.tensor_cores * limits->slots[TS_SLOT_VALU] * TS_VREG_WORDS;
+    return bf16 && !limits->bf16 ? 0 : words * (bf16 ? 2 : 1) * khz * 1000;
+}
+
+double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
+    return (double)cycles * 1000.0 / (double)machine->chip.sustained_khz;
+}
+
 int64_t ts_machine_hbm_rate(const ts_machine *machine) {
     const ts_hbm_config *h = &machine->hbm;
     int64_t bursts = (int64_t)h->stacks * h->channels * h->pseudo_channels * h->clock_khz;

@@ -92,8 +92,12 @@ extern const ts_field_table ts_machine_fields;
 
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
-                            int64_t khz);                             /* a second; 0: not native */
+                            int64_t khz); /* a second; 0: not native */
+/* Of the vector ALUs: floating-point operations a second; 0: they have no bf16. */
+int64_t ts_machine_vector_ops(const ts_machine *machine, bool bf16, int64_t khz);
 int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a second, of the data buses */
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
+/* Microseconds of so many core cycles of the machine. */
+double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "base/number.h"
 
-double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
-    return (double)cycles * 1000.0 / (double)machine->chip.sustained_khz;
-}
-
 /* Where the memory space stands in the text. */
 static size_t space_offset(const ts_transfer_end *end) {
     for (size_t i = 0; end->text && i + 1 < end->text->length; i++) {

@@ -81,7 +81,4 @@ bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_trans
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
                                 const ts_transfer_end *dst, ts_plan_side to);
 
-/* Microseconds of so many core cycles of the machine. */
-double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
-
 #endif

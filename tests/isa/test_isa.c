@@ -56,6 +56,16 @@ static void the_nearest_mnemonic_is_offered(void **state) {
     assert_null(ts_opcode_nearest("q"));
 }
 
+static void pushes_have_operations_for_each_column(void **state) {
+    (void)state;
+    assert_int_equal(ts_opcode_flops(TS_OP_vadd_f32, 128), 1024);
+    assert_int_equal(ts_opcode_flops(TS_OP_mxu_latch_bf16, 128), 0);
+    assert_int_equal(ts_opcode_flops(TS_OP_mxu_push_f32, 128), 2 * 8 * 128 * 128);
+    assert_int_equal(ts_opcode_flops(TS_OP_mxu_push_bf16, 256), 2 * 16 * 128 * 256);
+    assert_int_equal(ts_opcode_flops(TS_OP_mxu_acc_i8, 256), 2 * 32 * 128 * 256);
+    assert_int_equal(ts_opcode_flops(TS_OP_mxu_push_i4, 128), 2 * 64 * 128 * 128);
+}
+
 /* ---- Registers of an instruction ---- */
 
 static bool reads(const ts_register_use *use, ts_operand_kind kind, int reg) {
@@ -107,6 +117,7 @@ int main(void) {
         cmocka_unit_test(arity_counts_what_is_optional),
         cmocka_unit_test(write_masks_go_with_vector_results),
         cmocka_unit_test(the_nearest_mnemonic_is_offered),
+        cmocka_unit_test(pushes_have_operations_for_each_column),
         cmocka_unit_test(registers_of_operands_masks_and_addresses),
         cmocka_unit_test(registers_of_a_transfer),
     };
