@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "padding.h"
+#include "roofline.h"
 #include "layout/shape.h"
 #include "report/machine.h"
 #include "study/transfer.h"
@@ -238,42 +239,47 @@ static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run
     }
 }
 
-/* Of the time of all matrix units, the part in which rows enter them. */
-static double mxu_share(const ts_run_request *request, const ts_run_result *result) {
-    int64_t busy = 0;
-    int64_t units = (int64_t)result->chip.core_count * request->machine->core.mxu.units;
-    for (int i = 0; i < result->chip.core_count; i++) {
-        busy += result->chip.cores[i].mxu_busy_cycles;
+/* Of all cores. */
+static int64_t slots_used(const ts_run_result *result, int slot) {
+    int64_t used = 0;
+    for (int core = 0; core < result->chip.core_count; core++) {
+        used += result->chip.cores[core].instructions[slot];
     }
-    return share(busy, result->counters.values[TS_COUNTER_CYCLES] * units);
+    return used;
 }
 
 static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
-    ts_text_add(out, "\nslots used ");
-    for (int i = 0, shown = 0; i < TS_SLOT_COUNT; i++) {
-        int64_t used = 0;
-        for (int core = 0; core < result->chip.core_count; core++) {
-            used += result->chip.cores[core].instructions[i];
-        }
-        if (used > 0) {
-            ts_text_add(out, "%s%s %.1f %%", shown++ > 0 ? ", " : "", ts_slot_get((ts_slot)i)->text,
-                        share(used, cycles * request->machine->core.limits.slots[i]));
-        }
+    const int *slots = request->machine->core.limits.slots;
+    int last = TS_SLOT_COUNT - 1;
+    char word[96], digits[32];
+    while (last > 0 && slots_used(result, last) == 0) last--;
+    ts_text_add(out, "\nslots used");
+    size_t line = out->length - strlen("slots used");
+    for (int i = 0; i <= last; i++) {
+        int64_t used = slots_used(result, i);
+        if (used == 0) continue;
+        snprintf(word, sizeof word, "%s %.1f %%%s", ts_slot_get((ts_slot)i)->text,
+                 share(used, cycles * slots[i]), i < last ? "," : "");
+        add_word(out, &line, word);
     }
-    ts_text_add(out, "\n           of the slots that all cycles have");
-    if (mxu_share(request, result) > 0) {
-        ts_text_add(out, "; the matrix units are busy in %.1f %% of the cycles", mxu_share(request, result));
+    ts_text_add(out, "\n           of");
+    line = out->length - strlen("           of");
+    for (int i = 0; i <= last; i++) {
+        if (slots_used(result, i) == 0) continue;
+        snprintf(word, sizeof word, "%d %s%s", slots[i], ts_slot_get((ts_slot)i)->text, i < last ? "," : "");
+        add_word(out, &line, word);
     }
+    snprintf(word, sizeof word, "a cycle, in %s cycles", ts_text_group_digits(digits, cycles));
+    add_word(out, &line, word);
     ts_text_add_char(out, '\n');
 }
 
 static void add_traffic(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     const int64_t *v = result->counters.values;
-    int64_t hbm = v[TS_COUNTER_HBM_READ_BYTES] + v[TS_COUNTER_HBM_WRITTEN_BYTES];
     int64_t bursts =
         v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
-    double rate = gb_per_second(request, result, hbm);
+    const ts_roofline *roofline = &result->roofline;
     char a[32], b[32];
     ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
                 ts_text_group_digits(a, v[TS_COUNTER_TRANSFERS]),
@@ -298,9 +304,8 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     ts_text_add(out, "%.1f %% not asked for\n", share(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
     ts_text_add(out, "HBM        %s bytes read, ", ts_text_group_digits(a, v[TS_COUNTER_HBM_READ_BYTES]));
     ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
-                ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), rate,
-                100.0 * rate / ((double)ts_machine_hbm_rate(request->machine) / 1e9),
-                share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
+                ts_text_group_digits(b, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
+                100.0 * roofline->busy[TS_UNIT_HBM], share(v[TS_COUNTER_HBM_ROW_HITS], bursts));
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
@@ -341,6 +346,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
     if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
         add_traffic(out, request, result);
     }
+    report_roofline(result, out);
 }
 
 /* ---- JSON ---- */
@@ -446,7 +452,8 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     ts_json_real(&json, "gb_per_s",
                  gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
-    ts_json_real(&json, "mxu_busy_percent", mxu_share(request, result), 3);
+    ts_json_real(&json, "mxu_busy_percent", 100 * result->roofline.busy[TS_SLOT_MXU], 3);
+    report_roofline_json(&result->roofline, &json);
     add_json_cores(&json, &result->chip);
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);

@@ -121,6 +121,10 @@ static void count(const ts_chip_counters *c, ts_counters *out) {
         for (int i = 0; i < TS_SLOT_COUNT; i++) {
             v[TS_COUNTER_INSTRUCTIONS] += c->cores[core].instructions[i];
         }
+        for (int kind = 0; kind < TS_FLOPS_COUNT; kind++) {
+            ts_counter unit = kind < TS_MXU_TYPE_COUNT ? TS_COUNTER_MXU_FLOPS : TS_COUNTER_VPU_FLOPS;
+            v[unit] += c->cores[core].flops[kind];
+        }
     }
     v[TS_COUNTER_TRANSFERS] = c->transfers;
     v[TS_COUNTER_RECALLED_TRANSFERS] = c->recalled;
@@ -284,6 +288,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                find_unwritten(err, parts->chip, parts->program, parts->outputs, parts->findings,
                               result->chip.cycles);
         count(&result->chip, &result->counters);
+        ts_roofline_find(request->machine, &result->chip, &result->roofline);
     }
     if (good && !request->time_only) {
         forget_spaces(parts->chip, &parts->program->code, parts->tensors);

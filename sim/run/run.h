@@ -7,6 +7,7 @@
 #include "probe/counter.h"
 #include "probe/trace.h"
 #include "program/program.h"
+#include "run/roofline.h"
 
 typedef struct {
     const char *name; /* of a tensor */
@@ -55,6 +56,7 @@ typedef struct {
     const ts_program *program;
     ts_chip_counters chip;
     ts_counters counters;
+    ts_roofline roofline;
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
     const ts_check *rules;         /* the program's checks, then its reports, read */
     const ts_check_result *checks; /* the same number: what came out; NULL: time only */
