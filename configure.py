@@ -4,7 +4,7 @@
   ./configure.py          find (and install) what is needed; write build/build.ninja and build/config.ninja
   ./configure.py demo     the same, then build and run an example
   ./configure.py test     the same, then build and run every test, in release and under ASan + UBSan
-  ./configure.py --check  exit 1 where the layers or the targets of build.ninja are not as they must be; changes nothing
+  ./configure.py --check  exit 1 where the layers, circles of files or the targets of build.ninja are not as they must be; changes nothing
   --no-install            only print the command that would install what is missing
 """
 import argparse
@@ -225,6 +225,42 @@ def layer_faults():
                                                       f"layer '{own}' must not include from '{match[1]}'"))
             elif match and match[1] not in (None, own) and match[2].endswith("_private"):
                 faults.append(f"{name}:{number}: {match[2]}.h is private to sim/{match[1]}")
+    return faults
+
+
+# A function or a table that a .c file defines for others: its name, at the left margin and without `static`.
+DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b|return\b|else\b)[A-Za-z_][\w *]*?[ *]+(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[[^]]*\])*\s*=)", re.MULTILINE)
+ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)  # comments and texts
+CIRCULAR = "core dma move program".split()  # folders whose files still use each other in circles: to become fewer
+
+
+def uses(folder):
+    """{file: the files of its folder that define what it names}, of .c files."""
+    texts = {path.name: ASIDE.sub(" ", path.read_text(errors="replace")) for path in sorted(folder.glob("*.c"))}
+    owner = {name: file for file, text in texts.items() for name in DEFINED.findall(text)}
+    return {file: {owner[word] for word in re.findall(r"\w+", text) if word in owner} - {file} for file, text in texts.items()}
+
+
+def in_circles(graph):
+    """The nodes that can be reached from themselves."""
+    reached = {node: set(graph[node]) for node in graph}
+    for middle in graph:
+        for node in graph:
+            if middle in reached[node]:
+                reached[node] |= reached[middle]
+    return sorted(node for node in graph if node in reached[node])
+
+
+def circle_faults():
+    """Folders of sim/ whose files use each other in a circle, and those that are listed and no longer do."""
+    faults = []
+    for layer in LAYERS:
+        files_used = uses(ROOT / "sim" / layer)
+        circle = in_circles(files_used)
+        if circle and layer not in CIRCULAR:
+            faults.append(f"sim/{layer}: these use each other in a circle: {' '.join(circle)}")
+        elif layer in CIRCULAR and files_used and not circle:
+            faults.append(f"configure.py: sim/{layer} has no circle of files any more: take it off CIRCULAR")
     return faults
 
 
@@ -495,7 +531,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--no-install", action="store_true")
     options = parser.parse_args()
-    faults = layer_faults() or stub_faults()
+    faults = layer_faults() or circle_faults() or stub_faults()
     if faults:
         sys.exit("\n".join(faults))
     if options.check:

@@ -18,8 +18,6 @@ const char *ts_audit_level_text(ts_audit_level level) {
 
 /* ---- Sums ---- */
 
-const int audit_space_numbers[SPACE_CLASSES] = {0, 1, 2, 3, 5, 6, TS_AUDIT_SPACES - 1};
-
 static void sum_up(const space_sum *sums, ts_audit_result *r, bool ruled) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
         ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};

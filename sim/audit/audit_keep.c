@@ -29,6 +29,26 @@ static void *grown(ts_audit *a, const void *old, int64_t count, int64_t *capacit
     return ts_arena_grow(a->arena, old, (size_t)count, (size_t)*capacity, size);
 }
 
+/* ---- What is not understood ---- */
+
+void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_hlo_span excerpt) {
+    int k = 0;
+    while (k < a->kind_count && strcmp(a->kinds[k].kind, kind) != 0) k++;
+    if (k == TS_AUDIT_KINDS) k--;
+    if (k == a->kind_count) {
+        ts_audit_kind *fresh = &a->kinds[a->kind_count++];
+        if (k == TS_AUDIT_KINDS - 1) kind = "further kinds";
+        fresh->kind = ts_arena_copy_text(a->arena, kind, strlen(kind));
+        fresh->first_line = line;
+        size_t length = 0;
+        for (; length < excerpt.length && length < sizeof fresh->excerpt - 1; length++) {
+            char c = excerpt.text[length];
+            fresh->excerpt[length] = (char)(c < ' ' || c > '~' ? '?' : c);
+        }
+    }
+    a->kinds[k].count += count;
+}
+
 /* ---- Buffers ---- */
 
 static int buffers_by_shape(const void *x, const void *y) {

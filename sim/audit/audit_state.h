@@ -115,6 +115,10 @@ const ts_audit_shape *audit_shape_now(const ts_audit *a,
 /* Text that is no instruction: shapes in it, and reports of sizes. */
 void audit_message(ts_audit *a, int64_t line, ts_hlo_span text);
 void audit_close_block(ts_audit *a);
+/* The array with the tiles that its text leaves out: those that explain the reported size, else the rule's. */
+int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported);
+/* A reported size, and how many times that of the values it is ("" where that is not said). */
+void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
 /* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
 int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported);
 

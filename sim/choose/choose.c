@@ -79,90 +79,7 @@ bool ts_choose_read_uses(ts_error *err, ts_arena *arena, const ts_source *text, 
     return ts_cursor_at_end(&cursor) || ts_cursor_unexpected(err, &cursor, "',' or the end");
 }
 
-/* ---- Pricing ---- */
-
-static bool is_hbm(const ts_machine_memory *memory) { return memory->kind == TS_SPACE_HBM; }
-
-/* Equal layouts on both sides move their padding along, in one run: so many bytes in order. */
-static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *use, int64_t bytes,
-                        ts_dma_cost *cost) {
-    const ts_shape *shape = ts_shape_row_major(err, p->scratch, TS_DTYPE_U8, 1, &bytes);
-    ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
-    if (use->from == use->to) dst.base_bits = ts_round_up(bytes, use->to->align_bytes) * 8;
-    const ts_plan *plan = shape ? ts_plan_new(err, p->scratch, &src, &dst, 1, &bytes) : NULL;
-    ts_dma_machine machine = ts_dma_machine_of(p->machine, ts_prices_of_transfers(p->prices));
-    ts_dma_price_request request = {.machine = &machine,
-                                    .plan = plan,
-                                    .src = {.in_hbm = is_hbm(use->from)},
-                                    .dst = {.in_hbm = is_hbm(use->to)},
-                                    .exact = p->request->exact};
-    bool good = plan && ts_dma_price(err, p->scratch, &request, cost);
-    ts_arena_reset(p->scratch);
-    p->extends = p->extends || (good && cost->estimated);
-    return good;
-}
-
-/* A large transfer, whose price is extended from its stride in any case, is interpolated between two powers
- * of two: to within 2 %. */
-enum { WHOLE_BYTES = 64 << 20 };
-
-static bool price_transfer(ts_error *err, choose_pricer *p, int64_t bytes, const ts_choose_use *use,
-                           int64_t *cycles, const char **limiter) {
-    ts_dma_cost at_low, at_high;
-    int64_t low = bytes;
-    if (bytes > WHOLE_BYTES && !p->request->exact)
-        for (low = WHOLE_BYTES; low <= bytes / 2;) low *= 2;
-    if (!price_bytes(err, p, use, low, &at_low)) return false;
-    *cycles = at_low.cycles;
-    *limiter = at_low.limiter;
-    if (low == bytes) return true;
-    if (!price_bytes(err, p, use, 2 * low, &at_high)) return false;
-    *cycles = ts_extend(&(ts_extension){{low, 2 * low}, {at_low.cycles, at_high.cycles}}, bytes);
-    return true;
-}
-
-static bool price_uses(ts_error *err, choose_pricer *p, ts_candidate *c) {
-    const ts_choose_request *r = p->request;
-    int64_t most_dma = 0, most_core = 0;
-    const char *dma = NULL, *core = NULL;
-    c->dma_cycles = c->core_cycles = 0;
-    for (int i = 0; i < r->use_count; i++) {
-        int64_t cycles;
-        const char *limiter;
-        bool moves = r->uses[i].kind == TS_USE_DMA;
-        if (moves ? !price_transfer(err, p, c->shape->bytes, &r->uses[i], &cycles, &limiter)
-                  : !choose_core_cycles(err, &p->core, c->shape, &r->uses[i], &cycles, &limiter))
-            return false;
-        *(moves ? &c->dma_cycles : &c->core_cycles) += cycles;
-        if (moves && cycles > most_dma) most_dma = cycles, dma = limiter;
-        if (!moves && cycles > most_core) most_core = cycles, core = limiter;
-    }
-    c->cycles = c->dma_cycles > c->core_cycles ? c->dma_cycles : c->core_cycles;
-    c->limiter = c->dma_cycles >= c->core_cycles ? dma : core;
-    return true;
-}
-
-/* ---- Bounds ---- */
-
-/* No transfer is faster than the HBM's data buses, and no kernel than its loads. */
-static int64_t bound_of(const choose_pricer *p, const ts_shape *shape) {
-    const ts_choose_request *r = p->request;
-    __int128 dma = 0;
-    int64_t core = 0, rate = ts_machine_hbm_rate(p->machine);
-    for (int i = 0; i < r->use_count; i++) {
-        const ts_choose_use *use = &r->uses[i];
-        if (use->kind != TS_USE_DMA) {
-            core += choose_core_bound(&p->core, shape);
-            continue;
-        }
-        int ends = is_hbm(use->from) + is_hbm(use->to);
-        if (rate > 0) dma += (__int128)shape->bytes * ends * p->machine->chip.sustained_khz * 1000 / rate;
-    }
-    int64_t bound = dma > INT64_MAX ? INT64_MAX : (int64_t)dma;
-    /* Prices of large transfers are extended, to within 1 % (dma/price.h). */
-    bound -= bound / 100;
-    return bound > core ? bound : core;
-}
+/* ---- The order ---- */
 
 /* What is asked about is priced, however bad. */
 static bool is_marked(const ts_candidate *c) { return c->is_now || c->is_rule; }
@@ -187,14 +104,6 @@ static int by_cycles(const void *x, const void *y) {
     if (a->combines != b->combines) return a->combines ? 1 : -1;
     if (is_marked(a) != is_marked(b)) return is_marked(a) ? -1 : 1;
     return strcmp(b->text, a->text); /* row-major, whose text is the greatest, first */
-}
-
-/* `limit`: cycles after which a run is given up; then *cut is set. */
-bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
-    *cut = false;
-    if (!p->program) return price_uses(err, p, c);
-    c->limiter = "";
-    return choose_run_program(err, p, c->shape, limit, &c->cycles, cut);
 }
 
 static bool price_all(ts_error *err, choose_pricer *p, ts_candidate *list, int count,
@@ -318,7 +227,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     if (!choose_enumerate(err, arena, request, result->tensor, list, &count)) return false;
     add_own(arena, result->tensor, p->program != NULL, list, &count);
     mark(arena, request->machine, result->tensor, list, count);
-    for (int i = 0; i < count; i++) list[i].bound_cycles = bound_of(p, list[i].shape);
+    for (int i = 0; i < count; i++) list[i].bound_cycles = choose_bound(p, list[i].shape);
     qsort(list, (size_t)count, sizeof *list, by_bound);
     result->enumerated = count;
     if (!drop_unfit(err, p, list, &count, result)) return false;

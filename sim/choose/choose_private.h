@@ -65,6 +65,9 @@ bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, 
 /* Would the tensor's memory hold it in this layout? */
 bool choose_fits(const choose_pricer *p, const ts_shape *shape);
 
+/* No transfer is faster than the HBM's data buses, and no kernel than its loads. */
+int64_t choose_bound(const choose_pricer *p, const ts_shape *shape);
+/* `limit`: cycles after which a run is given up; then *cut is set. */
 bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *candidate, int64_t limit, bool *cut);
 /* Does another candidate win when an assumed figure is moved? Fills the flips of the result. */
 void choose_move_fields(const choose_pricer *now, const ts_candidate *list, int count,

@@ -1,8 +1,6 @@
 /* Opens reference expressions as streams of values: numbers, arrays, operators element by element, slices. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "reference_loops.h"
@@ -10,15 +8,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "layout/convert.h"
-
-bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...) {
-    char message[TS_ERROR_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return ts_error_at(in->err, TS_ERROR_INPUT, in->source, place->offset, "%s", message);
-}
 
 /* ---- Leaves ---- */
 
@@ -321,6 +310,61 @@ static stream *open_chain(evaluator *in, const node *tree) {
     return first ? open_part(in, first, &shape, part) : NULL;
 }
 
+/* ---- Axes ---- */
+
+/* A dim of `value` from -rank to rank - 1. */
+static bool pick_axis(evaluator *in, const node *place, const stream *value, int64_t axis, int *out) {
+    if (axis < -value->rank || axis >= value->rank)
+        return ts_reference_refuse(in, place, "axis %" PRId64 " of an array of %d dims", axis, value->rank);
+    *out = (int)(axis < 0 ? axis + value->rank : axis);
+    return true;
+}
+
+/* Which dims axis= names; all of them without it. */
+static bool pick_axes(evaluator *in, const node *tree, const stream *value, bool *chosen) {
+    const node *axes = tree->keywords[KEYWORD_AXIS];
+    int64_t list[TS_HOST_RANK];
+    int count = 0, axis = 0;
+    for (int i = 0; i < value->rank; i++) chosen[i] = !axes;
+    if (!axes) return true;
+    const node one = {.items = &axes, .count = 1};
+    if (!ts_reference_integers(in, &one, 0, list, &count)) return false;
+    for (int i = 0; i < count; i++) {
+        if (!pick_axis(in, axes, value, list[i], &axis)) return false;
+        if (chosen[axis]) return ts_reference_refuse(in, axes, "the same axis twice");
+        chosen[axis] = true;
+    }
+    return true;
+}
+
+static bool keeps_dims(evaluator *in, const node *tree, bool *keep) {
+    int64_t value = 0;
+    const node *place = tree->keywords[KEYWORD_KEEPDIMS];
+    if (place && !ts_reference_integer(in, place, "keepdims", &value)) return false;
+    *keep = value != 0;
+    return true;
+}
+
+static stream *open_reduction(evaluator *in, const node *tree, stream *value) {
+    bool chosen[TS_HOST_RANK], keep;
+    if (!pick_axes(in, tree, value, chosen) || !keeps_dims(in, tree, &keep)) return NULL;
+    return ts_reference_reduce(in, tree, value, chosen, keep);
+}
+
+static stream *open_scan(evaluator *in, const node *tree, stream *value) {
+    int64_t wanted = -1;
+    int axis = 0;
+    double eps = 0;
+    const node *place = tree->keywords[KEYWORD_AXIS];
+    if (place && !ts_reference_integer(in, place, "an axis", &wanted)) return NULL;
+    if (!pick_axis(in, place ? place : tree, value, wanted, &axis)) return NULL;
+    place = tree->keywords[KEYWORD_EPS];
+    if (place && !ts_reference_number(in, place, "eps", &eps)) return NULL;
+    return ts_reference_scan(in, tree, value, axis, eps);
+}
+
+/* ---- Calls ---- */
+
 static stream *open_call(evaluator *in, const node *tree) {
     if (is_binary(tree)) return open_chain(in, tree);
     const function *does = tree->function;
@@ -328,8 +372,8 @@ static stream *open_call(evaluator *in, const node *tree) {
     for (int i = 0; i < tree->count && i < does->arrays; i++)
         if (!(arguments[i] = ts_reference_open(in, tree->items[i]))) return NULL;
     if (does->whole) return does->whole(in, tree, arguments);
-    if (does->reduce) return ts_reference_reduce(in, tree, arguments[0]);
-    if (does->scan) return ts_reference_scan(in, tree, arguments[0]);
+    if (does->reduce) return open_reduction(in, tree, arguments[0]);
+    if (does->scan) return open_scan(in, tree, arguments[0]);
     return open_unary(in, tree, arguments);
 }
 

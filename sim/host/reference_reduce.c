@@ -1,43 +1,5 @@
 /* Reductions and scans of reference expressions: functions along axes, whose input is read once, in order. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "reference_stream.h"
-
-/* ---- Axes ---- */
-
-/* A dim of `value` from -rank to rank - 1. */
-static bool pick_axis(evaluator *in, const node *place, const stream *value, int64_t axis, int *out) {
-    if (axis < -value->rank || axis >= value->rank)
-        return ts_reference_refuse(in, place, "axis %" PRId64 " of an array of %d dims", axis, value->rank);
-    *out = (int)(axis < 0 ? axis + value->rank : axis);
-    return true;
-}
-
-/* Which dims axis= names; all of them without it. */
-static bool pick_axes(evaluator *in, const node *tree, const stream *value, bool *chosen) {
-    const node *axes = tree->keywords[KEYWORD_AXIS];
-    int64_t list[TS_HOST_RANK];
-    int count = 0, axis = 0;
-    for (int i = 0; i < value->rank; i++) chosen[i] = !axes;
-    if (!axes) return true;
-    const node one = {.items = &axes, .count = 1};
-    if (!ts_reference_integers(in, &one, 0, list, &count)) return false;
-    for (int i = 0; i < count; i++) {
-        if (!pick_axis(in, axes, value, list[i], &axis)) return false;
-        if (chosen[axis]) return ts_reference_refuse(in, axes, "the same axis twice");
-        chosen[axis] = true;
-    }
-    return true;
-}
-
-static bool keeps_dims(evaluator *in, const node *tree, bool *keep) {
-    int64_t value = 0;
-    const node *place = tree->keywords[KEYWORD_KEEPDIMS];
-    if (place && !ts_reference_integer(in, place, "keepdims", &value)) return false;
-    *keep = value != 0;
-    return true;
-}
 
 /* ---- Reductions ---- */
 
@@ -99,9 +61,7 @@ static void split(reducer *r, const stream *value, const bool *chosen) {
     r->to.strides[0] = r->results;
 }
 
-stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value) {
-    bool chosen[TS_HOST_RANK], keep;
-    if (!pick_axes(in, tree, value, chosen) || !keeps_dims(in, tree, &keep)) return NULL;
+stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value, const bool *chosen, bool keep) {
     int64_t dims[TS_HOST_RANK];
     int rank = 0;
     for (int i = 0; i < value->rank; i++)
@@ -147,17 +107,9 @@ static bool fill_scan(evaluator *in, stream *self, int64_t begin, int64_t count,
     return true;
 }
 
-stream *ts_reference_scan(evaluator *in, const node *tree, stream *value) {
-    int64_t wanted = -1;
-    int axis = 0;
-    const node *place = tree->keywords[KEYWORD_AXIS];
+stream *ts_reference_scan(evaluator *in, const node *tree, stream *value, int axis, double eps) {
     scanner *s = TS_NEW(in->arena, scanner);
-    *s = (scanner){.scan = tree->function->scan, .stride = 1};
-    if (place && !ts_reference_integer(in, place, "an axis", &wanted)) return NULL;
-    if (!pick_axis(in, place ? place : tree, value, wanted, &axis)) return NULL;
-    place = tree->keywords[KEYWORD_EPS];
-    if (place && !ts_reference_number(in, place, "eps", &s->eps)) return NULL;
-    s->length = value->dims[axis];
+    *s = (scanner){.scan = tree->function->scan, .eps = eps, .length = value->dims[axis], .stride = 1};
     for (int i = axis + 1; i < value->rank; i++) s->stride *= value->dims[i];
     stream *made = ts_stream_new(in, tree, value->rank, value->dims);
     if (!made) return NULL;

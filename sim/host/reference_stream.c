@@ -2,6 +2,7 @@
 #include "reference_stream.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,15 @@ enum {
     SHORTEST_RUN = 16,    /* elements that are worth a call */
 };
 #define COUNT_LIMIT (INT64_C(1) << 40)
+
+bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...) {
+    char message[TS_ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ts_error_at(in->err, TS_ERROR_INPUT, in->source, place->offset, "%s", message);
+}
 
 /* ---- Walks ---- */
 

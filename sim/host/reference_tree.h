@@ -94,8 +94,9 @@ bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *
 bool ts_reference_refuse(evaluator *in, const node *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value);
-stream *ts_reference_scan(evaluator *in, const node *tree, stream *value);
+/* Over the chosen dims, which stay as dims of 1 when `keep`. */
+stream *ts_reference_reduce(evaluator *in, const node *tree, stream *value, const bool *chosen, bool keep);
+stream *ts_reference_scan(evaluator *in, const node *tree, stream *value, int axis, double eps);
 stream *ts_reference_where(evaluator *, const node *, stream **);
 stream *ts_reference_matmul(evaluator *, const node *, stream **);
 stream *ts_reference_transpose(evaluator *, const node *, stream **);

@@ -5,7 +5,6 @@
 #include "study/hbm_requests.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "dram/address_map.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, OTHER = 256 * MIB };
 
@@ -82,10 +81,6 @@ static int64_t row_stride(const ts_hbm_config *c) {
     int64_t stacks = 1;
     while (stacks < c->stacks) stacks *= 2;
     return stacks * c->channels * c->pseudo_channels * c->sids * c->bank_groups * c->banks * c->row_bytes;
-}
-
-int64_t hbm_address_limit(const ts_hbm_config *config) {
-    return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES;
 }
 
 ts_hbm_requests *hbm_pattern_open(ts_error *err, ts_arena *arena, const ts_hbm_pattern *pattern,

@@ -5,6 +5,7 @@
 
 #include "study/hbm_requests.h"
 #include "base/text.h"
+#include "dram/address_map.h"
 
 enum { BUFFER_BYTES = 1 << 18, BUFFER_MORE = 8 }; /* no line is longer; and zeros */
 
@@ -216,6 +217,10 @@ static bool read_trace(ts_error *err, ts_hbm_requests *requests, ts_hbm_request 
 }
 
 static void close_trace(ts_hbm_requests *requests) { ts_file_finish(((trace *)requests)->reader); }
+
+int64_t hbm_address_limit(const ts_hbm_config *config) {
+    return (int64_t)config->burst_bytes << 8 * TS_ADDRESS_TABLES;
+}
 
 ts_hbm_requests *hbm_trace_open(ts_error *err, ts_arena *arena, const char *path,
                                 const ts_hbm_config *config) {

@@ -1,4 +1,4 @@
-"""configure.py: upward includes are refused, so are targets of build.ninja that nothing makes."""
+"""configure.py: upward includes and circles of files are refused, so are targets of build.ninja that nothing makes."""
 import shutil
 import sys
 import tempfile
@@ -10,14 +10,20 @@ from cli import expect, main, test
 ROOT = Path(__file__).parent.parent.parent
 
 
-def refused(name, text, err):
-    """`configure.py --check` in a project of one file, which it must refuse."""
+def checked(files, code, err):
+    """`configure.py --check` in a project of these files."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        for name, text in {"build.ninja": "", **files}.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         script = shutil.copy(ROOT / "configure.py", folder)
-        expect([script, "--check"], code=1, err=err + "\n", tool=sys.executable)
+        expect([script, "--check"], code=code, err=err, tool=sys.executable)
+
+
+def refused(name, text, err):
+    """The same of one file, which must be refused."""
+    checked({name: text}, 1, err + "\n")
 
 
 @test
@@ -39,6 +45,27 @@ def unknown_layer():
             "report api cli")
     refused("sim/dma/a.c", '#include "bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
+
+
+@test
+def circles_of_files():
+    """Files of a folder that use each other, directly or by a third: not their own, static or commented names."""
+    low = "int low(int x) {\n    return x;\n}\nconst int table[] = {1};\n"
+    high = "#include \"low.h\"\nstatic int own(int x) { return x; }\n\nbool high(int x,\n          int y) {\n    return own(low(x)) < y;\n}\n"
+    third = "int third(void) {\n    return high(1, 2);\n}\n"
+    harmless = "/* third() */ static int a = 1;\nconst char *own_text(void) { return \"high\" ; }\nint other(int own) { return own; }\n"
+    fine = {"sim/memory/low.c": low + harmless, "sim/memory/high.c": high, "sim/memory/third.c": third}
+    checked(fine, 0, "")
+    checked({**fine, "sim/memory/third.c": third + "int last(void) { return table[0]; }\n"}, 0, "")
+    checked({**fine, "sim/memory/low.c": low + "int back(void) { return third(); }\n"}, 1,
+            "sim/memory: these use each other in a circle: high.c low.c third.c\n")
+    checked({**fine, "sim/memory/high.c": high + "const int *const of = names;\n",
+             "sim/memory/low.c": low + "int back(void) { return *of; }\n"}, 1,
+            "sim/memory: these use each other in a circle: high.c low.c\n")
+    checked({"sim/host/a.c": "int a(void) { return b(); }\n", "sim/layout/b.c": "int b(void) { return a(); }\n"}, 0, "")
+    listed = {name.replace("memory", "core"): text for name, text in fine.items()}
+    checked(listed, 1, "configure.py: sim/core has no circle of files any more: take it off CIRCULAR\n")
+    checked({**listed, "sim/core/low.c": low + "int back(void) { return third(); }\n"}, 0, "")
 
 
 @test

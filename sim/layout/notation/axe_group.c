@@ -77,6 +77,20 @@ bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe
     return ts_axe_finish(err, &out->axe);
 }
 
+/* A swizzle of memory in its own order has any size: its period repeats. */
+bool ts_axe_tile_of(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, ts_axe *out) {
+    int64_t size;
+    if (!ts_axe_canonical(err, arena, TS_AXE_TVM, axe, out)) return false;
+    if (!axe->swizzle.present || out->shard_count != 1 || out->shards[0].stride != 1 ||
+        out->replica_count + out->offset_count > 0)
+        return true;
+    if (!ts_axe_shape_size(err, shape, &size)) return false;
+    ts_axe_iter *iter = TS_NEW(arena, ts_axe_iter);
+    *iter = (ts_axe_iter){size, 1, "m"};
+    out->shards = iter;
+    return true;
+}
+
 /* ---- Several shapes: all their boundaries (products of leading dims, 1 first) on one line ---- */
 
 typedef struct {

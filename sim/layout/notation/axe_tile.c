@@ -12,20 +12,6 @@ static bool same_rank(ts_error *err, ts_axe_shape a, ts_axe_shape b) {
                         b.rank);
 }
 
-/* A swizzle of memory in its own order has any size: its period repeats. */
-bool ts_axe_tile_of(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape, ts_axe *out) {
-    int64_t size;
-    if (!ts_axe_canonical(err, arena, TS_AXE_TVM, axe, out)) return false;
-    if (!axe->swizzle.present || out->shard_count != 1 || out->shards[0].stride != 1 ||
-        out->replica_count + out->offset_count > 0)
-        return true;
-    if (!ts_axe_shape_size(err, shape, &size)) return false;
-    ts_axe_iter *iter = TS_NEW(arena, ts_axe_iter);
-    *iter = (ts_axe_iter){size, 1, "m"};
-    out->shards = iter;
-    return true;
-}
-
 static bool group(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shape shape,
                   ts_axe_grouped *out) {
     ts_axe tile;

@@ -117,6 +117,15 @@ const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *
     return NULL;
 }
 
+const ts_shape *ts_xla_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields) {
+    ts_shape draft = {.dtype = dtype, .xla = fields};
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_xla_print(&draft, &text);
+    ts_source source = {"layout", text.bytes, text.length};
+    return ts_shape_parse(err, arena, &source);
+}
+
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what) {
     if (shape->layout != NULL) return shape->layout;
     if (shape->xla->is_tuple)

@@ -167,12 +167,3 @@ const ts_shape *ts_xla_new_tuple(ts_error *err, ts_arena *arena, int count, cons
     }
     return shape;
 }
-
-const ts_shape *ts_xla_shape(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields) {
-    ts_shape draft = {.dtype = dtype, .xla = fields};
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_xla_print(&draft, &text);
-    ts_source source = {"layout", text.bytes, text.length};
-    return ts_shape_parse(err, arena, &source);
-}

@@ -1,0 +1,173 @@
+/* The shapes of a text, each once by a number, and the buffers that have them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_state.h"
+#include "layout/notation/xla.h"
+
+enum { MOST_TEXT_BYTES = 64 << 20, MOST_DEPTH = 64 };
+
+/* ---- Shapes ---- */
+
+static const char *without_comments(ts_audit *a, ts_hlo_span text) {
+    char *out = ts_arena_alloc(a->texts, text.length + 1, 1);
+    size_t length = 0;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.text[i] != ' ') out[length++] = text.text[i];
+    return out;
+}
+
+static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record *record) {
+    ts_error err = {0};
+    const ts_shape *shape = audit_parse(&err, a->scratch, text.text, text.length);
+    if (!shape || !shape->xla) {
+        char kind[160];
+        snprintf(kind, sizeof kind, "shape: %.140s", shape ? "it has no size" : err.message);
+        audit_note(a, 1, line, kind, text);
+        return false;
+    }
+    if (!audit_shape_size(a->scratch, shape, &record->linear)) {
+        audit_note(a, 1, line, "shape: an unbounded dimension has no size", text);
+        return false;
+    }
+    record->rank = (int8_t)shape->xla->rank;
+    record->text = without_comments(a, text);
+    record->linear.text = record->text;
+    record->linear.tiled = shape->xla->tile_count > 0;
+    a->any_tiles |= record->linear.tiled;
+    record->ruled = record->linear;
+    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request, shape);
+    if (!ruled) return true;
+    ts_text printed;
+    ts_text_init(&printed, a->scratch);
+    ts_shape_print(ruled, &printed);
+    record->ruled = (ts_audit_shape){0};
+    audit_shape_size(a->scratch, ruled, &record->ruled);
+    /* What the compiler calls unpadded is what the text said. */
+    record->ruled.logical_bytes = ruled->unpadded_bytes;
+    record->rule_text = ts_arena_copy_text(a->texts, printed.bytes, printed.length);
+    record->ruled.text = record->rule_text;
+    record->ruled.assumed = true;
+    return true;
+}
+
+typedef struct {
+    int32_t *items;
+    int32_t count, capacity;
+} leaf_list;
+
+/* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
+static void read_leaves(ts_audit *a, int64_t line, ts_hlo_span text, int depth, leaf_list *leaves) {
+    ts_hlo_span rest = {text.text + 1, text.length - 2}, item;
+    while (ts_hlo_next(&rest, &item)) {
+        if (item.length == 0) continue;
+        if (*item.text == '(' && depth == MOST_DEPTH) {
+            audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_hlo_span){"", 0});
+            continue;
+        }
+        if (*item.text == '(') {
+            read_leaves(a, line, item, depth + 1, leaves);
+            continue;
+        }
+        if (ts_hlo_begins(item, "...")) {
+            audit_note(a, 1, line, "members of a tuple that the text leaves out", item);
+            continue;
+        }
+        if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
+        int32_t leaf = audit_intern(a, line, item);
+        if (leaf == AUDIT_NONE) continue;
+        if (leaves->count == leaves->capacity) {
+            int32_t more = leaves->capacity ? 2 * leaves->capacity : 8;
+            leaves->items = ts_arena_grow(a->texts, leaves->items, (size_t)leaves->count, (size_t)more,
+                                          sizeof *leaves->items);
+            leaves->capacity = more;
+        }
+        leaves->items[leaves->count++] = leaf;
+    }
+}
+
+int32_t audit_intern(ts_audit *a, int64_t line, ts_hlo_span text) {
+    uint64_t hash = audit_hash(text.text, text.length);
+    int32_t known = audit_table_get(&a->shape_table, hash);
+    if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
+    shape_record record = {.hash = hash};
+    if (a->text_bytes > MOST_TEXT_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {
+        audit_note(a, 1, line, "shapes beyond those that are kept", text);
+        return AUDIT_NONE;
+    }
+    if (text.length >= 2 && *text.text == '(') {
+        leaf_list leaves = {0};
+        record.is_tuple = true;
+        read_leaves(a, line, text, 0, &leaves);
+        record.leaves = leaves.items;
+        record.leaf_count = leaves.count;
+        return audit_new_shape(a, &record);
+    }
+    if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {
+        record.is_tuple = true; /* of nothing */
+        return audit_new_shape(a, &record);
+    }
+    bool good = size_array(a, line, text, &record);
+    ts_arena_reset(a->scratch);
+    if (!good) return AUDIT_NONE;
+    return audit_new_shape(a, &record);
+}
+
+static bool takes_rule(const ts_audit *a) {
+    ts_audit_untiled choice = a->request->untiled;
+    return choice == TS_AUDIT_UNTILED_RULE || (choice == TS_AUDIT_UNTILED_AUTO && !a->any_tiles);
+}
+
+const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    return takes_rule(a) ? &record->ruled : &record->linear;
+}
+
+/* ---- Buffers ---- */
+
+const int audit_space_numbers[SPACE_CLASSES] = {0, 1, 2, 3, 5, 6, TS_AUDIT_SPACES - 1};
+
+static int space_class(int space) {
+    for (int k = 0; k < SPACE_OTHER; k++)
+        if (audit_space_numbers[k] == space) return k;
+    return SPACE_OTHER;
+}
+
+void audit_add_buffer(ts_audit *a, int64_t line, ts_hlo_span name, ts_hlo_opcode opcode, int32_t shape) {
+    const shape_record *record = &a->shapes[shape];
+    int space = record->linear.memory_space;
+    bool headed = space == 0 && a->current < 0 && a->heading_space > 0 && opcode == TS_HLO_OP_UNKNOWN;
+    if (headed) space = a->heading_space; /* "Largest program allocations in vmem:" */
+    space_sum *sum = &audit_sums(a, line)[space_class(space)];
+    const ts_audit_shape *now = audit_shape_now(a, shape);
+    sum->buffers++;
+    audit_add(&sum->logical, record->linear.logical_bytes);
+    audit_add(&sum->widened, record->linear.widened_bytes);
+    audit_add(&sum->linear, record->linear.padded_bytes);
+    audit_add(&sum->ruled, record->ruled.padded_bytes);
+    ts_audit_buffer buffer = {.line = line,
+                              .opcode = opcode,
+                              .shape = shape,
+                              .computation = a->current,
+                              .space = space,
+                              .waste_bytes = now->padded_bytes - now->logical_bytes};
+    audit_keep_buffer(a, &buffer, name);
+}
+
+/* The member that a start operation makes; the others exist already, or are flags. */
+ts_hlo_span audit_started(ts_hlo_opcode opcode, ts_hlo_span shape) {
+    int wanted = opcode == TS_HLO_OP_COPY_START ? 0 : 1;
+    ts_hlo_span rest, item;
+    if (shape.length < 2 || *shape.text != '(') return shape;
+    rest = (ts_hlo_span){shape.text + 1, shape.length - 2};
+    while (ts_hlo_next(&rest, &item))
+        if (wanted-- == 0) return item;
+    return (ts_hlo_span){"", 0};
+}
+
+/* all-reduce-start has the shape of its result alone. */
+bool audit_is_start(ts_hlo_opcode opcode) {
+    const char *name = ts_hlo_opcode_name(opcode);
+    size_t length = strlen(name);
+    return length > 6 && strcmp(name + length - 6, "-start") == 0 && opcode != TS_HLO_OP_ALL_REDUCE_START;
+}

@@ -1,0 +1,94 @@
+/* Sizes that a compiler reported beside those that are computed. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { REPORTS = 1 << 14 };
+
+void ts_audit_print_bytes(char out[16], int64_t bytes) {
+    static const char units[] = "KMGTPE";
+    int unit = 0;
+    if (bytes < 1024) {
+        snprintf(out, 16, "%dB", (int)bytes);
+        return;
+    }
+    for (; bytes >= 1 << 20; unit++) bytes /= 1024;
+    snprintf(out, 16, unit == 0 ? "%.1f%c" : "%.2f%c", (double)bytes / 1024.0, units[unit]);
+}
+
+static ts_audit_report *new_report(ts_audit *a) {
+    if (a->report_count == REPORTS) return NULL;
+    if (a->report_count == a->report_capacity) {
+        int capacity = a->report_capacity ? 2 * a->report_capacity : 32;
+        a->reports = ts_arena_grow(a->arena, a->reports, (size_t)a->report_count, (size_t)capacity,
+                                   sizeof *a->reports);
+        a->report_capacity = capacity;
+    }
+    a->reports[a->report_count] = (ts_audit_report){0};
+    return &a->reports[a->report_count++];
+}
+
+/* Is it a number of bytes, "4096" or "4096B", and no rounded size? */
+static bool is_exact(const char *reported) {
+    size_t digits = strspn(reported, "0123456789");
+    return digits > 0 && (!reported[digits] || strcmp(reported + digits, "B") == 0);
+}
+
+/* The size as the report prints sizes. */
+static void print_as(const char *reported, int64_t bytes, char out[16]) {
+    if (is_exact(reported))
+        snprintf(out, 16, "%lld%s", (long long)bytes, strchr(reported, 'B') ? "B" : "");
+    else
+        ts_audit_print_bytes(out, bytes);
+}
+
+static bool says(const char *reported, int64_t bytes) {
+    char printed[16];
+    print_as(reported, bytes, printed);
+    return strcmp(reported, printed) == 0;
+}
+
+int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported) {
+    const shape_record *record = &a->shapes[shape];
+    if (record->is_tuple || !record->rule_text || a->request->untiled == TS_AUDIT_UNTILED_LINEAR)
+        return shape;
+    bool linear = reported[0] && says(reported, record->linear.padded_bytes);
+    if (linear && !says(reported, record->ruled.padded_bytes)) {
+        a->shapes[shape].ruled = record->linear; /* the text says so, for all that are alike */
+        a->shapes[shape].rule_text = NULL;
+        return shape;
+    }
+    bool tiles = a->any_tiles; /* these were not printed */
+    int32_t tiled = audit_intern(a, line, (ts_hlo_span){record->rule_text, strlen(record->rule_text)});
+    a->any_tiles = tiles;
+    if (tiled == AUDIT_NONE) return shape;
+    a->shapes[tiled].linear.assumed = a->shapes[tiled].ruled.assumed = true;
+    return tiled;
+}
+
+void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion) {
+    ts_audit_report *r = new_report(a);
+    if (!r) return;
+    const shape_record *record = &a->shapes[shape];
+    const ts_audit_shape *array = &record->linear;
+    r->line = line;
+    r->shape = shape;
+    r->is_tuple = record->is_tuple;
+    snprintf(r->reported, sizeof r->reported, "%s", reported);
+    snprintf(r->reported_expansion, sizeof r->reported_expansion, "%s", expansion);
+    if (r->is_tuple) return;
+    print_as(reported, array->padded_bytes, r->computed);
+    if (array->padded_bytes > array->logical_bytes && array->logical_bytes > 0)
+        snprintf(r->computed_expansion, sizeof r->computed_expansion, "%.1fx",
+                 (double)array->padded_bytes / (double)array->logical_bytes);
+    r->agrees = strcmp(r->reported, r->computed) == 0 &&
+                (!expansion[0] || strcmp(expansion, r->computed_expansion) == 0);
+}
+
+int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported) {
+    shape = audit_with_tiles(a, line, shape, reported);
+    if (!a->shapes[shape].is_tuple) audit_add_buffer(a, line, name, TS_HLO_OP_UNKNOWN, shape);
+    audit_compare(a, line, shape, reported, "");
+    return shape;
+}

@@ -1,0 +1,203 @@
+/* Command lines: parsing by the table of options, help, and complaints. */
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "files.h"
+#include "options.h"
+#include "tilesim/version.h"
+
+enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
+
+enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
+
+/* One line in lines of at most HELP_COLUMNS, the first of which begins at `indent`. */
+static void add_line(ts_text *out, const char *line, const char *end, int indent) {
+    int column = indent;
+    while (line < end) {
+        int word = (int)strcspn(line, " \n");
+        if (column > indent && column + 1 + word > HELP_COLUMNS) {
+            ts_text_add(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        ts_text_add(out, "%s%.*s", column > indent ? " " : "", word, line);
+        column += word + (column > indent);
+        line += word + (line[word] == ' ');
+    }
+    ts_text_add_char(out, '\n');
+}
+
+/* Lines that begin with a space stay as they are. */
+static void add_wrapped(ts_text *out, const char *text, int indent) {
+    while (*text) {
+        const char *end = text + strcspn(text, "\n");
+        if (*text == ' ')
+            ts_text_add(out, "%.*s\n", (int)(end - text), text);
+        else
+            add_line(out, text, end, indent);
+        text = end + (*end == '\n');
+    }
+}
+
+static void add_option(ts_text *out, const cli_option *option) {
+    char left[64], letter[8] = "    ";
+    if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
+    ts_text_add(out, "  %-26s ", left);
+    add_wrapped(out, option->meaning, OPTION_COLUMNS);
+}
+
+static void print_help(const cli_line *line) {
+    static const cli_option others[] = {{"help", 'h', NULL, "print this"},
+                                        {"version", 'V', NULL, "print the version"}};
+    const cli_command *command = line->command;
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    ts_text_add(&out, "usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
+    add_wrapped(&out, command->about, 0);
+    ts_text_add_char(&out, '\n');
+    for (int i = 0; i < command->option_count; i++) add_option(&out, &command->options[i]);
+    for (int i = 0; i < 2; i++) add_option(&out, &others[i]);
+    ts_text_add(&out, "\nexample:\n%s", command->example);
+    cli_print(&out);
+}
+
+static void print_version(const cli_line *line) {
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    ts_text_add(&out, "tilesim " TS_VERSION "\n");
+    cli_print(&out);
+}
+
+/* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.
+ */
+static void refused_name(const cli_command *command, char *const *argv, char out[64]) {
+    if (optopt == 0)
+        snprintf(out, 64, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
+    else if (optopt < HELP)
+        snprintf(out, 64, "-%c", optopt);
+    else
+        snprintf(out, 64, "--%s",
+                 optopt == HELP      ? "help"
+                 : optopt == VERSION ? "version"
+                                     : command->options[optopt - FIRST_OPTION].name);
+}
+
+static void refuse_option(cli_line *line, bool value_missing, char *const *argv) {
+    const cli_command *command = line->command;
+    char name[64], near[64];
+    ts_error err = {0};
+    refused_name(command, argv, name);
+    if (value_missing)
+        ts_error_set(&err, TS_ERROR_USAGE, "option '%s' needs a value", name);
+    else if (optopt >= HELP)
+        ts_error_set(&err, TS_ERROR_USAGE, "option '%s' takes no value", name);
+    else
+        ts_error_set(&err, TS_ERROR_USAGE, "unknown option '%s'", name);
+    const char *found = optopt != 0 || strlen(name) < 3 || command->option_count == 0
+                            ? NULL
+                            : ts_text_nearest(name + 2, &command->options[0].name,
+                                              (size_t)command->option_count, sizeof(cli_option));
+    if (found != NULL) snprintf(near, sizeof near, "--%s", found);
+    ts_error_hint(&err, found != NULL ? near : NULL);
+    line->exit_code = cli_usage_error(line, &err);
+}
+
+/* The tables that getopt_long wants. */
+static void fill_tables(const cli_command *command, struct option *longs, char *shorts) {
+    assert(command->option_count < MAX_OPTIONS);
+    *shorts++ = ':';
+    for (int i = 0; i < command->option_count; i++) {
+        const cli_option *option = &command->options[i];
+        longs[i] = (struct option){option->name, option->argument ? required_argument : no_argument, NULL,
+                                   FIRST_OPTION + i};
+        if (option->letter) *shorts++ = option->letter;
+        if (option->letter && option->argument) *shorts++ = ':';
+    }
+    longs[command->option_count] = (struct option){"help", no_argument, NULL, HELP};
+    longs[command->option_count + 1] = (struct option){"version", no_argument, NULL, VERSION};
+    longs[command->option_count + 2] = (struct option){0};
+    memcpy(shorts, "hV", 3);
+}
+
+static int option_of_letter(const cli_command *command, int letter) {
+    for (int i = 0; i < command->option_count; i++)
+        if (command->options[i].letter == letter) return i;
+    return -1;
+}
+
+static bool read_options(cli_line *line, int argc, char **argv) {
+    struct option longs[MAX_OPTIONS + 2];
+    char shorts[2 * MAX_OPTIONS + 5];
+    fill_tables(line->command, longs, shorts);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int found = getopt_long(argc, argv, shorts, longs, NULL);
+        if (found == -1) break;
+        if (found == '?' || found == ':') return refuse_option(line, found == ':', argv), false;
+        if (found == HELP || found == 'h') return print_help(line), false;
+        if (found == VERSION || found == 'V') return print_version(line), false;
+        int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
+        line->given[line->given_count++] = (struct cli_given){option, optarg ? optarg : ""};
+    }
+    for (int i = optind; i < argc; i++) line->operands[line->operand_count++] = argv[i];
+    return true;
+}
+
+static bool count_operands(cli_line *line) {
+    const cli_command *command = line->command;
+    ts_error err = {0};
+    if (line->operand_count < command->operands_least) {
+        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected %s", command->operands);
+    } else if (line->operand_count > command->operands_most) {
+        ts_error_set(&err, TS_ERROR_USAGE, "unexpected operand '%.60s', expected %s",
+                     line->operands[command->operands_most], command->operands);
+    } else {
+        return true;
+    }
+    line->exit_code = cli_usage_error(line, &err);
+    return false;
+}
+
+/* The limit of the commands that have one. */
+static bool limit_memory(cli_line *line) {
+    const cli_command *command = line->command;
+    ts_error err = {0};
+    int64_t most = 0;
+    bool limited = false;
+    for (int i = 0; i < command->option_count; i++)
+        limited = limited || strcmp(command->options[i].name, "max-memory") == 0;
+    if (!limited) return true;
+    if (!cli_max_memory(&err, line, &most)) {
+        line->exit_code = cli_usage_error(line, &err);
+    } else if (command->holds_files && !cli_check_file_memory(&err, line, most)) {
+        line->exit_code = cli_fail(&err);
+    } else {
+        if (cli_value(line, "max-memory")) cli_limit_memory(most, cli_value(line, "max-memory"));
+        return true;
+    }
+    return false;
+}
+
+bool cli_begin(cli_line *line, const cli_command *command, int argc, char **argv) {
+    *line = (cli_line){.command = command, .arena = ts_arena_new()};
+    size_t letters = 0; /* an option takes at least one */
+    for (int i = 0; i < argc; i++) letters += strlen(argv[i]);
+    line->operands = TS_NEW_ARRAY(line->arena, const char *, argc);
+    line->given = TS_NEW_ARRAY(line->arena, struct cli_given, letters);
+    cli_errors_as_json(cli_asks_for_json(argc, argv) ? command->name : NULL);
+    bool read = read_options(line, argc, argv);
+    if (read) cli_errors_as_json(cli_value(line, "json") ? command->name : NULL);
+    if (read && count_operands(line) && cli_check_files(line) && limit_memory(line)) return true;
+    ts_arena_free(line->arena);
+    line->arena = NULL;
+    return false;
+}
+
+int cli_end(cli_line *line, int exit_code) {
+    ts_arena_free(line->arena);
+    return exit_code;
+}
