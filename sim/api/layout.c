@@ -29,7 +29,7 @@ static void add_json(const ts_shape *shape, ts_text *out) {
     ts_json_end(&json);
 }
 
-static void add_svg(const ts_shape *shape, ts_text *out) { ts_report_svg(out->arena, shape, out); }
+static void add_svg(const ts_shape *shape, ts_text *out) { ts_report_svg(out->arena, 1, &shape, out); }
 
 const char *ts_shape_text(ts_arena *arena, const ts_shape *shape) {
     return print(arena, shape, ts_shape_print);

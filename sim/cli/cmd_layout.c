@@ -51,7 +51,7 @@ static bool save_svg(ts_error *err, ts_arena *arena, const ts_shape *shape, cons
     if (path == NULL) return true;
     if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
     ts_text_init(&svg, arena);
-    ts_report_svg(arena, shape, &svg);
+    ts_report_svg(arena, 1, &shape, &svg);
     return ts_file_save(err, arena, path, svg.bytes, svg.length);
 }
 

@@ -26,10 +26,10 @@ void ts_layout_dissect(ts_arena *arena, const ts_layout *layout, ts_layout_anato
 void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out);
 /* The grid of offsets and the memory order beside it; false (nothing added) when it would be too large. */
 bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out);
-/* The same as an SVG image: cells coloured by tile (with several axes: by the coordinate on the first),
+/* The same of some shapes, one below the other, as an SVG image: the share of padding, cells coloured by tile (with several axes: by the coordinate on the first),
  * numbered by where they lie, padding hatched, sub-tiles boxed in red, memory order beside the grid. Large
- * arrays are drawn as tiles, the very large ones only in part. Needs a layout. */
-void ts_report_svg(ts_arena *arena, const ts_shape *shape, ts_text *out);
+ * arrays are drawn as tiles, of the very large ones the beginning and the last. Needs layouts. */
+void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts_text *out);
 /* Step by step from the logical index (inside the dims) to the offset. */
 void ts_report_offset(const ts_shape *shape, const int64_t *index, ts_text *out);
 /* The ranges of the axes, the replicas and the swizzle; nothing for a layout in plain memory. */

@@ -20,14 +20,19 @@ def draw(shape):
     return texts, list(root.iter(f"{NAMESPACE}rect"))
 
 
+def is_cell(rectangle):
+    return rectangle.get("fill").startswith("hsl") and rectangle.get("class") != "share"
+
+
 @test
 def figure_1():
     texts, rectangles = draw("f32[3,5]{1,0:T(2,2)}")
     assert texts[0] == "f32[3,5]{1,0:T(2,2)}"
     assert texts[1:16] == "0 1 4 5 8 2 3 6 7 10 12 13 16 17 20".split()
-    assert texts[16:20] == ["0,0", "0,1", "1,0", "1,1"] and len(texts) == 1 + 15 + 15
+    assert texts[16:20] == ["0,0", "0,1", "1,0", "1,1"] and len(texts) == 1 + 15 + 15 + 1
     padding = [r for r in rectangles if r.get("fill") == "url(#padding)"]
-    assert len(padding) == 9 + 9  # of 4 x 6 cells, and of the 24 places in memory
+    assert len(padding) == 9 + 9 + 1  # of 4 x 6 cells, and of the 24 places in memory, and the bar of all bytes
+    assert texts[-1] == "37.5 % padding: 60 of 96 bytes hold elements"
     assert sum(r.get("stroke") == "#222" for r in rectangles) == 6 + 1  # tiles, and the edge
 
 
@@ -37,17 +42,17 @@ def figure_2():
     assert texts[1:9] == "0 2 4 6 8 10 12 14".split()
     assert sum(r.get("stroke") == "#d22" for r in rectangles) == 16  # sub-tiles of 2 x 1
     assert sum(r.get("stroke") == "#222" for r in rectangles) == 4 + 1
-    assert len({r.get("fill") for r in rectangles if (r.get("fill") or "").startswith("hsl")}) == 4
+    assert len({r.get("fill") for r in rectangles if is_cell(r)}) == 4
 
 
 @test
 def several_axes():
     texts, rectangles = draw("f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp")
     assert texts[0].endswith("(lane,reg,warp); beside it lane down, reg across"), texts[0]
-    assert texts[1:4] == ["0,0,5", "0,1,5", "1,0,5"] and len(texts) == 1 + 128 + 6 + 256
+    assert texts[1:4] == ["0,0,5", "0,1,5", "1,0,5"] and len(texts) == 1 + 128 + 6 + 256 + 1
     assert [t for t in texts if t.startswith("warp")] == [f"warp {i}" for i in range(5, 11)]
-    assert sum(r.get("fill") == "url(#padding)" for r in rectangles) == 2 * 64  # warps 7 and 8 hold nothing
-    fills = {r.get("fill") for r in rectangles if (r.get("fill") or "").startswith("hsl")}
+    assert sum(r.get("fill") == "url(#padding)" for r in rectangles) == 2 * 64 + 1  # warps 7 and 8 hold nothing
+    fills = {r.get("fill") for r in rectangles if is_cell(r)}
     assert len(fills) == 64  # 32 lanes, two shades of each for the warps
     texts, _ = draw("f32[8,8] S[(2,4,2,4):(1@gpuid,4@m,2@gpuid,1@m)]")
     assert texts[65:67] == ["0,0", "0,1"] and texts[81] == "4,0"  # gpu 0, then gpu 1
@@ -66,11 +71,47 @@ def other_notations_have_tiles():
 def large_shapes():
     texts, rectangles = draw("bf16[300,3000]{1,0:T(8,128)(2,1)}")
     assert "a cell is a tile of 8 x 128" in texts[0] and texts[1:3] == ["0", "1024"]
-    assert texts[0].endswith("(the beginning)")
-    assert texts[257:260] == ["0", "2", "4"] and len(texts) == 1 + 256 + 128  # the first tile beside them
+    assert texts[0].endswith("(the beginning, and the last)")
+    assert texts[257:260] == ["0", "2", "4"] and len(texts) == 1 + 256 + 128 + 1  # the first tile beside them
+    assert texts[16] == str(23 * 1024) and texts[256] == str((37 * 24 + 23) * 1024)  # the last column, the last tile
     texts, _ = draw("f32[100000,100000]{1,0}")
-    assert texts[0].endswith("(the beginning)")
-    assert len(draw("f32[]")[0]) == 3 and len(draw("f32[0,4]{1,0}")[0]) == 1
+    assert texts[0].endswith("(the beginning, and the last)") and texts[256] == str(10**10 - 1)
+    assert len(draw("f32[]")[0]) == 4 and len(draw("f32[0,4]{1,0}")[0]) == 2
+
+
+def cells(rectangles):
+    """The coloured cells, as (x, y, width, height)."""
+    return [tuple(int(r.get(key)) for key in ("x", "y", "width", "height")) for r in rectangles
+            if is_cell(r)]
+
+
+@test
+def ragged_tiles_are_drawn_ragged():
+    """A whole cell is 44 x 26; of the last tiles as much is filled as elements are in them."""
+    found = cells(draw("f32[20,300]{1,0:T(8,128)}")[1])[:9]
+    assert [c[2:] for c in found] == [(44, 26), (44, 26), (44 * 44 // 128, 26)] * 2 + \
+        [(44, 13), (44, 13), (44 * 44 // 128, 13)], found
+    for shape, size in (("f32[1000,1]{1,0:T(8,128)}", (3, 26)), ("f32[1,1000]{1,0:T(8,128)}", (44, 3)),
+                        ("f32[200,200]{1,0:T(8,100)}", (44, 26))):
+        texts, rectangles = draw(shape)
+        assert cells(rectangles)[0][2:] == size, (shape, cells(rectangles)[0])
+    texts, rectangles = draw("f32[1000,1]{1,0:T(8,128)}")
+    assert texts[-1] == "99.2 % padding: 4,000 of 512,000 bytes hold elements"
+    bar = [int(r.get("width")) for r in rectangles if r.get("class") == "share"]
+    assert bar == [220, 2], bar
+    assert sum(r.get("fill") == "url(#padding)" for r in rectangles) == 16 + 8 * 15 + 1  # tiles, their cells, the bar
+    assert [int(r.get("width")) for r in draw("f32[8,128]{1,0:T(8,128)}")[1] if r.get("class") == "share"] == [220, 220]
+
+
+@test
+def scales_and_adapts():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.svg"
+        expect(["layout", "f32[3,5]{1,0:T(2,2)}", "--svg", path], out=None)
+        text = path.read_text()
+    root = xml.fromstring(text)
+    assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
+    assert "max-width:100%" in root.get("style") and "prefers-color-scheme:dark" in text
 
 
 @test
