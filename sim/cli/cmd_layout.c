@@ -8,31 +8,40 @@
 #include "base/file.h"
 #include "report/algebra.h"
 #include "report/layout.h"
+#include "report/layout_pair.h"
 
 static const cli_option options[] = {
     {"eval", 0, "EXPR", "the result of functions over layouts; with --at .. --svg as if it were SHAPE"},
-    {"at", 0, "I,J,..", "where the element with this logical index is, step by step"},
+    {"at", 0, "I,J,..",
+     "where the element with this logical index is, step by step; of two shapes, where it lies in both"},
     {"inverse", 0, "OFFSET", "which element is at this offset (or axis=value,..)"},
     {"as", 0, "NOTATION", "the same map in another notation: xla, axe, tvm or cute"},
     {"equal", 0, "SHAPE", "is that the same map? If not, an index where they differ, and exit code 3"},
-    {"svg", 0, "FILE", "also draw it as an SVG image"},
+    {"svg", 0, "FILE", "also draw it, or both, as an SVG image"},
+    {"ansi", 0, NULL, "instead: the grid in the colours of a terminal"},
+    {"machine", 'm', "NAME|FILE",
+     "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
 };
 
 static const cli_command usage = {
     .name = "layout",
-    .operands = "[SHAPE]",
+    .operands = "[SHAPE [SHAPE]]",
     .operands_least = 0,
-    .operands_most = 1,
+    .operands_most = 2,
     .about =
-        "Explains a shape: sizes, padding by dim, digits, and a picture when it is small.\n"
+        "Explains a shape: sizes, padding by dim, digits, and a picture when it is small. Of two shapes: "
+        "both "
+        "side\nby side, the plan that moves one to the other, and its price.\n"
         "SHAPE is TYPE[DIMS] and a layout in any notation: XLA's {MINOR_TO_MAJOR:T(TILE)(TILE)..}, Axe's\n"
         "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), or a name such as NCHW4c.\n"
         "EXPR is function calls over layouts, tuples and integers, in place of SHAPE; `tilesim show "
         "algebra`\n"
         "lists the functions of CuTe, Axe and TVM's index maps. Behind TYPE[DIMS] it is a shape.\n",
     .example = "    tilesim layout 'f32[3,5]{1,0:T(2,2)}' --at 2,3\n"
+               "    tilesim layout 'f32[1000,1]{1,0:T(8,128)}' 'f32[1000,1]{0,1:T(1,128)}' --svg both.svg\n"
                "    tilesim layout --eval 'composition((6,2):(8,2), (4,3):(3,1))'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -46,13 +55,27 @@ static void warn_of_storage(const ts_layout_question *q) {
     fputs(text.bytes, stderr);
 }
 
-static bool save_svg(ts_error *err, ts_arena *arena, const ts_shape *shape, const char *path) {
+static bool save_svg(ts_error *err, const cli_line *line, int count, const ts_shape *const *shapes) {
+    const char *path = cli_value(line, "svg");
     ts_text svg;
     if (path == NULL) return true;
-    if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
-    ts_text_init(&svg, arena);
-    ts_report_svg(arena, 1, &shape, &svg);
-    return ts_file_save(err, arena, path, svg.bytes, svg.length);
+    for (int i = 0; i < count; i++)
+        if (ts_shape_layout(err, shapes[i], "drawing") == NULL) return false;
+    ts_text_init(&svg, line->arena);
+    ts_report_svg(line->arena, count, shapes, &svg);
+    return ts_file_save(err, line->arena, path, svg.bytes, svg.length);
+}
+
+static int print_ansi(const cli_line *line, int count, const ts_shape *const *shapes) {
+    ts_error err = {0};
+    ts_text out;
+    ts_text_init(&out, line->arena);
+    for (int i = 0; i < count; i++) {
+        if (ts_shape_layout(&err, shapes[i], "drawing") == NULL) return cli_fail(&err);
+        if (i > 0) ts_text_add_char(&out, '\n');
+        ts_report_ansi(line->arena, shapes[i], &out);
+    }
+    return cli_print(&out);
 }
 
 /* ---- Expressions ---- */
@@ -76,7 +99,7 @@ static int print_value(cli_line *line, const ts_value *value) {
 static bool asks(const cli_line *line) {
     return cli_value(line, "at") != NULL || cli_value(line, "inverse") != NULL ||
            cli_value(line, "as") != NULL || cli_value(line, "equal") != NULL ||
-           cli_value(line, "svg") != NULL;
+           cli_value(line, "svg") != NULL || cli_value(line, "ansi") != NULL;
 }
 
 /* ---- Shapes ---- */
@@ -89,8 +112,8 @@ static int explain(cli_line *line, const ts_shape *shape) {
                             .inverse = cli_value(line, "inverse"),
                             .as = cli_value(line, "as"),
                             .equal = cli_value(line, "equal")};
-    if (!ts_layout_question_answer(&err, &q) || !save_svg(&err, line->arena, q.shape, cli_value(line, "svg")))
-        return cli_fail(&err);
+    if (!ts_layout_question_answer(&err, &q) || !save_svg(&err, line, 1, &q.shape)) return cli_fail(&err);
+    if (cli_value(line, "ansi") != NULL) return print_ansi(line, 1, &q.shape);
     ts_text out;
     ts_text_init(&out, line->arena);
     if (cli_value(line, "json") != NULL)
@@ -102,12 +125,82 @@ static int explain(cli_line *line, const ts_shape *shape) {
     return written != 0 || q.compared.equal ? written : 3;
 }
 
+/* ---- Two shapes ---- */
+
+static bool check_alone(ts_error *err, const cli_line *line) {
+    static const char *const alone[] = {"inverse", "as", "equal", NULL};
+    for (const char *const *name = alone; *name != NULL; name++)
+        if (cli_value(line, *name) != NULL)
+            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one SHAPE, found two",
+                                cli_option_text(line, *name));
+    return true;
+}
+
+static bool read_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair) {
+    for (int i = 0; i < 2; i++) {
+        ts_source source = {i == 0 ? "first shape" : "second shape", line->operands[i],
+                            strlen(line->operands[i])};
+        pair->shapes[i] = ts_shape_parse(err, line->arena, &source);
+        if (pair->shapes[i] == NULL || ts_shape_layout(err, pair->shapes[i], source.name) == NULL)
+            return false;
+    }
+    const ts_layout *a = pair->shapes[0]->layout, *b = pair->shapes[1]->layout;
+    if (a->rank != b->rank || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) != 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "the shapes have different dimensions, expected the same");
+    return true;
+}
+
+/* That of --at; the last when it was not given. */
+static bool find_element(ts_error *err, const cli_line *line, ts_layout_pair *pair) {
+    const ts_layout *layout = pair->shapes[0]->layout;
+    ts_layout_question *q = TS_NEW(line->arena, ts_layout_question);
+    *q = (ts_layout_question){.arena = line->arena, .shape = pair->shapes[0], .at = cli_value(line, "at")};
+    if (!ts_layout_question_answer(err, q)) return false;
+    for (int i = 0; q->at == NULL && i < layout->rank; i++) q->index[i] = layout->dims[i] - 1;
+    pair->index = ts_layout_element_count(layout) > 0 ? q->index : NULL;
+    return true;
+}
+
+/* What cannot be priced, such as a layout over lanes, is explained none the less. */
+static bool price_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair) {
+    ts_error refused = {0};
+    ts_transfer_request request = {.machine = cli_machine(err, line),
+                                   .prices = ts_prices_new(line->arena),
+                                   .src = {.shape = pair->shapes[0], .at = TS_TRANSFER_ANYWHERE},
+                                   .dst = {.shape = pair->shapes[1], .at = TS_TRANSFER_ANYWHERE}};
+    ts_transfer_study *study = TS_NEW(line->arena, ts_transfer_study);
+    if (request.machine == NULL) return false;
+    if (ts_transfer_price(&refused, line->arena, &request, study)) {
+        pair->study = study;
+        return true;
+    }
+    pair->why = ts_arena_copy_text(line->arena, refused.message, strlen(refused.message));
+    return !ts_error_keep_system(err, &refused);
+}
+
+static int explain_pair(ts_error *err, const cli_line *line) {
+    ts_layout_pair pair = {0};
+    ts_text out;
+    if (!check_alone(err, line)) return cli_usage_error(line, err);
+    if (!read_pair(err, line, &pair) || !find_element(err, line, &pair) || !price_pair(err, line, &pair) ||
+        !save_svg(err, line, 2, pair.shapes))
+        return cli_fail(err);
+    if (cli_value(line, "ansi") != NULL) return print_ansi(line, 2, pair.shapes);
+    ts_text_init(&out, line->arena);
+    if (cli_value(line, "json") != NULL)
+        ts_report_layout_pair_json(line->arena, &pair, &out);
+    else if (cli_reports(line))
+        ts_report_layout_pair(line->arena, &pair, &out);
+    return cli_print(&out);
+}
+
 int cmd_layout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     const char *eval = cli_value(&line, "eval");
-    if ((line.operand_count == 1) == (eval != NULL)) {
+    if (line.operand_count == 2 && eval == NULL) return cli_end(&line, explain_pair(&err, &line));
+    if ((line.operand_count > 0) == (eval != NULL)) {
         ts_error_set(&err, TS_ERROR_USAGE,
                      eval ? "found SHAPE and --eval, expected one of them"
                           : "expected SHAPE, or --eval and an expression");

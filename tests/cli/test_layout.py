@@ -295,7 +295,7 @@ def bad_questions():
     expect(["layout", "()", "--at", "0"], code=1, out="",
            err="tilesim: error: the shape is a tuple, expected an array\n")
     for words, message in [([], "expected SHAPE, or --eval and an expression"),
-                           (["a", "b"], "unexpected operand 'b', expected [SHAPE]"),
+                           (["a", "b", "c"], "unexpected operand 'c', expected [SHAPE [SHAPE]]"),
                            (["--jsn", "a"], "unknown option '--jsn'; did you mean '--json'?"),
                            (["-x", "a"], "unknown option '-x'"),
                            (["a", "--at"], "option '--at' needs a value"),

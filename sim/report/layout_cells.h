@@ -1,0 +1,62 @@
+/* The logical grid of a layout as pictures draw it: which cells, and which of them look alike. Private to the
+ * folder. */
+#ifndef TILESIM_REPORT_LAYOUT_CELLS_H
+#define TILESIM_REPORT_LAYOUT_CELLS_H
+
+#include "layout_tiling.h"
+#include "base/text.h"
+
+/* The cells along one side of the grid. */
+typedef struct {
+    int dim;              /* -1: the array has too few dims */
+    int64_t step;         /* elements a cell stands for: 1, or a tile */
+    int64_t total, drawn; /* cells; of fewer that are drawn the last is the last of all */
+} cell_side;
+
+/* How much may be drawn: rows and columns of an array whose cells are elements; of others, in tiles; slices. */
+typedef struct {
+    int64_t rows, columns, tile_rows, tile_columns, slices;
+} cell_limits;
+
+typedef struct {
+    const ts_shape *shape;
+    const ts_layout *layout;
+    tiling t;
+    cell_side rows, columns;
+    int64_t slices; /* drawn */
+    bool cut;       /* there are more than are drawn */
+    int fast_axis;  /* of several: the one of the last digit, which no colour shows */
+    int64_t index[TS_LAYOUT_MAX_DIMS];
+} cell_grid;
+
+void cells_choose(ts_arena *arena, const ts_shape *shape, const cell_limits *most, cell_grid *grid);
+
+/* The extent of a dim with the padding of its tiles; 1 of dim -1. */
+int64_t cells_extent(const cell_grid *grid, int dim);
+bool cells_are_tiles(const cell_grid *grid);
+bool cells_are_left_out(const cell_side *side);
+/* The cell that is drawn at a position. */
+int64_t cells_at(const cell_side *side, int64_t position);
+/* Of the elements that a cell stands for, those inside the array. */
+int64_t cells_filled(const cell_grid *grid, const cell_side *side, int64_t cell);
+
+/* Puts grid->index on the first element of a cell, and the leading dims on the next slice; false: that was the
+ * last. */
+void cells_go(cell_grid *grid, int64_t row, int64_t column);
+bool cells_next_slice(cell_grid *grid);
+/* Is grid->index that of an element? If so, its coordinates: "17", or "6,8,1" on several axes. */
+bool cells_hold(const cell_grid *grid);
+void cells_place(const cell_grid *grid, ts_text *out);
+
+typedef struct {
+    int64_t number;
+    int shade; /* of a few */
+} cell_hue;
+
+/* The tile of the index; where memory is swizzled, what moves as one; with several axes, its coordinate on one,
+ * and shades for all others but the fast one. */
+cell_hue cells_hue(const cell_grid *grid, const int64_t *index);
+/* Of several axes the first that colours show. */
+int cells_colour_axis(const cell_grid *grid);
+
+#endif

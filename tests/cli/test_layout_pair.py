@@ -1,0 +1,130 @@
+"""tilesim layout A B, two layouts side by side, and --ansi, the picture for a terminal."""
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+A, B = "f32[1000,1]{1,0:T(8,128)}", "f32[1000,1]{0,1:T(1,128)}"
+HATCHED, COLOUR, END = "\033[2m", "\033[38;5;16;48;5;%dm", "\033[0m"
+
+
+@test
+def side_by_side():
+    out = expect(["layout", A, B])
+    head, transfer = out.split("\nFrom A to B\n")
+    assert head == f"""A  {A}
+B  {B}
+
+                                                            A                                B
+bytes                                                 512,000                            4,096
+                                                    500.0 KiB                          4.0 KiB
+of them padding                                        99.2 %                            2.3 %
+times the data                                        128.00x                            1.02x
+element (999,0) is at                          offset 127,872                       offset 999
+""", head
+    alone = expect(["dma", A, B, "--alone", "--explain"])
+    assert transfer == alone, transfer
+    assert "(tpu-v6e" not in out and "TPU v6e" in expect(["layout", A, B, "-m", "tpu-v6e"])
+    out = expect(["layout", "f32[3,5]{1,0:T(2,2)}", "f32[3,5]{0,1}", "--at", "1,2"])
+    assert re.search(r"element \(1,2\) is at +offset 6 +offset 7\n", out), out
+    assert out.count("offset of each element") == 2 and "\n\nB\n" in out, out
+    assert "1.0 MiB" in expect(["layout", "s8[1048576]{0}", "s8[1048576]{0:T(1024)}"])
+
+
+@test
+def as_json():
+    value = expect_json(["layout", A, B, "--at", "(7,0)", "-m", "tpu-v4"], index=[7, 0], not_priced=None)
+    one, other = (expect_json(["layout", shape, "--at", "7,0"]) for shape in (A, B))
+    for side, alone in (("a", one), ("b", other)):
+        for key, found in value[side].items():
+            assert alone[key] == found, (side, key, found, alone[key])
+    transfer = expect_json(["dma", A, B, "--alone", "-m", "tpu-v4"])
+    assert {k: transfer[k] for k in ("cycles", "microseconds", "estimated")} == \
+        {k: value["transfer"][k] for k in ("cycles", "microseconds", "estimated")}
+    assert value["transfer"]["gathers"] is False and value["transfer"]["boxes"] == 2, value["transfer"]
+
+
+@test
+def without_a_price():
+    warps = "f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp"
+    out = expect(["layout", warps, "f32[8,16]"])
+    assert "lane 31, reg 1, warp 6" in out and out.endswith("From A to B\ncannot be priced: hbm has no axis 'lane'\n"), out
+    value = expect_json(["layout", warps, "f32[8,16]"], transfer=None, not_priced="hbm has no axis 'lane'")
+    assert value["a"]["axes"][0]["name"] == "lane", value
+    assert "element" not in expect(["layout", "f32[0,4]{1,0}", "f32[0,4]{0,1}"]).split("From")[0]
+
+
+@test
+def refused():
+    for words, code, message in (
+            ([A, "f32[1000,2]{1,0}"], 1, "the shapes have different dimensions, expected the same"),
+            ([A, "f32[1000]{0}"], 1, "the shapes have different dimensions, expected the same"),
+            ([A, "f32[1000,1]{2}"], 1, "second shape:1:13: error"),
+            ([A, B, "--inverse", "3"], 2, "--inverse is of one SHAPE, found two"),
+            ([A, B, "--as", "axe"], 2, "--as is of one SHAPE, found two"),
+            ([A, B, "--equal", A], 2, "--equal is of one SHAPE, found two"),
+            ([A, B, "--at", "1000,0"], 1, "index 1000 is outside dimension 0 of 1000"),
+            ([A, B, "--machine", "tpu-v9"], 1, "tpu-v9"),
+            ([A, B, A], 2, "")):
+        found, out, err = run("layout", *words)
+        assert found == code and out == "" and message in err, (words, found, err)
+
+
+@test
+def both_as_svg():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.svg"
+        expect(["layout", A, B, "--svg", path], out=None)
+        root = xml.parse(path).getroot()
+        groups = [g for g in root if g.tag.endswith("}g")]
+        assert len(groups) == 2
+        for group, shape in zip(groups, (A, B)):
+            expect(["layout", shape, "--svg", path], out=None)
+            alone = [g for g in xml.parse(path).getroot() if g.tag.endswith("}g")]
+            assert [e.text for e in alone[0].iter()] == [e.text for e in group.iter()]
+        tops = [int(re.search(r"translate\(0 (\d+)\)", g.get("transform"))[1]) for g in groups]
+        assert tops[0] == 0 and 100 < tops[1] < int(root.get("height")), tops
+
+
+def paint(number, width, filled, colour):
+    """A cell: `filled` of its characters in a colour, padding hatched."""
+    cell = [str(number).rjust(width)[i] for i in range(width)]
+    cell = [c if c != " " or i < filled else "/" for i, c in enumerate(cell)]
+    rest = "".join(cell[filled:])
+    return COLOUR % colour + "".join(cell[:filled]) + ("\033[0;2m" + rest if rest else "") + END
+
+
+@test
+def for_a_terminal():
+    palette = [153, 223, 157, 217, 189, 229, 159, 225, 194, 216, 195, 183]
+    offsets = [[0, 1, 4, 5, 8], [2, 3, 6, 7, 10], [12, 13, 16, 17, 20]]
+    lines = [["" for _ in range(6)] for _ in range(4)]
+    for row in range(4):
+        for column in range(6):
+            lines[row][column] = HATCHED + "///" + END if row == 3 or column == 5 else \
+                paint(offsets[row][column], 3, 3, palette[(row // 2 * 7 + column // 2) % 12])
+    expect(["layout", "f32[3,5]{1,0:T(2,2)}", "--ansi"],
+           out="f32[3,5]{1,0:T(2,2)}\n37.5 % padding: 60 of 96 bytes hold elements\n\n" +
+           "".join("  " + "".join(line) + "\n" for line in lines))
+    out = expect(["layout", "f32[20,300]{1,0:T(8,128)}", "--ansi"]).split("\n")
+    assert out[2] == "a cell is a tile of 8 x 128", out
+    assert out[4] == "  " + paint(0, 5, 5, 153) + paint(1024, 5, 5, 223) + paint(2048, 5, 1, 157), repr(out[4])
+    assert out[6] == "  " + paint(6144, 5, 2, palette[14 % 12]) + paint(7168, 5, 2, palette[15 % 12]) + \
+        paint(8192, 5, 1, palette[16 % 12]), repr(out[6])
+    out = expect(["layout", "bf16[300,3000]{1,0:T(8,128)(2,1)}", "--ansi"])
+    plain = re.sub("\033\\[[0-9;]*m", "", out).split("\n")
+    assert plain[2].endswith("; the beginning, and the last") and len(plain) == 4 + 17 + 1, plain
+    assert plain[4].split() == [str(1024 * i) for i in range(12)] + ["..", "23552"], plain[4]
+    assert plain[-3] == "  .." and plain[-2].endswith(" ..  932864"), plain
+    assert max(map(len, plain)) <= 100
+    assert len(expect(["layout", "f32[2,3,3]{2,1,0}", "--ansi"]).split("\n\n")) == 3
+    assert expect(["layout", A, B, "--ansi"]) == expect(["layout", A, "--ansi"]) + "\n" + expect(["layout", B, "--ansi"])
+    assert len(expect(["layout", "f32[0,4]{1,0}", "--ansi"]).splitlines()) == 2
+    assert run("layout", A, "--ansi", "--json")[0] == 2
+
+
+main()
