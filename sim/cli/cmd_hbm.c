@@ -75,9 +75,9 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     if (!read_window(err, line, &report->lookahead_bytes)) return false;
     double start = cpu_seconds();
     ts_hbm_requests *requests = ts_hbm_requests_open(err, line->arena, report->what, &machine->hbm);
-    bool done =
-        requests && ts_hbm_run_requests(err, line->arena, &machine->hbm, requests, report->lookahead_bytes,
-                                        cli_value(line, "exact") != NULL, &report->run);
+    const ts_hbm_run_request request = {&machine->hbm, requests, report->lookahead_bytes,
+                                        cli_value(line, "exact") != NULL};
+    bool done = requests && ts_hbm_run_requests(err, line->arena, &request, &report->run);
     ts_hbm_requests_close(requests);
     report->host_seconds = cpu_seconds() - start;
     return done;

@@ -159,13 +159,19 @@ static void describe(const ts_plan *plan, const ts_bench *bench, ts_bench_result
     result->streams = ts_dma_move_streams(plan, &bench->how);
 }
 
-/* Two buffers of `bytes` each. */
-static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const int64_t *src_bits,
-                const int64_t *dst_bits, int64_t bytes, timed *t, ts_bench_result *result) {
+/* Where a side lies, and how many bytes it takes. */
+typedef struct {
+    int64_t bits[TS_LAYOUT_MAX_AXES], bytes;
+} placement;
+
+/* Two buffers, each large enough for either side. */
+static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const placement sides[2], timed *t,
+                ts_bench_result *result) {
+    int64_t bytes = sides[0].bytes > sides[1].bytes ? sides[0].bytes : sides[1].bytes;
     t->src = buffer(arena, "the source", bytes, &t->from);
     t->dst = buffer(arena, "the destination", bytes, &t->to);
-    ts_plan_side from = {bench->src.shape, bench->src.begin, src_bits, 0};
-    ts_plan_side to = {bench->dst.shape, bench->dst.begin, dst_bits, 0};
+    ts_plan_side from = {bench->src.shape, bench->src.begin, sides[0].bits, 0};
+    ts_plan_side to = {bench->dst.shape, bench->dst.begin, sides[1].bits, 0};
     t->plan = ts_transfer_plan(err, arena, &bench->src, from, &bench->dst, to);
     if (!t->plan) return false;
     describe(t->plan, bench, result);
@@ -177,13 +183,13 @@ static bool run(ts_error *err, ts_arena *arena, const ts_bench *bench, const int
 }
 
 bool ts_bench_run(ts_error *err, ts_arena *arena, const ts_bench *bench, ts_bench_result *result) {
-    int64_t src_bits[TS_LAYOUT_MAX_AXES], dst_bits[TS_LAYOUT_MAX_AXES], src_bytes, dst_bytes;
+    placement sides[2];
     timed t = {.how = &bench->how};
     *result = (ts_bench_result){0};
-    if (!place(err, &bench->src, src_bits, &src_bytes) || !place(err, &bench->dst, dst_bits, &dst_bytes))
+    if (!place(err, &bench->src, sides[0].bits, &sides[0].bytes) ||
+        !place(err, &bench->dst, sides[1].bits, &sides[1].bytes))
         return false;
-    bool done =
-        run(err, arena, bench, src_bits, dst_bits, src_bytes > dst_bytes ? src_bytes : dst_bytes, &t, result);
+    bool done = run(err, arena, bench, sides, &t, result);
     ts_space_free(t.src);
     ts_space_free(t.dst);
     return done;

@@ -10,23 +10,22 @@ static int64_t peak_cycles(const ts_hbm_config *c, int64_t bytes) {
     return ts_ceil_div(bytes * c->timing.n_bl * c->ticks_per_ck, a_burst_time);
 }
 
-bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
-                         ts_hbm_requests *requests, int64_t lookahead_bytes, bool exact, ts_hbm_run *run) {
+bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_run_request *request, ts_hbm_run *run) {
     ts_hbm_request block[BLOCK];
     int count;
-    ts_hbm *hbm = ts_hbm_new(err, arena, config);
+    ts_hbm *hbm = ts_hbm_new(err, arena, request->config);
     if (!hbm) return false;
-    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, lookahead_bytes, TS_HBM_UNLIMITED);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, request->lookahead_bytes, TS_HBM_UNLIMITED);
     *run = (ts_hbm_run){0};
-    if (exact) ts_hbm_walk_all(hbm);
+    if (request->exact) ts_hbm_walk_all(hbm);
     do {
-        if (!ts_hbm_requests_read(err, requests, block, BLOCK, &count)) return false;
+        if (!ts_hbm_requests_read(err, request->requests, block, BLOCK, &count)) return false;
         ts_hbm_stream_offer_all(stream, block, count, TS_HBM_REQUEST_BYTES);
         run->requests += count;
     } while (count > 0);
     run->bytes = run->requests * TS_HBM_REQUEST_BYTES;
     run->cycles = ts_hbm_drain(hbm);
-    run->peak_cycles = peak_cycles(config, run->bytes);
+    run->peak_cycles = peak_cycles(request->config, run->bytes);
     ts_hbm_read_stats(hbm, &run->stats);
     return ts_hbm_check(err, hbm);
 }

@@ -41,9 +41,14 @@ typedef struct {
     ts_hbm_stats stats;
 } ts_hbm_run;
 
-/* Offers all of them to the machine's HBM, `lookahead_bytes` past the oldest not yet accepted. `exact`:
- * ts_hbm_walk_all. */
-bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
-                         ts_hbm_requests *requests, int64_t lookahead_bytes, bool exact, ts_hbm_run *run);
+typedef struct {
+    const ts_hbm_config *config;
+    ts_hbm_requests *requests;
+    int64_t lookahead_bytes; /* how far they run ahead of the oldest not yet accepted */
+    bool exact;              /* ts_hbm_walk_all */
+} ts_hbm_run_request;
+
+/* Offers all of them to the machine's HBM. */
+bool ts_hbm_run_requests(ts_error *err, ts_arena *arena, const ts_hbm_run_request *request, ts_hbm_run *run);
 
 #endif

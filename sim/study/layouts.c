@@ -28,23 +28,29 @@ static bool add(ts_arena *arena, ts_layout_list *list, const ts_shape *shape) {
     return shape != NULL;
 }
 
-/* The rule's tiles for an array with `rows` in its second minor dim, on the dims of `fields`. */
-static bool add_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
-                      int64_t rows, int generation, unsigned flags, ts_layout_list *list) {
-    ts_xla_layout model = *fields, tiled = *fields;
-    int rank = fields->rank;
+typedef struct {
+    ts_dtype dtype;
+    int generation;
+    ts_xla_layout fields; /* without tiles */
+} untiled;
+
+/* The rule's tiles for an array with `rows` in its second minor dim, on the dims of `plain`. */
+static bool add_tiled(ts_error *err, ts_arena *arena, const untiled *plain, int64_t rows, unsigned flags,
+                      ts_layout_list *list) {
+    ts_xla_layout model = plain->fields, tiled = plain->fields;
+    int rank = model.rank;
     int64_t *dims = TS_NEW_ARRAY(arena, int64_t, rank + 1);
-    int second = rank < 2 ? 0 : fields->minor_to_major[1];
-    memcpy(dims, fields->dims, (size_t)rank * sizeof *dims);
+    int second = rank < 2 ? 0 : model.minor_to_major[1];
+    for (int i = 0; i < rank; i++) dims[i] = model.dims[i];
     if (rank > 0) dims[second] = rank < 2 ? rows * 128 : rows;
     model.dims = dims;
-    const ts_shape *shape = ts_tpu_tiled(err, arena, dtype, &model, generation, flags);
+    const ts_shape *shape = ts_tpu_tiled(err, arena, plain->dtype, &model, plain->generation, flags);
     if (!shape) return false;
     tiled.tiles = shape->xla->tiles;
     tiled.tile_count = shape->xla->tile_count;
     tiled.element_bits = shape->xla->element_bits;
     tiled.layout_written = true;
-    return add(arena, list, ts_xla_shape(err, arena, dtype, &tiled));
+    return add(arena, list, ts_xla_shape(err, arena, plain->dtype, &tiled));
 }
 
 enum { TALLEST = 256 };
@@ -69,18 +75,18 @@ bool ts_layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model, in
     enum { ALL_TALL = TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_LARGE_X16 };
     *list = (ts_layout_list){0};
     if (!ts_shape_layout(err, model, "the shape")) return false;
-    ts_xla_layout fields = plain_fields(arena, model, false);
+    untiled plain = {model->dtype, generation, plain_fields(arena, model, false)}, turned = plain;
     bool fine = true;
     if (!model->xla || model->xla->layout_written) fine = add(arena, list, model);
-    fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &fields));
-    if (fields.rank >= 2) {
-        ts_xla_layout turned = plain_fields(arena, model, true);
-        fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &turned)) &&
-               add_tiled(err, arena, model->dtype, &turned, TALLEST, generation, TS_TPU_ARGUMENT, list);
+    fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &plain.fields));
+    if (plain.fields.rank >= 2) {
+        turned.fields = plain_fields(arena, model, true);
+        fine = fine && add(arena, list, ts_xla_shape(err, arena, model->dtype, &turned.fields)) &&
+               add_tiled(err, arena, &turned, TALLEST, TS_TPU_ARGUMENT, list);
     }
-    for (int64_t rows = TALLEST; rows >= 1 && fine && fields.rank > 0; rows /= 2)
-        fine = add_tiled(err, arena, model->dtype, &fields, rows, generation, ALL_TALL, list) &&
-               add_tiled(err, arena, model->dtype, &fields, rows, generation, TS_TPU_ARGUMENT, list);
+    for (int64_t rows = TALLEST; rows >= 1 && fine && plain.fields.rank > 0; rows /= 2)
+        fine = add_tiled(err, arena, &plain, rows, ALL_TALL, list) &&
+               add_tiled(err, arena, &plain, rows, TS_TPU_ARGUMENT, list);
     return fine;
 }
 
@@ -117,17 +123,18 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
                  memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
     if (alike) add(arena, list, other);
     if (!other->xla || a->rank != b->rank || a->rank < 2) return;
-    ts_xla_layout fields = plain_fields(arena, own, false);
+    untiled plain = {own->dtype, generation, plain_fields(arena, own, false)};
+    ts_xla_layout *fields = &plain.fields;
     int *order = TS_NEW_ARRAY(arena, int, a->rank);
     for (int i = 0; i < a->rank; i++) order[i] = ts_xla_dim_at(other->xla, i);
-    fields.minor_to_major = order;
-    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, &fields));
-    add_tiled(NULL, arena, own->dtype, &fields, TALLEST, generation, TS_TPU_ARGUMENT, list);
+    fields->minor_to_major = order;
+    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, fields));
+    add_tiled(NULL, arena, &plain, TALLEST, TS_TPU_ARGUMENT, list);
     if (own->element_bits != other->element_bits) return;
-    fields.tiles = other->xla->tiles;
-    fields.tile_count = other->xla->tile_count;
-    fields.element_bits = other->xla->element_bits;
-    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, &fields));
+    fields->tiles = other->xla->tiles;
+    fields->tile_count = other->xla->tile_count;
+    fields->element_bits = other->xla->element_bits;
+    add(arena, list, ts_xla_shape(NULL, arena, own->dtype, fields));
 }
 
 bool ts_transfer_try_others(ts_error *err, ts_arena *arena, ts_prices *known, const ts_transfer_study *study,

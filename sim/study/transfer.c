@@ -114,27 +114,32 @@ static ts_dma_end end_in(const ts_space *space, const ts_machine_memory *memory)
                         .partition_bits = ts_space_partition_bits(space)};
 }
 
-static const ts_plan *plan_between(ts_error *err, ts_arena *arena, const ts_transfer_end *src,
-                                   ts_plan_side from, const ts_transfer_end *dst, ts_plan_side to,
+/* Where the end of a transfer lies. */
+typedef struct {
+    const ts_transfer_end *end;
+    ts_plan_side side;
+} placed_end;
+
+static const ts_plan *plan_between(ts_error *err, ts_arena *arena, placed_end src, placed_end dst,
                                    bool squeezed) {
-    int rank = from.shape->layout->rank;
-    const int64_t *sizes = sizes_of(src);
+    int rank = src.side.shape->layout->rank;
+    const int64_t *sizes = sizes_of(src.end);
     if (squeezed) {
-        sizes = ts_plan_squeeze(err, arena, &from, sizes, &rank);
-        if (!sizes || !ts_plan_squeeze(err, arena, &to, sizes_of(dst), &rank)) return NULL;
+        sizes = ts_plan_squeeze(err, arena, &src.side, sizes, &rank);
+        if (!sizes || !ts_plan_squeeze(err, arena, &dst.side, sizes_of(dst.end), &rank)) return NULL;
     }
-    const ts_plan *plan = ts_plan_new(err, arena, &from, &to, rank, sizes);
-    if (!plan) ts_transfer_end_error(err, dst, 0);
+    const ts_plan *plan = ts_plan_new(err, arena, &src.side, &dst.side, rank, sizes);
+    if (!plan) ts_transfer_end_error(err, dst.end, 0);
     return plan;
 }
 
 static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, bool squeezed) {
-    ts_plan_side from, to;
-    if (!place(err, arena, study->src_memory, &study->src, &from) ||
-        !place(err, arena, study->dst_memory, &study->dst, &to)) {
+    placed_end src = {.end = &study->src}, dst = {.end = &study->dst};
+    if (!place(err, arena, study->src_memory, src.end, &src.side) ||
+        !place(err, arena, study->dst_memory, dst.end, &dst.side)) {
         return false;
     }
-    study->plan = plan_between(err, arena, &study->src, from, &study->dst, to, squeezed);
+    study->plan = plan_between(err, arena, src, dst, squeezed);
     return study->plan != NULL;
 }
 
@@ -164,7 +169,7 @@ const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfe
                                 const ts_transfer_end *dst, ts_plan_side to) {
     bool squeezed;
     return same_sizes(err, arena, src, dst, &squeezed)
-               ? plan_between(err, arena, src, from, dst, to, squeezed)
+               ? plan_between(err, arena, (placed_end){src, from}, (placed_end){dst, to}, squeezed)
                : NULL;
 }
 

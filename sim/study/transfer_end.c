@@ -19,15 +19,17 @@ static size_t find_slice(const ts_source *text) {
     return closes || before < open ? open : text->length;
 }
 
-static bool bad_range(ts_error *err, ts_cursor *cursor, size_t at, int dim, int64_t extent, int64_t begin,
-                      int64_t end) {
-    if (end - begin == 1)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, at,
-                           "index %lld is outside dim %d, which has %lld", (long long)begin, dim,
-                           (long long)extent);
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, at,
-                       "the slice %lld:%lld is outside dim %d, which has %lld", (long long)begin,
-                       (long long)end, dim, (long long)extent);
+typedef struct {
+    int64_t begin, end;
+} range;
+
+static bool bad_range(ts_error *err, const ts_source *source, size_t at, int dim, int64_t extent, range r) {
+    if (r.end - r.begin == 1)
+        return ts_error_at(err, TS_ERROR_INPUT, source, at, "index %lld is outside dim %d, which has %lld",
+                           (long long)r.begin, dim, (long long)extent);
+    return ts_error_at(err, TS_ERROR_INPUT, source, at,
+                       "the slice %lld:%lld is outside dim %d, which has %lld", (long long)r.begin,
+                       (long long)r.end, dim, (long long)extent);
 }
 
 static bool parse_range(ts_error *err, ts_cursor *cursor, int dim, int64_t extent, int64_t *begin,
@@ -38,17 +40,17 @@ static bool parse_range(ts_error *err, ts_cursor *cursor, int dim, int64_t exten
     bool open = ts_cursor_take(cursor, ":");
     *begin = 0;
     if (!open && !ts_cursor_integer(err, cursor, "an index or a range", begin)) return false;
-    bool range = open || ts_cursor_take(cursor, ":");
+    bool ranged = open || ts_cursor_take(cursor, ":");
     int next = ts_cursor_peek(cursor);
-    bool counted = range && ts_cursor_take(cursor, "+");
-    if (!range) {
+    bool counted = ranged && ts_cursor_take(cursor, "+");
+    if (!ranged) {
         if (__builtin_add_overflow(*begin, 1, &end)) end = INT64_MAX;
     } else if (next != ',' && next != ']' && !ts_cursor_integer(err, cursor, "the end of a range", &end)) {
         return false;
     }
     if (counted && __builtin_add_overflow(*begin, end, &end)) end = INT64_MAX;
     if (*begin < 0 || *begin > extent || end > extent || end < 0)
-        return bad_range(err, cursor, at, dim, extent, *begin, end);
+        return bad_range(err, cursor->source, at, dim, extent, (range){*begin, end});
     *size = end - *begin;
     return *size > 0 || extent == 0 ||
            ts_error_at(err, TS_ERROR_INPUT, cursor->source, at, "the slice holds nothing");

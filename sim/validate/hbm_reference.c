@@ -99,9 +99,12 @@ static bool run_in(ts_error *err, const char *config, const char *map, const cha
     assert(found);
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_hbm_reference_machine(err, arena, found, map);
-    ts_hbm_requests *requests = machine ? hbm_pattern_open(err, arena, pattern, &machine->hbm) : NULL;
-    bool done = requests &&
-                ts_hbm_run_requests(err, arena, &machine->hbm, requests, lookahead_of(frontend), true, run);
+    ts_hbm_run_request request = {.lookahead_bytes = lookahead_of(frontend), .exact = true};
+    if (machine) {
+        request.config = &machine->hbm;
+        request.requests = hbm_pattern_open(err, arena, pattern, &machine->hbm);
+    }
+    bool done = request.requests && ts_hbm_run_requests(err, arena, &request, run);
     ts_arena_free(arena);
     return done;
 }
