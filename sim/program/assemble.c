@@ -248,7 +248,8 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
                 .place = begin,
                 .label_operand = -1,
                 .names = as->names,
-                .named_region = as->named_region};
+                .named_region = as->named_region,
+                .frame = as->frame};
     if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) {
         return unknown_mnemonic(as, begin);
     }
@@ -283,7 +284,8 @@ item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) 
                     .place = place,
                     .label_operand = -1,
                     .names = as->names,
-                    .named_region = as->named_region};
+                    .named_region = as->named_region,
+                    .frame = as->frame};
     added->code = (ts_instruction){
         .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
     return added;
@@ -439,6 +441,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
     int count = bundle_of[as->items.count];
     ts_instruction *instructions = TS_NEW_ARRAY(as->arena, ts_instruction, as->items.count + 1);
     ts_bundle *bundles = TS_NEW_ARRAY(as->arena, ts_bundle, count + 1);
+    int *frame_of = TS_NEW_ARRAY(as->arena, int, as->items.count + 1);
     for (int i = 0; i < as->items.count; i++) {
         item *it = &as->items.items[i];
         if (it->label_operand >= 0 && !as->stopped && !resolve_label(as, it, bundle_of)) {
@@ -450,6 +453,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
             }
         }
         instructions[i] = it->code;
+        frame_of[i] = it->frame;
         ts_bundle *bundle = &bundles[bundle_of[i]];
         if (it->first) {
             *bundle = (ts_bundle){.instructions = &instructions[i], .line = it->code.line};
@@ -459,6 +463,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
     for (int i = 0; i < as->aliases.count; i++) {
         as->aliases.items[i].bundle = bundle_of[as->aliases.items[i].bundle];
     }
+    program->frame_of = frame_of;
     code->bundles = bundles;
     code->bundle_count = count;
     program->region_of = find_regions(as, bundle_of, count);
@@ -525,6 +530,9 @@ const ts_program *finish_program(assembler *as, const char *name) {
     program->alias_count = as->aliases.count;
     program->macros = as->macros.items;
     program->macro_count = as->macros.count;
+    program->source = as->source;
+    program->frames = as->frames.items;
+    program->frame_count = as->frames.count;
     program->regions = as->regions.items;
     program->region_count = as->regions.count;
     memcpy(program->used_bytes, as->used_bytes, sizeof(as->used_bytes));
@@ -557,12 +565,15 @@ static void add_figures(const ts_target *target, scope *names) {
 const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                    const ts_target *target, const ts_define *defines, int define_count) {
     assembler as = {.name = source->name,
+                    .source = source,
                     .arena = arena,
                     .target = target,
                     .defines = defines,
                     .define_count = define_count,
                     .named_region = -1,
-                    .outer_region = -1};
+                    .outer_region = -1,
+                    .frame = -1,
+                    .first_frame = -1};
     as.err = &as.now;
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);

@@ -31,6 +31,7 @@ typedef struct {
     const scope *names; /* where to look for it */
     int target;
     int named_region; /* the innermost .region, -1: none */
+    int frame;        /* -1: none */
 } item;
 
 /* A file that was included, and the line of the program's own text that led there. */
@@ -40,6 +41,11 @@ typedef struct {
 } included;
 
 enum { USES_NOTED = 2 };
+
+/* Frames that are in the same one, by number; -1: none. */
+typedef struct {
+    int first_inner, next;
+} frame_links;
 
 typedef struct assembler {
     ts_error *err; /* of the statement: &now; a builder's: its caller's */
@@ -55,8 +61,12 @@ typedef struct assembler {
     bool packing;          /* .pack auto is on */
     int cores;             /* of .cores; 0: none was given */
     int region;            /* first item that may still be packed */
-    int named_region;      /* the innermost .region that is open, -1: none */
-    int outer_region;      /* the one that was open where the block began */
+    int frame;             /* the innermost that is open, -1: none */
+    LIST(ts_program_frame) frames;
+    LIST(frame_links) frame_links; /* of the same */
+    int first_frame;               /* -1: none; of those in no other */
+    int named_region;              /* the innermost .region that is open, -1: none */
+    int outer_region;              /* the one that was open where the block began */
 
     LIST(item) items;
     LIST(ts_tensor) tensors;
@@ -74,6 +84,7 @@ typedef struct assembler {
 
     /* recover.c */
     const char *name; /* of the program's own text */
+    const ts_source *source;
     ts_error now;
     LIST(ts_error) errors;
     LIST(included) includes;
@@ -123,6 +134,9 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
 bool count_work(assembler *as, const token *place, int amount);
+/* frames.c: a frame like `what`, but for its parent, is open from here on; returns the one that was. */
+int open_frame(assembler *as, ts_program_frame what);
+
 /* regions.c: .region and .endregion. */
 bool assemble_region(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_endregion(assembler *as, const token *word, const token **at, const token *stop);

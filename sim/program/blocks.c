@@ -189,18 +189,28 @@ static const token *substitute(assembler *as, const macro *called, const argumen
     return out;
 }
 
-static bool expand(assembler *as, const token *place, const char *kind, const token *begin, const token *end,
-                   scope *names) {
+/* Reads a body, whose use is at `place`, in a frame. */
+typedef struct {
+    const token *place, *begin, *end;
+    const char *kind; /* "macro" or "file" */
+    scope *names;
+    ts_program_frame frame;
+} expansion;
+
+static bool expand(assembler *as, const expansion *what) {
+    const token *place = what->place;
     if (as->expansions == EXPANSION_MAX) {
         TOKEN_ERROR(as->err, place, "macros and includes are nested over %d deep", EXPANSION_MAX);
         return give_up(as);
     }
     if (as->expansions < USES_NOTED) {
         as->uses_open[as->expansions].place = place;
-        as->uses_open[as->expansions].kind = kind;
+        as->uses_open[as->expansions].kind = what->kind;
     }
     as->expansions++;
-    bool good = run_in_scope(as, names, begin, end);
+    int outer = open_frame(as, what->frame);
+    bool good = run_in_scope(as, what->names, what->begin, what->end);
+    as->frame = outer;
     as->expansions--;
     return good;
 }
@@ -212,7 +222,14 @@ bool assemble_call(assembler *as, const token **at, const symbol *called) {
         return false;
     }
     const token *end = substitute(as, called->macro, arguments, &begin);
-    return end != NULL && expand(as, place, "macro", begin, end, scope_new(as->arena, as->names));
+    const macro *body = called->macro;
+    /* a call may be an argument of another: its line is that of the body, where the line ends */
+    ts_program_frame frame = {TS_FRAME_MACRO,        -1,
+                              called->name,          (*at)->source,
+                              (*at)->line,           body->begin->source,
+                              body->begin->line + 1, body->end->line};
+    return end != NULL &&
+           expand(as, &(expansion){place, begin, end, "macro", scope_new(as->arena, as->names), frame});
 }
 
 const char *path_beside(ts_arena *arena, const char *path, const token *name) {
@@ -245,7 +262,10 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
     while (end->kind != TOKEN_END) {
         end++;
     }
-    return count_work(as, name, (int)(end - begin)) && expand(as, name, "file", begin, end, as->names) &&
+    ts_program_frame frame = {TS_FRAME_FILE, -1, source->name, name->source, name->line,
+                              source,        1,  end->line + 1};
+    return count_work(as, name, (int)(end - begin)) &&
+           expand(as, &(expansion){name, begin, end, "file", as->names, frame}) &&
            expect_line_end(as, *at, "the end of the line");
 }
 
@@ -373,6 +393,30 @@ static bool read_loop(assembler *as, const token **at, loop *l) {
     return true;
 }
 
+static bool expand_loop(assembler *as, const token *word, const loop *l, const token *body,
+                        const token *end) {
+    int guard = -1;
+    if (!add_scalar(as, word, TS_OP_smov, true, l->reg, &l->begin)) {
+        return false;
+    }
+    if (!l->constant) {
+        guard = as->items.count;
+        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) {
+            return false;
+        }
+    }
+    pack_region(as);
+    int target = as->items.count;
+    if (!run_in_scope(as, scope_new(as->arena, as->names), body, end) ||
+        !close_loop(as, word, l->reg, l->step, &l->end, target)) {
+        return false;
+    }
+    if (guard >= 0) {
+        as->items.items[guard].target = as->items.count;
+    }
+    return true;
+}
+
 bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop) {
     loop l;
     if (!read_loop(as, at, &l)) {
@@ -383,31 +427,15 @@ bool assemble_loop(assembler *as, const token *word, const token **at, const tok
     if (*at == NULL) {
         return false;
     }
+    const token *end = (*at)++;
     if (l.never) {
-        ++*at;
         return true;
     }
-    int guard = -1;
-    if (!add_scalar(as, word, TS_OP_smov, true, l.reg, &l.begin)) {
-        return false;
-    }
-    if (!l.constant) {
-        guard = as->items.count;
-        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l.reg, &l.end, 0})) {
-            return false;
-        }
-    }
-    pack_region(as);
-    int target = as->items.count;
-    if (!run_in_scope(as, scope_new(as->arena, as->names), body, *at) ||
-        !close_loop(as, word, l.reg, l.step, &l.end, target)) {
-        return false;
-    }
-    if (guard >= 0) {
-        as->items.items[guard].target = as->items.count;
-    }
-    ++*at;
-    return true;
+    int outer = open_frame(as, (ts_program_frame){TS_FRAME_LOOP, -1, "", word->source, word->line,
+                                                  word->source, word->line, end->line});
+    bool good = expand_loop(as, word, &l, body, end);
+    as->frame = outer;
+    return good;
 }
 
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop) {

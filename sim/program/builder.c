@@ -40,7 +40,13 @@ static bool fail(ts_program_builder *b) {
 ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char *name,
                                      const ts_target *target) {
     ts_program_builder *b = TS_NEW(arena, ts_program_builder);
-    b->as = (assembler){.err = err, .arena = arena, .target = target, .named_region = -1, .outer_region = -1};
+    b->as = (assembler){.err = err,
+                        .arena = arena,
+                        .target = target,
+                        .frame = -1,
+                        .first_frame = -1,
+                        .named_region = -1,
+                        .outer_region = -1};
     b->as.names = b->as.global = scope_new(arena, NULL);
     b->name = ts_arena_copy_text(arena, name, strlen(name));
     return b;

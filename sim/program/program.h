@@ -73,8 +73,26 @@ typedef struct {
     int parent; /* the one around it, -1: none */
 } ts_program_region;
 
+/* Where instructions come from, beyond their line: calls of macros, included files and .loops, one in another.
+ * What a line stands for several times (.for) is one frame; so a frame is a place in the text, and how one comes
+ * there. */
+typedef enum { TS_FRAME_MACRO, TS_FRAME_FILE, TS_FRAME_LOOP } ts_frame_kind;
+typedef struct {
+    ts_frame_kind kind;
+    int parent;              /* the one around it, which comes before it; -1: the program's own text */
+    const char *name;        /* of the macro or the file; "" of a loop */
+    const ts_source *source; /* of the call, the .include or the .loop */
+    int line;
+    const ts_source *body; /* whose lines first .. end - 1 are in it, without those of inner frames */
+    int first_line, end_line;
+} ts_program_frame;
+
 struct ts_program {
     ts_code code;
+    const ts_source *source; /* its own text; NULL: made in C */
+    int frame_count;
+    const ts_program_frame *frames;
+    const int *frame_of;       /* of each instruction, counted from the first of bundle 0; -1: none */
     const ts_tensor_use *uses; /* [code.tensor_count] */
     int param_count, check_count, report_count;
     const ts_param *params;
@@ -113,6 +131,8 @@ void ts_program_print(const ts_program *program, ts_text *out);
 /* The text that a bundle came from (NULL: none) and the line of it, 1 first. */
 const ts_source *ts_program_source(const ts_program *program, int bundle);
 int ts_program_line(const ts_program *program, int bundle);
+/* The innermost frame of an instruction of it, -1: none. */
+int ts_program_frame_of(const ts_program *program, const ts_instruction *instruction);
 int ts_program_region_of(const ts_program *program, int bundle); /* the innermost, -1: none */
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);

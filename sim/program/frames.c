@@ -1,0 +1,31 @@
+/* Frames: the calls, inclusions and loops that instructions are in. */
+#include <string.h>
+
+#include "assembler.h"
+
+static bool is_like(const ts_program_frame *a, const ts_program_frame *b) {
+    return a->kind == b->kind && a->source == b->source && a->line == b->line && a->body == b->body &&
+           a->first_line == b->first_line && strcmp(a->name, b->name) == 0;
+}
+
+int open_frame(assembler *as, ts_program_frame what) {
+    int outer = as->frame;
+    int *link = outer < 0 ? &as->first_frame : &as->frame_links.items[outer].first_inner;
+    while (*link >= 0 && !is_like(&as->frames.items[*link], &what)) {
+        link = &as->frame_links.items[*link].next;
+    }
+    if (*link < 0) {
+        *link = as->frames.count; /* before the list grows: `link` may point into it */
+        what.parent = outer;
+        *LIST_ADD(as->arena, &as->frames) = what;
+        *LIST_ADD(as->arena, &as->frame_links) = (frame_links){-1, -1};
+        as->frame = as->frames.count - 1;
+    } else {
+        as->frame = *link;
+    }
+    return outer;
+}
+
+int ts_program_frame_of(const ts_program *program, const ts_instruction *instruction) {
+    return program->frame_of[instruction - program->code.bundles[0].instructions];
+}
