@@ -53,6 +53,7 @@ struct ts_chip {
     int64_t last_done;   /* the cycle of the last completion */
     int64_t quiet_until; /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
+    ts_chip_transfers *transfers; /* of each transfer of the code */
 };
 
 /* ---- Transfers ---- */
@@ -228,6 +229,13 @@ static int64_t vmem_take(void *self, int64_t cycle, int loads, int stores) {
 
 static bool dma_ready(void *self) { return traffic_can_start(((chip_core *)self)->chip->traffic); }
 
+static int64_t bytes_in(const ts_chip *chip, const ts_dma_result *r, const ts_transfer *what,
+                        ts_space_kind space) {
+    const ts_tensor *tensors = chip->code->tensors;
+    return (tensors[what->source.tensor].space == space ? r->src_bytes : 0) +
+           (tensors[what->destination.tensor].space == space ? r->dst_bytes : 0);
+}
+
 static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
     ts_chip_counters *c = &chip->counters;
     c->transfers++;
@@ -241,6 +249,11 @@ static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer 
     int64_t written = chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM ? r->dst_bytes : 0;
     c->hbm_read_bytes += read;
     c->hbm_written_bytes += written;
+    ts_chip_transfers *of = &chip->transfers[what - chip->code->transfers];
+    of->times++;
+    of->moved_bytes += r->src_bytes + r->dst_bytes;
+    of->hbm_bytes += read + written;
+    of->vmem_bytes += bytes_in(chip, r, what, TS_SPACE_VMEM);
     c->transfer_cycles += r->completed_cycle - r->issued_cycle;
     c->least_transfer_cycles += ts_dma_least_cycles(&chip->config->memory, r, read + written);
 }
@@ -516,6 +529,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                            .time_only = chip->config->time_only,
                            .patience = chip->config->patience,
                            .max_cycles = chip->config->max_cycles,
+                           .profile = chip->config->profile,
                            .findings = chip->config->sanitize ? chip->config->findings : NULL};
     own->core = ts_core_new(err, chip->arena, &setup);
     return own->core != NULL;
@@ -541,6 +555,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
     chip->core_count = code->cores > 1 ? code->cores : 1;
     assert(chip->core_count <= TS_CHIP_CORES);
     chip->told = chip->cores;
+    chip->transfers = TS_NEW_ARRAY(arena, ts_chip_transfers, code->transfer_count);
     if (make_units(err, chip)) return chip;
     ts_chip_free(chip);
     return NULL;
@@ -561,6 +576,9 @@ void ts_chip_free(ts_chip *chip) {
 ts_space *ts_chip_space(ts_chip *chip, ts_space_kind kind) { return chip->cores[0].spaces[kind]; }
 ts_space *ts_chip_core_space(ts_chip *chip, int core, ts_space_kind kind) {
     return chip->cores[core].spaces[kind];
+}
+const ts_chip_transfers *ts_chip_transfers_of(const ts_chip *chip, int transfer) {
+    return &chip->transfers[transfer];
 }
 const ts_core *ts_chip_core(const ts_chip *chip, int core) { return chip->cores[core].core; }
 int ts_chip_core_count(const ts_chip *chip) { return chip->core_count; }

@@ -16,6 +16,7 @@ typedef struct {
     ts_core_config core; /* of each; they share the memories that are not per_core, and the DMA engine */
     ts_dma_machine memory;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* NULL: the machine has no such space */
+    bool profile;                                    /* see ts_core_setup */
     bool exact; /* walk every transfer access by access, however many there are (sim/chip/traffic.h) */
     int64_t patience, max_cycles; /* see ts_core_setup */
     bool time_only;               /* see ts_core_setup; of the transfers, only those into SMEM move bytes */
@@ -59,6 +60,13 @@ typedef struct {
         least_transfer_cycles; /* of all, from issue to completion; what ts_dma_least_cycles says */
 } ts_chip_counters;
 
+/* Of a transfer of the program, each time it was started. */
+typedef struct {
+    int64_t times;
+    int64_t moved_bytes;           /* lines, at both ends */
+    int64_t hbm_bytes, vmem_bytes; /* of them, in these memories */
+} ts_chip_transfers;
+
 typedef struct ts_chip ts_chip;
 
 /* Refused: tensors that do not fit their space, and what ts_core_new refuses. `code`, `config` and `observer`
@@ -86,6 +94,7 @@ int64_t ts_chip_semaphore(const ts_chip *chip, int core, int semaphore);
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle);
 
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters);
+const ts_chip_transfers *ts_chip_transfers_of(const ts_chip *chip, int transfer); /* those completed */
 const ts_core *ts_chip_core(const ts_chip *chip, int core);
 
 #endif

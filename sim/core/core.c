@@ -146,6 +146,9 @@ static bool pass_gates(ts_error *err, const ts_core *core, const core_bundle *bu
 static void charge(ts_core *core, int64_t first_cycle, int64_t cycles, int stall) {
     core->stalls[stall] += cycles;
     core->stall_cycles[core->pc] += cycles;
+    if (core->profile && cycles > 0) {
+        core_profile_charge(core, first_cycle, cycles, stall);
+    }
     const ts_core_ports *ports = core->setup.ports;
     if (ports->stalled && cycles > 0) {
         ports->stalled(ports->chip, core->pc, first_cycle, cycles, stall);
@@ -360,6 +363,9 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
         return NULL;
     }
     core_skip_new(arena, core);
+    if (setup->profile) {
+        core_profile_new(arena, core);
+    }
     return core;
 }
 

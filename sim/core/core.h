@@ -70,6 +70,9 @@ typedef struct {
      * before max_cycles (0: any). A loop of which it is certain that it does not end is a fault in any case.
      */
     int64_t patience, max_cycles;
+    /* Keep stalls by instruction (ts_core_stalls); those of the code lie one behind the other, from those of
+     * bundle 0 on. */
+    bool profile;
     ts_findings *
         findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
 } ts_core_setup;
@@ -131,6 +134,9 @@ const ts_instruction *ts_core_loop(const ts_core *core, char *text, size_t bytes
 /* The bundle that issues next. */
 int ts_core_bundle(const ts_core *core);
 void ts_core_count(const ts_core *core, ts_core_counters *counters);
+/* With setup.profile: the cycles for which bundles waited on account of an instruction, by reason
+ * [TS_STALL_COUNT]; NULL: none did. All cycles that stall are on account of one. */
+const int64_t *ts_core_stalls(const ts_core *core, const ts_instruction *instruction);
 /* Of bundle `bundle`: how often it issued and how many cycles it stalled. */
 void ts_core_profile(const ts_core *core, int bundle, int64_t *issues, int64_t *stall_cycles);
 

@@ -144,6 +144,7 @@ static void remember(core_skip *skip, const ts_core *core, int count) {
     memcpy(s->issues + skip->head, core->issues + skip->head, body);
     memcpy(s->stall_cycles + skip->head, core->stall_cycles + skip->head, body);
     memcpy(s->sregs, core->sregs, (size_t)core->setup.config->limits.sregs * sizeof(*s->sregs));
+    if (core->profile) core_profile_remember(core->profile, core, skip->head, skip->end);
     skip->known = true;
 }
 
@@ -389,6 +390,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
         core->issues[b] += k * (core->issues[b] - skip->before.issues[b]);
         core->stall_cycles[b] += k * (core->stall_cycles[b] - skip->before.stall_cycles[b]);
     }
+    if (core->profile) core_profile_repeat(core->profile, core, skip->head, skip->end, k);
     core->turned[skip->end] += k;
     core->next += by;
     skip->known = false;

@@ -12,6 +12,7 @@ typedef struct core_op core_op;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 typedef struct core_skip core_skip;
+typedef struct core_profile core_profile;
 typedef struct core_loops core_loops;
 /* Executes one instruction in the bundle that issues at core->now. */
 typedef bool core_function(ts_error *err, ts_core *core, const core_op *op);
@@ -121,8 +122,9 @@ struct ts_core {
 
     core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
     core_transposer *transposer;
-    core_skip *skip; /* NULL: no iterations are left out */
-    int looped;      /* the bundle whose branch back was taken, -1: none */
+    core_skip *skip;       /* NULL: no iterations are left out */
+    core_profile *profile; /* NULL: nobody asks which instruction stalls */
+    int looped;            /* the bundle whose branch back was taken, -1: none */
     core_loops *loops;
     int64_t *turned;   /* by bundle: how often its branch back was taken */
     int turns;         /* branches back until core_loops_turn */
@@ -217,6 +219,13 @@ void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *wor
  * many numbers; out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
 int core_mxus_state(const ts_core *core, int64_t *out);
 void core_mxus_move(ts_core *core, int64_t from, int64_t by);
+
+/* profile.c: of the bundle at core->pc, before core->next moves on. */
+void core_profile_new(ts_arena *arena, ts_core *core);
+void core_profile_charge(ts_core *core, int64_t first_cycle, int64_t cycles, int stall);
+/* Of the bundles of a loop: what there is now, and `times` what was added since then once more. */
+void core_profile_remember(core_profile *profile, const ts_core *core, int head, int end);
+void core_profile_repeat(core_profile *profile, const ts_core *core, int head, int end, int64_t times);
 
 /* skip.c */
 void core_skip_new(ts_arena *arena, ts_core *core);
