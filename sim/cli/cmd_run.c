@@ -1,6 +1,8 @@
 /* tilesim run: runs a program on a machine, checks it, and says where the cycles went. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "options.h"
@@ -9,6 +11,7 @@
 #include "progress.h"
 #include "report/debug.h"
 #include "report/grid.h"
+#include "report/lines.h"
 #include "report/run.h"
 
 enum { TRACE_EVENTS = 200000 };
@@ -22,6 +25,7 @@ static const cli_option options[] = {
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
     {"exact", '\0', NULL, "walk every transfer access by access, however many there are"},
+    {"lines", '\0', NULL, "the program's text beside the cycles of each line; the hottest loops first"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -57,6 +61,7 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;
+    request->profile = cli_value(line, "lines") != NULL;
     if (cli_value(line, "trace") != NULL) {
         request->trace = TS_NEW(line->arena, ts_trace);
         ts_trace_init(request->trace, line->arena, TRACE_EVENTS);
@@ -197,6 +202,8 @@ static int print_result(const cli_line *line, const ts_run_request *request, con
         for (int i = 0; i < request->output_count; i++) {
             ts_text_add(&out, "saved      %s to %s\n", request->outputs[i].name, request->outputs[i].value);
         }
+        bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+        if (result->profile != NULL) ts_report_lines(result, colour, &out);
     }
     return cli_print(&out);
 }

@@ -8,6 +8,7 @@
 #include "padding.h"
 #include "roofline.h"
 #include "layout/shape.h"
+#include "report/lines.h"
 #include "report/machine.h"
 #include "study/transfer.h"
 
@@ -454,6 +455,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
     ts_json_real(&json, "mxu_busy_percent", 100 * result->roofline.busy[TS_SLOT_MXU], 3);
     report_roofline_json(&result->roofline, &json);
+    if (result->profile) ts_report_lines_json(result, &json);
     add_json_cores(&json, &result->chip);
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);

@@ -183,6 +183,7 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
     parts->findings->all_warn = !request->check;
     parts->config.time_only = request->time_only;
     parts->config.exact = request->exact;
+    parts->config.profile = request->profile;
     parts->config.patience = request->patience;
     parts->config.max_cycles = request->max_cycles;
     parts->config.findings = parts->findings;
@@ -289,6 +290,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                               result->chip.cycles);
         count(&result->chip, &result->counters);
         ts_roofline_find(request->machine, &result->chip, &result->roofline);
+        if (request->profile) result->profile = ts_profile_new(arena, parts->program, parts->chip);
     }
     if (good && !request->time_only) {
         forget_spaces(parts->chip, &parts->program->code, parts->tensors);

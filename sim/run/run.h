@@ -7,6 +7,7 @@
 #include "probe/counter.h"
 #include "probe/trace.h"
 #include "program/program.h"
+#include "run/profile.h"
 #include "run/roofline.h"
 
 typedef struct {
@@ -28,6 +29,7 @@ typedef struct {
     bool time_only; /* only scalars have values: no inputs but what SMEM needs, no outputs, no checks */
     bool check;     /* look for undefined values, races and what is left over: see check/findings.h */
     bool exact;     /* see ts_chip_config */
+    bool profile;   /* cycles by line are part of the result */
     int64_t max_cycles;               /* a program that still runs then has failed */
     int64_t patience;                 /* see ts_core_setup */
     int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
@@ -57,6 +59,7 @@ typedef struct {
     ts_chip_counters chip;
     ts_counters counters;
     ts_roofline roofline;
+    const ts_profile *profile;     /* NULL: nobody asked */
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
     const ts_check *rules;         /* the program's checks, then its reports, read */
     const ts_check_result *checks; /* the same number: what came out; NULL: time only */

@@ -1,0 +1,359 @@
+/* The program with the cycles of its lines, as text. */
+#include "report/lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source_text.h"
+
+enum { LOOPS_SHOWN = 10, PLAIN_SHOWN = 3, REASONS_SHOWN = 3 };
+enum { NUMBERS = 40, LINE_COLUMNS = 4, INDENT = 2, DEEPEST = 10 }; /* columns; of the depth: levels */
+
+/* Frames with less than one in so many cycles are one line, and stalls with less have no reason. */
+enum { FOLD_PART = 1000, REASON_PART = 200 };
+
+typedef struct {
+    const ts_source *source;
+    const report_source *text;
+} known_source;
+
+/* Where a frame is used. */
+typedef struct {
+    int parent, line, frame;
+} frame_place;
+
+typedef struct {
+    const ts_program *program;
+    const ts_profile *profile;
+    frame_place *places;   /* sorted */
+    known_source *sources; /* those met so far, NULL ends them */
+    ts_text *out;
+    bool colour;
+} listing;
+
+/* ---- Numbers ---- */
+
+/* At most six characters: "12,345" or "12.35M"; nothing for 0. */
+static const char *compact(char text[32], int64_t value) {
+    static const char prefixes[] = "kMGTPE";
+    double scaled = (double)value;
+    int power = -1;
+    text[0] = '\0';
+    if (value == 0) return text;
+    if (value < 100000) return ts_text_group_digits(text, value);
+    for (; scaled >= 999.95; power++) scaled /= 1000;
+    snprintf(text, 32, "%.*f%c", scaled < 10 ? 3 : scaled < 100 ? 2 : 1, scaled, prefixes[power]);
+    return text;
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static int64_t total_of(const listing *l) { return l->profile->total.values[TS_LINE_CYCLES]; }
+
+/* ---- Rows ---- */
+
+static const report_source *find_source(listing *l, const ts_source *source) {
+    known_source *known = l->sources;
+    while (known->source && known->source != source) known++;
+    if (!known->source) *known = (known_source){source, report_source_new(l->out->arena, source)};
+    return known->text;
+}
+
+static void begin_style(const listing *l, const char *style) {
+    if (l->colour) ts_text_add(l->out, "\033[%sm", style);
+}
+
+static void end_style(const listing *l) {
+    if (l->colour) ts_text_add(l->out, "\033[0m");
+}
+
+/* What is warmer is brighter: from a tenth and a hundredth of the cycles on. */
+static const char *style_of(const listing *l, const ts_line_counts *counts) {
+    int64_t cycles = counts->values[TS_LINE_CYCLES];
+    return cycles == 0 ? "2" : cycles >= total_of(l) / 10 ? "1;31" : cycles >= total_of(l) / 100 ? "33" : "0";
+}
+
+static void add_numbers(const listing *l, const ts_line_counts *counts) {
+    const int64_t *v = counts->values;
+    char issued[32], stalled[32], times[32], hbm[32], vmem[32], part[32] = "";
+    if (v[TS_LINE_CYCLES] > 0) snprintf(part, sizeof part, "%.1f", percent(v[TS_LINE_CYCLES], total_of(l)));
+    ts_text_add(l->out, "%6s %7s %5s %6s %6s %6s", compact(issued, v[TS_LINE_ISSUED]),
+                compact(stalled, v[TS_LINE_STALLED]), part, compact(times, v[TS_LINE_TIMES]),
+                compact(hbm, v[TS_LINE_HBM_BYTES]), compact(vmem, v[TS_LINE_VMEM_BYTES]));
+}
+
+/* Ends the row: what it has more than fits is cut. */
+static void end_row(const listing *l, size_t row) {
+    size_t columns = l->out->length - row;
+    if (columns > TS_TEXT_COLUMNS) {
+        l->out->length = row + TS_TEXT_COLUMNS - 2;
+        l->out->bytes[l->out->length] = '\0';
+        ts_text_add(l->out, "..");
+    }
+    end_style(l);
+    ts_text_add_char(l->out, '\n');
+}
+
+typedef struct {
+    const ts_line_counts *counts; /* NULL: the line has no instructions */
+    const ts_source *source;
+    int line, depth;
+    char mark;        /* '+': a sum of what is below, '>': of what is not shown, ' ' */
+    const char *note; /* behind the text */
+} row;
+
+static void add_row(listing *l, const row *r) {
+    static const ts_line_counts none = {0};
+    begin_style(l, style_of(l, r->counts ? r->counts : &none));
+    size_t begin = l->out->length;
+    if (r->counts)
+        add_numbers(l, r->counts);
+    else
+        ts_text_add(l->out, "%*s", NUMBERS, "");
+    int indent = INDENT * (r->depth < DEEPEST ? r->depth : DEEPEST);
+    ts_text_add(l->out, " %*d %c%*s", LINE_COLUMNS, r->line, r->mark, indent, "");
+    report_source_line(find_source(l, r->source), r->line, l->out);
+    ts_text_add(l->out, "%s", r->note);
+    end_row(l, begin);
+}
+
+/* What a line that stalled waited for, the longest first. */
+static void add_reasons(listing *l, const row *r) {
+    bool shown[TS_STALL_COUNT] = {false};
+    for (int i = 0; i < REASONS_SHOWN; i++) {
+        int most = -1;
+        for (int stall = 0; stall < TS_STALL_COUNT; stall++) {
+            bool more = most < 0 || r->counts->stalls[stall] > r->counts->stalls[most];
+            if (!shown[stall] && more) most = stall;
+        }
+        int64_t cycles = r->counts->stalls[most];
+        char digits[32];
+        if (cycles * REASON_PART < total_of(l) || cycles == 0) return;
+        shown[most] = true;
+        begin_style(l, "2");
+        size_t begin = l->out->length;
+        ts_text_add(l->out, "%6s %7s %5.1f %*s", "", compact(digits, cycles), percent(cycles, total_of(l)),
+                    NUMBERS - 20 + LINE_COLUMNS + 2, "");
+        ts_text_add(l->out, "^ %s", ts_stall_get(most)->meaning);
+        end_row(l, begin);
+    }
+}
+
+/* ---- Bodies ---- */
+
+static int compare_places(const void *x, const void *y) {
+    const frame_place *a = x, *b = y;
+    int parents = (a->parent > b->parent) - (a->parent < b->parent),
+        lines = (a->line > b->line) - (a->line < b->line);
+    return parents ? parents : lines ? lines : (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* The first at the line, or behind it. */
+static const frame_place *find_frames(const listing *l, int parent, int line) {
+    frame_place wanted = {parent, line, -1};
+    const frame_place *low = l->places, *high = low + l->program->frame_count;
+    while (low < high) {
+        const frame_place *middle = low + (high - low) / 2;
+        if (compare_places(middle, &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const listing *l, const frame_place *p, int parent, int line) {
+    return p < l->places + l->program->frame_count && p->parent == parent && p->line == line;
+}
+
+/* Lines of a body that are printed. */
+typedef struct {
+    const ts_source *source;
+    int first, end, frame, depth;
+} body;
+
+typedef enum { TEXT_NONE, TEXT_OPENS, TEXT_ELSE, TEXT_END, TEXT_MACRO, TEXT_OTHER } text_kind;
+
+/* What a line without instructions does to those behind it. */
+static text_kind kind_of(listing *l, const ts_source *source, int line) {
+    static const struct {
+        const char *word;
+        text_kind kind;
+    } words[] = {{".for", TEXT_OPENS}, {".if", TEXT_OPENS}, {".loop", TEXT_OPENS},
+                 {".else", TEXT_ELSE}, {".end", TEXT_END},  {".macro", TEXT_MACRO}};
+    ts_text text;
+    ts_text_init(&text, l->out->arena);
+    report_source_line(find_source(l, source), line, &text);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i].word);
+        if (strncmp(text.bytes, words[i].word, length) == 0 &&
+            (text.bytes[length] == '\0' || text.bytes[length] == ' '))
+            return words[i].kind;
+    }
+    return text.length > 0 ? TEXT_OTHER : TEXT_NONE;
+}
+
+/* The end of a macro's definition, which is shown where it is called. */
+static int skip_macro(listing *l, const body *b, int line) {
+    int depth = 0;
+    for (; line < b->end; line++) {
+        text_kind kind = kind_of(l, b->source, line);
+        depth += (kind == TEXT_OPENS || kind == TEXT_MACRO) - (kind == TEXT_END);
+        if (depth == 0) break;
+    }
+    return line;
+}
+
+static void add_others(listing *l, const body *b, const int *lines, int count) {
+    for (int i = 0; i < count && count <= PLAIN_SHOWN; i++)
+        add_row(l, &(row){NULL, b->source, lines[i], b->depth, ' ', ""});
+    if (count <= PLAIN_SHOWN) return;
+    begin_style(l, "2");
+    size_t begin = l->out->length;
+    ts_text_add(l->out, "%*s..  %*s%d lines", NUMBERS + LINE_COLUMNS - 1, "", INDENT * b->depth, "", count);
+    end_row(l, begin);
+}
+
+/* Lines first .. end - 1, without instructions: what repeats and chooses; of the others a few, or how many there are.
+ * What follows is as deep in as these leave it. */
+static void add_plain(listing *l, body *b, int first, int end) {
+    int lines[PLAIN_SHOWN], count = 0;
+    for (int line = first; line < end; line++) {
+        text_kind kind = kind_of(l, b->source, line);
+        if (kind == TEXT_MACRO) line = skip_macro(l, b, line);
+        if (kind == TEXT_OTHER && count < PLAIN_SHOWN) lines[count] = line;
+        count += kind == TEXT_OTHER;
+        if (kind != TEXT_OPENS && kind != TEXT_ELSE && kind != TEXT_END) continue;
+        add_others(l, b, lines, count);
+        count = 0;
+        b->depth -= kind != TEXT_OPENS;
+        if (kind != TEXT_END) add_row(l, &(row){NULL, b->source, line, b->depth, ' ', ""});
+        b->depth += kind != TEXT_END;
+    }
+    add_others(l, b, lines, count);
+}
+
+static void add_body(listing *l, body b);
+
+/* Instructions that stand for the loop itself are shown where it ends. */
+static void add_own(listing *l, int number, int depth) {
+    const ts_program_frame *frame = &l->program->frames[number];
+    bool loop = frame->kind == TS_FRAME_LOOP;
+    const ts_profile_line *own = ts_profile_find(l->profile, number, !loop, loop ? frame->line : 0);
+    if (!own) return;
+    row r = {&own->counts, frame->source, loop ? frame->end_line : frame->line, depth, ' ', ""};
+    add_row(l, &r);
+    add_reasons(l, &r);
+}
+
+static void add_frame(listing *l, int number, int depth) {
+    const ts_program_frame *frame = &l->program->frames[number];
+    const ts_line_counts *counts = &l->profile->frames[number];
+    int64_t cycles = counts->values[TS_LINE_CYCLES];
+    bool loop = frame->kind == TS_FRAME_LOOP, folded = cycles == 0 || cycles * FOLD_PART < total_of(l);
+    ts_text note;
+    ts_text_init(&note, l->out->arena);
+    const char *slash = strrchr(frame->body->name, '/');
+    if (!loop) ts_text_add(&note, "  -> %s:%d", slash ? slash + 1 : frame->body->name, frame->first_line);
+    add_row(l, &(row){counts, frame->source, frame->line, depth, folded ? '>' : '+', note.bytes});
+    if (folded) return;
+    if (!loop) add_own(l, number, depth + 1);
+    add_body(l, (body){frame->body, frame->first_line + loop, frame->end_line, number, depth + 1});
+    if (loop) add_own(l, number, depth);
+}
+
+/* What stands at a line, if anything does; returns the line behind it. */
+static int add_line(listing *l, const body *b, int line) {
+    const ts_profile_line *own = ts_profile_find(l->profile, b->frame, false, line);
+    int next = own ? line + 1 : line;
+    if (own) {
+        row r = {&own->counts, b->source, line, b->depth, ' ', ""};
+        add_row(l, &r);
+        add_reasons(l, &r);
+    }
+    for (const frame_place *p = find_frames(l, b->frame, line); is_at(l, p, b->frame, line); p++) {
+        const ts_program_frame *frame = &l->program->frames[p->frame];
+        add_frame(l, p->frame, b->depth);
+        next = frame->kind == TS_FRAME_LOOP ? frame->end_line + 1 : line + 1;
+    }
+    return next;
+}
+
+static bool has_rows(const listing *l, const body *b, int line) {
+    return ts_profile_find(l->profile, b->frame, false, line) ||
+           is_at(l, find_frames(l, b->frame, line), b->frame, line);
+}
+
+static void add_body(listing *l, body b) {
+    int plain = b.first;
+    for (int line = b.first; line < b.end;) {
+        if (has_rows(l, &b, line)) {
+            add_plain(l, &b, plain, line);
+            line = plain = add_line(l, &b, line);
+        } else {
+            line++;
+        }
+    }
+    add_plain(l, &b, plain, b.end);
+}
+
+/* ---- Loops ---- */
+
+static void add_loop(listing *l, const ts_profile_loop *loop) {
+    const int64_t *v = loop->counts.values;
+    char own[32], cycles[32], turns[32];
+    size_t begin = l->out->length;
+    ts_text_add(l->out, "  %13s %5.1f %% %13s %11s ", ts_text_group_digits(own, loop->own_cycles),
+                percent(loop->own_cycles, total_of(l)), ts_text_group_digits(cycles, v[TS_LINE_CYCLES]),
+                ts_text_group_digits(turns, v[TS_LINE_TIMES]));
+    ts_text_add(l->out, "%9.1f  ",
+                v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
+    ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
+    if (loop->last_line > loop->first_line) ts_text_add(l->out, "-%d", loop->last_line);
+    int frame = loop->frame;
+    while (frame >= 0 && l->program->frames[frame].kind != TS_FRAME_MACRO)
+        frame = l->program->frames[frame].parent;
+    if (frame >= 0) ts_text_add(l->out, ", %s", l->program->frames[frame].name);
+    if (loop->places > 1) ts_text_add(l->out, ", %d places", loop->places);
+    end_row(l, begin);
+}
+
+static void add_loops(listing *l) {
+    const ts_profile *p = l->profile;
+    int shown = p->loop_count < LOOPS_SHOWN ? p->loop_count : LOOPS_SHOWN;
+    if (shown == 0) return;
+    ts_text_add(l->out, "\nhottest loops, by cycles of their own, that is without inner loops\n");
+    ts_text_add(l->out, "  %13s %7s %13s %11s %9s  %s\n", "own cycles", "share", "with inner", "turns",
+                "a turn", "where");
+    for (int i = 0; i < shown; i++) add_loop(l, &p->loops[i]);
+    if (p->loop_count > shown) ts_text_add(l->out, "  and %d others\n", p->loop_count - shown);
+}
+
+/* ---- The whole ---- */
+
+void ts_report_lines(const ts_run_result *result, bool colour, ts_text *out) {
+    const ts_program *program = result->program;
+    listing l = {program,
+                 result->profile,
+                 TS_NEW_ARRAY(out->arena, frame_place, program->frame_count),
+                 TS_NEW_ARRAY(out->arena, known_source, program->frame_count + 2),
+                 out,
+                 colour};
+    for (int i = 0; i < program->frame_count; i++)
+        l.places[i] = (frame_place){program->frames[i].parent, program->frames[i].line, i};
+    qsort(l.places, (size_t)program->frame_count, sizeof *l.places, compare_places);
+    add_loops(&l);
+    if (!program->source) return;
+    ts_text_add(
+        out,
+        "\ncycles by line: a bundle's is divided among its instructions; + sums up what is further in\n");
+    ts_text_add(out, "%6s %7s %5s %6s %6s %6s %*s\n", "issued", "stalled", "%", "times", "HBM B", "VMEM B",
+                LINE_COLUMNS, "line");
+    add_numbers(&l, &result->profile->total);
+    ts_text_add(out, "       total\n");
+    int end = report_source_count(find_source(&l, program->source)) + 1;
+    add_body(&l, (body){program->source, 1, end, -1, 0});
+}

@@ -1,0 +1,68 @@
+/* The cycles of lines, frames and loops as JSON. */
+#include "report/lines.h"
+
+static void add_counts(const ts_line_counts *counts, ts_json *json) {
+    for (int i = 0; i < TS_LINE_COUNTER_COUNT; i++)
+        ts_json_int(json, ts_line_counter_name((ts_line_counter)i), counts->values[i]);
+    ts_json_object(json, "stalls");
+    for (int i = 0; i < TS_STALL_COUNT; i++)
+        if (counts->stalls[i] > 0) ts_json_int(json, ts_stall_get(i)->text, counts->stalls[i]);
+    ts_json_close(json);
+}
+
+static void add_place(const char *key, const ts_source *source, int line, ts_json *json) {
+    ts_json_text(json, key, source ? source->name : NULL);
+    ts_json_int(json, "line", line);
+}
+
+static void add_frame_number(const char *key, int frame, ts_json *json) {
+    if (frame < 0)
+        ts_json_null(json, key);
+    else
+        ts_json_int(json, key, frame);
+}
+
+static void add_loop(const ts_profile_loop *loop, ts_json *json) {
+    ts_json_object(json, NULL);
+    add_place("file", loop->source, loop->first_line, json);
+    ts_json_int(json, "last_line", loop->last_line);
+    add_frame_number("frame", loop->frame, json);
+    ts_json_int(json, "places", loop->places);
+    ts_json_int(json, "own_cycles", loop->own_cycles);
+    add_counts(&loop->counts, json);
+    ts_json_close(json);
+}
+
+static void add_frame(const ts_program_frame *frame, const ts_line_counts *counts, ts_json *json) {
+    static const char *const kinds[] = {"macro", "file", "loop"};
+    ts_json_object(json, NULL);
+    ts_json_text(json, "kind", kinds[frame->kind]);
+    ts_json_text(json, "name", frame->name);
+    add_frame_number("parent", frame->parent, json);
+    add_place("file", frame->source, frame->line, json);
+    ts_json_text(json, "body_file", frame->body->name);
+    ts_json_int(json, "body_line", frame->first_line);
+    ts_json_int(json, "body_end_line", frame->end_line);
+    add_counts(counts, json);
+    ts_json_close(json);
+}
+
+void ts_report_lines_json(const ts_run_result *result, ts_json *json) {
+    const ts_profile *p = result->profile;
+    ts_json_array(json, "loops");
+    for (int i = 0; i < p->loop_count; i++) add_loop(&p->loops[i], json);
+    ts_json_close(json);
+    ts_json_array(json, "frames");
+    for (int i = 0; i < result->program->frame_count; i++)
+        add_frame(&result->program->frames[i], &p->frames[i], json);
+    ts_json_close(json);
+    ts_json_array(json, "lines");
+    for (int i = 0; i < p->line_count; i++) {
+        ts_json_object(json, NULL);
+        add_place("file", p->lines[i].source, p->lines[i].line, json);
+        add_frame_number("frame", p->lines[i].frame, json);
+        add_counts(&p->lines[i].counts, json);
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}

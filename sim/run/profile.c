@@ -1,0 +1,157 @@
+/* Lines and frames: what was counted by bundle and instruction, added up by place in the text. */
+#include "run/profile.h"
+
+#include <stdlib.h>
+
+#include "profile_private.h"
+
+/* ---- Lines ---- */
+
+/* An instruction and the line that it is counted with. */
+typedef struct {
+    const ts_source *source;
+    int frame, line, column;
+    bool of_call; /* its mnemonic is an argument of the macro: it is counted with the call */
+    int bundle, index;
+} place;
+
+static place place_of(const ts_program *program, int bundle, int index) {
+    const ts_instruction *instruction = &program->code.bundles[bundle].instructions[index];
+    place p = {.column = instruction->column, .bundle = bundle, .index = index};
+    p.frame = profile_line_of(program, instruction, &p.source, &p.line);
+    p.of_call = p.source != instruction->source || p.line != instruction->line;
+    return p;
+}
+
+static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* A line has one source: that of the frame's body, or of its call. */
+static int compare_lines(const place *a, const place *b) {
+    int frames = compare(a->frame, b->frame), kinds = compare(b->of_call, a->of_call);
+    return frames ? frames : kinds ? kinds : compare(a->line, b->line);
+}
+
+static int compare_places(const void *x, const void *y) {
+    const place *a = x, *b = y;
+    int lines = compare_lines(a, b), columns = compare(a->column, b->column);
+    int bundles = compare(a->bundle, b->bundle);
+    return lines ? lines : columns ? columns : bundles ? bundles : compare(a->index, b->index);
+}
+
+static place *find_places(ts_arena *arena, const ts_program *program, int *count) {
+    const ts_code *code = &program->code;
+    *count = 0;
+    for (int i = 0; i < code->bundle_count; i++) *count += code->bundles[i].count;
+    place *places = TS_NEW_ARRAY(arena, place, *count), *next = places;
+    for (int i = 0; i < code->bundle_count; i++) {
+        for (int k = 0; k < code->bundles[i].count; k++) *next++ = place_of(program, i, k);
+    }
+    qsort(places, (size_t)*count, sizeof *places, compare_places);
+    return places;
+}
+
+/* A .loop has several instructions in one place: the last, its branch, says how often it was gone round. */
+static bool is_loop_line(const ts_program *program, const place *p) {
+    const ts_program_frame *frame = p->frame >= 0 ? &program->frames[p->frame] : NULL;
+    return frame && frame->kind == TS_FRAME_LOOP && p->line == frame->line;
+}
+
+static ts_opcode opcode_of(const ts_program *program, const place *p) {
+    return program->code.bundles[p->bundle].instructions[p->index].opcode;
+}
+
+static bool counts_times(const ts_program *program, const place *p, const place *first) {
+    return is_loop_line(program, p) ? opcode_of(program, p) == TS_OP_br_lt : p->column == first->column;
+}
+
+/* How often a frame was entered: as its first line was executed. */
+typedef struct {
+    int line;
+    int64_t times;
+    int64_t begun; /* a .loop: how often its counter was set */
+} entry;
+
+static void note_entry(entry *first, int line, int64_t times) {
+    if (first->line != 0 && line >= first->line) return;
+    first->line = line;
+    first->times = times;
+}
+
+typedef struct {
+    const ts_chip *chip;
+    const ts_program *program;
+    ts_line_counts *frames;
+    entry *entries; /* of them */
+} counter;
+
+/* Of the instructions that begin with `first`, those of its line; returns how many. */
+static int add_line(const counter *c, const place *first, int count, ts_profile_line *line) {
+    int i = 0;
+    *line = (ts_profile_line){
+        .source = first->source, .line = first->line, .frame = first->frame, .of_call = first->of_call};
+    for (; i < count && compare_lines(&first[i], first) == 0; i++) {
+        ts_line_counts counts;
+        profile_instruction(c->chip, c->program, first[i].bundle, first[i].index, &counts);
+        int64_t times = counts.values[TS_LINE_TIMES];
+        if (!counts_times(c->program, &first[i], first)) counts.values[TS_LINE_TIMES] = 0;
+        if (is_loop_line(c->program, first) && opcode_of(c->program, &first[i]) == TS_OP_smov)
+            c->entries[first->frame].begun += times;
+        ts_line_counts_add(&line->counts, &counts);
+    }
+    return i;
+}
+
+static void add_frames(const counter *c, const ts_profile *profile) {
+    for (int i = 0; i < profile->line_count; i++) {
+        const ts_profile_line *line = &profile->lines[i];
+        if (line->frame < 0) continue;
+        ts_line_counts_add(&c->frames[line->frame], &line->counts);
+        note_entry(&c->entries[line->frame], line->line, line->counts.values[TS_LINE_TIMES]);
+    }
+    for (int i = c->program->frame_count - 1; i >= 0; i--) {
+        const ts_program_frame *frame = &c->program->frames[i];
+        const entry *own = &c->entries[i];
+        c->frames[i].values[TS_LINE_TIMES] = own->times;
+        if (frame->parent < 0) continue;
+        ts_line_counts_add(&c->frames[frame->parent], &c->frames[i]);
+        note_entry(&c->entries[frame->parent], frame->line,
+                   frame->kind == TS_FRAME_LOOP ? own->begun : own->times);
+    }
+}
+
+const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, const ts_chip *chip) {
+    ts_profile *profile = TS_NEW(arena, ts_profile);
+    ts_arena *scratch = ts_arena_new();
+    int count;
+    counter c = {chip, program, TS_NEW_ARRAY(arena, ts_line_counts, program->frame_count),
+                 TS_NEW_ARRAY(scratch, entry, program->frame_count)};
+    const place *places = find_places(scratch, program, &count);
+    ts_profile_line *lines = TS_NEW_ARRAY(arena, ts_profile_line, count);
+    for (int i = 0; i < count;) i += add_line(&c, &places[i], count - i, &lines[profile->line_count++]);
+    profile->lines = lines;
+    add_frames(&c, profile);
+    profile->frames = c.frames;
+    for (int i = 0; i < profile->line_count; i++) ts_line_counts_add(&profile->total, &lines[i].counts);
+    profile->total.values[TS_LINE_TIMES] = 0;
+    ts_arena_free(scratch);
+    profile_loops(arena, program, chip, profile);
+    return profile;
+}
+
+const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, bool of_call, int line) {
+    place wanted = {.frame = frame, .of_call = of_call, .line = line};
+    int low = 0, high = profile->line_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const ts_profile_line *l = &profile->lines[middle];
+        place here = {.frame = l->frame, .of_call = l->of_call, .line = l->of_call ? 0 : l->line};
+        if (compare_lines(&here, &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ts_profile_line *found = low < profile->line_count ? &profile->lines[low] : NULL;
+    bool same =
+        found && found->frame == frame && found->of_call == of_call && (of_call || found->line == line);
+    return same ? found : NULL;
+}
