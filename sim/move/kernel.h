@@ -24,7 +24,7 @@ enum {
     TS_LINE_BYTES = 64,
     TS_TRANSPOSES = 5, /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
-    TS_PACKED_BYTES = 256 /* of a row that is copied first */
+    TS_STRIP_BYTES = 256 /* of a row that are moved together */
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
@@ -40,6 +40,13 @@ typedef enum {
 typedef struct {
     int64_t count, src_step, dst_step; /* bytes */
 } ts_kernel_loop;
+
+/* Chunks of `even` places that are `step` bytes apart, each beginning at so many bytes: one of all, or of a
+ * multiple of the elements in 16 bytes; or every place is a chunk. */
+typedef struct {
+    int count, even;
+    int64_t step, chunk[TS_TRANSPOSED];
+} ts_places;
 
 typedef struct {
     int line_bytes, stages;
@@ -57,12 +64,10 @@ typedef struct {
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
-    /* Of a transpose, in place of lines: bytes to each row of the source, and to each column of the
-     * destination; elements of a row lie together in the source, those of a column in the destination. A
-     * column has at least a line's bytes, a row 16, or of rows that are copied first (packs) up to
-     * TS_PACKED_BYTES. */
-    int rows, columns;
-    int64_t row[TS_TRANSPOSED], column[TS_TRANSPOSED];
+    /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
+     * elements of a row lie together in the source, those of a column in the destination. A column has at
+     * least a line's bytes, a row 16. packs: rows are copied first. */
+    ts_places rows, columns;
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
