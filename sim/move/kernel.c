@@ -319,6 +319,7 @@ static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
         if (converts) split_run(j);
         return true;
     }
+    if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, times)) return true;
     if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */

@@ -268,6 +268,57 @@ MASKED(TS_LOAD_SAME, 6)
 static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1, masked_2, masked_3,
                                                              masked_4, masked_5, masked_6};
 
+/* ---- Permutes of blocks ---- */
+
+INLINE void permute_block(bool four, int lines, const ts_tile *tile, const wide from[][2], uint8_t *dst,
+                          const uint8_t *src) {
+    const int src_lines = four ? 4 : 2;
+    wide v[4];
+    UNROLL for (int i = 0; i < src_lines; i++) v[i] =
+        _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
+    if (tile->ahead_bytes) {
+        UNROLL for (int i = 0; i < src_lines; i++) __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
+    }
+    UNROLL for (int i = 0; i < lines; i++) {
+        wide line = _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
+        if (four) {
+            wide second = _mm512_permutex2var_epi8(v[2], from[i][1], v[3]);
+            line = _mm512_mask_mov_epi8(line, tile->permute.from_second[i], second);
+        }
+        _mm512_mask_storeu_epi8(dst + 64 * i, tile->dst_mask[i], line);
+    }
+}
+
+INLINE void permute_blocks(bool four, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+    const ts_kernel_loop *l = tile->loops;
+    wide from[4][2];
+    for (int i = 0; i < lines; i++) {
+        from[i][0] = WIDE_LOAD(tile->permute.from[i][0]);
+        from[i][1] = WIDE_LOAD(tile->permute.from[i][1]);
+    }
+    for (int64_t i = 0; i < l[0].count; i++) {
+        for (int64_t j = 0; j < l[1].count; j++) {
+            for (int64_t k = 0; k < l[2].count; k++) {
+                uint8_t *to = dst + i * l[0].dst_step + j * l[1].dst_step + k * l[2].dst_step;
+                const uint8_t *at = src + i * l[0].src_step + j * l[1].src_step + k * l[2].src_step;
+                for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, at += l[3].src_step)
+                    permute_block(four, lines, tile, from, to, at);
+            }
+        }
+    }
+}
+
+#define PERMUTE(four, lines)                                                                                 \
+    TARGET static void permute_##four##_##lines(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {     \
+        permute_blocks(four, lines, tile, dst, src);                                                         \
+    }
+#define EACH_LINES(x, four) x(four, 1) x(four, 2) x(four, 3) x(four, 4)
+EACH_LINES(PERMUTE, 0)
+EACH_LINES(PERMUTE, 1)
+#define PERMUTE_ENTRY(four, lines) permute_##four##_##lines,
+static ts_tile_function *const permutes[2][TS_PERMUTED / 64] = {{EACH_LINES(PERMUTE_ENTRY, 0)},
+                                                                {EACH_LINES(PERMUTE_ENTRY, 1)}};
+
 /* ---- Transposes ---- */
 
 /* Lanes are put into their places as they are loaded, where no shuffle is needed. */
@@ -351,6 +402,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .orders = true,
     .by_stages = by_stages,
     .masked = masked,
+    .permutes = permutes,
     .transposes = transposes,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,
