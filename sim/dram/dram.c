@@ -145,7 +145,7 @@ void ts_dram_issue(ts_dram *dram, ts_dram_command command, int bank, int64_t cyc
                     dram->spec->groups);
         break;
     case TS_DRAM_ACT:
-        dram_act(dram, bank, 0, t, count);
+        dram_act(dram, bank, 0, t, count, dram->spec->banks_of_group);
         break;
     case TS_DRAM_PRE:
         dram_pre(dram, bank, t, count);

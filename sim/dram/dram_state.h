@@ -120,13 +120,14 @@ ALWAYS static inline void dram_column(ts_dram *d, int direction, int bank, int g
     d->bank_note[bank][direction] = t;
 }
 
-ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t, int banks_of_pc) {
+ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t, int banks_of_pc,
+                                   int banks_of_group) {
     const dram_spec *s = d->spec;
-    int pc = bank / banks_of_pc, first = pc * banks_of_pc, group = (bank - first) >> s->group_shift;
+    int pc = bank / banks_of_pc, first = pc * banks_of_pc, group = (bank - first) / banks_of_group;
     int32_t precharged = max32(d->pc_note[pc][DRAM_PRE], d->pc_note[pc][DRAM_PREA]) + s->pre_to_pre;
     int oldest = d->act_at[pc];
     d->acts[pc][oldest] = t;
-    d->act_at[pc] = oldest = (oldest + 1) % DRAM_WINDOW;
+    d->act_at[pc] = oldest = (oldest + 1) & (DRAM_WINDOW - 1);
     lane_set(d->open_row, bank, row);
     raise_acts(d->act_time + first, s->act + group * banks_of_pc, t, d->acts[pc][oldest] + s->faw,
                d->open_row + first, d->row_time + first, s->odd, banks_of_pc);
@@ -136,7 +137,7 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     d->opened_time[DRAM_WRITE][bank] = t + s->act_to_column[DRAM_WRITE];
     if (__builtin_expect(s->is_wide[DRAM_ACT], 0)) dram_hold_acts(d, DRAM_ACT, bank, t);
     d->open_banks[pc]++;
-    d->group_note[DRAM_ACT][bank >> s->group_shift] = t;
+    d->group_note[DRAM_ACT][bank / banks_of_group] = t;
     d->bank_note[bank][DRAM_ACT] = d->pc_note[pc][DRAM_ACT] = t;
 }
 

@@ -24,7 +24,7 @@ static void queue_clear(hbm_queue *q) {
         uint16_t end = (uint16_t)(q->entries + i);
         q->hit[i] = q->miss[i] = end;
         q->slots[end] =
-            (hbm_slot){.row = DRAM_CLOSED, .key = KEY_NONE, .arrival = {FAR}, .next = end, .previous = end};
+            (hbm_slot){.place = UINT64_MAX, .key = KEY_NONE, .arrival = {FAR}, .next = end, .previous = end};
     }
     for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
         q->group_key[i] = KEY_NONE;

@@ -366,7 +366,7 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t s
 static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
     const entry *e = &ch->banks->entries[slot];
     hbm_keep_cause(ch, DRAM_ACT, bank, e->arrival, t);
-    dram_act(&ch->dram, bank, e->row, t, hbm->spec->banks_of_pc);
+    dram_act(&ch->dram, bank, e->row, t, hbm->spec->banks_of_pc, hbm->spec->banks_of_group);
     after_opening(hbm, ch, bank);
     ch->stats.activations++;
 }

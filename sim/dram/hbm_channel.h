@@ -22,21 +22,20 @@ enum {
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    uint64_t place; /* the first one's in the channel (hbm_piece) */
-    int32_t row, key;
+    uint64_t place; /* the first one's in the channel (hbm_piece); the row above the rest (slot_row) */
+    int32_t key;
     int32_t arrival[2];
     uint16_t next, previous; /* of the same bank, by age */
     uint8_t bank, stream;
-    uint8_t at; /* bursts at to end - 1 are still to be served */
-    unsigned end : 4;
-    unsigned counted : 4; /* bit i: burst i is in the row statistics */
+    uint8_t at, end; /* bursts at to end - 1 are still to be served */
+    uint8_t counted; /* bit i: burst i is in the row statistics */
 } hbm_slot;
 _Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
 
 /* A burst whose row was opened for it; it is served before the queues. */
 typedef struct {
-    int32_t opened;       /* ready as far as its ACT goes */
-    int32_t arrival, act; /* the cycle of its ACT */
+    int64_t age;    /* its arrival and, below it, the cycle of its ACT */
+    int32_t opened; /* ready as far as its ACT goes */
     int32_t ticket;
     uint8_t bank, group, stream, direction;
 } hbm_active;

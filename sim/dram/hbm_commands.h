@@ -10,9 +10,16 @@ typedef struct {
     int banks, banks_of_pc, banks_of_group;
     bool half; /* HBM3: half CKs */
     bool closed_page;
+    bool row_hit; /* the scheduler of this name */
 } shape;
 
+ALWAYS static inline int group_shift(const shape sh) { return __builtin_ctz((unsigned)sh.banks_of_group); }
+
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
+ALWAYS static inline int32_t place_row(uint64_t place) {
+    return (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
+}
+ALWAYS static inline int32_t slot_row(const hbm_slot *s) { return place_row(s->place); }
 ALWAYS static inline int place_bank(uint64_t place) {
     return (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
 }
@@ -29,10 +36,7 @@ ALWAYS static inline bool is_end(const hbm_queue *q, uint16_t slot) { return slo
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
 
 /* A row command of the queue may be possible from a cycle on. */
-ALWAYS static inline void bound_row(hbm_channel *ch, hbm_queue *q, int32_t at) {
-    q->row_bound = min32(q->row_bound, at);
-    ch->calm_until = min32(ch->calm_until, at);
-}
+ALWAYS static inline void bound_row(hbm_queue *q, int32_t at) { q->row_bound = min32(q->row_bound, at); }
 
 /* Something else may be possible from a cycle on. */
 ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
@@ -41,14 +45,12 @@ ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
 }
 
 /* While a burst of an open row is active, or an older hit waits, no PRE may be issued. */
-ALWAYS static inline void set_row_key(const ts_hbm *hbm, hbm_channel *ch, hbm_queue *q, int bank) {
+ALWAYS static inline void set_row_key(hbm_channel *ch, hbm_queue *q, int bank, const shape sh) {
     const hbm_slot *hit = &q->slots[q->hit[bank]], *miss = &q->slots[q->miss[bank]];
-    bool waits =
-        (hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT) & (slot_arrival(hit) <= slot_arrival(miss));
-    bool is_held = (ch->dram.open_row[bank] != DRAM_CLOSED) & ((ch->active_of[bank] != 0) | waits);
-    int32_t key = is_held ? KEY_NONE : miss->key;
+    bool waits = sh.row_hit & (slot_arrival(hit) <= slot_arrival(miss));
+    int32_t key = (ch->active_of[bank] != 0) | waits ? KEY_NONE : miss->key;
     lane_set(q->row_key, bank, key);
-    bound_row(ch, q, key == KEY_NONE ? FAR : ch->dram.row_time[bank]);
+    bound_row(q, key == KEY_NONE ? FAR : ch->dram.row_time[bank]);
 }
 
 /* Hits that are to be served once their row is open, by when that is. */
@@ -119,33 +121,35 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t first = first_of(q, bank);
+        if (is_end(q, first)) continue;
         if (!is_end(q, q->hit[bank])) {
             q->hit[bank] = end_of(q, bank);
             set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
         }
         q->miss[bank] = first;
         lane_set(q->row_key, bank, q->slots[first].key);
-        bound_row(ch, q, is_end(q, first) ? FAR : ch->dram.row_time[bank]);
+        bound_row(q, ch->dram.row_time[bank]);
     }
 }
 
 /* The oldest request to a row from `slot` on; the end of the list when there is none. */
 ALWAYS static inline uint16_t next_hit(const hbm_queue *q, uint16_t slot, int32_t row) {
-    while (!is_end(q, slot) && q->slots[slot].row != row) slot = q->slots[slot].next;
+    while (!is_end(q, slot) && slot_row(&q->slots[slot]) != row) slot = q->slots[slot].next;
     return slot;
 }
 
 /* A row was opened, and a burst of it is active. */
-static void after_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t row, int32_t now) {
+ALWAYS static inline void after_act(hbm_channel *ch, int bank, int32_t row, int32_t now, const shape sh) {
     for (int direction = 0; direction < 2; direction++) {
         hbm_queue *q = &ch->queue[direction];
         uint16_t first = first_of(q, bank), hit, miss = first;
         if (is_end(q, q->miss[bank])) continue;
         hit = next_hit(q, first, row);
-        while (q->slots[miss].row == row) miss = q->slots[miss].next; /* the end of the list has no row */
+        while (slot_row(&q->slots[miss]) == row)
+            miss = q->slots[miss].next; /* the end of the list has no row */
         q->miss[bank] = miss;
         lane_set(q->row_key, bank, KEY_NONE);
-        if (!is_end(q, hit)) set_hit(ch, direction, bank, hit, now, hbm->spec->group_shift);
+        if (!is_end(q, hit)) set_hit(ch, direction, bank, hit, now, group_shift(sh));
     }
 }
 
@@ -239,17 +243,17 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
     uint16_t next = s->next;
-    int32_t row = s->row;
+    int32_t row = slot_row(s);
     bool closed =
         serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
-        set_hit(ch, direction, bank, end_of(q, bank), t, __builtin_ctz((unsigned)sh.banks_of_group));
+        set_hit(ch, direction, bank, end_of(q, bank), t, group_shift(sh));
         after_close(hbm, ch, bank);
     } else if (s->at == s->end) {
-        set_hit(ch, direction, bank, next_hit(q, next, row), t, __builtin_ctz((unsigned)sh.banks_of_group));
+        set_hit(ch, direction, bank, next_hit(q, next, row), t, group_shift(sh));
     }
-    if (!closed && __builtin_expect(!is_end(q, q->miss[bank]), 0)) set_row_key(hbm, ch, q, bank);
+    if (!closed && __builtin_expect(!is_end(q, q->miss[bank]), 0)) set_row_key(ch, q, bank, sh);
     bool turns =
         direction == DRAM_READ ? q->count == 0 : q->count < hbm->write_low && ch->queue[DRAM_READ].count != 0;
     if (__builtin_expect(turns, 0)) {
@@ -267,9 +271,10 @@ ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
 }
 
 /* Since when the burst is waited for; of two that arrived together, the row opened first goes first. */
-ALWAYS static inline int64_t active_age(const hbm_active *a) {
-    return (int64_t)a->arrival * ((int64_t)1 << 32) + a->act;
+ALWAYS static inline int64_t active_age(int32_t arrival, int32_t act) {
+    return (int64_t)arrival * ((int64_t)1 << 32) + act;
 }
+ALWAYS static inline int32_t active_arrival(const hbm_active *a) { return (int32_t)(a->age >> 32); }
 ALWAYS static inline int32_t active_ready(const hbm_channel *ch, const hbm_active *a) {
     return max32(a->opened, ch->dram.column_time[a->direction][a->group]);
 }
@@ -279,16 +284,16 @@ ALWAYS static inline int32_t active_ready(const hbm_channel *ch, const hbm_activ
 ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh) {
     const hbm_active *first = active_at(ch, 0), *second = active_at(ch, 1), *a;
     int32_t at[2] = {active_ready(ch, first), active_ready(ch, second)}, bound = min32(at[0], at[1]);
-    int64_t oldest = at[0] <= t ? active_age(first) : INT64_MAX;
+    int64_t oldest = at[0] <= t ? first->age : INT64_MAX;
     int best = at[0] <= t ? 0 : -1;
-    bool is_second = (at[1] <= t) & (active_age(second) < oldest);
+    bool is_second = (at[1] <= t) & (second->age < oldest);
     best = is_second ? 1 : best;
-    oldest = is_second ? active_age(second) : oldest;
+    oldest = is_second ? second->age : oldest;
     for (int i = 2; (a = active_at(ch, i))->opened <= t; i++) {
         bound = min32(bound, active_ready(ch, a));
-        if (active_ready(ch, a) > t || active_age(a) >= oldest) continue;
+        if (active_ready(ch, a) > t || a->age >= oldest) continue;
         best = i;
-        oldest = active_age(a);
+        oldest = a->age;
     }
     ch->active_at = column_edge(min32(bound, a->opened), sh);
     return best;
@@ -301,29 +306,28 @@ ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape
     *active_at(ch, i) = a;
     ch->active_of[a.bank] = (uint8_t)(1 + a.direction);
     ch->active_at = min32(ch->active_at, column_edge(a.opened, sh));
-    ch->calm_until = min32(ch->calm_until, ch->active_at);
 }
 
 /* The hits that came with it can follow it. */
-ALWAYS static inline void remove_active(const ts_hbm *hbm, hbm_channel *ch, int index, int direction,
-                                        int bank) {
+ALWAYS static inline void remove_active(hbm_channel *ch, int index, int direction, int bank, const shape sh) {
     const hbm_queue *q = &ch->queue[direction];
     ch->active_count--;
     for (int i = index; i > 0; i--) *active_at(ch, i) = *active_at(ch, i - 1);
     ch->active_first++;
     ch->active_of[bank] = 0;
     if (!is_end(q, q->hit[bank]))
-        set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, hbm->spec->group_shift);
-    set_row_key(hbm, ch, &ch->queue[DRAM_READ], bank);
-    set_row_key(hbm, ch, &ch->queue[DRAM_WRITE], bank);
+        set_hit_key(ch, direction, bank, q->slots[q->hit[bank]].key, group_shift(sh));
+    for (int i = 0; i < 2; i++) {
+        if (ch->queue[i].count != 0) set_row_key(ch, &ch->queue[i], bank, sh);
+    }
 }
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
                                        const shape sh) {
     hbm_active a = *active_at(ch, index);
-    if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, a.arrival, true, t, sh))
+    if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, active_arrival(&a), true, t, sh))
         after_close(hbm, ch, a.bank);
-    remove_active(hbm, ch, index, a.direction, a.bank);
+    remove_active(ch, index, a.direction, a.bank, sh);
 }
 
 ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
@@ -335,14 +339,14 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
     ch->stats.activations++;
     hbm_keep_cause(ch, DRAM_ACT, bank, s->arrival[i], t);
     hbm_take_row_bus(ch, DRAM_ACT, t);
-    dram_act(&ch->dram, bank, s->row, t, sh.banks_of_pc);
+    dram_act(&ch->dram, bank, slot_row(s), t, sh.banks_of_pc, sh.banks_of_group);
     push_active(ch,
-                (hbm_active){ch->dram.opened_time[direction][bank], s->arrival[i], t,
-                             q->tickets[2 * slot + i], s->bank, (uint8_t)(bank >> hbm->spec->group_shift),
+                (hbm_active){active_age(s->arrival[i], t), ch->dram.opened_time[direction][bank],
+                             q->tickets[2 * slot + i], s->bank, (uint8_t)(bank / sh.banks_of_group),
                              s->stream, (uint8_t)direction},
                 sh);
     take_burst(hbm, ch, direction, slot, i);
-    after_act(hbm, ch, bank, s->row, t);
+    after_act(ch, bank, slot_row(s), t, sh);
 }
 
 ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
@@ -350,7 +354,7 @@ ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_slot *s = &ch->queue[direction].slots[slot];
     int i = s->at, bank = s->bank;
     ch->stats.row_conflicts += !(s->counted >> i & 1);
-    s->counted = (s->counted | 1u << i) & 15;
+    s->counted = (uint8_t)(s->counted | 1 << i);
     ch->stats.precharges++;
     hbm_keep_cause(ch, DRAM_PRE, bank, s->arrival[i], t);
     hbm_take_row_bus(ch, DRAM_PRE, t);

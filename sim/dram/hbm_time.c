@@ -23,9 +23,10 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     dram_rebase(&ch->dram, shift);
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
-    for (int i = 0; i < MAX_ACTIVE; i++) {
-        lower(&ch->active[i].arrival, shift);
-        lower(&ch->active[i].opened, shift);
+    for (int i = 0; i < ch->active_count; i++) {
+        hbm_active *a = &ch->active[(unsigned)(ch->active_first + i) % MAX_ACTIVE];
+        a->age -= shift * (((int64_t)1 << 32) + 1);
+        a->opened -= shift;
     }
     for (int pc = 0; pc < DRAM_MAX_PCS; pc++) {
         lower(&ch->bus_until[pc], shift);

@@ -113,9 +113,9 @@ static bool waiting_step(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t 
 
 /* Whether the other direction is to be served; evaluated before each pick. */
 ALWAYS static inline bool turns(const ts_hbm *hbm, const hbm_channel *ch) {
-    int reads = ch->queue[DRAM_READ].count, writes = ch->queue[DRAM_WRITE].count;
-    return __builtin_expect(
-        ch->is_writing ? writes < hbm->write_low && reads != 0 : reads == 0 || writes > hbm->write_high, 0);
+    const int *reads = &ch->queue[DRAM_READ].count, *writes = &ch->queue[DRAM_WRITE].count;
+    if (ch->is_writing) return __builtin_expect(*writes < hbm->write_low && *reads != 0, 0);
+    return __builtin_expect(*reads == 0 || *writes > hbm->write_high, 0);
 }
 
 /* The column slot, for hits of one direction; returns the bank that was served, or -1. */
@@ -213,7 +213,7 @@ ALWAYS static inline int32_t full_step(const ts_hbm *hbm, hbm_channel *ch, int32
         special_due(hbm, ch, t);
         if (ch->waiting_count != 0) return by.waiting(hbm, ch, t);
     }
-    ch->is_writing ^= turns(hbm, ch);
+    if (turns(hbm, ch)) ch->is_writing = !ch->is_writing;
     bool is_writing = ch->is_writing, is_due = row_first(ch) <= t;
     int32_t key = is_due ? pick_row(ch, t, sh) : KEY_NONE;
     int bank = column_edge(t, sh) == t ? column_step(hbm, ch, t, sh) : -1;
@@ -242,6 +242,7 @@ ALWAYS static inline int32_t step(const ts_hbm *hbm, hbm_channel *ch, int32_t t,
         int32_t next = max32(min32(ch->queue[is_writing].column_bound, ch->calm_until), t + 1);
         return next;
     }
+    ch->calm_until = min32(ch->calm_until, row_first(ch));
     if (__builtin_expect(t < ch->calm_until, 1)) return min32(ch->calm_until, column_edge(t + 1, sh));
     if (row_first(ch) <= t) by.row(hbm, ch, pick_row(ch, t, sh), t);
     return t + 1;
@@ -276,8 +277,8 @@ ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int di
     }
 }
 
-ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank,
-                                      uint16_t slot, int32_t at, const shape sh) {
+ALWAYS static inline void append_slot(hbm_channel *ch, int direction, int bank, uint16_t slot, int32_t at,
+                                      const shape sh) {
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     hbm_slot *end = &q->slots[q->entries + bank];
@@ -285,20 +286,20 @@ ALWAYS static inline void append_slot(const ts_hbm *hbm, hbm_channel *ch, int di
     s->previous = end->previous;
     q->slots[s->previous].next = slot;
     end->previous = slot;
-    if (s->row == ch->dram.open_row[bank]) {
+    if (slot_row(s) == ch->dram.open_row[bank]) {
         if (!is_end(q, q->hit[bank])) return;
-        set_hit(ch, direction, bank, slot, at, __builtin_ctz((unsigned)sh.banks_of_group));
+        set_hit(ch, direction, bank, slot, at, group_shift(sh));
         if (is_end(q, q->miss[bank])) return;
     } else {
         if (!is_end(q, q->miss[bank])) return;
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
             lane_set(q->row_key, bank, s->key);
-            bound_row(ch, q, ch->dram.row_time[bank]);
+            bound_row(q, ch->dram.row_time[bank]);
             return;
         }
     }
-    set_row_key(hbm, ch, q, bank);
+    set_row_key(ch, q, bank, sh);
 }
 
 /* The second burst of a request. */
@@ -323,7 +324,6 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     hbm_slot *s = &q->slots[slot];
     q->free = s->next;
     s->place = place;
-    s->row = (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
     s->bank = (uint8_t)bank;
@@ -333,7 +333,8 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     s->counted = 0;
     if (st->in_flight > 0) q->tickets[2 * slot] = ticket;
     q->newest = slot;
-    append_slot(hbm, ch, direction, bank, slot, at, sh);
+    append_slot(ch, direction, bank, slot, at, sh);
+    ch->calm_until = min32(ch->calm_until, row_first(ch));
 }
 
 static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {

@@ -15,25 +15,23 @@ hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
 hbm_walker hbm_banks_walker_base(void); /* of the per bank scheduler */
 hbm_walker hbm_banks_walker_avx2(void);
 
-#define WALKER(name, banks, banks_of_pc, banks_of_group, half, closed)                                       \
+#define WALKER(name, ...)                                                                                    \
     static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t key,        \
                                                      int32_t t) {                                            \
-        row_step(hbm, ch, key, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});                \
+        row_step(hbm, ch, key, t, (shape){__VA_ARGS__});                                                     \
     }                                                                                                        \
     static __attribute__((noinline)) int32_t name##_waiting(const ts_hbm *hbm, hbm_channel *ch, int32_t t) { \
-        return waiting_cycle(hbm, ch, t, (shape){banks, banks_of_pc, banks_of_group, half, closed});         \
+        return waiting_cycle(hbm, ch, t, (shape){__VA_ARGS__});                                              \
     }                                                                                                        \
     static __attribute__((noinline)) int32_t name##_full(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {    \
-        return full_step(hbm, ch, t, (steps){NULL, name##_waiting, name##_row},                              \
-                         (shape){banks, banks_of_pc, banks_of_group, half, closed});                         \
+        return full_step(hbm, ch, t, (steps){NULL, name##_waiting, name##_row}, (shape){__VA_ARGS__});       \
     }                                                                                                        \
     static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
         while (ch->next <= until) ch->next = name##_full(hbm, ch, ch->next);                                 \
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
                            int count) {                                                                      \
-        run(hbm, st, ch, pieces, count, (steps){name##_full, NULL, name##_row},                              \
-            (shape){banks, banks_of_pc, banks_of_group, half, closed});                                      \
+        run(hbm, st, ch, pieces, count, (steps){name##_full, NULL, name##_row}, (shape){__VA_ARGS__});       \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
@@ -41,16 +39,17 @@ hbm_walker hbm_banks_walker_avx2(void);
      (s)->banks_of_group == (banks_of_group_) && (s)->ticks_per_ck == (ticks))
 
 #define WALKERS(name)                                                                                        \
-    WALKER(name##_hbm2, 32, 16, 4, false, false)                                                             \
-    WALKER(name##_hbm3, 64, 32, 4, true, false)                                                              \
+    WALKER(name##_hbm2, 32, 16, 4, false, false, true)                                                       \
+    WALKER(name##_hbm3, 64, 32, 4, true, false, true)                                                        \
     WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, false,           \
-           hbm->config.page == TS_HBM_PAGE_CLOSED)                                                           \
+           hbm->config.page == TS_HBM_PAGE_CLOSED, hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT)        \
     WALKER(name##_any_half, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group, true,       \
-           hbm->config.page == TS_HBM_PAGE_CLOSED)                                                           \
+           hbm->config.page == TS_HBM_PAGE_CLOSED, hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT)        \
     hbm_walker hbm_walker_##name(const ts_hbm *hbm) {                                                        \
-        bool open = hbm->config.page == TS_HBM_PAGE_OPEN;                                                    \
-        if (open && FITS(hbm->spec, 32, 16, 4, 1)) return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};   \
-        if (open && FITS(hbm->spec, 64, 32, 4, 2)) return (hbm_walker){name##_hbm3_walk, name##_hbm3_run};   \
+        bool usual =                                                                                         \
+            hbm->config.page == TS_HBM_PAGE_OPEN && hbm->config.scheduler == TS_HBM_SCHEDULER_ROW_HIT;       \
+        if (usual && FITS(hbm->spec, 32, 16, 4, 1)) return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};  \
+        if (usual && FITS(hbm->spec, 64, 32, 4, 2)) return (hbm_walker){name##_hbm3_walk, name##_hbm3_run};  \
         if (hbm->spec->ticks_per_ck == 2) return (hbm_walker){name##_any_half_walk, name##_any_half_run};    \
         return (hbm_walker){name##_any_walk, name##_any_run};                                                \
     }
