@@ -110,7 +110,7 @@ static bool has_avx2(void) {
 
 static hbm_walker walker_of(const ts_hbm *hbm) {
     if (hbm->config.scheduler == TS_HBM_SCHEDULER_PER_BANK)
-        return has_avx2() ? hbm_banks_walker_avx2() : hbm_banks_walker_base();
+        return has_avx2() ? hbm_banks_walker_avx2(hbm) : hbm_banks_walker_base(hbm);
     return has_avx2() ? hbm_walker_avx2(hbm) : hbm_walker_base(hbm);
 }
 

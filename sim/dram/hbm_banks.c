@@ -4,7 +4,7 @@
 
 #include "hbm_banks_walk.h"
 
-hbm_walker hbm_banks_walker_base(void) { return (hbm_walker){walk, run}; }
+BANKS_WALKERS(base)
 
 bool hbm_banks_rest(const ts_hbm *hbm, const hbm_channel *ch) {
     const struct hbm_banks *b = ch->banks;

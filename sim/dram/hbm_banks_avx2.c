@@ -4,6 +4,6 @@
 HBM_AVX2_BEGIN
 #include "hbm_banks_walk.h"
 
-hbm_walker hbm_banks_walker_avx2(void) { return (hbm_walker){walk, run}; }
+BANKS_WALKERS(avx2)
 
 HBM_AVX2_END

@@ -36,13 +36,14 @@ struct hbm_banks {
     entry *entries; /* behind them the ends of lists: before the oldest and after the newest */
     int capacity;
     int32_t free, bucket[BUCKETS];
-    uint32_t age;              /* of what next comes into a list */
-    int waiting[2], commands;  /* in the lists */
-    int draining;              /* writes still to be moved before reads are again */
-    int last;                  /* the bank visited last */
-    int32_t stepped;           /* the last cycle in which something could happen */
-    int32_t column_at;         /* the cycle of the last column command, */
-    entry column;              /* and whose it was */
+    uint32_t age;             /* of what next comes into a list */
+    int waiting[2], commands; /* in the lists */
+    int draining;             /* writes still to be moved before reads are again */
+    int last;                 /* the bank visited last */
+    int32_t stepped;          /* the last cycle in which something could happen */
+    int32_t column_at;        /* the cycle of the last column command, */
+    uint64_t column_burst;    /* and whose it was */
+    bool column_is_write;
     uint64_t waits[2], room;   /* banks with waiting bursts; that take another command */
     uint64_t row;              /* whose first command needs an ACT, or a PRE that may be issued */
     uint64_t hits[2];          /* with a command to the open row */
@@ -111,47 +112,47 @@ static void free_entry(struct hbm_banks *b, int32_t slot) {
 
 /* ---- What a bank could do. ---- */
 
-/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. */
-static void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+/* Its first command needs the row command that may be issued: a PRE waits for hits, up to a limit. A closed bank
+ * has no hits, and no command has its row. */
+static inline void set_row(const ts_hbm *hbm, hbm_channel *ch, int bank) {
     struct hbm_banks *b = ch->banks;
-    bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) & bit_of(bank);
-    bool is_wanted = b->held[DRAM_READ][bank] + b->held[DRAM_WRITE][bank] > 0;
-    if (is_wanted && ch->dram.open_row[bank] != DRAM_CLOSED)
-        is_wanted = b->entries[first_in(b, COMMANDS, bank)].row != ch->dram.open_row[bank] &&
-                    (!has_hits || b->served[bank] >= hbm->config.row_hit_limit);
+    int32_t first = first_in(b, COMMANDS, bank);
+    bool has_hits = (b->hits[DRAM_READ] | b->hits[DRAM_WRITE]) >> bank & 1;
+    bool is_miss = (first < b->capacity) & (b->entries[first].row != ch->dram.open_row[bank]);
+    bool is_wanted = is_miss & (!has_hits | (b->served[bank] >= hbm->config.row_hit_limit));
     put_bit(&b->row, bank, is_wanted);
-    if (is_wanted) b->row_at = min32(b->row_at, ch->dram.row_time[bank]);
+    b->row_at = min32(b->row_at, is_wanted ? ch->dram.row_time[bank] : FAR);
 }
 
 /* When a hit can be served. */
-static inline int32_t hit_time(const ts_hbm *hbm, const hbm_channel *ch, int direction, int bank) {
-    return max32(ch->dram.column_time[direction][bank >> hbm->spec->group_shift],
+static inline int32_t hit_time(const hbm_channel *ch, int direction, int bank, const shape sh) {
+    return max32(ch->dram.column_time[direction][bank >> group_shift(sh)],
                  ch->dram.opened_time[direction][bank]);
 }
 
-static void set_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
+ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, int32_t slot, const shape sh) {
     struct hbm_banks *b = ch->banks;
     b->first_hit[direction][bank] = slot;
     put_bit(&b->hits[direction], bank, true);
-    b->hit_at[direction] = min32(b->hit_at[direction], hit_time(hbm, ch, direction, bank));
+    b->hit_at[direction] = min32(b->hit_at[direction], hit_time(ch, direction, bank, sh));
 }
 
 /* The first command of a direction to the open row, from `slot` on. */
-static void find_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int32_t slot) {
+ALWAYS static inline void find_hit(hbm_channel *ch, int direction, int bank, int32_t slot, const shape sh) {
     struct hbm_banks *b = ch->banks;
     int32_t row = ch->dram.open_row[bank];
     if (b->held[direction][bank] == 0) slot = b->capacity;
     while (slot < b->capacity && (b->entries[slot].is_write != direction || b->entries[slot].row != row))
         slot = b->entries[slot].next;
     if (slot < b->capacity)
-        set_hit(hbm, ch, direction, bank, slot);
+        set_hit(ch, direction, bank, slot, sh);
     else
         put_bit(&b->hits[direction], bank, false);
 }
 
-static void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank) {
+ALWAYS static inline void after_opening(const ts_hbm *hbm, hbm_channel *ch, int bank, const shape sh) {
     for (int direction = 0; direction < 2; direction++)
-        find_hit(hbm, ch, direction, bank, first_in(ch->banks, COMMANDS, bank));
+        find_hit(ch, direction, bank, first_in(ch->banks, COMMANDS, bank), sh);
     ch->banks->served[bank] = 0;
     set_row(hbm, ch, bank);
 }
@@ -179,7 +180,7 @@ static int32_t oldest(const struct hbm_banks *b, int direction) {
     return best;
 }
 
-static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
+ALWAYS static inline void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, const shape sh) {
     struct hbm_banks *b = ch->banks;
     entry *e = &b->entries[slot];
     int bank = e->bank, direction = e->is_write;
@@ -192,7 +193,7 @@ static void move(const ts_hbm *hbm, hbm_channel *ch, int32_t slot) {
     if (b->held[DRAM_READ][bank] + b->held[DRAM_WRITE][bank] >= hbm->config.bank_entries)
         put_bit(&b->room, bank, false);
     if (e->row == ch->dram.open_row[bank] && !(b->hits[direction] & bit_of(bank)))
-        set_hit(hbm, ch, direction, bank, slot);
+        set_hit(ch, direction, bank, slot, sh);
     set_row(hbm, ch, bank);
 }
 
@@ -206,7 +207,7 @@ static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
 }
 
 /* One burst; true when something was done. */
-static bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
     if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE];
     bool is_write = b->draining > 0;
@@ -219,52 +220,47 @@ static bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
         slot = oldest(b, is_write);
     }
     b->draining -= is_write;
-    move(hbm, ch, slot);
+    move(hbm, ch, slot, sh);
     return true;
 }
 
 /* ---- Picking commands. ---- */
 
 typedef struct {
-    ts_dram_command command; /* 0: none */
-    int bank;
+    int bank; /* -1: none */
     int32_t slot;
+    bool is_column;
 } pick;
 
-static const ts_dram_command columns[2] = {TS_DRAM_RD, TS_DRAM_WR};
-
 /* Banks with a hit of the direction that can be served. */
-ALWAYS static inline uint64_t due_hits(const ts_hbm *hbm, hbm_channel *ch, int direction, int32_t t) {
+ALWAYS static inline uint64_t due_hits(hbm_channel *ch, int direction, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
     if (b->hit_at[direction] > t) return 0;
-    return due_of_both(ch->dram.column_time[direction], hbm->spec->group_shift,
-                       ch->dram.opened_time[direction], b->hits[direction], t, hbm->spec->banks,
-                       &b->hit_at[direction]);
+    return due_of_both(ch->dram.column_time[direction], group_shift(sh), ch->dram.opened_time[direction],
+                       b->hits[direction], t, sh.banks, &b->hit_at[direction]);
 }
 
 /* Banks whose ACT or PRE can be issued. */
-ALWAYS static inline uint64_t due_rows(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+ALWAYS static inline uint64_t due_rows(hbm_channel *ch, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
     if (b->row_at > t) return 0;
-    return due_of(ch->dram.row_time, b->row, t, hbm->spec->banks, &b->row_at);
+    return due_of(ch->dram.row_time, b->row, t, sh.banks, &b->row_at);
 }
 
 /* The first command that is ready, of the first bank after the one visited last that has one. */
-ALWAYS static inline pick pick_next(const ts_hbm *hbm, hbm_channel *ch, int32_t t) {
+ALWAYS static inline pick pick_next(hbm_channel *ch, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
-    uint64_t rows = due_rows(hbm, ch, t);
-    uint64_t hits[2] = {due_hits(hbm, ch, DRAM_READ, t), due_hits(hbm, ch, DRAM_WRITE, t)};
+    uint64_t rows = due_rows(ch, t, sh);
+    uint64_t hits[2] = {due_hits(ch, DRAM_READ, t, sh), due_hits(ch, DRAM_WRITE, t, sh)};
     uint64_t all = rows | hits[0] | hits[1], after = all & ~(bit_of(b->last) * 2 - 1);
-    if (all == 0) return (pick){0};
+    if (all == 0) return (pick){.bank = -1};
     int bank = b->last = __builtin_ctzll(after ? after : all);
-    if (rows & bit_of(bank)) /* it is the first of its queue */
-        return (pick){ch->dram.open_row[bank] == DRAM_CLOSED ? TS_DRAM_ACT : TS_DRAM_PRE, bank,
-                      first_in(b, COMMANDS, bank)};
+    if (rows & bit_of(bank)) return (pick){bank, first_in(b, COMMANDS, bank), false};
     int direction = (hits[DRAM_READ] & bit_of(bank)) == 0;
     if (!direction && hits[DRAM_WRITE] & bit_of(bank))
         direction = (int32_t)(b->entries[b->first_hit[DRAM_WRITE][bank]].age -
                               b->entries[b->first_hit[DRAM_READ][bank]].age) < 0;
-    return (pick){columns[direction], bank, b->first_hit[direction][bank]};
+    return (pick){bank, b->first_hit[direction][bank], true};
 }
 
 /* ---- Commands. ---- */
@@ -318,7 +314,7 @@ static void finish_merged(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int3
 
 /* What comes in the cycle of a column command comes before it: the burst is still pending then. */
 static bool is_just_served(const struct hbm_banks *b, uint64_t burst, bool is_write, int32_t at) {
-    return b->column_at == at && b->column.burst == burst && b->column.is_write == is_write;
+    return b->column_at == at && b->column_burst == burst && b->column_is_write == is_write;
 }
 
 /* A served command leaves its bank's queue. */
@@ -329,14 +325,15 @@ static void leave(const ts_hbm *hbm, hbm_channel *ch, int32_t slot, int32_t end)
     remove_from_list(b, e);
     b->commands--;
     b->held[e->is_write][bank]--;
-    put_bit(&b->room, bank, true);
+    b->room |= bit_of(bank);
     ch->queue[e->is_write].count--;
     finish(hbm, ch, e, end);
     if (e->is_merged) finish_merged(hbm, ch, slot, end);
     free_entry(b, slot);
 }
 
-static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
+ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
+                                       const shape sh) {
     struct hbm_banks *b = ch->banks;
     const entry *e = &b->entries[slot];
     int direction = e->is_write;
@@ -346,59 +343,61 @@ static void issue_column(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t s
     ch->bus_until[0] = t + hbm->burst_ticks;
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;
-    bool closes = hbm->config.page == TS_HBM_PAGE_CLOSED && b->served[bank] >= hbm->config.page_accesses;
+    bool closes = sh.closed_page && b->served[bank] >= hbm->config.page_accesses;
     if (closes)
         dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, bank, t);
     else
-        dram_column(&ch->dram, direction, bank, bank >> hbm->spec->group_shift, t, hbm->spec->groups);
+        dram_column(&ch->dram, direction, bank, bank >> group_shift(sh), t, sh.banks / sh.banks_of_group);
     ch->stats.precharges += closes;
-    b->column = *e;
+    b->column_burst = e->burst;
+    b->column_is_write = e->is_write;
     b->column_at = t;
     leave(hbm, ch, slot, direction ? t : t + hbm->read_latency);
     if (closes) {
         after_closing(hbm, ch, bank);
     } else {
-        find_hit(hbm, ch, direction, bank, next);
+        find_hit(ch, direction, bank, next, sh);
         set_row(hbm, ch, bank);
     }
 }
 
-static void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
+ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
+                                    const shape sh) {
     const entry *e = &ch->banks->entries[slot];
     hbm_keep_cause(ch, DRAM_ACT, bank, e->arrival, t);
-    dram_act(&ch->dram, bank, e->row, t, hbm->spec->banks_of_pc, hbm->spec->banks_of_group);
-    after_opening(hbm, ch, bank);
+    dram_act(&ch->dram, bank, e->row, t, sh.banks_of_pc, sh.banks_of_group);
+    after_opening(hbm, ch, bank, sh);
     ch->stats.activations++;
 }
 
-static void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t) {
+ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank, int32_t slot, int32_t t,
+                                    const shape sh) {
     hbm_keep_cause(ch, DRAM_PRE, bank, ch->banks->entries[slot].arrival, t);
-    dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
+    dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
     after_closing(hbm, ch, bank);
     ch->stats.precharges++;
 }
 
-ALWAYS static inline void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t) {
-    if (p.command == TS_DRAM_ACT)
-        issue_act(hbm, ch, p.bank, p.slot, t);
-    else if (p.command == TS_DRAM_PRE)
-        issue_pre(hbm, ch, p.bank, p.slot, t);
+ALWAYS static inline void issue(const ts_hbm *hbm, hbm_channel *ch, pick p, int32_t t, const shape sh) {
+    if (p.is_column)
+        issue_column(hbm, ch, p.bank, p.slot, t, sh);
+    else if (ch->dram.open_row[p.bank] == DRAM_CLOSED)
+        issue_act(hbm, ch, p.bank, p.slot, t, sh);
     else
-        issue_column(hbm, ch, p.bank, p.slot, t);
+        issue_pre(hbm, ch, p.bank, p.slot, t, sh);
 }
 
-ALWAYS static inline bool is_column(pick p) { return p.command == TS_DRAM_RD || p.command == TS_DRAM_WR; }
-
 /* One command, and one of the other kind. False: *next is when there will be one. */
-static bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next) {
-    pick first = pick_next(hbm, ch, t);
-    if (first.command == 0) {
+ALWAYS static inline bool issue_two(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *next,
+                                    const shape sh) {
+    bool was_column = false;
+    for (int i = 0; i < 2; i++) {
+        pick p = pick_next(ch, t, sh);
         *next = min32(ch->banks->row_at, min32(ch->banks->hit_at[0], ch->banks->hit_at[1]));
-        return false;
+        if (p.bank < 0 || (i == 1 && p.is_column == was_column)) return i == 1;
+        was_column = p.is_column;
+        issue(hbm, ch, p, t, sh);
     }
-    issue(hbm, ch, first, t);
-    pick second = pick_next(hbm, ch, t);
-    if (second.command != 0 && is_column(second) != is_column(first)) issue(hbm, ch, second, t);
     return true;
 }
 
@@ -429,25 +428,23 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     return true;
 }
 
-static int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t) {
-    const int32_t half = hbm->config.ticks_per_ck - 1; /* whole CKs are at odd ticks */
+ALWAYS static inline int32_t step(ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
+    const int32_t half = sh.half; /* whole CKs are at odd ticks */
     int32_t next = FAR;
     if (half && !(t & 1)) return t + 1;
-    bool busy = move_one(hbm, ch, t);
+    bool busy = move_one(hbm, ch, t, sh);
     ch->banks->stepped = t;
     if (t >= ch->refresh_at) {
         ch->waiting_count = 1;
         ch->refresh_at += hbm->refresh_ticks;
     }
-    busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next);
+    busy |= ch->waiting_count ? refresh_one(hbm, ch, t, &next) : issue_two(hbm, ch, t, &next, sh);
     return busy ? t + 1 : min32(max32(next, t + 1), ch->refresh_at) | half;
 }
 
 /* ---- Walking, and offers. ---- */
 
-static void walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {
-    while (ch->next <= until) ch->next = step(hbm, ch, ch->next);
-}
+typedef void walk_to(ts_hbm *hbm, hbm_channel *ch, int32_t until);
 
 static void enter(hbm_channel *ch, const entry *e) {
     struct hbm_banks *b = ch->banks;
@@ -458,7 +455,7 @@ static void enter(hbm_channel *ch, const entry *e) {
     ch->next = min32(ch->next, e->arrival + 1);
 }
 
-static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
+ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest, walk_to *walk) {
     struct hbm_banks *b = ch->banks;
     int32_t at = max32(*earliest, ch->last_accept), pending;
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
@@ -481,7 +478,8 @@ static void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *earliest) {
     *earliest = ch->last_accept = at;
 }
 
-static void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces, int count) {
+ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,
+                              int count, walk_to *walk) {
     for (int i = 0; i < count; i++) {
         hbm_piece *p = pieces[i];
         ts_address_place place = ts_address_map_unpack(p->place);
@@ -492,9 +490,28 @@ static void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *cons
                        .bank = (uint8_t)place.bank,
                        .stream = (uint8_t)st->index,
                        .is_write = p->is_write};
-            offer(hbm, ch, e, &p->at[half]);
+            offer(hbm, ch, e, &p->at[half], walk);
         }
     }
 }
+
+#define BANKS_WALKER(name, ...)                                                                              \
+    static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
+        while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (shape){__VA_ARGS__});                  \
+    }                                                                                                        \
+    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
+                           int count) {                                                                      \
+        run(hbm, st, ch, pieces, count, name##_walk);                                                        \
+    }
+
+#define BANKS_WALKERS(name)                                                                                  \
+    BANKS_WALKER(name##_hbm2, 16, 16, 4, false, false, false)                                                \
+    BANKS_WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group,            \
+                 hbm->spec->ticks_per_ck == 2, hbm->config.page == TS_HBM_PAGE_CLOSED, false)                \
+    hbm_walker hbm_banks_walker_##name(const ts_hbm *hbm) {                                                  \
+        if (hbm->config.page == TS_HBM_PAGE_OPEN && FITS(hbm->spec, 16, 16, 4, 1))                           \
+            return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};                                          \
+        return (hbm_walker){name##_any_walk, name##_any_run};                                                \
+    }
 
 #endif

@@ -3,17 +3,7 @@
 #ifndef TILESIM_DRAM_HBM_COMMANDS_H
 #define TILESIM_DRAM_HBM_COMMANDS_H
 
-#include "hbm_channel.h"
-
-/* What the compiler may know of a machine. */
-typedef struct {
-    int banks, banks_of_pc, banks_of_group;
-    bool half; /* HBM3: half CKs */
-    bool closed_page;
-    bool row_hit; /* the scheduler of this name */
-} shape;
-
-ALWAYS static inline int group_shift(const shape sh) { return __builtin_ctz((unsigned)sh.banks_of_group); }
+#include "hbm_walkers.h"
 
 ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival[s->at]; }
 ALWAYS static inline int32_t place_row(uint64_t place) {

@@ -4,6 +4,16 @@
 
 #include "hbm_channel.h"
 
+/* What the compiler may know of a machine. */
+typedef struct {
+    int banks, banks_of_pc, banks_of_group;
+    bool half; /* HBM3: half CKs */
+    bool closed_page;
+    bool row_hit; /* the scheduler of this name */
+} shape;
+
+ALWAYS static inline int group_shift(const shape sh) { return __builtin_ctz((unsigned)sh.banks_of_group); }
+
 typedef struct {
     void (*walk)(ts_hbm *hbm, hbm_channel *ch, int32_t until); /* all steps up to `until` */
     /* Offers pieces of a block, all of this channel. */
@@ -12,8 +22,8 @@ typedef struct {
 
 hbm_walker hbm_walker_base(const ts_hbm *hbm);
 hbm_walker hbm_walker_avx2(const ts_hbm *hbm);
-hbm_walker hbm_banks_walker_base(void); /* of the per bank scheduler */
-hbm_walker hbm_banks_walker_avx2(void);
+hbm_walker hbm_banks_walker_base(const ts_hbm *hbm); /* of the per bank scheduler */
+hbm_walker hbm_banks_walker_avx2(const ts_hbm *hbm);
 
 #define WALKER(name, ...)                                                                                    \
     static __attribute__((noinline)) void name##_row(const ts_hbm *hbm, hbm_channel *ch, int32_t key,        \
