@@ -209,7 +209,8 @@ static bool is_stuck(ts_hbm *hbm, const hbm_channel *ch, int32_t t) {
 /* One burst; true when something was done. */
 ALWAYS static inline bool move_one(ts_hbm *hbm, hbm_channel *ch, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
-    if (b->draining == 0 && is_to_drain(hbm, b)) b->draining = b->waiting[DRAM_WRITE];
+    if (b->draining == 0 && b->waiting[DRAM_WRITE] != 0 && is_to_drain(hbm, b))
+        b->draining = b->waiting[DRAM_WRITE];
     bool is_write = b->draining > 0;
     int32_t slot = oldest(b, is_write);
     if (slot == NONE) return false;
@@ -459,7 +460,7 @@ ALWAYS static inline void offer(ts_hbm *hbm, hbm_channel *ch, entry e, int32_t *
     struct hbm_banks *b = ch->banks;
     int32_t at = max32(*earliest, ch->last_accept), pending;
     int room = e.is_write ? hbm->config.write_entries : hbm->config.read_entries;
-    walk(hbm, ch, at);
+    if (ch->next <= at) walk(hbm, ch, at);
     ch->accepted[e.is_write]++;
     while (b->waiting[e.is_write] >= room) walk(hbm, ch, at = ch->next);
     e.arrival = at;
