@@ -18,9 +18,9 @@ void dram_clear(ts_dram *d, const dram_spec *spec) {
     fill(d->act_time, DRAM_MAX_BANKS, 0);
     fill(d->row_time, DRAM_MAX_BANKS, spec->odd);
     fill(d->open_row, DRAM_MAX_BANKS, DRAM_CLOSED);
-    fill(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, DRAM_NEVER);
+    fill(d->bank_note[0], TS_DRAM_COMMANDS * DRAM_MAX_BANKS, DRAM_NEVER);
     fill(d->group_note[0], DRAM_MAX_GROUPS * 3, DRAM_NEVER);
-    fill(d->pc_note[0], DRAM_MAX_PCS * DRAM_NOTES, DRAM_NEVER);
+    fill(d->pc_note[0], DRAM_MAX_PCS * TS_DRAM_COMMANDS, DRAM_NEVER);
     fill(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, DRAM_NEVER);
     fill(d->act_at, DRAM_MAX_PCS, 0);
     fill(d->open_banks, DRAM_MAX_PCS, 0);
@@ -36,9 +36,9 @@ void dram_rebase(ts_dram *d, int32_t shift) {
     shift_down(d->opened_time[0], 2 * DRAM_MAX_BANKS, shift);
     shift_down(d->act_time, DRAM_MAX_BANKS, shift);
     shift_down(d->row_time, DRAM_MAX_BANKS, shift);
-    shift_down(d->bank_note[0], DRAM_MAX_BANKS * DRAM_NOTES, shift);
+    shift_down(d->bank_note[0], TS_DRAM_COMMANDS * DRAM_MAX_BANKS, shift);
     shift_down(d->group_note[0], DRAM_MAX_GROUPS * 3, shift);
-    shift_down(d->pc_note[0], DRAM_MAX_PCS * DRAM_NOTES, shift);
+    shift_down(d->pc_note[0], DRAM_MAX_PCS * TS_DRAM_COMMANDS, shift);
     shift_down(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, shift);
 }
 
@@ -70,7 +70,7 @@ int32_t dram_latest_of_many(const ts_dram *d, const dram_wait *w, int bank) {
         if (w->rule->level == TS_DRAM_OTHER_SID && dram_relate(s, b, bank) < DRAM_SAME_PC) continue;
         raise_to(&last, w->notes == DRAM_NOTES_OF_PCS      ? d->pc_note[b >> s->pc_shift][w->after]
                         : w->notes == DRAM_NOTES_OF_GROUPS ? d->group_note[w->after][b >> s->group_shift]
-                                                           : d->bank_note[b][w->after]);
+                                                           : d->bank_note[w->after][b]);
     }
     return last;
 }
@@ -99,9 +99,9 @@ void dram_hold_acts(ts_dram *d, int command, int bank, int32_t t) {
 
 static void rare_column(ts_dram *d, int command, int bank, int32_t t) {
     int direction = command == DRAM_WRA;
-    int32_t last = d->bank_note[bank][direction];
+    int32_t last = d->bank_note[direction][bank];
     dram_column(d, direction, bank, bank >> d->spec->group_shift, t, d->spec->groups);
-    d->bank_note[bank][direction] = last; /* a PRE does not wait for a row that closes itself */
+    d->bank_note[direction][bank] = last; /* a PRE does not wait for a row that closes itself */
     raise_to(&d->act_time[bank], t + d->spec->to_act[command][DRAM_SAME_BANK]);
     dram_close(d, bank, d->spec->banks_of_pc);
     if (d->spec->is_wide[command]) dram_hold_acts(d, command, bank, t);
@@ -118,7 +118,7 @@ void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
         rare_column(d, bit, bank, t);
     else
         dram_hold_acts(d, bit, bank, t);
-    d->bank_note[bank][bit] = d->pc_note[pc][bit] = t;
+    d->bank_note[bit][bank] = d->pc_note[pc][bit] = t;
 }
 
 /* ---- The public face: one channel, cycles from 0. ---- */

@@ -16,7 +16,6 @@ enum {
     DRAM_NEVER = -(1 << 29),
     DRAM_CLOSED = -1,
     DRAM_MAX_WAITS = 32, /* of a command */
-    DRAM_NOTES = 16,     /* of TS_DRAM_COMMANDS, for the index to be a shift */
 };
 
 /* Bit numbers of commands; the first two are directions. */
@@ -93,8 +92,8 @@ struct ts_dram {
     int32_t row_time[DRAM_MAX_BANKS]; /* of an open bank its PRE; else its ACT: of half CKs, only odd ones */
     /* The last command by node and bit number: columns by group and bank, row commands by pseudo channel and
      * bank. What another node saw last is the latest of its parts. */
-    int32_t group_note[3][DRAM_MAX_GROUPS], bank_note[DRAM_MAX_BANKS][DRAM_NOTES],
-        pc_note[DRAM_MAX_PCS][DRAM_NOTES];
+    int32_t group_note[3][DRAM_MAX_GROUPS], bank_note[TS_DRAM_COMMANDS][DRAM_MAX_BANKS],
+        pc_note[DRAM_MAX_PCS][TS_DRAM_COMMANDS];
     int32_t acts[DRAM_MAX_PCS][DRAM_WINDOW]; /* a ring of the last ACTs */
     int32_t act_at[DRAM_MAX_PCS];            /* its oldest */
     int32_t open_banks[DRAM_MAX_PCS];
@@ -117,7 +116,7 @@ ALWAYS static inline void dram_column(ts_dram *d, int direction, int bank, int g
     raise_row(d->column_time[DRAM_WRITE], delta + lanes_of(groups), t, lanes_of(groups));
     raise_to(&d->row_time[bank], t + s->column_to_pre[direction]);
     d->group_note[direction][group] = t;
-    d->bank_note[bank][direction] = t;
+    d->bank_note[direction][bank] = t;
 }
 
 ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t, int banks_of_pc,
@@ -128,9 +127,9 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     int oldest = d->act_at[pc];
     d->acts[pc][oldest] = t;
     d->act_at[pc] = oldest = (oldest + 1) & (DRAM_WINDOW - 1);
-    lane_set(d->open_row, bank, row);
     raise_acts(d->act_time + first, s->act + group * banks_of_pc, t, d->acts[pc][oldest] + s->faw,
                d->open_row + first, d->row_time + first, s->odd, banks_of_pc);
+    lane_set(d->open_row, bank, row);
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->act_to_act));
     lane_set(d->row_time, bank, max32(t + s->act_to_pre, precharged));
     d->opened_time[DRAM_READ][bank] = t + s->act_to_column[DRAM_READ];
@@ -138,7 +137,7 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     if (__builtin_expect(s->is_wide[DRAM_ACT], 0)) dram_hold_acts(d, DRAM_ACT, bank, t);
     d->open_banks[pc]++;
     d->group_note[DRAM_ACT][bank / banks_of_group] = t;
-    d->bank_note[bank][DRAM_ACT] = d->pc_note[pc][DRAM_ACT] = t;
+    d->bank_note[DRAM_ACT][bank] = d->pc_note[pc][DRAM_ACT] = t;
 }
 
 ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
@@ -150,12 +149,12 @@ ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
 ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
     const dram_spec *s = d->spec;
     int pc = bank / banks_of_pc, first = pc * banks_of_pc;
+    if (s->pre_to_pre > 0)
+        raise_open(d->row_time + first, d->open_row + first, t + s->pre_to_pre, banks_of_pc);
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->pre_to_act));
     dram_close(d, bank, banks_of_pc);
     if (__builtin_expect(s->is_wide[DRAM_PRE], 0)) dram_hold_acts(d, DRAM_PRE, bank, t);
-    if (s->pre_to_pre > 0)
-        raise_open(d->row_time + first, d->open_row + first, t + s->pre_to_pre, banks_of_pc);
-    d->bank_note[bank][DRAM_PRE] = d->pc_note[pc][DRAM_PRE] = t;
+    d->bank_note[DRAM_PRE][bank] = d->pc_note[pc][DRAM_PRE] = t;
 }
 
 /* The last command in a node that is noted in several places; DRAM_NEVER. */
@@ -165,7 +164,7 @@ static inline int32_t dram_latest(const ts_dram *d, const dram_wait *w, int bank
     int pc = bank >> d->spec->pc_shift;
     switch (w->notes) {
     case DRAM_NOTE_OF_BANK:
-        return d->bank_note[bank][w->after];
+        return d->bank_note[w->after][bank];
     case DRAM_NOTE_OF_GROUP:
         return d->group_note[w->after][bank >> d->spec->group_shift];
     case DRAM_NOTE_OF_PC:

@@ -48,7 +48,7 @@ static void channel_clear(ts_hbm *hbm, hbm_channel *ch) {
                         .opening_at = FAR,
                         .page_at = FAR,
                         .queue = {read, write}};
-    for (int i = 0; i < MAX_ACTIVE; i++) ch->active[i].opened = FAR;
+    for (int i = 0; i < ACTIVE_PLACES; i++) ch->active[i].opened = FAR;
     dram_clear(&ch->dram, hbm->spec);
     queue_clear(&ch->queue[0]);
     queue_clear(&ch->queue[1]);

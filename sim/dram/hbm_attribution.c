@@ -22,7 +22,7 @@ static inline const dram_wait *rule_of_bank(const ts_dram *d, int command, int b
     const dram_wait *waits = d->spec->waits[command];
     uint32_t over = 0;
     for (int i = 0; i < d->spec->own_count[command]; i++)
-        over |= (uint32_t)(d->bank_note[bank][waits[i].after] + waits[i].ticks > t) << i;
+        over |= (uint32_t)(d->bank_note[waits[i].after][bank] + waits[i].ticks > t) << i;
     return first_of(d->spec, command, over);
 }
 
@@ -109,10 +109,10 @@ void hbm_attribute_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int
     *last = (uint8_t)direction;
     hbm_cause cause = column_cause(d, direction, bank, arrival, t);
     if (cause.after == DRAM_ACT && is_active) {
-        charge(ch, pc, cause.limiter, d->bank_note[bank][DRAM_ACT], &end);
+        charge(ch, pc, cause.limiter, d->bank_note[DRAM_ACT][bank], &end);
         cause = ch->act_cause[bank];
         if (cause.after == DRAM_PRE) {
-            charge(ch, pc, cause.limiter, d->bank_note[bank][DRAM_PRE], &end);
+            charge(ch, pc, cause.limiter, d->bank_note[DRAM_PRE][bank], &end);
             cause = ch->pre_cause[bank];
         }
     }

@@ -3,6 +3,7 @@
 #define TILESIM_DRAM_HBM_CHANNEL_H
 
 #include <assert.h>
+#include <string.h>
 
 #include "dram_state.h"
 #include "dram/address_map.h"
@@ -16,8 +17,9 @@ enum {
     FILTER_BITS = 12,                        /* of the counting filter over queued writes */
     REBASE_AT = 1 << 28,                     /* local cycles above it are lowered */
     MAX_STREAMS = 256,
-    MAX_ACTIVE = 2 * DRAM_MAX_BANKS, /* places of active bursts: a power of 2, and more than there can be */
-    ACTIVE_ENDS = 3,                 /* of them, behind the last */
+    ACTIVE_ENDS = 3, /* places behind the last active burst, */
+    ACTIVE_GAP = 32, /* and before the first, at most */
+    ACTIVE_PLACES = ACTIVE_GAP + DRAM_MAX_BANKS + ACTIVE_ENDS,
 };
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
@@ -93,7 +95,7 @@ typedef struct {
     hbm_queue queue[2];
     struct hbm_banks *banks; /* of the per bank scheduler, or NULL */
     ts_dram dram;
-    hbm_active active[MAX_ACTIVE]; /* by `opened`; behind the last some that are never */
+    hbm_active active[ACTIVE_PLACES]; /* by `opened`; behind the last some that are never */
     struct {
         int32_t at;
         int16_t bank, direction;

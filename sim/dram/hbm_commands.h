@@ -146,7 +146,9 @@ ALWAYS static inline void after_act(hbm_channel *ch, int bank, int32_t row, int3
 /* ---- Taking bursts out of the queues. ---- */
 
 ALWAYS static inline unsigned filter_place(uint64_t place) {
-    return (unsigned)(place * 0x9E3779B97F4A7C15u >> (64 - FILTER_BITS));
+    enum { IN_LINE = 31 }; /* columns beside each other share a cache line */
+    uint64_t row = (place >> 5) * 0x9E3779B97F4A7C15u;
+    return (unsigned)(row >> (64 - FILTER_BITS) ^ (place & IN_LINE));
 }
 
 ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
@@ -255,9 +257,9 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
 /* The first tick from `t` on at which a column command can start. */
 ALWAYS static inline int32_t column_edge(int32_t t, const shape sh) { return sh.half ? t | 1 : t; }
 
-/* The active bursts, by when their rows are open: a ring, as the first is the one most often served. */
+/* The active bursts, by when their rows are open. The first, which is the one most often served, leaves a gap. */
 ALWAYS static inline hbm_active *active_at(hbm_channel *ch, int i) {
-    return &ch->active[(unsigned)(ch->active_first + i) % MAX_ACTIVE];
+    return &ch->active[ch->active_first + i];
 }
 
 /* Since when the burst is waited for; of two that arrived together, the row opened first goes first. */
@@ -289,7 +291,13 @@ ALWAYS static inline int pick_active(hbm_channel *ch, int32_t t, const shape sh)
     return best;
 }
 
+static __attribute__((noinline)) void close_active_gap(hbm_channel *ch) {
+    memmove(ch->active, active_at(ch, 0), sizeof(hbm_active) * (size_t)(ch->active_count + ACTIVE_ENDS));
+    ch->active_first = 0;
+}
+
 ALWAYS static inline void push_active(hbm_channel *ch, hbm_active a, const shape sh) {
+    if (__builtin_expect(ch->active_first >= ACTIVE_GAP, 0)) close_active_gap(ch);
     int i = ch->active_count++;
     for (int end = 1; end <= ACTIVE_ENDS; end++) active_at(ch, i + end)->opened = FAR;
     for (; i > 0 && active_at(ch, i - 1)->opened > a.opened; i--) *active_at(ch, i) = *active_at(ch, i - 1);

@@ -24,7 +24,7 @@ static void channel_rebase(ts_hbm *hbm, hbm_channel *ch, int32_t shift) {
     queue_rebase(&ch->queue[0], shift);
     queue_rebase(&ch->queue[1], shift);
     for (int i = 0; i < ch->active_count; i++) {
-        hbm_active *a = &ch->active[(unsigned)(ch->active_first + i) % MAX_ACTIVE];
+        hbm_active *a = &ch->active[ch->active_first + i];
         a->age -= shift * (((int64_t)1 << 32) + 1);
         a->opened -= shift;
     }

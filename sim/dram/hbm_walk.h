@@ -399,6 +399,7 @@ ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, h
                               int count, const steps by, const shape sh) {
     for (int i = 0; i < count; i++) {
         hbm_piece *p = pieces[i];
+        __builtin_prefetch(pieces[i + 1 < count ? i + 1 : i]);
         ch->accepted[p->is_write] += 1 + p->is_pair;
         if (p->is_write)
             offer_piece(hbm, st, ch, p, DRAM_WRITE, by, sh);
