@@ -18,13 +18,13 @@ static void queue_clear(hbm_queue *q) {
     q->age = 0;
     q->newest = NO_SLOT;
     q->free = 0;
-    for (int i = 0; i < q->entries; i++) q->slots[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
+    for (int i = 0; i < q->entries; i++) q->links[i].next = (uint16_t)(i + 1 < q->entries ? i + 1 : NO_SLOT);
+    q->slots[q->entries] = (hbm_slot){.key = KEY_NONE, .arrival = {FAR}};
     for (int i = 0; i < DRAM_MAX_BANKS; i++) {
         q->hit_key[i] = q->row_key[i] = KEY_NONE;
         uint16_t end = (uint16_t)(q->entries + i);
         q->hit[i] = q->miss[i] = end;
-        q->slots[end] =
-            (hbm_slot){.place = UINT64_MAX, .key = KEY_NONE, .arrival = {FAR}, .next = end, .previous = end};
+        q->links[end] = (hbm_link){DRAM_CLOSED, end, end};
     }
     for (int i = 0; i < DRAM_MAX_GROUPS; i++) {
         q->group_key[i] = KEY_NONE;
@@ -35,7 +35,8 @@ static void queue_clear(hbm_queue *q) {
 
 static void queue_init(hbm_queue *q, ts_arena *arena, int entries) {
     q->entries = entries;
-    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries + DRAM_MAX_BANKS);
+    q->slots = TS_NEW_ARRAY(arena, hbm_slot, entries + 1);
+    q->links = TS_NEW_ARRAY(arena, hbm_link, entries + DRAM_MAX_BANKS);
     q->tickets = TS_NEW_ARRAY(arena, int32_t, 2 * entries);
 }
 

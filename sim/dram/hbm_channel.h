@@ -14,7 +14,7 @@ enum {
     KEY_SLOT_BITS = 12, /* a key is the age of a request and, below it, its slot */
     MAX_ENTRIES = 1 << KEY_SLOT_BITS,
     MAX_AGE = 1 << (31 - KEY_SLOT_BITS - 1), /* then all ages of a queue are lowered */
-    FILTER_BITS = 12,                        /* of the counting filter over queued writes */
+    FILTER_BITS = 10,                        /* of the counting filter over queued writes */
     REBASE_AT = 1 << 28,                     /* local cycles above it are lowered */
     MAX_STREAMS = 256,
     ACTIVE_ENDS = 3, /* places behind the last active burst, */
@@ -24,15 +24,20 @@ enum {
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    uint64_t place; /* the first one's in the channel (hbm_piece); the row above the rest (slot_row) */
+    uint64_t place; /* the first one's in the channel (hbm_piece) */
     int32_t key;
     int32_t arrival[2];
-    uint16_t next, previous; /* of the same bank, by age */
     uint8_t bank, stream;
     uint8_t at, end; /* bursts at to end - 1 are still to be served */
     uint8_t counted; /* bit i: burst i is in the row statistics */
 } hbm_slot;
 _Static_assert(sizeof(hbm_slot) == 32, "two slots in a cache line");
+
+/* Its place in the list of its bank, by age; apart, as lists are searched for rows. */
+typedef struct {
+    int32_t row;
+    uint16_t next, previous;
+} hbm_link;
 
 /* A burst whose row was opened for it; it is served before the queues. */
 typedef struct {
@@ -48,8 +53,10 @@ typedef struct {
     uint16_t newest;                 /* the slot made last while it can take a second burst, or NO_SLOT */
     uint16_t free;                   /* list of free slots */
     int32_t column_bound, row_bound; /* no column, row command of this queue is possible before */
-    hbm_slot *slots;  /* behind them one for each bank: the ends of its list, before the oldest and after the
-                         newest; of no row and no key */
+    hbm_slot *slots;                 /* behind them one of no key, for the ends of lists */
+    hbm_link
+        *links; /* by slot; behind them one for each bank: the end of its list, before the oldest and after
+                        the newest; of no row */
     int32_t *tickets; /* by 2 * slot + burst: its place in its stream's ring, of a stream that has one */
     int32_t
         hit_key[DRAM_MAX_BANKS]; /* of the oldest request to the open row once it can be served; KEY_NONE */

@@ -9,7 +9,6 @@ ALWAYS static inline int32_t slot_arrival(const hbm_slot *s) { return s->arrival
 ALWAYS static inline int32_t place_row(uint64_t place) {
     return (int32_t)(place >> (TS_ADDRESS_COLUMN_BITS + TS_ADDRESS_BANK_BITS + TS_ADDRESS_CHANNEL_BITS));
 }
-ALWAYS static inline int32_t slot_row(const hbm_slot *s) { return place_row(s->place); }
 ALWAYS static inline int place_bank(uint64_t place) {
     return (int)(place >> TS_ADDRESS_COLUMN_BITS & ((1 << TS_ADDRESS_BANK_BITS) - 1));
 }
@@ -18,10 +17,13 @@ ALWAYS static inline uint16_t key_slot(int32_t key) { return (uint16_t)(key & (M
 
 /* The oldest request of a bank; the end of the bank's list when there is none. */
 ALWAYS static inline uint16_t first_of(const hbm_queue *q, int bank) {
-    return q->slots[q->entries + bank].next;
+    return q->links[q->entries + bank].next;
 }
 ALWAYS static inline uint16_t end_of(const hbm_queue *q, int bank) { return (uint16_t)(q->entries + bank); }
 ALWAYS static inline bool is_end(const hbm_queue *q, uint16_t slot) { return slot >= q->entries; }
+ALWAYS static inline const hbm_slot *slot_or_end(const hbm_queue *q, uint16_t slot) {
+    return &q->slots[min32(slot, q->entries)];
+}
 
 /* ---- What a bank offers: its oldest hit, and what it would need a row command for. ---- */
 
@@ -36,7 +38,7 @@ ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
 
 /* While a burst of an open row is active, or an older hit waits, no PRE may be issued. */
 ALWAYS static inline void set_row_key(hbm_channel *ch, hbm_queue *q, int bank, const shape sh) {
-    const hbm_slot *hit = &q->slots[q->hit[bank]], *miss = &q->slots[q->miss[bank]];
+    const hbm_slot *hit = slot_or_end(q, q->hit[bank]), *miss = slot_or_end(q, q->miss[bank]);
     bool waits = sh.row_hit & (slot_arrival(hit) <= slot_arrival(miss));
     int32_t key = (ch->active_of[bank] != 0) | waits ? KEY_NONE : miss->key;
     lane_set(q->row_key, bank, key);
@@ -85,7 +87,7 @@ ALWAYS static inline void set_hit(hbm_channel *ch, int direction, int bank, uint
     if (!is_end(q, slot) && ch->dram.opened_time[direction][bank] > now) {
         if (ch->active_of[bank] != 1 + direction) push_opening(ch, direction, bank);
     } else {
-        set_hit_key(ch, direction, bank, q->slots[slot].key, group_shift);
+        set_hit_key(ch, direction, bank, slot_or_end(q, slot)->key, group_shift);
     }
 }
 
@@ -124,7 +126,7 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
 
 /* The oldest request to a row from `slot` on; the end of the list when there is none. */
 ALWAYS static inline uint16_t next_hit(const hbm_queue *q, uint16_t slot, int32_t row) {
-    while (!is_end(q, slot) && slot_row(&q->slots[slot]) != row) slot = q->slots[slot].next;
+    while (!is_end(q, slot) && q->links[slot].row != row) slot = q->links[slot].next;
     return slot;
 }
 
@@ -135,8 +137,7 @@ ALWAYS static inline void after_act(hbm_channel *ch, int bank, int32_t row, int3
         uint16_t first = first_of(q, bank), hit, miss = first;
         if (is_end(q, q->miss[bank])) continue;
         hit = next_hit(q, first, row);
-        while (slot_row(&q->slots[miss]) == row)
-            miss = q->slots[miss].next; /* the end of the list has no row */
+        while (q->links[miss].row == row) miss = q->links[miss].next; /* the end of the list has no row */
         q->miss[bank] = miss;
         lane_set(q->row_key, bank, KEY_NONE);
         if (!is_end(q, hit)) set_hit(ch, direction, bank, hit, now, group_shift(sh));
@@ -152,9 +153,9 @@ ALWAYS static inline unsigned filter_place(uint64_t place) {
 }
 
 ALWAYS static inline void unlink_slot(hbm_queue *q, uint16_t slot) {
-    hbm_slot *s = &q->slots[slot];
-    q->slots[s->previous].next = s->next;
-    q->slots[s->next].previous = s->previous;
+    hbm_link *s = &q->links[slot];
+    q->links[s->previous].next = s->next;
+    q->links[s->next].previous = s->previous;
     if (__builtin_expect(q->newest == slot, 0)) q->newest = NO_SLOT;
     s->next = q->free;
     q->free = slot;
@@ -234,8 +235,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
-    uint16_t next = s->next;
-    int32_t row = slot_row(s);
+    const hbm_link link = q->links[slot];
     bool closed =
         serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
     take_burst(hbm, ch, direction, slot, i);
@@ -243,7 +243,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
         set_hit(ch, direction, bank, end_of(q, bank), t, group_shift(sh));
         after_close(hbm, ch, bank);
     } else if (s->at == s->end) {
-        set_hit(ch, direction, bank, next_hit(q, next, row), t, group_shift(sh));
+        set_hit(ch, direction, bank, next_hit(q, link.next, link.row), t, group_shift(sh));
     }
     if (!closed && __builtin_expect(!is_end(q, q->miss[bank]), 0)) set_row_key(ch, q, bank, sh);
     bool turns =
@@ -333,18 +333,19 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_queue *q = &ch->queue[direction];
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
+    int32_t row = q->links[slot].row;
     ch->stats.row_misses += !(s->counted >> i & 1);
     ch->stats.activations++;
     hbm_keep_cause(ch, DRAM_ACT, bank, s->arrival[i], t);
     hbm_take_row_bus(ch, DRAM_ACT, t);
-    dram_act(&ch->dram, bank, slot_row(s), t, sh.banks_of_pc, sh.banks_of_group);
+    dram_act(&ch->dram, bank, row, t, sh.banks_of_pc, sh.banks_of_group);
     push_active(ch,
                 (hbm_active){active_age(s->arrival[i], t), ch->dram.opened_time[direction][bank],
                              q->tickets[2 * slot + i], s->bank, (uint8_t)(bank / sh.banks_of_group),
                              s->stream, (uint8_t)direction},
                 sh);
     take_burst(hbm, ch, direction, slot, i);
-    after_act(ch, bank, slot_row(s), t, sh);
+    after_act(ch, bank, row, t, sh);
 }
 
 ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,

@@ -25,8 +25,10 @@ static void split_off(ts_hbm *hbm, hbm_channel *ch) {
     *ch = *representative;
     for (int i = 0; i < 2; i++) {
         hbm_queue *q = &ch->queue[i];
-        memcpy(own[i].slots, q->slots, sizeof(hbm_slot) * (size_t)(q->entries + DRAM_MAX_BANKS));
+        memcpy(own[i].slots, q->slots, sizeof(hbm_slot) * (size_t)(q->entries + 1));
+        memcpy(own[i].links, q->links, sizeof(hbm_link) * (size_t)(q->entries + DRAM_MAX_BANKS));
         q->slots = own[i].slots;
+        q->links = own[i].links;
         q->tickets = own[i].tickets;
     }
     ch->represented = 0;

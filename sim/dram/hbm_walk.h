@@ -259,7 +259,7 @@ static void lower_ages(const ts_hbm *hbm, hbm_queue *q) {
     q->age -= least;
     least <<= KEY_SLOT_BITS;
     for (int b = 0; b < hbm->spec->banks; b++) {
-        for (uint16_t s = first_of(q, b); !is_end(q, s); s = q->slots[s].next) q->slots[s].key -= least;
+        for (uint16_t s = first_of(q, b); !is_end(q, s); s = q->links[s].next) q->slots[s].key -= least;
         q->hit_key[b] -= q->hit_key[b] == KEY_NONE ? 0 : least;
         q->row_key[b] -= q->row_key[b] == KEY_NONE ? 0 : least;
     }
@@ -280,13 +280,12 @@ ALWAYS static inline void count_burst(const ts_hbm *hbm, hbm_channel *ch, int di
 ALWAYS static inline void append_slot(hbm_channel *ch, int direction, int bank, uint16_t slot, int32_t at,
                                       const shape sh) {
     hbm_queue *q = &ch->queue[direction];
-    hbm_slot *s = &q->slots[slot];
-    hbm_slot *end = &q->slots[q->entries + bank];
-    s->next = (uint16_t)(q->entries + bank);
-    s->previous = end->previous;
-    q->slots[s->previous].next = slot;
+    hbm_link *link = &q->links[slot], *end = &q->links[end_of(q, bank)];
+    link->next = end_of(q, bank);
+    link->previous = end->previous;
+    q->links[link->previous].next = slot;
     end->previous = slot;
-    if (slot_row(s) == ch->dram.open_row[bank]) {
+    if (link->row == ch->dram.open_row[bank]) {
         if (!is_end(q, q->hit[bank])) return;
         set_hit(ch, direction, bank, slot, at, group_shift(sh));
         if (is_end(q, q->miss[bank])) return;
@@ -294,7 +293,7 @@ ALWAYS static inline void append_slot(hbm_channel *ch, int direction, int bank, 
         if (!is_end(q, q->miss[bank])) return;
         q->miss[bank] = slot;
         if (ch->dram.open_row[bank] == DRAM_CLOSED) {
-            lane_set(q->row_key, bank, s->key);
+            lane_set(q->row_key, bank, q->slots[slot].key);
             bound_row(q, ch->dram.row_time[bank]);
             return;
         }
@@ -322,7 +321,8 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
-    q->free = s->next;
+    q->free = q->links[slot].next;
+    q->links[slot].row = place_row(place);
     s->place = place;
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
@@ -339,7 +339,7 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
 
 static bool find_write(const ts_hbm *hbm, const hbm_channel *ch, uint64_t place) {
     const hbm_queue *q = &ch->queue[DRAM_WRITE];
-    for (uint16_t s = first_of(q, place_bank(place)); !is_end(q, s); s = q->slots[s].next) {
+    for (uint16_t s = first_of(q, place_bank(place)); !is_end(q, s); s = q->links[s].next) {
         for (int i = q->slots[s].at; i < (int)q->slots[s].end; i++) {
             if (place == (q->slots[s].place ^ (i ? hbm->pair : 0))) return true;
         }
