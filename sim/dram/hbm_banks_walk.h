@@ -496,23 +496,4 @@ ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, h
     }
 }
 
-#define BANKS_WALKER(name, ...)                                                                              \
-    static void name##_walk(ts_hbm *hbm, hbm_channel *ch, int32_t until) {                                   \
-        while (ch->next <= until) ch->next = step(hbm, ch, ch->next, (shape){__VA_ARGS__});                  \
-    }                                                                                                        \
-    static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
-                           int count) {                                                                      \
-        run(hbm, st, ch, pieces, count, name##_walk);                                                        \
-    }
-
-#define BANKS_WALKERS(name)                                                                                  \
-    BANKS_WALKER(name##_hbm2, 16, 16, 4, false, false, false)                                                \
-    BANKS_WALKER(name##_any, hbm->spec->banks, hbm->spec->banks_of_pc, hbm->spec->banks_of_group,            \
-                 hbm->spec->ticks_per_ck == 2, hbm->config.page == TS_HBM_PAGE_CLOSED, false)                \
-    hbm_walker hbm_banks_walker_##name(const ts_hbm *hbm) {                                                  \
-        if (hbm->config.page == TS_HBM_PAGE_OPEN && FITS(hbm->spec, 16, 16, 4, 1))                           \
-            return (hbm_walker){name##_hbm2_walk, name##_hbm2_run};                                          \
-        return (hbm_walker){name##_any_walk, name##_any_run};                                                \
-    }
-
 #endif
