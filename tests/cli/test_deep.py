@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import SANITIZED, TOOL, main, test
+from cli import LONG, SANITIZED, TOOL, main, test
 
 FOLDER = tempfile.TemporaryDirectory()
-MANY = 100_000 if SANITIZED else 1_000_000
+MANY = 1_000_000 if LONG else 100_000 if SANITIZED else 300_000
 TERMS = 50_000
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, TOOL, main, release_test, test
+from cli import BUILD, TOOL, cases, main, release_test, test
 
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
@@ -66,7 +66,7 @@ def same_or_out(command, limits):
 @test
 def no_command_gives_another_answer():
     """127: the loader finds no room for the libraries."""
-    limits = [7, *range(8, 40, 3), 50, 70, 100, 200, 1000]
+    limits = cases([7, *range(8, 40, 3), 50, 70, 100, 200, 1000], 16, usual=9)
     same_or_out(["audit", "tests/data/hlo/step.txt", "-m", "tpu-v6e"], limits)
     same_or_out(["choose", "f32[256,1000]", "--use", "dma:hbm>vmem"], limits)
     same_or_out(["dma", "f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}"], limits)

@@ -15,7 +15,7 @@
 #include "tests/support/random_layout.h"
 #include "tests/support/algebra.h"
 
-enum { ROUNDS = 20000, SANITIZED_ROUNDS = 2000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
+enum { ROUNDS = 10000, SANITIZED_ROUNDS = 2000, SIZE_MAX_RANDOM = 128, TEXT = 1024 };
 static const uint64_t first_seed = 20260822;
 
 /* ---- Random layouts. ---- */

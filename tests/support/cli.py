@@ -12,7 +12,8 @@ from pathlib import Path
 TOOL = sys.argv[1] if len(sys.argv) > 1 else "build/release/tilesim"
 BUILD = Path(TOOL).parent
 SANITIZED = BUILD.name == "asan"
-ALL = not SANITIZED or "TS_ROUNDS" in os.environ  # which `ninja test-long` sets
+LONG = "TS_ROUNDS" in os.environ  # which `ninja test-long` sets
+ALL = not SANITIZED or LONG
 _tests = []
 
 
@@ -27,10 +28,11 @@ def release_test(function):
     return test(function) if ALL else function
 
 
-def cases(every, sanitized):
-    """All cases of a sequence; under ASan `sanitized` of them, evenly spread, but in `ninja test-long`."""
+def cases(every, sanitized, usual=None):
+    """`usual` cases of a sequence, or all; under ASan `sanitized` of them; evenly spread. In `ninja test-long` all."""
     every = list(every)
-    return every if ALL or len(every) <= sanitized else [every[i * len(every) // sanitized] for i in range(sanitized)]
+    most = len(every) if LONG else sanitized if SANITIZED else usual or len(every)
+    return every if len(every) <= most else [every[i * len(every) // most] for i in range(most)]
 
 
 def _object(pairs):

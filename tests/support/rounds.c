@@ -21,6 +21,12 @@ int rounds(int plain, int sanitized) {
     return factor * usual;
 }
 
+int stride(int usual, int sanitized) {
+    const char *text = getenv("TS_ROUNDS");
+    if (text) return strcmp(text, "0") == 0 ? sanitized : 1;
+    return IS_SANITIZED ? sanitized : usual;
+}
+
 int cases(int all, int sanitized) {
     const char *text = getenv("TS_ROUNDS");
     bool few = text ? strcmp(text, "0") == 0 : IS_SANITIZED;
