@@ -25,6 +25,13 @@ int ts_findings_count(const ts_findings *findings, bool warns) {
     return count;
 }
 
+bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind) {
+    for (int i = 0; i < findings->count; i++) {
+        if (findings->list[i].kind == kind) return true;
+    }
+    return false;
+}
+
 static bool same_place(ts_place a, ts_place b) {
     return a.line == b.line && a.column == b.column && a.source == b.source;
 }

@@ -64,6 +64,7 @@ typedef struct {
 /* Where to describe a new finding; NULL: it is known, and counted. */
 ts_finding *ts_findings_add(ts_findings *findings, ts_finding_kind kind, ts_place where, ts_place other,
                             int64_t cycle);
+bool ts_findings_have(const ts_findings *findings, ts_finding_kind kind); /* any of that kind? */
 bool ts_finding_warns(const ts_findings *findings, const ts_finding *finding);
 /* Of those that only warn, or of the others. */
 int ts_findings_count(const ts_findings *findings, bool warns);

@@ -16,16 +16,12 @@ typedef struct {
     uint64_t *touched;
 } reach;
 
-struct ts_race_transfer {
-    ts_race_transfer *next;
+typedef struct ts_race {
     ts_arena *arena;
-    const ts_transfer *what;
-    int semaphore;
-    int64_t completed; /* -1: not yet */
     reach src, dst;
     int pending[TS_FINDINGS_MOST]; /* findings whose margin is known at completion */
     int pending_count;
-};
+} race;
 
 /* Granules of a memory of all cores, by words of 64. What was touched before the last barrier counts no more.
  */
@@ -45,7 +41,7 @@ struct ts_races {
     ts_arena *arena;
     const ts_code *code;
     ts_findings *findings;
-    ts_race_transfer *unsynced;
+    ts_in_flight *unsynced;
     /* of transfers that were waited for: by other cores nobody has waited until all have come to a barrier */
     trail trails[SHARED_SPACES][2];
     int64_t phase; /* from 1; how many barriers were passed */
@@ -65,9 +61,9 @@ ts_races *ts_races_new(ts_arena *arena, const ts_code *code, ts_findings *findin
 
 void ts_races_free(ts_races *races) {
     while (races && races->unsynced) {
-        ts_race_transfer *t = races->unsynced;
+        ts_in_flight *t = races->unsynced;
         races->unsynced = t->next;
-        ts_arena_free(t->arena);
+        ts_arena_free(t->race->arena);
     }
 }
 
@@ -199,8 +195,7 @@ typedef struct {
     bool other_core; /* than that of the transfer */
 } culprit;
 
-static void report(ts_races *races, const culprit *c, ts_race_transfer *other, bool other_writes,
-                   int64_t cycle) {
+static void report(ts_races *races, const culprit *c, ts_in_flight *other, bool other_writes, int64_t cycle) {
     ts_place place = ts_place_of_transfer(other->what);
     ts_finding *f = ts_findings_add(races->findings, c->kind, c->where, place, cycle);
     if (!f) return;
@@ -211,19 +206,20 @@ static void report(ts_races *races, const culprit *c, ts_race_transfer *other, b
                         other_writes ? "writes" : "reads",
                         c->other_core ? "with no wait and barrier between them" : "without waiting for it");
     f->other_text = c->other_core ? "the DMA of the other core" : "the DMA that was not waited for";
-    f->has_margin = other->completed >= 0;
-    f->margin_cycles = cycle - other->completed;
-    if (!f->has_margin && other->pending_count < TS_FINDINGS_MOST) {
-        other->pending[other->pending_count++] = (int)(f - races->findings->list);
+    f->has_margin = other->done_cycle >= 0;
+    f->margin_cycles = cycle - other->done_cycle;
+    race *r = other->race;
+    if (!f->has_margin && r->pending_count < TS_FINDINGS_MOST) {
+        r->pending[r->pending_count++] = (int)(f - races->findings->list);
     }
 }
 
 void ts_races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
                      int64_t end, bool writes, int64_t cycle) {
     int64_t from = first / GRANULE_BYTES, to = ts_ceil_div(end, GRANULE_BYTES);
-    for (ts_race_transfer *t = races->unsynced; t; t = t->next) {
-        bool in_dst = t->dst.space == space && touches(&t->dst, from, to);
-        bool in_src = writes && t->src.space == space && touches(&t->src, from, to);
+    for (ts_in_flight *t = races->unsynced; t; t = t->next) {
+        bool in_dst = t->dst == space && touches(&t->race->dst, from, to);
+        bool in_src = writes && t->src == space && touches(&t->race->src, from, to);
         if (in_dst || in_src) {
             culprit c = {writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE, ts_place_of(instruction),
                          ts_opcode_get(instruction->opcode)->mnemonic, false};
@@ -233,14 +229,16 @@ void ts_races_access(ts_races *races, const ts_instruction *instruction, const t
 }
 
 /* Of a transfer with those that were not waited for. */
-static void compare(ts_races *races, const ts_race_transfer *started, bool other_core, int64_t cycle) {
+static void compare(ts_races *races, const ts_in_flight *started, bool other_core) {
     ts_place where = ts_place_of_transfer(started->what);
     culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", other_core},
             writer = {TS_FINDING_WRITE_RACE, where, "this DMA", other_core};
-    for (ts_race_transfer *t = races->unsynced; t; t = t->next) {
-        if (overlap(&started->src, &t->dst)) report(races, &reader, t, true, cycle);
-        if (overlap(&started->dst, &t->dst)) report(races, &writer, t, true, cycle);
-        if (overlap(&started->dst, &t->src)) report(races, &writer, t, false, cycle);
+    const reach *src = &started->race->src, *dst = &started->race->dst;
+    int64_t cycle = started->issued_cycle;
+    for (ts_in_flight *t = races->unsynced; t; t = t->next) {
+        if (overlap(src, &t->race->dst)) report(races, &reader, t, true, cycle);
+        if (overlap(dst, &t->race->dst)) report(races, &writer, t, true, cycle);
+        if (overlap(dst, &t->race->src)) report(races, &writer, t, false, cycle);
     }
 }
 
@@ -278,12 +276,12 @@ static const ts_transfer *find_trail(const ts_races *races, int kind, const reac
     return NULL;
 }
 
-static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_race_transfer *started,
-                             int trail_kind, int64_t cycle) {
-    const reach *r = kind == TS_FINDING_READ_RACE ? &started->src : &started->dst;
+static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_in_flight *started,
+                             int trail_kind) {
+    const reach *r = kind == TS_FINDING_READ_RACE ? &started->race->src : &started->race->dst;
     const ts_transfer *other = find_trail(races, trail_kind, r);
     ts_finding *f = other ? ts_findings_add(races->findings, kind, ts_place_of_transfer(started->what),
-                                            ts_place_of_transfer(other), cycle)
+                                            ts_place_of_transfer(other), started->issued_cycle)
                           : NULL;
     if (!f) return;
     const ts_slice *slice = trail_kind == WRITTEN ? &other->destination : &other->source;
@@ -294,52 +292,56 @@ static void report_unordered(ts_races *races, ts_finding_kind kind, const ts_rac
     f->other_text = "the DMA of the other core";
 }
 
-void ts_races_compare_cores(ts_races *other, const ts_race_transfer *started, int64_t cycle) {
-    compare(other, started, true, cycle);
-    report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN, cycle);
-    report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN, cycle);
-    report_unordered(other, TS_FINDING_WRITE_RACE, started, READ, cycle);
+void ts_races_compare_cores(ts_races *other, const ts_in_flight *started) {
+    compare(other, started, true);
+    report_unordered(other, TS_FINDING_READ_RACE, started, WRITTEN);
+    report_unordered(other, TS_FINDING_WRITE_RACE, started, WRITTEN);
+    report_unordered(other, TS_FINDING_WRITE_RACE, started, READ);
 }
 
 void ts_races_pass_barrier(ts_races *races) { races->phase++; }
 
 /* ---- Transfers ---- */
 
-ts_race_transfer *ts_races_start(ts_races *races, const ts_transfer *what, const ts_plan *plan,
-                                 const ts_space *src, const ts_space *dst, int semaphore, int64_t cycle) {
+void ts_races_start(ts_races *races, ts_in_flight *t) {
     ts_arena *arena = ts_arena_new();
-    ts_race_transfer *t = TS_NEW(arena, ts_race_transfer);
-    *t = (ts_race_transfer){.arena = arena, .what = what, .semaphore = semaphore, .completed = -1};
-    t->src = find_reach(arena, plan, true, src);
-    t->dst = find_reach(arena, plan, false, dst);
-    compare(races, t, false, cycle);
+    t->race = TS_NEW(arena, race);
+    *t->race = (race){.arena = arena,
+                      .src = find_reach(arena, t->plan, true, t->src),
+                      .dst = find_reach(arena, t->plan, false, t->dst)};
+    compare(races, t, false);
     t->next = races->unsynced;
     races->unsynced = t;
-    return t;
 }
 
-void ts_races_complete(ts_races *races, ts_race_transfer *transfer, int64_t cycle) {
-    transfer->completed = cycle;
-    for (int i = 0; i < transfer->pending_count; i++) {
-        ts_finding *f = &races->findings->list[transfer->pending[i]];
+void ts_races_complete(ts_races *races, const ts_in_flight *t) {
+    for (int i = 0; i < t->race->pending_count; i++) {
+        ts_finding *f = &races->findings->list[t->race->pending[i]];
         f->has_margin = true;
-        f->margin_cycles = f->cycle - cycle;
+        f->margin_cycles = f->cycle - t->done_cycle;
     }
 }
 
-void ts_races_change(ts_races *races, int semaphore) {
+static void forget(ts_races *races, ts_in_flight *t) {
+    leave_trail(races, READ, &t->race->src, t->what);
+    leave_trail(races, WRITTEN, &t->race->dst, t->what);
+    ts_arena_free(t->race->arena);
+    t->race = NULL;
+}
+
+ts_in_flight *ts_races_change(ts_races *races, int semaphore) {
     const ts_semaphore_account *account = &races->accounts[semaphore];
-    if (account->taken < account->sent + account->added) return;
-    ts_race_transfer **link = &races->unsynced;
-    while (*link) {
-        ts_race_transfer *t = *link;
-        if (t->semaphore == semaphore && t->completed >= 0) {
-            *link = t->next;
-            leave_trail(races, READ, &t->src, t->what);
-            leave_trail(races, WRITTEN, &t->dst, t->what);
-            ts_arena_free(t->arena);
-        } else {
+    ts_in_flight *waited = NULL, **link = &races->unsynced;
+    while (*link && account->taken >= account->sent + account->added) {
+        ts_in_flight *t = *link;
+        if (t->semaphore != semaphore || t->done_cycle < 0) {
             link = &t->next;
+            continue;
         }
+        *link = t->next;
+        forget(races, t);
+        t->next = waited;
+        waited = t;
     }
+    return waited;
 }

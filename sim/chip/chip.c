@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "check/left.h"
+#include "check/outputs.h"
 #include "check/races.h"
 #include "layout/plan.h"
 #include "layout/shape.h"
@@ -25,18 +26,6 @@ typedef struct {
     bool stores_checked; /* with it: some input lies where stores go */
 } chip_core;
 
-/* A transfer under way. */
-typedef struct flight {
-    chip_core *by;
-    struct flight *next;    /* of the free ones */
-    struct flight *younger; /* of those under way */
-    int64_t issued;
-    int64_t begun, vreg_cycles; /* from when on it moves data, and how long the engine takes for a vreg's */
-    int transfer, semaphore;
-    const ts_plan *plan;
-    ts_race_transfer *race; /* NULL: the sanitizer is off */
-} flight;
-
 struct ts_chip {
     const ts_chip_config *config;
     const ts_code *code;
@@ -47,11 +36,12 @@ struct ts_chip {
     int core_count;
     const chip_core *told; /* the core of which the observer was told last */
     traffic *traffic;
-    flight *free_flights;
-    flight *active;      /* the oldest transfer under way */
-    int64_t busy_since;  /* -1: no transfer is under way */
-    int64_t last_done;   /* the cycle of the last completion */
-    int64_t quiet_until; /* no transfer completes before this cycle, unless another starts */
+    ts_outputs outputs; /* with the sanitizer */
+    ts_in_flight *free_records;
+    ts_in_flight *active; /* the oldest in flight */
+    int64_t busy_since;   /* -1: no transfer is under way */
+    int64_t last_done;    /* the cycle of the last completion */
+    int64_t quiet_until;  /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
     ts_chip_transfers *transfers; /* of each transfer of the code */
 };
@@ -108,19 +98,16 @@ static bool source_is_known(ts_error *err, const ts_chip *chip, const ts_transfe
                         "'%s' is unknown when only time is modelled, and SMEM needs it", source->name);
 }
 
-static flight *take_flight(ts_chip *chip) {
-    flight *f = chip->free_flights;
-    if (f)
-        chip->free_flights = f->next;
-    else
-        f = TS_NEW(chip->arena, flight);
-    f->race = NULL;
-    return f;
+static ts_in_flight *take_record(ts_chip *chip) {
+    ts_in_flight *t = chip->free_records;
+    if (!t) return TS_NEW(chip->arena, ts_in_flight);
+    chip->free_records = t->next;
+    return t;
 }
 
-static void give_back(ts_chip *chip, flight *f) {
-    f->next = chip->free_flights;
-    chip->free_flights = f;
+static void give_back(ts_chip *chip, ts_in_flight *t) {
+    t->next = chip->free_records;
+    chip->free_records = t;
 }
 
 /* Adds where it happened to an error that came from below. */
@@ -141,23 +128,42 @@ static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what
     return fault_at(err, cycle, what->source_text, what->line, what->column);
 }
 
-static void start_race(flight *f, const ts_transfer *what, int64_t cycle) {
-    chip_core *by = f->by;
-    ts_chip *chip = by->chip;
-    f->race = ts_races_start(by->races, what, f->plan, space_of(by, &what->source),
-                             space_of(by, &what->destination), f->semaphore, cycle);
+static chip_core *core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
+
+static void check_start(ts_chip *chip, ts_in_flight *t) {
+    ts_races_start(core_of(chip, t)->races, t);
     for (int i = 0; i < chip->core_count; i++) {
-        if (&chip->cores[i] != by) ts_races_compare_cores(chip->cores[i].races, f->race, cycle);
+        if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
     }
+    ts_outputs_start(&chip->outputs, t);
 }
 
-static void report_input(const ts_chip *chip, const ts_transfer *what, int64_t cycle) {
-    ts_place where = ts_place_of_transfer(what);
-    ts_finding *f =
-        ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, where, (ts_place){0}, cycle);
-    if (f)
-        ts_finding_describe(f, "this DMA writes to '%s', which is an input and not inout",
-                            chip->code->tensors[what->destination.tensor].name);
+/* The record of a transfer that starts, but for its plan. */
+static ts_in_flight *open_record(const chip_core *by, int transfer, int semaphore, int64_t cycle) {
+    ts_chip *chip = by->chip;
+    const ts_transfer *what = &chip->code->transfers[transfer];
+    const ts_dma_machine *memory = &chip->config->memory;
+    ts_in_flight *t = take_record(chip);
+    *t = (ts_in_flight){.what = what,
+                        .transfer = transfer,
+                        .core = (int)(by - chip->cores),
+                        .semaphore = semaphore,
+                        .src = space_of(by, &what->source),
+                        .dst = space_of(by, &what->destination),
+                        .issued_cycle = cycle,
+                        .done_cycle = -1,
+                        .begun_cycle = cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz)};
+    return t;
+}
+
+static void put_in_flight(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **last = &chip->active;
+    while (*last) last = &(*last)->younger;
+    *last = t;
+    if (t->semaphore >= 0) ts_left_send(&core_of(chip, t)->accounts[t->semaphore], t->what);
+    if (core_of(chip, t)->races) check_start(chip, t);
+    if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
+    chip->quiet_until = 0;
 }
 
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
@@ -165,38 +171,25 @@ static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *sr
     chip_core *by = self;
     ts_chip *chip = by->chip;
     const ts_transfer *what = &chip->code->transfers[transfer];
-    flight *f = take_flight(chip);
-    f->by = by;
-    f->transfer = transfer;
-    f->semaphore = semaphore;
+    ts_in_flight *t = open_record(by, transfer, semaphore, cycle);
     ts_plan_side src = side_of(chip, &what->source, src_begin),
                  dst = side_of(chip, &what->destination, dst_begin);
     ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
                              .dst = end_of(by, what, &what->destination),
-                             .tag = (int64_t)(intptr_t)f,
+                             .tag = (int64_t)(intptr_t)t,
                              .priority = what->priority};
     ts_arena *arena = traffic_arena(chip->traffic);
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
     if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, cycle)) {
-        give_back(chip, f);
+        give_back(chip, t);
         return transfer_fault(err, cycle, what);
     }
     const ts_dma_machine *memory = &chip->config->memory;
-    int64_t rate = ts_dma_rate(memory->dma, moved.src, ts_dma_kind_done(memory->dma, moved.plan));
-    f->plan = moved.plan;
-    f->issued = cycle;
-    f->begun = cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
-    f->vreg_cycles = ts_ceil_div(TS_VREG_BYTES, rate);
-    f->younger = NULL;
-    flight **last = &chip->active;
-    while (*last) last = &(*last)->younger;
-    *last = f;
-    if (semaphore >= 0) ts_left_send(&by->accounts[semaphore], what);
-    if (by->races) start_race(f, what, cycle);
-    if (by->races && chip->config->inputs[what->destination.tensor]) report_input(chip, what, cycle);
-    if (chip->busy_since < 0) chip->busy_since = cycle;
-    chip->quiet_until = 0;
+    t->plan = moved.plan;
+    t->vreg_cycles = ts_ceil_div(
+        TS_VREG_BYTES, ts_dma_rate(memory->dma, moved.src, ts_dma_kind_done(memory->dma, moved.plan)));
+    put_in_flight(chip, t);
     return true;
 }
 
@@ -208,8 +201,8 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
 
 /* Whether a transfer goes through a VMEM port at `cycle`: a vreg's bytes at a time, at the engine's rate,
  * from its issue cost on until it is complete. */
-static bool takes_port(const flight *f, int64_t cycle) {
-    return cycle >= f->begun && (cycle - f->begun) % f->vreg_cycles == 0;
+static bool takes_port(const ts_in_flight *t, int64_t cycle) {
+    return cycle >= t->begun_cycle && (cycle - t->begun_cycle) % t->vreg_cycles == 0;
 }
 
 /* The engine works at one transfer at a time: only the oldest of this core's that touch VMEM takes a port. */
@@ -217,12 +210,11 @@ static int64_t vmem_take(void *self, int64_t cycle, int loads, int stores) {
     const chip_core *by = self;
     const ts_chip *chip = by->chip;
     const int *slots = chip->config->core.limits.slots;
-    for (const flight *f = chip->active; f; f = f->younger) {
-        const ts_transfer *what = &chip->code->transfers[f->transfer];
-        bool reads = in_vmem(chip, &what->source), writes = in_vmem(chip, &what->destination);
-        if (f->by != by || !(reads || writes)) continue;
+    for (const ts_in_flight *t = chip->active; t; t = t->younger) {
+        bool reads = in_vmem(chip, &t->what->source), writes = in_vmem(chip, &t->what->destination);
+        if (&chip->cores[t->core] != by || !(reads || writes)) continue;
         bool full = (reads && loads == slots[TS_SLOT_VLD]) || (writes && stores == slots[TS_SLOT_VST]);
-        return full && takes_port(f, cycle) ? cycle + 1 : cycle;
+        return full && takes_port(t, cycle) ? cycle + 1 : cycle;
     }
     return cycle;
 }
@@ -260,90 +252,11 @@ static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer 
 
 /* ---- The sanitizer ---- */
 
-/* Appends [3,130], where the tensor has one element at that bit. */
-static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t bytes) {
-    ts_arena *scratch = ts_arena_new();
-    ts_index_list list = {0};
-    int64_t offset = (bit - tensor->base_bytes * 8) / tensor->shape->element_bits;
-    const ts_layout *layout = tensor->shape->layout;
-    bool known = layout->axis_count == 1 && ts_layout_backward(NULL, scratch, layout, &offset, 1, &list);
-    size_t at = 0;
-    for (int i = 0; known && list.count > 0 && i < layout->rank && at < bytes; i++) {
-        int written = snprintf(text + at, bytes - at, "%s%lld", i ? "," : "[", (long long)list.indices[i]);
-        at += written > 0 ? (size_t)written : 0;
-    }
-    snprintf(text + (at < bytes ? at : 0), at < bytes ? bytes - at : bytes, "%s", at > 0 ? "]" : "");
-    ts_arena_free(scratch);
-}
-
-/* The store that left the bit of VMEM undefined, if it was one. */
-static ts_place store_of(const chip_core *by, const ts_space *space, int64_t bit, const char **what) {
-    const ts_poison *poison = space == by->spaces[TS_SPACE_VMEM] ? ts_core_poison(by->core) : NULL;
-    ts_poison_row row = poison ? ts_poison_row_of(poison, bit / 8) : (ts_poison_row){0};
-    *what = !row.store                ? NULL
-            : row.origin == row.store ? "this stored it"
-                                      : "this met the undefined value first";
-    return ts_place_of(row.origin);
-}
-
-/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well.
- */
-static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
-    ts_shape *written = TS_NEW(scratch, ts_shape);
-    *written = *plan->dst.shape;
-    written->layout = plan->dst_layout;
-    const ts_shape *flat = ts_shape_row_major(NULL, scratch, written->dtype, plan->rank, plan->sizes);
-    ts_plan_side side = {written, NULL, plan->dst.axis_bits, plan->dst.base_bits},
-                 rows = {flat, NULL, NULL, 0};
-    return flat ? ts_plan_new(NULL, scratch, &side, &rows, plan->rank, plan->sizes) : NULL;
-}
-
-/* Where element `flat` of the transfer's row-major order came from. */
-static int64_t source_bit(const ts_plan *plan, int64_t flat) {
-    int64_t index[TS_LAYOUT_MAX_DIMS], coordinates[TS_LAYOUT_MAX_AXES], bit = plan->src.base_bits;
-    for (int i = plan->rank - 1; i >= 0; i--) {
-        index[i] = flat % plan->sizes[i];
-        flat /= plan->sizes[i];
-    }
-    ts_layout_forward(plan->src_layout, index, coordinates);
-    for (int i = 0; i < plan->src_layout->axis_count; i++) {
-        int64_t step = plan->src.axis_bits ? plan->src.axis_bits[i] : plan->src.shape->element_bits;
-        bit += coordinates[i] * step;
-    }
-    return bit;
-}
-
-static void report_output(ts_chip *chip, const flight *f, int64_t cycle, int64_t from, int64_t to) {
-    const ts_transfer *what = &chip->code->transfers[f->transfer];
-    const ts_tensor *tensor = &chip->code->tensors[what->destination.tensor];
-    const char *text, *source = chip->code->tensors[what->source.tensor].name;
-    ts_place other = store_of(f->by, space_of(f->by, &what->source), from, &text);
-    ts_place where = ts_place_of_transfer(what);
-    ts_finding *finding = ts_findings_add(chip->config->findings, TS_FINDING_OUTPUT, where, other, cycle);
-    if (!finding) return;
-    char index[96];
-    add_index(tensor, to, index, sizeof index);
-    ts_finding_describe(finding, "%s%s gets an undefined value from '%s'%s", tensor->name, index, source,
-                        text ? "" : ", where nothing was written");
-    finding->other_text = text;
-}
-
-static void check_output(ts_chip *chip, const flight *f, int64_t cycle) {
-    const ts_transfer *what = &chip->code->transfers[f->transfer];
-    const ts_space *dst = space_of(f->by, &what->destination);
-    if (!chip->config->outputs[what->destination.tensor]) return;
-    ts_arena *scratch = ts_arena_new();
-    const ts_plan *plan = valid_elements(scratch, f->plan);
-    int64_t to, flat;
-    if (plan && ts_dma_find_poison(plan, dst, &to, &flat)) {
-        report_output(chip, f, cycle, source_bit(f->plan, flat / plan->dst.shape->element_bits), to);
-    }
-    ts_arena_free(scratch);
-}
-
-static void finish_race(ts_chip *chip, const flight *f, int64_t cycle) {
-    ts_races_complete(f->by->races, f->race, cycle);
-    if (!chip->config->time_only) check_output(chip, f, cycle);
+static void check_done(ts_chip *chip, ts_in_flight *t) {
+    const chip_core *by = core_of(chip, t);
+    bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
+    ts_races_complete(by->races, t);
+    if (!chip->config->time_only) ts_outputs_done(&chip->outputs, t, vmem ? ts_core_poison(by->core) : NULL);
 }
 
 /* -1: there is one core only. */
@@ -357,35 +270,26 @@ static int64_t cycles_of(const chip_core *own) {
     return core.cycles;
 }
 
-/* A store into bytes of an input. */
-static void check_store(const chip_core *own, const ts_instruction *store, const ts_space *space,
-                        int64_t first, int64_t end, int64_t cycle) {
-    const ts_chip *chip = own->chip;
-    for (int i = 0; i < chip->code->tensor_count; i++) {
-        const ts_tensor *tensor = &chip->code->tensors[i];
-        bool met = tensor->base_bytes < end && first < tensor->base_bytes + tensor->bytes;
-        if (!chip->config->inputs[i] || !met || own->spaces[tensor->space] != space) continue;
-        ts_finding *f = ts_findings_add(chip->config->findings, TS_FINDING_OVERWRITTEN, ts_place_of(store),
-                                        (ts_place){0}, cycle);
-        if (f)
-            ts_finding_describe(f, "%s writes to '%s', which is an input and not inout",
-                                ts_opcode_get(store->opcode)->mnemonic, tensor->name);
-    }
-}
-
 static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
                              int64_t first, int64_t end, bool writes, int64_t cycle) {
     const chip_core *own = self;
     const ts_chip_observer *o = own->chip->observer;
     if (own->races) ts_races_access(own->races, instruction, space, first, end, writes, cycle);
-    if (writes && own->stores_checked) check_store(own, instruction, space, first, end, cycle);
+    if (writes && own->stores_checked) {
+        ts_output_store store = {instruction, own->spaces, space, first, end, cycle};
+        ts_outputs_store(&own->chip->outputs, &store);
+    }
     if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
 }
 
 static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by) {
     chip_core *own = self;
     ts_left_change(&own->accounts[semaphore], instruction, by);
-    if (own->races) ts_races_change(own->races, semaphore);
+    for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
+        ts_in_flight *next = t->next;
+        give_back(own->chip, t);
+        t = next;
+    }
 }
 
 static void watch(chip_core *own) {
@@ -405,27 +309,35 @@ static void watch(chip_core *own) {
     }
 }
 
+/* No longer in flight; races may still need the record. */
+static void take_out(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **link = &chip->active;
+    while (*link != t) link = &(*link)->younger;
+    *link = t->younger;
+    t->plan = NULL;
+    if (!t->race) give_back(chip, t);
+}
+
+static void tell_done(ts_chip *chip, const ts_in_flight *t, const ts_dma_result *result) {
+    const ts_chip_observer *o = chip->observer;
+    if (o && o->moved) o->moved(o->self, t);
+    if (o && o->transferred) o->transferred(o->self, t->transfer, result);
+}
+
 static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_dma_result result;
     bool moved = traffic_complete(err, chip->traffic, &result);
-    flight *f = (flight *)(intptr_t)result.tag;
-    const ts_transfer *what = &chip->code->transfers[f->transfer];
+    ts_in_flight *t = (ts_in_flight *)(intptr_t)result.tag;
+    const ts_transfer *what = t->what;
+    const chip_core *by = core_of(chip, t);
+    t->done_cycle = cycle;
     add_result(chip, &result, what);
-    if (f->race) finish_race(chip, f, cycle);
-    if (chip->config->findings && ts_core_halted(f->by->core) && cycles_of(f->by) <= cycle)
-        ts_left_transfer(chip->config->findings, what, core_number(f->by), cycles_of(f->by), cycle);
-    if (chip->observer && chip->observer->moved) {
-        const ts_space *space = space_of(f->by, &what->destination);
-        chip->observer->moved(chip->observer->self, f->transfer, f->plan, space, cycle);
-    }
-    if (chip->observer && chip->observer->transferred) {
-        chip->observer->transferred(chip->observer->self, f->transfer, &result);
-    }
-    if (f->semaphore >= 0) f->by->semaphores[f->semaphore]++;
-    flight **link = &chip->active;
-    while (*link != f) link = &(*link)->younger;
-    *link = f->younger;
-    give_back(chip, f);
+    if (t->race) check_done(chip, t);
+    if (chip->config->findings && ts_core_halted(by->core) && cycles_of(by) <= cycle)
+        ts_left_transfer(chip->config->findings, what, core_number(by), cycles_of(by), cycle);
+    tell_done(chip, t, &result);
+    if (t->semaphore >= 0) by->semaphores[t->semaphore]++;
+    take_out(chip, t);
     if (traffic_under_way(chip->traffic) == 0) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;
@@ -556,6 +468,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
     assert(chip->core_count <= TS_CHIP_CORES);
     chip->told = chip->cores;
     chip->transfers = TS_NEW_ARRAY(arena, ts_chip_transfers, code->transfer_count);
+    chip->outputs = (ts_outputs){code, config->outputs, config->inputs, config->findings};
     if (make_units(err, chip)) return chip;
     ts_chip_free(chip);
     return NULL;
@@ -749,11 +662,11 @@ int64_t ts_chip_semaphore(const ts_chip *chip, int core, int semaphore) {
 }
 
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle) {
-    const flight *f = chip->active;
-    for (; f && number > 0; number--) f = f->younger;
-    if (!f) return false;
-    *transfer = f->transfer;
-    *issued_cycle = f->issued;
+    const ts_in_flight *t = chip->active;
+    for (; t && number > 0; number--) t = t->younger;
+    if (!t) return false;
+    *transfer = t->transfer;
+    *issued_cycle = t->issued_cycle;
     return true;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TILESIM_CHIP_CHIP_H
 #define TILESIM_CHIP_CHIP_H
 
+#include "check/in_flight.h"
 #include "core/core.h"
 #include "dma/price.h"
 
@@ -44,7 +45,7 @@ typedef struct {
      * transfer: the elements of the destination of its plan. */
     void (*stored)(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
                    int64_t end, int64_t cycle);
-    void (*moved)(void *self, int transfer, const ts_plan *plan, const ts_space *space, int64_t cycle);
+    void (*moved)(void *self, const ts_in_flight *transfer);
 } ts_chip_observer;
 
 typedef struct {

@@ -122,22 +122,20 @@ static void see_store(void *self, const ts_instruction *instruction, const ts_sp
 
 typedef struct {
     ts_session *session;
-    ts_watch_hit hit;
-    const ts_space *space;
-} mover;
+    const ts_in_flight *transfer;
+} watched_transfer;
 
 static bool see_run(void *self, int64_t first, int64_t end) {
-    mover *m = self;
-    see_write(m->session, &m->hit, m->space, first, end);
-    return !m->session->was_hit;
+    const watched_transfer *w = self;
+    const ts_in_flight *t = w->transfer;
+    see_write(w->session, &(ts_watch_hit){.transfer = t->transfer, .cycle = t->done_cycle}, t->dst, first,
+              end);
+    return !w->session->was_hit;
 }
 
-static void see_move(void *self, int transfer, const ts_plan *plan, const ts_space *space, int64_t cycle) {
-    ts_session *s = self;
-    mover m = {s, {.transfer = transfer, .cycle = cycle}, space};
-    if (s->watch_count > 0) {
-        watch_walk(plan, false, see_run, &m);
-    }
+static void see_move(void *self, const ts_in_flight *transfer) {
+    watched_transfer w = {self, transfer};
+    if (w.session->watch_count > 0) watch_walk(transfer->plan, false, see_run, &w);
 }
 
 static watch *free_watch(ts_error *err, ts_session *s) {

@@ -65,6 +65,9 @@ static void some_kinds_only_warn(void **state) {
     assert_int_equal(ts_findings_count(f, false), 2);
     assert_false(ts_finding_warns(f, &f->list[0]));
     assert_true(ts_finding_warns(f, &f->list[1]));
+    assert_true(ts_findings_have(f, TS_FINDING_WRITE_RACE));
+    assert_true(ts_findings_have(f, TS_FINDING_CONTROL));
+    assert_false(ts_findings_have(f, TS_FINDING_READ_RACE));
     f->all_warn = true;
     assert_int_equal(ts_findings_count(f, true), 3);
     assert_int_equal(ts_findings_count(f, false), 0);

@@ -229,13 +229,15 @@ static void stores_under_a_mask(void **state) {
     (void)state;
     world *w = open_world();
     undefine(w, 5, 0x18);
+    undefine(w, 300, 3);
     w->vmasks[5] = 0x0f;
+    w->vmasks[300] = 2;
     run(w, "vld v1 [0]\nvst [2048] v1 ?m0");
-    expect_vmem(w, "5:18 2053:8");
+    expect_vmem(w, "5:18 300:3 2053:8 2348:2");
     undefine(w, 2054, 2);
     undefine(w, 2053, 0x80);
     run(w, "vst [2048] v2 ?m0"); /* defined bits where the mask is, the rest as it was */
-    expect_vmem(w, "5:18 2053:80 2054:2");
+    expect_vmem(w, "5:18 300:3 2053:80 2054:2");
     close_world(w);
 }
 
@@ -310,6 +312,31 @@ static void the_first_undefined_source_is_the_cause(void **state) {
     assert_int_equal(ts_poison_row_of(w->poison, 2053 * 4).origin->line, 2);
     assert_int_equal(ts_poison_row_of(w->poison, 3077 * 4).origin->line, 1);
     assert_int_equal(ts_poison_row_of(w->poison, 3077 * 4).store->line, 6);
+    close_world(w);
+}
+
+static void shift_left(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c, int32_t n) {
+    (void)b, (void)c;
+    for (int i = 0; i < TS_VREG_WORDS; i++) d[i] = a[i] << n;
+}
+
+/* The function of the instruction is given its scalar, 0 where it has none. */
+static void moves(void **state) {
+    (void)state;
+    world *w = with_undefined();
+    const uint32_t number = 4;
+    ts_poison_operands operands = {.instruction = &w->lines[0],
+                                   .rule = TS_SHADOW_MOVE,
+                                   .function = shift_left,
+                                   .result = vreg(w, 2),
+                                   .sources = {vreg(w, 1)}};
+    for (int i = 0; i < 2; i++) {
+        ts_poison_op *op;
+        operands.number = i ? &number : NULL;
+        ts_poison_bundle(w->poison, &operands, 1, &op);
+        ts_poison_run(op, 0);
+        EXPECT_V(w, 2, i ? "5:180" : "5:18");
+    }
     close_world(w);
 }
 
@@ -444,6 +471,7 @@ int main(void) {
         cmocka_unit_test(an_undefined_mask),
         cmocka_unit_test(results),
         cmocka_unit_test(results_under_a_mask),
+        cmocka_unit_test(moves),
         cmocka_unit_test(the_first_undefined_source_is_the_cause),
         cmocka_unit_test(scalars),
         cmocka_unit_test(words_of_smem),

@@ -1,0 +1,24 @@
+/* A transfer in flight: the chip's record of it, at which races, findings and watches look as well. */
+#ifndef TILESIM_CHECK_IN_FLIGHT_H
+#define TILESIM_CHECK_IN_FLIGHT_H
+
+#include "isa/isa.h"
+#include "layout/plan.h"
+#include "memory/space.h"
+
+/* With the sanitizer it outlives its end, until the program has waited for it; then the plan is gone. */
+typedef struct ts_in_flight {
+    struct ts_in_flight *younger; /* of those in flight, by issue */
+    struct ts_in_flight *next;    /* of those that the core has not waited for, or of the free ones */
+    const ts_transfer *what;
+    int transfer, core; /* its number in the code, and that of the core that started it */
+    int semaphore;      /* -1: none */
+    const ts_plan *plan;
+    const ts_space *src, *dst;
+    int64_t issued_cycle, done_cycle; /* done: -1: not yet */
+    int64_t begun_cycle,
+        vreg_cycles;      /* from when on it moves data, and how long the engine takes for a vreg's */
+    struct ts_race *race; /* what it touches; NULL: the sanitizer is off */
+} ts_in_flight;
+
+#endif
