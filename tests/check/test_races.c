@@ -378,7 +378,7 @@ static const char *const layouts[] = {
     "{1,2,0:T(4,64)}",
 };
 
-enum { BYTES = 1 << 15, GRANULE = 32 };
+enum { BYTES = 1 << 17, GRANULE = 32 };
 
 /* Granules that elements of the side lie in; each is known by where its element is. */
 static void mark_elements(const ts_shape *shape, int64_t base, const int64_t *begin, const int64_t *sizes,
