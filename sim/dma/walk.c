@@ -244,6 +244,19 @@ static void next_block(ts_walk *walk) {
     walk->box_open = false;
 }
 
+/* Takes back what next_block did: behind the last block, all loops begin again. */
+void ts_walk_last_block(const ts_walk *walk, ts_walk_block *block) {
+    *block = (ts_walk_block){.box = walk->box_number - 1, .loop_count = walk->box.loop_count};
+    bool back = true;
+    for (int i = block->loop_count - 1; i >= 0; i--) {
+        int64_t extent = walk->box.loops[i].extent, size = walk->block[i], at = walk->at[i];
+        if (back) at = at > 0 ? at - size : (extent - 1) / size * size;
+        back = back && walk->at[i] == 0;
+        block->at[i] = at;
+        block->extent[i] = extent - at < size ? extent - at : size;
+    }
+}
+
 bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements) {
     if (!walk->box_open && !open_box(walk)) return false;
     walk->count = 0;

@@ -34,6 +34,14 @@ ts_walk *ts_walk_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, i
 bool ts_walk_next(ts_walk *walk, const ts_walk_access **accesses, int *count, int64_t *elements);
 const ts_walk_totals *ts_walk_get_totals(const ts_walk *walk); /* so far */
 
+/* The block that ts_walk_next gave last: where it begins along the loops of its box, and how far it goes. */
+typedef struct {
+    int64_t box; /* its number in the plan */
+    int loop_count;
+    int64_t at[TS_PLAN_MAX_LOOPS], extent[TS_PLAN_MAX_LOOPS];
+} ts_walk_block;
+void ts_walk_last_block(const ts_walk *walk, ts_walk_block *block);
+
 /* The current box, or -1 between boxes: how many blocks it has, and the number of the next one. The boxes of
  * a plan that gathers are blocks of one. */
 int64_t ts_walk_place(const ts_walk *walk, int64_t *next, int64_t *count);

@@ -59,9 +59,74 @@ static void elements_before_a_block_are_those_walked(void **state) {
     }
 }
 
+/* Blocks in their order take every element of a box once: what they say of their places is another count. */
+static void places_of_blocks(void **state) {
+    (void)state;
+    uint64_t seed = SEED + 1;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
+        const ts_walk_access *accesses;
+        int64_t elements, number, count, box = -1, expected = 0;
+        int ignored;
+        while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
+            ts_walk_block block;
+            ts_plan_box loops;
+            ts_walk_last_block(walk, &block);
+            ts_plan_get_box(plan, block.box, &loops);
+            int64_t place = 0, size = 1;
+            for (int k = 0; k < block.loop_count; k++) {
+                assert_in_range(block.at[k] + block.extent[k], 1, loops.loops[k].extent);
+                place = place * loops.loops[k].extent + block.at[k];
+                size *= block.extent[k];
+            }
+            assert_int_equal(block.loop_count, loops.loop_count);
+            assert_int_equal(size, elements);
+            if (block.box != box) assert_int_equal(place, 0);
+            if (block.box == box) assert_true(place > expected);
+            box = block.box;
+            expected = place;
+            int64_t here = ts_walk_place(walk, &number, &count);
+            assert_true(here < 0 || here == box);
+        }
+        assert_int_equal(box, plan->box_count - 1);
+        ts_arena_free(arena);
+    }
+}
+
+/* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
+static void places_of_the_blocks_of_a_transpose(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_source from = {"shape", "f32[20,300]{0,1}", 16}, to = {"shape", "f32[20,300]", 11};
+    const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
+    ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, INT64_C(1) << 33};
+    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, 2, src->layout->dims);
+    ts_walk *walk = ts_walk_new(arena, plan, 64, 64, 32);
+    const ts_walk_access *accesses;
+    int64_t elements;
+    int ignored, printed = 0;
+    char text[2000] = "";
+    while (ts_walk_next(walk, &accesses, &ignored, &elements)) {
+        ts_walk_block block;
+        ts_walk_last_block(walk, &block);
+        for (int k = 0; k < block.loop_count; k++)
+            printed += snprintf(text + printed, sizeof text - (size_t)printed, "%lld+%lld ",
+                                (long long)block.at[k], (long long)block.extent[k]);
+        printed += snprintf(text + printed, sizeof text - (size_t)printed, "/ ");
+    }
+    assert_string_equal(text, "0+8 0+128 / 0+8 128+128 / 0+8 256+44 / "
+                              "8+8 0+128 / 8+8 128+128 / 8+8 256+44 / "
+                              "16+4 0+128 / 16+4 128+128 / 16+4 256+44 / ");
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_before_a_block_are_those_walked),
+        cmocka_unit_test(places_of_blocks),
+        cmocka_unit_test(places_of_the_blocks_of_a_transpose),
     };
     return cmocka_run_group_tests_name("dma/walk", tests, NULL, NULL);
 }
