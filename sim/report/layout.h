@@ -43,6 +43,19 @@ void ts_report_point(const ts_layout *layout, const int64_t *index, ts_text *out
 void ts_report_point_json(const ts_layout *layout, const int64_t *index, ts_json *json);
 /* The shape's own keys, into the open object: canonical, sizes, dims, digits. */
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json);
+/* Of an array of any size, what a picture shows at once. */
+typedef struct {
+    int row_dim, column_dim;           /* of the grid; less than 0: the last but one, the last */
+    int64_t rows, columns;             /* cells, fewer where the array with its padding ends */
+    int64_t index[TS_LAYOUT_MAX_DIMS]; /* of the first cell */
+    int line_axis, place_axis;         /* of memory; less than 0: the first, the last. The same: one line
+                                          goes on where the one before ends */
+    int64_t lines, line;               /* lines, and places of each; line 0: as the tiles are */
+    int64_t point[TS_LAYOUT_MAX_AXES]; /* of the first place */
+} ts_layout_window;
+/* Where the cells lie, and what lies at the places; what the tiles are. Needs a layout. */
+void ts_report_layout_window_json(ts_arena *arena, const ts_shape *shape, const ts_layout_window *window,
+                                  ts_text *out);
 /* What was asked and answered; where nothing was asked, the explanation of the shape. */
 void ts_report_layout_answer(const ts_layout_question *q, ts_text *out);
 void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out);

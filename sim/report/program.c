@@ -107,3 +107,25 @@ void ts_report_map(const ts_program *program, const ts_target *target, ts_text *
         add_space(out, program, target, (ts_space_kind)i);
     }
 }
+
+/* ---- Bundles ---- */
+
+void ts_report_bundles_json(const ts_program *program, ts_text *out) {
+    ts_json json;
+    ts_text text;
+    ts_text_init(&text, out->arena);
+    ts_json_begin(&json, out, "bundles");
+    ts_json_array(&json, "bundles");
+    for (int i = 0; i < program->code.bundle_count; i++) {
+        const ts_source *source = ts_program_source(program, i);
+        ts_text_clear(&text);
+        ts_program_print_bundle(program, i, &text);
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "file", source ? source->name : NULL);
+        ts_json_int(&json, "line", ts_program_line(program, i));
+        ts_json_text(&json, "text", text.bytes);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}

@@ -11,5 +11,9 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
                         ts_text *out);
 void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
                              ts_text *out);
+/* The blocks in which the engine walks the plan, `count` of them from number `first` on: where each is in the
+ * loops of its box, and its accesses with their channels, banks, rows and columns of HBM. */
+bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
+                                   int64_t count, ts_text *out);
 
 #endif

@@ -1,0 +1,112 @@
+/* The blocks of a transfer in the order in which the DMA engine asks the memories for them, as JSON. */
+#include <string.h>
+
+#include "dma/walk.h"
+#include "dram/address_map.h"
+#include "report/machine.h"
+#include "report/transfer.h"
+
+typedef struct {
+    const ts_transfer_study *study;
+    ts_arena *arena;
+    const ts_address_map *map;
+    ts_walk *walk;
+    ts_json *json;
+} stepper;
+
+static bool in_hbm(const ts_machine_memory *memory) { return memory->kind == TS_SPACE_HBM; }
+
+static bool open_steps(ts_error *err, stepper *s) {
+    const ts_machine *machine = s->study->machine;
+    int access = machine->dma.access_bytes;
+    ts_source text = {"hbm.address_map", machine->hbm.address_map, strlen(machine->hbm.address_map)};
+    s->map = ts_address_map_new(err, s->arena, &machine->hbm, &text);
+    s->walk = ts_walk_new(s->arena, s->study->plan, in_hbm(s->study->src_memory) ? access : 0,
+                          in_hbm(s->study->dst_memory) ? access : 0, machine->dma.write_granule_bits);
+    return s->map != NULL;
+}
+
+/* Side (0: source), is it a write, address; and the channel, bank, row and column of its first burst. */
+static void add_access(const stepper *s, const ts_walk_access *access) {
+    uint64_t burst = (uint64_t)access->address >> s->map->offset_bits;
+    ts_address_place place = ts_address_map_unpack(ts_address_map_pack(s->map, burst));
+    int64_t values[] = {access->is_dst, access->is_write, access->address, place.channel,
+                        place.bank,     place.row,        place.column};
+    ts_json_ints(s->json, NULL, sizeof values / sizeof values[0], values);
+}
+
+static void add_step(const stepper *s, const ts_walk_access *accesses, int count, int64_t elements) {
+    ts_walk_block block;
+    ts_walk_last_block(s->walk, &block);
+    ts_json_object(s->json, NULL);
+    ts_json_int(s->json, "box", block.box);
+    ts_json_ints(s->json, "at", block.loop_count, block.at);
+    ts_json_ints(s->json, "extent", block.loop_count, block.extent);
+    ts_json_int(s->json, "elements", elements);
+    ts_json_array(s->json, "accesses");
+    for (int i = 0; i < count; i++) add_access(s, &accesses[i]);
+    ts_json_close(s->json);
+    ts_json_close(s->json);
+}
+
+static void add_geometry(ts_json *json, const ts_hbm_config *hbm) {
+    ts_json_int(json, "channels", (int64_t)hbm->stacks * hbm->channels);
+    ts_json_int(json, "banks", (int64_t)hbm->pseudo_channels * hbm->sids * hbm->bank_groups * hbm->banks);
+    ts_json_int(json, "burst_bytes", hbm->burst_bytes);
+}
+
+/* A loop is [extent, source stride, destination stride] in bits, as in the report of the transfer. */
+static void add_box(ts_json *json, const ts_plan *plan, int64_t number) {
+    ts_plan_box box;
+    ts_plan_get_box(plan, number, &box);
+    ts_json_object(json, NULL);
+    ts_json_int(json, "number", number);
+    ts_json_int(json, "src_bits", box.src_bits);
+    ts_json_int(json, "dst_bits", box.dst_bits);
+    ts_json_array(json, "loops");
+    for (int i = 0; i < box.loop_count; i++) ts_json_ints(json, NULL, 3, &box.loops[i].extent);
+    ts_json_close(json);
+    ts_json_close(json);
+}
+
+static void add_steps(const stepper *s, int64_t first, int64_t count) {
+    const ts_walk_access *accesses;
+    int64_t elements, number = 0;
+    int access_count;
+    bool more = true;
+    ts_json_array(s->json, "steps");
+    while (number < first + count && (more = ts_walk_next(s->walk, &accesses, &access_count, &elements)))
+        if (number++ >= first) add_step(s, accesses, access_count, elements);
+    more = more && ts_walk_next(s->walk, &accesses, &access_count, &elements);
+    ts_json_close(s->json);
+    ts_json_bool(s->json, "more", more);
+}
+
+static void add_boxes(const stepper *s) {
+    enum { BOXES = 64 };
+    const ts_plan *plan = s->study->plan;
+    ts_json_int(s->json, "box_count", plan->box_count);
+    ts_json_array(s->json, "boxes");
+    for (int64_t i = 0; i < plan->box_count && i < BOXES; i++) add_box(s->json, plan, i);
+    ts_json_close(s->json);
+}
+
+bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
+                                   int64_t count, ts_text *out) {
+    ts_json json;
+    stepper s = {.study = study, .arena = out->arena, .json = &json};
+    if (!open_steps(err, &s)) return false;
+    ts_json_begin(&json, out, "steps");
+    ts_report_machine_keys(study->machine, &json);
+    add_geometry(&json, &study->machine->hbm);
+    ts_json_int(&json, "src_bits", study->plan->src.shape->element_bits);
+    ts_json_int(&json, "dst_bits", study->plan->dst.shape->element_bits);
+    ts_json_int(&json, "src_at", study->src.at);
+    ts_json_int(&json, "dst_at", study->dst.at);
+    ts_json_bool(&json, "gathers", study->plan->gathers);
+    add_boxes(&s);
+    ts_json_int(&json, "first", first);
+    add_steps(&s, first, count);
+    ts_json_end(&json);
+    return true;
+}
