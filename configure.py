@@ -47,6 +47,7 @@ VARIANTS = {
     "clang-O0": ("$clang", "-O0"),
     "clang-O2": ("$clang", "-O2"),
     "aarch64": ("aarch64-linux-gnu-gcc", "-O2"),
+    "web": ("NODE_PATH=/usr/share/nodejs $emcc", "-O2 -fno-pic -w -Ibuild/web/src -Ibuild/web/src/libyaml"),
 }
 TESTED = ["release", "asan"]
 MATRIX = ["clang-O2"]  # asan and release are gcc with -O1 and -O2
@@ -90,6 +91,8 @@ PACKAGES = {  # part: its packages, by manager
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
             "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
+NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml and cJSON, dpkg-dev: on Debian "
+           "apt-get install emscripten dpkg-dev, then ./configure.py")
 NEEDED32 = "clang and, on Debian, libc6-dev-i386"
 NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
@@ -174,6 +177,12 @@ def has_numpy(python):
     return bool(shutil.which(python)) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
 
 
+def emcc():
+    """Emscripten's compiler, or "": it is never installed without being asked for."""
+    compiler = os.environ.get("EMCC", "emcc")
+    return compiler if shutil.which(shlex.split(compiler)[0]) else ""
+
+
 def provide(allowed):
     """Finds or installs every part and writes build/config.ninja; returns whether a build is possible."""
     config, missing = find()
@@ -188,6 +197,7 @@ def provide(allowed):
         "numpy_python": next((python for python in NUMPY_PYTHONS if has_numpy(python)), ""),
         "cc": config["cc"] or "cc",
         "clang": NO_CLANG if set(missing) & set(OPTIONAL) else config["clang"],
+        "emcc": emcc(),
         "python": shlex.quote(sys.executable),
         "user_cflags": " ".join([*flags[:1], os.environ.get("CFLAGS", "")]).strip(),
         "user_ldflags": " ".join([*flags[1:], os.environ.get("LDFLAGS", "")]).strip(),
@@ -311,6 +321,12 @@ rule syntax32
   depfile = $out.d
   deps = gcc
   description = 32 bits $in
+rule sources
+  command = $python web/sources.py build/web/src
+  description = sources of libyaml and cJSON
+rule page
+  command = $python web/page.py $out $in
+  description = $out
 rule embed
   command = $python sim/machine/embed.py $out $folder $header $what $in
   description = $out
@@ -392,7 +408,7 @@ CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
 SOURCES = ["sim/**/*", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
-APART = ("support", "fuzz", "bench", "cli", "data", "matrix")  # folders of tests/ with rules of their own
+APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web")  # folders of tests/ with rules of their own
 
 
 def test_programs(out, variant, library):
@@ -466,7 +482,33 @@ def matrix(out, emulates, has32):
                  emulated=f"&& echo 'aarch64 is left out; it needs: {EMULATES}'" + without32)
 
 
-def build_ninja(emulates=False, has32=False):
+# One file of JavaScript for a worker; the memory it may take: pointers have 32 bits.
+WEB_LINK = ("-O2 -sSINGLE_FILE=1 -sMODULARIZE=1 -sEXPORT_NAME=tilesimEngine -sENVIRONMENT=worker -sALLOW_MEMORY_GROWTH=1 "
+            "-sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=4MB -sEXPORTED_RUNTIME_METHODS=ccall,FS -sFORCE_FILESYSTEM=1 -lm")
+YAML_MACROS = "-w -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 -DYAML_VERSION_STRING='\"0.2.5\"'"
+WEB_LIBRARIES = [f"build/web/src/libyaml/{name}.c" for name in
+                 "api dumper emitter loader parser reader scanner writer".split()] + ["build/web/src/cjson/cJSON.c"]
+PAGE = "build/web/tilesim.html"
+
+
+def web(out, compiler):
+    """`ninja web`: the library as WebAssembly in one page; returns what its test needs."""
+    if not compiler:
+        out.edge("run", "web", [], command=f"echo '{NO_EMCC}' >&2; exit 1")
+        return []
+    headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h"]
+    out.edge("sources", " ".join(WEB_LIBRARIES + headers), ["|", "web/sources.py"])
+    sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
+    sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES, *files("web/*.c")]
+    objects = [out.compile("web", f, order=headers[0]) for f in sources]
+    objects += [out.compile("web", f, last=YAML_MACROS) for f in WEB_LIBRARIES]
+    engine = out.edge("link-web", "build/web/engine.js", objects, libs=WEB_LINK)
+    out.edge("page", PAGE, [*files("web/page/*"), engine, "|", "web/page.py"])
+    out.edge("phony", "web", [PAGE])
+    return [PAGE]
+
+
+def build_ninja(emulates=False, has32=False, compiler=""):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -490,8 +532,9 @@ def build_ninja(emulates=False, has32=False):
         out.edge("test", f"test-{variant}", own + ready)
         tests += [f for f in own if f not in tests]
     ready = ["|", "headers", f"build/release/{SONAME}", *drivers, "tests/run.py"]
-    out.edge("test", "test", tests + ready)
-    out.edge("test", "test-long", tests + ready, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
+    page = web(out, compiler)
+    out.edge("test", "test", tests + files("tests/web/*.py") + ready + page)
+    out.edge("test", "test-long", tests + files("tests/web/*.py") + ready + page, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
     long_fuzz(out)
     runs = []
     for bench in benches:
@@ -538,7 +581,7 @@ def main():
         return
     if not provide(not options.no_install):
         sys.exit(1)
-    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"]))))
+    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc()))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

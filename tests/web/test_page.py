@@ -1,0 +1,383 @@
+"""The page of `ninja web` in a headless Chromium: its numbers are the command line's, to the byte; clicks, keys, the address,
+what screen readers are told; no error, no request; its size and how fast it is there."""
+import json
+import sys
+import time
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import browser
+from cli import SANITIZED, main, run, test
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "build" / "web" / "tilesim.html"
+MOST_BYTES = 3 << 20
+MOST_PAINT_MS = 1000
+
+SHAPES = """f32[3,5]{1,0:T(2,2)}
+bf16[4,8]{1,0:T(2,4)(2,1)}
+f32[20,300]{1,0:T(8,128)}
+bf16[20,300]{1,0:T(8,128)(2,1)}
+f32[1000,1]{1,0:T(8,128)}
+f32[1000,1]{0,1:T(8,128)}
+s8[7,65]{1,0:T(8,128)(4,1)}
+s4[16,300]{1,0:T(8,128)(8,1)}
+pred[100]{0:T(512)(128)(4,1)}
+f32[4,6,10]{2,1,0:T(4,4)}
+f32[4,6,10]{0,2,1}
+bf16[2,3,4,5]{3,2,1,0:T(2,4)L(64)}
+f32[0,8]{1,0}
+f32[]
+(f32[3],bf16[4,8]{1,0:T(2,4)(2,1)})
+f32[8,128]{1,0:T(8,128)S(1)}
+f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)]
+f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp
+f32[8,8] SW(0,3,3) o S[(8,8):(8,1)]
+f32[8,8] S<3,0,3> o 0 o (8,8):(8,1)
+f32[8,32] S<3,2,3> o 0 o (8,32):(32,1)
+f32[8,8] ((2,4),8):((1,16),2)
+f32[4,8] (4,8):(0,1)
+s8[1,8,6,6] lambda n,c,h,w: [n, c//4, h, w, c%4]
+f32[6,6] lambda i,j: [(i + j) % 6, j]
+s8[8,64,7,7] NCHW4c S(1)
+f32[3,5]{1,0:T(2,2}
+f32[3,5]{1,1}
+f33[3]
+f32[3,5] (4,5):(5,1)
+f32[8,8] lambda i,j: [i, k]
+f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane)]
+f32[99999999999999999999]""".splitlines()
+
+ASKED = [  # shape, the options with their values
+    ("f32[20,300]{1,0:T(8,128)}", {"at": "3,140"}),
+    ("f32[20,300]{1,0:T(8,128)}", {"at": "20,0"}),
+    ("f32[20,300]{1,0:T(8,128)}", {"inverse": "1420"}),
+    ("f32[20,300]{1,0:T(8,128)}", {"inverse": "9215"}),
+    ("f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)]", {"inverse": "lane=5,warp=1,reg=1"}),
+    ("f32[8,64]{1,0:T(8,32)}", {"as": "cute"}),
+    ("f32[8,64]{1,0:T(8,32)}", {"as": "axe"}),
+    ("f32[8,64]{1,0:T(8,32)}", {"as": "tvm"}),
+    ("f32[3,5]{1,0:T(2,2)}", {"as": "cute"}),
+    ("f32[8,8] (8,8):(8,1)", {"equal": "f32[8,8]"}),
+    ("f32[8,8] (8,8):(1,8)", {"equal": "f32[8,8]"}),
+]
+
+MOVES = [  # from, to, machine
+    ("f32[20,300]{1,0:T(8,128)}", "f32[20,300]{0,1:T(8,128)}", "tpu-v5e"),
+    ("f32[256,512]{1,0}", "bf16[256,512]{1,0:T(8,128)(2,1)}", "tpu-v5e"),
+    ("f32[256,512]{1,0}", "bf16[256,512]{1,0:T(8,128)(2,1)}", "tpu-v4"),
+    ("f32[256,512]{1,0}", "bf16[256,512]{1,0:T(8,128)(2,1)}", "tpu-v6e"),
+    ("f32[256,512]{1,0}", "f32[256,512]{1,0:T(8,128)}", "tpu-v7x"),
+    ("f32[256,512]{1,0}", "f32[256,512]{1,0:T(8,128)}", "trainium2"),
+    ("f32[256,512]{1,0}", "f32[256,512]{1,0:T(8,128)}", "tpu-v2"),
+    ("f32[4096,4096]{1,0}", "bf16[4096,4096]{1,0:T(8,128)(2,1)}", "tpu-v5e"),
+    ("f32[1000,1]{1,0:T(8,128)}", "f32[1000,1]{0,1:T(8,128)}", "tpu-v5p"),
+    ("s8[8,64,7,7]", "s8[8,64,7,7] NCHW4c", "tpu-v5e"),
+    ("bf16[64,512]{1,0:T(8,128)(2,1)}[8:16]", "bf16[8,512]{1,0:T(8,128)(2,1)S(1)}", "tpu-v5e"),
+    ("f32[8,8] ((2,4),8):((1,16),2)", "f32[8,8]", "tpu-v3"),
+    ("f32[8,8]", "f32[8,9]", "tpu-v5e"),
+    ("f32[8,8]", "f32[4,8] (4,8):(0,1)", "tpu-v5e"),
+    ("f32[8,8]{1,0:S(9)}", "f32[8,8]", "tpu-v5e"),
+    ("f32[8,8]", "f32[8,8]", "tpu-v5x"),
+]
+
+RUNS = [  # program, machine, defines
+    ("softmax", "tpu-v5e", ""), ("softmax", "tpu-v4", "ROWS=100"), ("add", "tpu-v5e", ""), ("matmul", "tpu-v6e", "M=256 N=256 K=256"),
+    ("transpose", "tpu-v5e", "ROWS=200 COLS=300"), ("normalize", "tpu-v3", "ROWS=64 COLS=300"), ("flash_attention", "tpu-v5p", ""),
+    ("relu", "tpu-v2", ""), ("cores", "tpu-v4", ""), ("add", "tpu-v5e", "ROWS=0"), ("add", "tpu-v5e", "NOTHING=3"),
+    ("matmul_int8", "tpu-v4", ""),
+]
+
+
+class Page:
+    """The page, open in a browser."""
+
+    def __init__(self):
+        self.browser = browser.Browser()
+        self.show()
+
+    def show(self, **values):
+        """The page with such a state."""
+        self.browser.open("about:blank")
+        begin = time.monotonic()
+        self.browser.open(f"file://{PAGE}#{urllib.parse.urlencode(values)}")
+        self.browser.wait("document.documentElement.dataset.ready")
+        self.seconds = time.monotonic() - begin
+
+    def ask(self, name, *values):
+        """What the engine in the worker answers."""
+        return self.browser.run(f"ask('', {json.dumps(name)}, {json.dumps(values)}).then((r) => ({{text: r.text, message: r.message}}))")
+
+    def shown(self, text):
+        """Waits until that layout is in the panes."""
+        self.browser.wait(f"document.documentElement.dataset.shown === {json.dumps(text)}")
+
+    def cell(self, pane, key):
+        """A cell by the index that it holds."""
+        return f'#{pane} .cell[data-k~="{key}"]'
+
+
+def same(page, words, name, *values):
+    """The page's answer is what the command prints."""
+    code, out, err = run(*words, "--json")
+    found = page.ask(name, *values)
+    assert found["text"] == out, (words, found["text"][:600], out[:600])
+    if code in (1, 3, 4) and '"error"' in out:
+        assert found["message"] and found["message"].strip() in err, (words, found["message"], err)
+
+
+def page():
+    """The one page of all tests."""
+    if not hasattr(page, "made"):
+        page.made = Page()
+    return page.made
+
+
+@test
+def layouts_are_those_of_the_command_line():
+    for shape in SHAPES:
+        same(page(), ["layout", shape], "web_layout", shape, "", "", "", "")
+
+
+@test
+def questions_are_answered_as_by_the_command_line():
+    for shape, asked in ASKED:
+        words = [word for name, value in asked.items() for word in (f"--{name}", value)]
+        same(page(), ["layout", shape, *words], "web_layout", shape, *(asked.get(name, "") for name in ("at", "inverse", "as", "equal")))
+
+
+@test
+def prices_are_those_of_the_command_line():
+    for src, dst, machine in MOVES:
+        same(page(), ["dma", src, dst, "-m", machine, "--explain", "--alone"], "web_dma", src, dst, machine, "", 1)
+    src, dst, machine = MOVES[1]
+    same(page(), ["dma", src, dst, "-m", machine, "--explain", "--set", "hbm.clock=2GHz"], "web_dma", src, dst, machine, "hbm.clock=2GHz", 0)
+
+
+@test
+def runs_are_those_of_the_command_line():
+    for program, machine, defines in RUNS:
+        words = [word for define in defines.split() for word in ("-D", define)]
+        path = f"programs/{program}.tsim"
+        same(page(), ["run", path, "-m", machine, *words], "web_run", path, machine, defines, 0)
+    same(page(), ["run", "programs/softmax.tsim", "--check"], "web_run", "programs/softmax.tsim", "tpu-v5e", "", 1)
+
+
+@test
+def cells_lie_where_the_command_line_says():
+    for shape, key in [("f32[20,300]{1,0:T(8,128)}", "13,14"), ("bf16[12,20]{1,0:T(4,8)(2,1)}", "7,9"),
+                       ("f32[8,32] S<3,2,3> o 0 o (8,32):(32,1)", "3,17"), ("s8[1,8,6,6] lambda n,c,h,w: [n, c//4, h, w, c%4]", "0,0,2,3")]:
+        page().show(a=shape, b="")
+        page().shown(shape)
+        code, out, err = run("layout", shape, "--at", key, "--json")
+        text = page().browser.run(f"document.querySelector({json.dumps(page().cell('grid', key))}).textContent")
+        assert text == str(json.loads(out)["offset"]), (shape, key, text, out)
+
+
+@test
+def memory_holds_what_the_command_line_says():
+    shape = "f32[6,10]{1,0:T(4,8)}"
+    page().show(a=shape, b="")
+    page().shown(shape)
+    cells = page().browser.run("[...document.querySelectorAll('#memory .cell')].map((c) => [c.dataset.o, c.dataset.k || null])")
+    assert len(cells) == 128, len(cells)
+    for offset, key in cells[::5]:
+        code, out, err = run("layout", shape, "--inverse", offset, "--json")
+        assert [key] == ([",".join(map(str, one)) for one in json.loads(out)["elements"]] or [None]), (offset, key, out)
+    assert page().browser.run("document.querySelectorAll('#grid .cell.padding').length") == 8 * 16 - 60
+
+
+@test
+def a_cell_lights_up_on_the_other_side():
+    shape = "f32[3,5]{1,0:T(2,2)}"
+    page().show(a=shape, b="f32[3,5]{0,1}")
+    page().shown(shape)
+    page().browser.point(page().cell("grid", "2,3"))
+    assert page().browser.run("[...document.querySelectorAll('.cell.on')].map((c) => c.closest('.pane').id + c.dataset.o)") == ["grid17", "memory17", "other11"]
+    told = page().browser.wait("document.getElementById('pointed').textContent.includes('17') && document.getElementById('pointed').textContent")
+    assert told == "(2,3) lies at offset 17, byte 68; after the move at offset 11", told
+    page().browser.point(page().cell("memory", "0,2"))
+    assert page().browser.run("document.querySelectorAll('#grid .cell.on')[0].dataset.k") == "0,2"
+
+
+@test
+def arrow_keys_go_through_the_grid_and_move_its_window():
+    shape = "f32[20,300]{1,0:T(8,128)}"
+    page().show(a=shape, b="")
+    page().shown(shape)
+    last = page().browser.run("Math.max(...[...document.querySelectorAll('#grid .cell')].map((c) => Number(c.dataset.c)))")
+    page().browser.run(f"document.querySelector('#grid .cell[data-r=\"1\"][data-c=\"{last}\"]').focus()")
+    page().browser.key("ArrowDown")
+    assert page().browser.run("document.activeElement.dataset.k") == f"2,{last}"
+    page().browser.key("ArrowRight")
+    page().browser.wait(f"document.activeElement.dataset.k === '2,{last + 1}'")
+    label = page().browser.run("document.activeElement.getAttribute('aria-label')")
+    assert label == f"(2,{last + 1}) lies at offset {2 * 128 + last + 1}", label
+    assert page().browser.run("document.querySelectorAll('#grid [tabindex=\"0\"].cell').length") == 1
+
+
+@test
+def a_click_brings_an_element_into_the_window_of_memory():
+    shape = "f32[64,300]{1,0:T(8,128)}"
+    page().show(a=shape, b="", at="40,200")
+    page().shown(shape)
+    key = page().browser.run("document.querySelector('#grid .cell').dataset.k")
+    assert not page().browser.run(f"document.querySelector({json.dumps(page().cell('memory', key))})")
+    page().browser.click(page().cell("grid", key))
+    page().browser.wait(f"document.querySelector({json.dumps(page().cell('memory', key) + '.on')}) !== null")
+
+
+@test
+def numbers_are_stepped_and_dragged():
+    page().show(a="f32[3,5]{1,0:T(2,2)}", b="f32[3,5]{0,1}")
+    page().shown("f32[3,5]{1,0:T(2,2)}")
+    page().browser.run("document.querySelector('#a-scrub [data-n=\"1\"]').focus()")
+    page().browser.key("ArrowUp")
+    page().shown("f32[3,6]{1,0:T(2,2)}")
+    assert page().browser.run("state.b") == "f32[3,6]{0,1}"
+    assert page().browser.run("document.activeElement.getAttribute('aria-valuenow')") == "6"
+    page().browser.drag('#a-scrub [data-n="3"]', 29)
+    page().shown("f32[3,6]{1,0:T(2,6)}")
+    page().browser.click('#a-scrub [data-by="-1"]')
+    page().shown("f32[3,6]{1,0:T(2,5)}")
+    assert page().browser.run("document.querySelector('#a').value") == "f32[3,6]{1,0:T(2,5)}"
+
+
+@test
+def errors_show_their_caret():
+    page().show(a="f32[3,5]{1,0:T(2,2)}", b="")
+    page().shown("f32[3,5]{1,0:T(2,2)}")
+    page().browser.run("document.getElementById('a').select()")
+    page().browser.call("Input.insertText", text="f32[3,5]{1,0:T(2,2}")
+    page().browser.wait("!document.getElementById('a-error').hidden")
+    code, out, err = run("layout", "f32[3,5]{1,0:T(2,2}")
+    assert page().browser.run("document.getElementById('a-error').textContent") + "\n" == err and "^" in err
+    assert page().browser.run("document.getElementById('a').getAttribute('aria-invalid')") == "true"
+
+
+@test
+def the_plan_is_stepped_through():
+    src, dst = "f32[20,300]{1,0:T(8,128)}", "f32[20,300]{0,1:T(8,128)}"
+    page().show(a=src, b=dst)
+    page().browser.wait("document.querySelector('#steps canvas') && !document.getElementById('steps').hidden")
+    code, out, err = run("dma", src, dst, "--explain", "--json", "--alone")
+    price = json.loads(out)
+    steps = json.loads(page().ask("web_steps", src, dst, "tpu-v5e", 0, 1000)["text"])
+    assert not steps["more"] and sum(step["elements"] for step in steps["steps"]) == 6000
+    assert [[box["src_bits"], box["dst_bits"], box["loops"]] for box in steps["boxes"]] == [[box["src_bits"], box["dst_bits"], box["loops"]] for box in price["boxes"]]
+    assert str(f"{price['cycles']:,}") in page().browser.run("document.getElementById('price').textContent")
+    page().browser.click("#step-on")
+    page().browser.wait("document.getElementById('step-at').textContent.startsWith('step 2 of')")
+    elements = page().browser.run("document.querySelectorAll('#grid .cell.step').length + document.querySelectorAll('#memory .cell.step').length")
+    assert elements > 0
+    part = json.loads(page().ask("web_steps", src, dst, "tpu-v5e", 2, 2)["text"])
+    assert part["more"] and part["steps"] == steps["steps"][2:4]
+
+
+@test
+def the_address_keeps_the_state():
+    shape = "bf16[40,300]{1,0:T(8,128)(2,1)}"
+    page().show()
+    page().browser.run("document.querySelector('#a').select()")
+    page().browser.type(shape)
+    page().shown(shape)
+    page().browser.run("document.querySelector('#b').select()")
+    page().browser.type("f32[40,300]")
+    page().browser.run("(() => { const m = document.getElementById('machine'); m.value = 'tpu-v4'; m.dispatchEvent(new Event('change')); })()")
+    page().browser.wait("document.documentElement.dataset.priced && document.documentElement.dataset.priced.endsWith('on tpu-v4')")
+    page().browser.click('#grid [data-pan="0,1"]')
+    page().browser.wait("state.at !== ''")
+    time.sleep(.3)
+    address, before = page().browser.run("location.href"), page().browser.run("[document.getElementById('grid').innerText, document.getElementById('other').innerText]")
+    page().browser.open("about:blank")
+    page().browser.open(address)
+    page().browser.wait("document.documentElement.dataset.priced && document.documentElement.dataset.priced.endsWith('on tpu-v4')")
+    assert page().browser.run("[document.getElementById('grid').innerText, document.getElementById('other').innerText]") == before
+    assert page().browser.run("[state.a, state.b, state.machine]") == [shape, "f32[40,300]", "tpu-v4"]
+
+
+@test
+def a_program_is_edited_and_run():
+    page().show(tab="program", program="add.tsim")
+    page().browser.wait("document.documentElement.dataset.ran")
+    code, out, err = run("run", "programs/add.tsim", "--json")
+    assert f"{json.loads(out)['cycles']:,}" in page().browser.run("document.querySelector('#results .headline').textContent")
+    assert page().browser.run("document.querySelectorAll('#bundles tbody tr').length") > 3
+    page().browser.run("(() => { const s = document.getElementById('source'); s.focus(); s.setSelectionRange(0, 0); })()")
+    page().browser.type("nonsense v0\n")
+    page().browser.key("Enter", modifiers=2)
+    text = page().browser.wait("!document.getElementById('run-error').hidden && document.getElementById('run-error').textContent")
+    assert "programs/add.tsim:1:1: error" in text and "\n^" in text, text
+    time.sleep(.3)
+    address = page().browser.run("location.href")
+    page().browser.open("about:blank")
+    page().browser.open(address)
+    page().browser.wait("document.documentElement.dataset.ran")
+    assert page().browser.run("document.getElementById('source').value").startswith("nonsense v0\n")
+    page().browser.click("#reset")
+    page().browser.click("#run")
+    page().browser.wait("document.getElementById('run-error').hidden && !document.getElementById('bundles').hidden")
+
+
+@test
+def tabs_are_gone_through_by_keys():
+    page().show()
+    page().browser.run("document.getElementById('tab-layout').focus()")
+    page().browser.key("ArrowRight")
+    page().browser.wait("document.documentElement.dataset.ran")
+    assert page().browser.run("[document.activeElement.id, document.getElementById('panel-layout').hidden, document.getElementById('panel-program').hidden]") == ["tab-program", True, False]
+
+
+@test
+def everything_has_a_name_for_screen_readers():
+    for values in ({}, {"tab": "program"}):
+        page().show(**values)
+        page().browser.wait("document.documentElement.dataset.everywhere || document.documentElement.dataset.ran")
+        nodes = page().browser.call("Accessibility.getFullAXTree")["nodes"]
+        wanted = {"button", "textbox", "combobox", "slider", "spinbutton", "gridcell", "tab", "checkbox", "image", "Canvas", "grid"}
+        nameless = [node["role"]["value"] for node in nodes if not node.get("ignored") and node.get("role", {}).get("value") in wanted
+                    and not node.get("name", {}).get("value")]
+        assert not nameless, nameless
+        assert len([node for node in nodes if node.get("role", {}).get("value") in wanted]) > 10
+
+
+@test
+def it_fits_a_phone():
+    for values in ({}, {"tab": "program"}):
+        page().browser.resize(390, 844, True)
+        page().show(**values)
+        page().browser.wait("document.documentElement.dataset.everywhere || document.documentElement.dataset.ran")
+        wide = page().browser.run("document.documentElement.scrollWidth")
+        page().browser.resize(1280, 800)
+        assert wide <= 390, wide
+
+
+@test
+def it_is_small_fast_alone_and_silent():
+    page().show()
+    page().shown("bf16[10,10]{1,0:T(4,4)(2,1)}")
+    paint = page().browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    print(f"# {PAGE.stat().st_size:,} bytes, first paint after {paint:.0f} ms, the simulator after {page().seconds:.2f} s")
+    assert PAGE.stat().st_size <= MOST_BYTES
+    assert paint < MOST_PAINT_MS, paint
+    assert not page().browser.errors, page().browser.errors
+    outside = [url for url in page().browser.requests if not url.startswith(("file://", "data:", "blob:", "about:"))]
+    assert not outside, outside
+
+
+def skipped():
+    """Why there is nothing to test, or None."""
+    if SANITIZED:
+        return "the page has no sanitizers"
+    return "no Chromium" if not browser.find() else "no emscripten, so no page" if not PAGE.exists() else None
+
+
+if skipped():
+    print(f"ok 1 # SKIP {skipped()}")
+else:
+    try:
+        main()
+    finally:
+        if hasattr(page, "made"):
+            page.made.browser.close()
