@@ -248,8 +248,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
                 .place = begin,
                 .label_operand = -1,
                 .names = as->names,
-                .named_region = as->named_region,
-                .frame = as->frame};
+                .named_region = as->named_region};
     if (!ts_opcode_find(begin->text, begin->length, &new.code.opcode)) {
         return unknown_mnemonic(as, begin);
     }
@@ -264,6 +263,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
     new.code.source = added->code.source;
     new.code.line = added->code.line;
     new.code.column = added->code.column;
+    new.at = (ts_program_location){as->frame, (*at)->line}; /* what ends it is no argument of a macro */
     *added = new;
     return true;
 }
@@ -285,7 +285,7 @@ item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) 
                     .label_operand = -1,
                     .names = as->names,
                     .named_region = as->named_region,
-                    .frame = as->frame};
+                    .at = {as->frame, place->line}};
     added->code = (ts_instruction){
         .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
     return added;
@@ -441,7 +441,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
     int count = bundle_of[as->items.count];
     ts_instruction *instructions = TS_NEW_ARRAY(as->arena, ts_instruction, as->items.count + 1);
     ts_bundle *bundles = TS_NEW_ARRAY(as->arena, ts_bundle, count + 1);
-    int *frame_of = TS_NEW_ARRAY(as->arena, int, as->items.count + 1);
+    ts_program_location *locations = TS_NEW_ARRAY(as->arena, ts_program_location, as->items.count + 1);
     for (int i = 0; i < as->items.count; i++) {
         item *it = &as->items.items[i];
         if (it->label_operand >= 0 && !as->stopped && !resolve_label(as, it, bundle_of)) {
@@ -453,7 +453,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
             }
         }
         instructions[i] = it->code;
-        frame_of[i] = it->frame;
+        locations[i] = it->at;
         ts_bundle *bundle = &bundles[bundle_of[i]];
         if (it->first) {
             *bundle = (ts_bundle){.instructions = &instructions[i], .line = it->code.line};
@@ -463,7 +463,7 @@ static bool make_bundles(assembler *as, ts_program *program) {
     for (int i = 0; i < as->aliases.count; i++) {
         as->aliases.items[i].bundle = bundle_of[as->aliases.items[i].bundle];
     }
-    program->frame_of = frame_of;
+    program->locations = locations;
     code->bundles = bundles;
     code->bundle_count = count;
     program->region_of = find_regions(as, bundle_of, count);

@@ -31,7 +31,7 @@ typedef struct {
     const scope *names; /* where to look for it */
     int target;
     int named_region; /* the innermost .region, -1: none */
-    int frame;        /* -1: none */
+    ts_program_location at;
 } item;
 
 /* A file that was included, and the line of the program's own text that led there. */

@@ -26,6 +26,10 @@ int open_frame(assembler *as, ts_program_frame what) {
     return outer;
 }
 
-int ts_program_frame_of(const ts_program *program, const ts_instruction *instruction) {
-    return program->frame_of[instruction - program->code.bundles[0].instructions];
+ts_program_location ts_program_location_of(const ts_program *program, const ts_instruction *instruction) {
+    return program->locations[instruction - program->code.bundles[0].instructions];
+}
+
+const ts_source *ts_program_frame_text(const ts_program *program, int frame) {
+    return frame < 0 ? program->source : program->frames[frame].body;
 }

@@ -87,13 +87,19 @@ typedef struct {
     int first_line, end_line;
 } ts_program_frame;
 
+/* Where an instruction stands: a line of its frame's body, or (frame -1) of the program's own text. Errors speak of
+ * another place where the word for what is done is an argument of a macro. */
+typedef struct {
+    int frame, line;
+} ts_program_location;
+
 struct ts_program {
     ts_code code;
     const ts_source *source; /* its own text; NULL: made in C */
     int frame_count;
     const ts_program_frame *frames;
-    const int *frame_of;       /* of each instruction, counted from the first of bundle 0; -1: none */
-    const ts_tensor_use *uses; /* [code.tensor_count] */
+    const ts_program_location *locations; /* of each instruction, counted from the first of bundle 0 */
+    const ts_tensor_use *uses;            /* [code.tensor_count] */
     int param_count, check_count, report_count;
     const ts_param *params;
     const ts_program_check *checks;
@@ -131,8 +137,9 @@ void ts_program_print(const ts_program *program, ts_text *out);
 /* The text that a bundle came from (NULL: none) and the line of it, 1 first. */
 const ts_source *ts_program_source(const ts_program *program, int bundle);
 int ts_program_line(const ts_program *program, int bundle);
-/* The innermost frame of an instruction of it, -1: none. */
-int ts_program_frame_of(const ts_program *program, const ts_instruction *instruction);
+ts_program_location ts_program_location_of(const ts_program *program, const ts_instruction *instruction);
+/* The text that the lines of a frame (-1: none) are of; NULL: the program was made in C. */
+const ts_source *ts_program_frame_text(const ts_program *program, int frame);
 int ts_program_region_of(const ts_program *program, int bundle); /* the innermost, -1: none */
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);

@@ -7,8 +7,8 @@
 
 #include "source_text.h"
 
-enum { LOOPS_SHOWN = 10, PLAIN_SHOWN = 3, REASONS_SHOWN = 3 };
-enum { NUMBERS = 40, LINE_COLUMNS = 4, INDENT = 2, DEEPEST = 10 }; /* columns; of the depth: levels */
+enum { LOOPS_SHOWN = 10, PLAIN_SHOWN = 3, REASONS_SHOWN = 3, NOTE = 40 };
+enum { NUMBERS = 40, LINE_COLUMNS = 4, INDENT = 2, DEEP = 4, DEEPEST = 10 }; /* columns, and depths */
 
 /* Frames with less than one in so many cycles are one line, and stalls with less have no reason. */
 enum { FOLD_PART = 1000, REASON_PART = 200 };
@@ -80,21 +80,27 @@ static void add_numbers(const listing *l, const ts_line_counts *counts) {
     const int64_t *v = counts->values;
     char issued[32], stalled[32], times[32], hbm[32], vmem[32], part[32] = "";
     if (v[TS_LINE_CYCLES] > 0) snprintf(part, sizeof part, "%.1f", percent(v[TS_LINE_CYCLES], total_of(l)));
-    ts_text_add(l->out, "%6s %7s %5s %6s %6s %6s", compact(issued, v[TS_LINE_ISSUED]),
+    ts_text_add(l->out, "%6s %6s %5s %6s %6s %6s", compact(issued, v[TS_LINE_ISSUED]),
                 compact(stalled, v[TS_LINE_STALLED]), part, compact(times, v[TS_LINE_TIMES]),
                 compact(hbm, v[TS_LINE_HBM_BYTES]), compact(vmem, v[TS_LINE_VMEM_BYTES]));
 }
 
-/* Ends the row: what it has more than fits is cut. */
-static void end_row(const listing *l, size_t row) {
-    size_t columns = l->out->length - row;
-    if (columns > TS_TEXT_COLUMNS) {
-        l->out->length = row + TS_TEXT_COLUMNS - 2;
-        l->out->bytes[l->out->length] = '\0';
+/* Ends the row with the note; what does not fit before that is cut. */
+static void end_row(const listing *l, size_t begin, const char *note) {
+    size_t room = TS_TEXT_COLUMNS - strlen(note);
+    if (l->out->length - begin > room) {
+        l->out->length = begin + room - 2;
         ts_text_add(l->out, "..");
     }
+    ts_text_add(l->out, "%s", note);
     end_style(l);
     ts_text_add_char(l->out, '\n');
+}
+
+/* A level is narrower where there are many, and at last nothing. */
+static int indent_of(int depth) {
+    int deep = depth < DEEPEST ? depth : DEEPEST;
+    return deep <= DEEP ? INDENT * deep : INDENT * DEEP + deep - DEEP;
 }
 
 typedef struct {
@@ -113,11 +119,9 @@ static void add_row(listing *l, const row *r) {
         add_numbers(l, r->counts);
     else
         ts_text_add(l->out, "%*s", NUMBERS, "");
-    int indent = INDENT * (r->depth < DEEPEST ? r->depth : DEEPEST);
-    ts_text_add(l->out, " %*d %c%*s", LINE_COLUMNS, r->line, r->mark, indent, "");
+    ts_text_add(l->out, " %*d %c%*s", LINE_COLUMNS, r->line, r->mark, indent_of(r->depth), "");
     report_source_line(find_source(l, r->source), r->line, l->out);
-    ts_text_add(l->out, "%s", r->note);
-    end_row(l, begin);
+    end_row(l, begin, r->note);
 }
 
 /* What a line that stalled waited for, the longest first. */
@@ -135,10 +139,10 @@ static void add_reasons(listing *l, const row *r) {
         shown[most] = true;
         begin_style(l, "2");
         size_t begin = l->out->length;
-        ts_text_add(l->out, "%6s %7s %5.1f %*s", "", compact(digits, cycles), percent(cycles, total_of(l)),
-                    NUMBERS - 20 + LINE_COLUMNS + 2, "");
+        ts_text_add(l->out, "%6s %6s %5.1f %*s", "", compact(digits, cycles), percent(cycles, total_of(l)),
+                    NUMBERS - 19 + LINE_COLUMNS + 2, "");
         ts_text_add(l->out, "^ %s", ts_stall_get(most)->meaning);
-        end_row(l, begin);
+        end_row(l, begin, "");
     }
 }
 
@@ -177,7 +181,7 @@ typedef struct {
 
 typedef enum { TEXT_NONE, TEXT_OPENS, TEXT_ELSE, TEXT_END, TEXT_MACRO, TEXT_OTHER } text_kind;
 
-/* What a line without instructions does to those behind it. */
+/* What a line without instructions does to those behind it; nothing can be executed of any other directive. */
 static text_kind kind_of(listing *l, const ts_source *source, int line) {
     static const struct {
         const char *word;
@@ -189,19 +193,20 @@ static text_kind kind_of(listing *l, const ts_source *source, int line) {
     report_source_line(find_source(l, source), line, &text);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t length = strlen(words[i].word);
-        if (strncmp(text.bytes, words[i].word, length) == 0 &&
-            (text.bytes[length] == '\0' || text.bytes[length] == ' '))
-            return words[i].kind;
+        bool ends = text.bytes[strnlen(text.bytes, length)] == '\0' || text.bytes[length] == ' ';
+        if (strncmp(text.bytes, words[i].word, length) == 0 && ends) return words[i].kind;
     }
-    return text.length > 0 ? TEXT_OTHER : TEXT_NONE;
+    return text.length == 0 || text.bytes[0] == '.' ? TEXT_NONE : TEXT_OTHER;
 }
 
-/* The end of a macro's definition, which is shown where it is called. */
-static int skip_macro(listing *l, const body *b, int line) {
+/* The .end of the block that the line opens; *others: how many lines in it could be executed. At `end` if it goes on
+ * behind that. */
+static int end_of_block(listing *l, const ts_source *source, int line, int end, int *others) {
     int depth = 0;
-    for (; line < b->end; line++) {
-        text_kind kind = kind_of(l, b->source, line);
+    for (*others = 0; line < end; line++) {
+        text_kind kind = kind_of(l, source, line);
         depth += (kind == TEXT_OPENS || kind == TEXT_MACRO) - (kind == TEXT_END);
+        *others += kind == TEXT_OTHER;
         if (depth == 0) break;
     }
     return line;
@@ -213,22 +218,35 @@ static void add_others(listing *l, const body *b, const int *lines, int count) {
     if (count <= PLAIN_SHOWN) return;
     begin_style(l, "2");
     size_t begin = l->out->length;
-    ts_text_add(l->out, "%*s..  %*s%d lines", NUMBERS + LINE_COLUMNS - 1, "", INDENT * b->depth, "", count);
-    end_row(l, begin);
+    ts_text_add(l->out, "%*s..  %*s%d lines", NUMBERS + LINE_COLUMNS - 1, "", indent_of(b->depth), "", count);
+    end_row(l, begin, "");
+}
+
+/* A block of which nothing is in the program is one row. */
+static void add_block(listing *l, const body *b, int line, int lines) {
+    char note[32];
+    snprintf(note, sizeof note, "  .. %d line%s", lines, lines == 1 ? "" : "s");
+    add_row(l, &(row){NULL, b->source, line, b->depth, ' ', note});
 }
 
 /* Lines first .. end - 1, without instructions: what repeats and chooses; of the others a few, or how many there are.
- * What follows is as deep in as these leave it. */
+ * What follows is as deep in as these leave it. A macro is shown where it is called. */
 static void add_plain(listing *l, body *b, int first, int end) {
-    int lines[PLAIN_SHOWN], count = 0;
+    int lines[PLAIN_SHOWN], count = 0, others;
     for (int line = first; line < end; line++) {
         text_kind kind = kind_of(l, b->source, line);
-        if (kind == TEXT_MACRO) line = skip_macro(l, b, line);
         if (kind == TEXT_OTHER && count < PLAIN_SHOWN) lines[count] = line;
         count += kind == TEXT_OTHER;
-        if (kind != TEXT_OPENS && kind != TEXT_ELSE && kind != TEXT_END) continue;
+        if (kind == TEXT_NONE || kind == TEXT_OTHER) continue;
         add_others(l, b, lines, count);
         count = 0;
+        int last =
+            kind == TEXT_OPENS || kind == TEXT_MACRO ? end_of_block(l, b->source, line, end, &others) : end;
+        if (last < end && kind == TEXT_OPENS && others > 0) add_block(l, b, line, others);
+        if (last < end) {
+            line = last;
+            continue;
+        }
         b->depth -= kind != TEXT_OPENS;
         if (kind != TEXT_END) add_row(l, &(row){NULL, b->source, line, b->depth, ' ', ""});
         b->depth += kind != TEXT_END;
@@ -239,12 +257,10 @@ static void add_plain(listing *l, body *b, int first, int end) {
 static void add_body(listing *l, body b);
 
 /* Instructions that stand for the loop itself are shown where it ends. */
-static void add_own(listing *l, int number, int depth) {
+static void add_end(listing *l, int number, int depth) {
     const ts_program_frame *frame = &l->program->frames[number];
-    bool loop = frame->kind == TS_FRAME_LOOP;
-    const ts_profile_line *own = ts_profile_find(l->profile, number, !loop, loop ? frame->line : 0);
-    if (!own) return;
-    row r = {&own->counts, frame->source, loop ? frame->end_line : frame->line, depth, ' ', ""};
+    const ts_profile_line *own = ts_profile_find(l->profile, number, frame->line);
+    row r = {&own->counts, frame->source, frame->end_line, depth, ' ', ""};
     add_row(l, &r);
     add_reasons(l, &r);
 }
@@ -254,20 +270,22 @@ static void add_frame(listing *l, int number, int depth) {
     const ts_line_counts *counts = &l->profile->frames[number];
     int64_t cycles = counts->values[TS_LINE_CYCLES];
     bool loop = frame->kind == TS_FRAME_LOOP, folded = cycles == 0 || cycles * FOLD_PART < total_of(l);
-    ts_text note;
-    ts_text_init(&note, l->out->arena);
+    char note[NOTE] = "";
     const char *slash = strrchr(frame->body->name, '/');
-    if (!loop) ts_text_add(&note, "  -> %s:%d", slash ? slash + 1 : frame->body->name, frame->first_line);
-    add_row(l, &(row){counts, frame->source, frame->line, depth, folded ? '>' : '+', note.bytes});
+    const char *name = slash ? slash + 1 : frame->body->name;
+    if (!loop && frame->body == frame->source)
+        snprintf(note, sizeof note, "  -> %d", frame->first_line);
+    else if (!loop)
+        snprintf(note, sizeof note, "  -> %.20s:%d", name, frame->first_line);
+    add_row(l, &(row){counts, frame->source, frame->line, depth, folded ? '>' : '+', note});
     if (folded) return;
-    if (!loop) add_own(l, number, depth + 1);
     add_body(l, (body){frame->body, frame->first_line + loop, frame->end_line, number, depth + 1});
-    if (loop) add_own(l, number, depth);
+    if (loop) add_end(l, number, depth);
 }
 
 /* What stands at a line, if anything does; returns the line behind it. */
 static int add_line(listing *l, const body *b, int line) {
-    const ts_profile_line *own = ts_profile_find(l->profile, b->frame, false, line);
+    const ts_profile_line *own = ts_profile_find(l->profile, b->frame, line);
     int next = own ? line + 1 : line;
     if (own) {
         row r = {&own->counts, b->source, line, b->depth, ' ', ""};
@@ -283,7 +301,7 @@ static int add_line(listing *l, const body *b, int line) {
 }
 
 static bool has_rows(const listing *l, const body *b, int line) {
-    return ts_profile_find(l->profile, b->frame, false, line) ||
+    return ts_profile_find(l->profile, b->frame, line) ||
            is_at(l, find_frames(l, b->frame, line), b->frame, line);
 }
 
@@ -306,30 +324,32 @@ static void add_loop(listing *l, const ts_profile_loop *loop) {
     const int64_t *v = loop->counts.values;
     char own[32], cycles[32], turns[32];
     size_t begin = l->out->length;
-    ts_text_add(l->out, "  %13s %5.1f %% %13s %11s ", ts_text_group_digits(own, loop->own_cycles),
+    ts_text_add(l->out, "%11s %5.1f %11s %10s ", ts_text_group_digits(own, loop->own_cycles),
                 percent(loop->own_cycles, total_of(l)), ts_text_group_digits(cycles, v[TS_LINE_CYCLES]),
                 ts_text_group_digits(turns, v[TS_LINE_TIMES]));
-    ts_text_add(l->out, "%9.1f  ",
+    ts_text_add(l->out, "%8.1f  ",
                 v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
-    ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
+    if (loop->source) ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
     if (loop->last_line > loop->first_line) ts_text_add(l->out, "-%d", loop->last_line);
-    int frame = loop->frame;
-    while (frame >= 0 && l->program->frames[frame].kind != TS_FRAME_MACRO)
-        frame = l->program->frames[frame].parent;
-    if (frame >= 0) ts_text_add(l->out, ", %s", l->program->frames[frame].name);
-    if (loop->places > 1) ts_text_add(l->out, ", %d places", loop->places);
-    end_row(l, begin);
+    if (loop->places > 1) ts_text_add(l->out, " in %d places", loop->places);
+    ts_text_add(l->out, "  ");
+    if (loop->source) report_source_line(find_source(l, loop->source), loop->first_line, l->out);
+    end_row(l, begin, "");
 }
 
+/* Of those with any heat. */
 static void add_loops(listing *l) {
     const ts_profile *p = l->profile;
-    int shown = p->loop_count < LOOPS_SHOWN ? p->loop_count : LOOPS_SHOWN;
+    int shown = 0;
+    while (shown < p->loop_count && shown < LOOPS_SHOWN &&
+           p->loops[shown].own_cycles * FOLD_PART >= total_of(l))
+        shown++;
     if (shown == 0) return;
-    ts_text_add(l->out, "\nhottest loops, by cycles of their own, that is without inner loops\n");
-    ts_text_add(l->out, "  %13s %7s %13s %11s %9s  %s\n", "own cycles", "share", "with inner", "turns",
-                "a turn", "where");
+    ts_text_add(l->out, "\nhottest loops, by cycles of their own: without those of inner loops\n");
+    ts_text_add(l->out, "%11s %5s %11s %10s %8s  %s\n", "own cycles", "%", "with inner", "turns", "a turn",
+                "lines");
     for (int i = 0; i < shown; i++) add_loop(l, &p->loops[i]);
-    if (p->loop_count > shown) ts_text_add(l->out, "  and %d others\n", p->loop_count - shown);
+    if (p->loop_count > shown) ts_text_add(l->out, "%11s and %d others\n", "", p->loop_count - shown);
 }
 
 /* ---- The whole ---- */
@@ -350,7 +370,7 @@ void ts_report_lines(const ts_run_result *result, bool colour, ts_text *out) {
     ts_text_add(
         out,
         "\ncycles by line: a bundle's is divided among its instructions; + sums up what is further in\n");
-    ts_text_add(out, "%6s %7s %5s %6s %6s %6s %*s\n", "issued", "stalled", "%", "times", "HBM B", "VMEM B",
+    ts_text_add(out, "%6s %6s %5s %6s %6s %6s %*s\n", "issued", "stall", "%", "times", "HBM B", "VMEM B",
                 LINE_COLUMNS, "line");
     add_numbers(&l, &result->profile->total);
     ts_text_add(out, "       total\n");

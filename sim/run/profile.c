@@ -9,26 +9,21 @@
 
 /* An instruction and the line that it is counted with. */
 typedef struct {
-    const ts_source *source;
     int frame, line, column;
-    bool of_call; /* its mnemonic is an argument of the macro: it is counted with the call */
     int bundle, index;
 } place;
 
 static place place_of(const ts_program *program, int bundle, int index) {
     const ts_instruction *instruction = &program->code.bundles[bundle].instructions[index];
-    place p = {.column = instruction->column, .bundle = bundle, .index = index};
-    p.frame = profile_line_of(program, instruction, &p.source, &p.line);
-    p.of_call = p.source != instruction->source || p.line != instruction->line;
-    return p;
+    ts_program_location at = ts_program_location_of(program, instruction);
+    return (place){at.frame, at.line, instruction->column, bundle, index};
 }
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* A line has one source: that of the frame's body, or of its call. */
 static int compare_lines(const place *a, const place *b) {
-    int frames = compare(a->frame, b->frame), kinds = compare(b->of_call, a->of_call);
-    return frames ? frames : kinds ? kinds : compare(a->line, b->line);
+    int frames = compare(a->frame, b->frame);
+    return frames ? frames : compare(a->line, b->line);
 }
 
 static int compare_places(const void *x, const void *y) {
@@ -87,8 +82,9 @@ typedef struct {
 /* Of the instructions that begin with `first`, those of its line; returns how many. */
 static int add_line(const counter *c, const place *first, int count, ts_profile_line *line) {
     int i = 0;
-    *line = (ts_profile_line){
-        .source = first->source, .line = first->line, .frame = first->frame, .of_call = first->of_call};
+    *line = (ts_profile_line){.source = ts_program_frame_text(c->program, first->frame),
+                              .line = first->line,
+                              .frame = first->frame};
     for (; i < count && compare_lines(&first[i], first) == 0; i++) {
         ts_line_counts counts;
         profile_instruction(c->chip, c->program, first[i].bundle, first[i].index, &counts);
@@ -138,20 +134,17 @@ const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, con
     return profile;
 }
 
-const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, bool of_call, int line) {
-    place wanted = {.frame = frame, .of_call = of_call, .line = line};
+const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, int line) {
+    place wanted = {.frame = frame, .line = line};
     int low = 0, high = profile->line_count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        const ts_profile_line *l = &profile->lines[middle];
-        place here = {.frame = l->frame, .of_call = l->of_call, .line = l->of_call ? 0 : l->line};
+        place here = {.frame = profile->lines[middle].frame, .line = profile->lines[middle].line};
         if (compare_lines(&here, &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     const ts_profile_line *found = low < profile->line_count ? &profile->lines[low] : NULL;
-    bool same =
-        found && found->frame == frame && found->of_call == of_call && (of_call || found->line == line);
-    return same ? found : NULL;
+    return found && found->frame == frame && found->line == line ? found : NULL;
 }

@@ -27,8 +27,7 @@ void ts_line_counts_add(ts_line_counts *sum, const ts_line_counts *counts);
 typedef struct {
     const ts_source *source; /* NULL: a program made in C */
     int line;
-    int frame;    /* ts_program_frame, -1: none */
-    bool of_call; /* the line is not one of its body, but that of the call: an argument is what is executed */
+    int frame; /* ts_program_frame, -1: none */
     ts_line_counts counts;
 } ts_profile_line;
 
@@ -45,7 +44,7 @@ typedef struct {
 typedef struct {
     ts_line_counts total; /* of all cores; times: 0 */
     int line_count;
-    const ts_profile_line *lines; /* by frame, then that of its call, then line */
+    const ts_profile_line *lines; /* by frame, then line */
     const ts_line_counts *frames; /* [program->frame_count] with all that is in them */
     int loop_count;
     const ts_profile_loop *loops; /* by cycles of their own, the most first */
@@ -54,7 +53,7 @@ typedef struct {
 /* Of a chip that ran the program and was told to (ts_chip_config.profile). */
 const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, const ts_chip *chip);
 
-/* A line of a frame's body, or (of_call, line 0) that of its call; NULL: it has no instructions. */
-const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, bool of_call, int line);
+/* NULL: the line has no instructions of its own in the frame. */
+const ts_profile_line *ts_profile_find(const ts_profile *profile, int frame, int line);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a profile counts of an instruction, and with which line. */
+/* What a profile counts of an instruction. */
 #include "profile_private.h"
 
 static const char *const names[] = {
@@ -62,15 +62,4 @@ void profile_instruction(const ts_chip *chip, const ts_program *program, int bun
         v[TS_LINE_HBM_BYTES] = moved->hbm_bytes;
         v[TS_LINE_VMEM_BYTES] += moved->vmem_bytes;
     }
-}
-
-int profile_line_of(const ts_program *program, const ts_instruction *instruction, const ts_source **source,
-                    int *line) {
-    int number = ts_program_frame_of(program, instruction);
-    const ts_program_frame *frame = number >= 0 ? &program->frames[number] : NULL;
-    bool inside = !frame || (instruction->source == frame->body && instruction->line >= frame->first_line &&
-                             instruction->line < frame->end_line);
-    *source = inside ? instruction->source : frame->source;
-    *line = inside ? instruction->line : frame->line;
-    return number;
 }

@@ -101,11 +101,10 @@ static int common_frame(const ts_program *program, int a, int b) {
 
 /* The line of an instruction in the frame `level`, or of what leads to it from there; 0: it is not in it. */
 static int line_at(const ts_program *program, const ts_instruction *instruction, int level) {
-    const ts_source *source;
-    int line, frame = profile_line_of(program, instruction, &source, &line);
-    if (frame == level) return level < 0 || source == program->frames[level].body ? line : 0;
-    while (frame > level && parent_of(program, frame) != level) frame = parent_of(program, frame);
-    return frame > level ? program->frames[frame].line : 0;
+    ts_program_location at = ts_program_location_of(program, instruction);
+    if (at.frame == level) return at.line;
+    while (at.frame > level && parent_of(program, at.frame) != level) at.frame = parent_of(program, at.frame);
+    return at.frame > level ? program->frames[at.frame].line : 0;
 }
 
 static const ts_instruction *branch_of(const ts_bundle *bundle) {
@@ -118,10 +117,10 @@ static const ts_instruction *branch_of(const ts_bundle *bundle) {
 static void find_span(const ts_program *program, const code_loop *code, ts_profile_loop *loop) {
     const ts_bundle *bundles = program->code.bundles;
     const ts_instruction *branch = branch_of(&bundles[code->end]);
-    int frame = ts_program_frame_of(program, branch);
-    int level = common_frame(program, frame, ts_program_frame_of(program, bundles[code->head].instructions));
+    int level = common_frame(program, ts_program_location_of(program, branch).frame,
+                             ts_program_location_of(program, bundles[code->head].instructions).frame);
     loop->frame = level;
-    loop->source = level < 0 ? program->source : program->frames[level].body;
+    loop->source = ts_program_frame_text(program, level);
     loop->first_line = loop->last_line = line_at(program, branch, level);
     if (level >= 0 && program->frames[level].kind == TS_FRAME_LOOP &&
         loop->last_line == program->frames[level].line) {

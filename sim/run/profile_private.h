@@ -4,10 +4,6 @@
 
 #include "run/profile.h"
 
-/* The line that an instruction is counted with: its own, or that of its frame's call if its mnemonic is an argument of
- * the macro. Returns its frame. */
-int profile_line_of(const ts_program *program, const ts_instruction *instruction, const ts_source **source,
-                    int *line);
 /* Of all cores; times: how often the instruction issued. */
 void profile_instruction(const ts_chip *chip, const ts_program *program, int bundle, int index,
                          ts_line_counts *counts);

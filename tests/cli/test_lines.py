@@ -160,12 +160,12 @@ def the_listing():
     assert all(len(line) <= 100 for line in text.splitlines()), text
     listing = text.split("cycles by line")[1]
     assert re.search(r"^ .* 100\.0 .* total$", listing, re.M), listing
-    assert re.search(r" 3 +6 \+\.loop s0 = 0, 3\n", listing) and re.search(r" 3 +7 \+  outer twice, 4  -> nested\.tsim:3\n", listing), listing
+    assert re.search(r" 3 +6 \+\.loop s0 = 0, 3\n", listing) and re.search(r" 3 +7 \+  outer twice, 4  -> 3\n", listing), listing
     assert re.search(r" 3 +3 \+    what n  -> inner\.tsim:2\n", listing), listing
     assert re.search(r"\n +3 +\.for I = 0, 2\n|\n +3 +  +\.for I = 0, 2\n", listing), listing
     assert re.search(r" 24 +4 +sadd s2, s2, 1\n", listing) and "\033" not in text, listing
     loops = text.split("hottest loops")[1].split("\n\n")[0]
-    assert re.search(r" 14 +[\d.]+  inner\.tsim:2-6, twice, 2 places\n", loops), loops
+    assert re.search(r" 14 +[\d.]+  inner\.tsim:2-6 in 2 places  \.loop s1 = 0, n\n", loops), loops
     assert "hottest" not in expect(["run", program("nop\n"), "--lines"]) and "cycles by line" not in expect(["run", program("nop\n")])
 
 
