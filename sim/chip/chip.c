@@ -46,6 +46,15 @@ struct ts_chip {
     ts_chip_transfers *transfers; /* of each transfer of the code */
 };
 
+/* The observer, which knows what core it is told of. */
+static const ts_chip_observer *told_of(chip_core *by) {
+    ts_chip *chip = by->chip;
+    const ts_chip_observer *o = chip->observer;
+    if (o && o->core && chip->told != by) o->core(o->self, (int)(by - chip->cores));
+    chip->told = by;
+    return o;
+}
+
 /* ---- Transfers ---- */
 
 static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
@@ -164,6 +173,8 @@ static void put_in_flight(ts_chip *chip, ts_in_flight *t) {
     if (core_of(chip, t)->races) check_start(chip, t);
     if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
     chip->quiet_until = 0;
+    const ts_chip_observer *o = told_of(core_of(chip, t));
+    if (o && o->started) o->started(o->self, t);
 }
 
 static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
@@ -282,8 +293,10 @@ static void forward_accessed(void *self, const ts_instruction *instruction, cons
     if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
 }
 
-static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by) {
+static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle) {
     chip_core *own = self;
+    const ts_chip_observer *o = told_of(own);
+    if (o && o->changed) o->changed(o->self, instruction, semaphore, by, cycle);
     ts_left_change(&own->accounts[semaphore], instruction, by);
     for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
         ts_in_flight *next = t->next;
@@ -349,14 +362,6 @@ static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
 }
 
 /* ---- Building ---- */
-
-static const ts_chip_observer *told_of(chip_core *by) {
-    ts_chip *chip = by->chip;
-    const ts_chip_observer *o = chip->observer;
-    if (o->core && chip->told != by) o->core(o->self, (int)(by - chip->cores));
-    chip->told = by;
-    return o;
-}
 
 static void forward_issued(void *self, int bundle, int64_t cycle) {
     const ts_chip_observer *o = told_of(self);
@@ -454,6 +459,8 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     if (!place_tensors(err, chip)) return false;
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
+    if (chip->observer && chip->observer->burst)
+        traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
     for (int i = 0; i < chip->core_count; i++) {
         if (!make_core(err, chip, &chip->cores[i])) return false;
     }

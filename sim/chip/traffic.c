@@ -48,6 +48,8 @@ struct traffic {
     ts_dma *engine;
     ts_hbm *hbm;
     bool exact;
+    ts_hbm_observer *observer; /* of bursts; NULL: none */
+    void *observed;
     bool recalls; /* this spell is recalled so far: the engine knows nothing of it */
     int64_t walked_bytes, serial;
     int64_t least;        /* the engine has been here */
@@ -85,12 +87,21 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
     return t;
 }
 
+void traffic_observe(traffic *t, ts_hbm_observer *observer, void *self) {
+    t->observer = observer;
+    t->observed = self;
+}
+
 /* Made for the first transfer: many programs have none. */
 static bool make_engine(ts_error *err, traffic *t) {
     if (t->engine) return true;
     int share = t->exact ? 1 : ts_dma_first_sampling_factor(t->machine);
     t->hbm = ts_dma_new_subset(err, t->arena, t->machine, &share);
     if (!t->hbm) return false;
+    if (t->observer) {
+        ts_hbm_walk_all(t->hbm);
+        ts_hbm_observe(t->hbm, t->observer, t->observed);
+    }
     t->engine =
         ts_dma_new(t->arena, t->machine->dma, t->hbm, t->machine->core_khz, ts_hbm_tick_khz(t->machine->hbm));
     return true;

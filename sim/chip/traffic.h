@@ -22,6 +22,8 @@ typedef struct traffic traffic;
 /* exact: walk everything. */
 traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
 void traffic_free(traffic *traffic);
+/* Tells of the bursts of what is walked, each channel by itself; before the first start. */
+void traffic_observe(traffic *traffic, ts_hbm_observer *observer, void *self);
 
 bool traffic_can_start(const traffic *traffic);
 /* For the plan of the next transfer that starts; it is gone when that is complete. */

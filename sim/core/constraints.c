@@ -1,4 +1,5 @@
 /* What a bundle needs to issue: registers, units, ports; and what it keeps busy. */
+#include <stdio.h>
 #include <string.h>
 
 #include "state.h"
@@ -22,6 +23,28 @@ static int first_of_transposer(const ts_core_config *config) {
 }
 int ts_core_unit_count(const ts_core_config *config) {
     return first_of_transposer(config) + TRANSPOSER_PORTS;
+}
+
+void ts_core_unit_name(const ts_core_config *config, int unit, char name[32]) {
+    static const char *const ports[] = {"latch", "push", "pop", "swap"};
+    _Static_assert(sizeof ports / sizeof ports[0] == CORE_MXU_PORTS, "a name for each");
+    int matrix = unit - first_of_matrix(config), transposer = unit - first_of_transposer(config), slot = 0;
+    if (transposer >= 0) {
+        snprintf(name, 32, "transposer %s", transposer == TRANSPOSER_PUSH ? "push" : "pop");
+        return;
+    }
+    if (matrix >= 0) {
+        snprintf(name, 32, "mxu %d %s", matrix / CORE_MXU_PORTS, ports[matrix % CORE_MXU_PORTS]);
+        return;
+    }
+    while (unit >= config->limits.slots[slot]) {
+        unit -= config->limits.slots[slot++];
+    }
+    if (config->limits.slots[slot] > 1) {
+        snprintf(name, 32, "%s %d", ts_slot_get((ts_slot)slot)->text, unit);
+    } else {
+        snprintf(name, 32, "%s", ts_slot_get((ts_slot)slot)->text);
+    }
 }
 
 /* Cycles that rows in the same bank add to a strided access: all rows but the first of the fullest bank. */

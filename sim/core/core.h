@@ -47,11 +47,11 @@ typedef struct {
     /* Told of every bundle that issues and of every stall, in order of time. NULL: not told. */
     void (*issued)(void *chip, int bundle, int64_t cycle);
     void (*stalled)(void *chip, int bundle, int64_t first_cycle, int64_t cycles, int stall);
-    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much an instruction added to
-     * a semaphore, or took from it (by < 0). NULL: not told. */
+    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much an instruction that
+     * issues at `cycle` added to a semaphore, or took from it (by < 0). NULL: not told. */
     void (*accessed)(void *chip, const ts_instruction *instruction, const ts_space *space, int64_t first,
                      int64_t end, bool writes, int64_t cycle);
-    void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by);
+    void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
 } ts_core_ports;
 
 typedef struct {
@@ -103,6 +103,8 @@ typedef struct {
 } ts_core_use;
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);
 int ts_core_unit_count(const ts_core_config *config);
+/* "valu 0", "mxu 3 push". */
+void ts_core_unit_name(const ts_core_config *config, int unit, char name[32]);
 
 typedef struct ts_core ts_core;
 

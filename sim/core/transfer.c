@@ -29,7 +29,7 @@ static bool set(ts_error *err, ts_core *core, const core_op *op, int semaphore, 
     }
     if (core->setup.ports->changed) {
         core->setup.ports->changed(core->setup.ports->chip, op->instruction, semaphore,
-                                   value - core->setup.semaphores[semaphore]);
+                                   value - core->setup.semaphores[semaphore], core->now);
     }
     core->promised[semaphore] += value - core->setup.semaphores[semaphore];
     core->setup.semaphores[semaphore] = value;

@@ -147,7 +147,7 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
     hbm->write_low = (int32_t)ts_ceil_div((int64_t)config->write_entries * config->write_low_percent, 100);
     hbm->read_latency = (config->timing.t_cl + config->timing.n_bl) * config->ticks_per_ck;
     set_refresh(hbm);
-    hbm->burst_ticks = config->timing.n_bl * config->ticks_per_ck;
+    hbm->burst_ticks = ts_hbm_burst_ticks(config);
     hbm_walker walker = walker_of(hbm);
     hbm->walk = walker.walk;
     hbm->run = walker.run;
@@ -186,6 +186,21 @@ void ts_hbm_reset(ts_hbm *hbm) {
 void ts_hbm_walk_all(ts_hbm *hbm) {
     hbm->is_exact = true;
     ts_hbm_reset(hbm);
+}
+
+/* ---- Observers. ---- */
+
+int ts_hbm_burst_ticks(const ts_hbm_config *config) { return config->timing.n_bl * config->ticks_per_ck; }
+
+void ts_hbm_observe(ts_hbm *hbm, ts_hbm_observer *observer, void *self) {
+    hbm->observer = observer;
+    hbm->observed = self;
+}
+
+/* The per bank scheduler has a channel for each pseudo channel. */
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int pseudo_channel, bool is_write, int32_t t) {
+    int bus = (int)(ch - hbm->channels) * hbm->spec->pcs + pseudo_channel;
+    hbm->observer(hbm->observed, &(ts_hbm_burst){bus, hbm->share, is_write, hbm->base + t});
 }
 
 /* ---- Streams. ---- */

@@ -46,6 +46,20 @@ void ts_hbm_subset_restart(ts_hbm *hbm);
  * The map being linear, those at address 0 tell for all. If every request is so, the part does what the whole
  * would, nearly to the tick. */
 bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes);
+/* A burst that is served: the data bus of its pseudo channel is taken for ts_hbm_burst_ticks from the column
+ * command on (that the data follow some ticks later, those of reads later than those of writes, is left out).
+ */
+typedef struct {
+    int bus;   /* pseudo channel bus % pseudo_channels of channel bus / pseudo_channels */
+    int share; /* it stands for so many channels */
+    bool is_write;
+    int64_t tick;
+} ts_hbm_burst;
+typedef void ts_hbm_observer(void *self, const ts_hbm_burst *burst);
+/* From now on `observer` is told of each burst, those of a pseudo channel in order of time; of channels that
+ * are walked by themselves, so all of the part after ts_hbm_walk_all. NULL: nobody. */
+void ts_hbm_observe(ts_hbm *hbm, ts_hbm_observer *observer, void *self);
+int ts_hbm_burst_ticks(const ts_hbm_config *config);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 

@@ -342,6 +342,7 @@ ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int b
     if (ch->bus_until[0] != t)
         hbm_attribute_column(hbm, ch, direction, bank, e->arrival, b->served[bank] == 0, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
+    if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, 0, direction, t);
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;
     bool closes = sh.closed_page && b->served[bank] >= hbm->config.page_accesses;

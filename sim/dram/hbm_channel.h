@@ -164,8 +164,10 @@ struct ts_hbm {
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;
-    int32_t refresh_ticks; /* from one refresh of a channel to the next; FAR */
-    int refresh_pcs;       /* pseudo channels that are refreshed together */
+    int32_t refresh_ticks;     /* from one refresh of a channel to the next; FAR */
+    int refresh_pcs;           /* pseudo channels that are refreshed together */
+    ts_hbm_observer *observer; /* of bursts; NULL: none */
+    void *observed;
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
@@ -229,6 +231,9 @@ static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
     int32_t at = st->done_at + ahead;
     return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
+
+/* The observer is told of a burst served at `t`. */
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int pseudo_channel, bool is_write, int32_t t);
 
 /* A row command, by bit number, takes the bus. */
 ALWAYS static inline void hbm_take_row_bus(hbm_channel *ch, int command, int32_t t) {

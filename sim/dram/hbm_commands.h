@@ -216,6 +216,7 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int directio
     if (__builtin_expect(*until != t, 0))
         hbm_attribute_column(hbm, ch, direction, bank, arrival, is_active, t);
     *until = t + hbm->burst_ticks;
+    if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, bank / sh.banks_of_pc, direction, t);
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, is_active, t);
     else
