@@ -7,21 +7,18 @@
 #include "commands.h"
 #include "options.h"
 #include "run_request.h"
+#include "run_trace.h"
 #include "base/file.h"
 #include "progress.h"
-#include "report/debug.h"
 #include "report/grid.h"
 #include "report/lines.h"
 #include "report/run.h"
-
-enum { TRACE_EVENTS = 200000 };
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     {"output", 'o', "TENSOR=FILE", "where to write a tensor at the end, also where a check fails"},
     {"break", '\0', "[FILE:]LINE", "goes to that line and reads commands, as tilesim debug does"},
-    {"trace", '\0', "FILE", "a timeline of the last 200,000 events, for ui.perfetto.dev"},
-    {"trace-text", '\0', NULL, "every bundle, stall and transfer as a line, before the report"},
+    CLI_TRACE_OPTIONS,
     {"time-only", '\0', NULL, "the same cycles without values: nothing is computed but scalars, or checked"},
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
     {"exact", '\0', NULL, "walk every transfer access by access, however many there are"},
@@ -58,70 +55,14 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
     if (cli_value(line, "break") != NULL && cli_value(line, "json") != NULL) {
         return ts_error_set(err, TS_ERROR_USAGE, "--break does not go with --json: the debugger talks text");
     }
+    if (cli_value(line, "break") != NULL && cli_value(line, "trace") != NULL) {
+        return ts_error_set(err, TS_ERROR_USAGE, "--trace and --break are one or the other");
+    }
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;
     request->profile = cli_value(line, "lines") != NULL;
-    if (cli_value(line, "trace") != NULL) {
-        request->trace = TS_NEW(line->arena, ts_trace);
-        ts_trace_init(request->trace, line->arena, TRACE_EVENTS);
-        if (cli_value(line, "trace-text") != NULL) {
-            return ts_error_set(err, TS_ERROR_USAGE, "--trace and --trace-text are one or the other");
-        }
-    }
     return true;
-}
-
-/* ---- The trace as text ---- */
-
-typedef struct {
-    const ts_run_result *result;
-    ts_text text;
-} teller;
-
-static void say(teller *t) {
-    cli_print(&t->text);
-    ts_text_clear(&t->text);
-}
-
-static void tell_issued(void *self, int bundle, int64_t cycle) {
-    teller *t = self;
-    ts_report_issued(t->result->program, bundle, cycle, &t->text);
-    say(t);
-}
-
-static void tell_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    teller *t = self;
-    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, &t->text);
-    say(t);
-}
-
-static void tell_transferred(void *self, int transfer, const ts_dma_result *result) {
-    teller *t = self;
-    ts_report_transferred(t->result->program, transfer, result, &t->text);
-    say(t);
-}
-
-/* Cores run ahead of each other: a line says whose bundles and stalls come next. */
-static void tell_core(void *self, int core) {
-    teller *t = self;
-    if (t->result->program->code.cores > 1) {
-        ts_text_add(&t->text, "core %d\n", core);
-        say(t);
-    }
-}
-
-static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
-    teller *t = TS_NEW(line->arena, teller);
-    ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
-    t->result = result;
-    ts_text_init(&t->text, line->arena);
-    *observer = (ts_chip_observer){.self = t,
-                                   .issued = tell_issued,
-                                   .stalled = tell_stalled,
-                                   .transferred = tell_transferred,
-                                   .core = tell_core};
-    request->observer = observer;
 }
 
 /* With --break, the run is the debugger's. */
@@ -132,18 +73,6 @@ static int debug(const cli_line *line, const ts_run_request *request) {
 }
 
 /* ---- Files ---- */
-
-static bool write_trace(ts_error *err, const cli_line *line, const ts_run_request *request,
-                        const ts_run_result *result) {
-    const char *path = cli_value(line, "trace");
-    if (path == NULL) {
-        return true;
-    }
-    ts_text text;
-    ts_text_init(&text, line->arena);
-    ts_report_timeline(request, result, &text);
-    return ts_file_save(err, line->arena, path, text.bytes, text.length);
-}
 
 /* The lines of the other machines, in their order, and that of this one: "tpu-v5e 12345". */
 static void update_lines(ts_text *out, const char *old, const char *machine, int64_t cycles) {
@@ -264,6 +193,17 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     return exit_code(runs, grid->point_count);
 }
 
+/* With its timeline. */
+static bool run(ts_error *err, const cli_line *line, ts_run_request *request, ts_run_result *result) {
+    cli_trace *trace = TS_NEW(line->arena, cli_trace);
+    if (!cli_trace_open(err, line, request, result, trace)) {
+        return false;
+    }
+    ts_error none = {0};
+    bool good = ts_run(err, line->arena, request, result);
+    return cli_trace_close(good ? err : &none, line, err, trace) && good;
+}
+
 int cmd_run(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
@@ -283,11 +223,7 @@ int cmd_run(int argc, char **argv) {
     if (cli_count(&line, "break") > 0) {
         return cli_end(&line, debug(&line, &request));
     }
-    if (cli_value(&line, "trace-text") != NULL) {
-        trace_as_text(&line, &request, &result);
-    }
-    if (!ts_run(&err, line.arena, &request, &result) || !write_trace(&err, &line, &request, &result) ||
-        !ts_run_save(&err, line.arena, &request, &result) ||
+    if (!run(&err, &line, &request, &result) || !ts_run_save(&err, line.arena, &request, &result) ||
         (result.passed && !update_cycles(&err, &line, &request, &result))) {
         return cli_end(&line, cli_fail(&err));
     }

@@ -1,4 +1,4 @@
-/* A trace: the last events of a run, in a ring of fixed size. */
+/* A trace: events on their way from a run to who draws or keeps them. */
 #ifndef TILESIM_PROBE_TRACE_H
 #define TILESIM_PROBE_TRACE_H
 
@@ -6,25 +6,27 @@
 
 #include "base/arena.h"
 
-/* Something that began at cycle `begin` and took `cycles`. What kind and id mean is the business of who adds.
- */
+/* Something that began at cycle `begin` and took `cycles`. What the rest means is the business of who adds. */
 typedef struct {
     int64_t begin, cycles;
-    int64_t value;
-    int32_t kind, id;
-    int32_t unit; /* of several that are alike, whose it is */
+    int64_t value[4];
+    int32_t kind, track, id, part;
 } ts_trace_event;
+
+/* Told of events in the order in which they were added. */
+typedef void ts_trace_taker(void *self, const ts_trace_event *events, int64_t count);
 
 typedef struct {
     ts_trace_event *events;
-    int64_t capacity;
-    int64_t added; /* also those that the ring has dropped */
+    int64_t capacity, count; /* of those not yet taken */
+    int64_t added;           /* in all */
+    ts_trace_taker *take;
+    void *self;
 } ts_trace;
 
-void ts_trace_init(ts_trace *trace, ts_arena *arena, int64_t capacity); /* capacity > 0 */
+/* `take` gets `capacity` (> 0) events at a time. */
+void ts_trace_init(ts_trace *trace, ts_arena *arena, int64_t capacity, ts_trace_taker *take, void *self);
 void ts_trace_add(ts_trace *trace, const ts_trace_event *event);
-int64_t ts_trace_count(const ts_trace *trace); /* that are kept: the last ones */
-/* Number 0 is the oldest that is kept. */
-const ts_trace_event *ts_trace_get(const ts_trace *trace, int64_t number);
+void ts_trace_flush(ts_trace *trace); /* the last of them, fewer */
 
 #endif

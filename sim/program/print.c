@@ -273,6 +273,13 @@ int ts_program_region_of(const ts_program *program, int bundle) {
     return inside ? program->region_of[bundle] : -1;
 }
 
+bool ts_program_region_holds(const ts_program *program, int region, int other) {
+    while (other > region) {
+        other = program->regions[other].parent;
+    }
+    return other == region;
+}
+
 int ts_program_line(const ts_program *program, int bundle) {
     const ts_bundle *b = &program->code.bundles[bundle];
     return b->count > 0 && b->instructions[0].source ? b->instructions[0].line : b->line;
@@ -304,14 +311,6 @@ static const bool *find_targets(const ts_code *code, ts_arena *arena) {
     return targets;
 }
 
-/* Is `region` the one that `other` is, or is in? */
-static bool holds(const ts_program *program, int region, int other) {
-    while (other > region) {
-        other = program->regions[other].parent;
-    }
-    return other == region;
-}
-
 static void open_regions(printer *p, int from, int to) {
     if (to != from) {
         open_regions(p, from, p->program->regions[to].parent);
@@ -321,7 +320,7 @@ static void open_regions(printer *p, int from, int to) {
 
 /* The ends of regions, and the beginnings of others, between two bundles. */
 static int change_region(printer *p, int from, int to) {
-    for (; !holds(p->program, from, to); from = p->program->regions[from].parent) {
+    for (; !ts_program_region_holds(p->program, from, to); from = p->program->regions[from].parent) {
         ts_text_add(p->out, ".endregion\n");
     }
     open_regions(p, from, to);

@@ -141,6 +141,8 @@ ts_program_location ts_program_location_of(const ts_program *program, const ts_i
 /* The text that the lines of a frame (-1: none) are of; NULL: the program was made in C. */
 const ts_source *ts_program_frame_text(const ts_program *program, int frame);
 int ts_program_region_of(const ts_program *program, int bundle); /* the innermost, -1: none */
+/* Is `region` the other one, or around it? -1 is around all. */
+bool ts_program_region_holds(const ts_program *program, int region, int other);
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
 /* A bundle, or a transfer, as it is written there: without an end of line. */

@@ -16,8 +16,4 @@ bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *er
 /* The unit that a stall waits for: a slot's name, "dma" or "vmem". */
 const char *ts_report_stall_unit(int stall);
 
-/* The trace of a run in Chrome's trace format, which Perfetto opens: bundles, stalls and transfers, each in a
- * row of its own; times in microseconds of the machine. */
-void ts_report_timeline(const ts_run_request *request, const ts_run_result *result, ts_text *out);
-
 #endif

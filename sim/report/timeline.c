@@ -1,141 +1,274 @@
-/* The timeline of a run: JSON in Chrome's trace event format. */
-#include <stdio.h>
+/* Chrome's trace events of a timeline. */
+#include "report/timeline.h"
 
+#include <inttypes.h>
+
+#include "tilesim/version.h"
+
+#include "core/core.h"
 #include "report/json.h"
 #include "report/machine.h"
-#include "report/run.h"
 
-enum { CORE = 1, ENGINE = 2, OTHER_CORES = 3, BUNDLES = 1, STALLS = 2, LANES_MAX = 64 };
+enum { EVENTS = 1 << 12, WRITTEN = 1 << 16, FIRST_ROW = 100 };
 
-typedef struct {
-    const ts_run_request *request;
-    const ts_run_result *result;
-    ts_text *out;
-    int64_t busy_until[LANES_MAX]; /* transfers that overlap go to different rows */
-    int lanes;
-} timeline;
+/* ---- Parts of an event ---- */
 
-/* Microseconds with six decimals, from integers alone. */
-static void add_time(timeline *t, const char *key, int64_t cycles) {
-    int64_t khz = t->request->machine->chip.sustained_khz;
-    __int128 picoseconds = (__int128)cycles * 1000000000 / khz;
-    ts_text_add(t->out, ",\"%s\":%lld.%06lld", key, (long long)(picoseconds / 1000000),
-                (long long)(picoseconds % 1000000));
+/* Microseconds: a cycle is 0.001. Perfetto takes the whole part of 1000 times the nearest double: where that
+ * is a cycle too early, a tenth of one is added. */
+static void add_time(ts_chrome_trace *t, const char *key, int64_t cycles) {
+    bool early = (int64_t)((double)cycles / 1000.0 * 1000.0) != cycles;
+    ts_text_add(&t->text, ",\"%s\":%" PRId64 ".%03d%s", key, cycles / 1000, (int)(cycles % 1000),
+                early ? "1" : "");
 }
 
-static void add_name(timeline *t, int process, int row, const char *kind, const char *name) {
-    ts_text_add(t->out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}},\n",
-                process, row, kind, name);
+/* Numbers of rows are no numbers of processes, which have meanings of their own. */
+static void begin_event(ts_chrome_trace *t, const char *phase, int track, int64_t cycle) {
+    ts_text_add(&t->text, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", t->events++ > 0 ? ",\n" : "", phase,
+                1 + t->timeline->tracks[track].process, FIRST_ROW + track);
+    add_time(t, "ts", cycle);
+    t->used[track] = true;
 }
 
-static void begin_event(timeline *t, int process, int row, const ts_trace_event *event) {
-    ts_text_add(t->out, "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d", process, row);
-    add_time(t, "ts", event->begin);
-    add_time(t, "dur", event->cycles);
-    ts_text_add(t->out, ",\"name\":\"");
+static void add_name(ts_chrome_trace *t, const char *name) {
+    ts_text_add(&t->text, ",\"name\":");
+    ts_json_quote(&t->text, name);
 }
 
-/* Of what happened, from a program's text. */
-static void begin_args(timeline *t, const ts_source *source, int line) {
-    ts_text_add(t->out, "\",\"args\":{");
-    if (source) {
-        ts_text_add(t->out, "\"file\":");
-        ts_json_quote(t->out, source->name);
-        ts_text_add(t->out, ",");
-    }
-    ts_text_add(t->out, "\"line\":%d", line);
+static void add_place(ts_chrome_trace *t, const ts_source *source, int line) {
+    ts_text_add(&t->text, ",\"args\":{");
+    if (!source) return;
+    ts_text_add(&t->text, "\"file\":");
+    ts_json_quote(&t->text, source->name);
+    ts_text_add(&t->text, ",\"line\":%d", line);
 }
 
-static void begin_bundle_args(timeline *t, int bundle) {
-    const ts_program *program = t->result->program;
-    begin_args(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
+static void add_bundle_place(ts_chrome_trace *t, int bundle) {
+    const ts_program *program = t->timeline->program;
+    add_place(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
 }
 
-/* Process of a core: the first has the number before the engine's, for rows in that order. */
-static int process_of(int core) { return core == 0 ? CORE : OTHER_CORES + core - 1; }
+static void add_number(ts_chrome_trace *t, const char *key, int64_t value) {
+    bool first = t->text.bytes[t->text.length - 1] == '{';
+    ts_text_add(&t->text, "%s\"%s\":%" PRId64, first ? "" : ",", key, value);
+}
 
-static void add_bundle(timeline *t, const ts_trace_event *event) {
-    const ts_bundle *bundle = &t->result->program->code.bundles[event->id];
-    begin_event(t, process_of(event->unit), BUNDLES, event);
-    for (int i = 0; i < bundle->count; i++) {
-        ts_text_add(t->out, "%s%s", i > 0 ? " ; " : "",
+/* ---- Intervals ---- */
+
+static void add_bundle(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_bundle *bundle = &t->timeline->program->code.bundles[event->id];
+    ts_text_add(&t->text, ",\"name\":\"");
+    for (int i = 0; i < bundle->count; i++)
+        ts_text_add(&t->text, "%s%s", i > 0 ? " ; " : "",
                     ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
-    }
-    begin_bundle_args(t, event->id);
-    ts_text_add(t->out, ",\"cycle\":%lld}},\n", (long long)event->begin);
+    ts_text_add(&t->text, "\"");
+    add_bundle_place(t, event->id);
 }
 
-static void add_stall(timeline *t, const ts_trace_event *event) {
-    begin_event(t, process_of(event->unit), STALLS, event);
-    ts_text_add(t->out, "%s", ts_stall_get(event->id)->text);
-    begin_bundle_args(t, (int)event->value);
-    ts_text_add(t->out, ",\"cycles\":%lld}},\n", (long long)event->cycles);
+static void add_instruction(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_bundle *bundle = &t->timeline->program->code.bundles[event->id];
+    const ts_instruction *instruction = &bundle->instructions[event->part];
+    add_name(t, ts_opcode_get(instruction->opcode)->mnemonic);
+    add_place(t, instruction->source, instruction->line);
 }
 
-/* The first row that is free; the last one when all are taken. */
-static int choose_lane(timeline *t, const ts_trace_event *event) {
-    int lane = 0;
-    while (lane < LANES_MAX - 1 && t->busy_until[lane] > event->begin) {
-        lane++;
-    }
-    t->busy_until[lane] = event->begin + event->cycles;
-    return lane;
+static void add_stall(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_named *stall = ts_stall_get(event->id);
+    add_name(t, stall->text);
+    add_bundle_place(t, event->part);
 }
 
-static void add_transfer(timeline *t, const ts_trace_event *event) {
-    const ts_code *code = &t->result->program->code;
+static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_code *code = &t->timeline->program->code;
     const ts_transfer *transfer = &code->transfers[event->id];
-    int lane = choose_lane(t, event);
-    while (t->lanes <= lane) {
-        char name[32];
-        snprintf(name, sizeof(name), "transfers %d", t->lanes);
-        add_name(t, ENGINE, 1 + t->lanes++, "thread_name", name);
-    }
-    begin_event(t, ENGINE, 1 + lane, event);
-    ts_text_add(t->out, "%s <- %s", code->tensors[transfer->destination.tensor].name,
+    ts_text_add(&t->text, ",\"name\":\"%s <- %s\"", code->tensors[transfer->destination.tensor].name,
                 code->tensors[transfer->source.tensor].name);
-    begin_args(t, transfer->source_text, transfer->line);
-    ts_text_add(t->out, ",\"useful_bytes\":%lld,\"cycles\":%lld}},\n", (long long)event->value,
-                (long long)event->cycles);
+    add_place(t, transfer->source_text, transfer->line);
+    if (code->cores > 1) add_number(t, "core", event->part);
+    add_number(t, "useful_bytes", event->value[0]);
+    add_number(t, "moved_bytes", event->value[1]);
+    add_number(t, "issued_cycle", event->value[2]);
+    add_number(t, "cycles", event->value[3]);
 }
 
-static void add_core(timeline *t, int core, bool one_of_several) {
-    char name[32] = "core";
-    if (one_of_several) {
-        snprintf(name, sizeof(name), "core %d", core);
-    }
-    add_name(t, process_of(core), 0, "process_name", name);
-    add_name(t, process_of(core), BUNDLES, "thread_name", "bundles");
-    add_name(t, process_of(core), STALLS, "thread_name", "stalls");
+static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {
+    bool reads = event->value[0] > 0, writes = event->value[1] > 0;
+    add_name(t, !writes ? "read" : reads ? "read, write" : "write");
+    add_place(t, NULL, 0);
+    add_number(t, "reads", event->value[0]);
+    add_number(t, "writes", event->value[1]);
+    add_number(t, "ticks", event->value[2]);
 }
 
-void ts_report_timeline(const ts_run_request *request, const ts_run_result *result, ts_text *out) {
-    timeline t = {.request = request, .result = result, .out = out};
-    ts_text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-    for (int core = 0; core < result->chip.core_count; core++) {
-        add_core(&t, core, result->chip.core_count > 1);
-    }
-    add_name(&t, ENGINE, 0, "process_name", "DMA engine");
-    int64_t count = ts_trace_count(request->trace);
-    for (int64_t i = 0; i < count; i++) {
-        const ts_trace_event *event = ts_trace_get(request->trace, i);
-        switch (event->kind) {
-        case TS_RUN_EVENT_BUNDLE:
-            add_bundle(&t, event);
-            break;
-        case TS_RUN_EVENT_STALL:
-            add_stall(&t, event);
-            break;
-        default:
-            add_transfer(&t, event);
-            break;
+static void add_rest(ts_chrome_trace *t, const ts_trace_event *event) {
+    add_name(t, event->id >= 0 ? ts_stall_get(event->id)->text : "sum of");
+    add_place(t, NULL, 0);
+    add_number(t, "sum_of", event->value[0]);
+}
+
+static void add_interval(ts_chrome_trace *t, const ts_trace_event *event) {
+    static void (*const rows[])(ts_chrome_trace * t, const ts_trace_event *event) = {
+        [TS_TIMELINE_BUNDLE] = add_bundle, [TS_TIMELINE_INSTRUCTION] = add_instruction,
+        [TS_TIMELINE_STALL] = add_stall,   [TS_TIMELINE_TRANSFER] = add_transfer,
+        [TS_TIMELINE_BUS] = add_bus,       [TS_TIMELINE_REST] = add_rest,
+    };
+    begin_event(t, "X", event->track, event->begin);
+    add_time(t, "dur", event->cycles);
+    rows[event->kind](t, event);
+    ts_text_add(&t->text, "}}");
+}
+
+/* ---- The others ---- */
+
+static void add_region(ts_chrome_trace *t, const ts_trace_event *event) {
+    bool enters = event->kind == TS_TIMELINE_ENTER;
+    begin_event(t, enters ? "B" : "E", event->track, event->begin);
+    if (enters) add_name(t, t->timeline->program->regions[event->id].name);
+    ts_text_add(&t->text, "}");
+}
+
+/* Rates in 10^9 bytes a second, with two decimals. */
+static void add_counter(ts_chrome_trace *t, const ts_trace_event *event) {
+    const ts_track *track = &t->timeline->tracks[event->track];
+    begin_event(t, "C", event->track, event->begin);
+    add_name(t, track->name);
+    ts_text_add(&t->text, ",\"args\":{");
+    for (int i = 0; i < 2 && track->series[i]; i++) {
+        int64_t value = event->value[i];
+        if (track->is_rate) {
+            __int128 rate = (__int128)value * t->timeline->machine->chip.sustained_khz;
+            int64_t hundredths = (int64_t)(rate / ((__int128)event->cycles * 10000));
+            ts_text_add(&t->text, "%s\"%s\":%" PRId64 ".%02d", i > 0 ? "," : "", track->series[i],
+                        hundredths / 100, (int)(hundredths % 100));
+        } else {
+            add_number(t, track->series[i], value);
         }
     }
-    ts_text_add(out,
-                "{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":", CORE);
-    ts_text name;
-    ts_text_init(&name, out->arena);
-    ts_report_machine_name(request->machine, &name);
-    ts_json_quote(out, name.bytes);
-    ts_text_add(out, "}}\n]}\n");
+    ts_text_add(&t->text, "}}");
+}
+
+static void add_arrow_point(ts_chrome_trace *t, const char *phase, int64_t track, int64_t cycle) {
+    begin_event(t, phase, (int)track, cycle);
+    ts_text_add(&t->text, ",\"cat\":\"dma\",\"name\":\"dma\",\"id\":%" PRId64 "%s}", t->arrows,
+                *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+static void add_arrow(ts_chrome_trace *t, const ts_trace_event *event) {
+    t->arrows++;
+    add_arrow_point(t, "s", event->track, event->begin);
+    if (event->value[2] >= 0) add_arrow_point(t, "t", event->value[2], event->value[3]);
+    add_arrow_point(t, "f", event->value[0], event->value[1]);
+}
+
+static void add_event(ts_chrome_trace *t, const ts_trace_event *event) {
+    if (event->kind == TS_TIMELINE_ENTER || event->kind == TS_TIMELINE_LEAVE)
+        add_region(t, event);
+    else if (event->kind == TS_TIMELINE_COUNTER)
+        add_counter(t, event);
+    else if (event->kind == TS_TIMELINE_ARROW)
+        add_arrow(t, event);
+    else
+        add_interval(t, event);
+}
+
+/* ---- The file ---- */
+
+static void write_text(ts_chrome_trace *t) {
+    if (t->err.kind == TS_ERROR_NONE) ts_file_write(&t->err, t->file, t->text.bytes, t->text.length);
+    ts_text_clear(&t->text);
+}
+
+static void take(void *self, const ts_trace_event *events, int64_t count) {
+    ts_chrome_trace *t = self;
+    if (!t->used) t->used = TS_NEW_ARRAY(t->text.arena, bool, t->timeline->track_count);
+    for (int64_t i = 0; i < count && t->err.kind == TS_ERROR_NONE; i++) {
+        add_event(t, &events[i]);
+        if (t->text.length > WRITTEN) write_text(t);
+    }
+}
+
+bool ts_chrome_trace_open(ts_error *err, ts_arena *arena, const char *path, ts_timeline *timeline,
+                          ts_chrome_trace *t) {
+    *t = (ts_chrome_trace){.timeline = timeline, .file = ts_file_create(err, arena, path)};
+    if (!t->file) return false;
+    ts_text_init(&t->text, arena);
+    ts_text_add(&t->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    ts_trace_init(&timeline->trace, arena, EVENTS, take, t);
+    return true;
+}
+
+static void add_metadata(ts_chrome_trace *t, int process, int row, const char *kind) {
+    ts_text_add(&t->text, "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{",
+                t->events++ > 0 ? ",\n" : "", 1 + process, row, kind);
+}
+
+static void name_process(ts_chrome_trace *t, int process) {
+    add_metadata(t, process, 0, "process_name");
+    ts_text_add(&t->text, "\"name\":\"%s\"}}", t->timeline->processes[process]);
+    add_metadata(t, process, 0, "process_sort_index");
+    ts_text_add(&t->text, "\"sort_index\":%d}}", process);
+    if (t->timeline->share <= 1 || process != t->timeline->process_count - 1) return;
+    add_metadata(t, process, 0, "process_labels");
+    ts_text_add(&t->text, "\"labels\":\"one of %d channels is walked\"}}", t->timeline->share);
+}
+
+/* Those that have events. */
+static void name_tracks(ts_chrome_trace *t) {
+    const ts_timeline *timeline = t->timeline;
+    int last = -1;
+    for (int i = 0; t->used && i < timeline->track_count; i++) {
+        const ts_track *track = &timeline->tracks[i];
+        if (!t->used[i]) continue;
+        if (track->process != last) name_process(t, track->process);
+        last = track->process;
+        if (track->series[0]) continue;
+        add_metadata(t, track->process, FIRST_ROW + i, "thread_name");
+        ts_text_add(&t->text, "\"name\":\"%s\"}}", track->name);
+        add_metadata(t, track->process, FIRST_ROW + i, "thread_sort_index");
+        ts_text_add(&t->text, "\"sort_index\":%d}}", i);
+    }
+}
+
+static void add_about(ts_chrome_trace *t) {
+    const ts_timeline *timeline = t->timeline;
+    ts_text text;
+    ts_text_init(&text, t->text.arena);
+    ts_report_machine_name(timeline->machine, &text);
+    ts_text_add(&t->text, "\n],\"otherData\":{\"tilesim\":\"" TS_VERSION "\",\"program\":");
+    ts_json_quote(&t->text, timeline->program->code.name);
+    ts_text_add(&t->text, ",\"machine\":");
+    ts_json_quote(&t->text, text.bytes);
+    ts_text_add(&t->text, ",\"time\":\"1 ns is 1 cycle of the core, %" PRId64 " kHz\",\"left_out\":",
+                timeline->machine->chip.sustained_khz);
+    ts_text_clear(&text);
+    ts_report_timeline_notes(timeline, &text);
+    ts_json_quote(&t->text, text.bytes);
+    ts_text_add(&t->text, "}}\n");
+}
+
+bool ts_chrome_trace_close(ts_error *err, ts_chrome_trace *t) {
+    name_tracks(t);
+    add_about(t);
+    write_text(t);
+    if (t->err.kind == TS_ERROR_NONE) return ts_file_close(err, t->file);
+    ts_file_abandon(t->file);
+    if (err) *err = t->err;
+    return false;
+}
+
+void ts_chrome_trace_abandon(ts_chrome_trace *t) { ts_file_abandon(t->file); }
+
+/* ---- What is left out ---- */
+
+void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
+    char from[32], recalled[32];
+    if (t->sampled_from >= 0)
+        ts_text_add(out,
+                    "from cycle %s on, events are drawn in one of 2 windows of %d cycles, later one of up to "
+                    "%" PRId64 ", and are summed up in the others\n",
+                    ts_text_group_digits(from, t->sampled_from), TS_TIMELINE_WINDOW,
+                    (int64_t)1 << t->thinned);
+    if (t->recalled > 0)
+        ts_text_add(out,
+                    "the time of %s transfers is recalled, and HBM does not show them; --exact walks all\n",
+                    ts_text_group_digits(recalled, t->recalled));
 }

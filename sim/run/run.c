@@ -8,6 +8,7 @@
 #include "host/pack.h"
 #include "layout/shape.h"
 
+#include "recorder.h"
 #include "run_parts.h"
 
 void ts_run_target(const ts_machine *machine, ts_target *target) {
@@ -19,32 +20,6 @@ void ts_run_target(const ts_machine *machine, ts_target *target) {
         target->space_bytes[i] = config.spaces[i] != NULL ? config.spaces[i]->capacity_bytes : 0;
     }
 }
-
-/* ---- The trace ---- */
-
-typedef struct {
-    ts_trace *trace;
-    int core; /* that events come from */
-} recorder;
-
-static void record_bundle(void *self, int bundle, int64_t cycle) {
-    recorder *r = self;
-    ts_trace_add(r->trace, &(ts_trace_event){cycle, 1, 0, TS_RUN_EVENT_BUNDLE, bundle, r->core});
-}
-
-static void record_stall(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    recorder *r = self;
-    ts_trace_add(r->trace,
-                 &(ts_trace_event){first_cycle, cycles, bundle, TS_RUN_EVENT_STALL, stall, r->core});
-}
-
-static void record_transfer(void *self, int transfer, const ts_dma_result *result) {
-    ts_trace_add(((recorder *)self)->trace,
-                 &(ts_trace_event){result->issued_cycle, result->completed_cycle - result->issued_cycle,
-                                   result->useful_bytes, TS_RUN_EVENT_TRANSFER, transfer, 0});
-}
-
-static void record_core(void *self, int core) { ((recorder *)self)->core = core; }
 
 /* ---- Values in and out of the memories ---- */
 
@@ -302,21 +277,29 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
     return good;
 }
 
+/* The chip runs, with a timeline also if it fails. */
+static bool run_chip(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts,
+                     recorder *told, ts_run_result *result) {
+    if (told != NULL) {
+        recorder_begin(told, request->machine, parts->program);
+    }
+    bool good = simulate(err, arena, request, parts, result);
+    if (told != NULL) {
+        recorder_end(told, parts->chip);
+    }
+    return good;
+}
+
 bool ts_run(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
-    recorder self = {request->trace, 0};
-    ts_chip_observer observer = {.self = &self,
-                                 .issued = record_bundle,
-                                 .stalled = record_stall,
-                                 .transferred = record_transfer,
-                                 .core = record_core};
     run_parts parts;
     *result = (ts_run_result){0};
-    const ts_chip_observer *told = request->trace != NULL ? &observer : request->observer;
-    if (!run_parts_open(err, arena, request, told, &parts)) {
+    recorder *told = request->timeline != NULL ? recorder_new(arena, request->timeline) : NULL;
+    const ts_chip_observer *observer = told != NULL ? recorder_observer(told) : request->observer;
+    if (!run_parts_open(err, arena, request, observer, &parts)) {
         return false;
     }
     result->program = parts.program; /* an observer may want it */
-    bool good = simulate(err, arena, request, &parts, result);
+    bool good = run_chip(err, arena, request, &parts, told, result);
     ts_chip_free(parts.chip);
     if (!good) {
         return false;

@@ -5,10 +5,10 @@
 #include "chip/chip.h"
 #include "host/reference.h"
 #include "probe/counter.h"
-#include "probe/trace.h"
 #include "program/program.h"
 #include "run/profile.h"
 #include "run/roofline.h"
+#include "run/timeline.h"
 
 typedef struct {
     const char *name; /* of a tensor */
@@ -33,16 +33,9 @@ typedef struct {
     int64_t max_cycles;               /* a program that still runs then has failed */
     int64_t patience;                 /* see ts_core_setup */
     int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
-    ts_trace *trace;                  /* NULL: none */
-    const ts_chip_observer *observer; /* told of every event, if there is no trace; NULL: none */
+    ts_timeline *timeline;            /* NULL: none */
+    const ts_chip_observer *observer; /* told of every event, if there is no timeline; NULL: none */
 } ts_run_request;
-
-/* Kinds of trace events. */
-enum {
-    TS_RUN_EVENT_BUNDLE,  /* id: bundle */
-    TS_RUN_EVENT_STALL,   /* id: stall (ts_stall_get); value: bundle */
-    TS_RUN_EVENT_TRANSFER /* id: transfer; value: useful bytes */
-};
 
 /* A tensor of the program and its values. */
 typedef struct {

@@ -209,28 +209,6 @@ def each_core_can_be_followed():
     assert first != second, out
 
 
-@test
-def a_timeline_has_rows_for_each_core():
-    for program, machine, cores in ("cores", "tpu-v4", 2), ("transpose", "tpu-v7x", 2), ("add", "tpu-v5e", 1):
-        file = HERE / "timeline.json"
-        code, out, err = run("run", f"programs/{program}.tsim", "-m", machine, "--json", "--trace", file)
-        events = json.loads(file.read_text())["traceEvents"]
-        assert code == 0, err
-        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-        wanted = [f"core {i}" for i in range(cores)] if cores > 1 else ["core"]
-        assert sorted(names.values()) == ["DMA engine", *wanted], names
-        rows = {}
-        for event in events:
-            if event["ph"] == "X" and names[event["pid"]] != "DMA engine":
-                rows.setdefault(event["pid"], []).append(event)
-        assert len(rows) == cores
-        for row in rows.values():
-            at = 0
-            for event in sorted(row, key=lambda e: e["ts"]):    # bundles and stalls: all of the time, once
-                assert abs(event["ts"] - at) < 2e-6, (program, event, at)
-                at = event["ts"] + event["dur"]
-
-
 INCLUDED = """.macro bump V, BY
         vld V, xb[s1, 0]
         vadd.f32 V, V, BY
@@ -261,7 +239,7 @@ def lines_of_included_files_have_their_names():
     assert {p.split(":")[0] for p in places} == {"b.tsim", "lib/bump.tsim"}, places
     assert all(("lib/bump.tsim:3" in line) == ("vadd.f32" in line) for line in lines if "stalls" not in line), lines
     code, out, err = run("run", path, "--json", "--trace", HERE / "b.json")
-    events = [e for e in json.loads((HERE / "b.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    events = [e for e in json.loads((HERE / "b.json").read_text())["traceEvents"] if "line" in e.get("args", {})]
     assert code == 0 and all(e["args"]["file"] in (str(path), str(HERE / "lib" / "bump.tsim")) for e in events), events[:3]
     assert {(Path(e["args"]["file"]).name, e["args"]["line"]) for e in events if e["name"] == "vadd.f32"} == {("bump.tsim", 3)}
     code, out, err = run("debug", path, stdin="break bump.tsim:3\nc\nwhere\ndmas\nbreak b.tsim:13\nc\nc\ndmas\n")

@@ -148,7 +148,7 @@ def one_document_on_standard_output():
                                 (["layout", "f32[8,128]", "--svg", "-"], "<svg ", "</svg>\n"),
                                 (["layout", "f32[8,128]", "--json", "--json"], "{", "}\n"),
                                 (["dma", "--matrix", "f32[8,128]", "--svg", "-"], "<svg ", "</svg>\n"),
-                                (["run", softmax, "--trace", "-"], "{", "]}\n")):
+                                (["run", softmax, "--trace", "-"], "{", "}}\n")):
         out = expect(words)
         assert out.startswith(begins) and out.endswith(ends), (words, out[:80], out[-80:])
 

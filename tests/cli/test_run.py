@@ -127,24 +127,6 @@ def update_rewrites_one_line():
            err="tilesim: error: --update takes no -D, -i or --set: the .cycles file is of the program as it is\n")
 
 
-@test
-def trace_covers_every_cycle():
-    path = HERE / "trace.json"
-    out = expect_json(["run", "programs/add.tsim", "-D", "ROWS=300", "--trace", path])
-    events = json.loads(path.read_text())["traceEvents"]
-    spans = [e for e in events if e["ph"] == "X"]
-    core = sum(e["dur"] for e in spans if e["pid"] == 1)
-    assert abs(core - out["microseconds"]) < 1e-3 * len(spans), (core, out["microseconds"])
-    transfers = [e for e in spans if e["pid"] == 2]
-    assert len(transfers) == out["transfers"] == 6
-    assert {e["name"] for e in transfers} == {"xb <- x", "y <- yb"}
-    assert sum(e["args"]["useful_bytes"] for e in transfers) == out["useful_bytes"] == 2 * 300 * 512 * 2
-    for a in transfers:  # no two share a row at one time
-        for b in transfers:
-            assert a is b or a["tid"] != b["tid"] or a["ts"] + a["dur"] <= b["ts"] + 1e-6 or \
-                b["ts"] + b["dur"] <= a["ts"] + 1e-6
-
-
 # ---- Values in and out ----
 
 @test

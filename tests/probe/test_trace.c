@@ -1,4 +1,4 @@
-/* The ring of a trace keeps the last events, in order. */
+/* A trace hands on all events, in order, when its buffer is full. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,21 +8,35 @@
 #include "probe/counter.h"
 #include "probe/trace.h"
 
-static void test_ring(void **state) {
+typedef struct {
+    int64_t next, calls;
+} taker;
+
+static void take(void *self, const ts_trace_event *events, int64_t count) {
+    taker *t = self;
+    for (int64_t i = 0; i < count; i++) assert_int_equal(events[i].begin, t->next++);
+    t->calls++;
+}
+
+static void test_buffer(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
     ts_trace trace;
-    ts_trace_init(&trace, arena, 4);
-    assert_int_equal(ts_trace_count(&trace), 0);
+    taker t = {0};
+    ts_trace_init(&trace, arena, 4, take, &t);
+    ts_trace_flush(&trace);
+    assert_int_equal(t.calls, 0);
     for (int i = 0; i < 11; i++) {
         ts_trace_add(&trace, &(ts_trace_event){.begin = i});
-        int64_t kept = i < 4 ? i + 1 : 4;
-        assert_int_equal(ts_trace_count(&trace), kept);
-        for (int64_t k = 0; k < kept; k++) {
-            assert_int_equal(ts_trace_get(&trace, k)->begin, i + 1 - kept + k);
-        }
+        assert_int_equal(t.next, (i + 1) / 4 * 4);
+        assert_int_equal(t.calls, (i + 1) / 4);
     }
+    ts_trace_flush(&trace);
+    assert_int_equal(t.next, 11);
+    assert_int_equal(t.calls, 3);
     assert_int_equal(trace.added, 11);
+    ts_trace_flush(&trace);
+    assert_int_equal(t.calls, 3);
     ts_arena_free(arena);
 }
 
@@ -39,6 +53,6 @@ static void test_counters(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ring), cmocka_unit_test(test_counters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffer), cmocka_unit_test(test_counters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,111 @@
+/* What a run does, event by event: to a file, or as lines. */
+#include "run_trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/debug.h"
+
+enum { DRAWN_EVENTS = 200000 }; /* before there is sampling */
+
+/* ---- The trace as text ---- */
+
+typedef struct {
+    const ts_run_result *result;
+    ts_text text;
+} teller;
+
+static void say(teller *t) {
+    cli_print(&t->text);
+    ts_text_clear(&t->text);
+}
+
+static void tell_issued(void *self, int bundle, int64_t cycle) {
+    teller *t = self;
+    ts_report_issued(t->result->program, bundle, cycle, &t->text);
+    say(t);
+}
+
+static void tell_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
+    teller *t = self;
+    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, &t->text);
+    say(t);
+}
+
+static void tell_transferred(void *self, int transfer, const ts_dma_result *result) {
+    teller *t = self;
+    ts_report_transferred(t->result->program, transfer, result, &t->text);
+    say(t);
+}
+
+/* Cores run ahead of each other: a line says whose bundles and stalls come next. */
+static void tell_core(void *self, int core) {
+    teller *t = self;
+    if (t->result->program->code.cores > 1) {
+        ts_text_add(&t->text, "core %d\n", core);
+        say(t);
+    }
+}
+
+static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
+    teller *t = TS_NEW(line->arena, teller);
+    ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
+    t->result = result;
+    ts_text_init(&t->text, line->arena);
+    *observer = (ts_chip_observer){.self = t,
+                                   .issued = tell_issued,
+                                   .stalled = tell_stalled,
+                                   .transferred = tell_transferred,
+                                   .core = tell_core};
+    request->observer = observer;
+}
+
+/* ---- The timeline ---- */
+
+static bool read_cycle(ts_error *err, const cli_line *line, const char *name, int64_t *cycle) {
+    const char *text = cli_value(line, name);
+    if (!text) return true;
+    if (!ts_text_to_int(err, cli_option_text(line, name), text, cycle)) return false;
+    return *cycle >= 0 || ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 0 or more", name, text);
+}
+
+static bool read_range(ts_error *err, const cli_line *line, ts_timeline *timeline) {
+    bool asked = cli_value(line, "from") || cli_value(line, "until");
+    if (asked && !cli_value(line, "trace"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--from and --until are of a --trace");
+    *timeline = (ts_timeline){.until = INT64_MAX, .events = DRAWN_EVENTS};
+    if (!read_cycle(err, line, "from", &timeline->from) || !read_cycle(err, line, "until", &timeline->until))
+        return false;
+    return timeline->from < timeline->until ||
+           ts_error_set(err, TS_ERROR_USAGE, "--until is %lld, expected more than --from, %lld",
+                        (long long)timeline->until, (long long)timeline->from);
+}
+
+bool cli_trace_open(ts_error *err, const cli_line *line, ts_run_request *request, const ts_run_result *result,
+                    cli_trace *trace) {
+    const char *path = cli_value(line, "trace");
+    bool is_text = cli_value(line, "trace-text") != NULL;
+    if (path && is_text)
+        return ts_error_set(err, TS_ERROR_USAGE, "--trace and --trace-text are one or the other");
+    if (!read_range(err, line, &trace->timeline)) return false;
+    if (is_text) trace_as_text(line, request, result);
+    if (!path) return true;
+    request->timeline = &trace->timeline;
+    trace->is_open = ts_chrome_trace_open(err, line->arena, path, &trace->timeline, &trace->file);
+    return trace->is_open;
+}
+
+bool cli_trace_close(ts_error *err, const cli_line *line, const ts_error *of_run, cli_trace *trace) {
+    if (!trace->is_open) return true;
+    if (!trace->timeline.program || (of_run->kind != TS_ERROR_NONE && of_run->kind != TS_ERROR_FAULT)) {
+        ts_chrome_trace_abandon(&trace->file);
+        return true;
+    }
+    if (!ts_chrome_trace_close(err, &trace->file)) return false;
+    ts_text notes;
+    ts_text_init(&notes, line->arena);
+    ts_report_timeline_notes(&trace->timeline, &notes);
+    for (const char *at = notes.bytes; *at; at += strcspn(at, "\n") + 1)
+        fprintf(stderr, "tilesim: note: %s: %.*s\n", cli_value(line, "trace"), (int)strcspn(at, "\n"), at);
+    return true;
+}

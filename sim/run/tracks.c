@@ -1,0 +1,93 @@
+/* The table of a timeline's tracks. */
+#include "tracks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/core.h"
+
+typedef struct {
+    ts_arena *arena;
+    ts_track *tracks;
+    int count;
+} table;
+
+static const char *text(ts_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static const char *text(ts_arena *arena, const char *format, ...) {
+    char name[96];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    return ts_arena_copy_text(arena, name, strlen(name));
+}
+
+static void add(table *t, int process, const char *name) {
+    t->tracks[t->count++] = (ts_track){.process = process, .name = name};
+}
+
+static void add_core(table *t, int core, const ts_timeline *timeline) {
+    const ts_core_config *config = &timeline->machine->core;
+    const ts_code *code = &timeline->program->code;
+    char unit[32];
+    add(t, core, "regions");
+    add(t, core, "bundles");
+    add(t, core, "stalls");
+    for (int i = 0; i < ts_core_unit_count(config); i++) {
+        ts_core_unit_name(config, i, unit);
+        add(t, core, text(t->arena, "%s", unit));
+    }
+    for (int i = 0; i < code->semaphore_count; i++) {
+        t->tracks[t->count++] =
+            (ts_track){.process = core, .name = code->semaphore_names[i], .series = {"semaphore"}};
+    }
+}
+
+static void add_engine(table *t, int process, track_map *out, const ts_timeline *timeline) {
+    out->queues = timeline->machine->dma.queues;
+    out->queue_first = t->count;
+    for (int i = 0; i < out->queues; i++) add(t, process, text(t->arena, "queue %d", i));
+    out->outstanding = t->count++;
+    t->tracks[out->outstanding] = (ts_track){.process = process, .name = "outstanding", .series = {"bytes"}};
+}
+
+static void add_memory(table *t, int process, track_map *out, const ts_timeline *timeline) {
+    const ts_hbm_config *hbm = &timeline->machine->hbm;
+    int pcs = hbm->pseudo_channels;
+    out->buses = hbm->stacks * hbm->channels * pcs;
+    out->bus_first = t->count;
+    for (int i = 0; i < out->buses; i++) {
+        add(t, process,
+            pcs > 1 ? text(t->arena, "channel %d.%d", i / pcs, i % pcs) : text(t->arena, "channel %d", i));
+    }
+    out->bandwidth = t->count++;
+    t->tracks[out->bandwidth] = (ts_track){
+        .process = process, .name = "bandwidth", .series = {"read GB/s", "written GB/s"}, .is_rate = true};
+}
+
+static void add_processes(ts_arena *arena, ts_timeline *timeline, int cores) {
+    const char **names = TS_NEW_ARRAY(arena, const char *, cores + 2);
+    for (int i = 0; i < cores; i++) names[i] = cores > 1 ? text(arena, "core %d", i) : "core";
+    names[cores] = "DMA engine";
+    names[cores + 1] = "HBM";
+    timeline->processes = names;
+    timeline->process_count = cores + 2;
+}
+
+void tracks_make(ts_arena *arena, ts_timeline *timeline, track_map *out) {
+    const ts_machine *machine = timeline->machine;
+    const ts_code *code = &timeline->program->code;
+    int cores = code->cores > 1 ? code->cores : 1, units = ts_core_unit_count(&machine->core);
+    *out =
+        (track_map){.cores = cores, .units = units, .of_core = TRACK_UNITS + units + code->semaphore_count};
+    int buses = machine->hbm.stacks * machine->hbm.channels * machine->hbm.pseudo_channels;
+    table t = {.arena = arena};
+    t.tracks = TS_NEW_ARRAY(arena, ts_track, cores * out->of_core + machine->dma.queues + buses + 2);
+    for (int i = 0; i < cores; i++) add_core(&t, i, timeline);
+    add_engine(&t, cores, out, timeline);
+    add_memory(&t, cores + 1, out, timeline);
+    add_processes(arena, timeline, cores);
+    timeline->tracks = t.tracks;
+    timeline->track_count = t.count;
+}
