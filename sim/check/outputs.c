@@ -41,8 +41,7 @@ static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t b
     bool known = layout->axis_count == 1 && ts_layout_backward(NULL, scratch, layout, &offset, 1, &list);
     size_t at = 0;
     for (int i = 0; known && list.count > 0 && i < layout->rank && at < bytes; i++) {
-        int written = snprintf(text + at, bytes - at, "%s%lld", i ? "," : "[", (long long)list.indices[i]);
-        at += written > 0 ? (size_t)written : 0;
+        at += (size_t)snprintf(text + at, bytes - at, "%s%lld", i ? "," : "[", (long long)list.indices[i]);
     }
     snprintf(text + (at < bytes ? at : 0), at < bytes ? bytes - at : bytes, "%s", at > 0 ? "]" : "");
     ts_arena_free(scratch);

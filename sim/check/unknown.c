@@ -62,8 +62,7 @@ static void add_chain(char *text, size_t bytes, const ts_unknown_op *op) {
     size_t at = 0;
     for (int i = 0; op && i < CHAIN_LINES && at < bytes; i++, op = op->cause) {
         const char *mnemonic = ts_opcode_get(op->instruction->opcode)->mnemonic;
-        int written = snprintf(text + at, bytes - at, " <- line %d (%s)", op->instruction->line, mnemonic);
-        at += written > 0 ? (size_t)written : 0;
+        at += (size_t)snprintf(text + at, bytes - at, " <- line %d (%s)", op->instruction->line, mnemonic);
     }
     if (op && at < bytes) snprintf(text + at, bytes - at, " <- ...");
 }

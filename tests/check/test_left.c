@@ -15,7 +15,7 @@ static const ts_instruction add = {.opcode = TS_OP_sem_add, .source = &source, .
                             set = {.opcode = TS_OP_sem_set, .source = &source, .line = 7, .column = 3},
                             wait = {.opcode = TS_OP_wait, .source = &source, .line = 8, .column = 3};
 
-/* What came to a semaphore: 's' and 't' a transfer, 'a' an add of 1, 'x' a set to 3 less, 'w' a wait for 1. */
+/* What came to a semaphore: 's' and 't' a transfer, 'a' an add of 1, 'x' a set to 3 less, 'z' one to the same, 'w' a wait for 1. */
 static const struct {
     const char *events;
     int64_t value;
@@ -27,6 +27,7 @@ static const struct {
     {"s", 1, 4, "semaphore a is 1 at the end, expected 0: the last DMA that signals it was not waited for"},
     {"stw", 1, 5, "semaphore a is 1 at the end, expected 0: the last DMA that signals it was not waited for"},
     {"a", 1, 6, "semaphore a is 1 at the end, expected 0: it was added to more often than waited for"},
+    {"az", 1, 6, "semaphore a is 1 at the end, expected 0: it was added to more often than waited for"},
     {"saw", 1, 6, "semaphore a is 1 at the end, expected 0: it was added to more often than waited for"},
     {"sax", 1, 4, "semaphore a is 1 at the end, expected 0: the last DMA that signals it was not waited for"},
     {"staw", 2, 5,
@@ -38,6 +39,7 @@ static void send(ts_semaphore_account *account, char event) {
     if (event == 't') ts_left_send(account, &transfers[1]);
     if (event == 'a') ts_left_change(account, &add, 1);
     if (event == 'x') ts_left_change(account, &set, -3);
+    if (event == 'z') ts_left_change(account, &set, 0);
     if (event == 'w') ts_left_change(account, &wait, -1);
 }
 
@@ -55,6 +57,7 @@ static void a_semaphore_that_is_not_0(void **state) {
         if (rows[i].text) {
             assert_int_equal(f->list[0].kind, TS_FINDING_SEMAPHORE);
             assert_int_equal(f->list[0].cycle, 99);
+            assert_null(f->list[0].other.source);
             assert_int_equal(f->list[0].where.line, rows[i].line);
             assert_string_equal(f->list[0].text, rows[i].text);
         }
@@ -90,6 +93,7 @@ static void a_transfer_under_way(void **state) {
     assert_int_equal(f->list[0].kind, TS_FINDING_TRANSFER);
     assert_int_equal(f->list[0].where.line, 5);
     assert_int_equal(f->list[0].cycle, 50);
+    assert_null(f->list[0].other.source);
     assert_string_equal(f->list[0].text, "the program ended at cycle 40, when this DMA was under way");
     assert_string_equal(f->list[1].text,
                         "the program of core 1 ended at cycle 40, when this DMA was under way");

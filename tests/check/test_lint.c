@@ -15,11 +15,12 @@ enum { SREGS = 8, VREGS = 4, VMASKS = 3, CYCLE = 50 };
 static const ts_isa_limits limits = {.sregs = SREGS, .vregs = VREGS, .vmasks = VMASKS};
 static const ts_source source = {"a.tsim", "", 0};
 
-static const ts_affine begin[] = {{.term_count = 2, .terms = {{2, 1}, {1, 4}}}}, zero[] = {{.constant = 0}};
+static const ts_affine begin[] = {{.term_count = 2, .terms = {{2, 1}, {1, 4}}}}, zero[] = {{.constant = 0}},
+                       alone[] = {{.term_count = 1, .terms = {{1, 1}}}};
 static const int64_t sizes[] = {1};
 static const ts_transfer transfers[] = {
     {{0, 1, begin, sizes}, {0, 1, zero, sizes}, {.count = 1, .sreg = -1}, .priority = 0},
-    {{0, 1, zero, sizes}, {0, 1, begin, sizes}, {.count = 1, .sreg = -1}, .priority = 0},
+    {{0, 1, zero, sizes}, {0, 1, alone, sizes}, {.count = 1, .sreg = -1}, .priority = 0},
     {{0, 1, zero, sizes}, {0, 1, zero, sizes}, {.count = 4, .sreg = 1}, .priority = 0},
 };
 
@@ -66,6 +67,7 @@ static const struct {
     {"vadd.i32 v2 v1 0 ; vmov v1 0", "vadd.i32 reads v1, which nothing has written: it is 0", 1, 1},
     {"sadd s2 s1 s1", "sadd reads s1, which nothing has written: it is 0", 1, 1},
     {"sadd s2 s1 s1\nsmov s1 0", NULL, 0, 1}, /* a counter that begins at 0 */
+    {"smov s5 0\nmnot m0 m1", "mnot reads m1, which nothing has written: it is 0", 1, 1}, /* another m1 */
     {"mall m1\nvmov v1 0 ?m1", NULL, 0, 1},
     {"vmov v1 0 ?m1", "vmov reads m1, which nothing has written: it is 0", 1, 1},
     {"mall m1\nvadd.i32 v1 v1 0 ?m1", "vadd.i32 reads v1, which nothing has written: it is 0", 1, 1},
@@ -111,6 +113,8 @@ static const struct {
     {"smul s1 s4 s5\nvld v1 [0+s1]", 65536, 32768, 1, "vld"},
     {"sshl s1 s4 s5\nvld v1 [0+s1]", 1, 30, 0, NULL},
     {"sshl s1 s4 s5\nvld v1 [0+s1]", 1, 31, 1, "vld"},
+    {"sshl s1 s4 s5\nvld v1 [0+s1]", 65536, 14, 0, NULL},
+    {"sshl s1 s4 s5\nvld v1 [0+s1]", 65536, 15, 1, "vld"},
     {"sshl s1 s4 s5\nvld v1 [0+s1]", 1, 32, 0, NULL}, /* 0, as it says */
     {"sshl s1 s4 s5\nvld v1 [0+s1]", 2, -1, 0, NULL},
     {"sshl s1 s4 s5\nvld v1 [0+s1]", 3, 0, 0, NULL},
@@ -123,6 +127,7 @@ static const struct {
     {"sadd s3 s4 s5\nsand s1 s3 7\nvld v1 [0+s1]", INT32_MAX, 1, 0, NULL},
     {"sadd s3 s4 s5\nsadd s1 s6 s3\nvld v1 [0+s1]", INT32_MAX, 1, 1, "vld"},
     {"sadd s1 s4 s5\nsmov s1 0\nvld v1 [0+s1]", INT32_MAX, 1, 0, NULL},
+    {"sadd s1 s4 s5\ncore.id s1\nvld v1 [0+s1]", INT32_MAX, 1, 0, NULL},
     /* in a bundle the old number is read, and the new one handed on after it */
     {"sadd s1 s4 s5 ; vld v1 [0+s1]", INT32_MAX, 1, 0, NULL},
     {"sadd s3 s4 s5\nsmov s1 s3 ; smov s3 0\nvld v1 [0+s1]", INT32_MAX, 1, 1, "vld"},

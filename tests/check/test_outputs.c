@@ -199,25 +199,25 @@ static void the_store_that_left_it(void **state) {
         const ts_instruction *origin;
         int line;
         const char *text;
-    } rows[] = {{3, &vadd, 7, "this met the undefined value first"},
-                {3, NULL, 8, "this stored it"},
+    } rows[] = {{7, &vadd, 7, "this met the undefined value first"},
+                {7, NULL, 8, "this stored it"},
                 {8, &vadd, 0, NULL}}; /* nothing was stored there */
     for (int i = 0; i < 3; i++) {
         world *w = open_world();
         const ts_poison *poison = stored(w, rows[i].origin);
         ts_in_flight t = in_flight(w, 0, 0);
-        ts_space_mark(w->spaces[TS_SPACE_HBM], (Y_BYTE + byte_of(rows[i].row, 2)) * 8, 32, false);
+        ts_space_mark(w->spaces[TS_SPACE_HBM], (Y_BYTE + byte_of(rows[i].row, 99)) * 8, 32, false);
         ts_outputs_done(&w->all, &t, poison);
         assert_int_equal(w->findings->count, 1);
         const ts_finding *f = &w->findings->list[0];
         assert_int_equal(f->other.line, rows[i].line);
         if (rows[i].text) {
             assert_string_equal(f->other_text, rows[i].text);
-            assert_string_equal(f->text, "y[3,2] gets an undefined value from 'xb'");
+            assert_string_equal(f->text, "y[7,99] gets an undefined value from 'xb'");
         } else {
             assert_null(f->other_text);
             assert_string_equal(f->text,
-                                "y[8,2] gets an undefined value from 'xb', where nothing was written");
+                                "y[8,99] gets an undefined value from 'xb', where nothing was written");
         }
         close_world(w);
     }
@@ -241,6 +241,7 @@ static void elements_that_were_never_written(void **state) {
     assert_int_equal(w->findings->count, 2);
     const ts_finding *f = w->findings->list;
     assert_true(f->kind == TS_FINDING_UNWRITTEN && f->where.line == 2 && f->cycle == CYCLE);
+    assert_null(f->other.source);
     assert_string_equal(f[0].text, "y[12,34] was never written");
     assert_string_equal(f[1].text, "n[1] was never written");
     ts_space *small = ts_space_new(w->arena, "small", 64);

@@ -13,7 +13,7 @@
 
 static const ts_source source = {"a.tsim", "", 0};
 static const ts_tensor tensors[] = {{.name = "x"}, {.name = "xb"}};
-enum { TRANSFERS = 8 };
+enum { TRANSFERS = 8, GRANULE = 32 };
 
 /* Transfer n is at line n + 1, from x to xb. */
 typedef struct {
@@ -179,7 +179,7 @@ static void signals_that_are_no_transfers(void **state) {
     (void)state;
     static const ts_instruction add = {.opcode = TS_OP_sem_add};
     world *w = open_world(1);
-    complete(w->races, start(w, 0, 0, 8192, 64, 10), 20);
+    complete(w->races, start(w, 0, 0, 8192, 64, 10), 0);
     ts_left_change(&w->accounts[0], &add, 1);
     wait_for(w, 1);
     assert_int_equal(accessed(w, w->vmem, 8192, 8196, false), 1);
@@ -257,6 +257,65 @@ static void transfers_that_meet(void **state) {
     close_world(w);
 }
 
+/* Of many granules, which begin and end anywhere in a word of them. */
+static void long_transfers(void **state) {
+    (void)state;
+    enum { AT = 32768 + 32, LONG = 16384 };
+    static const struct {
+        int64_t to, bytes;
+        bool meets;
+    } rows[] = {{AT + LONG, LONG, false},
+                {AT + LONG - 32, LONG, true},
+                {AT - LONG, LONG, false},
+                {AT - LONG + 1, LONG, true},
+                {AT + 8000, 32, true},
+                {0, 60000, true},
+                {0, AT, false},
+                {AT + LONG, 60000, false},
+                {AT + LONG - 1, 60000, true},
+                {AT + 2048, 2048, true},
+                {AT + LONG - 64, 40000, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        world *w = open_world(1);
+        start(w, 0, 0, AT, LONG, 10);
+        assert_int_equal(w->findings->count, 0);
+        start(w, 1, 1 << 18, rows[i].to, rows[i].bytes, 20);
+        if (w->findings->count != rows[i].meets) fail_msg("row %zu: %d", i, w->findings->count);
+        close_world(w);
+    }
+    world *w = open_world(1);
+    start(w, 0, 0, AT, LONG, 10);
+    for (int64_t byte = 0; byte < 1 << 16; byte += GRANULE)
+        assert_int_equal(accessed(w, w->vmem, byte, byte + 4, false), byte >= AT && byte < AT + LONG);
+    close_world(w);
+}
+
+/* An access of many bytes sees the few that are touched; and holes that meet holes are no race. */
+static void transfers_with_holes(void **state) {
+    (void)state;
+    world *w = open_world(1);
+    const ts_plan *first = plan_of(w->arena, "u8[4]{0}", 0, "u8[4] S[4:4096]", 8192);
+    issue(w->races, &(ts_in_flight){.what = &w->transfers[0], .plan = first, .src = w->hbm, .dst = w->vmem});
+    assert_int_equal(accessed(w, w->vmem, 8192 + 32, 8192 + 4096, false), 0);
+    assert_int_equal(accessed(w, w->vmem, 8192 + 32, 8192 + 4097, false), 1);
+    assert_int_equal(accessed(w, w->vmem, 8192 + 32, 8192 + 8192, false), 1);
+    static const struct {
+        int64_t to;
+        int count;
+    } rows[] = {{8192 + 32, 0},    {8192 + 4064, 0}, {8192 + 12288, 1},
+                {8192 + 12320, 0}, {4096, 1},        {4096 + 2048, 0}};
+    for (int i = 0; i < 6; i++) {
+        const ts_plan *plan = plan_of(w->arena, "u8[2]{0}", 4096, "u8[2] S[2:4096]", rows[i].to);
+        w->findings->count = 0;
+        ts_races *races = ts_races_new(w->arena, &w->code, w->findings, w->accounts, w->hbm, w->cmem);
+        issue(races, &(ts_in_flight){.what = &w->transfers[0], .plan = first, .src = w->hbm, .dst = w->vmem});
+        issue(races, &(ts_in_flight){.what = &w->transfers[1], .plan = plan, .src = w->hbm, .dst = w->vmem});
+        if (w->findings->count != rows[i].count) fail_msg("row %d: %d", i, w->findings->count);
+        ts_races_free(races);
+    }
+    close_world(w);
+}
+
 /* ---- Between cores ---- */
 
 static ts_in_flight *started(world *w, int transfer, const ts_space *src, int64_t from, const ts_space *dst,
@@ -297,6 +356,8 @@ static void transfers_of_another_core(void **state) {
         {true, false, 4032, 0, NULL},
         {true, false, 0, 8192,
          "this DMA writes bytes of 'x' that a DMA of another core reads, with no barrier between them"},
+        {true, false, 0, 4096, NULL}, /* another memory */
+        {true, false, 8192, 0, NULL},
         {true, true, 4096, 8192, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -378,7 +439,7 @@ static const char *const layouts[] = {
     "{1,2,0:T(4,64)}",
 };
 
-enum { BYTES = 1 << 17, GRANULE = 32 };
+enum { BYTES = 1 << 17 };
 
 /* Granules that elements of the side lie in; each is known by where its element is. */
 static void mark_elements(const ts_shape *shape, int64_t base, const int64_t *begin, const int64_t *sizes,
@@ -481,6 +542,8 @@ int main(void) {
         cmocka_unit_test(signals_that_are_no_transfers),
         cmocka_unit_test(margins),
         cmocka_unit_test(transfers_that_meet),
+        cmocka_unit_test(long_transfers),
+        cmocka_unit_test(transfers_with_holes),
         cmocka_unit_test(transfers_of_another_core),
         cmocka_unit_test(a_trail_of_several),
         cmocka_unit_test(one_core_leaves_no_trail),
