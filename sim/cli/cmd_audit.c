@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
@@ -101,12 +102,11 @@ typedef void (*writer)(const ts_audit_result *result, const ts_audit_view *view,
 
 static bool save(ts_error *err, const cli_line *line, const char *option, writer write,
                  const ts_audit_result *result, const ts_audit_view *view) {
-    const char *path = cli_value(line, option);
     ts_text text;
-    if (!path) return true;
+    if (!cli_value(line, option)) return true;
     ts_text_init(&text, line->arena);
     write(result, view, &text);
-    return ts_file_save(err, line->arena, path, text.bytes, text.length);
+    return cli_save(err, line, option, &text);
 }
 
 /* A table of zeros would say that all is well. */

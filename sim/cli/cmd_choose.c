@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
@@ -25,6 +26,7 @@ static const cli_option options[] = {
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
     {"svg", 0, "FILE", "a picture: bars of time and of bytes"},
+    {"html", 0, "FILE", "all of it as one page"},
 };
 
 static const cli_command usage = {
@@ -112,14 +114,14 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     return good;
 }
 
-static bool save(ts_error *err, const cli_line *line, const ts_choose_result *result,
-                 const ts_choose_view *view) {
-    const char *path = cli_value(line, "svg");
+static bool save(ts_error *err, const cli_line *line, const char *option,
+                 void (*write)(const ts_choose_result *result, const ts_choose_view *view, ts_text *out),
+                 const ts_choose_result *result, const ts_choose_view *view) {
     ts_text text;
-    if (!path) return true;
+    if (!cli_value(line, option)) return true;
     ts_text_init(&text, line->arena);
-    ts_report_choose_svg(result, view, &text);
-    return ts_file_save(err, line->arena, path, text.bytes, text.length);
+    write(result, view, &text);
+    return cli_save(err, line, option, &text);
 }
 
 int cmd_choose(int argc, char **argv) {
@@ -130,7 +132,9 @@ int cmd_choose(int argc, char **argv) {
     ts_choose_result result;
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
+    if (!choose(&err, &line, &request, &view, &result) ||
+        !save(&err, &line, "svg", ts_report_choose_svg, &result, &view) ||
+        !save(&err, &line, "html", ts_report_choose_html, &result, &view))
         return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json"))

@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "base/file.h"
 #include "report/compare.h"
@@ -15,6 +16,7 @@ static const cli_option options[] = {
     {"all", '\0', NULL, "all rows"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "everything as JSON"},
+    {"html", '\0', "FILE", "everything as one page"},
 };
 
 static const cli_command usage = {
@@ -69,6 +71,15 @@ static bool check_limit(ts_error *err, const ts_comparison *result, double limit
     return true;
 }
 
+static bool save_page(ts_error *err, const cli_line *line, const ts_comparison *result,
+                      const ts_compare_view *view) {
+    ts_text page;
+    if (!cli_value(line, "html")) return true;
+    ts_text_init(&page, line->arena);
+    ts_report_compare_html(result, view, &page);
+    return cli_save(err, line, "html", &page);
+}
+
 int cmd_compare(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
@@ -79,10 +90,11 @@ int cmd_compare(int argc, char **argv) {
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (!cli_ratio(&err, &line, "fail-over", &limit) || !compare(&err, &line, &view, &result))
         return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    if (!save_page(&err, &line, &result, &view)) return cli_end(&line, cli_fail(&err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json"))
         ts_report_compare_json(&result, &view, &out);
-    else
+    else if (cli_reports(&line))
         ts_report_compare(&result, &view, &out);
     cli_print(&out);
     return cli_end(&line, check_limit(&err, &result, limit) ? 0 : cli_fail(&err));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "base/file.h"
 #include "report/dma_matrix.h"
@@ -19,6 +20,7 @@ static const cli_option options[] = {
     {"with", '\0', "'SRC -> DST'", "another transfer at the same time; may be repeated"},
     {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
     {"svg", '\0', "FILE", "with --matrix: also a heat map"},
+    {"html", '\0', "FILE", "of one transfer: also a page, with pictures of both layouts"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -81,8 +83,14 @@ static int print_price(const cli_line *line) {
         return cli_fail(&err);
     }
     ts_text_init(&out, line->arena);
-    (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, alone ? NULL : others,
-                                                                             explain, &out);
+    if (cli_value(line, "html")) {
+        ts_report_transfer_html(&study, alone ? NULL : others, &out);
+        if (!cli_save(&err, line, "html", &out)) return cli_fail(&err);
+        ts_text_clear(&out);
+    }
+    if (cli_value(line, "json") || cli_reports(line))
+        (cli_value(line, "json") ? ts_report_transfer_json
+                                 : ts_report_transfer)(&study, alone ? NULL : others, explain, &out);
     return cli_print(&out);
 }
 
@@ -165,6 +173,8 @@ static bool check_line(ts_error *err, const cli_line *line) {
         return ts_error_set(err, TS_ERROR_USAGE, "--matrix takes no operands, found '%s'", line->operands[0]);
     if (!matrix && cli_value(line, "svg"))
         return ts_error_set(err, TS_ERROR_USAGE, "--svg goes only with --matrix");
+    if (cli_value(line, "html") && (matrix || cli_count(line, "with") > 0))
+        return ts_error_set(err, TS_ERROR_USAGE, "--html is of one transfer");
     if (!matrix && line->operand_count < 2)
         return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected SRC DST");
     return true;

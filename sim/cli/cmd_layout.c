@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "base/file.h"
 #include "report/algebra.h"
@@ -18,6 +19,7 @@ static const cli_option options[] = {
     {"as", 0, "NOTATION", "the same map in another notation: xla, axe, tvm or cute"},
     {"equal", 0, "SHAPE", "is that the same map? If not, an index where they differ, and exit code 3"},
     {"svg", 0, "FILE", "also draw it, or both, as an SVG image"},
+    {"html", 0, "FILE", "also all of it as one page"},
     {"ansi", 0, NULL, "instead: the grid in the colours of a terminal"},
     {"machine", 'm', "NAME|FILE",
      "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given"},
@@ -56,14 +58,22 @@ static void warn_of_storage(const ts_layout_question *q) {
 }
 
 static bool save_svg(ts_error *err, const cli_line *line, int count, const ts_shape *const *shapes) {
-    const char *path = cli_value(line, "svg");
     ts_text svg;
-    if (path == NULL) return true;
+    if (cli_value(line, "svg") == NULL) return true;
     for (int i = 0; i < count; i++)
         if (ts_shape_layout(err, shapes[i], "drawing") == NULL) return false;
     ts_text_init(&svg, line->arena);
     ts_report_svg(line->arena, count, shapes, &svg);
-    return ts_file_save(err, line->arena, path, svg.bytes, svg.length);
+    return cli_save(err, line, "svg", &svg);
+}
+
+static bool save_page(ts_error *err, const cli_line *line, const ts_shape *shape) {
+    ts_text page;
+    if (cli_value(line, "html") == NULL) return true;
+    if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
+    ts_text_init(&page, line->arena);
+    ts_report_shape_html(line->arena, shape, &page);
+    return cli_save(err, line, "html", &page);
 }
 
 static int print_ansi(const cli_line *line, int count, const ts_shape *const *shapes) {
@@ -99,7 +109,8 @@ static int print_value(cli_line *line, const ts_value *value) {
 static bool asks(const cli_line *line) {
     return cli_value(line, "at") != NULL || cli_value(line, "inverse") != NULL ||
            cli_value(line, "as") != NULL || cli_value(line, "equal") != NULL ||
-           cli_value(line, "svg") != NULL || cli_value(line, "ansi") != NULL;
+           cli_value(line, "svg") != NULL || cli_value(line, "ansi") != NULL ||
+           cli_value(line, "html") != NULL;
 }
 
 /* ---- Shapes ---- */
@@ -112,7 +123,9 @@ static int explain(cli_line *line, const ts_shape *shape) {
                             .inverse = cli_value(line, "inverse"),
                             .as = cli_value(line, "as"),
                             .equal = cli_value(line, "equal")};
-    if (!ts_layout_question_answer(&err, &q) || !save_svg(&err, line, 1, &q.shape)) return cli_fail(&err);
+    if (!ts_layout_question_answer(&err, &q) || !save_svg(&err, line, 1, &q.shape) ||
+        !save_page(&err, line, q.shape))
+        return cli_fail(&err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 1, &q.shape);
     ts_text out;
     ts_text_init(&out, line->arena);
@@ -187,6 +200,11 @@ static int explain_pair(ts_error *err, const cli_line *line) {
         return cli_fail(err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 2, pair.shapes);
     ts_text_init(&out, line->arena);
+    if (cli_value(line, "html") != NULL) {
+        ts_report_layout_pair_html(line->arena, &pair, &out);
+        if (!cli_save(err, line, "html", &out)) return cli_fail(err);
+        ts_text_clear(&out);
+    }
     if (cli_value(line, "json") != NULL)
         ts_report_layout_pair_json(line->arena, &pair, &out);
     else if (cli_reports(line))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
@@ -19,6 +20,7 @@ static const cli_option options[] = {
     {"rows", '\0', NULL, "every row, too"},
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
     {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},
+    {"html", '\0', "FILE", "all of it as one page"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON, with every row"},
 };
@@ -50,7 +52,7 @@ static cli_progress begin(const char *what, int count, double seconds_each) {
 static void on_row(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "rows", done, of); }
 
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const others[] = {"data", "machine", "set", "rows", "svg"};
+    static const char *const others[] = {"data", "machine", "set", "rows", "svg", "html"};
     ts_hbm_accuracy accuracy;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (cli_value(line, others[i]) != NULL)
@@ -76,13 +78,14 @@ static bool read_machine(ts_error *err, const cli_line *line, const ts_machine *
     return *machine != NULL;
 }
 
-static bool write_svg(ts_error *err, const cli_line *line, const ts_validation *validation) {
-    const char *path = cli_value(line, "svg");
-    ts_text picture;
-    if (path == NULL) return true;
-    ts_text_init(&picture, line->arena);
-    ts_report_validation_svg(validation, &picture);
-    return ts_file_save(err, line->arena, path, picture.bytes, picture.length);
+static bool save(ts_error *err, const cli_line *line, const char *option,
+                 void (*write)(const ts_validation *validation, ts_text *out),
+                 const ts_validation *validation) {
+    ts_text text;
+    if (cli_value(line, option) == NULL) return true;
+    ts_text_init(&text, line->arena);
+    write(validation, &text);
+    return cli_save(err, line, option, &text);
 }
 
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
@@ -99,7 +102,9 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
     cli_progress_end(&bar);
     if (!good) return false;
-    if (!write_svg(err, line, &validation)) return false;
+    if (!save(err, line, "svg", ts_report_validation_svg, &validation) ||
+        !save(err, line, "html", ts_report_validation_html, &validation))
+        return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);
     else if (cli_reports(line))

@@ -83,6 +83,10 @@ bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most) {
     return ts_memory_check(err, parts, part_count, most);
 }
 
+bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text) {
+    return ts_file_save(err, line->arena, cli_value(line, option), text->bytes, text->length);
+}
+
 bool cli_reports(const cli_line *line) {
     int count;
     const named_file *files = list_files(line, &count);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "page.h"
 #include "report/audit.h"
 #include "report/machine.h"
 
@@ -119,181 +120,230 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
     (void)view;
 }
 
-static const char style[] =
-    "body{font:14px/1.45 sans-serif;max-width:1120px;margin:24px auto;padding:0 16px;color:#222}"
-    "table{border-collapse:collapse;margin:8px 0 20px;width:100%}td,th{padding:3px 10px 3px "
-    "0;border-bottom:1px solid "
-    "#ddd;text-align:left;vertical-align:top}td.n,th.n{text-align:right;white-space:nowrap}"
-    "code{font:12px "
-    "monospace;overflow-wrap:anywhere}h2{margin-top:28px}.fix{color:#285}.dim{color:#777}svg{max-width:100%;"
-    "height:auto}";
-
-static void add_sums(const ts_audit_result *r, ts_text *out) {
-    char logical[16], padded[16];
-    ts_text_add(
-        out,
-        "<h2>Buffers</h2><table><tr><th>space<th class=n>buffers<th class=n>logical<th class=n>padded<th "
-        "class=n>expansion</tr>\n");
-    for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
-        const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
-        if (sum->buffers == 0) continue;
-        ts_audit_print_bytes(logical, sum->logical_bytes);
-        ts_audit_print_bytes(padded, sum->padded_bytes);
-        ts_text_add(out, "<tr><td>%s<td class=n>%lld<td class=n>%s<td class=n>%s<td class=n>%.2fx</tr>\n",
-                    ts_report_audit_space(i), (long long)sum->buffers, logical, padded,
-                    sum->logical_bytes > 0 ? (double)sum->padded_bytes / (double)sum->logical_bytes : 1);
-    }
-    ts_text_add(out, "</table>\n");
-}
-
-static void add_findings(const ts_audit_result *r, ts_text *out) {
-    char bytes[16];
-    ts_text_add(out, "<h2>Findings, by time</h2>%s<ol>\n", r->finding_count == 0 ? "<p>None.</p>" : "");
-    for (int i = 0; i < r->finding_count && i < BARS; i++) {
-        const ts_audit_finding *f = &r->findings[i];
-        const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
-        int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
-        ts_text_add(out, "<li><code>");
-        add_escaped(out, f->what, 4096);
-        ts_text_add(out, "</code><br><span class=fix>");
-        add_escaped(out, f->fix, 4096);
-        ts_text_add(out, "</span><br><span class=dim>saves %s%.3f us%s", f->at_most ? "at most " : "",
-                    f->microseconds_saved, f->is_move ? "" : " each time they are read");
-        if (f->bytes_saved > 0) {
-            ts_audit_print_bytes(bytes, f->bytes_saved);
-            ts_text_add(out, ", %s", bytes);
-        }
-        ts_text_add(out, "; ");
-        add_escaped(out, name, 100);
-        ts_text_add(out, " line %lld</span></li>\n", (long long)line);
-    }
-    ts_text_add(out, "</ol>\n");
-}
+/* ---- The page ---- */
 
 enum { TABLE_ROWS = 200 };
 
-static void add_classes(const ts_audit_result *r, ts_text *out) {
-    char logical[16], padded[16];
-    ts_text_add(out, "<h2>Shapes</h2><table><tr><th class=n>buffers<th class=n>padded<th class=n>logical<th "
-                     "class=n>expansion<th>shape<th>cause</tr>\n");
+static void add_more(page *p, int64_t count) {
+    if (count > TABLE_ROWS) page_paragraph(p, "And %lld more.", (long long)count - TABLE_ROWS);
+}
+
+static void page_bytes(page *p, int64_t bytes) {
+    char text[16];
+    ts_audit_print_bytes(text, bytes);
+    page_number(p, (double)bytes, "%s", text);
+}
+
+static double expansion(int64_t padded, int64_t logical) {
+    return logical > 0 ? (double)padded / (double)logical : 1;
+}
+
+static void add_sums(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {
+        {"space", false}, {"buffers", true}, {"logical", true}, {"padded", true}, {"expansion", true}};
+    page_section(p, "Buffers");
+    page_table(p, NULL, headings, 5);
+    for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
+        const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
+        double ratio = expansion(sum->padded_bytes, sum->logical_bytes);
+        if (sum->buffers == 0) continue;
+        page_row(p);
+        page_cell(p, "%s", ts_report_audit_space(i));
+        page_number(p, (double)sum->buffers, "%lld", (long long)sum->buffers);
+        page_bytes(p, sum->logical_bytes);
+        page_bytes(p, sum->padded_bytes);
+        page_number(p, ratio, "%.2fx", ratio);
+    }
+    page_table_end(p);
+}
+
+static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
+    char bytes[16];
+    const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
+    int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
+    ts_text_add(out, "<li><code>");
+    add_escaped(out, f->what, 4096);
+    ts_text_add(out, "</code><br><span class=\"good\">");
+    add_escaped(out, f->fix, 4096);
+    ts_text_add(out, "</span><br><span class=\"soft\">saves %s%.3f us%s", f->at_most ? "at most " : "",
+                f->microseconds_saved, f->is_move ? "" : " each time they are read");
+    if (f->bytes_saved > 0) {
+        ts_audit_print_bytes(bytes, f->bytes_saved);
+        ts_text_add(out, ", %s", bytes);
+    }
+    ts_text_add(out, "; ");
+    add_escaped(out, name, 100);
+    ts_text_add(out, " line %lld</span></li>\n", (long long)line);
+}
+
+static void add_findings(const ts_audit_result *r, page *p) {
+    page_section(p, "Findings, by time");
+    if (r->finding_count == 0) {
+        page_paragraph(p, "None.");
+        return;
+    }
+    ts_text_add(p->out, "<ol class=\"findings\">\n");
+    for (int i = 0; i < r->finding_count && i < BARS; i++) add_finding(r, &r->findings[i], p->out);
+    ts_text_add(p->out, "</ol>\n");
+}
+
+static void add_classes(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {{"buffers", true},   {"padded", true}, {"logical", true},
+                                           {"expansion", true}, {"shape", false}, {"cause", false}};
+    page_section(p, "Shapes");
+    page_table(p, NULL, headings, 6);
     for (int64_t i = 0; i < r->class_count && i < TABLE_ROWS; i++) {
         const ts_audit_shape *shape = &r->shapes[r->classes[i].shape];
-        ts_audit_print_bytes(logical, shape->logical_bytes);
-        ts_audit_print_bytes(padded, shape->padded_bytes);
-        ts_text_add(out, "<tr><td class=n>%lld<td class=n>%s<td class=n>%s<td class=n>%.1fx<td><code>",
-                    (long long)r->classes[i].count, padded, logical,
-                    shape->logical_bytes > 0 ? (double)shape->padded_bytes / (double)shape->logical_bytes
-                                             : 1);
-        add_escaped(out, shape->text, 400);
-        ts_text_add(out, "</code><td>");
-        ts_report_audit_cause(shape, out);
-        ts_text_add(out, "</tr>\n");
+        double ratio = expansion(shape->padded_bytes, shape->logical_bytes);
+        ts_text cause;
+        ts_text_init(&cause, p->out->arena);
+        ts_report_audit_cause(shape, &cause);
+        page_row(p);
+        page_number(p, (double)r->classes[i].count, "%lld", (long long)r->classes[i].count);
+        page_bytes(p, shape->padded_bytes);
+        page_bytes(p, shape->logical_bytes);
+        page_number(p, ratio, "%.1fx", ratio);
+        page_code(p, shape->text);
+        page_cell(p, "%s", cause.bytes);
     }
-    ts_text_add(out, "</table>\n");
-    if (r->class_count > TABLE_ROWS)
-        ts_text_add(out, "<p>And %lld more.</p>\n", (long long)r->class_count - TABLE_ROWS);
+    page_table_end(p);
+    add_more(p, r->class_count);
 }
 
-static void add_groups(const ts_audit_result *r, ts_text *out) {
-    ts_text_add(
-        out,
-        "<h2>Moves</h2><table><tr><th>opcode<th>level<th class=n>runs<th class=n>us each<th class=n>us in "
-        "all<th>changes<th>from, to</tr>\n");
-    for (int64_t i = 0; i < r->group_count && i < TABLE_ROWS; i++) {
-        const ts_audit_group *group = &r->groups[i];
-        ts_text_add(out, "<tr><td>%s<td>%s<td class=n>%lld", ts_hlo_opcode_name(group->first.opcode),
-                    ts_audit_level_text(group->first.level), (long long)group->first.runs);
-        bool bounded = group->first.level == TS_AUDIT_LEVEL_FUSED && group->cycles > 0;
-        const char *mark = bounded ? "&lt; " : group->scaled ? "~ " : "";
-        bool compared = group->first.src >= 0 || group->first.changes;
-        if (group->priced)
-            ts_text_add(out, "<td class=n>%s%.3f<td class=n>%s%.3f<td>", mark, group->microseconds, mark,
-                        group->total_microseconds);
-        else
-            ts_text_add(out, "<td colspan=2 class=\"n dim\">%s<td>", group->why_not ? group->why_not : "");
-        if (compared) ts_report_audit_changes(group->first.changes, out);
-        if (group->by)
-            ts_text_add(out, "<br><span class=dim>%s %s</span>", group->scaled ? "as" : "by", group->by);
-        ts_text_add(out, "<td><code>");
-        if (group->first.src >= 0) {
-            add_escaped(out, r->shapes[group->first.src].text, 400);
-            ts_text_add(out, " to<br>");
-        }
-        add_escaped(out, r->shapes[group->first.dst].text, 400);
-        ts_text_add(out, "</code></tr>\n");
+/* What it costs: a run, and all of them. */
+static void add_costs(const ts_audit_group *group, page *p) {
+    bool bounded = group->first.level == TS_AUDIT_LEVEL_FUSED && group->cycles > 0;
+    const char *mark = bounded ? "< " : group->scaled ? "~ " : "";
+    if (group->priced) {
+        page_number(p, group->microseconds, "%s%.3f", mark, group->microseconds);
+        page_number(p, group->total_microseconds, "%s%.3f", mark, group->total_microseconds);
+    } else {
+        page_cell(p, "%s", group->why_not ? group->why_not : "");
+        page_number(p, -1, "-");
     }
-    ts_text_add(out, "</table>\n<p class=dim>&lt;: at most, for it is fused.%s</p>\n",
-                r->scaled_moves > 0
-                    ? " ~: as much slower than in order as the nearest of its kind that was priced."
-                    : "");
-    if (r->group_count > TABLE_ROWS)
-        ts_text_add(out, "<p>And %lld more.</p>\n", (long long)r->group_count - TABLE_ROWS);
 }
 
-static void add_allocations(const ts_audit_result *r, ts_text *out) {
-    char logical[16];
-    ts_text_add(out, "<table><tr><th class=n>line<th class=n>size<th class=n>logical<th>space<th>allocation"
-                     "<th class=n>values<th>shape</tr>\n");
-    for (int i = 0; i < r->allocation_count && i < TABLE_ROWS; i++) {
-        const ts_audit_allocation *one = &r->allocations[i];
-        const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
-        ts_audit_print_bytes(logical, shape ? shape->logical_bytes : 0);
-        ts_text_add(out, "<tr><td class=n>%lld<td class=n>%s<td class=n>%s<td>%s<td>%s", (long long)one->line,
-                    one->text, shape ? logical : "", one->space >= 0 ? ts_report_audit_space(one->space) : "",
-                    one->at_peak ? "live at the peak: " : "");
-        add_escaped(out, one->name, 200);
-        ts_text_add(out, "<td class=n>");
-        if (one->values > 0) ts_text_add(out, "%d", (int)one->values);
-        ts_text_add(out, "<td><code>");
-        add_escaped(out, shape ? shape->text : "", 400);
-        ts_text_add(out, "</code></tr>\n");
-    }
-    ts_text_add(out, "</table>\n");
-    if (r->allocation_count > TABLE_ROWS)
-        ts_text_add(out, "<p>And %d more.</p>\n", r->allocation_count - TABLE_ROWS);
+static void add_group(const ts_audit_result *r, const ts_audit_group *group, page *p) {
+    ts_text text;
+    ts_text_init(&text, p->out->arena);
+    page_row(p);
+    page_cell(p, "%s", ts_hlo_opcode_name(group->first.opcode));
+    page_cell(p, "%s", ts_audit_level_text(group->first.level));
+    page_number(p, (double)group->first.runs, "%lld", (long long)group->first.runs);
+    add_costs(group, p);
+    if (group->first.src >= 0 || group->first.changes) ts_report_audit_changes(group->first.changes, &text);
+    if (group->by) ts_text_add(&text, " (%s %s)", group->scaled ? "as" : "by", group->by);
+    page_cell(p, "%s", text.bytes);
+    page_code(p, group->first.src >= 0 ? r->shapes[group->first.src].text : "");
+    page_code(p, r->shapes[group->first.dst].text);
 }
 
-static void add_memory(const ts_audit_result *r, ts_text *out) {
+static void add_groups(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {{"opcode", false}, {"level", false},    {"runs", true},
+                                           {"us each", true}, {"us in all", true}, {"changes", false},
+                                           {"from", false},   {"to", false}};
+    page_section(p, "Moves");
+    page_table(p, NULL, headings, 8);
+    for (int64_t i = 0; i < r->group_count && i < TABLE_ROWS; i++) add_group(r, &r->groups[i], p);
+    page_table_end(p);
+    page_paragraph(p, "<: at most, for it is fused.%s",
+                   r->scaled_moves > 0
+                       ? " ~: as much slower than in order as the nearest of its kind that was priced."
+                       : "");
+    add_more(p, r->group_count);
+}
+
+static void add_allocation(const ts_audit_result *r, const ts_audit_allocation *one, page *p) {
+    const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
+    char logical[16] = "";
+    if (shape) ts_audit_print_bytes(logical, shape->logical_bytes);
+    page_row(p);
+    page_number(p, (double)one->line, "%lld", (long long)one->line);
+    page_cell(p, "%s", one->text);
+    page_number(p, shape ? (double)shape->logical_bytes : 0, "%s", logical);
+    page_cell(p, "%s", one->space >= 0 ? ts_report_audit_space(one->space) : "");
+    page_cell(p, "%s%s", one->at_peak ? "live at the peak: " : "", one->name);
+    page_number(p, one->values, "%.0d", (int)one->values);
+    page_code(p, shape ? shape->text : "");
+}
+
+static void add_memory(const ts_audit_result *r, page *p) {
+    static const page_column figures[] = {
+        {"line", true}, {"size", false}, {"space", false}, {"figure", false}};
+    static const page_column allocations[] = {{"line", true},   {"size", false},       {"logical", true},
+                                              {"space", false}, {"allocation", false}, {"values", true},
+                                              {"shape", false}};
     if (r->figure_count + r->allocation_count == 0) return;
-    ts_text_add(out, "<h2>Memory that the text reports</h2>\n");
-    if (r->figure_count > 0)
-        ts_text_add(out, "<table><tr><th class=n>line<th class=n>size<th>space<th>figure</tr>\n");
+    page_section(p, "Memory that the text reports");
+    if (r->figure_count > 0) page_table(p, NULL, figures, 4);
     for (int i = 0; i < r->figure_count; i++) {
         const ts_audit_figure *f = &r->figures[i];
-        ts_text_add(out, "<tr><td class=n>%lld<td class=n>%s<td>%s<td>", (long long)f->line, f->text,
-                    f->space >= 0 ? ts_report_audit_space(f->space) : "");
-        add_escaped(out, f->name, 200);
-        ts_text_add(out, "</tr>\n");
+        page_row(p);
+        page_number(p, (double)f->line, "%lld", (long long)f->line);
+        page_cell(p, "%s", f->text);
+        page_cell(p, "%s", f->space >= 0 ? ts_report_audit_space(f->space) : "");
+        page_cell(p, "%s", f->name);
     }
-    if (r->figure_count > 0) ts_text_add(out, "</table>\n");
-    if (r->allocation_count > 0) add_allocations(r, out);
+    if (r->figure_count > 0) page_table_end(p);
+    if (r->allocation_count == 0) return;
+    page_table(p, NULL, allocations, 7);
+    for (int i = 0; i < r->allocation_count && i < TABLE_ROWS; i++) add_allocation(r, &r->allocations[i], p);
+    page_table_end(p);
+    add_more(p, r->allocation_count);
+}
+
+static void add_left_out(const ts_audit_result *r, page *p) {
+    static const page_column headings[] = {{"count", true}, {"what", false}, {"for example", false}};
+    page_section(p, "Not understood, or left out");
+    if (r->kind_count == 0) {
+        page_paragraph(p, "Nothing.");
+        return;
+    }
+    page_table(p, NULL, headings, 3);
+    for (int i = 0; i < r->kind_count; i++) {
+        page_row(p);
+        page_number(p, (double)r->kinds[i].count, "%lld", (long long)r->kinds[i].count);
+        page_cell(p, "%s", r->kinds[i].kind);
+        page_code(p, r->kinds[i].excerpt);
+    }
+    page_table_end(p);
+}
+
+/* Of all bytes those that hold something, by space, and padding. */
+static void add_bytes(const ts_audit_result *r, page *p) {
+    char data[16], padding[16];
+    ts_audit_print_bytes(data, r->sum.logical_bytes);
+    ts_audit_print_bytes(padding, r->sum.padded_bytes - r->sum.logical_bytes);
+    const page_part parts[] = {{"data", (double)r->sum.logical_bytes, data},
+                               {"padding", (double)(r->sum.padded_bytes - r->sum.logical_bytes), padding}};
+    page_section(p, "Bytes of all buffers");
+    page_bar(p, "Data and padding", parts, 2);
+}
+
+static void add_facts(const ts_audit_result *r, page *p) {
+    char instructions[32], padded[16], moves[32], fused[48], ratio[32];
+    ts_audit_print_bytes(padded, r->sum.padded_bytes);
+    snprintf(moves, sizeof moves, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds);
+    snprintf(fused, sizeof fused, "at most %.3f us more", r->fused_microseconds);
+    snprintf(ratio, sizeof ratio, "%.2fx the data", expansion(r->sum.padded_bytes, r->sum.logical_bytes));
+    const page_fact facts[] = {{"instructions", ts_text_group_digits(instructions, r->text->instructions)},
+                               {"bytes of all buffers", padded},
+                               {"which is", ratio},
+                               {"moves take", moves},
+                               {"fused moves", fused}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
 void ts_report_audit_html(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    ts_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Audit of ");
-    add_escaped(out, view->input, 200);
-    ts_text_add(out, "</title><style>%s</style></head><body>\n<h1>Layouts of ", style);
-    add_escaped(out, r->module ? r->module : view->input, 200);
-    ts_text_add(out, "</h1>\n<p>");
-    add_escaped(out, view->input, 200);
-    ts_text_add(out, ": %lld instructions, on ", (long long)r->text->instructions);
-    ts_report_machine_escaped(r->request->machine, out);
-    ts_text_add(out, ". Moves take %.3f us, fused ones at most %.3f us more.</p>\n", r->microseconds,
-                r->fused_microseconds);
-    ts_report_audit_svg(r, view, out);
-    add_findings(r, out);
-    add_sums(r, out);
-    add_memory(r, out);
-    add_classes(r, out);
-    add_groups(r, out);
-    ts_text_add(out, "<h2>Not understood, or left out</h2>%s<ul>\n",
-                r->kind_count == 0 ? "<p>Nothing.</p>" : "");
-    for (int i = 0; i < r->kind_count; i++) {
-        ts_text_add(out, "<li>%lld ", (long long)r->kinds[i].count);
-        add_escaped(out, r->kinds[i].kind, 200);
-        ts_text_add(out, " <code>");
-        add_escaped(out, r->kinds[i].excerpt, 100);
-        ts_text_add(out, "</code></li>\n");
-    }
-    ts_text_add(out, "</ul></body></html>\n");
+    page p;
+    page_begin(&p, out, r->module ? r->module : "Layouts of a module", view->input, r->request->machine);
+    add_facts(r, &p);
+    add_bytes(r, &p);
+    add_findings(r, &p);
+    add_groups(r, &p);
+    add_classes(r, &p);
+    add_sums(r, &p);
+    add_memory(r, &p);
+    add_left_out(r, &p);
+    page_end(&p);
 }

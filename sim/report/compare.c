@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page.h"
 #include "report/json.h"
 
 /* A path has a line of its own where it does not fit its column. */
@@ -114,6 +115,53 @@ void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_t
     add_results(r, view, out);
     if (r->result_count + r->setting_count > 0) ts_text_add_char(out, '\n');
     ts_text_add(out, "%s values are the same in both\n", ts_text_group_digits(digits, r->equal_count));
+}
+
+/* ---- A page ---- */
+
+static void add_changes_html(page *p, const char *heading, const ts_compare_change *changes, int count) {
+    static const page_column headings[] = {
+        {"figure", false}, {"before", true}, {"after", true}, {"difference", true}, {"change", true}};
+    char text[64];
+    if (count == 0) return;
+    page_section(p, heading);
+    page_table(p, NULL, headings, 5);
+    for (int i = 0; i < count; i++) {
+        const ts_compare_change *c = &changes[i];
+        const ts_compare_value by = {"", true, c->after.number - c->before.number};
+        double ratio = c->after.number / c->before.number;
+        page_row(p);
+        page_code(p, c->path);
+        page_number(p, c->before.number, "%s", show(text, &c->before));
+        page_number(p, c->after.number, "%s", show(text, &c->after));
+        page_number(p, by.number, "%s%s", by.number > 0 ? "+" : "", has_numbers(c) ? show(text, &by) : "");
+        if (has_numbers(c) && isfinite(ratio))
+            page_number(p, ratio, "%+.1f %%", 100 * (ratio - 1));
+        else
+            page_cell(p, "%s", "");
+    }
+    page_table_end(p);
+}
+
+void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view, ts_text *out) {
+    page_fact facts[TS_COMPARE_FIGURES];
+    char texts[TS_COMPARE_FIGURES][64];
+    ts_text subject;
+    page p;
+    ts_text_init(&subject, out->arena);
+    ts_text_add(&subject, "%s and %s", view->before, view->after);
+    page_begin(&p, out, "What changed", subject.bytes, NULL);
+    for (int i = 0; i < r->figure_count; i++) {
+        const ts_compare_figure *f = &r->figures[i];
+        snprintf(texts[i], sizeof texts[i], "%.6g to %.6g (%+.1f %%)", f->before, f->after,
+                 f->before != 0 ? 100 * (f->after / f->before - 1) : 0);
+        facts[i] = (page_fact){f->path, texts[i]};
+    }
+    page_facts(&p, facts, r->figure_count);
+    add_changes_html(&p, "What was compared", r->settings, r->setting_count);
+    add_changes_html(&p, "Figures", r->results, r->result_count);
+    page_paragraph(&p, "%lld values are the same in both.", (long long)r->equal_count);
+    page_end(&p);
 }
 
 /* ---- JSON ---- */

@@ -12,5 +12,6 @@ typedef struct {
 
 void ts_report_compare(const ts_comparison *result, const ts_compare_view *view, ts_text *out);
 void ts_report_compare_json(const ts_comparison *result, const ts_compare_view *view, ts_text *out);
+void ts_report_compare_html(const ts_comparison *result, const ts_compare_view *view, ts_text *out);
 
 #endif

@@ -30,6 +30,8 @@ bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out);
  * numbered by where they lie, padding hatched, sub-tiles boxed in red, memory order beside the grid. Large
  * arrays are drawn as tiles, of the very large ones the beginning and the last. Needs layouts. */
 void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts_text *out);
+/* The explanation and the image as a page. Needs a layout. */
+void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out);
 /* For a terminal: the grid of offsets with the colours of its tiles, padding hatched; large arrays as above. Needs
  * a layout. */
 void ts_report_ansi(ts_arena *arena, const ts_shape *shape, ts_text *out);

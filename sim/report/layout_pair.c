@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "padding.h"
+#include "transfer_private.h"
 #include "report/layout.h"
 #include "report/transfer.h"
 
@@ -45,8 +46,7 @@ static void write_expansion(const ts_shape *shape, ts_text *out) {
     ts_text_add(out, "%.2fx", report_expansion(shape->unpadded_bytes, shape->storage_bytes));
 }
 
-/* "1,234", or "lane 3, warp 1". */
-static void write_point(const ts_layout *layout, const int64_t *index, ts_text *out) {
+void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out) {
     int64_t point[TS_LAYOUT_MAX_AXES];
     char digits[32];
     ts_layout_forward(layout, index, point);
@@ -65,7 +65,7 @@ static void add_element(const ts_layout_pair *pair, ts_text *out) {
     ts_text_add(&label, ") is at");
     for (int i = 0; i < 2; i++) {
         ts_text_init(&points[i], out->arena);
-        write_point(pair->shapes[i]->layout, pair->index, &points[i]);
+        report_write_point(pair->shapes[i]->layout, pair->index, &points[i]);
     }
     add_row(out, label.bytes, points[0].bytes, points[1].bytes);
 }

@@ -6,6 +6,7 @@
 
 #include "limiters.h"
 #include "padding.h"
+#include "transfer_private.h"
 
 #include "report/machine.h"
 
@@ -165,8 +166,7 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "\n");
 }
 
-/* What a part is called in the table: of the engine's rate, for what. */
-static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_component part) {
+const char *report_part_label(ts_text *text, const ts_transfer_study *s, ts_dma_component part) {
     ts_text_clear(text);
     if (part == TS_DMA_COMPONENT_REORDER && s->by.program)
         ts_text_add(text, "core program");
@@ -181,7 +181,7 @@ static const char *part_label(ts_text *text, const ts_transfer_study *s, ts_dma_
 static void add_limiter(ts_text *out, const ts_transfer_study *s) {
     ts_text label;
     ts_text_init(&label, out->arena);
-    part_label(&label, s, ts_dma_largest_component(s->cost.parts));
+    report_part_label(&label, s, ts_dma_largest_component(s->cost.parts));
     bool named = strstr(s->cost.limiter, label.bytes) != NULL;
     ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
 }
@@ -225,16 +225,16 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         int64_t cycles = s->cost.parts[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
-        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", part_label(&label, s, (ts_dma_component)i),
+        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(&label, s, (ts_dma_component)i),
                     grouped(digits, cycles), total > 0 ? 100.0 * (double)cycles / (double)total : 0.0,
                     length ? "  " : "", length, bar);
     }
     add_limit(out, s);
 }
 
-static void add_boxes(ts_text *out, const ts_plan *plan) {
+void report_add_boxes(const ts_plan *plan, ts_text *out) {
     int64_t shown = plan->box_count < BOXES_SHOWN ? plan->box_count : BOXES_SHOWN;
-    ts_text_add(out, "\nboxes (strides in bits, outermost loop first)\n");
+    ts_text_add(out, "boxes (strides in bits, outermost loop first)\n");
     for (int64_t n = 0; n < shown; n++) {
         ts_plan_box box;
         ts_plan_get_box(plan, n, &box);
@@ -280,7 +280,10 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
     add_time(out, study);
     add_parts(out, study);
     for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i == 1);
-    if (explain) add_boxes(out, study->plan);
+    if (explain) {
+        ts_text_add_char(out, '\n');
+        report_add_boxes(study->plan, out);
+    }
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 

@@ -11,5 +11,7 @@ void ts_report_validation_markdown(const ts_validation *validation, bool rows, t
 void ts_report_validation_json(const ts_validation *validation, ts_text *out);
 /* Simulated against measured time, log-log, a picture a group. */
 void ts_report_validation_svg(const ts_validation *validation, ts_text *out);
+/* The picture, the groups and every row as a page. */
+void ts_report_validation_html(const ts_validation *validation, ts_text *out);
 
 #endif

@@ -1,0 +1,89 @@
+/* The ranking of a tensor's layouts as a page. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "page.h"
+#include "padding.h"
+#include "report/choose.h"
+#include "study/transfer.h"
+
+enum { TEXT = 96, PICTURE_ROWS = 16 };
+
+static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
+    return ts_machine_microseconds(r->request->machine, c->priced ? c->cycles : c->bound_cycles);
+}
+
+static void add_facts(const ts_choose_result *r, page *p) {
+    char best[TEXT], gain[TEXT], enumerated[32], priced[32];
+    const ts_candidate *now = NULL;
+    for (int i = 0; i < r->candidate_count; i++)
+        if (r->candidates[i].is_now) now = &r->candidates[i];
+    double least = r->candidate_count > 0 ? microseconds(r, &r->candidates[0]) : 0;
+    snprintf(best, sizeof best, "%.3f us", least);
+    if (now)
+        snprintf(gain, sizeof gain, "%s%.2fx", now->priced ? "" : "over ",
+                 least > 0 ? microseconds(r, now) / least : 1);
+    const page_fact facts[] = {{"the best takes", best},
+                               {"now it takes, against that", now ? gain : NULL},
+                               {"layouts", ts_text_group_digits(enumerated, r->enumerated)},
+                               {"priced by running the model", ts_text_group_digits(priced, r->priced)}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
+static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page *p) {
+    char bytes[32];
+    double percent = report_padding_percent(c->logical_bytes, c->bytes),
+           least = microseconds(r, &r->candidates[0]);
+    page_row(p);
+    page_code(p, c->text);
+    page_number(p, microseconds(r, c), "%s%.3f", c->priced ? "" : "> ", microseconds(r, c));
+    page_number(p, microseconds(r, c), "%.2fx", least > 0 ? microseconds(r, c) / least : 1);
+    page_number(p, (double)c->bytes, "%s", ts_text_group_digits(bytes, c->bytes));
+    page_number(p, percent, "%.1f %%", percent);
+    page_cell(p, "%s%s%s%s", c->is_rule ? "compiler's rule " : "", c->is_now ? "now " : "",
+              c->is_tie ? "as good as the best " : "", c->limiter ? c->limiter : "");
+}
+
+static void add_candidates(const ts_choose_result *r, page *p) {
+    static const page_column headings[] = {{"layout", false}, {"us", true},      {"against the best", true},
+                                           {"bytes", true},   {"padding", true}, {"", false}};
+    page_section(p, "Layouts");
+    page_table(p, "Of those marked > the bound alone is known: it is above the best.", headings, 6);
+    for (int i = 0; i < r->candidate_count; i++) add_candidate(r, &r->candidates[i], p);
+    page_table_end(p);
+}
+
+static void add_flips(const ts_choose_result *r, page *p) {
+    static const page_column headings[] = {
+        {"assumed figure", false}, {"with", false}, {"the best is", false}};
+    if (r->flip_count == 0) return;
+    page_section(p, "What would change it");
+    page_table(p, "Figures of the machine that no document states, and with which another layout wins.",
+               headings, 3);
+    for (int i = 0; i < r->flip_count; i++) {
+        page_row(p);
+        page_code(p, r->flips[i].field);
+        page_cell(p, "%s", r->flips[i].value);
+        page_code(p, r->candidates[r->flips[i].winner].text);
+    }
+    page_table_end(p);
+}
+
+void ts_report_choose_html(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    ts_choose_view drawn = {view->rows < PICTURE_ROWS ? view->rows : PICTURE_ROWS};
+    ts_text subject, svg;
+    page p;
+    ts_text_init(&subject, out->arena);
+    ts_text_init(&svg, out->arena);
+    if (r->request->program)
+        ts_text_add(&subject, "%s, %s: ", r->request->program, r->request->tensor ? r->request->tensor : "");
+    ts_shape_print(r->tensor, &subject);
+    page_begin(&p, out, "Layouts of a tensor", subject.bytes, r->request->machine);
+    add_facts(r, &p);
+    page_section(&p, "Time and bytes");
+    ts_report_choose_svg(r, &drawn, &svg);
+    page_picture(&p, NULL, &svg);
+    add_candidates(r, &p);
+    add_flips(r, &p);
+    page_end(&p);
+}

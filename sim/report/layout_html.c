@@ -1,0 +1,101 @@
+/* Layouts as pages: one, and two side by side. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "padding.h"
+#include "transfer_private.h"
+#include "report/layout.h"
+#include "report/layout_pair.h"
+
+enum { TEXT = 64 };
+
+static void add_facts(const ts_shape *shape, page *p) {
+    char stored[32], unpadded[32], percent[TEXT], ratio[TEXT];
+    snprintf(percent, sizeof percent, "%.1f %%",
+             report_padding_percent(shape->unpadded_bytes, shape->storage_bytes));
+    snprintf(ratio, sizeof ratio, "%.2fx the data",
+             report_expansion(shape->unpadded_bytes, shape->storage_bytes));
+    const page_fact facts[] = {{"bytes of data", ts_text_group_digits(unpadded, shape->unpadded_bytes)},
+                               {"bytes with padding", ts_text_group_digits(stored, shape->storage_bytes)},
+                               {"padding", percent},
+                               {"which is", ratio}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
+static void add_image(ts_arena *arena, int count, const ts_shape *const *shapes, page *p) {
+    ts_text svg;
+    ts_text_init(&svg, arena);
+    ts_report_svg(arena, count, shapes, &svg);
+    page_section(p, count > 1 ? "Pictures" : "Picture");
+    page_picture(p, "Cells of one tile have one colour; hatched is padding.", &svg);
+}
+
+static void add_digits(ts_arena *arena, const ts_layout *layout, page *p) {
+    static const page_column headings[] = {
+        {"digit", true}, {"extent", true}, {"stride", true}, {"axis", false}, {"value", false}};
+    ts_layout_anatomy anatomy;
+    ts_layout_dissect(arena, layout, &anatomy);
+    page_section(p, "From the index to memory");
+    page_table(p, "The place of an element is the sum of its digits, each times its stride.", headings, 5);
+    for (int i = 0; i < layout->digit_count; i++) {
+        page_row(p);
+        page_number(p, i, "%d", i);
+        page_number(p, (double)layout->digits[i].extent, "%" PRId64, layout->digits[i].extent);
+        page_number(p, (double)layout->digits[i].stride, "%" PRId64, layout->digits[i].stride);
+        page_cell(p, "%s", layout->axes[layout->digits[i].axis].name);
+        page_code(p, anatomy.values[i]);
+    }
+    page_table_end(p);
+}
+
+void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) {
+    ts_text subject;
+    page p;
+    ts_text_init(&subject, arena);
+    ts_shape_print(shape, &subject);
+    page_begin(&p, out, "A layout", subject.bytes, NULL);
+    add_facts(shape, &p);
+    add_image(arena, 1, &shape, &p);
+    add_digits(arena, shape->layout, &p);
+    page_end(&p);
+}
+
+static void add_side(const ts_layout_pair *pair, int side, page *p) {
+    const ts_shape *shape = pair->shapes[side];
+    ts_text text;
+    char digits[32];
+    double percent = report_padding_percent(shape->unpadded_bytes, shape->storage_bytes);
+    ts_text_init(&text, p->out->arena);
+    ts_shape_print(shape, &text);
+    page_row(p);
+    page_code(p, text.bytes);
+    page_number(p, (double)shape->storage_bytes, "%s", ts_text_group_digits(digits, shape->storage_bytes));
+    page_number(p, percent, "%.1f %%", percent);
+    ts_text_clear(&text);
+    if (pair->index) report_write_point(shape->layout, pair->index, &text);
+    page_cell(p, "%s", text.bytes);
+}
+
+void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
+    static const page_column headings[] = {
+        {"layout", false}, {"bytes", true}, {"padding", true}, {"the element is at", false}};
+    ts_text subject;
+    page p;
+    ts_text_init(&subject, arena);
+    ts_shape_print(pair->shapes[0], &subject);
+    ts_text_add(&subject, " and ");
+    ts_shape_print(pair->shapes[1], &subject);
+    page_begin(&p, out, "Two layouts", subject.bytes, pair->study ? pair->study->machine : NULL);
+    page_section(&p, "Side by side");
+    page_table(&p, NULL, headings, 4);
+    for (int i = 0; i < 2; i++) add_side(pair, i, &p);
+    page_table_end(&p);
+    add_image(arena, 2, pair->shapes, &p);
+    if (pair->study) {
+        report_transfer_sections(pair->study, &p);
+    } else {
+        page_section(&p, "From the first to the second");
+        page_paragraph(&p, "Cannot be priced: %s.", pair->why);
+    }
+    page_end(&p);
+}

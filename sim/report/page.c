@@ -1,0 +1,213 @@
+/* HTML reports: one file each, that needs nothing else. */
+#include "page.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/machine.h"
+#include "report/style.h"
+
+static const char *embedded(const char *name) {
+    size_t i = 0;
+    while (i < ts_embedded_style_count && strcmp(ts_embedded_styles[i].name, name) != 0) i++;
+    assert(i < ts_embedded_style_count);
+    return ts_embedded_styles[i].text;
+}
+
+/* As text of the page. */
+static void add(page *p, const char *format, va_list arguments) {
+    char small[512];
+    va_list again;
+    va_copy(again, arguments);
+    size_t length = (size_t)vsnprintf(small, sizeof small, format, arguments);
+    char *text = small;
+    if (length >= sizeof small) {
+        text = ts_arena_alloc(p->out->arena, length + 1, 1);
+        vsnprintf(text, length + 1, format, again);
+    }
+    va_end(again);
+    ts_text_add_escaped(p->out, text);
+}
+
+static void close_section(page *p) {
+    if (p->in_section) ts_text_add(p->out, "</section>\n");
+    p->in_section = false;
+}
+
+void page_begin(page *p, ts_text *out, const char *title, const char *subject, const ts_machine *machine) {
+    *p = (page){.out = out};
+    ts_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    ts_text_add_escaped(out, title);
+    ts_text_add(out, ": ");
+    ts_text_add_escaped(out, subject);
+    ts_text_add(out, "</title>\n<style>\n");
+    ts_text_add(out, "%s%s", embedded("style.css"), embedded("report.css"));
+    ts_text_add(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
+    ts_text_add_escaped(out, title);
+    ts_text_add(out, "</h1>\n<p><code>");
+    ts_text_add_escaped(out, subject);
+    ts_text_add(out, "</code>");
+    if (machine) {
+        ts_text_add(out, "<br>");
+        ts_report_machine_escaped(machine, out);
+    }
+    ts_text_add(out, "</p>\n</header>\n");
+}
+
+void page_end(page *p) {
+    close_section(p);
+    ts_text_add(p->out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", embedded("report.js"));
+}
+
+void page_facts(page *p, const page_fact *facts, int count) {
+    ts_text_add(p->out, "<dl class=\"facts\">\n");
+    for (int i = 0; i < count; i++) {
+        if (!facts[i].value) continue;
+        ts_text_add(p->out, "<div><dt>");
+        ts_text_add_escaped(p->out, facts[i].name);
+        ts_text_add(p->out, "</dt><dd>");
+        ts_text_add_escaped(p->out, facts[i].value);
+        ts_text_add(p->out, "</dd></div>\n");
+    }
+    ts_text_add(p->out, "</dl>\n");
+}
+
+void page_section(page *p, const char *heading) {
+    close_section(p);
+    ts_text_add(p->out, "<section>\n<h2>");
+    ts_text_add_escaped(p->out, heading);
+    ts_text_add(p->out, "</h2>\n");
+    p->in_section = true;
+}
+
+void page_paragraph(page *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    ts_text_add(p->out, "<p>");
+    add(p, format, arguments);
+    ts_text_add(p->out, "</p>\n");
+    va_end(arguments);
+}
+
+/* ---- A stacked bar ---- */
+
+static double sum_of(const page_part *parts, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += parts[i].value;
+    return sum > 0 ? sum : 1;
+}
+
+static void add_legend(page *p, const page_part *parts, int count, double sum) {
+    ts_text_add(p->out, "<ul class=\"legend\">\n");
+    for (int i = 0, kind = 0; i < count; i++) {
+        if (parts[i].value <= 0) continue;
+        ts_text_add(p->out, "<li><i class=\"kind-%d\"></i><span>", kind++ % PAGE_KINDS + 1);
+        ts_text_add_escaped(p->out, parts[i].label);
+        ts_text_add(p->out, "</span><b>");
+        ts_text_add_escaped(p->out, parts[i].text);
+        ts_text_add(p->out, " &nbsp; %.1f %%</b></li>\n", 100 * parts[i].value / sum);
+    }
+    ts_text_add(p->out, "</ul>\n");
+}
+
+void page_bar(page *p, const char *what, const page_part *parts, int count) {
+    double sum = sum_of(parts, count);
+    ts_text_add(p->out, "<div class=\"bar\" role=\"img\" aria-label=\"");
+    ts_text_add_escaped(p->out, what);
+    ts_text_add(p->out, "\">");
+    for (int i = 0, kind = 0; i < count; i++) {
+        if (parts[i].value <= 0) continue;
+        ts_text_add(p->out, "<span class=\"kind-%d\" style=\"width:%.4f%%\" title=\"",
+                    kind++ % PAGE_KINDS + 1, 100 * parts[i].value / sum);
+        ts_text_add_escaped(p->out, parts[i].label);
+        ts_text_add(p->out, "\"></span>");
+    }
+    ts_text_add(p->out, "</div>\n");
+    add_legend(p, parts, count, sum);
+}
+
+/* ---- Tables ---- */
+
+void page_table(page *p, const char *caption, const page_column *headings, int count) {
+    p->headings = headings;
+    p->columns = p->column = count;
+    p->rows = 0;
+    if (caption) {
+        ts_text_add(p->out, "<p class=\"soft\">");
+        ts_text_add_escaped(p->out, caption);
+        ts_text_add(p->out, "</p>\n");
+    }
+    ts_text_add(p->out, "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"sorts\">\n");
+    ts_text_add(p->out, "<thead><tr>");
+    for (int i = 0; i < count; i++) {
+        ts_text_add(p->out, "<th scope=\"col\"%s><button type=\"button\">",
+                    headings[i].number ? " class=\"number\"" : "");
+        ts_text_add_escaped(p->out, headings[i].heading);
+        ts_text_add(p->out, "</button></th>");
+    }
+    ts_text_add(p->out, "</tr></thead>\n<tbody>\n");
+}
+
+void page_row(page *p) {
+    assert(p->column == p->columns);
+    ts_text_add(p->out, p->rows++ > 0 ? "</tr>\n<tr>" : "<tr>");
+    p->column = 0;
+}
+
+static void begin_cell(page *p) {
+    assert(p->column < p->columns);
+    ts_text_add(p->out, p->headings[p->column++].number ? "<td class=\"number\"" : "<td");
+}
+
+void page_cell(page *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    begin_cell(p);
+    ts_text_add_char(p->out, '>');
+    add(p, format, arguments);
+    ts_text_add(p->out, "</td>");
+    va_end(arguments);
+}
+
+void page_code(page *p, const char *text) {
+    begin_cell(p);
+    ts_text_add(p->out, "><code>");
+    ts_text_add_escaped(p->out, text);
+    ts_text_add(p->out, "</code></td>");
+}
+
+void page_number(page *p, double value, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    begin_cell(p);
+    ts_text_add(p->out, " data-value=\"%.17g\">", value);
+    add(p, format, arguments);
+    ts_text_add(p->out, "</td>");
+    va_end(arguments);
+}
+
+void page_table_end(page *p) {
+    assert(p->column == p->columns);
+    ts_text_add(p->out, "%s</tbody>\n</table>\n</div>\n", p->rows > 0 ? "</tr>\n" : "");
+}
+
+/* ---- Pictures and text ---- */
+
+void page_picture(page *p, const char *caption, const ts_text *svg) {
+    ts_text_add(p->out, "<figure>\n");
+    if (caption) {
+        ts_text_add(p->out, "<figcaption>");
+        ts_text_add_escaped(p->out, caption);
+        ts_text_add(p->out, "</figcaption>\n");
+    }
+    ts_text_add_bytes(p->out, svg->bytes, svg->length);
+    ts_text_add(p->out, "</figure>\n");
+}
+
+void page_text(page *p, const ts_text *text) {
+    ts_text_add(p->out, "<pre class=\"text\" tabindex=\"0\">");
+    ts_text_add_escaped(p->out, text->bytes);
+    ts_text_add(p->out, "</pre>\n");
+}

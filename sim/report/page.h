@@ -1,0 +1,57 @@
+/* HTML reports: one file each, that needs nothing else. Private to the folder.
+ *
+ * What is written as text is escaped; every function adds whole elements. */
+#ifndef TILESIM_REPORT_PAGE_H
+#define TILESIM_REPORT_PAGE_H
+
+#include "base/text.h"
+#include "machine/machine.h"
+
+enum { PAGE_KINDS = 8 }; /* colours of kinds of things */
+
+typedef struct {
+    ts_text *out;
+    bool in_section;
+    int columns, column, rows; /* of the open table; of its open row */
+    const struct page_column *headings;
+} page;
+
+typedef struct {
+    const char *name, *value;
+} page_fact;
+
+/* A part of a whole. */
+typedef struct {
+    const char *label;
+    double value;
+    const char *text; /* the value as it is shown */
+} page_part;
+
+typedef struct page_column {
+    const char *heading;
+    bool number; /* to the right, and sorted as numbers */
+} page_column;
+
+/* The heading, what was asked for, and on what machine (NULL: none). */
+void page_begin(page *p, ts_text *out, const char *title, const char *subject, const ts_machine *machine);
+void page_end(page *p);
+
+void page_facts(page *p, const page_fact *facts, int count);
+void page_section(page *p, const char *heading);
+void page_paragraph(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A stacked bar with its legend; parts of 0 are left out. `what` is its name for those who do not see it. */
+void page_bar(page *p, const char *what, const page_part *parts, int count);
+
+/* A table that sorts by its headings; then rows of as many cells as columns. `headings` stays. */
+void page_table(page *p, const char *caption, const page_column *headings, int count);
+void page_row(page *p);
+void page_cell(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void page_code(page *p, const char *text); /* a cell, in the font of programs */
+/* A number sorts by its value. */
+void page_number(page *p, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_table_end(page *p);
+
+/* A picture that is SVG, and text as a terminal has it. */
+void page_picture(page *p, const char *caption, const ts_text *svg);
+void page_text(page *p, const ts_text *text);
+#endif

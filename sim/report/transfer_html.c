@@ -1,0 +1,103 @@
+/* A transfer as a page. */
+#include <stdio.h>
+
+#include "transfer_private.h"
+#include "report/layout.h"
+
+enum { TEXT = 64 };
+
+static void add_facts(const ts_transfer_study *s, page *p) {
+    char cycles[32], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
+    const ts_dma_result *r = &s->cost.transfer;
+    double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles),
+           all = (double)(r->src_bytes + r->dst_bytes);
+    const char *about = s->cost.estimated ? "~" : "";
+    snprintf(time, sizeof time, "%s%.3f us", about, microseconds);
+    snprintf(rate, sizeof rate, "%.1f GB/s",
+             microseconds > 0 ? (double)r->useful_bytes / microseconds / 1000 : 0);
+    snprintf(peak, sizeof peak, "%.1f %%",
+             s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0);
+    snprintf(padding, sizeof padding, "%.1f %%",
+             all > 0 ? 100 * (double)(r->padding_bytes + r->waste_bytes) / all : 0);
+    const page_fact facts[] = {{"time", time},
+                               {"cycles", ts_text_group_digits(cycles, s->cost.cycles)},
+                               {"useful data", rate},
+                               {"of the HBM's peak", peak},
+                               {"of the bytes moved nobody needs", padding},
+                               {"limited by", s->cost.limiter}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
+static void add_bar(const ts_transfer_study *s, page *p) {
+    page_part parts[TS_DMA_COMPONENT_COUNT];
+    ts_text labels[TS_DMA_COMPONENT_COUNT];
+    char digits[TS_DMA_COMPONENT_COUNT][32];
+    for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
+        ts_text_init(&labels[i], p->out->arena);
+        parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
+        parts[i].value = (double)s->cost.parts[i];
+        parts[i].text = ts_text_group_digits(digits[i], s->cost.parts[i]);
+    }
+    page_section(p, "Where the cycles go");
+    page_bar(p, "Cycles of the transfer by cause", parts, TS_DMA_COMPONENT_COUNT);
+}
+
+void report_transfer_sections(const ts_transfer_study *s, page *p) {
+    ts_text boxes;
+    ts_text_init(&boxes, p->out->arena);
+    add_bar(s, p);
+    page_section(p, "The plan");
+    if (s->by.program)
+        page_paragraph(p, "The engine cannot do it: a program of the core does, %s %s.", s->by.program,
+                       s->by.parameters);
+    else if (s->plan->gathers)
+        page_paragraph(p, "Element by element: %s.", s->plan->why_gather);
+    report_add_boxes(s->plan, &boxes);
+    page_text(p, &boxes);
+}
+
+static void add_others(const ts_transfer_study *s, const ts_transfer_others *others, const char *caption,
+                       page *p) {
+    static const page_column headings[] = {
+        {"layout", false}, {"cycles", true}, {"us", true}, {"against this", true}};
+    char digits[32];
+    if (others->count == 0) return;
+    page_table(p, caption, headings, 4);
+    for (int i = 0; i < others->count; i++) {
+        const ts_transfer_other *other = &others->others[i];
+        ts_text shape;
+        ts_text_init(&shape, p->out->arena);
+        ts_shape_print(other->shape, &shape);
+        page_row(p);
+        page_code(p, shape.bytes);
+        page_number(p, (double)other->cycles, "%s%s", other->estimated ? "~" : "",
+                    ts_text_group_digits(digits, other->cycles));
+        page_number(p, (double)other->cycles, "%.3f", ts_machine_microseconds(s->machine, other->cycles));
+        page_number(p, (double)other->cycles, "%+.1f %%",
+                    100 * ((double)other->cycles / (double)(s->cost.cycles > 0 ? s->cost.cycles : 1) - 1));
+    }
+    page_table_end(p);
+}
+
+void ts_report_transfer_html(const ts_transfer_study *s, const ts_transfer_others others[2], ts_text *out) {
+    const ts_shape *shapes[2] = {s->src.shape, s->dst.shape};
+    ts_text subject, svg;
+    page p;
+    ts_text_init(&subject, out->arena);
+    ts_text_init(&svg, out->arena);
+    ts_transfer_end_print(&s->src, &subject);
+    ts_text_add(&subject, " to ");
+    ts_transfer_end_print(&s->dst, &subject);
+    page_begin(&p, out, "A transfer", subject.bytes, s->machine);
+    add_facts(s, &p);
+    report_transfer_sections(s, &p);
+    if (others) {
+        page_section(&p, "Other layouts");
+        add_others(s, &others[0], "of the source", &p);
+        add_others(s, &others[1], "of the destination", &p);
+    }
+    page_section(&p, "Both layouts");
+    ts_report_svg(out->arena, 2, shapes, &svg);
+    page_picture(&p, NULL, &svg);
+    page_end(&p);
+}

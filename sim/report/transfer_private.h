@@ -1,0 +1,17 @@
+/* What the reports of a transfer share. Private to the folder. */
+#ifndef TILESIM_REPORT_TRANSFER_PRIVATE_H
+#define TILESIM_REPORT_TRANSFER_PRIVATE_H
+
+#include "page.h"
+#include "report/transfer.h"
+
+/* What a part is called in the table: of the engine's rate, for what. */
+const char *report_part_label(ts_text *text, const ts_transfer_study *study, ts_dma_component part);
+/* The loops of the plan's boxes. */
+void report_add_boxes(const ts_plan *plan, ts_text *out);
+/* The coordinates of an element: "offset 1,234", or "lane 3, warp 1". */
+void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out);
+/* Sections of a page: where the time goes, and the plan. */
+void report_transfer_sections(const ts_transfer_study *study, page *p);
+
+#endif

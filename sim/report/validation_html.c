@@ -1,0 +1,93 @@
+/* Measurements beside models as a page. */
+#include <math.h>
+#include <stdio.h>
+
+#include "page.h"
+#include "report/validation.h"
+
+enum { TEXT = 64 };
+
+static void add_groups(const ts_validation *v, page *p) {
+    static const page_column headings[] = {
+        {"group", false}, {"rows", true},    {"modelled", true}, {"median %", true},
+        {"90th %", true}, {"worst %", true}, {"goal", false},    {"roofline: median %", true}};
+    page_section(p, "Groups");
+    page_table(p,
+               "Errors are |simulated / measured - 1|. The roofline is what the published peaks alone say.",
+               headings, 8);
+    for (int i = 0; i < v->group_count; i++) {
+        const ts_validated_group *g = &v->groups[i];
+        bool goal = g->group->median > 0,
+             met = g->model.median <= g->group->median && g->model.high <= g->group->high;
+        if (g->modelled == 0) continue;
+        page_row(p);
+        page_cell(p, "%s", g->group->name);
+        page_number(p, g->rows, "%d", g->rows);
+        page_number(p, g->modelled, "%d", g->modelled);
+        page_number(p, g->model.median, "%.1f", g->model.median);
+        page_number(p, g->model.high, "%.1f", g->model.high);
+        page_number(p, g->model.worst, "%.1f", g->model.worst);
+        if (goal)
+            page_cell(p, "%.0f / %.0f, %s", g->group->median, g->group->high, met ? "met" : "missed");
+        else
+            page_cell(p, "none");
+        page_number(p, g->roofline.median, "%.1f", g->roofline.median);
+    }
+    page_table_end(p);
+}
+
+static void add_rows(const ts_validation *v, page *p) {
+    static const page_column headings[] = {{"measurement", false},
+                                           {"machine", false},
+                                           {"measured us", true},
+                                           {"simulated us", true},
+                                           {"error %", true}};
+    page_section(p, "Measurements");
+    page_table(p, NULL, headings, 5);
+    for (int i = 0; i < v->row_count; i++) {
+        const ts_validated_row *r = &v->rows[i];
+        double error = ts_validated_error(r->simulated_us, r->work.measured_us);
+        page_row(p);
+        page_code(p, r->row->id);
+        page_cell(p, "%s", r->row->chip);
+        page_number(p, r->work.measured_us, "%.3f", r->work.measured_us);
+        if (r->reason) {
+            page_number(p, 0, "not modelled: %s", r->reason);
+            page_number(p, 100, "-");
+        } else {
+            page_number(p, r->simulated_us, "%.3f", r->simulated_us);
+            page_number(p, fabs(error), "%+.1f", error);
+        }
+    }
+    page_table_end(p);
+}
+
+static void add_facts(const ts_validation *v, page *p) {
+    char rows[TEXT], goals[TEXT];
+    int modelled = 0, with_goal = 0, met = 0;
+    for (int i = 0; i < v->group_count; i++) {
+        const ts_validated_group *g = &v->groups[i];
+        bool goal = g->modelled > 0 && g->group->median > 0;
+        modelled += g->modelled;
+        with_goal += goal;
+        met += goal && g->model.median <= g->group->median && g->model.high <= g->group->high;
+    }
+    snprintf(rows, sizeof rows, "%d of %d", modelled, v->row_count);
+    snprintf(goals, sizeof goals, "%d of %d", met, with_goal);
+    const page_fact facts[] = {{"measurements modelled", rows}, {"goals met", goals}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
+void ts_report_validation_html(const ts_validation *v, ts_text *out) {
+    ts_text svg;
+    page p;
+    ts_text_init(&svg, out->arena);
+    page_begin(&p, out, "Simulated and measured times", "published measurements of TPUs", v->machine);
+    add_facts(v, &p);
+    page_section(&p, "Simulated against measured");
+    ts_report_validation_svg(v, &svg);
+    page_picture(&p, "A point a measurement; on the diagonal both agree.", &svg);
+    add_groups(v, &p);
+    add_rows(v, &p);
+    page_end(&p);
+}
