@@ -131,7 +131,7 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
                d->open_row + first, d->row_time + first, s->odd, banks_of_pc);
     lane_set(d->open_row, bank, row);
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->act_to_act));
-    lane_set(d->row_time, bank, max32(t + s->act_to_pre, precharged));
+    lane_set_soon(d->row_time, bank, max32(t + s->act_to_pre, precharged));
     d->opened_time[DRAM_READ][bank] = t + s->act_to_column[DRAM_READ];
     d->opened_time[DRAM_WRITE][bank] = t + s->act_to_column[DRAM_WRITE];
     if (__builtin_expect(s->is_wide[DRAM_ACT], 0)) dram_hold_acts(d, DRAM_ACT, bank, t);
@@ -142,7 +142,7 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
 
 ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
     lane_set(d->open_row, bank, DRAM_CLOSED);
-    lane_set(d->row_time, bank, d->act_time[bank] | d->spec->odd);
+    lane_set_soon(d->row_time, bank, d->act_time[bank] | d->spec->odd);
     d->open_banks[bank / banks_of_pc]--;
 }
 

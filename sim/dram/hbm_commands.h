@@ -119,7 +119,7 @@ static void after_close(const ts_hbm *hbm, hbm_channel *ch, int bank) {
             set_hit_key(ch, direction, bank, KEY_NONE, hbm->spec->group_shift);
         }
         q->miss[bank] = first;
-        lane_set(q->row_key, bank, q->slots[first].key);
+        lane_set_soon(q->row_key, bank, q->slots[first].key);
         bound_row(q, ch->dram.row_time[bank]);
     }
 }
@@ -139,7 +139,7 @@ ALWAYS static inline void after_act(hbm_channel *ch, int bank, int32_t row, int3
         hit = next_hit(q, first, row);
         while (q->links[miss].row == row) miss = q->links[miss].next; /* the end of the list has no row */
         q->miss[bank] = miss;
-        lane_set(q->row_key, bank, KEY_NONE);
+        lane_set_soon(q->row_key, bank, KEY_NONE);
         if (!is_end(q, hit)) set_hit(ch, direction, bank, hit, now, group_shift(sh));
     }
 }
