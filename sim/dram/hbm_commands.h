@@ -40,7 +40,8 @@ ALWAYS static inline void bound_special(hbm_channel *ch, int32_t at) {
 ALWAYS static inline void set_row_key(hbm_channel *ch, hbm_queue *q, int bank, const shape sh) {
     const hbm_slot *hit = slot_or_end(q, q->hit[bank]), *miss = slot_or_end(q, q->miss[bank]);
     bool waits = sh.row_hit & (slot_arrival(hit) <= slot_arrival(miss));
-    int32_t key = (ch->active_of[bank] != 0) | waits ? KEY_NONE : miss->key;
+    bool is_held = (ch->active_of[bank] != 0) | waits;
+    int32_t key = is_held ? KEY_NONE : miss->key;
     lane_set(q->row_key, bank, key);
     bound_row(q, key == KEY_NONE ? FAR : ch->dram.row_time[bank]);
 }
