@@ -211,13 +211,9 @@ static record *earliest(const traffic *t) {
     return best;
 }
 
-/* Every member is an int64; the largest latency and the last cycle are not sums. */
 static void add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times) {
-    int64_t largest = sum->read_latency_max, end = sum->end_cycle, *to = (int64_t *)sum;
-    const int64_t *from = (const int64_t *)stats;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i] * times;
-    sum->read_latency_max = largest > stats->read_latency_max ? largest : stats->read_latency_max;
-    sum->end_cycle = end;
+    ts_members_add(sum, stats, ts_hbm_stats_members, times, 1);
+    if (stats->read_latency_max > sum->read_latency_max) sum->read_latency_max = stats->read_latency_max;
 }
 
 /* ---- Walking ---- */

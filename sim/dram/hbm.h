@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/members.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "machine/hbm_config.h"
@@ -123,6 +124,8 @@ typedef struct {
     int64_t end_cycle;                            /* of the last thing done */
     int64_t limiter_cycles[TS_HBM_LIMITER_COUNT]; /* of all pseudo channels, up to end_cycle */
 } ts_hbm_stats;
+/* All that add up: not read_latency_max, nor end_cycle. */
+extern const ts_member ts_hbm_stats_members[];
 /* After drain: limiter_cycles then adds up to end_cycle times ts_hbm_pseudo_channels. */
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
 int ts_hbm_pseudo_channels(const ts_hbm *hbm);

@@ -107,11 +107,9 @@ bool ts_hbm_subset_is_balanced(const ts_hbm *hbm, int64_t bytes) {
 /* What the walked channels did, for all of them; bursts are counted, those that make the difference as row
  * hits. */
 void hbm_subset_extend(const ts_hbm *hbm, ts_hbm_stats *out) {
-    int64_t largest = out->read_latency_max, end = out->end_cycle, *value = (int64_t *)out;
-    for (size_t i = 0; i < sizeof *out / sizeof *value; i++) value[i] *= hbm->share;
+    const ts_hbm_stats walked = *out;
+    ts_members_add(out, &walked, ts_hbm_stats_members, hbm->share - 1, 1);
     out->row_hits += hbm->offered[DRAM_READ] + hbm->offered[DRAM_WRITE] - out->reads - out->writes;
     out->reads = hbm->offered[DRAM_READ];
     out->writes = hbm->offered[DRAM_WRITE];
-    out->read_latency_max = largest;
-    out->end_cycle = end;
 }
