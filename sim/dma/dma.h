@@ -60,14 +60,10 @@ bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
 
 /* Skipping: while one transfer is alone, blocks between places where their time was measured
- * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. walked_boxes: boxes of
- * the plan that are left whole, a bit for each; the last bit stands for all from 63 on. The stats of what was
- * left out are added by ts_dma_add_skipped. */
-void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, uint64_t walked_boxes);
+ * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was left
+ * out are added by ts_dma_add_skipped. */
+void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm);
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
-/* Boxes of which nothing can be left out, as places differ or their loops ended too soon: if there are any,
- * the time is of no use. */
-uint64_t ts_dma_rejected_boxes(const ts_dma *dma);
 
 /* As what the engine does a plan: where it cannot do the kind in a stream, it moves element by element, as a
  * gather. */

@@ -5,6 +5,7 @@
 
 #include "sampler.h"
 #include "base/clock.h"
+#include "base/members.h"
 #include "base/number.h"
 #include "dma/dma.h"
 
@@ -25,6 +26,7 @@ typedef struct transfer {
     int64_t engine_parts;  /* its blocks kept the engine busy */
     int64_t caught_up;     /* ticks of the engine's lead that blocks left out have used up */
     int64_t skipped_ticks; /* of the blocks that were left out; they come on top of what the HBM has seen */
+    int64_t skipped_quiet; /* the same, outside refreshes */
     sampler sampler;
 } transfer;
 
@@ -44,7 +46,6 @@ struct ts_dma {
     int64_t turn;    /* blocks begun */
     sampler sampler; /* of a new transfer */
     bool any_skipped;
-    uint64_t rejected;                 /* boxes (sim/dma/sampler.h) */
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
     int request_count;
@@ -77,20 +78,18 @@ void ts_dma_free(ts_dma *dma) {
     for (transfer *t = dma ? dma->free : NULL; t; t = t->next) ts_arena_free(t->arena);
 }
 
-void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm, uint64_t walked_boxes) {
+void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm) {
     dma->sampler = (sampler){
-        .memory = sampler_memory_of(hbm, dma->config, walked_boxes),
+        .memory = sampler_memory_of(hbm, dma->config),
         .engine_ticks_per_part = (double)dma->tick_khz / (double)dma->core_khz / PARTS,
-        .box = -1,
+        .box = {.number = -1},
     };
 }
 
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
-    sampler_add_stats(stats, &dma->skipped, 1, 1);
+    ts_members_add(stats, &dma->skipped, ts_hbm_stats_members, 1, 1);
     *any = dma->any_skipped;
 }
-
-uint64_t ts_dma_rejected_boxes(const ts_dma *dma) { return dma->rejected; }
 
 bool ts_dma_can_start(const ts_dma *dma) { return dma->under_way < dma->config->descriptors; }
 int ts_dma_under_way(const ts_dma *dma) { return dma->under_way; }
@@ -254,6 +253,8 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
                                       in_flight > 0 ? in_flight : TS_HBM_UNLIMITED);
     }
     t->what = *what;
+    t->sampler.elements = what->plan->moved_elements;
+    t->sampler.is_mixed = what->src.in_hbm && what->dst.in_hbm;
     t->rate = rate_of(dma, what, kind);
     t->walk = ts_walk_new(t->arena, what->plan, what->src.in_hbm ? dma->config->access_bytes : 0,
                           what->dst.in_hbm ? dma->config->access_bytes : 0, dma->config->write_granule_bits);
@@ -343,6 +344,8 @@ static void look_for_end(ts_dma *dma, transfer *t) {
         if (tick < 0) return;
         end = later(end, to_cycle(dma, tick));
     }
+    if (t->skipped_quiet != 0)
+        end = to_cycle(dma, sampler_add_quiet(&t->sampler.memory, to_tick(dma, end), t->skipped_quiet));
     end += to_cycle(dma, t->skipped_ticks);
     t->done_cycle = end + ps_cycles(dma, dma->config->completion_ps);
 }
@@ -404,30 +407,53 @@ static void flush(ts_dma *dma, transfer *t) {
     dma->request_count = 0;
 }
 
+static void add_skipped(ts_dma *dma, transfer *t, const sampler_skip *skip) {
+    dma->any_skipped = true;
+    t->skipped_ticks += skip->gained.tick;
+    t->skipped_quiet += skip->quiet;
+    t->caught_up += skip->caught_up;
+    t->engine_parts += skip->gained.parts;
+    ts_members_add(&dma->skipped, &skip->gained.hbm, ts_hbm_stats_members, 1, 1);
+}
+
+/* How far the memory is behind the engine, in ticks. */
+static int64_t behind(const ts_dma *dma, const transfer *t, int64_t tick) {
+    return tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
+}
+
+static int64_t latest_tick(const ts_dma *dma, const transfer *t) {
+    return touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
+}
+
+/* What a box that the walk has left owes. */
+static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
+    sampler_skip skip;
+    if (!sampler_leave(&t->sampler, box, behind(dma, t, latest_tick(dma, t)), &skip)) return;
+    add_skipped(dma, t, &skip);
+    ts_walk_add_totals(t->walk, &skip.gained.totals);
+}
+
 /* Between two blocks: leaves the next ones out if their time is known by now. False: the walked channels do
  * not stand for the rest, and the walk is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
-    int64_t tick = touches_hbm(t) ? ts_hbm_stream_latest(t->stream) : to_tick(dma, dma->port_busy / PARTS);
+    int64_t tick = latest_tick(dma, t), next, count;
     sampler_skip skip;
     bool is_even = true;
     if (dma->hbm && !ts_hbm_subset_is_fair(dma->hbm)) return false;
-    if (!sampler_note(&t->sampler, t->walk, tick)) return true;
+    leave_box(dma, t, ts_walk_place(t->walk, &next, &count));
     sampler_sample now = {.tick = tick, .parts = t->engine_parts, .totals = *ts_walk_get_totals(t->walk)};
-    now.behind = tick - to_tick(dma, dma->port_busy / PARTS) - t->caught_up;
+    if (!sampler_note(&t->sampler, t->walk, tick)) return true;
+    now.behind = behind(dma, t, tick);
     if (dma->hbm) {
         ts_hbm_read_stats(dma->hbm, &now.hbm);
         now.progress = ts_hbm_read_progress(dma->hbm);
         is_even = ts_hbm_subset_is_balanced_so_far(dma->hbm);
     }
     if (!sampler_look(&t->sampler, t->walk, &now, is_even, &skip)) return true;
-    if (t->sampler.rejected != 0) return false;
     if (dma->hbm) ts_hbm_subset_restart(dma->hbm);
-    ts_walk_seek(t->walk, skip.to, &skip.gained.totals);
-    dma->any_skipped = true;
-    t->skipped_ticks += skip.gained.tick;
-    t->caught_up += skip.caught_up;
-    t->engine_parts += skip.gained.parts;
-    sampler_add_stats(&dma->skipped, &skip.gained.hbm, 1, 1);
+    ts_walk_seek(t->walk, skip.to);
+    ts_walk_add_totals(t->walk, &skip.gained.totals);
+    add_skipped(dma, t, &skip);
     return true;
 }
 
@@ -457,7 +483,7 @@ static void run_alone(ts_dma *dma, transfer *t) {
     }
     flush(dma, t);
     if (touches_hbm(t)) settle(dma, ts_hbm_stream_latest(t->stream));
-    dma->rejected |= sampler_rejected(&t->sampler);
+    leave_box(dma, t, -1);
 }
 
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {

@@ -17,7 +17,7 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
  * may stand for many. With a limit of what is in flight all wait for the data of the slowest: a quarter of
  * them behaves as all do within about 1 %, an eighth is up to 6 % off (transpositions on TPU v5p), and so are
  * less than four. */
-enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 32 };
+enum { WALKED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 128 };
 
 int ts_dma_first_sampling_factor(const ts_dma_machine *m) {
     bool is_free = m->dma->in_flight_bytes <= 0;
@@ -66,21 +66,22 @@ static void balance(int64_t cycles[TS_HBM_LIMITER_COUNT]) {
 
 /* What of the memory and of the plan is walked. */
 typedef struct {
-    int share;             /* of the channels, one in so many */
-    bool is_even;          /* that gets its share of every access */
-    bool skips;            /* blocks are left out */
-    uint64_t walked_boxes; /* but not of these */
+    const ts_dma_machine *machine;
+    const ts_dma_transfer *transfer;
+    int share;    /* of the channels, one in so many */
+    bool is_even; /* that gets its share of every access */
+    bool skips;   /* blocks are left out */
+    bool is_fair; /* it stood for all; else one in `share` is to be tried */
 } part;
 
-/* Walks the transfer on a part. True in *good: it stands for all; else *p has more for another try. */
-static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
-                const ts_dma_transfer *transfer, part *p, bool *good, ts_dma_cost *cost) {
+static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
+    const ts_dma_machine *machine = p->machine;
     ts_hbm *hbm = p->is_even ? ts_dma_new_subset(err, scratch, machine, &p->share)
                              : ts_hbm_new_subset(err, scratch, machine->hbm, p->share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
-    if (p->skips) ts_dma_set_skipping(dma, machine->hbm, p->walked_boxes);
-    if (!ts_dma_start(err, dma, transfer, 0)) return false;
+    if (p->skips) ts_dma_set_skipping(dma, machine->hbm);
+    if (!ts_dma_start(err, dma, p->transfer, 0)) return false;
     cost->cycles = ts_dma_next(dma, INT64_MAX);
     assert(cost->cycles != INT64_MAX);
     bool complete = ts_dma_complete(err, dma, &cost->transfer);
@@ -90,12 +91,8 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_machine *machine,
     ts_dma_add_skipped(dma, &cost->hbm, &cost->estimated);
     balance(cost->hbm.limiter_cycles);
     cost->estimated = cost->estimated || p->share > 1;
-    bool is_fair = ts_hbm_subset_is_fair(hbm);
-    *good = is_fair && ts_dma_rejected_boxes(dma) == 0;
-    if (is_fair)
-        p->walked_boxes |= ts_dma_rejected_boxes(dma);
-    else
-        p->share /= 2;
+    p->is_fair = ts_hbm_subset_is_fair(hbm);
+    if (!p->is_fair) p->share /= 2;
     ts_dma_free(dma);
     return ts_hbm_check(err, hbm);
 }
@@ -120,31 +117,49 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
     bound(machine, cost);
 }
 
-static bool moves_up_to(const ts_plan *plan, int64_t bytes) {
-    int64_t bits = plan->src.shape->element_bits + plan->dst.shape->element_bits;
-    return plan->moved_elements <= bytes * 8 / bits;
+/* Lines of the HBM that are accessed, or blocks without any; counted up to `most`. */
+static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
+    const ts_dma_config *dma = r->machine->dma;
+    const ts_walk_access *accesses;
+    ts_arena *scratch = ts_arena_new();
+    ts_walk *walk = ts_walk_new(scratch, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
+                                r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
+    int64_t lines = 0, elements;
+    for (int count; lines < most && ts_walk_next(walk, &accesses, &count, &elements);)
+        lines += count > 0 ? count : 1;
+    ts_arena_free(scratch);
+    return lines;
 }
 
-/* One refresh more or less is a per cent or more of a short transfer, which moves up to SHORT times what the
- * memory holds: it is to end exactly when all channels do. */
-enum { SHORT = 32 };
+/* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
+ * refreshes at the HBM's peak: it is to end exactly when all channels do. */
+enum { SHORT = 2 };
 
-static bool is_short(const ts_dma_machine *m, const ts_plan *plan) {
-    int64_t held = sampler_memory_of(m->hbm, m->dma, 0).lines * m->dma->access_bytes;
-    return moves_up_to(plan, SHORT * held);
+static int64_t short_lines(const ts_dma_machine *m) {
+    const ts_hbm_config *hbm = m->hbm;
+    int64_t bursts =
+        (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->stacks * hbm->channels * hbm->pseudo_channels;
+    return SHORT * bursts * hbm->burst_bytes / m->dma->access_bytes;
+}
+
+static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
+    part p = {.machine = r->machine, .transfer = transfer, .share = 1};
+    if (r->exact) return p;
+    int64_t few = TS_DMA_PRICE_WALKED_BYTES / r->machine->dma->access_bytes, held = short_lines(r->machine),
+            lines = count_lines(r, 1 + (held > few ? held : few));
+    p.is_even = lines <= held;
+    p.skips = lines > few;
+    if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
+    return p;
 }
 
 bool prices_walk(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     ts_dma_transfer transfer = {.plan = r->plan, .src = r->src, .dst = r->dst};
     transfer.src.space = transfer.dst.space = NULL;
-    part p = {.share = 1,
-              .is_even = is_short(r->machine, r->plan),
-              .skips = !r->exact && !moves_up_to(r->plan, TS_DMA_PRICE_WALKED_BYTES)};
-    if (p.skips) p.share = ts_dma_first_sampling_factor(r->machine);
-    for (bool good = false; !good;) {
-        if (!run(err, scratch, r->machine, &transfer, &p, &good, cost)) return false;
-    }
+    part p = part_of(r, &transfer);
+    while (!p.is_fair)
+        if (!run(err, scratch, &p, cost)) return false;
     finish(r->machine, &transfer, cost);
     ts_dma_break_down(r->machine, &transfer, cost);
     return true;

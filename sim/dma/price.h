@@ -38,7 +38,7 @@ typedef struct {
     bool estimated;               /* not every access was walked, or not the whole program run */
 } ts_dma_cost;
 
-/* Up to so many bytes, of both ends, every access of every channel is walked. */
+/* Of up to so many bytes accessed in HBM, every access of every channel is walked. */
 enum { TS_DMA_PRICE_WALKED_BYTES = 2 << 20 };
 
 typedef struct {

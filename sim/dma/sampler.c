@@ -1,21 +1,14 @@
 /* Windows in which the time of blocks is measured, and what leaving blocks out between them amounts to. */
 #include "sampler.h"
 
-#include <string.h>
+#include "base/members.h"
 
-/* Every member is an int64: adds b * times / of to a. */
-static void add_scaled(void *a, const void *b, size_t bytes, int64_t times, int64_t of) {
-    int64_t *sum = a;
-    const int64_t *part = b;
-    for (size_t i = 0; i < bytes / sizeof *sum; i++)
-        sum[i] += (int64_t)(((__int128)part[i] * times + (part[i] < 0 ? -of : of) / 2) / of);
-}
-
-void sampler_add_stats(ts_hbm_stats *sum, const ts_hbm_stats *stats, int64_t times, int64_t of) {
-    int64_t largest = sum->read_latency_max, end = sum->end_cycle;
-    add_scaled(sum, stats, sizeof *sum, times, of);
-    sum->read_latency_max = largest;
-    sum->end_cycle = end;
+static void add_sample(sampler_sample *sum, const sampler_sample *sample, int64_t times, int64_t of) {
+    static const ts_member own[] = {
+        TS_MEMBER(sampler_sample, tick), TS_MEMBER(sampler_sample, parts), {0, 0}};
+    ts_members_add(sum, sample, own, times, of);
+    ts_members_add(&sum->totals, &sample->totals, ts_walk_totals_members, times, of);
+    ts_members_add(&sum->hbm, &sample->hbm, ts_hbm_stats_members, times, of);
 }
 
 /* ---- The memory ---- */
@@ -36,18 +29,31 @@ static int64_t waiting_lines(const ts_hbm_config *hbm, const ts_dma_config *dma)
     return (ahead + entries * hbm->burst_bytes) / dma->access_bytes;
 }
 
-sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma, uint64_t walked) {
+sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma) {
     return (sampler_memory){(int64_t)hbm->timing.t_refi * hbm->ticks_per_ck, stall_ticks(hbm),
-                            waiting_lines(hbm, dma), walked};
+                            waiting_lines(hbm, dma)};
+}
+
+/* Refreshes fall due at multiples of the interval. */
+static int64_t quiet_ticks(const sampler_memory *m, int64_t tick) {
+    int64_t after = tick % m->interval - m->stall;
+    return tick / m->interval * (m->interval - m->stall) + (after > 0 ? after : 0);
+}
+
+int64_t sampler_add_quiet(const sampler_memory *m, int64_t tick, int64_t quiet) {
+    if (quiet == 0) return tick;
+    int64_t each = m->interval - m->stall, all = quiet_ticks(m, tick) + quiet;
+    return all / each * m->interval + m->stall + all % each;
+}
+
+/* From `tick` on, when a window of a quarter of the interval has no refresh in it. */
+static int64_t between_refreshes(const sampler_memory *m, int64_t tick) {
+    int64_t phase = tick % m->interval, first = m->stall * 3 / 2;
+    if (phase < first) return tick - phase + first;
+    return phase <= m->interval * 11 / 16 ? tick : tick - phase + m->interval + first;
 }
 
 /* ---- Watching ---- */
-
-/* Refreshes fall due at multiples of the interval. */
-static double quiet_ticks(const sampler *s, int64_t tick) {
-    int64_t count = tick / s->memory.interval, after = tick % s->memory.interval - s->memory.stall;
-    return (double)(count * (s->memory.interval - s->memory.stall) + (after > 0 ? after : 0));
-}
 
 static int64_t lines_of(const ts_walk *walk) {
     const ts_walk_totals *totals = ts_walk_get_totals(walk);
@@ -56,176 +62,256 @@ static int64_t lines_of(const ts_walk *walk) {
 
 /* Lets what was left out before cease to matter. */
 static void warm_up(sampler *s, const ts_walk *walk, int64_t tick) {
-    s->from = tick + s->memory.interval / 8;
-    s->from_line = lines_of(walk) + s->memory.lines;
-    s->phase = SAMPLER_WARMS;
+    sampler_box *b = &s->box;
+    b->from = tick + s->memory.interval / 8;
+    if (b->is_fine) b->from = between_refreshes(&s->memory, b->from);
+    b->from_line = lines_of(walk) + s->memory.lines;
+    b->phase = SAMPLER_WARMS;
+}
+
+static void open_box(sampler *s, const ts_walk *walk, int64_t number, int64_t count, int64_t tick) {
+    int64_t elements = ts_walk_elements_before(walk, count);
+    s->box = (sampler_box){.number = number,
+                           .elements = elements,
+                           .turn = SAMPLER_BLOCKS,
+                           .weight = (double)elements / (double)s->elements};
+    warm_up(s, walk, tick);
 }
 
 static void open_window(sampler *s, const ts_walk *walk, int64_t next, const sampler_sample *now) {
-    s->phase = SAMPLER_MEASURES;
-    s->open = *now;
-    s->open_block = next;
-    s->open_line = lines_of(walk);
+    s->box.phase = SAMPLER_MEASURES;
+    s->box.open = *now;
+    s->box.open_block = next;
+    s->box.open_line = lines_of(walk);
 }
 
-static uint64_t bit_of(int64_t box) { return UINT64_C(1) << (box < 63 ? box : 63); }
+static bool is_paced(const sampler_box *b) { return b->windows > 0 && b->is_engine_bound; }
+static bool is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_LARGE; }
 
-uint64_t sampler_rejected(const sampler *s) { return s->rejected | (s->owes ? bit_of(s->box) : 0); }
+static int64_t window_ticks(const sampler *s) {
+    const sampler_box *b = &s->box;
+    bool is_long =
+        s->is_mixed && !is_paced(b) && is_large(b) && b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
+    return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
+}
 
 bool sampler_note(sampler *s, const ts_walk *walk, int64_t tick) {
-    int64_t next, count, box = ts_walk_place(walk, &next, &count);
-    if (s->memory.interval == 0 || count == 0 || (s->memory.walked & bit_of(box)) != 0) return false;
-    if (s->box != box) {
-        *s = (sampler){.memory = s->memory,
-                       .engine_ticks_per_part = s->engine_ticks_per_part,
-                       .box = box,
-                       .turn = SAMPLER_BLOCKS,
-                       .rejected = sampler_rejected(s)};
-        warm_up(s, walk, tick);
-    }
-    if (s->phase == SAMPLER_RESTS) return false;
-    if (s->phase == SAMPLER_WARMS) return tick >= s->from && lines_of(walk) >= s->from_line;
-    return next - s->open_block >= s->turn && tick - s->open.tick >= s->memory.interval &&
-           lines_of(walk) - s->open_line >= s->memory.lines;
+    int64_t next, count, number = ts_walk_place(walk, &next, &count);
+    sampler_box *b = &s->box;
+    if (s->memory.interval == 0 || count == 0) return false;
+    if (b->number != number) open_box(s, walk, number, count, tick);
+    if (b->phase == SAMPLER_RESTS) return false;
+    if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(walk) >= b->from_line;
+    return next - b->open_block >= b->turn && tick - b->open.tick >= window_ticks(s) &&
+           lines_of(walk) - b->open_line >= s->memory.lines;
 }
 
-/* ---- Leaving out ---- */
+/* ---- Windows ---- */
 
 static int64_t elements_between(const ts_walk *walk, int64_t from, int64_t to) {
     return ts_walk_elements_before(walk, to) - ts_walk_elements_before(walk, from);
 }
 
-/* Where the engine sets the pace, refreshes are hidden. */
-static double window_rate(const sampler *s, const sampler_sample *now, double elements,
-                          bool *is_engine_bound) {
-    const ts_hbm_progress *a = &s->open.progress, *b = &now->progress;
-    double engine = (double)(now->parts - s->open.parts) * s->engine_ticks_per_part / elements;
-    double ticks = (double)(now->tick - s->open.tick) / elements, interval = (double)s->memory.interval;
-    double quiet = (quiet_ticks(s, b->cycle) - quiet_ticks(s, a->cycle)) / elements;
-    double rate = quiet * interval / (interval - (double)s->memory.stall);
+typedef struct {
+    double ticks; /* of an element */
+    bool is_engine_bound;
+    bool is_far; /* from being that */
+} window;
+
+/* Where the engine sets the pace, or nearly, refreshes are hidden. */
+static window measure(const sampler *s, const sampler_sample *now, int64_t elements) {
+    const ts_hbm_progress *a = &s->box.open.progress, *b = &now->progress;
+    double engine = (double)(now->parts - s->box.open.parts) * s->engine_ticks_per_part,
+           ticks = (double)(now->tick - s->box.open.tick), interval = (double)s->memory.interval;
+    double quiet = (double)(quiet_ticks(&s->memory, b->cycle) - quiet_ticks(&s->memory, a->cycle));
+    double rate = engine * 8 > ticks * 7 ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
-    *is_engine_bound = ticks * 1000 <= engine * 1003 || rate < engine;
-    return *is_engine_bound ? engine : rate;
+    bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
+    return (window){(is_bound ? engine : rate) / (double)elements, is_bound, engine * 4 < rate * 3};
 }
 
-/* Is the mean known to one part in `error`? */
-static bool is_known(const sampler *s, double error) {
-    double n = s->windows, mean = s->sum / n, variance = (s->squares / n - mean * mean) * n / (n - 1);
-    if (s->is_engine_bound && s->windows > 1) return true;
-    return s->windows >= SAMPLER_LEAST && variance / n * error * error <= mean * mean;
+static void add_measured(sampler_box *b, const sampler_sample *now, const window *w, int64_t elements) {
+    if (b->windows == 0) {
+        b->is_engine_bound = true;
+        b->sum = b->squares = 0;
+        b->measured = (sampler_sample){0};
+        b->measured_elements = 0;
+    }
+    b->windows++;
+    b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
+    b->sum += w->ticks;
+    b->squares += w->ticks * w->ticks;
+    b->mean = b->sum / b->windows;
+    add_sample(&b->measured, now, 1, 1);
+    add_sample(&b->measured, &b->open, -1, 1);
+    b->measured_elements += elements;
 }
+
+/* Is the mean known well enough for one part in `error` of the whole? */
+static bool is_known(const sampler_box *b, double error) {
+    if (b->windows < 2 || b->is_engine_bound) return b->windows > 1;
+    double n = b->windows, variance = (b->squares / n - b->mean * b->mean) * n / (n - 1);
+    return b->windows >= b->least && variance / n * error * error * b->weight <= b->mean * b->mean;
+}
+
+/* ---- Places ---- */
 
 /* From this block on a box is walked to its end. */
-static int64_t tail_of(const sampler *s, int64_t count) { return count - 1 - s->length / 8; }
+static int64_t tail_of(const sampler_box *b, int64_t count) { return count - 1 - b->length / 8; }
 
 /* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
  * is counted of channels is counted in rounds, so a place is a multiple of a power of two. */
-static int64_t next_place(const sampler *s, int64_t count) {
-    double golden = 0.618034 * (s->windows + 1), fraction = golden - (double)(int)golden;
-    int64_t block = s->base + (int64_t)(fraction * (double)(tail_of(s, count) - s->length * 2 - s->base));
-    return s->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
+static int64_t next_place(const sampler_box *b, int64_t count) {
+    double golden = 0.618034 * (b->windows + 1), fraction = golden - (double)(int)golden;
+    int64_t block = b->base + (int64_t)(fraction * (double)(tail_of(b, count) - b->length * 2 - b->base));
+    return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
 
 /* Windows of so many blocks from now on. Are there enough of them? */
-static bool take_length(sampler *s, int64_t length, int64_t count) {
-    s->length = length;
-    int64_t rest = tail_of(s, count) - s->base,
-            most = rest * 2 / 3 / length; /* few blocks are walked twice */
-    s->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
-    s->windows = 0;
-    s->is_engine_bound = true;
-    s->sum = s->squares = 0;
-    s->measured = (sampler_sample){0};
-    s->measured_elements = 0;
-    return rest >= SAMPLER_WORTH * length;
+static bool take_length(sampler_box *b, int64_t length, int64_t count) {
+    int64_t rest, most;
+    b->length = length;
+    b->windows = 0;
+    rest = tail_of(b, count) - b->base;
+    most = rest * 2 / 3 / length; /* few blocks are walked twice */
+    b->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
+    return rest >= (int64_t)SAMPLER_WORTH * b->least * length;
 }
 
 /* The same, of whole turns of the inner loops. */
-static bool take_turns(sampler *s, const ts_walk *walk, int64_t count) {
-    s->turn = ts_walk_period(walk, s->length > SAMPLER_TURN ? s->length : SAMPLER_TURN);
-    return take_length(s, s->turn, count);
+static bool take_turns(sampler_box *b, const ts_walk *walk, int64_t count) {
+    b->turn = ts_walk_period(walk, b->length > SAMPLER_TURN ? b->length : SAMPLER_TURN);
+    return take_length(b, b->turn, count);
 }
 
-/* After the first window: is it worth to leave out anything of the rest? */
-static bool begin_places(sampler *s, const ts_walk *walk, bool is_even) {
+/* Of the transfer's time, if boxes behind this one take no longer than it does and those before did. */
+static double weight_of(const sampler *s, const sampler_sample *now, double rate) {
+    double own = rate * (double)s->box.elements, past = (double)(now->tick + s->charged);
+    double others = rate / 4, later = (double)(s->elements - s->passed - s->box.elements);
+    if (s->passed > 0) others = past / (double)s->passed < rate ? past / (double)s->passed : rate;
+    return own / (own + (s->passed > 0 ? past : 0) + later * others);
+}
+
+/* After the first window: is it worth to leave out anything of the rest? Where channels do not all get the
+ * same, twice as many windows are needed. */
+static bool begin_places(sampler *s, const ts_walk *walk, const sampler_sample *now, const window *w,
+                         bool is_even) {
+    sampler_box *b = &s->box;
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
-    s->base = s->stretch = next;
-    bool is_worth = take_length(s, next - s->open_block, count);
-    return is_even ? is_worth : take_turns(s, walk, count);
+    b->base = b->stretch = next;
+    b->before = *now;
+    b->is_fine = !s->is_mixed && w->is_far && is_even;
+    b->weight = weight_of(s, now, w->ticks);
+    b->least = is_large(b) ? SAMPLER_LEAST : 2;
+    if (!is_even && b->weight > 1.0 / 16) b->least *= 2;
+    int64_t length = next - b->open_block;
+    if (is_even) return take_length(b, length, count);
+    b->length = length;
+    if (take_turns(b, walk, count) && b->turn <= SAMPLER_TURNS * length) return true;
+    b->turn = SAMPLER_BLOCKS;
+    return take_length(b, length, count);
 }
 
-/* After a window: is the first one to begin anew, later? */
-static bool settle(sampler *s, const ts_walk *walk, int64_t next, const sampler_sample *now) {
-    bool is_engine_bound, is_settled = s->is_settled || s->length > 0;
-    window_rate(s, now, (double)elements_between(walk, s->open_block, next), &is_engine_bound);
-    s->is_settled = true;
-    if (is_settled || is_engine_bound) return false;
-    s->from_line = SAMPLER_SETTLED * s->memory.lines;
-    s->phase = SAMPLER_WARMS;
-    return true;
-}
+/* ---- Charging ---- */
 
-static void add_measured(sampler *s, const sampler_sample *now, int64_t elements) {
-    bool is_engine_bound;
-    double rate = window_rate(s, now, (double)elements, &is_engine_bound);
-    s->windows++;
-    s->is_engine_bound = s->is_engine_bound && is_engine_bound;
-    s->sum += rate;
-    s->squares += rate * rate;
-    add_scaled(&s->measured, now, sizeof *now, 1, 1);
-    add_scaled(&s->measured, &s->open, sizeof *now, -1, 1);
-    s->measured_elements += elements;
-}
-
-/* Blocks that were walked twice stand for others; where they are more than what was left out, they are too
- * many by so much. Where the engine sets the pace, a memory that is still behind it, for it had more to do
- * before, goes on at its own pace until it is not. */
-static void charge(const sampler *s, const ts_walk *walk, int64_t tail, int64_t behind, sampler_skip *skip) {
-    int64_t left_out = elements_between(walk, s->base, tail) - s->walked;
-    add_scaled(&skip->gained, &s->measured, sizeof s->measured, left_out, s->measured_elements);
-    int64_t ticks = (int64_t)(s->sum / s->windows * (double)left_out), most = ticks - skip->gained.tick;
-    if (s->is_engine_bound && most > 0 && behind > 0) skip->caught_up = behind < most ? behind : most;
+/* What so many elements amount to. Blocks that were walked twice stand for others; where they are more than
+ * what was left out, they are too many by so much. Where the engine sets the pace, a memory that is still behind
+ * it, for it had more to do before, goes on at its own pace until it is not. */
+static void charge(sampler *s, int64_t elements, int64_t behind, sampler_skip *skip) {
+    const sampler_box *b = &s->box;
+    add_sample(&skip->gained, &b->measured, elements, b->measured_elements);
+    int64_t ticks = (int64_t)(b->mean * (double)elements), most = ticks - skip->gained.tick;
+    s->charged += ticks;
+    if (!b->is_engine_bound) {
+        int64_t interval = s->memory.interval;
+        skip->quiet = (int64_t)((__int128)ticks * (interval - s->memory.stall) / interval);
+        skip->gained.tick = 0;
+        return;
+    }
+    if (most > 0 && behind > 0) skip->caught_up = behind < most ? behind : most;
     skip->gained.tick = ticks - skip->caught_up;
-    skip->to = tail;
+}
+
+/* Takes off what was walked since the first window. */
+static void give_up(sampler *s, const sampler_sample *now, sampler_skip *skip) {
+    const sampler_sample *before = &s->box.before;
+    add_sample(&skip->gained, before, 1, 1);
+    add_sample(&skip->gained, now, -1, 1);
+    skip->quiet = quiet_ticks(&s->memory, before->tick) - quiet_ticks(&s->memory, now->tick);
+    skip->gained.tick = 0;
+    skip->to = s->box.base;
+    s->box.owes = false;
 }
 
 /* Windows that end here are all: what do they tell? */
-static bool is_enough(const sampler *s, int64_t count) {
-    return is_known(s, SAMPLER_ROUGHLY) || tail_of(s, count) - s->base >= SAMPLER_MANY * s->length;
+static bool is_enough(const sampler_box *b, int64_t count) {
+    return is_known(b, SAMPLER_ROUGHLY) || tail_of(b, count) - b->base >= SAMPLER_MANY * b->length;
 }
 
 /* After a window: charges what was left out if its time is known by now; else there is to be another one. */
-static void go_on(sampler *s, const ts_walk *walk, int64_t count, int64_t behind, sampler_skip *skip) {
-    bool is_last = s->windows > 0 && s->windows >= s->most;
-    if (s->windows > 0 && (is_known(s, SAMPLER_ERROR) || (is_last && is_enough(s, count)))) {
-        charge(s, walk, tail_of(s, count), behind, skip);
-        s->owes = false;
+static void go_on(sampler *s, const ts_walk *walk, const sampler_sample *now, sampler_skip *skip) {
+    int64_t next, count;
+    sampler_box *b = &s->box;
+    ts_walk_place(walk, &next, &count);
+    bool is_last = b->windows >= b->most;
+    if (is_known(b, SAMPLER_ERROR) || (is_last && is_enough(b, count))) {
+        skip->to = tail_of(b, count);
+        charge(s, elements_between(walk, b->base, skip->to) - b->walked, now->behind, skip);
+        b->owes = false;
         return;
     }
-    if (is_last && (s->turn != SAMPLER_BLOCKS || !take_turns(s, walk, count))) s->rejected |= bit_of(s->box);
-    skip->to = next_place(s, count);
-    s->owes = true;
+    if (is_last && (b->turn != SAMPLER_BLOCKS || !take_turns(b, walk, count))) {
+        give_up(s, now, skip);
+        return;
+    }
+    skip->to = next_place(b, count);
+    b->owes = true;
+    warm_up(s, walk, now->tick);
+}
+
+bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *skip) {
+    sampler_box *b = &s->box;
+    *skip = (sampler_skip){0};
+    if (b->number == number || b->number < 0) return false;
+    bool owes = b->owes;
+    if (owes) charge(s, b->stretch_elements - b->walked, behind, skip);
+    s->passed += b->elements;
+    *b = (sampler_box){.number = -1};
+    return owes;
+}
+
+/* Is the first window to begin anew, when the queues have settled? */
+static bool settle(sampler *s, const window *w, bool is_even) {
+    sampler_box *b = &s->box;
+    int64_t line = (is_even ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;
+    if (b->length > 0 || w->is_engine_bound || b->open_line >= line) return false;
+    b->from_line = line;
+    b->phase = SAMPLER_WARMS;
+    return true;
 }
 
 bool sampler_look(sampler *s, const ts_walk *walk, const sampler_sample *now, bool is_even,
                   sampler_skip *skip) {
     int64_t next, count;
+    sampler_box *b = &s->box;
     ts_walk_place(walk, &next, &count);
-    if (s->phase == SAMPLER_WARMS) {
+    if (b->phase == SAMPLER_WARMS) {
         open_window(s, walk, next, now);
         return false;
     }
+    int64_t elements = elements_between(walk, b->open_block, next);
+    window w = measure(s, now, elements);
     *skip = (sampler_skip){0};
-    if (settle(s, walk, next, now)) return false;
-    s->phase = SAMPLER_RESTS;
-    if (s->length > 0)
-        add_measured(s, now, elements_between(walk, s->open_block, next));
-    else if (!begin_places(s, walk, is_even))
+    if (settle(s, &w, is_even)) return false;
+    b->phase = SAMPLER_RESTS;
+    if (b->length > 0)
+        b->walked += elements_between(walk, b->stretch, next);
+    else if (!begin_places(s, walk, now, &w, is_even))
         return false;
-    s->walked += elements_between(walk, s->stretch, next);
-    go_on(s, walk, count, now->behind, skip);
-    if (s->owes) warm_up(s, walk, now->tick);
-    s->stretch = skip->to;
+    add_measured(b, now, &w, elements);
+    go_on(s, walk, now, skip);
+    b->stretch = skip->to;
+    b->stretch_elements = elements_between(walk, b->base, b->stretch);
     return true;
 }

@@ -325,7 +325,7 @@ int64_t ts_walk_period(const ts_walk *walk, int64_t least) {
     return inner;
 }
 
-void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {
+void ts_walk_seek(ts_walk *walk, int64_t block) {
     int64_t next, count;
     ts_walk_place(walk, &next, &count);
     assert(block >= 0 && block < count);
@@ -340,10 +340,18 @@ void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals) {
         next /= along;
     }
     walk->last_line[0] = walk->last_line[1] = -1;
-    walk->totals.blocks += totals->blocks;
-    walk->totals.src_lines += totals->src_lines;
-    walk->totals.dst_lines += totals->dst_lines;
-    walk->totals.rmw_lines += totals->rmw_lines;
-    walk->totals.src_runs += totals->src_runs;
-    walk->totals.dst_runs += totals->dst_runs;
+}
+
+const ts_member ts_walk_totals_members[] = {
+    TS_MEMBER(ts_walk_totals, blocks),
+    TS_MEMBER(ts_walk_totals, src_lines),
+    TS_MEMBER(ts_walk_totals, dst_lines),
+    TS_MEMBER(ts_walk_totals, rmw_lines),
+    TS_MEMBER(ts_walk_totals, src_runs),
+    TS_MEMBER(ts_walk_totals, dst_runs),
+    {0, 0},
+};
+
+void ts_walk_add_totals(ts_walk *walk, const ts_walk_totals *totals) {
+    ts_members_add(&walk->totals, totals, ts_walk_totals_members, 1, 1);
 }

@@ -6,6 +6,7 @@
 #ifndef TILESIM_DMA_WALK_H
 #define TILESIM_DMA_WALK_H
 
+#include "base/members.h"
 #include "layout/plan.h"
 
 enum { TS_WALK_BLOCK_BYTES = 4096, TS_WALK_BLOCK_ELEMENTS = 4096 };
@@ -20,6 +21,7 @@ typedef struct {
     int64_t blocks, src_lines, dst_lines, rmw_lines; /* lines accessed on each side; rmw: also read first */
     int64_t src_runs, dst_runs;                      /* stretches of consecutive bits */
 } ts_walk_totals;
+extern const ts_member ts_walk_totals_members[];
 
 typedef struct ts_walk ts_walk;
 
@@ -50,7 +52,9 @@ int64_t ts_walk_elements_before(const ts_walk *walk, int64_t block);
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * turns of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_walk_period(const ts_walk *walk, int64_t least);
-/* Goes on with another block of the box, and counts `totals` for what is left out. */
-void ts_walk_seek(ts_walk *walk, int64_t block, const ts_walk_totals *totals);
+/* Goes on with another block of the box. */
+void ts_walk_seek(ts_walk *walk, int64_t block);
+/* Counts them for what is left out. */
+void ts_walk_add_totals(ts_walk *walk, const ts_walk_totals *totals);
 
 #endif
