@@ -58,6 +58,10 @@ static bool read_request(ts_error *err, const cli_line *line, ts_run_request *re
     if (cli_value(line, "break") != NULL && cli_value(line, "trace") != NULL) {
         return ts_error_set(err, TS_ERROR_USAGE, "--trace and --break are one or the other");
     }
+    if (cli_value(line, "break") != NULL && cli_value(line, "lines") != NULL) {
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            "--break does not go with --lines: the run is the debugger's");
+    }
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;
@@ -160,7 +164,7 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 static void on_run(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "runs", done, of); }
 
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
-    static const char *const alone[] = {"output", "break", "trace", "trace-text", "update", NULL};
+    static const char *const alone[] = {"output", "break", "trace", "trace-text", "lines", "update", NULL};
     for (const char *const *name = alone; *name; name++)
         if (cli_count(line, *name) > 0)
             return ts_error_set(err, TS_ERROR_USAGE, "%s is of one run, and the values of -D make %lld",

@@ -329,7 +329,10 @@ static void add_loop(listing *l, const ts_profile_loop *loop) {
                 ts_text_group_digits(turns, v[TS_LINE_TIMES]));
     ts_text_add(l->out, "%8.1f  ",
                 v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
-    if (loop->source) ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
+    if (loop->source && l->program->includes)
+        ts_program_print_place(l->program, loop->source, loop->first_line, l->out);
+    else
+        ts_text_add(l->out, "%d", loop->first_line);
     if (loop->last_line > loop->first_line) ts_text_add(l->out, "-%d", loop->last_line);
     if (loop->places > 1) ts_text_add(l->out, " in %d places", loop->places);
     ts_text_add(l->out, "  ");

@@ -66,6 +66,7 @@ def refused():
              "the values of -D make more than 100000 runs, expected fewer"),
             (["-D", "BLOCK=32,64", "--trace", str(HERE / "t")], "--trace is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "-o", f"y={HERE}/y.npy"], "--output is of one run, and the values of -D make 2"),
+            (["-D", "BLOCK=32,64", "--lines"], "--lines is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--update"], "--update is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--trace-text"], "--trace-text is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--break", "1"], "--break is of one run, and the values of -D make 2")):

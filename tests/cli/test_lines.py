@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, release_test, test
+from cli import expect, expect_json, main, release_test, run, test
 from programs import PROGRAMS
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -151,6 +151,12 @@ def frames_are_calls_files_and_loops():
     assert rows[("nested.tsim", 4, 2)] == 3 and rows[("nested.tsim", 10, None)] == 5, rows
     loops = {(Path(loop["file"]).name, loop["line"], loop["last_line"]): (loop["times"], loop["places"]) for loop in out["loops"]}
     assert loops == {("inner.tsim", 2, 6): (14, 2), ("nested.tsim", 6, 8): (3, 1), ("nested.tsim", 10, 11): (5, 1)}, loops
+
+
+@test
+def one_run_and_no_debugger():
+    code, out, err = run("run", "programs/copy.tsim", "--lines", "--break", "9")
+    assert code == 2 and out == "" and "--break does not go with --lines" in err, err
 
 
 @test
