@@ -1,5 +1,9 @@
 /* What the page's worker calls: texts in, one text out, which is JSON as the commands print it with --json. */
+#ifdef __EMSCRIPTEN__
 #include <emscripten.h>
+#else
+#define EMSCRIPTEN_KEEPALIVE /* compiled for its warnings alone */
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +219,7 @@ static struct {
     ts_run_result result;
 } last_run;
 
-/* As `tilesim run PATH -m MACHINE -D .. --json`. The run stays for web_timeline and web_bundles. */
+/* As `tilesim run PATH -m MACHINE -D .. --lines --json`. The run stays for web_timeline and web_bundles. */
 CALL(web_run, const char *path, const char *machine, const char *defines, int check) {
     begin();
     ts_run_request *request = &last_run.request;
@@ -223,6 +227,7 @@ CALL(web_run, const char *path, const char *machine, const char *defines, int ch
                                 .max_cycles = MOST_CYCLES,
                                 .patience = PATIENCE,
                                 .max_memory_bytes = MOST_MEMORY_BYTES,
+                                .profile = true,
                                 .check = check != 0};
     request->machine = read_machine(machine, "");
     request->trace = TS_NEW(call.arena, ts_trace);

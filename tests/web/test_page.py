@@ -160,8 +160,8 @@ def runs_are_those_of_the_command_line():
     for program, machine, defines in RUNS:
         words = [word for define in defines.split() for word in ("-D", define)]
         path = f"programs/{program}.tsim"
-        same(page(), ["run", path, "-m", machine, *words], "web_run", path, machine, defines, 0)
-    same(page(), ["run", "programs/softmax.tsim", "--check"], "web_run", "programs/softmax.tsim", "tpu-v5e", "", 1)
+        same(page(), ["run", path, "-m", machine, "--lines", *words], "web_run", path, machine, defines, 0)
+    same(page(), ["run", "programs/softmax.tsim", "--lines", "--check"], "web_run", "programs/softmax.tsim", "tpu-v5e", "", 1)
 
 
 @test

@@ -21,7 +21,7 @@ const seen = { a: null, grid: null, memory: null, b: null, other: null }; /* wha
 
 /* By tile; without tiles by what is one run of memory; on several axes by the coordinate on the slowest. */
 function kindOf(shape, view, index, point) {
-  if (view.swizzle_keep === null && view.tile.some((size) => size > 0))
+  if (view.swizzle_keep === null && (view.tile[view.grid.row_dim] > 0 || view.tile[view.grid.column_dim] > 0))
     return index.reduce((sum, i, dim) => sum * 3 + Math.floor(i / (view.tile[dim] || shape.dims[dim] || 1)), 0);
   if (view.swizzle_keep !== null) return Math.floor(index[index.length - 1] / 2 ** view.swizzle_keep);
   if (shape.axes.length > 1) return point ? point[0] : index[0];

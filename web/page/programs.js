@@ -1,7 +1,7 @@
 /* The tab of programs: a text, its run, and where its cycles went. */
 "use strict";
 
-const ran = { json: null, text: "" };
+const ran = { text: "", lines: new Map() };
 
 function shippedText() { return engine.programs.find((program) => program.name === state.program)?.text || ""; }
 function programText() { return state.source === "" ? shippedText() : state.source; }
@@ -15,9 +15,13 @@ function showProgram() {
   drawGutter();
 }
 
+/* The numbers of the lines, with the heat of the last run while its text is there. */
 function drawGutter() {
-  const lines = $("source").value.split("\n").length;
-  $("gutter").textContent = Array.from({ length: lines }, (_, i) => i + 1).join("\n") + "\n\n";
+  const count = $("source").value.split("\n").length, lines = ran.text === $("source").value ? ran.lines : new Map(), most = mostOf(lines);
+  $("gutter").innerHTML = Array.from({ length: count }, (_, i) => {
+    const cycles = cyclesOf(lines.get(`programs/${state.program}:${i + 1}`));
+    return `<span class="heat" style="--share:${(100 * cycles / most).toFixed(0)}%"${cycles ? ` title="${grouped(cycles)} cycles"` : ""}>${i + 1}</span>`;
+  }).join("");
   $("gutter").scrollTop = $("source").scrollTop;
 }
 
@@ -32,9 +36,9 @@ async function runProgram() {
   showRunError(result.failed ? result.message : "");
   if (result.failed) {
     $("results").innerHTML = "";
-    $("timeline").hidden = $("bundles").hidden = true;
+    for (const id of ["timeline", "bundles", "loops-of-run"]) $(id).hidden = true;
   } else {
-    ran.json = result.json;
+    ran.text = $("source").value;
     drawResults(result.json);
     drawEvents(result);
   }
@@ -62,6 +66,13 @@ function verdict(check) {
     <td>${check.passed ? `${grouped(check.elements)} elements${number}` : `${grouped(check.failed)} of ${grouped(check.elements)} elements are wrong`}</td></tr>`;
 }
 
+/* What bounds it, and how far it is from there. */
+function rooflineText(roof) {
+  const busy = Object.entries(roof.busy_percent).sort(([, x], [, y]) => y - x).slice(0, 3).map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(", ");
+  const flops = roof.flops > 0 ? `${(roof.flops_per_s / 1e9).toFixed(1)} GFLOP/s, ${roof.peak_percent.toFixed(1)} % of the ${roof.unit.toUpperCase()}'s peak; ` : "";
+  return `${flops}bound by ${escapeText(roof.bound)} (${escapeText(roof.bound_unit)}): at least ${grouped(roof.least_cycles)} cycles. Busiest: ${escapeText(busy)}.`;
+}
+
 function drawResults(json) {
   const cores = json.cores.length, total = cores > 1 ? json.cores.reduce((sum, core) => sum + core.cycles, 0) : json.cycles;
   const parts = stallParts(json), hbm = json.hbm_read_bytes + json.hbm_written_bytes;
@@ -73,57 +84,71 @@ function drawResults(json) {
     <p class="headline"><b>${grouped(json.cycles)}</b> cycles, ${json.microseconds.toFixed(3)} us; ${json.gb_per_s.toFixed(1)} GB/s of useful bytes</p>
     ${stackedBar(parts, total, "cycles: " + parts.map(([name, value]) => `${name} ${value}`).join(", "))}
     ${partsTable(parts, total, cores > 1 ? `where the cycles of ${cores} cores went` : "where the cycles went")}
-    <p class="soft mono">${escapeText(params)}</p></section>
+    <p>${rooflineText(json.roofline)}</p><p class="soft mono">${escapeText(params)}</p></section>
     <section class="card" aria-label="Checks"><h2>Checks</h2><div class="scroll"><table><tbody>${json.checks.map(verdict).join("") || "<tr><td>none</td></tr>"}</tbody></table></div>
     ${Object.entries(json.reports).map(([name, value]) => `<p>${escapeText(name)} = <b>${value}</b></p>`).join("")}${warnings ? `<ul>${warnings}</ul>` : ""}</section>
     <section class="card" aria-label="Tensors and traffic"><h2>Tensors and traffic</h2><div class="scroll"><table><thead><tr><th>tensor</th><th>in</th><th>layout: click to see it</th><th class="number">bytes</th><th class="number">padding</th></tr></thead><tbody>${tensors}</tbody></table></div>
     <p>${grouped(json.transfers)} transfers; ${bytesText(json.useful_bytes)} useful, ${bytesText(json.moved_bytes)} moved at both ends; HBM: ${bytesText(hbm)}, ${grouped(json.row_hits)} row hits.</p></section>`;
 }
 
-/* ---- Bundles and the timeline ---- */
+/* ---- Lines, loops, bundles, the timeline ---- */
 
-/* Of each line: how often it issued, and for what it stalled. */
-function countByLine(trace, main) {
+/* Of each line: a line of a macro has a row for every place that calls it. */
+function sumByLine(rows) {
   const lines = new Map();
-  const rows = new Map(trace.traceEvents.filter((event) => event.ph === "M" && event.name === "thread_name").map((event) => [`${event.pid}/${event.tid}`, event.args.name]));
-  for (const event of trace.traceEvents) {
-    if (event.ph !== "X" || !event.args?.line) continue;
-    const row = rows.get(`${event.pid}/${event.tid}`) || "", key = `${event.args.file || main}:${event.args.line}`;
-    if (!/bundles|stalls/.test(row)) continue;
+  for (const row of rows) {
+    const key = `${row.file}:${row.line}`;
     if (!lines.has(key)) lines.set(key, { issued: 0, stalled: 0, reasons: new Map() });
     const line = lines.get(key);
-    if (/bundles/.test(row)) line.issued++;
-    else {
-      line.stalled += event.args.cycles;
-      line.reasons.set(event.name, (line.reasons.get(event.name) || 0) + event.args.cycles);
-    }
+    line.issued += row.issued;
+    line.stalled += row.stalled;
+    for (const [name, cycles] of Object.entries(row.stalls)) line.reasons.set(name, (line.reasons.get(name) || 0) + cycles);
   }
   return lines;
+}
+
+function cyclesOf(line) { return line ? line.issued + line.stalled : 0; }
+function mostOf(lines) { return Math.max(1, ...[...lines.values()].map(cyclesOf)); }
+
+function reasonsText(reasons) {
+  return [...reasons].sort(([, x], [, y]) => y - x).slice(0, 2).map(([name, cycles]) => `${name.replaceAll("_", " ")} ${grouped(cycles)}`).join(", ");
 }
 
 const MOST_EVENTS = 100000; /* as calls.c keeps */
 
 function drawEvents({ json, timeline, bundles }) {
   const events = timeline.traceEvents.filter((event) => event.ph === "X").length;
-  const note = events >= MOST_EVENTS ? ` Only the last ${grouped(MOST_EVENTS)} events are kept.` : "";
-  showTimeline(timeline, note);
-  drawBundles(bundles.bundles, countByLine(timeline, json.program), note);
+  ran.lines = sumByLine(json.lines);
+  showTimeline(timeline, events >= MOST_EVENTS ? ` Only the last ${grouped(MOST_EVENTS)} events are kept.` : "");
+  drawLoops(json);
+  drawBundles(bundles.bundles, ran.lines);
+  drawGutter();
 }
 
-function drawBundles(bundles, lines, note) {
-  const most = Math.max(1, ...[...lines.values()].map((line) => line.issued + line.stalled)), told = new Set();
+function placeButton(file, line, text) {
+  return file === "programs/" + state.program ? `<button type="button" class="linked" data-line="${line}">${text}</button>` : `${escapeText(file.replace("programs/", ""))}:${text}`;
+}
+
+function drawLoops(json) {
+  const card = $("loops-of-run"), most = Math.max(1, ...json.loops.map((loop) => loop.own_cycles));
+  card.hidden = json.loops.length === 0;
+  const rows = json.loops.slice(0, 10).map((loop) => `<tr><td>${placeButton(loop.file, loop.line, `${loop.line} to ${loop.last_line}`)}</td><td class="number">${grouped(loop.times)}</td>
+    <td class="number">${grouped(loop.own_cycles)}</td><td class="grow"><span class="meter" style="width:${100 * loop.own_cycles / most}%"></span></td><td class="number">${grouped(loop.issued)}</td><td>${escapeText(reasonsText(Object.entries(loop.stalls)))}</td></tr>`);
+  card.innerHTML = `<h2>Hottest loops</h2><div class="scroll"><table><thead><tr><th>lines</th><th class="number">turns</th><th class="number">own cycles</th><th></th><th class="number">issued</th><th>waited for, with inner loops</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+}
+
+function drawBundles(bundles, lines) {
+  const most = mostOf(lines), told = new Set();
   const rows = bundles.map((bundle, i) => {
     const key = `${bundle.file}:${bundle.line}`, first = !told.has(key), line = first ? lines.get(key) : null;
     told.add(key);
-    const reasons = line ? [...line.reasons].sort(([, x], [, y]) => y - x).slice(0, 2).map(([name, value]) => `${name} ${grouped(value)}`).join(", ") : "";
-    const share = line ? (100 * (line.issued + line.stalled) / most).toFixed(1) : 0;
-    return `<tr><td class="number">${i}</td><td class="number"><button type="button" class="linked" data-line="${bundle.line}">${bundle.line}</button></td><td class="number">${line ? grouped(line.issued) : ""}</td>
-      <td class="number heat" style="--share:${share}%">${line?.stalled ? grouped(line.stalled) : ""}</td><td>${escapeText(reasons.replaceAll("_", " "))}</td><td>${escapeText(bundle.text)}</td></tr>`;
+    return `<tr><td class="number">${i}</td><td>${placeButton(bundle.file || "", bundle.line, bundle.line)}</td><td class="number">${line ? grouped(line.issued) : ""}</td>
+      <td class="number heat" style="--share:${(100 * cyclesOf(line) / most).toFixed(1)}%">${line?.stalled ? grouped(line.stalled) : ""}</td><td>${escapeText(line ? reasonsText(line.reasons) : "")}</td><td>${escapeText(bundle.text)}</td></tr>`;
   });
   const card = $("bundles");
   card.hidden = false;
-  card.innerHTML = `<h2>Bundles</h2><p class="soft">As the assembler made them; issued and stalled cycles are of a line and stand at its first bundle.${note}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Table of bundles"><table><thead><tr><th class="number">bundle</th><th class="number">line</th><th class="number">issued</th><th class="number">stalled</th><th>waited for</th><th>instructions</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+  card.innerHTML = `<h2>Bundles</h2><p class="soft">As the assembler made them; issued and stalled cycles are of a whole line, and stand at its first bundle.</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of bundles"><table><thead><tr><th class="number">bundle</th><th>line</th><th class="number">issued</th><th class="number">stalled</th><th>waited for</th><th>instructions</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 function goToLine(number) {

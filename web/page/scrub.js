@@ -45,6 +45,7 @@ class Scrub {
     let html = "", end = 0;
     this.text = text;
     this.numbers = numbersOf(text);
+    if (this.numbers.length) html += `<button type="button" data-by="-1" aria-label="less">&minus;</button><button type="button" data-by="1" aria-label="more">+</button> `;
     this.numbers.forEach((number, n) => {
       const dim = dimAt(text, number.at);
       const label = dim >= 0 ? `extent of dimension ${dim}` : `number ${n + 1}, in ${text.slice(Math.max(0, number.at - 6), number.at + 6)}`;
@@ -53,7 +54,6 @@ class Scrub {
       end = number.at + number.text.length;
     });
     html += escapeText(text.slice(end));
-    if (this.numbers.length) html += `<button type="button" data-by="-1" aria-label="less">&minus;</button><button type="button" data-by="1" aria-label="more">+</button>`;
     this.place.innerHTML = html;
     if (focused !== undefined) this.span(focused)?.focus();
     if (this.chosen >= this.numbers.length) this.chosen = -1;

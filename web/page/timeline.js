@@ -9,16 +9,18 @@ function readTrace(trace) {
   const names = new Map(), lanes = new Map();
   for (const event of trace.traceEvents) {
     if (event.ph === "M" && /^(process|thread)_name$/.test(event.name)) names.set(`${event.name[0]}${event.pid}/${event.name === "thread_name" ? event.tid : ""}`, event.args.name);
-    if (event.ph !== "X") continue;
-    const key = `${event.pid}/${event.tid}`;
-    if (!lanes.has(key)) lanes.set(key, { pid: event.pid, tid: event.tid, events: [] });
+    if (event.ph !== "X" && event.ph !== "C") continue;
+    const counter = event.ph === "C", key = `${event.pid}/${event.tid}/${counter ? event.name : ""}`;
+    if (!lanes.has(key)) lanes.set(key, { pid: event.pid, tid: event.tid, counter, events: [] });
     lanes.get(key).events.push(event);
   }
   const found = [...lanes.values()].sort((x, y) => x.pid - y.pid || x.tid - y.tid);
   for (const lane of found) {
     lane.events.sort((x, y) => x.ts - y.ts);
-    const process = names.get(`p${lane.pid}/`) || "", thread = names.get(`t${lane.pid}/${lane.tid}`) || "";
-    lane.name = process && process !== "core" && !thread.includes("transfers") ? `${process}: ${thread}` : thread || process;
+    const process = names.get(`p${lane.pid}/`) || "", thread = lane.counter ? lane.events[0].name : names.get(`t${lane.pid}/${lane.tid}`) || "";
+    lane.process = process;
+    lane.name = process === "core" ? thread : `${process.replace(" engine", "")} ${thread}`;
+    lane.most = lane.counter ? Math.max(1e-9, ...lane.events.map(levelOf)) : 0;
   }
   return found.slice(0, MOST_LANES);
 }
@@ -35,8 +37,14 @@ function colourOf(name) {
   return `--kind-${kinds.get(name)}`;
 }
 
-/* What an event is coloured by: its name, for bundles that of their first instruction's family. */
-function kindOfEvent(lane, event) { return /bundle/.test(lane.name) ? "bundle" : /transfer/.test(lane.name) ? "transfer" : event.name; }
+function levelOf(event) { return Object.values(event.args).reduce((sum, value) => sum + (Number(value) || 0), 0); }
+
+/* What an event is coloured by. */
+function kindOfEvent(lane, event) {
+  if (/^DMA/.test(lane.process)) return "transfer";
+  if (/stalls$/.test(lane.name)) return event.name;
+  return lane.process === "HBM" ? "HBM " + event.name : "bundle";
+}
 
 function showTimeline(trace, note) {
   const card = $("timeline");
@@ -44,11 +52,11 @@ function showTimeline(trace, note) {
   card.hidden = chart.lanes.length === 0;
   if (card.hidden) return;
   chart.begin = Math.min(...chart.lanes.map((lane) => lane.events[0].ts));
-  chart.end = Math.max(...chart.lanes.flatMap((lane) => lane.events.map((event) => event.ts + event.dur)));
+  chart.end = chart.lanes.reduce((end, lane) => lane.events.reduce((last, event) => Math.max(last, event.ts + (event.dur || 0)), end), 0);
   chart.cyclesPer = cyclesPerUnit();
   [chart.from, chart.to] = [chart.begin, chart.end];
   card.innerHTML = `<h2>Timeline</h2><div class="row"><span class="soft">Wheel or + and -: zoom; drag or arrow keys: move; 0: all.${note}</span></div>
-    <canvas id="lanes" tabindex="0" role="img"></canvas><p id="event" class="pointed" aria-live="polite"></p><p class="soft" id="legend"></p>`;
+    <canvas id="lanes" tabindex="0" role="img"></canvas><p id="event" class="pointed" aria-live="polite">Point at an event.</p><p class="soft" id="legend"></p>`;
   chart.canvas = $("lanes");
   listenToTimeline();
   drawTimeline();
@@ -79,7 +87,8 @@ function drawTimeline() {
     draw.fillStyle = colour("--soft");
     draw.fillText(lane.name.slice(0, Math.floor(label / 6)), 4, y + 12);
     let drawn = -1;
-    for (const event of lane.events) {
+    if (lane.counter) drawCounter(draw, lane, { y, x, label, width, colour });
+    else for (const event of lane.events) {
       const left = Math.max(label, x(event.ts)), right = Math.min(width, x(event.ts + event.dur));
       if (right < label || left > width || right - drawn < .35) continue;
       draw.fillStyle = colour(colourOf(kindOfEvent(lane, event)));
@@ -92,6 +101,16 @@ function drawTimeline() {
     }
   });
   canvas.setAttribute("aria-label", `timeline of ${lanes.map((lane) => `${lane.name}, ${lane.events.length} events`).join(", ")}; cycles ${grouped(atCycle(from))} to ${grouped(atCycle(to))} are seen`);
+}
+
+/* Steps: a value holds until the next one. */
+function drawCounter(draw, lane, { y, x, label, width, colour }) {
+  draw.fillStyle = colour("--kind-6");
+  lane.events.forEach((event, i) => {
+    const left = Math.max(label, x(event.ts)), right = Math.min(width, x(i + 1 < lane.events.length ? lane.events[i + 1].ts : chart.end));
+    const high = (LANE - 4) * levelOf(event) / lane.most;
+    if (right > left && high > 0) draw.fillRect(left, y + LANE - 4 - high, Math.max(.5, right - left), high);
+  });
 }
 
 function drawTicks(draw, { label, width, height, x, colour }) {
@@ -130,8 +149,12 @@ function timeAt(event) {
 function sayEvent(event) {
   const lane = chart.lanes[Math.floor((event.clientY - chart.canvas.getBoundingClientRect().top - 2) / LANE)], time = timeAt(event);
   const slack = (chart.to - chart.from) / chart.canvas.clientWidth;
-  const found = lane?.events.find((one) => time >= one.ts - slack && time <= one.ts + one.dur + slack);
+  const found = lane?.counter ? lane.events.findLast((one) => one.ts <= time) : lane?.events.find((one) => time >= one.ts - slack && time <= one.ts + one.dur + slack);
   if (!found) return;
+  if (lane.counter) {
+    $("event").innerHTML = `<b>${escapeText(lane.name)}</b> from cycle ${grouped(atCycle(found.ts))}: ${escapeText(Object.entries(found.args).map(([name, value]) => `${grouped(value)} ${name}`).join(", "))}`;
+    return;
+  }
   const where = found.args?.line ? `, line ${found.args.line}` : "";
   $("event").innerHTML = `<b>${escapeText(found.name)}</b>${where}: cycle ${grouped(atCycle(found.ts))}, ${grouped(atCycle(found.dur))} cycle${atCycle(found.dur) === 1 ? "" : "s"}${found.args?.useful_bytes ? `, ${bytesText(found.args.useful_bytes)}` : ""}`;
 }
