@@ -14,6 +14,7 @@
 #include "report/machine.h"
 #include "report/program.h"
 #include "report/run.h"
+#include "report/timeline.h"
 #include "report/transfer.h"
 
 /* Kept by the linker, for JavaScript alone. */
@@ -21,7 +22,7 @@
     EMSCRIPTEN_KEEPALIVE const char *name(__VA_ARGS__);                                                      \
     const char *name(__VA_ARGS__)
 
-enum { TRACE_EVENTS = 100000, PATIENCE = 1 << 27 };
+enum { DRAWN_EVENTS = 30000, PATIENCE = 1 << 27 };
 #define MOST_CYCLES       INT64_C(10000000000)
 #define MOST_MEMORY_BYTES (INT64_C(1) << 30)
 
@@ -217,36 +218,41 @@ static bool read_defines(const char *text, ts_run_request *request) {
 static struct {
     ts_run_request request;
     ts_run_result result;
+    ts_timeline timeline;
+    ts_chrome_trace trace;
 } last_run;
 
-/* As `tilesim run PATH -m MACHINE -D .. --lines --json`. The run stays for web_timeline and web_bundles. */
-CALL(web_run, const char *path, const char *machine, const char *defines, int check) {
-    begin();
+static bool prepare(const char *path, const char *machine, const char *defines, bool check) {
     ts_run_request *request = &last_run.request;
-    *request = (ts_run_request){.program = path,
+    *request = (ts_run_request){.program = ts_arena_copy_text(call.arena, path, strlen(path)),
                                 .max_cycles = MOST_CYCLES,
                                 .patience = PATIENCE,
                                 .max_memory_bytes = MOST_MEMORY_BYTES,
                                 .profile = true,
-                                .check = check != 0};
+                                .check = check,
+                                .timeline = &last_run.timeline};
+    last_run.timeline = (ts_timeline){.until = INT64_MAX, .events = DRAWN_EVENTS};
     request->machine = read_machine(machine, "");
-    request->trace = TS_NEW(call.arena, ts_trace);
-    ts_trace_init(request->trace, call.arena, TRACE_EVENTS);
-    request->program = ts_arena_copy_text(call.arena, path, strlen(path));
-    if (!request->machine || !read_defines(defines, request) ||
-        !ts_run(&call.err, call.arena, request, &last_run.result))
+    return request->machine && read_defines(defines, request);
+}
+
+/* As `tilesim run PATH -m MACHINE -D .. --lines --json`, with --trace to a file of the worker, and --check where it is not
+ * 0. The run stays for web_bundles. */
+CALL(web_run, const char *path, const char *machine, const char *defines, const char *trace, int check) {
+    begin();
+    if (!prepare(path, machine, defines, check != 0) ||
+        !ts_chrome_trace_open(&call.err, call.arena, trace, &last_run.timeline, &last_run.trace))
         return fail("run");
-    ts_report_run_json(request, &last_run.result, &call.out);
+    if (!ts_run(&call.err, call.arena, &last_run.request, &last_run.result)) {
+        ts_chrome_trace_abandon(&last_run.trace);
+        return fail("run");
+    }
+    if (!ts_chrome_trace_close(&call.err, &last_run.trace)) return fail("run");
+    ts_report_run_json(&last_run.request, &last_run.result, &call.out);
     return call.out.bytes;
 }
 
 /* Of the last web_run, which gave a result. */
-CALL(web_timeline, void) {
-    ts_text_clear(&call.out);
-    ts_report_timeline(&last_run.request, &last_run.result, &call.out);
-    return call.out.bytes;
-}
-
 CALL(web_bundles, void) {
     ts_text_clear(&call.out);
     ts_report_bundles_json(last_run.result.program, &call.out);

@@ -84,12 +84,12 @@ function drawGrid(pane, shape, view, title) {
   const whole = rows === all[0] && columns === all[1];
   const from = [row >= 0 ? index[row] : 0, column >= 0 ? index[column] : 0];
   pane.innerHTML = `<figcaption><h2>${title}</h2><span class="soft">each cell: where it lies</span>
-    ${dimChoice("rows", "down", shape, row)}${dimChoice("columns", "across", shape, column)}${otherDims(shape, view)}${whole ? "" : panButtons("the grid")}</figcaption>` +
+    ${dimChoice("rows", "down", shape, row)}${dimChoice("columns", "across", shape, column)}${otherDims(shape, view)}${whole ? "" : panButtons("the grid")}</figcaption><div>` +
     gridHtml({ label: `Logical indices of ${shape.canonical}`, rows, columns, width: view.width || cellWidth(characters), header: 40,
       rowHead: (r) => (row >= 0 ? from[0] + r : ""), columnHead: (c) => (column >= 0 ? from[1] + c : ""), cell: (r, c) => gridCell(shape, view, r, c) }) +
     (whole ? "" : `<p class="soft">${data[0] < all[0] || data[1] < all[1] ? '<span class="swatch hatched"></span>padding. ' : ""}Seen: ${rows} x ${columns} of ${grouped(all[0])} x ${grouped(all[1])}, tiles to scale:</p>` +
       overviewSvg({ all, data, tile: [row >= 0 ? view.tile[row] : 0, column >= 0 ? view.tile[column] : 0], window: [from[0], from[1], rows, columns],
-        width: Math.max(200, pane.clientWidth - 4), height: Math.max(28, Math.min(90, pane.clientWidth * all[0] / all[1])) }));
+        width: Math.max(200, pane.clientWidth - 4), height: Math.max(28, Math.min(90, pane.clientWidth * all[0] / all[1])) })) + "</div>";
   pane.querySelector(".overview")?.addEventListener("click", (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     moveGrid((event.clientY - box.top) / box.height * all[0] - rows / 2, (event.clientX - box.left) / box.width * all[1] - columns / 2);
@@ -134,19 +134,19 @@ function otherAxes(shape, view) {
 function drawMemory(pane, shape, view, title) {
   const memory = view.memory;
   if (!memory?.elements) {
-    pane.innerHTML = `<figcaption><h2>${title}</h2></figcaption><p class="soft">${memory ? "This map has no inverse but by trying every element, which are too many here." : "Nothing is stored."}</p>`;
+    pane.innerHTML = `<figcaption><h2>${title}</h2></figcaption><div><p class="soft">${memory ? "This map has no inverse but by trying every element, which are too many here." : "Nothing is stored."}</p></div>`;
     return;
   }
   const one = memory.line_axis === memory.place_axis, [low, high] = [view.low[memory.place_axis], view.high[memory.place_axis]];
   const first = memory.point[memory.place_axis], shown = memory.lines * memory.line;
   const whole = one ? first === low && shown > high - low : memory.lines > view.high[memory.line_axis] - view.low[memory.line_axis] && memory.line > high - low;
   pane.innerHTML = `<figcaption><h2>${title}</h2><span class="soft">each place: what it holds</span>
-    ${axisChoice("lines", "down", shape, memory.line_axis)}${axisChoice("places", "across", shape, memory.place_axis)}${otherAxes(shape, view)}${whole ? "" : panButtons("memory", one)}</figcaption>` +
-    gridHtml({ label: `Memory of ${shape.canonical}`, rows: memory.lines, columns: memory.line, width: view.memoryWidth, header: one ? 52 : 34,
+    ${axisChoice("lines", "down", shape, memory.line_axis)}${axisChoice("places", "across", shape, memory.place_axis)}${otherAxes(shape, view)}${whole ? "" : panButtons("memory", one)}</figcaption><div>` +
+    gridHtml({ label: `Memory of ${shape.canonical}`, rows: memory.lines, columns: memory.line, width: view.memoryWidth, header: placeWidth(view),
       rowHead: (r) => pointAt(memory, r, 0)[memory.line_axis], columnHead: (c) => (one ? "+" + c : memory.point[memory.place_axis] + c),
       cell: (r, c) => memoryCell(shape, view, r, c) }) +
     (whole || !one ? "" : `<p class="soft">Seen: places ${grouped(first)} to ${grouped(Math.min(high, first + shown - 1))} of ${grouped(low)} to ${grouped(high)}</p>` +
-      overviewSvg({ all: [1, high - low + 1], data: [1, high - low + 1], tile: [0, 0], window: [0, first - low, 1, shown], width: Math.max(200, pane.clientWidth - 4), height: 14 }));
+      overviewSvg({ all: [1, high - low + 1], data: [1, high - low + 1], tile: [0, 0], window: [0, first - low, 1, shown], width: Math.max(200, pane.clientWidth - 4), height: 14 })) + "</div>";
   pane.querySelector(".overview")?.addEventListener("click", (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     moveMemory(pane.id, low + (event.clientX - box.left) / box.width * (high - low));
@@ -164,25 +164,38 @@ function lineFor(run, most) {
 
 const ROWS_SEEN = 18;
 
-async function lookAt(text, shape, panes, places) {
-  const { grid, memory } = panes, narrow = memory.clientWidth < 480;
-  const rank = Math.max(1, shape.dims.length);
-  const characters = shape.axes.map((axis) => String(Math.max(Math.abs(axis.high ?? 0), Math.abs(axis.low ?? 0))).length).reduce((a, b) => a + b + 1, -1);
-  const keys = Math.min(9, shape.dims.map((extent) => String(Math.max(0, extent - 1)).length).reduce((a, b) => a + b + 1, -1));
-  const width = cellWidth(Math.max(2, characters)), memoryWidth = cellWidth(Math.max(3, keys));
-  const columns = grid ? roomFor(grid, width, 40) : 4, most = roomFor(memory, memoryWidth, 52);
-  const view = (line) => [state.rows || -1, state.columns || -1, ROWS_SEEN, columns, state.lines || -1, state.places || -1, ROWS_SEEN, line].join(",");
-  const request = (line) => ask(panes.key, "web_window", [text, view(line), state.at || Array(rank).fill(0).join(","), places || Array(shape.axes.length || 1).fill(-1).join(",")]);
-  let seenNow = await request(0);
-  const memoryNow = seenNow?.json.memory;
-  if (memoryNow && memoryNow.line_axis === memoryNow.place_axis) {
-    const line = lineFor(seenNow.json.run, most);
-    if (line !== memoryNow.line) seenNow = await request(line);
-  } else if (memoryNow && memoryNow.line > most) {
-    seenNow = await request(most);
-  }
-  if (!seenNow || seenNow.failed) return null;
-  return Object.assign(seenNow.json, { width, memoryWidth, narrow });
+/* What is seen through a window that its panes have room for: asked for as wide as the longest texts might be, then, if those
+ * that came are shorter, once more. */
+async function lookAt(text, shape, panes, point) {
+  const { grid, memory } = panes, at = state.at || shape.dims.map(() => 0).join(",") || "0";
+  const request = (columns, line) => ask(panes.key, "web_window", [text, [state.rows || -1, state.columns || -1, ROWS_SEEN, columns, state.lines || -1,
+    state.places || -1, ROWS_SEEN, line].join(","), at, point || "-1"]);
+  const first = await request(grid ? 12 : 4, 0);
+  if (!first || first.failed) return null;
+  const size = { columns: grid ? roomFor(grid, cellWidth(longest(first.json.grid.points, 2)), 40) : 4, line: lineOf(first.json, roomFor(memory, memoryCellWidth(first.json), placeWidth(first.json))) };
+  const same = (!grid || size.columns === first.json.grid.columns) && size.line === (first.json.memory?.line ?? 0);
+  const found = same ? first : await request(size.columns, size.line);
+  if (!found || found.failed) return null;
+  return Object.assign(found.json, { width: cellWidth(longest(found.json.grid.points, 2)), memoryWidth: memoryCellWidth(found.json) });
+}
+
+function longest(lists, least) { return lists.reduce((most, one) => Math.max(most, Array.isArray(one) ? one.join(",").length : 4), least); }
+
+function memoryCellWidth(view) {
+  const rank = view.drawn.length, keys = (view.memory?.elements || []).filter(Array.isArray);
+  return cellWidth(longest(keys.map((list) => list.slice(0, rank)), 3) + (keys.some((list) => list.length > rank) ? 3 : 0));
+}
+
+/* Of the numbers in front of the lines. */
+function placeWidth(view) {
+  const memory = view.memory, last = memory ? memory.point[memory.line_axis] + memory.lines * memory.line : 0;
+  return 14 + 6.7 * Math.max(3, String(last).length);
+}
+
+function lineOf(view, most) {
+  const memory = view.memory;
+  if (!memory) return 0;
+  return memory.line_axis === memory.place_axis ? lineFor(view.run, most) : Math.min(most, view.high[memory.place_axis] - view.low[memory.place_axis] + 1);
 }
 
 function showError(name, result) {

@@ -114,12 +114,9 @@ function reasonsText(reasons) {
   return [...reasons].sort(([, x], [, y]) => y - x).slice(0, 2).map(([name, cycles]) => `${name.replaceAll("_", " ")} ${grouped(cycles)}`).join(", ");
 }
 
-const MOST_EVENTS = 100000; /* as calls.c keeps */
-
 function drawEvents({ json, timeline, bundles }) {
-  const events = timeline.traceEvents.filter((event) => event.ph === "X").length;
   ran.lines = sumByLine(json.lines);
-  showTimeline(timeline, events >= MOST_EVENTS ? ` Only the last ${grouped(MOST_EVENTS)} events are kept.` : "");
+  showTimeline(timeline, timeline.otherData?.left_out || "");
   drawLoops(json);
   drawBundles(bundles.bundles, ran.lines);
   drawGutter();

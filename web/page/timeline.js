@@ -55,7 +55,7 @@ function showTimeline(trace, note) {
   chart.end = chart.lanes.reduce((end, lane) => lane.events.reduce((last, event) => Math.max(last, event.ts + (event.dur || 0)), end), 0);
   chart.cyclesPer = cyclesPerUnit();
   [chart.from, chart.to] = [chart.begin, chart.end];
-  card.innerHTML = `<h2>Timeline</h2><div class="row"><span class="soft">Wheel or + and -: zoom; drag or arrow keys: move; 0: all.${note}</span></div>
+  card.innerHTML = `<h2>Timeline</h2><div class="row"><span class="soft">Wheel or + and -: zoom; drag or arrow keys: move; 0: all. ${escapeText(note)}</span></div>
     <canvas id="lanes" tabindex="0" role="img"></canvas><p id="event" class="pointed" aria-live="polite">Point at an event.</p><p class="soft" id="legend"></p>`;
   chart.canvas = $("lanes");
   listenToTimeline();
@@ -96,7 +96,7 @@ function drawTimeline() {
       drawn = right;
       if (right - left > 40) {
         draw.fillStyle = colour("--paper");
-        draw.fillText(event.name.slice(0, Math.floor((right - left) / 6.2)), left + 3, y + 12);
+        draw.fillText(event.name.replaceAll("_", " ").slice(0, Math.floor((right - left) / 6.2)), left + 3, y + 12);
       }
     }
   });
