@@ -1,6 +1,8 @@
 /* Bursts of HBM as intervals in which a bus is busy, and as a rate. */
 #include "buses.h"
 
+#include "base/number.h"
+
 void buses_init(buses *b, ts_arena *arena, row_set *rows, const track_map *tracks) {
     const ts_machine *machine = rows->timeline->machine;
     *b = (buses){.rows = rows,
@@ -105,11 +107,10 @@ void buses_burst(buses *b, const ts_hbm_burst *burst) {
     if (begin >= t->from && begin < t->until) extend(b, burst, begin);
 }
 
-void buses_end(buses *b, int64_t cycles) {
-    int64_t until = b->rows->timeline->until;
+void buses_end(buses *b) {
     for (int i = 0; i < b->tracks->buses; i++) close_interval(b, i);
     while (b->held > 0) close_bin(b);
-    put_rest(b, b->first * BUSES_BIN);
-    cycles = b->first * BUSES_BIN > cycles ? b->first * BUSES_BIN : cycles;
-    if (cycles < until) put_rate(b, cycles, BUSES_BIN, &(bus_bin){0});
+    int64_t end = b->first * BUSES_BIN, until = b->rows->timeline->until;
+    put_rest(b, end <= until ? end : ts_ceil_div(until, BUSES_BIN) * BUSES_BIN);
+    if (end < until) put_rate(b, end, BUSES_BIN, &(bus_bin){0});
 }

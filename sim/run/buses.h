@@ -35,6 +35,6 @@ typedef struct {
 
 void buses_init(buses *b, ts_arena *arena, row_set *rows, const track_map *tracks);
 void buses_burst(buses *b, const ts_hbm_burst *burst);
-void buses_end(buses *b, int64_t cycles); /* the run took */
+void buses_end(buses *b);
 
 #endif

@@ -310,7 +310,7 @@ void recorder_end(recorder *r, const ts_chip *chip) {
         core_state *core = &r->cores[i];
         while (core->region >= 0) leave(r, core, counters.cores[i].cycles);
     }
-    buses_end(&r->buses, counters.cycles);
+    buses_end(&r->buses);
     rows_end(&r->rows);
     r->timeline->recalled = counters.recalled;
     ts_trace_flush(&r->timeline->trace);

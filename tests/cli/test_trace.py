@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from chrome_trace import check, rows_of, sums
-from cli import TOOL, cases, expect, expect_json, main, read_json, run, test
+from cli import TOOL, cases, expect, expect_json, main, read_json, release_test, run, test
 from programs import PROGRAMS
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -166,7 +166,7 @@ def a_part_of_a_run():
 
 @test
 def long_runs_are_sampled():
-    out, trace, err = traced("programs/softmax.tsim", "-D", "ROWS=40000", "--time-only", notes=True)
+    out, trace, err = traced("programs/softmax.tsim", "-D", "ROWS=16000", "--time-only", notes=True)
     assert SAMPLING in err and err.endswith("and are summed up in the others\n") and err.count("\n") == 1, err
     assert SAMPLING in trace.about["left_out"]
     first = int(err.split("from cycle ")[1].split(" ")[0].replace(",", ""))
@@ -178,7 +178,7 @@ def long_runs_are_sampled():
     assert sum(s["args"].get("sum_of", 1) for s in rows_of(trace, "DMA engine", "queue")) == out["transfers"]
 
 
-@test
+@release_test
 def ten_million_cycles():
     out, trace = traced("programs/copy.tsim", "-D", "ROWS=280000", "-D", "COLS=2048", "--time-only", "--until", "5000")
     assert out["cycles"] > 10 ** 7 and len(trace.events) < 50000
@@ -187,7 +187,7 @@ def ten_million_cycles():
     assert trace.slices and min(s["begin"] for row in trace.slices.values() for s in row) >= 10 ** 7
 
 
-@test
+@release_test
 def recalled_transfers_are_said():
     _, trace, err = traced("programs/matmul.tsim", "-D", "M=8192", "-D", "N=8192", "-D", "K=2048", "--time-only", "--until", "2000", notes=True)
     assert "the time of " in err and " transfers is recalled, and HBM does not show them; --exact walks all\n" in err, err
