@@ -1,0 +1,56 @@
+/* The programs that the binary carries, each with what it computes. */
+#include "report/programs.h"
+
+#include <string.h>
+
+#include "program/embedded.h"
+
+static bool is_program(const ts_embedded_file *file) { return strchr(file->name, '/') == NULL; }
+
+/* Ends it a sentence? "Softmax of each row: y = exp(x - max) / sum.": the full stop before a blank or the end. */
+static bool ends(const char *at) { return *at == '.' && at[-1] != '.' && (at[1] == '\n' || at[1] == ' '); }
+
+/* The first sentence of the comment that a program begins with, on one line. */
+static void add_purpose(const ts_embedded_file *file, ts_text *out) {
+    for (const char *at = file->text; *at == ';'; at++) {
+        for (at += strspn(at, "; "); *at && *at != '\n' && !ends(at); at++) ts_text_add_char(out, *at);
+        if (*at != '\n') return;
+        ts_text_add_char(out, ' ');
+    }
+}
+
+void ts_report_programs(ts_text *out) {
+    enum { NAME = 31 };
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        const ts_embedded_file *file = &ts_embedded_programs[i];
+        size_t begin = out->length;
+        if (!is_program(file)) continue;
+        ts_text_add(out, "tilesim:/%-*s ", NAME - 9, file->name);
+        add_purpose(file, out);
+        while (out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
+        if (out->length - begin > TS_TEXT_COLUMNS) {
+            out->length = begin + TS_TEXT_COLUMNS - 3;
+            while (out->bytes[out->length - 1] != ' ') out->length--;
+            ts_text_add(out, "..");
+        }
+        ts_text_add_char(out, '\n');
+    }
+}
+
+void ts_report_programs_json(ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "programs");
+    ts_json_array(&json, "programs");
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        ts_text purpose;
+        if (!is_program(&ts_embedded_programs[i])) continue;
+        ts_text_init(&purpose, out->arena);
+        add_purpose(&ts_embedded_programs[i], &purpose);
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "name", ts_embedded_programs[i].name);
+        ts_json_text(&json, "purpose", purpose.bytes);
+        ts_json_close(&json);
+    }
+    ts_json_close(&json);
+    ts_json_end(&json);
+}

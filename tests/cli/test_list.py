@@ -1,0 +1,41 @@
+"""tilesim list: the programs, machines and checks that the binary carries."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+
+@test
+def programs():
+    lines = expect(["list", "programs"]).splitlines()
+    names = [path.name for path in sorted(Path("programs").glob("*.tsim"))]
+    assert [line.split()[0] for line in lines] == [f"tilesim:/{name}" for name in names]
+    assert all(len(line) <= 100 and len(line.split()) > 3 for line in lines), lines
+    assert "tilesim:/softmax.tsim           Softmax of each row: y = exp(x - max) / sum(exp(x - max))" in lines
+    listed = expect_json(["list", "programs"], schema="tilesim.programs")["programs"]
+    assert [p["name"] for p in listed] == names
+    purposes = {p["name"]: p["purpose"] for p in listed}
+    assert purposes["cumsum.tsim"] == "Running sums along each row: y[i, j] = x[i, 0] + ... + x[i, j], in f32", purposes["cumsum.tsim"]
+    assert purposes["rope.tsim"] == ("Rotary position embedding: in each head of D columns, column i < D/2 and its partner "
+                                     "i + D/2 are turned by the angle position * freq[i]"), purposes["rope.tsim"]
+    for line, p in zip(lines, listed):
+        assert p["purpose"].startswith(line.split(maxsplit=1)[1].removesuffix("..")), (line, p)
+
+
+@test
+def machines_and_checks():
+    assert expect(["list", "machines"]) == expect(["show", "machine", "--list"])
+    assert expect_json(["list", "machines"]) == expect_json(["show", "machine", "--list"])
+    assert expect(["list", "checks"]) == expect(["show", "functions"])
+
+
+@test
+def refused():
+    for words, message in ((["machine"], "found 'machine', expected programs|machines|checks; did you mean 'machines'?"),
+                           (["checks", "--json"], "--json is not of checks"), ([], "programs|machines|checks")):
+        code, out, err = run("list", *words)
+        assert code == 2 and message in err, (words, err)
+
+
+main()
