@@ -56,6 +56,8 @@ def accuracy(text, tool):
     return "\n## ".join(parts).rstrip("\n") + "\n"
 
 
+PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -"}  # and what draws them
+
 # Documents that have all of what `tilesim show .. --markdown` prints, from its first line on: to the end, or to the next chapter.
 TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions"}
 
@@ -79,9 +81,11 @@ def differences(tool, checks):
             new = with_table(new, output(f"{SHOWN} show {TABLES[path.name]} --markdown", tool))
         if new != old:
             yield path, old, new
-    path = ROOT / "docs/architecture.svg"
-    if picture() != path.read_text():
-        yield path, path.read_text(), picture()
+    pictures = {"docs/architecture.svg": picture(), **{name: output(f"{SHOWN} {words}", tool) for name, words in PICTURES.items()}}
+    for name, new in pictures.items():
+        path = ROOT / name
+        if new != path.read_text():
+            yield path, path.read_text(), new
 
 
 def main():
