@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "run/run.h"
+#include "study/extend.h"
 #include "study/transfer.h"
 
 /* ---- Machines: a device, a core's share of it ---- */
@@ -79,7 +80,7 @@ static void define(kernel *k, const char *name, int64_t value) {
 /* Runs that were made: many rows need the same ones. */
 typedef struct prediction {
     const char *what;
-    double us;
+    int64_t cycles;
     struct prediction *next;
 } prediction;
 
@@ -105,12 +106,11 @@ static const char *name_of(const kernel *k) {
     return text.bytes;
 }
 
-/* Microseconds that the program runs. */
-static bool run(ts_error *err, const kernel *k, double *us) {
+static bool run_cycles(ts_error *err, const kernel *k, int64_t *cycles) {
     const char *name = name_of(k);
     for (const prediction *p = k->known->first; p != NULL; p = p->next) {
         if (strcmp(p->what, name) != 0) continue;
-        *us = p->us;
+        *cycles = p->cycles;
         return true;
     }
     ts_arena *scratch = ts_arena_new();
@@ -125,12 +125,20 @@ static bool run(ts_error *err, const kernel *k, double *us) {
     bool good = ts_run(err, scratch, &request, &result);
     if (good) {
         prediction *p = TS_NEW(k->known->arena, prediction);
-        *us = ts_machine_microseconds(k->machine, result.counters.values[TS_COUNTER_CYCLES]);
-        *p = (prediction){ts_arena_copy_text(k->known->arena, name, strlen(name)), *us, k->known->first};
+        *cycles = result.counters.values[TS_COUNTER_CYCLES];
+        *p = (prediction){ts_arena_copy_text(k->known->arena, name, strlen(name)), *cycles, k->known->first};
         k->known->first = p;
     }
     ts_arena_free(scratch);
     return good;
+}
+
+/* Microseconds that the program runs. */
+static bool run(ts_error *err, const kernel *k, double *us) {
+    int64_t cycles;
+    if (!run_cycles(err, k, &cycles)) return false;
+    *us = ts_machine_microseconds(k->machine, cycles);
+    return true;
 }
 
 /* A parameter that is `total`, of which a block takes `unit`. In its stride each block takes the same time:
@@ -141,16 +149,16 @@ typedef struct {
 } block_series;
 
 static bool run_blocks(ts_error *err, kernel *k, block_series b, double *us) {
-    double begin, end;
-    if (b.total <= 2 * b.few * b.unit) {
+    ts_extension runs = {.size = {b.few * b.unit, 2 * b.few * b.unit}};
+    if (b.total <= runs.size[1]) {
         define(k, b.name, b.total);
         return run(err, k, us);
     }
-    define(k, b.name, b.few * b.unit);
-    if (!run(err, k, &begin)) return false;
-    define(k, b.name, 2 * b.few * b.unit);
-    if (!run(err, k, &end)) return false;
-    *us = end + (end - begin) / (double)b.few * ((double)b.total / (double)b.unit - 2 * (double)b.few);
+    for (int i = 0; i < 2; i++) {
+        define(k, b.name, runs.size[i]);
+        if (!run_cycles(err, k, &runs.cost[i])) return false;
+    }
+    *us = ts_machine_microseconds(k->machine, ts_extend(&runs, b.total));
     return true;
 }
 
