@@ -685,4 +685,5 @@ void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
         if (counters->cores[i].cycles > counters->cycles) counters->cycles = counters->cores[i].cycles;
     }
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
+    counters->estimated = traffic_is_estimated(chip->traffic);
 }

@@ -60,6 +60,7 @@ typedef struct {
     ts_core_counters cores[TS_CHIP_CORES];
     ts_hbm_stats hbm;
     int64_t recalled; /* of the transfers: those that were not walked, see ts_chip_config */
+    bool estimated;   /* not every access of every channel was walked */
     int64_t transfers, useful_bytes, src_bytes, dst_bytes, padding_bytes, waste_bytes, rmw_lines;
     int64_t hbm_read_bytes, hbm_written_bytes; /* lines moved */
     int64_t dma_busy_cycles;                   /* with at least one transfer under way */

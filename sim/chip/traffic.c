@@ -67,6 +67,7 @@ struct traffic {
     ts_hbm_stats stats;     /* at the beginning of the spell, if it is walked */
     ts_hbm_stats past;      /* of what was recalled */
     int64_t recalled;
+    bool is_part; /* of the memory's channels */
 };
 
 static void learn_refresh(traffic *t) {
@@ -98,6 +99,7 @@ static bool make_engine(ts_error *err, traffic *t) {
     int share = t->exact ? 1 : ts_dma_first_sampling_factor(t->machine);
     t->hbm = ts_dma_new_subset(err, t->arena, t->machine, &share);
     if (!t->hbm) return false;
+    t->is_part = share > 1;
     if (t->observer) {
         ts_hbm_walk_all(t->hbm);
         ts_hbm_observe(t->hbm, t->observer, t->observed);
@@ -413,6 +415,8 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     forget(t);
     return moved && (!t->hbm || ts_hbm_check(err, t->hbm));
 }
+
+bool traffic_is_estimated(const traffic *t) { return t->is_part || t->recalled > 0; }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};

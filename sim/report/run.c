@@ -448,6 +448,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     for (int i = 0; i < TS_COUNTER_COUNT; i++) {
         ts_json_int(&json, ts_counter_get((ts_counter)i)->name, result->counters.values[i]);
     }
+    ts_json_bool(&json, "estimated", result->chip.estimated);
     ts_json_real(&json, "microseconds",
                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
     ts_json_real(&json, "gb_per_s",

@@ -74,6 +74,12 @@ def parts_sum_to_the_total():
 
 
 @test
+def inexact_ways_are_marked():
+    run = ["run", "programs/add.tsim", "-m", "tpu-v5e", "--time-only"]
+    assert expect_json(run)["estimated"] and not expect_json([*run, "--exact"])["estimated"]
+
+
+@test
 def table_sums_to_the_total():
     text = expect(["run", "programs/add.tsim"])
     lines = text.split("where they went\n")[1].split("\n\n")[0].splitlines()
