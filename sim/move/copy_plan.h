@@ -39,6 +39,8 @@ bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_pl
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
 bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* Inner loops that stay within a few lines (permute.c). */
+bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* The loops around a kernel that takes so many steps of each. */
 void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 /* Does everything around the kernel step by multiples of these? */

@@ -15,6 +15,7 @@ enum {
     LITTLE = 2,
     FEW_TILES = 3,
     MANY = 8,
+    TINY_ELEMENTS = 64,
     MOST_DIRECT = 4 /* stages of a tile that is as fast when it stores for itself */
 };
 
@@ -318,6 +319,7 @@ static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
         if (converts) split_run(j);
         return true;
     }
+    if (m->same && m->dst.element_bits >= 8 && ts_copy_plan_match_permute(j, box, times)) return true;
     if (m->same && m->dst.element_bits >= 8 && !m->streams && ts_copy_plan_match_transpose(j, box, times))
         return true;
     /* Whole lines, then lines that are mostly there, then shorter ones. */
@@ -418,10 +420,21 @@ static bool is_large_square(const ts_copy_context *m, const ts_tile *tile) {
     return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
 }
 
+/* So few elements that to choose a kernel takes longer than to move them? */
+static bool is_tiny(const ts_plan_box *box) {
+    int64_t elements = 1;
+    for (int i = 0; i < box->loop_count; i++) elements *= box->loops[i].extent;
+    return elements <= TINY_ELEMENTS;
+}
+
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
     ts_copy_plan j;
+    if (m->same && is_tiny(box)) {
+        ts_move_elements(m, box);
+        return;
+    }
     if (widen(m, box, &wide)) {
         ts_copy_context bytes = *m;
         bytes.src.element_bits = bytes.dst.element_bits = 8;

@@ -22,9 +22,10 @@ enum {
     TS_TILE_LOOPS = 4,
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
+    TS_PERMUTED = 256,
     TS_TRANSPOSES = 5, /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
-    TS_PACKED_BYTES = 256 /* of a row that is copied first */
+    TS_STRIP_BYTES = 256 /* of a row that are moved together */
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
@@ -40,6 +41,20 @@ typedef enum {
 typedef struct {
     int64_t count, src_step, dst_step; /* bytes */
 } ts_kernel_loop;
+
+/* Chunks of `even` places that are `step` bytes apart, each beginning at so many bytes: one of all, or of a
+ * multiple of the elements in 16 bytes; or every place is a chunk. */
+typedef struct {
+    int count, even;
+    int64_t step, chunk[TS_TRANSPOSED];
+} ts_places;
+
+/* A permute of blocks of up to four lines, which lie one behind the other on both sides: byte i of line l of the
+ * destination is byte from[l][0][i] of the source's first two lines, or from[l][1][i] of the others. */
+typedef struct {
+    uint64_t from_second[TS_PERMUTED / TS_LINE_BYTES];
+    uint8_t from[TS_PERMUTED / TS_LINE_BYTES][2][TS_LINE_BYTES];
+} ts_permute;
 
 typedef struct {
     int line_bytes, stages;
@@ -57,12 +72,11 @@ typedef struct {
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
-    /* Of a transpose, in place of lines: bytes to each row of the source, and to each column of the
-     * destination; elements of a row lie together in the source, those of a column in the destination. A
-     * column has at least a line's bytes, a row 16, or of rows that are copied first (packs) up to
-     * TS_PACKED_BYTES. */
-    int rows, columns;
-    int64_t row[TS_TRANSPOSED], column[TS_TRANSPOSED];
+    /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
+     * elements of a row lie together in the source, those of a column in the destination. A column has at
+     * least a line's bytes, a row 16. packs: rows are copied first. */
+    ts_places rows, columns;
+    ts_permute permute;
 } ts_tile;
 
 typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
@@ -152,8 +166,10 @@ typedef struct {
     bool orders;                                              /* it can arrange lines */
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
-    ts_tile_function *const *masked;     /* by stages, of what changes no elements; NULL: there are none */
-    ts_tile_function *const *transposes; /* by log2 of an element's bytes */
+    ts_tile_function *const *masked; /* by stages, of what changes no elements; NULL: there are none */
+    ts_tile_function *const (*permutes)[TS_PERMUTED / TS_LINE_BYTES]; /* of more than two source lines, by
+                                                                         lines less 1; NULL: there are none */
+    ts_tile_function *const *transposes;                              /* by log2 of an element's bytes */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

@@ -3,7 +3,7 @@
 
 #ifdef TS_KERNELS_X86
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-tree-loop-distribute-patterns") /* memcpy is not for 16 bytes */
 #endif
 #include <immintrin.h>
 

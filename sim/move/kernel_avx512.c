@@ -3,7 +3,7 @@
 
 #ifdef TS_KERNELS_X86
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-tree-loop-distribute-patterns") /* memcpy is not for 16 bytes */
 #endif
 #include <immintrin.h>
 
@@ -17,40 +17,55 @@ typedef __m512i wide;
 #define STREAM_STAGED     ts_stream_staged_avx512
 #include "kernel_run.inc"
 
-/* Which byte of the pair (a, b) comes to byte p of the half, when granules of 2^g bytes take turns: of p's
- * bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
-#define INDEX(g, half, p)                                                                                    \
-    (uint8_t)(((p) & ((1 << (g)) - 1)) | (p) >> ((g) + 1) << (g) | (half) << 5 | ((p) >> (g)&1) << 6),
-#define INDEX_4(g, half, p)                                                                                  \
-    INDEX(g, half, p) INDEX(g, half, p + 1) INDEX(g, half, p + 2) INDEX(g, half, p + 3)
-#define INDEX_16(g, half, p)                                                                                 \
-    INDEX_4(g, half, p) INDEX_4(g, half, p + 4) INDEX_4(g, half, p + 8) INDEX_4(g, half, p + 12)
-#define INDEX_64(g, half)                                                                                    \
-    { INDEX_16(g, half, 0) INDEX_16(g, half, 16) INDEX_16(g, half, 32) INDEX_16(g, half, 48) }
-#define INDEX_HALVES(g)                                                                                      \
-    { INDEX_64(g, 0), INDEX_64(g, 1) }
-static const uint8_t unpack_index[6][2][64] = {INDEX_HALVES(0), INDEX_HALVES(1), INDEX_HALVES(2),
-                                               INDEX_HALVES(3), INDEX_HALVES(4), INDEX_HALVES(5)};
+/* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
+ * of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
+#define INDEX(n, g, half, p)                                                                                 \
+    (((p) & ((1 << (g)) - 1)) | (p) >> ((g) + 1) << (g) | (half) << ((n)-1) | ((p) >> (g)&1) << (n)),
+#define INDEX_4(n, g, half, p)                                                                               \
+    INDEX(n, g, half, p) INDEX(n, g, half, p + 1) INDEX(n, g, half, p + 2) INDEX(n, g, half, p + 3)
+#define INDEX_16(n, g, half, p)                                                                              \
+    INDEX_4(n, g, half, p)                                                                                   \
+    INDEX_4(n, g, half, p + 4) INDEX_4(n, g, half, p + 8) INDEX_4(n, g, half, p + 12)
+#define INDEX_32(n, g, half, p) INDEX_16(n, g, half, p) INDEX_16(n, g, half, p + 16)
+#define BYTES(g)                                                                                             \
+    { {INDEX_32(6, g, 0, 0) INDEX_32(6, g, 0, 32)}, {INDEX_32(6, g, 1, 0) INDEX_32(6, g, 1, 32)}, }
+#define PAIRS(g)                                                                                             \
+    { {INDEX_32(5, g, 0, 0)}, {INDEX_32(5, g, 1, 0)}, }
+static const uint8_t unpack_bytes[6][2][64] = {BYTES(0), BYTES(1), BYTES(2), BYTES(3), BYTES(4), BYTES(5)};
+static const uint16_t unpack_pairs[5][2][32] = {PAIRS(0), PAIRS(1), PAIRS(2), PAIRS(3), PAIRS(4)};
 
-/* The indices of `stages` stages; takes their granules off. */
-INLINE void load_indices(int stages, int *granules, wide index[][2]) {
-    for (int j = 0; j < stages; j++) {
-        int g = __builtin_ctz((unsigned)*granules);
-        index[j][0] = WIDE_LOAD(unpack_index[g][0]);
-        index[j][1] = WIDE_LOAD(unpack_index[g][1]);
-        *granules &= *granules - 1;
+/* The network of a tile: pairs of bytes, where no single ones take turns, in half the time. */
+typedef struct {
+    bool bytes;
+    wide index[TS_TILE_STAGES][2];
+} unpacks;
+
+INLINE void set_unpacks(int stages, int granules, unpacks *u) {
+    u->bytes = (granules & 1) != 0;
+    for (int j = 0; j < stages; j++, granules &= granules - 1) {
+        int g = __builtin_ctz((unsigned)granules);
+        for (int half = 0; half < 2; half++) {
+            u->index[j][half] =
+                u->bytes ? WIDE_LOAD(unpack_bytes[g][half]) : WIDE_LOAD(unpack_pairs[g - 1][half]);
+        }
     }
 }
 
-/* A number of lines that is a multiple of 2^stages. */
-INLINE void network(int stages, int lines, wide index[][2], wide *v) {
-    UNROLL for (int j = 0; j < stages; j++) {
-        UNROLL for (int i = 0; i < lines; i++) {
-            if (i >> j & 1) continue;
-            wide a = v[i], b = v[i | 1 << j];
-            v[i] = _mm512_permutex2var_epi8(a, index[j][0], b);
-            v[i | 1 << j] = _mm512_permutex2var_epi8(a, index[j][1], b);
-        }
+#define STAGES(permute)                                                                                      \
+    UNROLL for (int j = 0; j < stages; j++) {                                                                \
+        UNROLL for (int i = 0; i < lines; i++) {                                                             \
+            if (i >> j & 1) continue;                                                                        \
+            wide a = v[i], b = v[i | 1 << j];                                                                \
+            v[i] = permute(a, u->index[first + j][0], b);                                                    \
+            v[i | 1 << j] = permute(a, u->index[first + j][1], b);                                           \
+        }                                                                                                    \
+    }
+/* Stages of a number of lines that is a multiple of 2^stages. */
+INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v) {
+    if (u->bytes) {
+        STAGES(_mm512_permutex2var_epi8);
+    } else {
+        STAGES(_mm512_permutex2var_epi16);
     }
 }
 
@@ -137,7 +152,7 @@ INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line,
 /* ---- Tiles ---- */
 
 /* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
-INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_tile *tile, wide index[][2],
+INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_tile *tile, const unpacks *u,
                       uint8_t *dst, const uint8_t *src) {
     const int lines = 1 << stages, all = tiles * lines;
     const int64_t src_step = tile->loops[3].src_step, dst_step = tile->loops[3].dst_step,
@@ -158,7 +173,7 @@ INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_
     }
     if (how != TS_LOAD_BF16_PAIRS) {
         if (tile->orders) arrange_all(tile->order, all, v);
-        network(stages, all, index, v);
+        network(0, stages, all, u, v);
     }
     if (masked && tile->packs) arrange_all(tile->pack, all, v);
     UNROLL for (int i = 0; i < all; i++) store_line(
@@ -166,7 +181,7 @@ INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_
 }
 
 /* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
-INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile *tile, wide index[][2],
+INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile *tile, const unpacks *u,
                             uint8_t *dst, const uint8_t *src) {
     const int rest = stages - 3;
     wide copy[TS_TILE_LINES];
@@ -178,13 +193,13 @@ INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile 
             UNROLL for (int i = 0; i < 8; i++) prefetch(how, src + at[i] + tile->ahead_bytes);
         }
         if (tile->orders) arrange_all(tile->order, 8, v);
-        network(3, 8, index, v);
+        network(0, 3, 8, u, v);
         UNROLL for (int i = 0; i < 8; i++) copy[8 * group + i] = v[i];
     }
     for (int group = 0; group < 8; group++) {
         wide v[8];
         UNROLL for (int i = 0; i < 1 << rest; i++) v[i] = copy[8 * i + group];
-        network(rest, 1 << rest, index + 3, v);
+        network(3, rest, 1 << rest, u, v);
         const int64_t *at = tile->dst_line + group;
         if (masked && tile->packs) arrange_all(tile->pack, 1 << rest, v);
         UNROLL for (int i = 0; i < 1 << rest; i++)
@@ -192,33 +207,31 @@ INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile 
     }
 }
 
-INLINE void move_row(ts_load how, bool masked, int stages, const ts_tile *tile, wide index[][2], uint8_t *dst,
-                     const uint8_t *src) {
+INLINE void move_row(ts_load how, bool masked, int stages, const ts_tile *tile, const unpacks *u,
+                     uint8_t *dst, const uint8_t *src) {
     const int some = stages < 3 ? 8 >> stages : 1;
     const ts_kernel_loop loop = tile->loops[3];
     int64_t i = 0;
     for (; i + some <= loop.count && stages <= 4; i += some) {
-        move_some(how, masked, stages, some, tile, index, dst + i * loop.dst_step, src + i * loop.src_step);
+        move_some(how, masked, stages, some, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
     }
     for (; i < loop.count; i++) {
         if (stages <= 4)
-            move_some(how, masked, stages, 1, tile, index, dst + i * loop.dst_step, src + i * loop.src_step);
+            move_some(how, masked, stages, 1, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
         else
-            move_large_tile(how, masked, stages, tile, index, dst + i * loop.dst_step,
-                            src + i * loop.src_step);
+            move_large_tile(how, masked, stages, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
     }
 }
 
 INLINE void move_tiles(ts_load how, bool masked, int stages, const ts_tile *tile, uint8_t *dst,
                        const uint8_t *src) {
     const ts_kernel_loop a = tile->loops[0], b = tile->loops[1], c = tile->loops[2];
-    int granules = tile->granules;
-    wide index[TS_TILE_STAGES][2];
-    load_indices(stages, &granules, index);
+    unpacks u;
+    set_unpacks(stages, tile->granules, &u);
     for (int64_t i = 0; i < a.count; i++) {
         for (int64_t j = 0; j < b.count; j++) {
             for (int64_t k = 0; k < c.count; k++) {
-                move_row(how, masked, stages, tile, index,
+                move_row(how, masked, stages, tile, &u,
                          dst + i * a.dst_step + j * b.dst_step + k * c.dst_step,
                          src + i * a.src_step + j * b.src_step + k * c.src_step);
             }
@@ -255,14 +268,65 @@ MASKED(TS_LOAD_SAME, 6)
 static ts_tile_function *const masked[TS_TILE_STAGES + 1] = {masked_0, masked_1, masked_2, masked_3,
                                                              masked_4, masked_5, masked_6};
 
+/* ---- Permutes of blocks ---- */
+
+INLINE void permute_block(bool four, int lines, const ts_tile *tile, const wide from[][2], uint8_t *dst,
+                          const uint8_t *src) {
+    const int src_lines = four ? 4 : 2;
+    wide v[4];
+    UNROLL for (int i = 0; i < src_lines; i++) v[i] =
+        _mm512_maskz_loadu_epi8(tile->src_mask[i], src + 64 * i);
+    if (tile->ahead_bytes) {
+        UNROLL for (int i = 0; i < src_lines; i++) __builtin_prefetch(src + 64 * i + tile->ahead_bytes, 0, 2);
+    }
+    UNROLL for (int i = 0; i < lines; i++) {
+        wide line = _mm512_permutex2var_epi8(v[0], from[i][0], v[1]);
+        if (four) {
+            wide second = _mm512_permutex2var_epi8(v[2], from[i][1], v[3]);
+            line = _mm512_mask_mov_epi8(line, tile->permute.from_second[i], second);
+        }
+        _mm512_mask_storeu_epi8(dst + 64 * i, tile->dst_mask[i], line);
+    }
+}
+
+INLINE void permute_blocks(bool four, int lines, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
+    const ts_kernel_loop *l = tile->loops;
+    wide from[4][2];
+    for (int i = 0; i < lines; i++) {
+        from[i][0] = WIDE_LOAD(tile->permute.from[i][0]);
+        from[i][1] = WIDE_LOAD(tile->permute.from[i][1]);
+    }
+    for (int64_t i = 0; i < l[0].count; i++) {
+        for (int64_t j = 0; j < l[1].count; j++) {
+            for (int64_t k = 0; k < l[2].count; k++) {
+                uint8_t *to = dst + i * l[0].dst_step + j * l[1].dst_step + k * l[2].dst_step;
+                const uint8_t *at = src + i * l[0].src_step + j * l[1].src_step + k * l[2].src_step;
+                for (int64_t n = 0; n < l[3].count; n++, to += l[3].dst_step, at += l[3].src_step)
+                    permute_block(four, lines, tile, from, to, at);
+            }
+        }
+    }
+}
+
+#define PERMUTE(four, lines)                                                                                 \
+    TARGET static void permute_##four##_##lines(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {     \
+        permute_blocks(four, lines, tile, dst, src);                                                         \
+    }
+#define EACH_LINES(x, four) x(four, 1) x(four, 2) x(four, 3) x(four, 4)
+EACH_LINES(PERMUTE, 0)
+EACH_LINES(PERMUTE, 1)
+#define PERMUTE_ENTRY(four, lines) permute_##four##_##lines,
+static ts_tile_function *const permutes[2][TS_PERMUTED / 64] = {{EACH_LINES(PERMUTE_ENTRY, 0)},
+                                                                {EACH_LINES(PERMUTE_ENTRY, 1)}};
+
 /* ---- Transposes ---- */
 
 /* Lanes are put into their places as they are loaded, where no shuffle is needed. */
-INLINE wide load_lanes_of_rows(const uint8_t *src, const int64_t *rows, int apart) {
-    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(src + rows[0])));
-    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(src + rows[apart])));
-    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(src + rows[2 * apart])));
-    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(src + rows[3 * apart])));
+INLINE wide load_lanes_of_rows(const uint8_t *const *lane, int64_t at) {
+    wide v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(lane[0] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf0, _mm_loadu_si128((const __m128i *)(lane[1] + at)));
+    v = _mm512_mask_broadcast_i32x4(v, 0xf00, _mm_loadu_si128((const __m128i *)(lane[2] + at)));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(lane[3] + at)));
 }
 
 INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
@@ -338,6 +402,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .orders = true,
     .by_stages = by_stages,
     .masked = masked,
+    .permutes = permutes,
     .transposes = transposes,
     .load_narrow = load_narrow,
     .store_narrow = store_narrow,

@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-tree-loop-distribute-patterns") /* memcpy is not for 16 bytes */
 #endif
 
 /* Only where the host has an instruction for it; what it would be for is moved by the definition. */

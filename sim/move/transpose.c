@@ -1,7 +1,15 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "copy_plan.h"
 
-enum { MOST_BYTES = 16, LINE_OF_MEMORY = 64, PAGE_BYTES = 4096, FEW_WAYS = 4 };
+enum {
+    MOST_BYTES = 16,
+    LEAST_ROW_BYTES = 16,
+    LEAST_STAGED_BYTES = 32,
+    MANY_ROWS_BYTES = 128,
+    LINE_OF_MEMORY = 64,
+    PAGE_BYTES = 4096,
+    FEW_WAYS = 8
+};
 
 /* The loops whose elements lie together on one side, and how many elements these are. */
 typedef struct {
@@ -42,13 +50,19 @@ static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     return false;
 }
 
-/* Where each element of a side lies on the other one, in bytes. */
-static void set_table(const ts_plan_box *box, const side *s, const int64_t *times, int64_t *table) {
-    int64_t used = 1;
-    table[0] = 0;
-    for (int n = 0; n < s->loop_count; n++) {
+/* Where the elements of a side lie on the other one: so many of them are loaded or stored together. */
+static void set_places(const ts_plan_box *box, const side *s, const int64_t *times, int64_t together,
+                       ts_places *places) {
+    const ts_plan_loop *first = &box->loops[s->loops[0]];
+    int64_t used = 1, even = times[s->loops[0]];
+    bool is_even = s->loop_count == 1 || even % together == 0;
+    places->count = (int)s->count;
+    places->even = is_even ? (int)even : 1;
+    places->step = step_of(first, !s->dst) / 8;
+    places->chunk[0] = 0;
+    for (int n = is_even; n < s->loop_count; n++) {
         int64_t step = step_of(&box->loops[s->loops[n]], !s->dst) / 8, many = times[s->loops[n]];
-        for (int64_t i = used; i < many * used; i++) table[i] = table[i - used] + step;
+        for (int64_t i = used; i < many * used; i++) places->chunk[i] = places->chunk[i - used] + step;
         used *= many;
     }
 }
@@ -69,11 +83,20 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
 }
 
 /* Do rows lie so that the caches hold few of them at once, as those of large powers of two do? */
-static bool rows_collide(const ts_tile *tile, int64_t element_bytes) {
-    int same = 0;
-    for (int i = 0; i < tile->line_bytes / element_bytes; i++)
-        same += (tile->row[i] - tile->row[0]) % PAGE_BYTES / LINE_OF_MEMORY == 0;
+static bool rows_collide(const ts_places *rows, int64_t count) {
+    int64_t same = 0;
+    for (int64_t i = 0; i < count && i < rows->even; i++)
+        same += i * rows->step % PAGE_BYTES / LINE_OF_MEMORY == 0;
     return same > FEW_WAYS;
+}
+
+/* Are rows short, and few or as long as a kernel has it? Then many are better loaded as a line. */
+static bool is_better_in_lines(const ts_copy_context *m, const side *rows, const side *columns,
+                               int64_t element_bytes) {
+    int64_t bytes = columns->count * element_bytes;
+    return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
+           (bytes < TS_LINE_BYTES &&
+            ((columns->count & (columns->count - 1)) == 0 || rows->count * element_bytes < MANY_ROWS_BYTES));
 }
 
 bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
@@ -90,18 +113,14 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     }
     const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, width / 8);
     if (width == 0 || !kernels) return false;
-    if (columns.count * width / 8 < TS_LINE_BYTES)
-        return false; /* many such rows are better loaded as a line */
+    if (is_better_in_lines(j->m, &rows, &columns, width / 8)) return false;
     ts_tile *tile = &j->tile;
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
     tile->masks = false;
-    tile->rows = (int)rows.count;
-    tile->columns = (int)columns.count;
-    set_table(box, &rows, times, tile->row);
-    set_table(box, &columns, times, tile->column);
-    tile->packs =
-        j->m->staging && columns.count * width / 8 <= TS_PACKED_BYTES && rows_collide(tile, width / 8);
+    set_places(box, &rows, times, 128 / width, &tile->rows);
+    set_places(box, &columns, times, 128 / width, &tile->columns);
+    tile->packs = rows_collide(&tile->rows, tile->line_bytes * 8 / width);
     j->fills = j->joins = false;
     j->kernels = kernels;
     j->tile_function = kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];

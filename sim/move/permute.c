@@ -1,0 +1,106 @@
+/* Matching a box with a permute of blocks: its inner loops, where they stay within a few lines on both sides. */
+#include <string.h>
+
+#include "copy_plan.h"
+
+enum { MOST_LINES = TS_PERMUTED / TS_LINE_BYTES, LEAST_BYTES_A_CLOCK = 6 };
+
+typedef struct {
+    int64_t src, dst; /* bytes that the elements taken so far lie in */
+    int64_t bytes;    /* of these elements */
+} window;
+
+static int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
+
+/* How many steps of a loop still lie within the lines. */
+static int64_t fitting(const ts_plan_loop *loop, const window *w) {
+    if (loop->src_bits <= 0 || loop->dst_bits <= 0) return 1;
+    int64_t src = (TS_PERMUTED - w->src) / at_least_one(loop->src_bits / 8) + 1,
+            dst = (TS_PERMUTED - w->dst) / at_least_one(loop->dst_bits / 8) + 1;
+    return src < dst ? src : dst;
+}
+
+/* The loop not yet taken with the shortest steps; -1. */
+static int next_loop(const ts_plan_box *box, const int64_t *times) {
+    int next = -1;
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < box->loop_count; i++) {
+        int64_t src = box->loops[i].src_bits, dst = box->loops[i].dst_bits, step = src > dst ? src : dst;
+        if (times[i] > 1 || box->loops[i].extent < 2 || src <= 0 || dst <= 0 || step >= least) continue;
+        next = i;
+        least = step;
+    }
+    return next;
+}
+
+/* Takes loops while they fit whole, and of the next as much as fits. */
+static void take_loops(const ts_plan_box *box, int unit, int64_t *times, window *w) {
+    *w = (window){unit, unit, unit};
+    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
+    for (int i = next_loop(box, times); i >= 0; i = next_loop(box, times)) {
+        int64_t extent = box->loops[i].extent, fit = fitting(&box->loops[i], w);
+        times[i] = extent < fit ? extent : fit;
+        w->src += (times[i] - 1) * box->loops[i].src_bits / 8;
+        w->dst += (times[i] - 1) * box->loops[i].dst_bits / 8;
+        w->bytes *= times[i];
+        if (times[i] < extent) return;
+    }
+}
+
+/* Where the elements lie on each side, from the first. */
+static int list_elements(const ts_plan_box *box, const int64_t *times, uint8_t *src, uint8_t *dst) {
+    int used = 1;
+    src[0] = dst[0] = 0;
+    for (int i = 0; i < box->loop_count; i++) {
+        int all = used * (int)times[i];
+        for (int n = used; n < all; n++) {
+            src[n] = (uint8_t)(src[n - used] + box->loops[i].src_bits / 8);
+            dst[n] = (uint8_t)(dst[n - used] + box->loops[i].dst_bits / 8);
+        }
+        used = all;
+    }
+    return used;
+}
+
+static void set_bytes(ts_tile *tile, int count, int unit, const uint8_t *src, const uint8_t *dst) {
+    ts_permute *p = &tile->permute;
+    memset(p, 0, sizeof *p);
+    memset(tile->src_mask, 0, MOST_LINES * sizeof tile->src_mask[0]);
+    memset(tile->dst_mask, 0, MOST_LINES * sizeof tile->dst_mask[0]);
+    for (int n = 0; n < count * unit; n++) {
+        int from = src[n / unit] + n % unit, to = dst[n / unit] + n % unit, line = to / TS_LINE_BYTES;
+        uint64_t bit = UINT64_C(1) << to % TS_LINE_BYTES;
+        tile->src_mask[from / TS_LINE_BYTES] |= UINT64_C(1) << from % TS_LINE_BYTES;
+        tile->dst_mask[line] |= bit;
+        p->from_second[line] |= from < 2 * TS_LINE_BYTES ? 0 : bit;
+        p->from[line][from / (2 * TS_LINE_BYTES)][to % TS_LINE_BYTES] = (uint8_t)(from % (2 * TS_LINE_BYTES));
+    }
+}
+
+/* Clocks that a block takes: of more than two lines each is permuted twice. */
+static int64_t clocks_of(const window *w) {
+    int64_t lines = (w->dst + TS_LINE_BYTES - 1) / TS_LINE_BYTES;
+    return lines * (w->src > 2 * TS_LINE_BYTES ? 5 : 3) + 1;
+}
+
+bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
+    int unit = j->m->dst.element_bits / 8;
+    uint8_t src[TS_PERMUTED], dst[TS_PERMUTED];
+    window w;
+    if (!kernels->permutes) return false;
+    take_loops(box, unit, times, &w);
+    if (w.bytes < clocks_of(&w) * LEAST_BYTES_A_CLOCK || w.bytes * 3 < (w.src > w.dst ? w.src : w.dst) * 2)
+        return false;
+    ts_copy_plan_set_loops(j, box, times);
+    if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
+    set_bytes(&j->tile, list_elements(box, times, src, dst), unit, src, dst);
+    j->tile.line_bytes = TS_LINE_BYTES;
+    j->tile.stages = w.dst > 2 * TS_LINE_BYTES ? 2 : w.dst > TS_LINE_BYTES;
+    j->tile.masks = true;
+    for (int i = 0; i < MOST_LINES; i++) j->tile.src_line[i] = j->tile.dst_line[i] = i * TS_LINE_BYTES;
+    j->fills = j->joins = false;
+    j->kernels = kernels;
+    j->tile_function = kernels->permutes[w.src > 2 * TS_LINE_BYTES][(w.dst - 1) / TS_LINE_BYTES];
+    return true;
+}
