@@ -16,7 +16,8 @@ enum {
     FEW_TILES = 3,
     MANY = 8,
     TINY_ELEMENTS = 64,
-    MOST_DIRECT = 4 /* stages of a tile that is as fast when it stores for itself */
+    WIDEST_ELEMENT = 16, /* bytes */
+    MOST_DIRECT = 4      /* stages of a tile that is as fast when it stores for itself */
 };
 
 static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
@@ -427,6 +428,23 @@ static bool is_tiny(const ts_plan_box *box) {
     return elements <= TINY_ELEMENTS;
 }
 
+static bool is_element(int64_t bytes) { return bytes <= WIDEST_ELEMENT && (bytes & (bytes - 1)) == 0; }
+
+/* Runs that are as long as wider elements. */
+static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *box, int64_t run_bytes) {
+    ts_copy_context wide = *m;
+    ts_plan_box others = *box;
+    others.loop_count = 0;
+    wide.src.element_bits = wide.dst.element_bits = (int)(8 * run_bytes);
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        bool in_run = loop->src_bits == m->src.element_bits && loop->dst_bits == m->dst.element_bits &&
+                      loop->extent * m->dst.element_bits == 8 * run_bytes;
+        if (!in_run) others.loops[others.loop_count++] = *loop;
+    }
+    ts_move_elements(&wide, &others);
+}
+
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
@@ -451,6 +469,10 @@ void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
     }
     if (!runs && !match(&j, box, times)) {
         ts_move_elements(m, box);
+        return;
+    }
+    if (m->same && !j.tile_function && is_element(j.run_bytes)) {
+        move_runs_as_elements(m, box, j.run_bytes);
         return;
     }
     bool leaves = j.tile_function && is_narrow(m);

@@ -5,7 +5,7 @@ enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
     LEAST_STAGED_BYTES = 32,
-    MANY_ROWS_BYTES = 128,
+    LEAST_SQUARE_BYTES = 1600,
     LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
     FEW_WAYS = 8
@@ -85,18 +85,28 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
 /* Do rows lie so that the caches hold few of them at once, as those of large powers of two do? */
 static bool rows_collide(const ts_places *rows, int64_t count) {
     int64_t same = 0;
-    for (int64_t i = 0; i < count && i < rows->even; i++)
-        same += i * rows->step % PAGE_BYTES / LINE_OF_MEMORY == 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = rows->even == 1 ? rows->chunk[i] : i % rows->even * rows->step;
+        same += at % PAGE_BYTES / LINE_OF_MEMORY == 0;
+    }
     return same > FEW_WAYS;
 }
 
-/* Are rows short, and few or as long as a kernel has it? Then many are better loaded as a line. */
-static bool is_better_in_lines(const ts_copy_context *m, const side *rows, const side *columns,
-                               int64_t element_bytes) {
+/* Do rows that are as long as a kernel has them follow each other without a gap? */
+static bool are_lines(const ts_plan_box *box, const side *columns) {
+    bool continues = false;
+    for (int i = 0; i < box->loop_count; i++)
+        continues = continues || box->loops[i].src_bits == columns->next_bits;
+    return continues && (columns->count & (columns->count - 1)) == 0;
+}
+
+/* Are rows short, and few or next to each other? Then many are better loaded as a line. */
+static bool is_better_in_lines(const ts_copy_context *m, const ts_plan_box *box, const side *rows,
+                               const side *columns, int64_t element_bytes) {
     int64_t bytes = columns->count * element_bytes;
     return bytes < (m->staging ? LEAST_STAGED_BYTES : LEAST_ROW_BYTES) ||
            (bytes < TS_LINE_BYTES &&
-            ((columns->count & (columns->count - 1)) == 0 || rows->count * element_bytes < MANY_ROWS_BYTES));
+            (are_lines(box, columns) || rows->count * element_bytes * bytes < LEAST_SQUARE_BYTES));
 }
 
 bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
@@ -113,7 +123,7 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     }
     const ts_tile_kernels *kernels = choose(j->m->kernels, rows.count * width / 8, width / 8);
     if (width == 0 || !kernels) return false;
-    if (is_better_in_lines(j->m, &rows, &columns, width / 8)) return false;
+    if (is_better_in_lines(j->m, box, &rows, &columns, width / 8)) return false;
     ts_tile *tile = &j->tile;
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
