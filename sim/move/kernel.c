@@ -15,7 +15,7 @@ enum {
     LITTLE = 2,
     FEW_TILES = 3,
     MANY = 8,
-    TINY_ELEMENTS = 64,
+    TINY_ELEMENTS = 384,
     WIDEST_ELEMENT = 16, /* bytes */
     MOST_DIRECT = 4      /* stages of a tile that is as fast when it stores for itself */
 };

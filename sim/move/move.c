@@ -33,11 +33,10 @@ static bool bound(const ts_plan_side *side, const ts_layout *layout, extent_byte
     return true;
 }
 
-/* Of a plan that gathers there are too many boxes to ask, if its layouts as a whole are fine. */
+/* No box need be asked, if the layouts as a whole are fine. */
 static bool bounds_are_fine(const ts_plan *plan, const ts_space *src, const ts_space *dst, extent_bytes *from,
                             extent_bytes *to) {
-    return plan->gathers && bound(&plan->src, plan->src_layout, from) &&
-           bound(&plan->dst, plan->dst_layout, to) &&
+    return bound(&plan->src, plan->src_layout, from) && bound(&plan->dst, plan->dst_layout, to) &&
            ts_space_contains(src, from->low, from->high - from->low) &&
            ts_space_contains(dst, to->low, to->high - to->low) &&
            (src != dst || from->high <= to->low || to->high <= from->low);
