@@ -42,8 +42,8 @@ typedef struct {
     int64_t count, src_step, dst_step; /* bytes */
 } ts_kernel_loop;
 
-/* Chunks of `even` places that are `step` bytes apart, each beginning at so many bytes: one of all, or of a
- * multiple of the elements in 16 bytes; or every place is a chunk. */
+/* Chunks of `even` places that are `step` bytes apart, each beginning at so many bytes: one of all, of rows also
+ * several of a multiple of the elements in 16 bytes; or every place is a chunk. */
 typedef struct {
     int count, even;
     int64_t step, chunk[TS_TRANSPOSED];

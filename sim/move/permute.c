@@ -8,6 +8,7 @@ enum { MOST_LINES = TS_PERMUTED / TS_LINE_BYTES, LEAST_BYTES_A_CLOCK = 6 };
 typedef struct {
     int64_t src, dst; /* bytes that the elements taken so far lie in */
     int64_t bytes;    /* of these elements */
+    int loops;
 } window;
 
 static int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
@@ -35,7 +36,7 @@ static int next_loop(const ts_plan_box *box, const int64_t *times) {
 
 /* Takes loops while they fit whole, and of the next as much as fits. */
 static void take_loops(const ts_plan_box *box, int unit, int64_t *times, window *w) {
-    *w = (window){unit, unit, unit};
+    *w = (window){.src = unit, .dst = unit, .bytes = unit};
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
     for (int i = next_loop(box, times); i >= 0; i = next_loop(box, times)) {
         int64_t extent = box->loops[i].extent, fit = fitting(&box->loops[i], w);
@@ -43,6 +44,7 @@ static void take_loops(const ts_plan_box *box, int unit, int64_t *times, window 
         w->src += (times[i] - 1) * box->loops[i].src_bits / 8;
         w->dst += (times[i] - 1) * box->loops[i].dst_bits / 8;
         w->bytes *= times[i];
+        w->loops += times[i] > 1;
         if (times[i] < extent) return;
     }
 }
@@ -83,6 +85,12 @@ static int64_t clocks_of(const window *w) {
     return lines * (w->src > 2 * TS_LINE_BYTES ? 5 : 3) + 1;
 }
 
+/* Does it fill most of the lines, and is it more than a run? */
+static bool pays(const window *w) {
+    int64_t longer = w->src > w->dst ? w->src : w->dst;
+    return w->loops > 1 && w->bytes >= clocks_of(w) * LEAST_BYTES_A_CLOCK && w->bytes * 3 >= longer * 2;
+}
+
 bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
     int unit = j->m->dst.element_bits / 8;
@@ -90,8 +98,7 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int64_t
     window w;
     if (!kernels->permutes) return false;
     take_loops(box, unit, times, &w);
-    if (w.bytes < clocks_of(&w) * LEAST_BYTES_A_CLOCK || w.bytes * 3 < (w.src > w.dst ? w.src : w.dst) * 2)
-        return false;
+    if (!pays(&w)) return false;
     ts_copy_plan_set_loops(j, box, times);
     if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
     set_bytes(&j->tile, list_elements(box, times, src, dst), unit, src, dst);

@@ -50,7 +50,7 @@ static bool extend(const ts_plan_box *box, side *s, int64_t *times) {
     return false;
 }
 
-/* Where the elements of a side lie on the other one: so many of them are loaded or stored together. */
+/* Where the elements of a side lie on the other one; chunks of several are multiples of so many. */
 static void set_places(const ts_plan_box *box, const side *s, const int64_t *times, int64_t together,
                        ts_places *places) {
     const ts_plan_loop *first = &box->loops[s->loops[0]];
@@ -129,7 +129,7 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64
     tile->stages = 0;
     tile->masks = false;
     set_places(box, &rows, times, 128 / width, &tile->rows);
-    set_places(box, &columns, times, 128 / width, &tile->columns);
+    set_places(box, &columns, times, INT64_MAX, &tile->columns);
     tile->packs = rows_collide(&tile->rows, tile->line_bytes * 8 / width);
     j->fills = j->joins = false;
     j->kernels = kernels;
