@@ -1,6 +1,7 @@
 """Makes the page of one file: page.py OUTPUT FILE...
 
-page.html has lines <!-- NAME.css -->, <!-- NAME.js --> and so on: each becomes that file, in its element. The engine
+page.html has lines <!-- NAME.css -->, <!-- NAME.js --> and so on: each becomes that file, in its element; other files of
+web/page/ are of other pages. The engine
 and the worker's script are text in elements of their own, of which the page makes a worker when it is shown.
 """
 import re
@@ -29,9 +30,9 @@ def main():
     out, *names = sys.argv[1:]
     paths = {Path(name).name: Path(name) for name in names}
     page = paths.pop("page.html").read_text(encoding="utf-8")
-    wanted = re.findall(r"<!-- ([a-z_.]+) -->", page)
-    if sorted(wanted) != sorted(paths):
-        sys.exit(f"page.html and the files differ in: {' '.join(sorted(set(wanted) ^ set(paths)))}")
+    missing = set(re.findall(r"<!-- ([a-z_.]+) -->", page)) - set(paths)
+    if missing:
+        sys.exit(f"web/page/page.html names files that are not there: {' '.join(sorted(missing))}")
     Path(out).write_text(re.sub(r"<!-- ([a-z_.]+) -->", lambda match: element(paths[match[1]]), page), encoding="utf-8")
 
 

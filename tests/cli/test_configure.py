@@ -1,5 +1,8 @@
 """configure.py: upward includes and circles of files are refused, so are targets of build.ninja that nothing makes."""
+import importlib.util
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -71,6 +74,16 @@ def circles_of_files():
 @test
 def unknown_target():
     refused("build.ninja", "build all: ask always\nbuild tests: ask always\n", "build.ninja: there is no target 'tests'")
+
+
+@test
+def the_page_without_emscripten():
+    spec = importlib.util.spec_from_file_location("configure", ROOT / "configure.py")
+    configure = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(configure)
+    command = re.search(r"^build web: run\n  command = (.*)$", configure.build_ninja(), re.MULTILINE)[1]
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1 and "this needs emscripten (emcc)" in done.stderr, done
 
 
 @test

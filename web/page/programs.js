@@ -84,7 +84,7 @@ function drawResults(json) {
     <p class="headline"><b>${grouped(json.cycles)}</b> cycles, ${json.microseconds.toFixed(3)} us; ${json.gb_per_s.toFixed(1)} GB/s of useful bytes</p>
     ${stackedBar(parts, total, "cycles: " + parts.map(([name, value]) => `${name} ${value}`).join(", "))}
     ${partsTable(parts, total, cores > 1 ? `where the cycles of ${cores} cores went` : "where the cycles went")}
-    <p>${rooflineText(json.roofline)}</p><p class="soft mono">${escapeText(params)}</p></section>
+    <p>${rooflineText(json.roofline)}</p><details><summary>${Object.keys(json.params).length} parameters</summary><p class="soft mono">${escapeText(params)}</p></details></section>
     <section class="card" aria-label="Checks"><h2>Checks</h2><div class="scroll"><table><tbody>${json.checks.map(verdict).join("") || "<tr><td>none</td></tr>"}</tbody></table></div>
     ${Object.entries(json.reports).map(([name, value]) => `<p>${escapeText(name)} = <b>${value}</b></p>`).join("")}${warnings ? `<ul>${warnings}</ul>` : ""}</section>
     <section class="card" aria-label="Tensors and traffic"><h2>Tensors and traffic</h2><div class="scroll"><table><thead><tr><th>tensor</th><th>in</th><th>layout: click to see it</th><th class="number">bytes</th><th class="number">padding</th></tr></thead><tbody>${tensors}</tbody></table></div>

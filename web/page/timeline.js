@@ -85,7 +85,7 @@ function drawTimeline() {
   lanes.forEach((lane, n) => {
     const y = n * LANE + 2;
     draw.fillStyle = colour("--soft");
-    draw.fillText(lane.name.slice(0, Math.floor(label / 6)), 4, y + 12);
+    draw.fillText((label < LABEL ? lane.name.replace(/queue |channel /, "") : lane.name).slice(0, Math.floor(label / 6.2)), 4, y + 12);
     let drawn = -1;
     if (lane.counter) drawCounter(draw, lane, { y, x, label, width, colour });
     else for (const event of lane.events) {
