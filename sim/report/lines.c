@@ -34,17 +34,21 @@ typedef struct {
 
 /* ---- Numbers ---- */
 
-/* At most six characters: "12,345" or "12.35M"; nothing for 0. */
-static const char *compact(char text[32], int64_t value) {
+/* All digits below `limit`, which is 100,000 or more; else "123.4M". */
+static const char *grouped(char text[32], int64_t value, int64_t limit) {
     static const char prefixes[] = "kMGTPE";
     double scaled = (double)value;
     int power = -1;
-    text[0] = '\0';
-    if (value == 0) return text;
-    if (value < 100000) return ts_text_group_digits(text, value);
+    if (value < limit) return ts_text_group_digits(text, value);
     for (; scaled >= 999.95; power++) scaled /= 1000;
-    snprintf(text, 32, "%.*f%c", scaled < 10 ? 3 : scaled < 100 ? 2 : 1, scaled, prefixes[power]);
+    snprintf(text, 32, "%.*f%c", scaled < 9.9995 ? 3 : scaled < 99.995 ? 2 : 1, scaled, prefixes[power]);
     return text;
+}
+
+/* At most six characters; nothing for 0. */
+static const char *compact(char text[32], int64_t value) {
+    text[0] = '\0';
+    return value == 0 ? text : grouped(text, value, 100000);
 }
 
 static double percent(int64_t part, int64_t whole) {
@@ -196,7 +200,8 @@ static text_kind kind_of(listing *l, const ts_source *source, int line) {
         bool ends = text.bytes[strnlen(text.bytes, length)] == '\0' || text.bytes[length] == ' ';
         if (strncmp(text.bytes, words[i].word, length) == 0 && ends) return words[i].kind;
     }
-    return text.length == 0 || text.bytes[0] == '.' ? TEXT_NONE : TEXT_OTHER;
+    bool marks = strspn(text.bytes, "{};") == text.length; /* or nothing */
+    return marks || text.bytes[0] == '.' ? TEXT_NONE : TEXT_OTHER;
 }
 
 /* The .end of the block that the line opens; *others: how many lines in it could be executed. At `end` if it goes on
@@ -323,10 +328,12 @@ static void add_body(listing *l, body b) {
 static void add_loop(listing *l, const ts_profile_loop *loop) {
     const int64_t *v = loop->counts.values;
     char own[32], cycles[32], turns[32];
+    const int64_t limit = 100000000;
+    begin_style(l, "0");
     size_t begin = l->out->length;
-    ts_text_add(l->out, "%11s %5.1f %11s %10s ", ts_text_group_digits(own, loop->own_cycles),
-                percent(loop->own_cycles, total_of(l)), ts_text_group_digits(cycles, v[TS_LINE_CYCLES]),
-                ts_text_group_digits(turns, v[TS_LINE_TIMES]));
+    ts_text_add(l->out, "%10s %5.1f %10s %10s ", grouped(own, loop->own_cycles, limit),
+                percent(loop->own_cycles, total_of(l)), grouped(cycles, v[TS_LINE_CYCLES], limit),
+                grouped(turns, v[TS_LINE_TIMES], limit));
     ts_text_add(l->out, "%8.1f  ",
                 v[TS_LINE_TIMES] > 0 ? (double)v[TS_LINE_CYCLES] / (double)v[TS_LINE_TIMES] : 0);
     if (loop->source && l->program->includes)
@@ -349,10 +356,10 @@ static void add_loops(listing *l) {
         shown++;
     if (shown == 0) return;
     ts_text_add(l->out, "\nhottest loops, by cycles of their own: without those of inner loops\n");
-    ts_text_add(l->out, "%11s %5s %11s %10s %8s  %s\n", "own cycles", "%", "with inner", "turns", "a turn",
+    ts_text_add(l->out, "%10s %5s %10s %10s %8s  %s\n", "own cycles", "%", "with inner", "turns", "a turn",
                 "lines");
     for (int i = 0; i < shown; i++) add_loop(l, &p->loops[i]);
-    if (p->loop_count > shown) ts_text_add(l->out, "%11s and %d others\n", "", p->loop_count - shown);
+    if (p->loop_count > shown) ts_text_add(l->out, "%10s and %d others\n", "", p->loop_count - shown);
 }
 
 /* ---- The whole ---- */

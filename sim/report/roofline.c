@@ -9,7 +9,7 @@ static const char *scaled(char text[32], double value) {
     static const char prefixes[] = " kMGTPE";
     int power = 0;
     for (; value >= 999.95 && prefixes[power + 1]; power++) value /= 1000;
-    snprintf(text, 32, "%.*f %c", value < 10 ? 3 : value < 100 ? 2 : 1, value, prefixes[power]);
+    snprintf(text, 32, "%.*f %c", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefixes[power]);
     return text;
 }
 

@@ -1,37 +1,10 @@
 /* Cycles by line, frame and loop of small programs, worked out by hand. */
-#include "run/run.h"
+#include "tests/support/run_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/test.h"
-
-typedef struct {
-    ts_arena *arena;
-    const ts_program *program;
-    ts_run_result result;
-} ran;
-
-static ran run_text(const char *machine_name, const char *text, bool time_only) {
-    ran r = {.arena = ts_arena_new()};
-    ts_error err = {0};
-    const ts_machine *machine = ts_machine_load(&err, r.arena, machine_name);
-    ts_source *source = TS_NEW(r.arena, ts_source);
-    *source = (ts_source){"a.tsim", text, strlen(text)};
-    ts_target target;
-    ts_run_target(machine, &target);
-    r.program = ts_program_parse(&err, r.arena, source, &target, NULL, 0);
-    if (!r.program) print_error("line %d: %s\n", err.line, err.message);
-    assert_non_null(r.program);
-    ts_run_request request = {.program = "a.tsim",
-                              .built = r.program,
-                              .machine = machine,
-                              .time_only = time_only,
-                              .profile = true,
-                              .max_cycles = INT64_MAX};
-    assert_true(ts_run(&err, r.arena, &request, &r.result));
-    return r;
-}
 
 static void add_counts(ts_text *out, const ts_line_counts *c) {
     const int64_t *v = c->values;
@@ -53,7 +26,7 @@ static void add_counts(ts_text *out, const ts_line_counts *c) {
 /* Lines as "frame:line", frames, loops with own cycles and places; they add up to the run. */
 static void assert_profile(const char *machine, const char *text, const char *expected) {
     for (int time_only = 0; time_only < 2; time_only++) {
-        ran r = run_text(machine, text, time_only);
+        run_of_text r = run_text(machine, text, time_only);
         const ts_profile *p = r.result.profile;
         ts_text out;
         ts_text_init(&out, r.arena);

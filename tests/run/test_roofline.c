@@ -20,7 +20,7 @@ static ts_chip_counters counters(int cores, int64_t cycles) {
     return c;
 }
 
-#define near(a, b) assert_true(fabs((a) / (b) - 1) < 1e-12)
+#define near(a, b) assert_true(fabs((a) / (b)-1) < 1e-12)
 
 static void rates_are_of_the_clock_and_the_bytes(void **state) {
     (void)state;

@@ -1,0 +1,16 @@
+/* Runs a program that a test has as text. */
+#ifndef TESTS_SUPPORT_RUN_TEXT_H
+#define TESTS_SUPPORT_RUN_TEXT_H
+
+#include "run/run.h"
+
+typedef struct {
+    ts_arena *arena; /* the caller's to free */
+    const ts_program *program;
+    ts_run_result result;
+} run_of_text;
+
+/* With a profile; fails the test where the program does. */
+run_of_text run_text(const char *machine, const char *text, bool time_only);
+
+#endif
