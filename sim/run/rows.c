@@ -33,7 +33,7 @@ bool rows_draws(row_set *r, int64_t cycle) {
 void rows_put(row_set *r, const ts_trace_event *event) {
     ts_timeline *t = r->timeline;
     ts_trace_add(&t->trace, event);
-    if (++r->drawn < t->events * (r->level + 1) || r->level + 1 == ROWS_LEVELS) return;
+    if (t->trace.added < t->events * (r->level + 1) || r->level + 1 == ROWS_LEVELS) return;
     r->first[++r->level] = r->latest + 1;
     t->thinned = r->level;
     if (t->sampled_from < 0) t->sampled_from = (r->latest + 2) * TS_TIMELINE_WINDOW;

@@ -24,7 +24,6 @@ typedef struct {
     int64_t first[ROWS_LEVELS]; /* the window from which on one of 2^level is drawn */
     int level;
     int64_t latest; /* window that was asked for */
-    int64_t drawn;  /* events */
 } row_set;
 
 void rows_init(row_set *r, ts_arena *arena, ts_timeline *timeline);

@@ -299,7 +299,7 @@ def the_checker_finds_what_is_wrong():
     rows = [
         (set_("dur", 0.000666, ph="X"), "no duration"), (set_("dur", 9.0, ph="X", name="dma"), "overlaps the one before"),
         (set_("ts", 0.0005, ph="X"), "no whole nanosecond"), (set_("ts", -1.0, ph="X"), "no whole nanosecond"),
-        (late, "goes back in time"), (drop(ph="s"), "is not paired"), (drop(ph="f"), "is not paired"),
+        (set_("ts", 1.001, ph="f"), "no whole nanosecond"), (late, "goes back in time"), (drop(ph="s"), "is not paired"), (drop(ph="f"), "is not paired"),
         (set_("ts", 5000.0, ph="f"), "is outside of all slices"), (set_("ts", 5000.0, ph="s"), "goes back in time"),
         (set_("tid", 999, ph="t"), "is outside of all slices"), (drop(ph="E"), "does not end"), (drop(ph="B"), "ends what has not begun"),
         (set_("ts", 0.0, ph="E"), "no duration"), (set_("ts", 5000.0, ph="E"), "goes back in time"),
