@@ -87,7 +87,7 @@ static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
     add_number(t, "useful_bytes", event->value[0]);
     add_number(t, "moved_bytes", event->value[1]);
     add_number(t, "issued_cycle", event->value[2]);
-    add_number(t, "cycles", event->value[3]);
+    add_number(t, "cycles_from_issue", event->value[3]);
 }
 
 static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {

@@ -29,7 +29,7 @@ def cycles_of(large, *options):
         path.write_text(PROGRAM.replace("LARGE", large))
         expect(["run", path, "--time-only", "--trace", trace, *options], out=None)
         events = json.loads(trace.read_text())["traceEvents"]
-        return [next(e["args"]["cycles"] for e in events if e["name"] == name) for name in ("a <- x", "b <- x")]
+        return [next(e["args"]["cycles_from_issue"] for e in events if e["name"] == name) for name in ("a <- x", "b <- x")]
 
 
 @test
