@@ -48,7 +48,7 @@ def says_all(out, trace, exact):
         assert all(a[1] == b[0] for a, b in zip(times, times[1:]))
     transfers = rows_of(trace, "DMA engine", "queue")
     assert len(transfers) == out["transfers"]
-    for key, should in (("useful_bytes", out["useful_bytes"]), ("moved_bytes", out["moved_bytes"]), ("cycles", out["transfer_cycles"])):
+    for key, should in (("useful_bytes", out["useful_bytes"]), ("moved_bytes", out["moved_bytes"]), ("cycles_from_issue", out["transfer_cycles"])):
         assert sum(s["args"][key] for s in transfers) == should, key
     outstanding = [v["bytes"] for key, points in trace.counters.items() if key[1] == "outstanding" for _, v in points]
     assert outstanding[-1] == 0 and max(outstanding) >= max(s["args"]["useful_bytes"] for s in transfers)
@@ -148,6 +148,15 @@ def regions():
         out, trace = traced(path, "--from", start, "--until", stop)
         cut = [(name, max(a, start), min(b, stop)) for name, a, b in parts if a < stop and b > start]
         assert [(s["name"], s["begin"], s["end"]) for s in rows_of(trace, "core", "regions")] == cut, (start, stop, cut)
+
+
+@test
+def a_stream_computes_in_a_region():
+    trace = traced("programs/softmax.tsim", "-D", "ROWS=300", "-D", "BLOCK=64")[1]
+    blocks = rows_of(trace, "core", "regions")
+    assert [s["name"] for s in blocks] == ["softmax"] * 5
+    powers = [s for s in rows_of(trace, "core", "eup") if s["name"] == "vexp.f32"]
+    assert powers and all(any(b["begin"] <= s["begin"] < b["end"] for b in blocks) for s in powers)
 
 
 @test
