@@ -51,7 +51,7 @@ void audit_find_better(ts_arena *arena, const ts_audit_request *request, const c
 /* ---- Prices ---- */
 
 enum {
-    AUDIT_EXACT = 32, /* layouts between which a move is priced by its plan */
+    AUDIT_EXACT = 32, /* layouts between which a move is priced by its plan; all, if exact */
 };
 
 typedef struct {
@@ -68,12 +68,12 @@ typedef struct {
     const ts_machine *machine;
     ts_prices *prices;
     ts_error failure; /* of the system: what was priced then is not to be shown */
-    int exact_count;
+    int exact_count, exact_capacity;
     struct audit_exact {
         uint64_t key, kind, orders;         /* of the two shapes; of what is alike; of the dims */
         int64_t bytes, line_cycles, cycles; /* cycles -1: no plan, or none that anyone can do */
         const char *by;
-    } exact[AUDIT_EXACT];
+    } * exact;
 } audit_prices;
 void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_request *request);
 

@@ -184,18 +184,28 @@ static uint64_t key_of(const audit_wanted *w) {
     return audit_hash((const char *)parts, sizeof parts);
 }
 
+static void keep(audit_prices *p, struct audit_exact exact) {
+    if (p->exact_count == p->exact_capacity) {
+        int capacity = p->exact_capacity + AUDIT_EXACT;
+        p->exact =
+            ts_arena_grow(p->arena, p->exact, (size_t)p->exact_count, (size_t)capacity, sizeof *p->exact);
+        p->exact_capacity = capacity;
+    }
+    p->exact[p->exact_count++] = exact;
+}
+
 static audit_price price_exactly(audit_prices *p, const audit_wanted *w, const relayout *r, uint64_t kind,
                                  audit_price line) {
     way best = one_pass(p, r);
     bool in_two = (w->changes & TS_AUDIT_TYPE) && (w->changes & TS_AUDIT_ORDER);
     if (in_two) try_two_passes(p, r, &best);
-    p->exact[p->exact_count++] = (struct audit_exact){.key = key_of(w),
-                                                      .kind = kind,
-                                                      .orders = orders_of(r),
-                                                      .bytes = w->traffic.read + w->traffic.written,
-                                                      .line_cycles = line.cycles,
-                                                      .cycles = best.cycles,
-                                                      .by = best.by};
+    keep(p, (struct audit_exact){.key = key_of(w),
+                                 .kind = kind,
+                                 .orders = orders_of(r),
+                                 .bytes = w->traffic.read + w->traffic.written,
+                                 .line_cycles = line.cycles,
+                                 .cycles = best.cycles,
+                                 .by = best.by});
     if (best.cycles < 0) return line;
     return (audit_price){.known = true, .cycles = best.cycles, .by = best.by};
 }
@@ -215,8 +225,7 @@ static audit_price price_relayout(audit_prices *p, const audit_wanted *w, audit_
     uint64_t kind = kind_of(w, &r);
     const struct audit_exact *near =
         find_nearest(p, kind, orders_of(&r), w->traffic.read + w->traffic.written);
-    bool exactly = (p->exact_count < (p->request->exact ? AUDIT_EXACT : LARGEST)) ||
-                   (!near && p->exact_count < AUDIT_EXACT);
+    bool exactly = p->request->exact || p->exact_count < LARGEST || (!near && p->exact_count < AUDIT_EXACT);
     if (exactly) return price_exactly(p, w, &r, kind, line);
     return near ? scaled_price(near, &line) : line;
 }

@@ -262,6 +262,14 @@ def what_moves_nothing_is_free():
         assert (result["free_moves"] == 1) == is_free, (source, target, result["moves"])
 
 
+@test
+def exact_scales_nothing():
+    text = "".join(f"%p.{k} = f32[{128 + k},256]{{1,0:T(8,128)}} parameter({k})\n%c.{k} = f32[{128 + k},256]{{0,1:T(8,128)}} "
+                   f"copy(%p.{k})\n" for k in range(40))
+    scaled = [sum(m["scaled"] for m in audit(text, "-m", "tpu-v5e", *options)["moves"]) for options in ([], ["--exact"])]
+    assert scaled == [28, 0], scaled
+
+
 @release_test
 def many_sizes_are_priced_in_seconds():
     """The largest by their plans; the others as the nearest of their kind, which the report says."""
