@@ -173,11 +173,13 @@ void core_units_new(ts_arena *arena, ts_core *core);
 bool core_describe(ts_error *err, ts_arena *arena, const ts_core *core, const ts_bundle *source,
                    core_bundle *bundle);
 
-/* A fault of the instruction, with cycle and line. Returns false. */
+/* op.c: a fault of the instruction, with cycle and line. Returns false. */
 bool core_fault(ts_error *err, const ts_core *core, const core_op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The next bundle issues `cycles` after this one, the cycles between counted as `stall`. */
 void core_hold(ts_core *core, int64_t cycles, int stall);
+/* Writes a whole vreg under the op's mask. */
+void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words);
 
 /* The functions of the families; names are those of the opcodes. */
 #define CORE_FUNCTION(id) bool core_run_##id(ts_error *err, ts_core *core, const core_op *op)
@@ -212,8 +214,6 @@ int64_t core_matrix_unit(const ts_instruction *instruction); /* as written */
 int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cycles);
 ts_mxu_type core_matrix_type(ts_opcode opcode); /* of a push or an accumulation */
 core_gate core_gate_mxu_pop, core_gate_mxu_take, core_gate_mxu_swap, core_gate_vtr_pop;
-/* Writes a whole vreg under the op's mask. */
-void core_write_vreg(const ts_core *core, const core_op *op, const uint32_t *words);
 
 /* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how
  * many numbers; out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
