@@ -169,43 +169,48 @@ static int64_t slope_of(const core_skip *skip, const ts_core *core, const uint32
     return reg >= 0 && reg < core->setup.config->limits.sregs ? skip->slopes[reg] : 0;
 }
 
-/* False: not linear, or beyond 32 bits. x, y: the sources' values. */
-static bool linear(const core_op *op, int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t *value,
-                   int64_t *slope) {
-    switch (op->instruction->opcode) {
+/* A scalar, and what an iteration adds to it. */
+typedef struct {
+    int64_t value, slope;
+} line;
+
+static line line_of(const core_skip *skip, const ts_core *core, const uint32_t *source) {
+    return source ? (line){(int32_t)*source, slope_of(skip, core, source)} : (line){0};
+}
+
+/* False: not linear, or beyond 32 bits. Of other operations than these the value is INT64_MIN. */
+static bool linear(ts_opcode opcode, line x, line y, line *result) {
+    switch (opcode) {
     case TS_OP_smov:
-        *value = x, *slope = dx;
+        *result = x;
         return true;
     case TS_OP_sadd:
-        *value = x + y, *slope = dx + dy;
+        *result = (line){x.value + y.value, x.slope + y.slope};
         return true;
     case TS_OP_ssub:
-        *value = x - y, *slope = dx - dy;
+        *result = (line){x.value - y.value, x.slope - y.slope};
         return true;
     case TS_OP_smul:
-        *value = x * y, *slope = dx * y + dy * x;
-        return dx == 0 || dy == 0;
+        *result = (line){x.value * y.value, x.slope * y.value + y.slope * x.value};
+        return x.slope == 0 || y.slope == 0;
     default:
-        *slope = 0;
-        return dx == 0 && dy == 0;
+        *result = (line){INT64_MIN, 0};
+        return x.slope == 0 && y.slope == 0;
     }
 }
 
 static bool do_scalar(core_skip *skip, ts_core *core, const core_op *op) {
     ptrdiff_t reg = op->d - core->sregs;
     bool known = reg >= 0 && reg < core->setup.config->limits.sregs;
-    int64_t x = op->in[0] ? (int32_t)*op->in[0] : 0, y = op->in[1] ? (int32_t)*op->in[1] : 0,
-            value = INT64_MIN, slope;
-    int64_t dx = op->in[0] ? slope_of(skip, core, op->in[0]) : 0,
-            dy = op->in[1] ? slope_of(skip, core, op->in[1]) : 0;
-    if (!known || !linear(op, x, y, dx, dy, &value, &slope) || !op->run(NULL, core, op)) {
+    line x = line_of(skip, core, op->in[0]), y = line_of(skip, core, op->in[1]), result;
+    if (!known || !linear(op->instruction->opcode, x, y, &result) || !op->run(NULL, core, op)) {
         return false;
     }
-    if (value != INT64_MIN && (int32_t)*op->d != value) {
+    if (result.value != INT64_MIN && (int32_t)*op->d != result.value) {
         return false;
     }
-    keep_within(skip, (int32_t)*op->d, slope, INT32_MIN, INT32_MAX);
-    skip->slopes[reg] = slope;
+    keep_within(skip, (int32_t)*op->d, result.slope, INT32_MIN, INT32_MAX);
+    skip->slopes[reg] = result.slope;
     return true;
 }
 
