@@ -11,6 +11,7 @@ typedef struct ts_in_flight {
     struct ts_in_flight *younger; /* of those in flight, by issue */
     struct ts_in_flight *next;    /* of those that the core has not waited for, or of the free ones */
     const ts_transfer *what;
+    int64_t number;     /* of all that were started, from 0: the tag of its result */
     int transfer, core; /* its number in the code, and that of the core that started it */
     int semaphore;      /* -1: none */
     const ts_plan *plan;

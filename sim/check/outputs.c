@@ -17,11 +17,11 @@ void ts_outputs_start(const ts_outputs *outputs, const ts_in_flight *t) {
                             outputs->code->tensors[tensor].name);
 }
 
-void ts_outputs_store(const ts_outputs *outputs, const ts_output_store *store) {
+void ts_outputs_store(const ts_outputs *outputs, ts_space *const *spaces, const ts_access *store) {
     for (int i = 0; i < outputs->code->tensor_count; i++) {
         const ts_tensor *tensor = &outputs->code->tensors[i];
         bool met = tensor->base_bytes < store->end && store->first < tensor->base_bytes + tensor->bytes;
-        if (!outputs->inputs[i] || !met || store->spaces[tensor->space] != store->space) continue;
+        if (!outputs->inputs[i] || !met || spaces[tensor->space] != store->space) continue;
         ts_finding *f = ts_findings_add(outputs->findings, TS_FINDING_OVERWRITTEN,
                                         ts_place_of(store->instruction), (ts_place){0}, store->cycle);
         if (f)

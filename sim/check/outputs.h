@@ -3,6 +3,7 @@
 #define TILESIM_CHECK_OUTPUTS_H
 
 #include "base/error.h"
+#include "check/access.h"
 #include "check/findings.h"
 #include "check/in_flight.h"
 #include "check/poison.h"
@@ -18,14 +19,8 @@ void ts_outputs_start(const ts_outputs *outputs, const ts_in_flight *t);
 /* One whose bytes have moved: did undefined values come to an output? `poison`: of the source, if that is VMEM. */
 void ts_outputs_done(const ts_outputs *outputs, const ts_in_flight *t, const ts_poison *poison);
 
-/* A store of the core whose memories are `spaces` (by ts_space_kind) into bytes first .. end - 1 of one. */
-typedef struct {
-    const ts_instruction *instruction;
-    ts_space *const *spaces;
-    const ts_space *space;
-    int64_t first, end, cycle;
-} ts_output_store;
-void ts_outputs_store(const ts_outputs *outputs, const ts_output_store *store);
+/* A store of the core whose memories are `spaces`, by ts_space_kind. */
+void ts_outputs_store(const ts_outputs *outputs, ts_space *const *spaces, const ts_access *store);
 
 /* At the end: is every element of the tensor, which lies in `space`, defined? Else a finding at `where`. */
 bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int tensor, ts_space *space,

@@ -214,16 +214,16 @@ static void report(ts_races *races, const culprit *c, ts_in_flight *other, bool 
     }
 }
 
-void ts_races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                     int64_t end, bool writes, int64_t cycle) {
-    int64_t from = first / GRANULE_BYTES, to = ts_ceil_div(end, GRANULE_BYTES);
+void ts_races_access(ts_races *races, const ts_access *access) {
+    int64_t from = access->first / GRANULE_BYTES, to = ts_ceil_div(access->end, GRANULE_BYTES);
     for (ts_in_flight *t = races->unsynced; t; t = t->next) {
-        bool in_dst = t->dst == space && touches(&t->race->dst, from, to);
-        bool in_src = writes && t->src == space && touches(&t->race->src, from, to);
+        bool in_dst = t->dst == access->space && touches(&t->race->dst, from, to);
+        bool in_src = access->writes && t->src == access->space && touches(&t->race->src, from, to);
         if (in_dst || in_src) {
-            culprit c = {writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE, ts_place_of(instruction),
-                         ts_opcode_get(instruction->opcode)->mnemonic, false};
-            report(races, &c, t, in_dst, cycle);
+            culprit c = {access->writes ? TS_FINDING_WRITE_RACE : TS_FINDING_READ_RACE,
+                         ts_place_of(access->instruction),
+                         ts_opcode_get(access->instruction->opcode)->mnemonic, false};
+            report(races, &c, t, in_dst, access->cycle);
         }
     }
 }

@@ -2,8 +2,9 @@
 #ifndef TILESIM_CHECK_RACES_H
 #define TILESIM_CHECK_RACES_H
 
-#include "check/left.h"
+#include "check/access.h"
 #include "check/in_flight.h"
+#include "check/left.h"
 
 typedef struct ts_races ts_races;
 
@@ -24,7 +25,6 @@ void ts_races_complete(ts_races *races, const ts_in_flight *transfer);
 /* The program added to a semaphore, or took from it. Returns the transfers that were waited for by that, linked
  * by `next`: nobody asks for them any more. */
 ts_in_flight *ts_races_change(ts_races *races, int semaphore);
-void ts_races_access(ts_races *races, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                     int64_t end, bool writes, int64_t cycle);
+void ts_races_access(ts_races *races, const ts_access *access);
 
 #endif

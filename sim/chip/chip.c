@@ -39,6 +39,7 @@ struct ts_chip {
     ts_outputs outputs; /* with the sanitizer */
     ts_in_flight *free_records;
     ts_in_flight *active; /* the oldest in flight */
+    int64_t started;      /* transfers */
     int64_t busy_since;   /* -1: no transfer is under way */
     int64_t last_done;    /* the cycle of the last completion */
     int64_t quiet_until;  /* no transfer completes before this cycle, unless another starts */
@@ -148,20 +149,22 @@ static void check_start(ts_chip *chip, ts_in_flight *t) {
 }
 
 /* The record of a transfer that starts, but for its plan. */
-static ts_in_flight *open_record(const chip_core *by, int transfer, int semaphore, int64_t cycle) {
+static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start) {
     ts_chip *chip = by->chip;
-    const ts_transfer *what = &chip->code->transfers[transfer];
+    const ts_transfer *what = &chip->code->transfers[start->transfer];
     const ts_dma_machine *memory = &chip->config->memory;
     ts_in_flight *t = take_record(chip);
     *t = (ts_in_flight){.what = what,
-                        .transfer = transfer,
+                        .number = chip->started++,
+                        .transfer = start->transfer,
                         .core = (int)(by - chip->cores),
-                        .semaphore = semaphore,
+                        .semaphore = start->semaphore,
                         .src = space_of(by, &what->source),
                         .dst = space_of(by, &what->destination),
-                        .issued_cycle = cycle,
+                        .issued_cycle = start->cycle,
                         .done_cycle = -1,
-                        .begun_cycle = cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz)};
+                        .begun_cycle =
+                            start->cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz)};
     return t;
 }
 
@@ -177,24 +180,23 @@ static void put_in_flight(ts_chip *chip, ts_in_flight *t) {
     if (o && o->started) o->started(o->self, t);
 }
 
-static bool start_dma(ts_error *err, void *self, int transfer, const int64_t *src_begin,
-                      const int64_t *dst_begin, int semaphore, int64_t cycle) {
+static bool start_dma(ts_error *err, void *self, const ts_core_start *start) {
     chip_core *by = self;
     ts_chip *chip = by->chip;
-    const ts_transfer *what = &chip->code->transfers[transfer];
-    ts_in_flight *t = open_record(by, transfer, semaphore, cycle);
-    ts_plan_side src = side_of(chip, &what->source, src_begin),
-                 dst = side_of(chip, &what->destination, dst_begin);
+    ts_in_flight *t = open_record(by, start);
+    const ts_transfer *what = t->what;
+    ts_plan_side src = side_of(chip, &what->source, start->source_begin),
+                 dst = side_of(chip, &what->destination, start->destination_begin);
     ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
                              .dst = end_of(by, what, &what->destination),
-                             .tag = (int64_t)(intptr_t)t,
+                             .tag = t->number,
                              .priority = what->priority};
     ts_arena *arena = traffic_arena(chip->traffic);
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
-    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, cycle)) {
+    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {
         give_back(chip, t);
-        return transfer_fault(err, cycle, what);
+        return transfer_fault(err, start->cycle, what);
     }
     const ts_dma_machine *memory = &chip->config->memory;
     t->plan = moved.plan;
@@ -281,16 +283,12 @@ static int64_t cycles_of(const chip_core *own) {
     return core.cycles;
 }
 
-static void forward_accessed(void *self, const ts_instruction *instruction, const ts_space *space,
-                             int64_t first, int64_t end, bool writes, int64_t cycle) {
+static void forward_accessed(void *self, const ts_access *access) {
     const chip_core *own = self;
     const ts_chip_observer *o = own->chip->observer;
-    if (own->races) ts_races_access(own->races, instruction, space, first, end, writes, cycle);
-    if (writes && own->stores_checked) {
-        ts_output_store store = {instruction, own->spaces, space, first, end, cycle};
-        ts_outputs_store(&own->chip->outputs, &store);
-    }
-    if (writes && o && o->stored) o->stored(o->self, instruction, space, first, end, cycle);
+    if (own->races) ts_races_access(own->races, access);
+    if (access->writes && own->stores_checked) ts_outputs_store(&own->chip->outputs, own->spaces, access);
+    if (access->writes && o && o->stored) o->stored(o->self, access);
 }
 
 static void changed(void *self, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle) {
@@ -334,13 +332,14 @@ static void take_out(ts_chip *chip, ts_in_flight *t) {
 static void tell_done(ts_chip *chip, const ts_in_flight *t, const ts_dma_result *result) {
     const ts_chip_observer *o = chip->observer;
     if (o && o->moved) o->moved(o->self, t);
-    if (o && o->transferred) o->transferred(o->self, t->transfer, result);
+    if (o && o->transferred) o->transferred(o->self, t, result);
 }
 
 static bool complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_dma_result result;
     bool moved = traffic_complete(err, chip->traffic, &result);
-    ts_in_flight *t = (ts_in_flight *)(intptr_t)result.tag;
+    ts_in_flight *t = chip->active;
+    while (t->number != result.tag) t = t->younger;
     const ts_transfer *what = t->what;
     const chip_core *by = core_of(chip, t);
     t->done_cycle = cycle;

@@ -37,17 +37,15 @@ typedef struct {
     void *self;
     void (*issued)(void *self, int bundle, int64_t cycle);
     void (*stalled)(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall);
-    void (*transferred)(void *self, int transfer, const ts_dma_result *result);
+    void (*transferred)(void *self, const ts_in_flight *transfer, const ts_dma_result *result);
     /* What is told of bundles, stalls, starts and semaphores from here on is of that core; at first it is
      * core 0. Cores run ahead of each other: only what is told of one core is in order of time. */
     void (*core)(void *self, int core);
     /* Before the bundle of a store, or the completion of a transfer, is told: which bytes it writes. Of a
      * transfer: the elements of the destination of its plan. */
-    void (*stored)(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                   int64_t end, int64_t cycle);
+    void (*stored)(void *self, const ts_access *store);
     void (*moved)(void *self, const ts_in_flight *transfer);
-    /* Before the bundle that does it is told: a transfer starts (its address is the tag of its result); so
-     * much is added to a semaphore. */
+    /* Before the bundle that does it is told: a transfer starts; so much is added to a semaphore. */
     void (*started)(void *self, const ts_in_flight *transfer);
     void (*changed)(void *self, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
     /* With it, each channel of the HBM that is walked is walked by itself: the same, but slower. */

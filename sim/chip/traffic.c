@@ -31,6 +31,7 @@ typedef struct record {
     struct record *next; /* in order of issue */
     ts_arena *arena;     /* of its plan */
     ts_dma_transfer what;
+    int64_t number;       /* of all that were started: the tag of what is walked */
     int member;           /* of the spell */
     int64_t issued, done; /* done INT64_MAX: not known yet */
     ts_dma_result result;
@@ -51,7 +52,7 @@ struct traffic {
     ts_hbm_observer *observer; /* of bursts; NULL: none */
     void *observed;
     bool recalls; /* this spell is recalled so far: the engine knows nothing of it */
-    int64_t walked_bytes, serial;
+    int64_t walked_bytes, serial, started;
     int64_t least;        /* the engine has been here */
     record *first, *free; /* first: of the spell, while its steps are kept; else those under way */
     record *next;         /* for the next start */
@@ -183,7 +184,12 @@ static record *append(traffic *t, const ts_dma_transfer *what, int64_t cycle) {
     int member = 0;
     t->next = NULL;
     for (; *end; end = &(*end)->next) member = (*end)->member + 1;
-    *r = (record){.what = *what, .arena = r->arena, .member = member, .issued = cycle, .done = INT64_MAX};
+    *r = (record){.what = *what,
+                  .arena = r->arena,
+                  .number = t->started++,
+                  .member = member,
+                  .issued = cycle,
+                  .done = INT64_MAX};
     *end = r;
     t->under_way++;
     return r;
@@ -226,8 +232,9 @@ static void take(traffic *t, int64_t least) {
     ts_dma_result result;
     bool complete = ts_dma_complete(NULL, t->engine, &result);
     assert(complete);
-    record *r = (record *)(intptr_t)result.tag;
-    if (r->over) return;
+    record *r = t->first;
+    while (r && r->number != result.tag) r = r->next;
+    if (!r || r->over) return;
     r->result = result;
     r->done = result.completed_cycle > least ? result.completed_cycle : least;
 }
@@ -241,7 +248,7 @@ static void let_end(traffic *t) {
 static void walk(traffic *t, const record *r) {
     while (!ts_dma_can_start(t->engine)) let_end(t);
     ts_dma_transfer what = r->what;
-    what.tag = (int64_t)(intptr_t)r;
+    what.tag = r->number;
     what.src.space = what.dst.space = NULL; /* bytes move here */
     bool started = ts_dma_start(NULL, t->engine, &what, r->issued > t->least ? r->issued : t->least);
     assert(started);

@@ -32,9 +32,9 @@ static void tell_stalled(void *self, int bundle, int64_t first_cycle, int64_t cy
     say(t);
 }
 
-static void tell_transferred(void *self, int transfer, const ts_dma_result *result) {
+static void tell_transferred(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     teller *t = self;
-    ts_report_transferred(t->result->program, transfer, result, &t->text);
+    ts_report_transferred(t->result->program, transfer->transfer, result, &t->text);
     say(t);
 }
 

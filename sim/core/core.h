@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "check/access.h"
 #include "check/findings.h"
 #include "check/poison.h"
 #include "isa/isa.h"
@@ -32,13 +33,18 @@ enum {
 /* "wait_vector_alu", and what it means. */
 const ts_named *ts_stall_get(int stall);
 
+/* Transfer `transfer` of the code starts; the arrays have the ranks of its slices. The engine adds 1 to the
+ * semaphore when it is done. */
+typedef struct {
+    int transfer, semaphore;
+    const int64_t *source_begin, *destination_begin;
+    int64_t cycle;
+} ts_core_start;
+
 /* How the core reaches the chip around it. */
 typedef struct {
     void *chip;
-    /* Starts transfer `transfer` of the code; the arrays have the ranks of its slices. The engine adds 1 to
-     * the semaphore when it is done. */
-    bool (*dma_start)(ts_error *err, void *chip, int transfer, const int64_t *source_begin,
-                      const int64_t *destination_begin, int semaphore, int64_t cycle);
+    bool (*dma_start)(ts_error *err, void *chip, const ts_core_start *start);
     /* Can another transfer be started now? If not, the core waits for ts_core_notify. NULL: always. */
     bool (*dma_ready)(void *chip);
     /* Takes the VMEM ports at `cycle` for loads and stores of one vreg each and returns `cycle`, or takes
@@ -47,10 +53,9 @@ typedef struct {
     /* Told of every bundle that issues and of every stall, in order of time. NULL: not told. */
     void (*issued)(void *chip, int bundle, int64_t cycle);
     void (*stalled)(void *chip, int bundle, int64_t first_cycle, int64_t cycles, int stall);
-    /* Told of every access of VMEM and SMEM, bytes first .. end - 1, and of how much an instruction that
-     * issues at `cycle` added to a semaphore, or took from it (by < 0). NULL: not told. */
-    void (*accessed)(void *chip, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                     int64_t end, bool writes, int64_t cycle);
+    /* Told of every access of VMEM and SMEM, and of how much an instruction that issues at `cycle` added to a
+     * semaphore, or took from it (by < 0). NULL: not told. */
+    void (*accessed)(void *chip, const ts_access *access);
     void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
 } ts_core_ports;
 

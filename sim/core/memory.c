@@ -81,17 +81,19 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
     if (!ports->accessed) {
         return;
     }
+    ts_access access = {.instruction = op->instruction,
+                        .space = space,
+                        .first = address + a->low_bytes,
+                        .end = address + a->high_bytes,
+                        .writes = writes,
+                        .cycle = core->now};
     bool apart = space == core->setup.vmem && (a->source->stride > 1 || a->source->stride < 0);
     for (int i = 0; apart && i < TS_SUBLANES; i++) {
-        int64_t row = address + i * a->source->stride * ROW_BYTES;
-        if (a->source->sublane_mask >> i & 1) {
-            ports->accessed(ports->chip, op->instruction, space, row, row + ROW_BYTES, writes, core->now);
-        }
+        access.first = address + i * a->source->stride * ROW_BYTES;
+        access.end = access.first + ROW_BYTES;
+        if (a->source->sublane_mask >> i & 1) ports->accessed(ports->chip, &access);
     }
-    if (!apart) {
-        ports->accessed(ports->chip, op->instruction, space, address + a->low_bytes, address + a->high_bytes,
-                        writes, core->now);
-    }
+    if (!apart) ports->accessed(ports->chip, &access);
 }
 
 CORE_FUNCTION(vld) {

@@ -140,8 +140,9 @@ CORE_FUNCTION(dma) {
     core->promised[semaphore]++;
     core_loops_transfer(core, index);
     const ts_core_ports *ports = core->setup.ports;
+    ts_core_start start = {index, semaphore, source, destination, core->now};
     ts_error cause = {.kind = TS_ERROR_NONE};
-    if (ports->dma_start(&cause, ports->chip, index, source, destination, semaphore, core->now)) {
+    if (ports->dma_start(&cause, ports->chip, &start)) {
         return true;
     }
     if (err) {

@@ -240,9 +240,8 @@ static bool draw_transfer(recorder *r, const ts_in_flight *t, const ts_dma_resul
     return rows_add(&r->rows, event, 0);
 }
 
-static void see_transferred(void *self, int transfer, const ts_dma_result *result) {
+static void see_transferred(void *self, const ts_in_flight *t, const ts_dma_result *result) {
     recorder *r = self;
-    const ts_in_flight *t = (const ts_in_flight *)(intptr_t)result->tag;
     core_state *core = &r->cores[t->core];
     ts_trace_event event;
     bool drawn = draw_transfer(r, t, result, &event), begins = rows_draws(&r->rows, t->issued_cycle);
@@ -251,7 +250,7 @@ static void see_transferred(void *self, int transfer, const ts_dma_result *resul
     if (t->semaphore < 0) return;
     change_semaphore(r, core, t->semaphore, 1, result->completed_cycle);
     give(r, &core->semaphores[t->semaphore],
-         (token){.transfer = begins ? transfer : -1,
+         (token){.transfer = begins ? t->transfer : -1,
                  .from_track = core->first_track + TRACK_BUNDLES,
                  .from = t->issued_cycle,
                  .via_track = drawn ? event.track : -1,

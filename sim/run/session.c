@@ -59,7 +59,7 @@ static void see_stall(void *self, int bundle, int64_t first_cycle, int64_t cycle
     }
 }
 
-static void see_transfer(void *self, int transfer, const ts_dma_result *result) {
+static void see_transfer(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     ts_session *s = self;
     const ts_chip_observer *o = s->request->observer;
     s->events++;
@@ -115,9 +115,9 @@ static void see_write(ts_session *s, const ts_watch_hit *by, const ts_space *spa
     }
 }
 
-static void see_store(void *self, const ts_instruction *instruction, const ts_space *space, int64_t first,
-                      int64_t end, int64_t cycle) {
-    see_write(self, &(ts_watch_hit){.instruction = instruction, .cycle = cycle}, space, first, end);
+static void see_store(void *self, const ts_access *store) {
+    see_write(self, &(ts_watch_hit){.instruction = store->instruction, .cycle = store->cycle}, store->space,
+              store->first, store->end);
 }
 
 typedef struct {

@@ -37,10 +37,9 @@ static void print(int number, const char *what, const ts_core_counters *core, do
     printf("\n");
 }
 
-static bool done_at_once(ts_error *err, void *semaphores, int transfer, const int64_t *source_begin,
-                         const int64_t *destination_begin, int semaphore, int64_t cycle) {
-    (void)err, (void)transfer, (void)source_begin, (void)destination_begin, (void)cycle;
-    ((int64_t *)semaphores)[semaphore]++;
+static bool done_at_once(ts_error *err, void *semaphores, const ts_core_start *start) {
+    (void)err;
+    ((int64_t *)semaphores)[start->semaphore]++;
     return true;
 }
 

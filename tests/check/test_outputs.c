@@ -112,8 +112,8 @@ static void stores_into_an_input(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         world *w = open_world();
-        ts_output_store store = {&sst, w->spaces, w->spaces[rows[i].space], rows[i].first, rows[i].end, 33};
-        ts_outputs_store(&w->all, &store);
+        ts_access store = {&sst, w->spaces[rows[i].space], rows[i].first, rows[i].end, true, 33};
+        ts_outputs_store(&w->all, w->spaces, &store);
         if (w->findings->count != (rows[i].text != NULL)) fail_msg("row %zu: %d", i, w->findings->count);
         if (rows[i].text) {
             const ts_finding *f = &w->findings->list[0];

@@ -75,9 +75,8 @@ static const ts_transfer moves[] = {{.source = {.rank = 1, .begin = &zero, .size
                                      .destination = {.rank = 1, .begin = &by_s3, .size = &one},
                                      .semaphore = {.count = 1, .sreg = -1}}};
 
-static bool start(ts_error *err, void *chip, int transfer, const int64_t *source, const int64_t *destination,
-                  int semaphore, int64_t cycle) {
-    (void)err, (void)chip, (void)transfer, (void)source, (void)destination, (void)semaphore, (void)cycle;
+static bool start(ts_error *err, void *chip, const ts_core_start *told) {
+    (void)err, (void)chip, (void)told;
     return true;
 }
 

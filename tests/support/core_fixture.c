@@ -149,14 +149,13 @@ void fixture_assemble(ts_arena *arena, ts_code *code, const char *text) {
 
 /* ---- The core ---- */
 
-static bool on_start(ts_error *err, void *chip, int transfer, const int64_t *source_begin,
-                     const int64_t *destination_begin, int semaphore, int64_t cycle) {
+static bool on_start(ts_error *err, void *chip, const ts_core_start *told) {
     fixture *f = chip;
     fixture_start *start = &f->starts[f->start_count++];
-    *start = (fixture_start){.transfer = transfer, .semaphore = semaphore, .cycle = cycle};
-    const ts_transfer *t = &f->code.transfers[transfer];
-    memcpy(start->source_begin, source_begin, (size_t)t->source.rank * sizeof(int64_t));
-    memcpy(start->destination_begin, destination_begin, (size_t)t->destination.rank * sizeof(int64_t));
+    *start = (fixture_start){.transfer = told->transfer, .semaphore = told->semaphore, .cycle = told->cycle};
+    const ts_transfer *t = &f->code.transfers[told->transfer];
+    memcpy(start->source_begin, told->source_begin, (size_t)t->source.rank * sizeof(int64_t));
+    memcpy(start->destination_begin, told->destination_begin, (size_t)t->destination.rank * sizeof(int64_t));
     return f->start_count < 16 || ts_error_set(err, TS_ERROR_FAULT, "too many starts");
 }
 

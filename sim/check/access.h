@@ -1,0 +1,17 @@
+/* An access of VMEM or SMEM by a core: what races and the findings about inputs are told of. */
+#ifndef TILESIM_CHECK_ACCESS_H
+#define TILESIM_CHECK_ACCESS_H
+
+#include "isa/isa.h"
+#include "memory/space.h"
+
+/* Of bytes first .. end - 1, by an instruction that issues at `cycle`. */
+typedef struct {
+    const ts_instruction *instruction;
+    const ts_space *space;
+    int64_t first, end;
+    bool writes;
+    int64_t cycle;
+} ts_access;
+
+#endif
