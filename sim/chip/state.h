@@ -1,0 +1,62 @@
+/* Private to the chip: its cores, what is under way, and what the files of this folder do for each other. */
+#ifndef TILESIM_CHIP_STATE_H
+#define TILESIM_CHIP_STATE_H
+
+#include "check/left.h"
+#include "check/outputs.h"
+#include "check/races.h"
+#include "chip/chip.h"
+#include "traffic.h"
+
+/* A core, and what it has for itself. */
+typedef struct {
+    ts_chip *chip;
+    ts_core *core;
+    ts_space *spaces[TS_SPACE_COUNT]; /* those of the chip too */
+    int64_t *semaphores;
+    ts_semaphore_account *accounts; /* of them */
+    ts_core_ports ports;
+    ts_races *races;     /* of its own transfers; NULL: the sanitizer is off */
+    bool stores_checked; /* with it: some input lies where stores go */
+} chip_core;
+
+struct ts_chip {
+    const ts_chip_config *config;
+    const ts_code *code;
+    const ts_chip_observer *observer;
+    ts_arena *arena;
+    int64_t **axis_bits; /* of each tensor */
+    chip_core cores[TS_CHIP_CORES];
+    int core_count;
+    const chip_core *told; /* the core of which the observer was told last */
+    traffic *traffic;
+    ts_outputs outputs; /* with the sanitizer */
+    ts_in_flight *free_records;
+    ts_in_flight *active; /* the oldest in flight */
+    int64_t started;      /* transfers */
+    int64_t busy_since;   /* -1: no transfer is under way */
+    int64_t last_done;    /* the cycle of the last completion */
+    int64_t quiet_until;  /* no transfer completes before this cycle, unless another starts */
+    ts_chip_counters counters;
+    ts_chip_transfers *transfers; /* of each transfer of the code */
+};
+
+/* observed.c: the observer, which knows what core it is told of; NULL: none. */
+const ts_chip_observer *chip_told_of(chip_core *by);
+/* The ports of a core that only tell of it. */
+void chip_observe(chip_core *own);
+
+/* transfers.c: those of a core, by its ports. */
+bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start);
+bool chip_dma_ready(void *self);
+int64_t chip_vmem_take(void *self, int64_t cycle, int loads, int stores);
+void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
+                           int64_t cycle);
+/* The next one is complete. */
+bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle);
+/* Adds where it happened to an error that came from below. */
+bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column);
+int chip_core_number(const chip_core *own); /* -1: there is one core only */
+int64_t chip_core_cycles(const chip_core *own);
+
+#endif

@@ -1,0 +1,286 @@
+/* The transfers of a chip: a core starts one, it takes VMEM ports while it is under way, and completes. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "layout/plan.h"
+#include "layout/shape.h"
+#include "state.h"
+
+/* ---- Transfers ---- */
+
+static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
+    const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
+    return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
+}
+
+/* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
+static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
+                                ts_plan_side *dst) {
+    const ts_slice *a = &what->source, *b = &what->destination;
+    if (a->rank == b->rank && memcmp(a->size, b->size, (size_t)a->rank * sizeof a->size[0]) == 0) {
+        return ts_plan_new(err, arena, src, dst, a->rank, a->size);
+    }
+    int rank;
+    const int64_t *sizes = ts_plan_squeeze(err, arena, src, a->size, &rank);
+    return sizes && ts_plan_squeeze(err, arena, dst, b->size, &rank)
+               ? ts_plan_new(err, arena, src, dst, rank, sizes)
+               : NULL;
+}
+
+/* Whether the transfer moves bytes: without values, only SMEM is kept exact. */
+static bool has_values(const ts_chip *chip, const ts_transfer *what) {
+    return !chip->config->time_only || chip->code->tensors[what->destination.tensor].space == TS_SPACE_SMEM;
+}
+
+static ts_space *space_of(const chip_core *by, const ts_slice *slice) {
+    return by->spaces[by->chip->code->tensors[slice->tensor].space];
+}
+
+static ts_dma_end end_of(const chip_core *by, const ts_transfer *what, const ts_slice *slice) {
+    const ts_chip *chip = by->chip;
+    ts_space_kind kind = chip->code->tensors[slice->tensor].space;
+    ts_space *space = by->spaces[kind];
+    return (ts_dma_end){has_values(chip, what) ? space : NULL, kind == TS_SPACE_HBM,
+                        ts_space_partition_bits(space)};
+}
+
+/* Without values, nothing that the program computes may come into SMEM. */
+static bool source_is_known(ts_error *err, const ts_chip *chip, const ts_transfer *what) {
+    const ts_tensor *source = &chip->code->tensors[what->source.tensor];
+    if (!chip->config->time_only || !has_values(chip, what)) return true;
+    bool known = source->space == TS_SPACE_HBM || source->space == TS_SPACE_SMEM;
+    for (int i = 0; i < chip->code->transfer_count; i++) {
+        bool written = chip->code->transfers[i].destination.tensor == what->source.tensor;
+        known = known && !(written && source->space == TS_SPACE_HBM);
+    }
+    return known ||
+           ts_error_set(err, TS_ERROR_UNMODELLED,
+                        "'%s' is unknown when only time is modelled, and SMEM needs it", source->name);
+}
+
+static ts_in_flight *take_record(ts_chip *chip) {
+    ts_in_flight *t = chip->free_records;
+    if (!t) return TS_NEW(chip->arena, ts_in_flight);
+    chip->free_records = t->next;
+    return t;
+}
+
+static void give_back(ts_chip *chip, ts_in_flight *t) {
+    t->next = chip->free_records;
+    chip->free_records = t;
+}
+
+bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column) {
+    if (!err) return false;
+    ts_error below = *err;
+    ts_error_kind kind = below.kind == TS_ERROR_INPUT ? TS_ERROR_FAULT : below.kind;
+    if (below.line == 0 && source) {
+        ts_error_clear(err);
+        ts_error_mark(err, kind, source, line, column, "%s", below.message);
+    }
+    err->kind = kind;
+    if (below.cycle <= 0) err->cycle = cycle;
+    return false;
+}
+
+static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what) {
+    return chip_fault_at(err, cycle, what->source_text, what->line, what->column);
+}
+
+static chip_core *core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
+
+static void check_start(ts_chip *chip, ts_in_flight *t) {
+    ts_races_start(core_of(chip, t)->races, t);
+    for (int i = 0; i < chip->core_count; i++) {
+        if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
+    }
+    ts_outputs_start(&chip->outputs, t);
+}
+
+/* The record of a transfer that starts, but for its plan. */
+static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start) {
+    ts_chip *chip = by->chip;
+    const ts_transfer *what = &chip->code->transfers[start->transfer];
+    const ts_dma_machine *memory = &chip->config->memory;
+    ts_in_flight *t = take_record(chip);
+    *t = (ts_in_flight){.what = what,
+                        .number = chip->started++,
+                        .transfer = start->transfer,
+                        .core = (int)(by - chip->cores),
+                        .semaphore = start->semaphore,
+                        .src = space_of(by, &what->source),
+                        .dst = space_of(by, &what->destination),
+                        .issued_cycle = start->cycle,
+                        .done_cycle = -1,
+                        .begun_cycle =
+                            start->cycle + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz)};
+    return t;
+}
+
+static void put_in_flight(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **last = &chip->active;
+    while (*last) last = &(*last)->younger;
+    *last = t;
+    if (t->semaphore >= 0) ts_left_send(&core_of(chip, t)->accounts[t->semaphore], t->what);
+    if (core_of(chip, t)->races) check_start(chip, t);
+    if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
+    chip->quiet_until = 0;
+    const ts_chip_observer *o = chip_told_of(core_of(chip, t));
+    if (o && o->started) o->started(o->self, t);
+}
+
+bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
+    chip_core *by = self;
+    ts_chip *chip = by->chip;
+    ts_in_flight *t = open_record(by, start);
+    const ts_transfer *what = t->what;
+    ts_plan_side src = side_of(chip, &what->source, start->source_begin),
+                 dst = side_of(chip, &what->destination, start->destination_begin);
+    ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
+                             .dst = end_of(by, what, &what->destination),
+                             .tag = t->number,
+                             .priority = what->priority};
+    ts_arena *arena = traffic_arena(chip->traffic);
+    moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
+    int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
+    if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {
+        give_back(chip, t);
+        return transfer_fault(err, start->cycle, what);
+    }
+    const ts_dma_machine *memory = &chip->config->memory;
+    t->plan = moved.plan;
+    t->vreg_cycles = ts_ceil_div(
+        TS_VREG_BYTES, ts_dma_rate(memory->dma, moved.src, ts_dma_kind_done(memory->dma, moved.plan)));
+    put_in_flight(chip, t);
+    return true;
+}
+
+/* ---- Ports of VMEM ---- */
+
+static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
+    return chip->code->tensors[slice->tensor].space == TS_SPACE_VMEM;
+}
+
+/* Whether a transfer goes through a VMEM port at `cycle`: a vreg's bytes at a time, at the engine's rate,
+ * from its issue cost on until it is complete. */
+static bool takes_port(const ts_in_flight *t, int64_t cycle) {
+    return cycle >= t->begun_cycle && (cycle - t->begun_cycle) % t->vreg_cycles == 0;
+}
+
+/* The engine works at one transfer at a time: only the oldest of this core's that touch VMEM takes a port. */
+int64_t chip_vmem_take(void *self, int64_t cycle, int loads, int stores) {
+    const chip_core *by = self;
+    const ts_chip *chip = by->chip;
+    const int *slots = chip->config->core.limits.slots;
+    for (const ts_in_flight *t = chip->active; t; t = t->younger) {
+        bool reads = in_vmem(chip, &t->what->source), writes = in_vmem(chip, &t->what->destination);
+        if (&chip->cores[t->core] != by || !(reads || writes)) continue;
+        bool full = (reads && loads == slots[TS_SLOT_VLD]) || (writes && stores == slots[TS_SLOT_VST]);
+        return full && takes_port(t, cycle) ? cycle + 1 : cycle;
+    }
+    return cycle;
+}
+
+bool chip_dma_ready(void *self) { return traffic_can_start(((chip_core *)self)->chip->traffic); }
+
+static int64_t bytes_in(const ts_chip *chip, const ts_dma_result *r, const ts_transfer *what,
+                        ts_space_kind space) {
+    const ts_tensor *tensors = chip->code->tensors;
+    return (tensors[what->source.tensor].space == space ? r->src_bytes : 0) +
+           (tensors[what->destination.tensor].space == space ? r->dst_bytes : 0);
+}
+
+static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
+    ts_chip_counters *c = &chip->counters;
+    c->transfers++;
+    c->useful_bytes += r->useful_bytes;
+    c->src_bytes += r->src_bytes;
+    c->dst_bytes += r->dst_bytes;
+    c->padding_bytes += r->padding_bytes;
+    c->waste_bytes += r->waste_bytes;
+    c->rmw_lines += r->rmw_lines;
+    int64_t read = chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM ? r->src_bytes : 0;
+    int64_t written = chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM ? r->dst_bytes : 0;
+    c->hbm_read_bytes += read;
+    c->hbm_written_bytes += written;
+    ts_chip_transfers *of = &chip->transfers[what - chip->code->transfers];
+    of->times++;
+    of->moved_bytes += r->src_bytes + r->dst_bytes;
+    of->hbm_bytes += read + written;
+    of->vmem_bytes += bytes_in(chip, r, what, TS_SPACE_VMEM);
+    c->transfer_cycles += r->completed_cycle - r->issued_cycle;
+    c->least_transfer_cycles += ts_dma_least_cycles(&chip->config->memory, r, read + written);
+}
+
+/* ---- The sanitizer ---- */
+
+static void check_done(ts_chip *chip, ts_in_flight *t) {
+    const chip_core *by = core_of(chip, t);
+    bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
+    ts_races_complete(by->races, t);
+    if (!chip->config->time_only) ts_outputs_done(&chip->outputs, t, vmem ? ts_core_poison(by->core) : NULL);
+}
+
+int chip_core_number(const chip_core *own) {
+    return own->chip->core_count > 1 ? (int)(own - own->chip->cores) : -1;
+}
+
+int64_t chip_core_cycles(const chip_core *own) {
+    ts_core_counters core;
+    ts_core_count(own->core, &core);
+    return core.cycles;
+}
+
+void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
+                           int64_t cycle) {
+    chip_core *own = self;
+    const ts_chip_observer *o = chip_told_of(own);
+    if (o && o->changed) o->changed(o->self, instruction, semaphore, by, cycle);
+    ts_left_change(&own->accounts[semaphore], instruction, by);
+    for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
+        ts_in_flight *next = t->next;
+        give_back(own->chip, t);
+        t = next;
+    }
+}
+
+/* No longer in flight; races may still need the record. */
+static void take_out(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **link = &chip->active;
+    while (*link != t) link = &(*link)->younger;
+    *link = t->younger;
+    t->plan = NULL;
+    if (!t->race) give_back(chip, t);
+}
+
+static void tell_done(ts_chip *chip, const ts_in_flight *t, const ts_dma_result *result) {
+    const ts_chip_observer *o = chip->observer;
+    if (o && o->moved) o->moved(o->self, t);
+    if (o && o->transferred) o->transferred(o->self, t, result);
+}
+
+bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
+    ts_dma_result result;
+    bool moved = traffic_complete(err, chip->traffic, &result);
+    ts_in_flight *t = chip->active;
+    while (t->number != result.tag) t = t->younger;
+    const ts_transfer *what = t->what;
+    const chip_core *by = core_of(chip, t);
+    t->done_cycle = cycle;
+    add_result(chip, &result, what);
+    if (t->race) check_done(chip, t);
+    if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)
+        ts_left_transfer(chip->config->findings, what, chip_core_number(by), chip_core_cycles(by), cycle);
+    tell_done(chip, t, &result);
+    if (t->semaphore >= 0) by->semaphores[t->semaphore]++;
+    take_out(chip, t);
+    if (traffic_under_way(chip->traffic) == 0) {
+        chip->counters.dma_busy_cycles += cycle - chip->busy_since;
+        chip->busy_since = -1;
+    }
+    chip->last_done = cycle;
+    chip->quiet_until = 0;
+    for (int i = 0; i < chip->core_count; i++) ts_core_notify(chip->cores[i].core, cycle);
+    return moved || transfer_fault(err, cycle, what);
+}
