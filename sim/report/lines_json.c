@@ -1,6 +1,9 @@
 /* The cycles of lines, frames and loops as JSON. */
 #include "report/lines.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void add_counts(const ts_line_counts *counts, ts_json *json) {
     for (int i = 0; i < TS_LINE_COUNTER_COUNT; i++)
         ts_json_int(json, ts_line_counter_name((ts_line_counter)i), counts->values[i]);
@@ -10,9 +13,17 @@ static void add_counts(const ts_line_counts *counts, ts_json *json) {
     ts_json_close(json);
 }
 
-static void add_place(const char *key, const ts_source *source, int line, ts_json *json) {
-    ts_json_text(json, key, source ? source->name : NULL);
-    ts_json_int(json, "line", line);
+/* First what it is called, "gemm.tsim:451-543 name", by which two runs are compared. */
+static void add_place(const ts_source *source, int first, int last, const char *name, ts_json *json) {
+    char place[128];
+    const char *slash = source ? strrchr(source->name, '/') : NULL;
+    const char *file = slash ? slash + 1 : source ? source->name : "";
+    int at = snprintf(place, sizeof place, "%.60s:%d", file, first);
+    if (last > first) at += snprintf(place + at, sizeof place - (size_t)at, "-%d", last);
+    if (*name) snprintf(place + at, sizeof place - (size_t)at, " %.30s", name);
+    ts_json_text(json, "place", place);
+    ts_json_text(json, "file", source ? source->name : NULL);
+    ts_json_int(json, "line", first);
 }
 
 static void add_frame_number(const char *key, int frame, ts_json *json) {
@@ -24,7 +35,7 @@ static void add_frame_number(const char *key, int frame, ts_json *json) {
 
 static void add_loop(const ts_profile_loop *loop, ts_json *json) {
     ts_json_object(json, NULL);
-    add_place("file", loop->source, loop->first_line, json);
+    add_place(loop->source, loop->first_line, loop->last_line, "", json);
     ts_json_int(json, "last_line", loop->last_line);
     add_frame_number("frame", loop->frame, json);
     ts_json_int(json, "places", loop->places);
@@ -36,10 +47,11 @@ static void add_loop(const ts_profile_loop *loop, ts_json *json) {
 static void add_frame(const ts_program_frame *frame, const ts_line_counts *counts, ts_json *json) {
     static const char *const kinds[] = {"macro", "file", "loop"};
     ts_json_object(json, NULL);
+    add_place(frame->source, frame->line, frame->line, frame->kind == TS_FRAME_MACRO ? frame->name : "",
+              json);
     ts_json_text(json, "kind", kinds[frame->kind]);
     ts_json_text(json, "name", frame->name);
     add_frame_number("parent", frame->parent, json);
-    add_place("file", frame->source, frame->line, json);
     ts_json_text(json, "body_file", frame->body->name);
     ts_json_int(json, "body_line", frame->first_line);
     ts_json_int(json, "body_end_line", frame->end_line);
@@ -59,7 +71,7 @@ void ts_report_lines_json(const ts_run_result *result, ts_json *json) {
     ts_json_array(json, "lines");
     for (int i = 0; i < p->line_count; i++) {
         ts_json_object(json, NULL);
-        add_place("file", p->lines[i].source, p->lines[i].line, json);
+        add_place(p->lines[i].source, p->lines[i].line, p->lines[i].line, "", json);
         add_frame_number("frame", p->lines[i].frame, json);
         add_counts(&p->lines[i].counts, json);
         ts_json_close(json);

@@ -45,6 +45,12 @@ static place *find_places(ts_arena *arena, const ts_program *program, int *count
     return places;
 }
 
+static int count_lines(const place *places, int count) {
+    int lines = count > 0;
+    for (int i = 1; i < count; i++) lines += compare_lines(&places[i], &places[i - 1]) != 0;
+    return lines;
+}
+
 /* A .loop has several instructions in one place: the last, its branch, says how often it was gone round. */
 static bool is_loop_line(const ts_program *program, const place *p) {
     const ts_program_frame *frame = p->frame >= 0 ? &program->frames[p->frame] : NULL;
@@ -122,7 +128,7 @@ const ts_profile *ts_profile_new(ts_arena *arena, const ts_program *program, con
     counter c = {chip, program, TS_NEW_ARRAY(arena, ts_line_counts, program->frame_count),
                  TS_NEW_ARRAY(scratch, entry, program->frame_count)};
     const place *places = find_places(scratch, program, &count);
-    ts_profile_line *lines = TS_NEW_ARRAY(arena, ts_profile_line, count);
+    ts_profile_line *lines = TS_NEW_ARRAY(arena, ts_profile_line, count_lines(places, count));
     for (int i = 0; i < count;) i += add_line(&c, &places[i], count - i, &lines[profile->line_count++]);
     profile->lines = lines;
     add_frames(&c, profile);

@@ -154,6 +154,17 @@ def frames_are_calls_files_and_loops():
 
 
 @test
+def two_runs_are_compared_by_place():
+    folder, program_path = Path(FOLDER.name), program(".param N = 9\n.loop s0 = 0, N\nnop\n.end\n.macro twice\nnop\nnop\n.end\ntwice\n", "n.tsim")
+    for name, turns in (("a.json", 9), ("b.json", 12)):
+        (folder / name).write_text(expect(["run", program_path, "--lines", "--json", "-D", f"N={turns}"]))
+    text = expect(["compare", folder / "a.json", folder / "b.json", "--all"])
+    for row in (r"loops\[n\.tsim:2-4\]\.times +9 +12 ", r"lines\[n\.tsim:3\]\.times +9 +12 ", r"frames\[n\.tsim:2\]\.issued +19 +25 "):
+        assert re.search(row, text), (row, text)
+    assert "n.tsim:9" not in text, text
+
+
+@test
 def one_run_and_no_debugger():
     code, out, err = run("run", "programs/copy.tsim", "--lines", "--break", "9")
     assert code == 2 and out == "" and "--break does not go with --lines" in err, err
