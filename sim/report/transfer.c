@@ -302,8 +302,8 @@ static void add_json_runs(ts_json *json, const ts_plan *plan, ts_dma_runs_of whi
     ts_json_close(json);
 }
 
-static void add_json_boxes(ts_json *json, const ts_plan *plan) {
-    int64_t shown = plan->box_count < BOXES_SHOWN ? plan->box_count : BOXES_SHOWN;
+void report_add_boxes_json(ts_json *json, const ts_plan *plan, int64_t most) {
+    int64_t shown = plan->box_count < most ? plan->box_count : most;
     ts_json_int(json, "box_count", plan->box_count);
     ts_json_array(json, "boxes");
     for (int64_t n = 0; n < shown; n++) {
@@ -393,6 +393,6 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     ts_json_int(&json, "dst_at", study->dst.at);
     if (others) add_json_others(&json, "other_sources", &others[0], out->arena);
     if (others) add_json_others(&json, "other_destinations", &others[1], out->arena);
-    if (explain) add_json_boxes(&json, study->plan);
+    if (explain) report_add_boxes_json(&json, study->plan, BOXES_SHOWN);
     ts_json_end(&json);
 }

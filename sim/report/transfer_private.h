@@ -9,6 +9,9 @@
 const char *report_part_label(ts_text *text, const ts_transfer_study *study, ts_dma_component part);
 /* The loops of the plan's boxes. */
 void report_add_boxes(const ts_plan *plan, ts_text *out);
+/* The keys box_count and boxes: the first `most` of the plan, a loop as [extent, source stride, destination
+ * stride] in bits. */
+void report_add_boxes_json(ts_json *json, const ts_plan *plan, int64_t most);
 /* The coordinates of an element: "offset 1,234", or "lane 3, warp 1". */
 void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out);
 /* Sections of a page: where the time goes, and the plan. */

@@ -1,10 +1,13 @@
 /* The blocks of a transfer in the order in which the DMA engine asks the memories for them, as JSON. */
 #include <string.h>
 
+#include "transfer_private.h"
 #include "dma/walk.h"
 #include "dram/address_map.h"
 #include "report/machine.h"
 #include "report/transfer.h"
+
+enum { BOXES = 64 }; /* of which a page shows the loops */
 
 typedef struct {
     const ts_transfer_study *study;
@@ -55,20 +58,6 @@ static void add_geometry(ts_json *json, const ts_hbm_config *hbm) {
     ts_json_int(json, "burst_bytes", hbm->burst_bytes);
 }
 
-/* A loop is [extent, source stride, destination stride] in bits, as in the report of the transfer. */
-static void add_box(ts_json *json, const ts_plan *plan, int64_t number) {
-    ts_plan_box box;
-    ts_plan_get_box(plan, number, &box);
-    ts_json_object(json, NULL);
-    ts_json_int(json, "number", number);
-    ts_json_int(json, "src_bits", box.src_bits);
-    ts_json_int(json, "dst_bits", box.dst_bits);
-    ts_json_array(json, "loops");
-    for (int i = 0; i < box.loop_count; i++) ts_json_ints(json, NULL, 3, &box.loops[i].extent);
-    ts_json_close(json);
-    ts_json_close(json);
-}
-
 static void add_steps(const stepper *s, int64_t first, int64_t count) {
     const ts_walk_access *accesses;
     int64_t elements, number = 0;
@@ -80,15 +69,6 @@ static void add_steps(const stepper *s, int64_t first, int64_t count) {
     more = more && ts_walk_next(s->walk, &accesses, &access_count, &elements);
     ts_json_close(s->json);
     ts_json_bool(s->json, "more", more);
-}
-
-static void add_boxes(const stepper *s) {
-    enum { BOXES = 64 };
-    const ts_plan *plan = s->study->plan;
-    ts_json_int(s->json, "box_count", plan->box_count);
-    ts_json_array(s->json, "boxes");
-    for (int64_t i = 0; i < plan->box_count && i < BOXES; i++) add_box(s->json, plan, i);
-    ts_json_close(s->json);
 }
 
 bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study, int64_t first,
@@ -104,7 +84,7 @@ bool ts_report_transfer_steps_json(ts_error *err, const ts_transfer_study *study
     ts_json_int(&json, "src_at", study->src.at);
     ts_json_int(&json, "dst_at", study->dst.at);
     ts_json_bool(&json, "gathers", study->plan->gathers);
-    add_boxes(&s);
+    report_add_boxes_json(&json, study->plan, BOXES);
     ts_json_int(&json, "first", first);
     add_steps(&s, first, count);
     ts_json_end(&json);

@@ -174,7 +174,7 @@ static void steps_of_a_copy(void **state) {
     assert_string_equal(
         steps(arena, &study, 0, 9),
         "\"channels\":16,\"banks\":32,\"burst_bytes\":32,\"src_bits\":32,\"dst_bits\":32,\"src_at\":0,"
-        "\"dst_at\":0,\"gathers\":false,\"box_count\":1,\"boxes\":[{\"number\":0,\"src_bits\":0,\"dst_bits\":"
+        "\"dst_at\":0,\"gathers\":false,\"box_count\":1,\"boxes\":[{\"src_bits\":0,\"dst_bits\":"
         "0,"
         "\"loops\":[[32,32,32]]}],\"first\":0,\"steps\":[{\"box\":0,\"at\":[0],\"extent\":[32],\"elements\":"
         "32,"

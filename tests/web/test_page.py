@@ -321,6 +321,27 @@ def a_program_is_edited_and_run():
 
 
 @test
+def a_long_run_is_stopped():
+    page().show(tab="program", program="matmul.tsim", defines="M=4096 N=4096 K=4096")
+    page().browser.wait("!document.getElementById('stop').disabled")
+    page().browser.click("#stop")
+    assert page().browser.wait("document.getElementById('run-error').textContent") == "stopped"
+    page().browser.run("document.getElementById('defines').value = 'M=64 N=64 K=64'")
+    page().browser.click("#run")
+    page().browser.wait("document.documentElement.dataset.ran.includes('K=64 ')")
+    assert page().browser.run("document.getElementById('run-error').hidden")
+
+
+@test
+def shapes_without_a_picture_say_so():
+    for shape in ("(f32[3],bf16[4,8])", "token[]", "f32[0,8]"):
+        page().show(a=shape, b="")
+        page().shown(shape)
+        assert page().browser.run("document.querySelectorAll('.panes .cell').length") == 0
+        assert page().browser.run("document.querySelector('.panes').textContent.match(/no one layout|Nothing is stored/) !== null"), shape
+
+
+@test
 def tabs_are_gone_through_by_keys():
     page().show()
     page().browser.run("document.getElementById('tab-layout').focus()")

@@ -1,7 +1,7 @@
 /* The engine, which is in a worker: requests with a key replace those of the same key that have not begun. */
 "use strict";
 
-const engine = { worker: null, queue: [], busy: null, number: 0, ready: null, url: null, programs: [], machines: [] };
+const engine = { worker: null, queue: [], busy: null, number: 0, up: false, ready: null, url: null, programs: [], machines: [] };
 
 function showEngine(text) { $("engine-state").textContent = text; }
 
@@ -17,6 +17,7 @@ function startEngine() {
 
 function began(data) {
   if (data.broken) { showEngine("the simulator does not start: " + data.broken); return; }
+  engine.up = true;
   engine.programs = data.programs;
   engine.machines = data.machines;
   showEngine("");
@@ -26,7 +27,7 @@ function began(data) {
 }
 
 function sendNext() {
-  if (engine.busy || engine.queue.length === 0 || engine.programs.length === 0) return;
+  if (engine.busy || engine.queue.length === 0 || !engine.up) return;
   engine.busy = engine.queue.shift();
   engine.worker.postMessage(engine.busy.message);
 }
@@ -51,7 +52,7 @@ function restartEngine() {
   const request = engine.busy;
   engine.worker.terminate();
   engine.busy = null;
-  engine.programs = [];
+  engine.up = false;
   startEngine();
   return request;
 }

@@ -228,7 +228,8 @@ async function updateLayouts() {
 async function updatePanes() {
   const text = state.a;
   if (!seen.a?.axes) {
-    for (const id of ["grid", "memory"]) $(id).innerHTML = "";
+    for (const id of ["grid", "memory"]) $(id).innerHTML = id === "grid" ? `<p class="soft">There is no one layout to draw: the shape is a tuple, or has no data.</p>` : "";
+    document.documentElement.dataset.shown = text;
     return;
   }
   const view = await lookAt(text, seen.a, { key: "window a", grid: $("grid"), memory: $("memory") }, state.from);

@@ -143,7 +143,7 @@ function drawStep() {
   $("step").max = more ? last + BATCH : last;
   $("step").value = state.step;
   $("step-at").textContent = `step ${grouped(Number(state.step) + 1)} of ${more ? "more than " : ""}${grouped(last + 1)}`;
-  const box = boxes.find((one) => one.number === step.box);
+  const box = boxes[step.box];
   const lines = (box?.loops || []).map(([extent, from, to], i) => {
     const now = step.extent[i] === 1 ? `${step.at[i]}` : `${step.at[i]} .. ${step.at[i] + step.extent[i] - 1}`;
     return `${"  ".repeat(i)}for i${i} in 0 .. ${extent - 1}: from += ${bitsText(from)}, to += ${bitsText(to)}   <span class="now">i${i} = ${now}</span>`;
@@ -196,7 +196,7 @@ function drawBanks(step) {
 /* The elements of the step, in all panes. */
 function showStepCells() {
   document.querySelectorAll(".cell.step").forEach((cell) => cell.classList.remove("step"));
-  const step = currentStep(), box = moved.steps?.boxes.find((one) => one.number === step?.box);
+  const step = currentStep(), box = moved.steps?.boxes[step?.box];
   if (!step || !box || !(moved.stepping || state.step !== "0") || $("steps").hidden || !state.b || seen.a?.axes.length !== 1 || seen.b?.axes?.length !== 1) return;
   const sets = [new Set(), new Set()], sides = [[box.src_bits - moved.steps.src_at * 8, moved.steps.src_bits, 1], [box.dst_bits - moved.steps.dst_at * 8, moved.steps.dst_bits, 2]];
   sides.forEach(([base, bits, column], side) => {
