@@ -37,8 +37,9 @@ static void add_roof(const ts_roofline *r, ts_text *out) {
         ts_text_add(out, "           no bytes of HBM: the peak is the roof\n");
         return;
     }
-    ts_text_add(out, "           %.3g %s a byte of HBM, %s the ridge at %.1f: at most %s%s/s, ", r->intensity,
-                unit, r->intensity < r->ridge ? "below" : "above", r->ridge, scaled(roof, r->roof), unit);
+    ts_text_add(out, r->intensity < 999.5 ? "           %.3g" : "           %.0f", r->intensity);
+    ts_text_add(out, " %s a byte of HBM, %s the ridge at %.1f: at most %s%s/s, ", unit,
+                r->intensity < r->ridge ? "below" : "above", r->ridge, scaled(roof, r->roof), unit);
     ts_text_add(out, "%.1f %% reached\n", 100 * r->rate / r->roof);
 }
 

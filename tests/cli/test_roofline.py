@@ -100,6 +100,9 @@ def text_says_what_bounds_it():
                      r"           3,840 cycles at least; the run took 1\.\d\d times that\n"
                      r"           [\d.]+ % of the time: waiting for a DMA, or another semaphore\n", text, re.M), text
     assert " OP = " in expect(["run", "programs/matmul_int8.tsim"])
+    dense = expect(["run", "programs/conv3x3.tsim", "-m", "tpu-v6e", "--time-only"]).split("\nroofline")[1]
+    assert re.search(r"\n {11}1\d{3} FLOP a byte of HBM, above the ridge at 560\.0: at most 917\.5 TFLOP/s, [\d.]+ % reached\n", dense), dense
+    assert all(len(line) <= 100 for line in dense.splitlines()), dense
     one = expect(["run", program("vadd.f32 v0, v1, v2\n")])
     assert one.endswith("roofline   vpu f32: 1,024 FLOP = 1.536 TFLOP/s, 25.0 % of the peak of 6.144 TFLOP/s\n"
                         "           no bytes of HBM: the peak is the roof\n"
