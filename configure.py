@@ -93,6 +93,7 @@ EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install 
             "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
 NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml and cJSON, dpkg-dev: on Debian "
            "apt-get install emscripten dpkg-dev, then ./configure.py")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as in tests/support/browser.py
 NEEDED32 = "clang and, on Debian, libc6-dev-i386"
 NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
@@ -181,6 +182,16 @@ def emcc():
     """Emscripten's compiler, or "": it is never installed without being asked for."""
     compiler = os.environ.get("EMCC", "emcc")
     return compiler if shutil.which(shlex.split(compiler)[0]) else ""
+
+
+def tests_page(allowed):
+    """Whether tests open the page: there is emscripten, a browser, and what the page is built from, fetched if that is allowed."""
+    header = ROOT / "build" / "web" / "src" / "cjson" / "cJSON.h"
+    if not emcc() or not any(map(shutil.which, BROWSERS)):
+        return False
+    if allowed and not header.exists():
+        subprocess.run([sys.executable, "web/sources.py", "build/web/src"], cwd=ROOT)
+    return header.exists()
 
 
 def provide(allowed):
@@ -492,10 +503,10 @@ PAGE = "build/web/tilesim.html"
 
 
 def web(out, compiler):
-    """`ninja web`: the library as WebAssembly in one page; returns what its test needs."""
+    """`ninja web`: the library as WebAssembly in one page."""
     if not compiler:
         out.edge("run", "web", [], command=f"echo '{NO_EMCC}' >&2; exit 1")
-        return []
+        return
     headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h"]
     out.edge("sources", " ".join(WEB_LIBRARIES + headers), ["|", "web/sources.py"])
     sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
@@ -505,10 +516,9 @@ def web(out, compiler):
     engine = out.edge("link-web", "build/web/engine.js", objects, libs=WEB_LINK)
     out.edge("page", PAGE, [*files("web/page/*"), engine, "|", "web/page.py"])
     out.edge("phony", "web", [PAGE])
-    return [PAGE]
 
 
-def build_ninja(emulates=False, has32=False, compiler=""):
+def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -533,7 +543,8 @@ def build_ninja(emulates=False, has32=False, compiler=""):
         out.edge("test", f"test-{variant}", own + ready)
         tests += [f for f in own if f not in tests]
     ready = ["|", "headers", f"build/release/{SONAME}", *drivers, "tests/run.py"]
-    page = web(out, compiler)
+    web(out, compiler)
+    page = [PAGE] * opened
     out.edge("test", "test", tests + files("tests/web/*.py") + ready + page)
     out.edge("test", "test-long", tests + files("tests/web/*.py") + ready + page, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
     long_fuzz(out)
@@ -582,7 +593,7 @@ def main():
         return
     if not provide(not options.no_install):
         sys.exit(1)
-    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc()))
+    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install)))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

@@ -391,7 +391,7 @@ def skipped():
     """Why there is nothing to test, or None."""
     if SANITIZED:
         return "the page has no sanitizers"
-    return "no Chromium" if not browser.find() else "no emscripten, so no page" if not PAGE.exists() else None
+    return "no Chromium" if not browser.find() else "no page: it needs emscripten, and the sources of libyaml and cJSON" if not PAGE.exists() else None
 
 
 if skipped():
