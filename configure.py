@@ -71,7 +71,14 @@ LIBRARIES = {  # part: (what needs it, C text that must compile, flags that link
 EMPTY = "#include <stdio.h>" + MAIN
 FUZZER = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
 NO_CLANG = "sh -c 'echo this needs clang: run ./configure.py >&2; exit 1'"
-OPTIONAL = ["clang", "clang sanitizers"]  # without them: no `ninja matrix`, no `ninja fuzz`
+OPTIONAL = {  # part: what it is for, and nothing else
+    "clang": "`ninja matrix` and `ninja fuzz`",
+    "clang sanitizers": "`ninja matrix` and `ninja fuzz`",
+    "NumPy": "the package for Python",
+    "cffi": "the package for Python",
+}
+CLANG_PARTS = ["clang", "clang sanitizers"]
+PYTHON_PARTS = {"NumPy": "numpy", "cffi": "cffi"}  # part: module
 # (its program, what it runs first, what it runs before the packages' names)
 MANAGERS = [
     ("apt-get", "apt-get update", "apt-get install -y --no-install-recommends"),
@@ -87,6 +94,8 @@ PACKAGES = {  # part: its packages, by manager
     "cjson": ("libcjson-dev", "cjson-devel", "cjson", "cjson"),
     "clang": ("clang", "clang", "clang", "llvm"),
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
+    "NumPy": ("python3-numpy", "python3-numpy", "python-numpy", "numpy"),
+    "cffi": ("python3-cffi", "python3-cffi", "python-cffi", "cffi"),
 }
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
@@ -95,7 +104,7 @@ NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of liby
            "apt-get install emscripten dpkg-dev, then ./configure.py")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as in tests/support/browser.py
 NEEDED32 = "clang and, on Debian, libc6-dev-i386"
-NUMPY_PYTHONS = ["python3", "/usr/bin/python3"]  # for `ninja bench`, which also takes oneDNN; never needed
+PYTHONS = ["python3", "/usr/bin/python3"]  # of which one may have NumPy, for `ninja bench`, and cffi, for our package
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
 
 
@@ -125,9 +134,11 @@ def find():
     place = min(PLACES, key=lambda candidate: len(absent[candidate]))
     missing += absent[place]
     if not clang:
-        missing += OPTIONAL
+        missing += CLANG_PARTS
     elif not compiles(clang, FUZZER, "-fsanitize=fuzzer,address,undefined"):
-        missing += OPTIONAL[1:]
+        missing += CLANG_PARTS[1:]
+    if not python_with(*PYTHON_PARTS.values()):
+        missing += [part for part, module in PYTHON_PARTS.items() if not has_modules(PYTHONS[-1], module)]
     return {"cc": cc, "clang": clang, "place": place}, missing
 
 
@@ -156,9 +167,8 @@ def install(missing, allowed):
         environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         words = shlex.split(command)
         if not shutil.which(words[0]) or subprocess.run(words, env=environment).returncode != 0:
-            optional = words[-1] in [package for part in OPTIONAL for package in PACKAGES[part]]
-            print(f"configure.py: this failed{', which only `ninja matrix` and `ninja fuzz` may miss' * optional}: "
-                  f"{command}", file=sys.stderr)
+            only = next((f", which only {use} may miss" for part, use in OPTIONAL.items() if words[-1] in PACKAGES[part]), "")
+            print(f"configure.py: this failed{only}: {command}", file=sys.stderr)
 
 
 def has_aarch64():
@@ -173,9 +183,15 @@ def has_32_bits(clang):
     return all(compiles(clang, text, f"{BITS32} -fsyntax-only") for text in texts)
 
 
-def has_numpy(python):
-    """Whether that Python has NumPy."""
-    return bool(shutil.which(python)) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+def has_modules(python, *modules):
+    """Whether that Python has all of them."""
+    command = [python, "-c", "import " + ", ".join(modules)]
+    return bool(shutil.which(python)) and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def python_with(*modules):
+    """The first Python that has all of them, or ""."""
+    return next((python for python in PYTHONS if has_modules(python, *modules)), "")
 
 
 def emcc():
@@ -205,9 +221,10 @@ def provide(allowed):
     lines = {
         "dnnl_cflags": "-DTS_BENCH_DNNL" * dnnl,
         "dnnl_libs": "-ldnnl" * dnnl,
-        "numpy_python": next((python for python in NUMPY_PYTHONS if has_numpy(python)), ""),
+        "numpy_python": python_with("numpy"),
+        "package_python": python_with(*PYTHON_PARTS.values()),
         "cc": config["cc"] or "cc",
-        "clang": NO_CLANG if set(missing) & set(OPTIONAL) else config["clang"],
+        "clang": NO_CLANG if set(missing) & set(CLANG_PARTS) else config["clang"],
         "emcc": emcc(),
         "python": shlex.quote(sys.executable),
         "user_cflags": " ".join([*flags[:1], os.environ.get("CFLAGS", "")]).strip(),
@@ -217,7 +234,7 @@ def provide(allowed):
     CONFIG.write_text("# What configure.py found on this machine.\n"
                       + "".join(f"{name} = {value}\n" for name, value in lines.items()))
     for part in missing:
-        needs = "`ninja matrix` or `ninja fuzz`" if part in OPTIONAL else LIBRARIES.get(part, ["building"])[0]
+        needs = OPTIONAL[part] if part in OPTIONAL else LIBRARIES.get(part, ["building"])[0]
         print(f"configure.py: still missing: {part}, which {needs} cannot do without", file=sys.stderr)
     return not set(missing) - set(OPTIONAL)
 
@@ -319,6 +336,16 @@ rule configure
 rule shared
   command = $cc -shared -Wl,-soname,{SONAME} -Wl,-z,defs $in -o $out $user_ldflags {LIBS}
   description = $out
+rule carried
+  command = $cc -shared -s -Wl,-soname,{SONAME} -Wl,-z,defs '-Wl,-rpath,$$ORIGIN' $in -o $out $user_ldflags {LIBS}
+  description = $out
+rule declarations
+  command = $python python/declarations.py $out $in
+  description = $out
+rule wheel
+  command = $python python/backend.py build/wheel
+  pool = console
+  description = wheel
 rule ar
   command = rm -f $out && ar rcs $out $in
   description = $out
@@ -400,6 +427,7 @@ class Writer:
         objects = [self.compile(variant, f) for f in sources]
         if variant == "release":
             self.edge("shared", f"build/release/{SONAME}", objects)
+            self.edge("carried", f"build/python/{SONAME}", objects)
         return self.edge("ar", f"build/{variant}/libtilesim.a", objects)
 
     def tool(self, variant, library):
@@ -418,8 +446,9 @@ CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
-SOURCES = ["sim/**/*", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
-APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web")  # folders of tests/ with rules of their own
+PACKAGE = [f"build/python/{SONAME}", "build/python/declarations.h"]  # what python/ needs of the build
+SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
+APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web", "python")  # folders of tests/ with rules of their own
 
 
 def test_programs(out, variant, library):
@@ -518,6 +547,15 @@ def web(out, compiler):
     out.edge("phony", "web", [PAGE])
 
 
+def package(out):
+    """The package for Python: `ninja wheel`, `ninja test-python`; returns its tests."""
+    out.edge("declarations", PACKAGE[1], [*files("include/tilesim/*.h"), "|", "python/declarations.py"])
+    out.edge("wheel", "wheel", ["|", *PACKAGE, "python/backend.py", *files("python/tilesim/*.py")])
+    tests = files("tests/python/test_*.py")
+    out.edge("test", "test-python", [*tests, "build/release/tilesim", "|", *PACKAGE, "tests/run.py"])
+    return tests
+
+
 def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
@@ -531,18 +569,19 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     headers = [out.edge("header", f"build/headers/{h}.ok", [h]) for h in files("include/**/*.h")]
     calls = [out.compile("release", f) for f in files("web/*.c")]  # what does not fit is seen without emscripten too
     out.edge("phony", "headers", headers + calls)
+    python_tests = package(out)
     tests, drivers, benches = [], [], []
     for variant in TESTED:
         library = out.library(variant)
         programs = test_programs(out, variant, library)
-        own = [*programs["test"], *files("tests/cli/*.py"), out.tool(variant, library)]
+        own = [*programs["test"], *files("tests/cli/*.py"), *python_tests, out.tool(variant, library)]
         drivers += programs["driver"]
         benches += programs["bench"]
         shared = [f"build/release/{SONAME}"] * (variant == "release")
-        ready = ["|", "headers", *shared, *programs["driver"], "tests/run.py"]
+        ready = ["|", "headers", *shared, *PACKAGE, *programs["driver"], "tests/run.py"]
         out.edge("test", f"test-{variant}", own + ready)
         tests += [f for f in own if f not in tests]
-    ready = ["|", "headers", f"build/release/{SONAME}", *drivers, "tests/run.py"]
+    ready = ["|", "headers", f"build/release/{SONAME}", *PACKAGE, *drivers, "tests/run.py"]
     web(out, compiler)
     page = [PAGE] * opened
     out.edge("test", "test", tests + files("tests/web/*.py") + ready + page)
@@ -555,7 +594,7 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     matrix(out, emulates, has32)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
-    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *drivers, *calls])
+    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
     return "\n".join(out.lines) + "\ndefault all\n"
 
 
