@@ -1,0 +1,223 @@
+"""tilesim.Layout, tilesim.convert and errors: values against NumPy and the command line."""
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import package  # noqa: F401
+from cli import expect_json, main, run, test
+
+import numpy as np
+
+import tilesim as ts
+
+SHAPES = ["bf16[1000,784]{1,0:T(8,128)(2,1)}", "f32[3,5]{1,0:T(2,2)}", "f32[4,6,10]{2,1,0:T(4,4)}", "s8[7,65]{1,0:T(8,128)(4,1)}",
+          "f32[]", "f32[0,8]{1,0}", "f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]", "f32[16,64] lambda i,j: [j, i]"]
+
+
+def raised(kind, function, *arguments, **named):
+    """The error of that kind which the call raises."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError(f"{function} {arguments} raised no {kind}")
+
+
+@test
+def sizes_are_the_command_lines():
+    for text in SHAPES:
+        layout = ts.Layout(text)
+        found = expect_json(["layout", text])
+        del found["offset"]  # of the question --at
+        assert layout.json() == found, text
+        assert (layout.text, layout.type, list(layout.dims)) == (found["canonical"], found["element"], found["dims"]), text
+        assert (layout.bytes, layout.storage_bytes, layout.logical_bytes) == (
+            found["bytes"], found["storage_bytes"], found["unpadded_bytes"]), text
+        if found["expansion"] is None:
+            assert layout.expansion is None, text
+        else:
+            assert abs(layout.expansion - found["expansion"]) < 1e-6, text
+        assert layout.report() == run("layout", text)[1], text
+        assert ts.Layout(layout.text) == layout and hash(ts.Layout(layout.text)) == hash(layout)
+
+
+@test
+def elements_lie_where_the_formula_says():
+    layout = ts.Layout("f32[20,300]{1,0:T(8,128)}")
+    tiles = -(-300 // 128)
+    for i in range(20):
+        for j in range(0, 300, 7):
+            at = layout.offset(i, j)
+            assert at == (i // 8 * tiles + j // 128) * 1024 + i % 8 * 128 + j % 128, (i, j)
+            assert layout.index(at) == (i, j) and layout.locate(i, j) == (at,)
+    assert layout.index(2 * 1024 + 44) is None  # column 300
+    assert ts.Layout("f32[]").offset() == 0
+
+
+@test
+def notations():
+    layout = ts.Layout("f32[16,256]{1,0:T(8,128)}")
+    for notation in ("axe", "tvm", "xla"):
+        other = layout.translate(notation)
+        assert other == layout and hash(other) == hash(layout), notation
+    assert layout.translate("axe").text == "f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]"
+    assert layout != ts.Layout("f32[16,256]{1,0}") and layout != ts.Layout("s32[16,256]{1,0:T(8,128)}")
+    assert layout != "f32[16,256]{1,0:T(8,128)}" and str(layout) == layout.text
+    assert eval(repr(layout), {"Layout": ts.Layout}) == layout
+    pair = ts.Layout("(f32[2], s8[3])")
+    assert pair.dims == () and pair.svg() is None and pair._repr_html_() is None
+    assert pair == ts.Layout("(f32[2], s8[3])") and pair != layout and layout != pair
+
+
+@test
+def pictures():
+    layout = ts.Layout("f32[3,5]{1,0:T(2,2)}")
+    assert layout.svg() == run("layout", layout, "--svg", "-")[1]
+    assert layout._repr_html_().lstrip().startswith("<svg")
+
+
+@test
+def arguments():
+    layout = ts.Layout("f32[3,5]{1,0:T(2,2)}")
+    assert "1 indices of 2 dims" in str(raised(TypeError, layout.offset, 1))
+    assert "2 coordinates on 1 axes" in str(raised(TypeError, layout.index, 1, 2))
+    assert raised(ts.InputError, layout.offset, 3, 0).message == "index 3 of dim 0, expected 0 to 2"
+    raised(ValueError, ts.Layout, "f32[8]\0{0}")
+    raised(TypeError, ts.convert, np.zeros(3))
+    raised(TypeError, ts.convert, np.zeros(3, "datetime64[s]"), to="f32[3]{0}")
+    lanes = ts.Layout("f32[8,128] S[(8,128):(1@sublane,1@lane)]")
+    assert lanes.axes == ("lane", "sublane") and lanes.locate(3, 5) == (5, 3) and lanes.index(5, 3) == (3, 5)
+    assert "locate()" in str(raised(TypeError, lanes.offset, 3, 5))
+
+
+@test
+def errors_carry_place_and_caret():
+    error = raised(ts.Error, ts.Layout, "f32[8,128]{1,0:T(8,x)}")
+    assert isinstance(error, ts.InputError) and isinstance(error, ValueError)
+    assert (error.kind, error.file, error.line, error.column, error.others) == ("input", "shape", 1, 20, [])
+    assert error.message == "found 'x', expected a tile size or '*'"
+    first, text, caret = str(error).split("\n")
+    assert first == "shape:1:20: error: " + error.message and text[caret.index("^")] == "x"
+    missing = raised(ts.FileError, ts.Machine, "/nowhere/a.yaml")
+    assert isinstance(missing, OSError) and missing.kind == "io" and "/nowhere/a.yaml" in str(missing)
+    unknown = raised(ts.InputError, ts.Machine, "tpu-v5f")
+    assert unknown.message.startswith("no machine is called 'tpu-v5f'") and unknown.line == 0
+
+
+# ---- convert ----
+
+def by_numpy(array, rows, columns, sub=1):
+    """The array in tiles of T(rows,columns), with `sub` > 1 of T(rows,columns)(sub,1), padding zero: bytes."""
+    padded = np.zeros([-(-n // t) * t for n, t in zip(array.shape, (rows, columns))], array.dtype)
+    padded[:array.shape[0], :array.shape[1]] = array
+    split = padded.reshape(padded.shape[0] // rows, rows // sub, sub, padded.shape[1] // columns, columns)
+    return split.transpose(0, 3, 1, 4, 2).tobytes()
+
+
+@test
+def arrays_into_tiles_and_back():
+    random = np.random.default_rng(1)
+    for type_, name in (("f32", "float32"), ("s32", "int32"), ("u8", "uint8"), ("f16", "float16"), ("f64", "float64"),
+                        ("s16", "int16"), ("c64", "complex64"), ("pred", "bool")):
+        for dims, tile in (((20, 300), (8, 128)), ((7, 5), (2, 4)), ((64, 256), (16, 128))):
+            array = random.integers(0, 100, dims).astype(name)
+            layout = f"{type_}[{dims[0]},{dims[1]}]{{1,0:T({tile[0]},{tile[1]})}}"
+            packed = ts.convert(array, to=layout)
+            assert isinstance(packed, memoryview) and bytes(packed) == by_numpy(array, *tile), layout
+            back = ts.convert(packed, layout)
+            assert back.dtype == array.dtype and (back == array).all(), layout
+
+
+@test
+def types_are_rounded():
+    array = np.random.default_rng(2).standard_normal((20, 300)).astype(np.float32)
+    words = array.view(np.uint32)
+    rounded = ((words + 0x7FFF + (words >> 16 & 1)) >> 16).astype(np.uint16)  # to bfloat16, ties to even
+    layout = ts.Layout("bf16[20,300]{1,0:T(8,128)(2,1)}")
+    packed = ts.convert(array, to=layout)
+    assert bytes(packed) == by_numpy(rounded, 8, 128, 2)
+    back = ts.convert(packed, layout, to="f32[20,300]{1,0}")
+    assert back.dtype == np.float32 and (back.view(np.uint32) == rounded.astype(np.uint32) << 16).all()
+    own = ts.convert(packed, layout)
+    assert own.dtype == ts.dtype("bf16") and (own.view(np.uint16) == rounded).all()
+    assert bytes(ts.convert(own, to=layout)) == bytes(packed)
+    assert bytes(ts.convert(rounded.view("V2"), to=layout)) == bytes(packed)  # as .npy files have it
+    raw = rounded.view([("bf16", "<u2")])
+    assert bytes(ts.convert(raw, to=layout)) == bytes(packed)
+    small = np.arange(256, dtype=np.uint8).view([("f8e4m3fn", "u1")])
+    assert (ts.convert(small, to="f32[256]{0}").cast("B").cast("f")[0x38], ts.dtype("f8e4m3fn").itemsize) == (1.0, 1)
+
+
+@test
+def layouts_into_layouts():
+    array = np.arange(20 * 300, dtype=np.float32).reshape(20, 300)
+    tiled = ts.convert(array, to="f32[20,300]{1,0:T(8,128)}")
+    turned = ts.convert(tiled, "f32[20,300]{1,0:T(8,128)}", to="f32[20,300]{0,1}")
+    assert isinstance(turned, memoryview) and bytes(turned) == array.T.tobytes()
+    assert bytes(ts.convert(tiled, "f32[20,300]{1,0:T(8,128)}", to="f32[20,300]{1,0:T(4,128)}")) == by_numpy(array, 4, 128)
+
+
+@test
+def any_array_of_these_values():
+    """Strides, byte order, dims of 0 and 1, lists; the input is not written."""
+    array = np.arange(24, dtype=np.int32).reshape(4, 6)
+    wanted = bytes(ts.convert(array, to="s32[4,6]{1,0:T(2,4)}"))
+    for same in (np.asfortranarray(array), array.astype(">i4"), np.repeat(array, 2, 1)[:, ::2], array[::-1][::-1]):
+        kept = same.copy()
+        assert bytes(ts.convert(same, to="s32[4,6]{1,0:T(2,4)}")) == wanted and (same == kept).all()
+    array.setflags(write=False)
+    assert bytes(ts.convert(array, to="s32[4,6]{1,0:T(2,4)}")) == wanted
+    assert bytes(ts.convert(np.float32(3), to="f32[]")) == np.float32(3).tobytes()
+    assert ts.convert(np.zeros((0, 8), np.float32), to="f32[0,8]{1,0}").nbytes == 0
+    assert ts.convert(b"", "f32[0,8]{1,0}").shape == (0, 8)
+    assert ts.convert(bytearray(wanted), "s32[4,6]{1,0:T(2,4)}").tolist() == array.tolist()
+
+
+@test
+def results_outlive_what_made_them():
+    import gc
+    views = [ts.convert(np.full((64, 256), i, np.float32), to=ts.Layout("f32[64,256]{1,0:T(8,128)}")) for i in range(50)]
+    arrays = [ts.convert(view, "f32[64,256]{1,0:T(8,128)}") for view in views]
+    gc.collect()
+    for i, (view, array) in enumerate(zip(views, arrays)):
+        assert (np.frombuffer(view, np.float32) == i).all() and (array == i).all()
+
+
+@test
+def refused():
+    array = np.zeros((4, 6), np.float32)
+    error = raised(ts.InputError, ts.convert, array, to="f32[6,4]{1,0}")
+    assert "[4,6]" in error.message and "[6,4]" in error.message, error.message
+    raised(ts.InputError, ts.convert, bytes(95), "f32[3,5]{1,0:T(2,2)}")
+    raised(TypeError, ts.dtype, "token")
+
+
+@test
+def threads_at_once():
+    """Two threads get what one gets; while a call works, another thread goes on."""
+    array = np.random.default_rng(3).standard_normal((1024, 1024)).astype(np.float32)
+    layouts = ["f32[1024,1024]{1,0:T(8,128)}", "bf16[1024,1024]{1,0:T(8,128)(2,1)}"]
+    alone = [bytes(ts.convert(array, to=layout)) for layout in layouts]
+    shared = [ts.Layout(layout) for layout in layouts]
+    failures = []
+
+    def work(which):
+        for _ in range(20):
+            if bytes(ts.convert(array, to=shared[which])) != alone[which] or shared[which].index(5) != (0, 5) and which == 0:
+                failures.append(which)
+            try:
+                ts.Layout(f"f32[8]{{{which + 3}}}")
+            except ts.InputError as error:
+                if str(which + 3) not in error.message:
+                    failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(i % 2,)) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert failures == []
+
+
+main()
