@@ -5,11 +5,14 @@
 #include <stdio.h>
 
 static const ts_named kinds[] = {
-#define KIND_ROW(name, text, warns, meaning) {text, meaning},
-    TS_FINDINGS(KIND_ROW)};
+#define FINDING(id, text, weight, meaning) {text, meaning},
+#include "check/findings.def"
+};
+enum { WRONG, WARNS };
 static const bool kind_warns[] = {
-#define WARNS_ROW(name, text, warns, meaning) TS_FINDING_##warns == TS_FINDING_WARNS,
-    TS_FINDINGS(WARNS_ROW)};
+#define FINDING(id, text, weight, meaning) weight == WARNS,
+#include "check/findings.def"
+};
 
 const ts_named *ts_finding_get(ts_finding_kind kind) { return &kinds[kind]; }
 

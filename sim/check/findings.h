@@ -8,28 +8,10 @@
 #include "base/arena.h"
 #include "isa/isa.h"
 
-/* FINDING(name, text, is it wrong, or only worth a warning?, what it means) */
-enum { TS_FINDING_WRONG, TS_FINDING_WARNS };
-#define TS_FINDINGS(row)                                                                                     \
-    row(OUTPUT, "undefined_output", WRONG, "an undefined value was sent to an output")                       \
-        row(UNWRITTEN, "unwritten_output", WRONG, "an element of an output was never written")               \
-            row(CONTROL, "undefined_control", WRONG,                                                         \
-                "a branch, an address or a semaphore depends on an undefined value")                         \
-                row(READ_RACE, "read_race", WRONG, "a buffer is read whose DMA has not been waited for")     \
-                    row(WRITE_RACE, "write_race", WRONG,                                                     \
-                        "a buffer is overwritten that a DMA uses and that was not waited for")               \
-                        row(SEMAPHORE, "semaphore_left", WRONG, "a semaphore is not 0 at the end") row(      \
-                            TRANSFER, "transfer_left", WRONG, "the program ended while a DMA was under way") \
-                            row(WRAPPED, "wrapped_address", WARNS,                                           \
-                                "an address, an index or a semaphore comes from a number over 32 bits")      \
-                                row(OVERWRITTEN, "input_overwritten", WARNS,                                 \
-                                    "a DMA or a store writes to an input")                                   \
-                                    row(FRESH, "unwritten_register", WARNS,                                  \
-                                        "a register is read that nothing has written")
-
 typedef enum {
-#define TS_FINDING_ENUM(name, text, warns, meaning) TS_FINDING_##name,
-    TS_FINDINGS(TS_FINDING_ENUM) TS_FINDING_KINDS
+#define FINDING(id, text, weight, meaning) TS_FINDING_##id,
+#include "check/findings.def"
+    TS_FINDING_KINDS
 } ts_finding_kind;
 
 const ts_named *ts_finding_get(ts_finding_kind kind);
