@@ -18,15 +18,16 @@ static uint32_t squeezed(uint32_t word, int bits) {
     return out;
 }
 
-static void reduce(ts_shadow_rule rule, uint32_t *d, const uint32_t *a) {
+static void reduce(const ts_shadow_sources *s, uint32_t *d) {
+    const uint32_t *a = s->shadows[0];
     uint32_t rows[TS_SUBLANES] = {0}, columns[TS_LANES] = {0};
     for (int i = 0; i < TS_VREG_WORDS; i++) {
         rows[i / TS_LANES] |= a[i];
         columns[i % TS_LANES] |= a[i];
     }
     for (int i = 0; i < TS_VREG_WORDS; i++) {
-        uint32_t word = rule == TS_SHADOW_LANES ? rows[i / TS_LANES] : columns[i % TS_LANES];
-        d[i] = rule == TS_SHADOW_CARRY ? ~(word & (0u - word)) + 1u : whole(word);
+        uint32_t word = s->rule == TS_SHADOW_LANES ? rows[i / TS_LANES] : columns[i % TS_LANES];
+        d[i] = s->rule == TS_SHADOW_CARRY ? ~(word & (0u - word)) + 1u : whole(word);
     }
 }
 
@@ -82,45 +83,33 @@ static void move(const ts_shadow_sources *s, uint32_t *d) {
     if (s->rule == TS_SHADOW_FIELD) EACH_WORD d[i] = whole(d[i]);
 }
 
+static void define(const ts_shadow_sources *s, uint32_t *d) {
+    (void)s;
+    memset(d, 0, TS_VREG_BYTES);
+}
+
+static void copy(const ts_shadow_sources *s, uint32_t *d) { memcpy(d, s->shadows[0], TS_VREG_BYTES); }
+
+static void widen_halves(const ts_shadow_sources *s, uint32_t *d) {
+    EACH_WORD d[i] = halves(s->shadows[0][i] | s->shadows[1][i] | s->shadows[2][i]);
+}
+
+static void widen_words(const ts_shadow_sources *s, uint32_t *d) {
+    EACH_WORD d[i] = whole(s->shadows[0][i] | s->shadows[1][i] | s->shadows[2][i]);
+}
+
+/* NULL: the result is no vreg. */
+static void (*const functions[])(const ts_shadow_sources *s, uint32_t *d) = {
+    [TS_SHADOW_DEFINED] = define,    [TS_SHADOW_COPY] = copy,       [TS_SHADOW_MOVE] = move,
+    [TS_SHADOW_FIELD] = move,        [TS_SHADOW_SHIFT] = move,      [TS_SHADOW_GATHER] = move,
+    [TS_SHADOW_AND] = combine,       [TS_SHADOW_OR] = combine,      [TS_SHADOW_XOR] = combine,
+    [TS_SHADOW_SELECT] = combine,    [TS_SHADOW_PACK_WORDS] = pack, [TS_SHADOW_PACK_ROWS] = pack,
+    [TS_SHADOW_PACK_HALVES] = pack,  [TS_SHADOW_PACK_BYTES] = pack, [TS_SHADOW_LANES] = reduce,
+    [TS_SHADOW_SUBLANES] = reduce,   [TS_SHADOW_CARRY] = reduce,    [TS_SHADOW_HALVES] = widen_halves,
+    [TS_SHADOW_WORDS] = widen_words,
+};
+
 void ts_shadow_apply(const ts_shadow_sources *s, uint32_t *d) {
-    const uint32_t *a = s->shadows[0], *b = s->shadows[1], *c = s->shadows[2];
-    switch (s->rule) {
-    case TS_SHADOW_DEFINED:
-        memset(d, 0, TS_VREG_BYTES);
-        return;
-    case TS_SHADOW_COPY:
-        memcpy(d, a, TS_VREG_BYTES);
-        return;
-    case TS_SHADOW_MOVE:
-    case TS_SHADOW_FIELD:
-    case TS_SHADOW_SHIFT:
-    case TS_SHADOW_GATHER:
-        move(s, d);
-        return;
-    case TS_SHADOW_AND:
-    case TS_SHADOW_OR:
-    case TS_SHADOW_XOR:
-    case TS_SHADOW_SELECT:
-        combine(s, d);
-        return;
-    case TS_SHADOW_PACK_WORDS:
-    case TS_SHADOW_PACK_ROWS:
-    case TS_SHADOW_PACK_HALVES:
-    case TS_SHADOW_PACK_BYTES:
-        pack(s, d);
-        return;
-    case TS_SHADOW_LANES:
-    case TS_SHADOW_SUBLANES:
-    case TS_SHADOW_CARRY:
-        reduce(s->rule, d, a);
-        return;
-    case TS_SHADOW_HALVES:
-        EACH_WORD d[i] = halves(a[i] | b[i] | c[i]);
-        return;
-    case TS_SHADOW_WORDS:
-        EACH_WORD d[i] = whole(a[i] | b[i] | c[i]);
-        return;
-    default:
-        assert(false); /* its result is no vreg */
-    }
+    assert((size_t)s->rule < sizeof functions / sizeof functions[0] && functions[s->rule]);
+    functions[s->rule](s, d);
 }
