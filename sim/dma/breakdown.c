@@ -26,6 +26,14 @@ static const ts_dma_component part_of_limiter[TS_HBM_LIMITER_COUNT] = {
 #undef LIMITER
 };
 
+int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
+    int64_t units =
+        (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
+    __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
+    __int128 per = (__int128)units * m->hbm->clock_khz;
+    return (int64_t)((cycles + per - 1) / per);
+}
+
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 _Static_assert((int)TS_DMA_LIMIT_BANDWIDTH == TS_DMA_COMPONENT_USEFUL &&

@@ -33,15 +33,6 @@ ts_hbm *ts_dma_new_subset(ts_error *err, ts_arena *arena, const ts_dma_machine *
     }
 }
 
-/* Core cycles that all channels together need for so many bytes when every data slot is used. */
-int64_t ts_dma_peak_cycles(const ts_dma_machine *m, int64_t bytes) {
-    int64_t units =
-        (int64_t)m->hbm->stacks * m->hbm->channels * m->hbm->pseudo_channels * m->hbm->burst_bytes;
-    __int128 cycles = (__int128)bytes * m->hbm->timing.n_bl * m->core_khz;
-    __int128 per = (__int128)units * m->hbm->clock_khz;
-    return (int64_t)((cycles + per - 1) / per);
-}
-
 static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transfer) {
     int64_t further = transfer->descriptors > 1 ? transfer->descriptors - 1 : 0;
     int64_t ps = m->dma->issue_ps + m->dma->completion_ps + further * m->dma->descriptor_ps;

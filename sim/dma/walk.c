@@ -128,14 +128,14 @@ static bool needs_rmw(ts_walk *walk) {
 
 /* ---- The accesses of one block ---- */
 
-static void add_access(ts_walk *walk, int64_t address, bool is_write, bool is_dst) {
+static void add_access(ts_walk *walk, int side, int64_t address, bool is_write) {
     if (walk->count == walk->capacity) {
         int capacity = walk->capacity * 2 + 256;
         walk->accesses = ts_arena_grow(walk->arena, walk->accesses, (size_t)walk->count, (size_t)capacity,
                                        sizeof *walk->accesses);
         walk->capacity = capacity;
     }
-    walk->accesses[walk->count++] = (ts_walk_access){address, is_write, is_dst};
+    walk->accesses[walk->count++] = (ts_walk_access){address, is_write, side == 1};
 }
 
 /* `runs` runs within so many bits, which leave out no line between the first and the last. */
@@ -147,8 +147,8 @@ static void add_runs(ts_walk *walk, int side, int64_t first_bit, int64_t bits, i
         if (line == walk->last_line[side]) continue;
         walk->last_line[side] = line;
         bool rmw = side == 1 && walk->box_rmw;
-        if (rmw) add_access(walk, line * walk->line_bytes[side], false, true);
-        add_access(walk, line * walk->line_bytes[side], side == 1, side == 1);
+        if (rmw) add_access(walk, side, line * walk->line_bytes[side], false);
+        add_access(walk, side, line * walk->line_bytes[side], side == 1);
         *(side ? &walk->totals.dst_lines : &walk->totals.src_lines) += 1;
         walk->totals.rmw_lines += rmw;
     }
