@@ -32,19 +32,36 @@ void ts_outputs_store(const ts_outputs *outputs, ts_space *const *spaces, const 
 
 /* ---- Undefined values that are sent ---- */
 
-/* Appends [3,130], where the tensor has one element at that bit. */
-static void add_index(const ts_tensor *tensor, int64_t bit, char *text, size_t bytes) {
+enum { INDEX_BYTES = 96 };
+
+/* "3,130" */
+static void write_index(const int64_t *index, int rank, char text[INDEX_BYTES]) {
+    size_t at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < rank && at < INDEX_BYTES; i++) {
+        at += (size_t)snprintf(text + at, INDEX_BYTES - at, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
+    }
+}
+
+/* The index of element `flat` in row-major order. */
+static void index_of(const int64_t *sizes, int rank, int64_t flat, int64_t *index) {
+    for (int i = rank - 1; i >= 0; i--) {
+        index[i] = flat % sizes[i];
+        flat /= sizes[i];
+    }
+}
+
+/* The index of the element at that bit, where the tensor has one there. */
+static bool find_index(const ts_tensor *tensor, int64_t bit, char text[INDEX_BYTES]) {
     ts_arena *scratch = ts_arena_new();
     ts_index_list list = {0};
     int64_t offset = (bit - tensor->base_bytes * 8) / tensor->shape->element_bits;
     const ts_layout *layout = tensor->shape->layout;
-    bool known = layout->axis_count == 1 && ts_layout_backward(NULL, scratch, layout, &offset, 1, &list);
-    size_t at = 0;
-    for (int i = 0; known && list.count > 0 && i < layout->rank && at < bytes; i++) {
-        at += (size_t)snprintf(text + at, bytes - at, "%s%lld", i ? "," : "[", (long long)list.indices[i]);
-    }
-    snprintf(text + (at < bytes ? at : 0), at < bytes ? bytes - at : bytes, "%s", at > 0 ? "]" : "");
+    bool known = layout->axis_count == 1 && ts_layout_backward(NULL, scratch, layout, &offset, 1, &list) &&
+                 list.count > 0 && layout->rank > 0;
+    write_index(list.indices, known ? layout->rank : 0, text);
     ts_arena_free(scratch);
+    return known;
 }
 
 /* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well.
@@ -62,10 +79,7 @@ static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
 /* Where element `flat` of the transfer's row-major order came from. */
 static int64_t source_bit(const ts_plan *plan, int64_t flat) {
     int64_t index[TS_LAYOUT_MAX_DIMS], coordinates[TS_LAYOUT_MAX_AXES], bit = plan->src.base_bits;
-    for (int i = plan->rank - 1; i >= 0; i--) {
-        index[i] = flat % plan->sizes[i];
-        flat /= plan->sizes[i];
-    }
+    index_of(plan->sizes, plan->rank, flat, index);
     ts_layout_forward(plan->src_layout, index, coordinates);
     for (int i = 0; i < plan->src_layout->axis_count; i++) {
         int64_t step = plan->src.axis_bits ? plan->src.axis_bits[i] : plan->src.shape->element_bits;
@@ -83,9 +97,10 @@ static void report(const ts_outputs *outputs, const ts_in_flight *t, ts_poison_r
     ts_finding *finding = ts_findings_add(outputs->findings, TS_FINDING_OUTPUT, ts_place_of_transfer(t->what),
                                           ts_place_of(row.origin), t->done_cycle);
     if (!finding) return;
-    char index[96];
-    add_index(tensor, to, index, sizeof index);
-    ts_finding_describe(finding, "%s%s gets an undefined value from '%s'%s", tensor->name, index, source,
+    char index[INDEX_BYTES];
+    bool known = find_index(tensor, to, index);
+    ts_finding_describe(finding, "%s%s%s%s gets an undefined value from '%s'%s", tensor->name,
+                        known ? "[" : "", index, known ? "]" : "", source,
                         text ? "" : ", where nothing was written");
     finding->other_text = text;
 }
@@ -106,19 +121,11 @@ void ts_outputs_done(const ts_outputs *outputs, const ts_in_flight *t, const ts_
 
 static void describe_unwritten(ts_finding *finding, const ts_tensor *tensor, int64_t flat) {
     const ts_layout *layout = tensor->shape->layout;
-    char index[96];
-    int64_t rest = flat;
-    size_t at = sizeof index - 1;
-    index[at] = '\0';
-    for (int dim = layout->rank - 1; dim >= 0; dim--) {
-        char one[24];
-        int length = snprintf(one, sizeof one, "%s%lld", dim > 0 ? "," : "",
-                              (long long)(rest % (layout->dims[dim] > 0 ? layout->dims[dim] : 1)));
-        rest /= layout->dims[dim] > 0 ? layout->dims[dim] : 1;
-        at = at >= (size_t)length ? at - (size_t)length : 0;
-        memcpy(index + at, one, (size_t)length);
-    }
-    ts_finding_describe(finding, "%s[%s] was never written", tensor->name, index + at);
+    int64_t index[TS_LAYOUT_MAX_DIMS];
+    char text[INDEX_BYTES];
+    index_of(layout->dims, layout->rank, flat, index);
+    write_index(index, layout->rank, text);
+    ts_finding_describe(finding, "%s[%s] was never written", tensor->name, text);
 }
 
 bool ts_outputs_find_unwritten(ts_error *err, const ts_outputs *outputs, int tensor, ts_space *space,

@@ -91,6 +91,7 @@ static void transfers_into_an_input(void **state) {
     const ts_finding *f = &w->findings->list[0];
     assert_true(f->kind == TS_FINDING_OVERWRITTEN && f->where.line == 6 && f->cycle == 10);
     assert_string_equal(f->text, "this DMA writes to 'xb', which is an input and not inout");
+    assert_true(f->other.source == NULL && f->other.line == 0);
     close_world(w);
 }
 
@@ -114,10 +115,13 @@ static void stores_into_an_input(void **state) {
         world *w = open_world();
         ts_access store = {&sst, w->spaces[rows[i].space], rows[i].first, rows[i].end, true, 33};
         ts_outputs_store(&w->all, w->spaces, &store);
+        w->code.tensor_count = 0; /* not one more than there are */
+        ts_outputs_store(&w->all, w->spaces, &store);
         if (w->findings->count != (rows[i].text != NULL)) fail_msg("row %zu: %d", i, w->findings->count);
         if (rows[i].text) {
             const ts_finding *f = &w->findings->list[0];
             assert_true(f->kind == TS_FINDING_OVERWRITTEN && f->where.line == 9 && f->cycle == 33);
+            assert_true(f->other.source == NULL && f->other.line == 0);
             assert_string_equal(f->text, rows[i].text);
         }
         close_world(w);
@@ -126,6 +130,30 @@ static void stores_into_an_input(void **state) {
 
 /* ---- Outputs ---- */
 
+static const struct {
+    const char *shape, *text;
+} named[] = {
+    {"s32[4]{0}", "n[1] was never written"},
+    {"s32[]", "n[] was never written"},
+    {"s32[1,2,1,2]{3,2,1,0}", "n[0,0,0,1] was never written"},
+};
+
+static void the_index_of_what_was_not_written(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        world *w = open_world();
+        ts_space *smem = w->spaces[TS_SPACE_SMEM];
+        ts_error err = {0};
+        w->tensors[N].shape = shape_of(w->arena, named[i].shape);
+        int64_t byte = 32 + (w->tensors[N].shape->layout->rank > 0 ? 4 : 0);
+        ts_space_mark(smem, byte * 8, 32, false);
+        assert_true(ts_outputs_find_unwritten(&err, &w->all, N, smem, (ts_place){&source, 3, 1}, CYCLE));
+        assert_int_equal(w->findings->count, 1);
+        assert_string_equal(w->findings->list[0].text, named[i].text);
+        close_world(w);
+    }
+}
+
 /* With one element of the output undefined, where it is and how it is called. */
 static const struct {
     int64_t row, column, from_row;
@@ -133,6 +161,7 @@ static const struct {
 } undefined[] = {
     {0, 0, 0, "y[0,0] gets an undefined value from 'xb', where nothing was written"},
     {9, 99, 0, "y[9,99] gets an undefined value from 'xb', where nothing was written"},
+    {15, 10, 0, "y[15,10] gets an undefined value from 'xb', where nothing was written"},
     {9, 99, 3, "y[9,99] gets an undefined value from 'xb', where nothing was written"},
     {9, 99, 10, NULL},  /* another part was moved */
     {9, 100, 0, NULL},  /* padding */
@@ -253,9 +282,12 @@ static void elements_that_were_never_written(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transfers_into_an_input),          cmocka_unit_test(stores_into_an_input),
-        cmocka_unit_test(undefined_values_that_are_sent),   cmocka_unit_test(the_store_that_left_it),
+        cmocka_unit_test(transfers_into_an_input),
+        cmocka_unit_test(stores_into_an_input),
+        cmocka_unit_test(undefined_values_that_are_sent),
+        cmocka_unit_test(the_store_that_left_it),
         cmocka_unit_test(elements_that_were_never_written),
+        cmocka_unit_test(the_index_of_what_was_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
