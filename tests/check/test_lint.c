@@ -68,6 +68,9 @@ static const struct {
     {"sadd s2 s1 s1", "sadd reads s1, which nothing has written: it is 0", 1, 1},
     {"sadd s2 s1 s1\nsmov s1 0", NULL, 0, 1}, /* a counter that begins at 0 */
     {"smov s5 0\nmnot m0 m1", "mnot reads m1, which nothing has written: it is 0", 1, 1}, /* another m1 */
+    {"smov s7 0\nvadd.i32 v2 v1 0", "vadd.i32 reads v1, which nothing has written: it is 0", 1, 1},
+    {"smov s1 0\nvadd.i32 v2 v1 0", "vadd.i32 reads v1, which nothing has written: it is 0", 1, 1},
+    {"vmov v3 0\nmnot m0 m1", "mnot reads m1, which nothing has written: it is 0", 1, 1},
     {"mall m1\nvmov v1 0 ?m1", NULL, 0, 1},
     {"vmov v1 0 ?m1", "vmov reads m1, which nothing has written: it is 0", 1, 1},
     {"mall m1\nvadd.i32 v1 v1 0 ?m1", "vadd.i32 reads v1, which nothing has written: it is 0", 1, 1},
@@ -171,6 +174,19 @@ static void numbers_over_32_bits(void **state) {
     }
 }
 
+static void the_first_register_too(void **state) {
+    (void)state;
+    world w;
+    open_world(&w, "sadd s0 s4 s5\nvst [0+s0] v1", NULL);
+    w.sregs[4] = INT32_MAX;
+    w.sregs[5] = 1;
+    for (int b = 0; b < 2; b++) ts_lint_bundle(w.lint, b, CYCLE);
+    const ts_finding *f = &w.findings->list[w.findings->count - 1];
+    assert_int_equal(f->kind, TS_FINDING_WRAPPED);
+    assert_string_equal(f->text, "vst depends on s0, a number that did not fit in 32 bits: it is 0");
+    ts_arena_free(w.arena);
+}
+
 /* Of what is unknown nobody says that it did not fit; of what it is added to, all the same. */
 static void unknown_numbers_are_not_judged(void **state) {
     (void)state;
@@ -199,6 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_that_nothing_has_written),
         cmocka_unit_test(numbers_over_32_bits),
+        cmocka_unit_test(the_first_register_too),
         cmocka_unit_test(unknown_numbers_are_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
