@@ -157,6 +157,7 @@ def a_stream_computes_in_a_region():
     assert [s["name"] for s in blocks] == ["softmax"] * 5
     powers = [s for s in rows_of(trace, "core", "eup") if s["name"] == "vexp.f32"]
     assert powers and all(any(b["begin"] <= s["begin"] < b["end"] for b in blocks) for s in powers)
+    assert all(s["end"] - s["begin"] == 2 for s in powers)  # eup: occupancy 2
 
 
 @test
