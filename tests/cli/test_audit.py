@@ -429,7 +429,7 @@ def files():
         picture = xml.etree.ElementTree.fromstring(names["svg"].read_text())
         assert len(picture.findall(".//{http://www.w3.org/2000/svg}rect")) > 10
         page = names["html"].read_text()
-        assert page.count("<script") == 1 and "http" not in page
+        assert page.count("<script") == 1 and "https:" not in page
         assert "copy.20" in page and "{0,1:T(8,128)}" in page
 
 

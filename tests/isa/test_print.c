@@ -51,7 +51,7 @@ static void a_row_in_full(void **state) {
     ts_isa_print(&out, true);
     assert_non_null(strstr(out.bytes,
                            "\n| `vadd.f32 d, a, b` | d, a: vreg; b: vreg, sreg or f32 number | valu | "
-                           "vector_alu | d = a + b |\n"));
+                           "vector_alu | 1024 | d = a + b |\n"));
     ts_arena_free(arena);
 }
 
