@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "run_request.h"
 #include "run_trace.h"
@@ -23,6 +24,7 @@ static const cli_option options[] = {
     {"check", '\0', NULL, "the sanitizer: undefined values, races with DMA, what is left at the end"},
     {"exact", '\0', NULL, "walk every transfer access by access, however many there are"},
     {"lines", '\0', NULL, "the program's text beside the cycles of each line; the hottest loops first"},
+    {"html", '\0', "FILE", "also a page: cycles, roofline, timeline, loops, lines, transfers, tensors"},
     {"update", '\0', NULL, "write the cycles to the .cycles file beside the program"},
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -47,25 +49,31 @@ static const cli_command command_run = {
 
 /* ---- The command line ---- */
 
+/* What the debugger, whose run it then is, does not make. */
+static bool check_break(ts_error *err, const cli_line *line) {
+    static const struct {
+        const char *name, *why;
+    } others[] = {{"json", "the debugger talks text"},
+                  {"lines", "the run is the debugger's"},
+                  {"trace", "the run is the debugger's"},
+                  {"html", "the run is the debugger's"}};
+    for (size_t i = 0; cli_value(line, "break") && i < sizeof others / sizeof *others; i++)
+        if (cli_value(line, others[i].name))
+            return ts_error_set(err, TS_ERROR_USAGE, "--break does not go with --%s: %s", others[i].name,
+                                others[i].why);
+    return true;
+}
+
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     if (!cli_run_request(err, line, request) ||
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count)) {
         return false;
     }
-    if (cli_value(line, "break") != NULL && cli_value(line, "json") != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE, "--break does not go with --json: the debugger talks text");
-    }
-    if (cli_value(line, "break") != NULL && cli_value(line, "trace") != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE, "--trace and --break are one or the other");
-    }
-    if (cli_value(line, "break") != NULL && cli_value(line, "lines") != NULL) {
-        return ts_error_set(err, TS_ERROR_USAGE,
-                            "--break does not go with --lines: the run is the debugger's");
-    }
+    if (!check_break(err, line)) return false;
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;
-    request->profile = cli_value(line, "lines") != NULL;
+    request->profile = cli_value(line, "lines") != NULL || cli_value(line, "html") != NULL;
     return true;
 }
 
@@ -125,8 +133,10 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
 
 /* ---- The run ---- */
 
-static int print_result(const cli_line *line, const ts_run_request *request, const ts_run_result *result) {
+static int print_result(const cli_line *line, const ts_run_request *request, const ts_run_result *whole) {
     ts_text out;
+    ts_run_result shown = *whole, *result = &shown;
+    if (!cli_value(line, "lines")) shown.profile = NULL; /* it was for the page */
     ts_text_init(&out, line->arena);
     if (cli_value(line, "json") != NULL) {
         ts_report_run_json(request, result, &out);
@@ -164,7 +174,8 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 static void on_run(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "runs", done, of); }
 
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
-    static const char *const alone[] = {"output", "break", "trace", "trace-text", "lines", "update", NULL};
+    static const char *const alone[] = {"output", "break", "trace",  "trace-text",
+                                        "html",   "lines", "update", NULL};
     for (const char *const *name = alone; *name; name++)
         if (cli_count(line, *name) > 0)
             return ts_error_set(err, TS_ERROR_USAGE, "%s is of one run, and the values of -D make %lld",
@@ -197,6 +208,15 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     return exit_code(runs, grid->point_count);
 }
 
+static bool save_page(ts_error *err, const cli_line *line, const ts_run_request *request,
+                      const ts_run_result *result, const cli_trace *trace) {
+    ts_text out;
+    if (!cli_value(line, "html")) return true;
+    ts_text_init(&out, line->arena);
+    ts_report_run_html(request, result, &trace->page, &out);
+    return cli_save(err, line, "html", &out);
+}
+
 /* With its timeline. */
 static bool run(ts_error *err, const cli_line *line, ts_run_request *request, ts_run_result *result) {
     cli_trace *trace = TS_NEW(line->arena, cli_trace);
@@ -205,7 +225,8 @@ static bool run(ts_error *err, const cli_line *line, ts_run_request *request, ts
     }
     ts_error none = {0};
     bool good = ts_run(err, line->arena, request, result);
-    return cli_trace_close(good ? err : &none, line, err, trace) && good;
+    return cli_trace_close(good ? err : &none, line, err, trace) && good &&
+           save_page(err, line, request, result, trace);
 }
 
 int cmd_run(int argc, char **argv) {

@@ -71,9 +71,10 @@ static bool read_cycle(ts_error *err, const cli_line *line, const char *name, in
 
 static bool read_range(ts_error *err, const cli_line *line, ts_timeline *timeline) {
     bool asked = cli_value(line, "from") || cli_value(line, "until");
-    if (asked && !cli_value(line, "trace"))
-        return ts_error_set(err, TS_ERROR_USAGE, "--from and --until are of a --trace");
-    *timeline = (ts_timeline){.until = INT64_MAX, .events = DRAWN_EVENTS};
+    if (asked && !cli_value(line, "trace") && !cli_value(line, "html"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--from and --until are of a --trace or a page (--html)");
+    *timeline =
+        (ts_timeline){.until = INT64_MAX, .events = cli_value(line, "trace") ? DRAWN_EVENTS : TS_PAGE_EVENTS};
     if (!read_cycle(err, line, "from", &timeline->from) || !read_cycle(err, line, "until", &timeline->until))
         return false;
     return timeline->from < timeline->until ||
@@ -85,14 +86,16 @@ bool cli_trace_open(ts_error *err, const cli_line *line, ts_run_request *request
                     cli_trace *trace) {
     const char *path = cli_value(line, "trace");
     bool is_text = cli_value(line, "trace-text") != NULL;
-    if (path && is_text)
-        return ts_error_set(err, TS_ERROR_USAGE, "--trace and --trace-text are one or the other");
+    if ((path || cli_value(line, "html")) && is_text)
+        return ts_error_set(err, TS_ERROR_USAGE, "%s and --trace-text are one or the other",
+                            path ? "--trace" : "--html");
     if (!read_range(err, line, &trace->timeline)) return false;
     if (is_text) trace_as_text(line, request, result);
-    if (!path) return true;
-    request->timeline = &trace->timeline;
-    trace->is_open = ts_chrome_trace_open(err, line->arena, path, &trace->timeline, &trace->file);
-    return trace->is_open;
+    if (path || cli_value(line, "html")) request->timeline = &trace->timeline;
+    trace->is_open = path && ts_chrome_trace_open(err, line->arena, path, &trace->timeline, &trace->file);
+    if (path && !trace->is_open) return false;
+    if (cli_value(line, "html")) ts_page_trace_open(line->arena, &trace->timeline, &trace->page);
+    return true;
 }
 
 bool cli_trace_close(ts_error *err, const cli_line *line, const ts_error *of_run, cli_trace *trace) {

@@ -19,6 +19,7 @@ typedef struct {
     bool is_open;
     ts_timeline timeline;
     ts_chrome_trace file;
+    ts_page_trace page; /* with --html */
 } cli_trace;
 
 /* Before the run, whose result `result` will be: where it is asked for, the request gets a timeline, or who

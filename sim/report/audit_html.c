@@ -314,10 +314,11 @@ static void add_bytes(const ts_audit_result *r, page *p) {
     char data[16], padding[16];
     ts_audit_print_bytes(data, r->sum.logical_bytes);
     ts_audit_print_bytes(padding, r->sum.padded_bytes - r->sum.logical_bytes);
-    const page_part parts[] = {{"data", (double)r->sum.logical_bytes, data},
-                               {"padding", (double)(r->sum.padded_bytes - r->sum.logical_bytes), padding}};
+    const page_part parts[] = {{"data", (double)r->sum.logical_bytes, data, 0},
+                               {"padding", (double)(r->sum.padded_bytes - r->sum.logical_bytes), padding, 0}};
     page_section(p, "Bytes of all buffers");
     page_bar(p, "Data and padding", parts, 2);
+    page_legend(p, parts, 2);
 }
 
 static void add_facts(const ts_audit_result *r, page *p) {

@@ -58,7 +58,9 @@ void page_begin(page *p, ts_text *out, const char *title, const char *subject, c
 
 void page_end(page *p) {
     close_section(p);
-    ts_text_add(p->out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", embedded("report.js"));
+    ts_text_add(p->out, "</main>\n");
+    page_script(p, "report.js");
+    ts_text_add(p->out, "</body>\n</html>\n");
 }
 
 void page_facts(page *p, const page_fact *facts, int count) {
@@ -99,11 +101,17 @@ static double sum_of(const page_part *parts, int count) {
     return sum > 0 ? sum : 1;
 }
 
-static void add_legend(page *p, const page_part *parts, int count, double sum) {
+/* Of a part that is shown; *next: that of the next one without. */
+static int kind_of(const page_part *part, int *next) {
+    return part->kind > 0 ? part->kind : (*next)++ % PAGE_KINDS + 1;
+}
+
+void page_legend(page *p, const page_part *parts, int count) {
+    double sum = sum_of(parts, count);
     ts_text_add(p->out, "<ul class=\"legend\">\n");
     for (int i = 0, kind = 0; i < count; i++) {
         if (parts[i].value <= 0) continue;
-        ts_text_add(p->out, "<li><i class=\"kind-%d\"></i><span>", kind++ % PAGE_KINDS + 1);
+        ts_text_add(p->out, "<li><i class=\"kind-%d\"></i><span>", kind_of(&parts[i], &kind));
         ts_text_add_escaped(p->out, parts[i].label);
         ts_text_add(p->out, "</span><b>");
         ts_text_add_escaped(p->out, parts[i].text);
@@ -120,17 +128,38 @@ void page_bar(page *p, const char *what, const page_part *parts, int count) {
     for (int i = 0, kind = 0; i < count; i++) {
         if (parts[i].value <= 0) continue;
         ts_text_add(p->out, "<span class=\"kind-%d\" style=\"width:%.4f%%\" title=\"",
-                    kind++ % PAGE_KINDS + 1, 100 * parts[i].value / sum);
+                    kind_of(&parts[i], &kind), 100 * parts[i].value / sum);
         ts_text_add_escaped(p->out, parts[i].label);
+        ts_text_add(p->out, ": ");
+        ts_text_add_escaped(p->out, parts[i].text);
         ts_text_add(p->out, "\"></span>");
     }
     ts_text_add(p->out, "</div>\n");
-    add_legend(p, parts, count, sum);
 }
+
+/* ---- What opens ---- */
+
+void page_details(page *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    ts_text_add(p->out, "<details>\n<summary>");
+    add(p, format, arguments);
+    ts_text_add(p->out, "</summary>\n");
+    va_end(arguments);
+}
+
+void page_details_end(page *p) { ts_text_add(p->out, "</details>\n"); }
 
 /* ---- Tables ---- */
 
-void page_table(page *p, const char *caption, const page_column *headings, int count) {
+static void add_heading(page *p, const page_column *heading, bool sorts) {
+    ts_text_add(p->out, "<th scope=\"col\"%s>%s", heading->number ? " class=\"number\"" : "",
+                sorts ? "<button type=\"button\">" : "");
+    ts_text_add_escaped(p->out, heading->heading);
+    ts_text_add(p->out, sorts ? "</button></th>" : "</th>");
+}
+
+static void begin_table(page *p, const char *caption, const page_column *headings, int count, bool sorts) {
     p->headings = headings;
     p->columns = p->column = count;
     p->rows = 0;
@@ -139,15 +168,18 @@ void page_table(page *p, const char *caption, const page_column *headings, int c
         ts_text_add_escaped(p->out, caption);
         ts_text_add(p->out, "</p>\n");
     }
-    ts_text_add(p->out, "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"sorts\">\n");
-    ts_text_add(p->out, "<thead><tr>");
-    for (int i = 0; i < count; i++) {
-        ts_text_add(p->out, "<th scope=\"col\"%s><button type=\"button\">",
-                    headings[i].number ? " class=\"number\"" : "");
-        ts_text_add_escaped(p->out, headings[i].heading);
-        ts_text_add(p->out, "</button></th>");
-    }
+    ts_text_add(p->out, "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"%s\">\n<thead><tr>",
+                sorts ? "sorts" : "listing");
+    for (int i = 0; i < count; i++) add_heading(p, &headings[i], sorts);
     ts_text_add(p->out, "</tr></thead>\n<tbody>\n");
+}
+
+void page_table(page *p, const char *caption, const page_column *headings, int count) {
+    begin_table(p, caption, headings, count, true);
+}
+
+void page_listing(page *p, const char *caption, const page_column *headings, int count) {
+    begin_table(p, caption, headings, count, false);
 }
 
 void page_row(page *p) {
@@ -188,12 +220,60 @@ void page_number(page *p, double value, const char *format, ...) {
     va_end(arguments);
 }
 
+void page_source_line(page *p, const page_source *line) {
+    begin_cell(p);
+    ts_text_add(p->out, " class=\"source\" data-depth=\"%d\" style=\"--depth:%d\">", line->depth,
+                line->depth);
+    if (line->folds)
+        ts_text_add(p->out, "<button type=\"button\" class=\"fold\" aria-expanded=\"true\" "
+                            "aria-label=\"what is further in\"></button>");
+    ts_text_add(p->out, "<code>");
+    ts_text_add_escaped(p->out, line->text);
+    ts_text_add(p->out, "</code>");
+    if (*line->note) {
+        ts_text_add(p->out, "<span class=\"soft\"> ");
+        ts_text_add_escaped(p->out, line->note);
+        ts_text_add(p->out, "</span>");
+    }
+    if (*line->below) {
+        ts_text_add(p->out, "<small>");
+        ts_text_add_escaped(p->out, line->below);
+        ts_text_add(p->out, "</small>");
+    }
+    ts_text_add(p->out, "</td>");
+}
+
+void page_heat(page *p, double value, const double parts[2], const char *text) {
+    begin_cell(p);
+    ts_text_add(p->out, " data-value=\"%.17g\"><span class=\"heat\" style=\"--a:%.2f%%;--b:%.2f%%\">", value,
+                100 * parts[0], 100 * (parts[0] + parts[1]));
+    ts_text_add_escaped(p->out, text);
+    ts_text_add(p->out, "</span></td>");
+}
+
 void page_table_end(page *p) {
     assert(p->column == p->columns);
     ts_text_add(p->out, "%s</tbody>\n</table>\n</div>\n", p->rows > 0 ? "</tr>\n" : "");
 }
 
 /* ---- Pictures and text ---- */
+
+/* A picture's own id for its hatching gets a number: what is in a closed part of a page hatches nothing outside. */
+static void add_picture(page *p, const ts_text *svg) {
+    static const char *const names[] = {"\"padding\"", "(#padding)"};
+    const char *at = svg->bytes;
+    int number = ++p->pictures;
+    while (*at) {
+        const char *name = NULL;
+        for (int i = 0; i < 2; i++)
+            if (strncmp(at, names[i], strlen(names[i])) == 0) name = names[i];
+        if (name)
+            ts_text_add(p->out, "%.*s-%d%c", (int)strlen(name) - 1, name, number, name[strlen(name) - 1]);
+        else
+            ts_text_add_char(p->out, *at);
+        at += name ? strlen(name) : 1;
+    }
+}
 
 void page_picture(page *p, const char *caption, const ts_text *svg) {
     ts_text_add(p->out, "<figure>\n");
@@ -202,7 +282,7 @@ void page_picture(page *p, const char *caption, const ts_text *svg) {
         ts_text_add_escaped(p->out, caption);
         ts_text_add(p->out, "</figcaption>\n");
     }
-    ts_text_add_bytes(p->out, svg->bytes, svg->length);
+    add_picture(p, svg);
     ts_text_add(p->out, "</figure>\n");
 }
 
@@ -210,4 +290,21 @@ void page_text(page *p, const ts_text *text) {
     ts_text_add(p->out, "<pre class=\"text\" tabindex=\"0\">");
     ts_text_add_escaped(p->out, text->bytes);
     ts_text_add(p->out, "</pre>\n");
+}
+
+/* ---- Scripts ---- */
+
+void page_data(page *p, const char *id, const ts_text *json) {
+    ts_text_add(p->out, "<script type=\"application/json\" id=\"%s\">", id);
+    for (const char *at = json->bytes; *at;) {
+        size_t plain = strcspn(at, "<");
+        ts_text_add_bytes(p->out, at, plain);
+        at += plain;
+        if (*at) ts_text_add(p->out, "\\u003c"), at++;
+    }
+    ts_text_add(p->out, "</script>\n");
+}
+
+void page_script(page *p, const char *file) {
+    ts_text_add(p->out, "<script>\n%s</script>\n", embedded(file));
 }

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* "55.51 T": four digits. */
-static const char *scaled(char text[32], double value) {
+const char *report_scaled(char text[32], double value) {
     static const char prefixes[] = " kMGTPE";
     int power = 0;
     for (; value >= 999.95 && prefixes[power + 1]; power++) value /= 1000;
@@ -13,33 +12,33 @@ static const char *scaled(char text[32], double value) {
     return text;
 }
 
-/* What is counted: of integers, no floating-point operations. */
-static const char *operations(const ts_roofline *r) {
+const char *report_operations(const ts_roofline *r) {
     return r->unit == TS_FLOPS_MXU && (r->kinds & ~(1u << TS_MXU_INT8 | 1u << TS_MXU_INT4)) == 0 ? "OP"
                                                                                                  : "FLOP";
 }
 
 static void add_peak(const ts_roofline *r, ts_text *out) {
     char digits[32], rate[32], peak[32];
-    const char *unit = operations(r);
+    const char *unit = report_operations(r);
     ts_text_add(out, "%s", ts_flops_unit_text(r->unit));
     for (int kind = 0; kind < TS_FLOPS_COUNT; kind++)
         if (r->kinds >> kind & 1) ts_text_add(out, " %s", ts_flops_kind_text(kind));
     ts_text_add(out, ": %s %s = %s%s/s, ", ts_text_group_digits(digits, r->flops), unit,
-                scaled(rate, r->rate), unit);
-    ts_text_add(out, "%.1f %% of the peak of %s%s/s\n", 100 * r->rate / r->peak, scaled(peak, r->peak), unit);
+                report_scaled(rate, r->rate), unit);
+    ts_text_add(out, "%.1f %% of the peak of %s%s/s\n", 100 * r->rate / r->peak, report_scaled(peak, r->peak),
+                unit);
 }
 
 static void add_roof(const ts_roofline *r, ts_text *out) {
     char roof[32];
-    const char *unit = operations(r);
+    const char *unit = report_operations(r);
     if (isinf(r->intensity)) {
         ts_text_add(out, "           no bytes of HBM: the peak is the roof\n");
         return;
     }
     ts_text_add(out, r->intensity < 999.5 ? "           %.3g" : "           %.0f", r->intensity);
     ts_text_add(out, " %s a byte of HBM, %s the ridge at %.1f: at most %s%s/s, ", unit,
-                r->intensity < r->ridge ? "below" : "above", r->ridge, scaled(roof, r->roof), unit);
+                r->intensity < r->ridge ? "below" : "above", r->ridge, report_scaled(roof, r->roof), unit);
     ts_text_add(out, "%.1f %% reached\n", 100 * r->rate / r->roof);
 }
 

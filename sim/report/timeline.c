@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "report/json.h"
 #include "report/machine.h"
+#include "timeline_private.h"
 
 enum { EVENTS = 1 << 12, WRITTEN = 1 << 16, FIRST_ROW = 100 };
 
@@ -54,12 +55,15 @@ static void add_number(ts_chrome_trace *t, const char *key, int64_t value) {
 
 /* ---- Intervals ---- */
 
-static void add_bundle(ts_chrome_trace *t, const ts_trace_event *event) {
-    const ts_bundle *bundle = &t->timeline->program->code.bundles[event->id];
-    ts_text_add(&t->text, ",\"name\":\"");
+void report_bundle_name(const ts_program *program, int number, ts_text *out) {
+    const ts_bundle *bundle = &program->code.bundles[number];
     for (int i = 0; i < bundle->count; i++)
-        ts_text_add(&t->text, "%s%s", i > 0 ? " ; " : "",
-                    ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
+        ts_text_add(out, "%s%s", i > 0 ? " ; " : "", ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
+}
+
+static void add_bundle(ts_chrome_trace *t, const ts_trace_event *event) {
+    ts_text_add(&t->text, ",\"name\":\"");
+    report_bundle_name(t->timeline->program, event->id, &t->text);
     ts_text_add(&t->text, "\"");
     add_bundle_place(t, event->id);
 }
@@ -77,11 +81,18 @@ static void add_stall(ts_chrome_trace *t, const ts_trace_event *event) {
     add_bundle_place(t, event->part);
 }
 
+void report_transfer_name(const ts_program *program, int number, ts_text *out) {
+    const ts_transfer *transfer = &program->code.transfers[number];
+    ts_text_add(out, "%s <- %s", program->code.tensors[transfer->destination.tensor].name,
+                program->code.tensors[transfer->source.tensor].name);
+}
+
 static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
     const ts_code *code = &t->timeline->program->code;
     const ts_transfer *transfer = &code->transfers[event->id];
-    ts_text_add(&t->text, ",\"name\":\"%s <- %s\"", code->tensors[transfer->destination.tensor].name,
-                code->tensors[transfer->source.tensor].name);
+    ts_text_add(&t->text, ",\"name\":\"");
+    report_transfer_name(t->timeline->program, event->id, &t->text);
+    ts_text_add(&t->text, "\"");
     add_place(t, transfer->source_text, transfer->line);
     if (code->cores > 1) add_number(t, "core", event->part);
     add_number(t, "useful_bytes", event->value[0]);
@@ -126,6 +137,11 @@ static void add_region(ts_chrome_trace *t, const ts_trace_event *event) {
     ts_text_add(&t->text, "}");
 }
 
+int64_t report_event_rate(const ts_timeline *timeline, const ts_trace_event *event, int i) {
+    __int128 rate = (__int128)event->value[i] * timeline->machine->chip.sustained_khz;
+    return (int64_t)(rate / ((__int128)event->cycles * 10000));
+}
+
 /* Rates in 10^9 bytes a second, with two decimals. */
 static void add_counter(ts_chrome_trace *t, const ts_trace_event *event) {
     const ts_track *track = &t->timeline->tracks[event->track];
@@ -135,8 +151,7 @@ static void add_counter(ts_chrome_trace *t, const ts_trace_event *event) {
     for (int i = 0; i < 2 && track->series[i]; i++) {
         int64_t value = event->value[i];
         if (track->is_rate) {
-            __int128 rate = (__int128)value * t->timeline->machine->chip.sustained_khz;
-            int64_t hundredths = (int64_t)(rate / ((__int128)event->cycles * 10000));
+            int64_t hundredths = report_event_rate(t->timeline, event, i);
             ts_text_add(&t->text, "%s\"%s\":%" PRId64 ".%02d", i > 0 ? "," : "", track->series[i],
                         hundredths / 100, (int)(hundredths % 100));
         } else {

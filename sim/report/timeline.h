@@ -23,6 +23,21 @@ bool ts_chrome_trace_open(ts_error *err, ts_arena *arena, const char *path, ts_t
 bool ts_chrome_trace_close(ts_error *err, ts_chrome_trace *trace);
 void ts_chrome_trace_abandon(ts_chrome_trace *trace); /* there will be no file */
 
+/* The same events, kept for a page (report/run.h). */
+typedef struct {
+    ts_timeline *timeline;
+    ts_arena *arena;
+    ts_trace_event *events;
+    int64_t count, capacity;
+    int64_t end;             /* the first cycle whose events had no room; -1: none */
+    ts_trace_taker *forward; /* who else takes them; NULL: nobody */
+    void *self;
+} ts_page_trace;
+/* Events that a timeline of nothing but a page draws before there is sampling. */
+enum { TS_PAGE_EVENTS = 12000 };
+/* Behind ts_chrome_trace_open, where both are made. `trace` must stay where it is. */
+void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *trace);
+
 /* What a timeline leaves out, as lines for people: "" when it is all there. */
 void ts_report_timeline_notes(const ts_timeline *timeline, ts_text *out);
 

@@ -33,6 +33,7 @@ static void add_bar(const ts_transfer_study *s, page *p) {
     ts_text labels[TS_DMA_COMPONENT_COUNT];
     char digits[TS_DMA_COMPONENT_COUNT][32];
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
+        parts[i].kind = 0;
         ts_text_init(&labels[i], p->out->arena);
         parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
         parts[i].value = (double)s->cost.parts[i];
@@ -40,6 +41,7 @@ static void add_bar(const ts_transfer_study *s, page *p) {
     }
     page_section(p, "Where the cycles go");
     page_bar(p, "Cycles of the transfer by cause", parts, TS_DMA_COMPONENT_COUNT);
+    page_legend(p, parts, TS_DMA_COMPONENT_COUNT);
 }
 
 void report_transfer_sections(const ts_transfer_study *s, page *p) {

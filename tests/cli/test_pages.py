@@ -1,4 +1,5 @@
 """--html of every command that has it: one file, well formed, without the network, whatever the input is called."""
+import json
 import re
 import sys
 import tempfile
@@ -54,6 +55,7 @@ def page(*words):
     expect([*words, "--html", path], out=None, err=None)
     text = path.read_text(encoding="utf-8")
     found = Page(text)
+    found.source = text
     assert text.startswith("<!DOCTYPE html>\n<html lang=\"en\">"), text[:80]
     names = [tag for tag, _ in found.tags]
     assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in found.tags
@@ -138,6 +140,124 @@ def validation():
     assert found.tables[0][1][0] == "copy-v4" and len(found.tables[1]) == len(rows), found.tables
 
 
+def grouped(number):
+    return f"{number:,}"
+
+
+def of_run(words, more=()):
+    """The page of a run, its text, the JSON of the same run, and what the timeline's script draws."""
+    found, text = page("run", *words, *more)
+    report = json.loads(expect(["run", *words, "--json", "--lines"], err=None))
+    data = re.search(r'<script type="application/json" id="timeline-data">(.*?)</script>', found.source, re.DOTALL)
+    return found, text, report, json.loads(data[1]) if data else None
+
+
+def table(found, *headings):
+    """The rows of the table with these first headings, by heading."""
+    rows = next(rows for rows in found.tables if rows[0][:len(headings)] == list(headings))
+    return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+
+def track_events(row):
+    """[begin, .., .., ..] of each event, the first absolute."""
+    at, events = 0, []
+    for i in range(0, len(row["events"]), 4):
+        at += row["events"][i]
+        events.append([at, *row["events"][i + 1:i + 4]])
+    return events
+
+
+@test
+def run_says_what_its_json_says():
+    for words in (["programs/softmax.tsim"], ["programs/matmul.tsim", "-D", "M=128"], ["programs/cores.tsim", "-m", "tpu-v4"]):
+        found, text, report, data = of_run(words)
+        assert grouped(report["cycles"]) in text and f'{report["microseconds"]:.3f} us' in text
+        legend = text[text.index("Where the cycles went"):text.index("Roofline")]
+        for cycles in [report["bundles"], *report["stalls"].values()]:
+            assert grouped(cycles) in legend, (cycles, legend)
+        bars = [a for t, a in found.tags if t == "div" and a.get("class") == "bar"]
+        assert len(bars) == len(report["cores"]), bars
+        loops = table(found, "lines", "first line")
+        hot = [grouped(loop["own_cycles"]) for loop in report["loops"]]
+        assert [row["own cycles"] for row in loops] == hot[:len(loops)] and len(loops) <= 10
+        lines = table(found, "line", "% of cycles", "program")
+        own = {(line["line"], grouped(line["issued"])) for line in report["lines"] if line["issued"] > 0}
+        assert own & {(int(row["line"]), row["issued"]) for row in lines if row["line"] != ".."}, lines[:3]
+        transfers = table(found, "line", "transfer")
+        assert sum(int(row["times"].replace(",", "")) for row in transfers) == report["transfers"], transfers
+        assert sum(int(row["useful bytes"].replace(",", "")) for row in transfers) == report["useful_bytes"]
+        assert [row["tensor"] for row in table(found, "tensor", "in")] == [t["name"] for t in report["tensors"]]
+        assert [row["wrong"] for row in table(found, "check")] == ["0"] * len(report["checks"])
+        assert data["from"] == 0 and data["to"] >= max(core["cycles"] for core in report["cores"])
+
+
+@test
+def timeline_of_a_run_is_whole():
+    """Its bundles and stalls are all cycles of the core, and no two events of a row overlap."""
+    found, _, report, data = of_run(["programs/softmax.tsim"])
+    rows = {(one["row"]["process"], one["row"]["name"]): one["row"] for one in data["tracks"]}
+    bundles, stalls = (track_events(rows["core", name]) for name in ("bundles", "stalls"))
+    assert sum(cycles for _, cycles, _, _ in bundles) == report["bundles"]
+    assert sum(cycles for _, cycles, _, _ in stalls) == sum(report["stalls"].values())
+    at = 0
+    for begin, cycles, what, _ in sorted(bundles + stalls):
+        assert begin == at and 0 <= what < len(data["what"]), (begin, at)
+        at = begin + cycles
+    assert at == report["cycles"]
+    queues = [event for (_, name), row in rows.items() if name.startswith("queue") for event in track_events(row)]
+    assert len(queues) == report["transfers"] and {data["what"][e[2]][0] for e in queues} == {"xb <- x", "y <- yb"}
+    assert len(data["arrows"]) == 4 * report["transfers"], len(data["arrows"])
+    said = {(row["of"], row["row"]): row for row in table(found, "of", "row")}
+    assert said["core", "bundles"]["cycles busy"] == grouped(report["bundles"]) and len(said) == len(rows)
+
+
+@test
+def part_of_a_timeline():
+    _, _, _, data = of_run(["programs/softmax.tsim"], ["--from", "2000", "--until", "3000"])
+    begins = [event[0] for one in data["tracks"] if not one["row"]["series"] for event in track_events(one["row"])]
+    assert min(begins) >= 2000 and max(begins) < 3000 and (data["from"], data["to"]) == (2000, 3000)
+
+
+@test
+def large_runs_have_small_pages():
+    words = ["programs/softmax.tsim", "-D", "ROWS=40000", "--time-only"]
+    found, text, report, data = of_run(words)
+    assert len(found.source) < 5 << 20 and "are summed up in the others" in text
+    for name in ("bundles", "stalls"):
+        row = next(one["row"] for one in data["tracks"] if one["row"]["name"] == name)
+        cycles = report["bundles"] if name == "bundles" else sum(report["stalls"].values())
+        assert sum(event[1] for event in track_events(row)) == cycles
+
+
+@test
+def trace_and_page_of_one_run():
+    trace, path = HERE / "t.json", HERE / "both.html"
+    expect(["run", "programs/add.tsim", "--trace", trace, "--html", path])
+    events = [e for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"]
+    data = json.loads(re.search(r'id="timeline-data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
+    assert sum(len(one["row"]["events"]) // 4 for one in data["tracks"] if not one["row"]["series"]) == len(events)
+    expect(["run", "programs/add.tsim", "--trace", HERE / "alone.json"])
+    assert trace.read_bytes() == (HERE / "alone.json").read_bytes()
+
+
+@test
+def short_programs():
+    (HERE / "one.tsim").write_text("halt\n")
+    found, text = page("run", HERE / "one.tsim")
+    assert "no floating-point operations" in text and "Transfers" not in text and "Tensors" not in text
+
+
+@test
+def pages_are_of_one_run():
+    for words, why in ((["-D", "ROWS=8,16"], "--html is of one run"), (["--break", "3"], "--break does not go with --html"),
+                       (["--trace-text"], "--html and --trace-text")):
+        code, _, err = run("run", "programs/softmax.tsim", *words, "--html", HERE / "no.html")
+        assert code == 2 and why in err and not (HERE / "no.html").exists(), err
+    report = expect(["run", "programs/add.tsim"])
+    assert expect(["run", "programs/add.tsim", "--html", HERE / "a.html"]) == report
+    assert expect(["run", "programs/add.tsim", "--html", HERE / "a.html", "--json"]) == expect(["run", "programs/add.tsim", "--json"])
+
+
 @test
 def names_are_text():
     """What a user names cannot become a tag, an attribute or a script."""
@@ -146,6 +266,12 @@ def names_are_text():
     hostile.write_text(Path("tests/data/hlo/step.txt").read_text().replace("jit_step", "jit_<b>x"))
     found, text = page("audit", hostile)
     assert "<script>alert(1)</script>&\"'.txt" in text and [t for t, _ in found.tags].count("script") == 1
+    program = HERE / "<script>alert(2)</script>&\"'.tsim"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(Path("programs/add.tsim").read_text().replace(".macro", ".macro tag\n; </script><b>\n.end\n.macro", 1))
+    found, text = page("run", program)
+    assert "<script>alert(2)</script>" in text and [t for t, _ in found.tags].count("script") == 3
+    assert "alert(2)</script" not in found.source
 
 
 main()

@@ -231,12 +231,12 @@ def a_program_that_fails_is_drawn_up_to_there():
 @test
 def options_that_are_wrong():
     softmax = ["run", "programs/softmax.tsim"]
-    for words, text in ((["--from", "5"], "--from and --until are of a --trace"),
-                        (["--until", "5"], "--from and --until are of a --trace"),
+    for words, text in ((["--from", "5"], "--from and --until are of a --trace or a page (--html)"),
+                        (["--until", "5"], "--from and --until are of a --trace or a page (--html)"),
                         (["--trace", HERE / "x.json", "--from", "5", "--until", "5"], "--until is 5, expected more than --from, 5"),
                         (["--trace", HERE / "x.json", "--from", "-1"], "--from is -1, expected 0 or more"),
                         (["--trace", HERE / "x.json", "--trace-text"], "--trace and --trace-text are one or the other"),
-                        (["--trace", HERE / "x.json", "--break", "1"], "--trace and --break are one or the other")):
+                        (["--trace", HERE / "x.json", "--break", "1"], "--break does not go with --trace: the run is the debugger's")):
         expect([*softmax, *words], 2, "", f"tilesim: error: {text}\n")
     code, out, err = run(*softmax, "--trace", HERE / "x.json", "--until", "1e3")
     assert code == 2 and out == "" and err.startswith("--until:1:2: error: found '1e3', expected an integer\n"), err

@@ -15,3 +15,17 @@ for (const table of document.querySelectorAll("table.sorts")) {
     });
   });
 }
+// Programs fold: what is deeper in than a line with a button goes and comes with it.
+for (const button of document.querySelectorAll("button.fold")) {
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-expanded") === "false", row = button.closest("tr");
+    const depth = cell => Number(cell.querySelector("td.source").dataset.depth);
+    button.setAttribute("aria-expanded", open);
+    let closed = Infinity; // the depth of what stays closed within
+    for (let next = row.nextElementSibling; next && depth(next) > depth(row); next = next.nextElementSibling) {
+      if (depth(next) <= closed) closed = Infinity;
+      next.hidden = !open || closed < Infinity;
+      if (next.querySelector(".fold[aria-expanded=false]") && closed === Infinity) closed = depth(next);
+    }
+  });
+}

@@ -1,0 +1,246 @@
+/* A run as a page. */
+#include "run_html.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "padding.h"
+#include "roofline.h"
+#include "report/layout.h"
+#include "report/run.h"
+
+enum { TEXT = 96, MOST_PICTURES = 16, MOST_PICTURE_BYTES = 1 << 20 };
+
+/* ---- Facts ---- */
+
+static const char *checks_text(const ts_run_request *request, const ts_run_result *result, char *text) {
+    int failed = 0, count = result->program->check_count;
+    for (int i = 0; result->checks && i < count; i++) failed += result->checks[i].failed > 0;
+    if (request->time_only)
+        snprintf(text, TEXT, "not computed");
+    else if (count == 0)
+        return NULL;
+    else if (failed > 0)
+        snprintf(text, TEXT, "%d of %d FAILED", failed, count);
+    else
+        snprintf(text, TEXT, "%d passed", count);
+    return text;
+}
+
+static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
+    const ts_roofline *r = &result->roofline;
+    int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
+    char digits[32], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT], checks[TEXT],
+        rate[32];
+    snprintf(time, sizeof time, "%.3f us", ts_machine_microseconds(request->machine, cycles));
+    snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
+             r->peak > 0 ? 100 * r->rate / r->peak : 0);
+    snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
+    snprintf(bound, sizeof bound, "%s (%s %.1f %% busy)", ts_bound_text(r->bound), ts_unit_text(r->busiest),
+             100 * r->busy[r->busiest]);
+    snprintf(distance, sizeof distance, "%s cycles", ts_text_group_digits(least, r->least_cycles));
+    const page_fact facts[] = {{"time", time},
+                               {"cycles", ts_text_group_digits(digits, cycles)},
+                               {"speed, of the peak", r->unit == TS_FLOPS_NONE ? NULL : peak},
+                               {"HBM, of its peak", hbm},
+                               {"bound by", bound},
+                               {"at least", distance},
+                               {"checks", checks_text(request, result, checks)}};
+    page_facts(p, facts, sizeof facts / sizeof *facts);
+}
+
+/* ---- Cycles ---- */
+
+/* Bundles first, then the reasons of stalls. */
+enum { REASONS = 1 + TS_STALL_COUNT };
+
+typedef struct {
+    int reason;
+    int64_t cycles; /* of all cores */
+} reason_sum;
+
+static int64_t cycles_of(const ts_core_counters *core, int reason) {
+    return reason == 0 ? core->bundles : core->stalls[reason - 1];
+}
+
+static const char *reason_text(int reason) {
+    return reason == 0 ? "a bundle issued" : ts_stall_get(reason - 1)->meaning;
+}
+
+static int compare_sums(const void *x, const void *y) {
+    const reason_sum *a = x, *b = y;
+    int order = (a->cycles < b->cycles) - (a->cycles > b->cycles);
+    return order ? order : (a->reason > b->reason) - (a->reason < b->reason);
+}
+
+/* Bundles, then the longest stall first. */
+static void find_reasons(const ts_chip_counters *chip, reason_sum sums[REASONS]) {
+    for (int i = 0; i < REASONS; i++) {
+        sums[i] = (reason_sum){i, 0};
+        for (int core = 0; core < chip->core_count; core++)
+            sums[i].cycles += cycles_of(&chip->cores[core], i);
+    }
+    qsort(sums + 1, REASONS - 1, sizeof *sums, compare_sums);
+}
+
+/* The rarest share a colour. */
+static void make_parts(const reason_sum *sums, const ts_core_counters *core, char digits[REASONS][32],
+                       page_part *parts) {
+    for (int i = 0; i < REASONS; i++) {
+        int64_t cycles = core ? cycles_of(core, sums[i].reason) : sums[i].cycles;
+        parts[i] = (page_part){.label = reason_text(sums[i].reason),
+                               .value = (double)cycles,
+                               .text = ts_text_group_digits(digits[i], cycles),
+                               .kind = i < PAGE_KINDS ? i + 1 : PAGE_KINDS};
+    }
+}
+
+static void add_cycles(const ts_run_result *result, page *p) {
+    const ts_chip_counters *chip = &result->chip;
+    reason_sum sums[REASONS];
+    page_part parts[REASONS];
+    char digits[REASONS][32], what[TEXT];
+    find_reasons(chip, sums);
+    page_section(p, "Where the cycles went");
+    for (int i = 0; i < chip->core_count; i++) {
+        snprintf(what, sizeof what, "Cycles of core %d by reason", i);
+        if (chip->core_count > 1)
+            page_paragraph(p, "core %d: %s cycles", i,
+                           ts_text_group_digits(digits[0], chip->cores[i].cycles));
+        make_parts(sums, &chip->cores[i], digits, parts);
+        page_bar(p, what, parts, REASONS);
+    }
+    make_parts(sums, NULL, digits, parts);
+    if (chip->core_count > 1) page_paragraph(p, "All cores together:");
+    page_legend(p, parts, REASONS);
+}
+
+/* ---- Roofline ---- */
+
+static void add_roofline(const ts_run_request *request, const ts_run_result *result, page *p) {
+    ts_text svg, text;
+    ts_text_init(&svg, p->out->arena);
+    ts_text_init(&text, p->out->arena);
+    page_section(p, "Roofline");
+    ts_text_add(p->out, "<div class=\"beside\">\n");
+    if (result->roofline.unit != TS_FLOPS_NONE) {
+        report_roofline_svg(request->machine, &result->roofline, &svg);
+        page_picture(p, NULL, &svg);
+    }
+    report_roofline(result, &text);
+    page_text(p, &text);
+    ts_text_add(p->out, "</div>\n");
+}
+
+/* ---- Checks and findings ---- */
+
+static void add_checks(const ts_run_result *result, page *p) {
+    static const page_column headings[] = {
+        {"check", false}, {"elements", true}, {"wrong", true}, {"error at most", true}, {"in ulp", true}};
+    if (!result->checks || result->program->check_count == 0) return;
+    page_section(p, "Checks");
+    page_table(p, NULL, headings, 5);
+    for (int i = 0; i < result->program->check_count; i++) {
+        const ts_program_check *text = &result->program->checks[i];
+        const ts_check_result *check = &result->checks[i];
+        char digits[32];
+        page_row(p);
+        page_code(
+            p, ts_arena_copy_text(p->out->arena, text->source->text + text->begin, text->end - text->begin));
+        page_number(p, (double)check->count, "%s", ts_text_group_digits(digits, (int64_t)check->count));
+        page_number(p, (double)check->failed, "%s", ts_text_group_digits(digits, (int64_t)check->failed));
+        page_number(p, check->max_abs, "%.4g", check->max_abs);
+        page_number(p, check->max_ulp, "%.4g", check->max_ulp);
+    }
+    page_table_end(p);
+}
+
+static void add_findings(const ts_run_result *result, page *p) {
+    ts_text text;
+    if (result->findings->count == 0) return;
+    ts_text_init(&text, p->out->arena);
+    ts_report_findings(result->findings, &text);
+    page_section(p, "Findings");
+    page_text(p, &text);
+}
+
+/* ---- Tensors ---- */
+
+static void add_tensor_row(const ts_run_result *result, int i, page *p) {
+    const ts_tensor *tensor = &result->program->code.tensors[i];
+    double padding = report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes);
+    const char *origin = result->tensors[i].origin;
+    char digits[32];
+    ts_text shape;
+    ts_text_init(&shape, p->out->arena);
+    ts_shape_print(tensor->shape, &shape);
+    page_row(p);
+    page_code(p, tensor->name);
+    page_cell(p, "%s", ts_space_text(tensor->space));
+    page_number(p, (double)tensor->bytes, "%s", ts_text_group_digits(digits, tensor->bytes));
+    page_number(p, padding, "%.1f %%", padding);
+    page_code(p, shape.bytes);
+    page_cell(p, "%s", origin ? origin : "");
+}
+
+/* A picture for all tensors of one shape, if it was not drawn yet and there is room: *left bytes. */
+static void add_tensor_picture(const ts_run_result *result, int i, size_t *left, page *p) {
+    const ts_code *code = &result->program->code;
+    ts_text shape, other, names, svg;
+    for (ts_text **t = (ts_text *[]){&shape, &other, &names, &svg, NULL}; *t; t++)
+        ts_text_init(*t, p->out->arena);
+    ts_shape_print(code->tensors[i].shape, &shape);
+    for (int k = 0; k < code->tensor_count; k++) {
+        ts_text_clear(&other);
+        ts_shape_print(code->tensors[k].shape, &other);
+        if (strcmp(shape.bytes, other.bytes) != 0) continue;
+        if (k < i) return;
+        ts_text_add(&names, "%s%s", names.length > 0 ? ", " : "", code->tensors[k].name);
+    }
+    ts_report_svg(p->out->arena, 1, (const ts_shape *const[]){code->tensors[i].shape}, &svg);
+    if (svg.length > *left) return;
+    *left -= svg.length;
+    page_details(p, "%s: %s", names.bytes, shape.bytes);
+    page_picture(p, NULL, &svg);
+    page_details_end(p);
+}
+
+static void add_tensors(const ts_run_result *result, page *p) {
+    static const page_column headings[] = {{"tensor", false}, {"in", false},     {"bytes", true},
+                                           {"padding", true}, {"layout", false}, {"values from", false}};
+    const ts_code *code = &result->program->code;
+    size_t left = MOST_PICTURE_BYTES;
+    if (code->tensor_count == 0) return;
+    page_section(p, "Tensors");
+    page_table(p, NULL, headings, 6);
+    for (int i = 0; i < code->tensor_count; i++) add_tensor_row(result, i, p);
+    page_table_end(p);
+    for (int i = 0; i < code->tensor_count && i < MOST_PICTURES; i++)
+        if (code->tensors[i].shape->layout) add_tensor_picture(result, i, &left, p);
+}
+
+/* ---- The page ---- */
+
+void ts_report_run_html(const ts_run_request *request, const ts_run_result *result,
+                        const ts_page_trace *trace, ts_text *out) {
+    page p;
+    ts_text subject;
+    ts_text_init(&subject, out->arena);
+    ts_text_add(&subject, "%s", request->program);
+    for (int i = 0; i < request->define_count; i++)
+        ts_text_add(&subject, " %s=%s", request->defines[i].name, request->defines[i].value);
+    page_begin(&p, out, "A run", subject.bytes, request->machine);
+    add_facts(request, result, &p);
+    add_findings(result, &p);
+    add_cycles(result, &p);
+    add_roofline(request, result, &p);
+    report_timeline_section(trace, &p);
+    report_loops_section(result, &p);
+    report_lines_section(result, &p);
+    report_transfers_section(trace, &p);
+    add_tensors(result, &p);
+    add_checks(result, &p);
+    if (trace->count > 0) page_script(&p, "report_timeline.js");
+    page_end(&p);
+}

@@ -1,0 +1,372 @@
+/* A timeline in a page: what its script draws, the same as a table, and the transfers by line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_html.h"
+#include "timeline_private.h"
+#include "core/core.h"
+#include "report/json.h"
+#include "report/run.h"
+
+enum { EVENTS = 1 << 12, MOST_EVENTS = 120000, COLOUR_DMA = 2 };
+
+/* ---- Keeping events ---- */
+
+static void keep(ts_page_trace *t, const ts_trace_event *event) {
+    if (t->count == MOST_EVENTS || t->end >= 0) {
+        if (t->end < 0 || event->begin < t->end) t->end = event->begin;
+        return;
+    }
+    if (t->count == t->capacity) {
+        int64_t capacity = t->capacity > 0 ? 2 * t->capacity : EVENTS;
+        ts_trace_event *events = TS_NEW_ARRAY(t->arena, ts_trace_event, capacity);
+        if (t->count > 0) memcpy(events, t->events, (size_t)t->count * sizeof *events);
+        t->events = events;
+        t->capacity = capacity;
+    }
+    t->events[t->count++] = *event;
+}
+
+static void take(void *self, const ts_trace_event *events, int64_t count) {
+    ts_page_trace *t = self;
+    if (t->forward) t->forward(t->self, events, count);
+    for (int64_t i = 0; i < count; i++) keep(t, &events[i]);
+}
+
+void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *t) {
+    *t = (ts_page_trace){.timeline = timeline,
+                         .arena = arena,
+                         .end = -1,
+                         .forward = timeline->trace.take,
+                         .self = timeline->trace.self};
+    ts_trace_init(&timeline->trace, arena, EVENTS, take, t);
+}
+
+/* ---- What events are ---- */
+
+/* What several events are of: one row of the script's table. */
+typedef struct {
+    uint64_t key; /* 0: free */
+    int64_t number;
+} what;
+
+typedef struct {
+    const ts_timeline *timeline;
+    ts_text rows; /* "[name, place, colour]" of each */
+    what *table;
+    int64_t slots, count;
+} what_table;
+
+static int colour_of_slot(int slot) {
+    static const int colours[TS_SLOT_COUNT] = {
+        [TS_SLOT_SCALAR] = 6, [TS_SLOT_VALU] = 1, [TS_SLOT_VLD] = 3, [TS_SLOT_VST] = 8,
+        [TS_SLOT_EUP] = 4,    [TS_SLOT_XLU] = 7,  [TS_SLOT_MXU] = 5, [TS_SLOT_MISC] = COLOUR_DMA};
+    return colours[slot];
+}
+
+/* That of the unit that is waited for. */
+static int colour_of_stall(int stall) {
+    const char *unit = ts_report_stall_unit(stall);
+    for (int i = 0; i < TS_SLOT_COUNT; i++)
+        if (strcmp(ts_slot_get((ts_slot)i)->text, unit) == 0) return colour_of_slot(i);
+    return COLOUR_DMA;
+}
+
+static void add_place(const what_table *t, const ts_source *source, int line, ts_text *place) {
+    if (line > 0) ts_program_print_place(t->timeline->program, source, line, place);
+}
+
+/* Name and place of an event; returns its colour. */
+static int describe(const what_table *t, const ts_trace_event *event, ts_text *name, ts_text *place) {
+    const ts_program *program = t->timeline->program;
+    const ts_instruction *instruction;
+    switch ((ts_timeline_kind)event->kind) {
+    case TS_TIMELINE_BUNDLE:
+        report_bundle_name(program, event->id, name);
+        add_place(t, ts_program_source(program, event->id), ts_program_line(program, event->id), place);
+        return 1;
+    case TS_TIMELINE_INSTRUCTION:
+        instruction = &program->code.bundles[event->id].instructions[event->part];
+        ts_text_add(name, "%s", ts_opcode_get(instruction->opcode)->mnemonic);
+        add_place(t, instruction->source, instruction->line, place);
+        return colour_of_slot(ts_opcode_get(instruction->opcode)->slot);
+    case TS_TIMELINE_STALL:
+        ts_text_add(name, "%s", ts_stall_get(event->id)->meaning);
+        add_place(t, ts_program_source(program, event->part), ts_program_line(program, event->part), place);
+        return colour_of_stall(event->id);
+    case TS_TIMELINE_TRANSFER:
+        report_transfer_name(program, event->id, name);
+        add_place(t, program->code.transfers[event->id].source_text, program->code.transfers[event->id].line,
+                  place);
+        return COLOUR_DMA;
+    case TS_TIMELINE_BUS:
+        ts_text_add(name, event->value[1] == 0 ? "read" : event->value[0] > 0 ? "read, write" : "write");
+        return event->value[1] == 0 ? 3 : 5;
+    case TS_TIMELINE_ENTER:
+        ts_text_add(name, "%s", program->regions[event->id].name);
+        return 1 + event->id % PAGE_KINDS;
+    default:
+        ts_text_add(name, "%s", event->id >= 0 ? ts_stall_get(event->id)->meaning : "summed up");
+        return event->id >= 0 ? colour_of_stall(event->id) : 0;
+    }
+}
+
+/* Of a bus, by what it does. */
+static uint64_t key_of(const ts_trace_event *event) {
+    bool bus = event->kind == TS_TIMELINE_BUS, rest = event->kind == TS_TIMELINE_REST,
+         transfer = event->kind == TS_TIMELINE_TRANSFER;
+    uint64_t id = bus ? (uint64_t)(event->value[0] > 0) + 2 * (uint64_t)(event->value[1] > 0)
+                      : (uint64_t)(event->id + 1);
+    uint64_t part = bus || rest || transfer ? 0 : (uint64_t)event->part;
+    return (uint64_t)(event->kind + 1) << 58 | (id & 0x3fffffff) << 28 | (part & 0xfffffff);
+}
+
+static int64_t number_of(what_table *t, const ts_trace_event *event) {
+    uint64_t key = key_of(event), at = key * 0x9e3779b97f4a7c15u >> 20;
+    for (at %= (uint64_t)t->slots; t->table[at].key != 0; at = (at + 1) % (uint64_t)t->slots)
+        if (t->table[at].key == key) return t->table[at].number;
+    t->table[at] = (what){key, t->count++};
+    ts_text name, place;
+    ts_text_init(&name, t->rows.arena);
+    ts_text_init(&place, t->rows.arena);
+    int colour = describe(t, event, &name, &place);
+    ts_text_add(&t->rows, "%s[", t->count > 1 ? ",\n" : "");
+    ts_json_quote(&t->rows, name.bytes);
+    ts_text_add_char(&t->rows, ',');
+    ts_json_quote(&t->rows, place.bytes);
+    ts_text_add(&t->rows, ",%d]", colour);
+    return t->table[at].number;
+}
+
+/* ---- For the script ---- */
+
+/* Events by track, each in their order. */
+typedef struct {
+    const ts_trace_event **events;
+    int64_t *first; /* [tracks + 1] */
+} by_track;
+
+static by_track sort(const ts_page_trace *t) {
+    int tracks = t->timeline->track_count;
+    by_track s = {TS_NEW_ARRAY(t->arena, const ts_trace_event *, t->count + 1),
+                  TS_NEW_ARRAY(t->arena, int64_t, tracks + 1)};
+    int64_t *next = TS_NEW_ARRAY(t->arena, int64_t, tracks + 1);
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->events[i].kind != TS_TIMELINE_ARROW) s.first[t->events[i].track + 1]++;
+    for (int i = 0; i < tracks; i++) s.first[i + 1] += s.first[i];
+    memcpy(next, s.first, (size_t)tracks * sizeof *next);
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->events[i].kind != TS_TIMELINE_ARROW) s.events[next[t->events[i].track]++] = &t->events[i];
+    return s;
+}
+
+/* Of an interval: [begin, cycles, what, how many or bytes]; of a counter [begin, value, value, 0]; of a region
+ * [begin, 1, what, 0], and [begin, 0, 0, 0] where it ends. Each begins so many cycles behind the one before. */
+static void add_event(what_table *t, const ts_trace_event *e, int64_t gap, ts_text *out) {
+    int64_t a = e->cycles, b = 0, c = 0;
+    if (e->kind == TS_TIMELINE_COUNTER) {
+        bool rate = t->timeline->tracks[e->track].is_rate;
+        a = rate ? report_event_rate(t->timeline, e, 0) : e->value[0];
+        b = rate ? report_event_rate(t->timeline, e, 1) : e->value[1];
+    } else if (e->kind == TS_TIMELINE_ENTER || e->kind == TS_TIMELINE_LEAVE) {
+        a = e->kind == TS_TIMELINE_ENTER;
+        b = a ? number_of(t, e) : 0;
+    } else {
+        b = number_of(t, e);
+        c = e->kind == TS_TIMELINE_BUS ? e->value[0] + e->value[1] : e->value[0];
+    }
+    ts_text_add(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, gap, a, b, c);
+}
+
+static void add_track(what_table *t, int track, const by_track *s, ts_text *out) {
+    const ts_track *about = &t->timeline->tracks[track];
+    int64_t at = 0;
+    ts_text_add(out, "{\"process\":\"%s\",\"name\":", t->timeline->processes[about->process]);
+    ts_json_quote(out, about->name);
+    ts_text_add(out, ",\"rate\":%d,\"series\":[", about->is_rate);
+    for (int i = 0; i < 2 && about->series[i]; i++) {
+        if (i > 0) ts_text_add_char(out, ',');
+        ts_json_quote(out, about->series[i]);
+    }
+    int kind = s->events[s->first[track]]->kind;
+    ts_text_add(out, "],\"regions\":%d,\"events\":[", kind == TS_TIMELINE_ENTER || kind == TS_TIMELINE_LEAVE);
+    for (int64_t i = s->first[track]; i < s->first[track + 1]; i++) {
+        if (i > s->first[track]) ts_text_add_char(out, ',');
+        add_event(t, s->events[i], s->events[i]->begin - at, out);
+        at = s->events[i]->begin;
+    }
+    ts_text_add(out, "]}");
+}
+
+static void add_arrows(const ts_page_trace *t, ts_text *out) {
+    bool first = true;
+    ts_text_add(out, "],\n\"arrows\":[");
+    for (int64_t i = 0; i < t->count; i++) {
+        const ts_trace_event *e = &t->events[i];
+        if (e->kind != TS_TIMELINE_ARROW) continue;
+        ts_text_add(out, "%s%d,%" PRId64 ",%" PRId64 ",%" PRId64, first ? "" : ",", e->track, e->begin,
+                    e->value[0], e->value[1]);
+        first = false;
+    }
+}
+
+static int64_t last_cycle(const ts_page_trace *t) {
+    int64_t last = 1;
+    for (int64_t i = 0; i < t->count; i++) {
+        const ts_trace_event *e = &t->events[i];
+        int64_t end = e->begin + (e->kind < TS_TIMELINE_ENTER ? e->cycles : 0);
+        if (e->kind != TS_TIMELINE_ARROW && end > last) last = end;
+    }
+    return last;
+}
+
+static void add_data(const ts_page_trace *t, const by_track *s, page *p) {
+    what_table table = {.timeline = t->timeline, .slots = 2 * t->count + 1};
+    ts_text json;
+    bool first = true;
+    ts_text_init(&json, t->arena);
+    ts_text_init(&table.rows, t->arena);
+    table.table = TS_NEW_ARRAY(t->arena, what, table.slots);
+    ts_text_add(&json, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\n\"tracks\":[", t->timeline->from,
+                last_cycle(t));
+    for (int i = 0; i < t->timeline->track_count; i++) {
+        if (s->first[i] == s->first[i + 1]) continue;
+        ts_text_add(&json, "%s{\"number\":%d,\"row\":", first ? "" : ",\n", i);
+        add_track(&table, i, s, &json);
+        ts_text_add_char(&json, '}');
+        first = false;
+    }
+    add_arrows(t, &json);
+    ts_text_add(&json, "],\n\"what\":[%s]}", table.rows.bytes);
+    page_data(p, "timeline-data", &json);
+}
+
+/* ---- The same as a table ---- */
+
+static void add_table_row(const ts_page_trace *t, int track, const by_track *s, page *p) {
+    const ts_track *about = &t->timeline->tracks[track];
+    int64_t count = 0, cycles = 0, all = last_cycle(t) - t->timeline->from;
+    char digits[32];
+    for (int64_t i = s->first[track]; i < s->first[track + 1]; i++) {
+        const ts_trace_event *e = s->events[i];
+        count += e->kind == TS_TIMELINE_REST ? e->value[0] : e->kind != TS_TIMELINE_LEAVE;
+        if (e->kind < TS_TIMELINE_ENTER) cycles += e->cycles;
+    }
+    page_row(p);
+    page_cell(p, "%s", t->timeline->processes[about->process]);
+    page_cell(p, "%s", about->name);
+    page_number(p, (double)count, "%s", ts_text_group_digits(digits, count));
+    if (cycles == 0) {
+        page_cell(p, "%s", "");
+        page_cell(p, "%s", "");
+        return;
+    }
+    page_number(p, (double)cycles, "%s", ts_text_group_digits(digits, cycles));
+    page_number(p, (double)cycles, "%.1f %%", 100.0 * (double)cycles / (double)all);
+}
+
+static void add_table(const ts_page_trace *t, const by_track *s, page *p) {
+    static const page_column headings[] = {
+        {"of", false}, {"row", false}, {"events", true}, {"cycles busy", true}, {"share", true}};
+    page_details(p, "The rows of the timeline as a table");
+    page_table(p, NULL, headings, 5);
+    for (int i = 0; i < t->timeline->track_count; i++)
+        if (s->first[i] < s->first[i + 1]) add_table_row(t, i, s, p);
+    page_table_end(p);
+    page_details_end(p);
+}
+
+static void add_notes(const ts_page_trace *t, page *p) {
+    char cycle[32];
+    ts_text notes;
+    ts_text_init(&notes, t->arena);
+    ts_report_timeline_notes(t->timeline, &notes);
+    if (t->end >= 0)
+        ts_text_add(&notes,
+                    "this page has no room for what begins from cycle %s on: --from and --until choose\n",
+                    ts_text_group_digits(cycle, t->end));
+    for (char *at = notes.bytes; *at;) {
+        size_t length = strcspn(at, "\n");
+        page_paragraph(p, "%.*s.", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
+void report_timeline_section(const ts_page_trace *t, page *p) {
+    if (t->count == 0) return;
+    by_track s = sort(t);
+    page_section(p, "Timeline");
+    add_notes(t, p);
+    ts_text_add(p->out, "<div id=\"timeline\"></div>\n");
+    add_table(t, &s, p);
+    add_data(t, &s, p);
+}
+
+/* ---- Transfers by line ---- */
+
+typedef struct {
+    int first; /* transfer: the others are from the same line, between the same tensors */
+    int64_t count, useful, moved, cycles, longest;
+} transfer_sum;
+
+static bool are_alike(const ts_transfer *a, const ts_transfer *b) {
+    return a->source_text == b->source_text && a->line == b->line && a->source.tensor == b->source.tensor &&
+           a->destination.tensor == b->destination.tensor;
+}
+
+static void add_transfer(const ts_program *program, transfer_sum *sums, const ts_trace_event *e) {
+    transfer_sum *sum = sums;
+    while (sum->count > 0 &&
+           !are_alike(&program->code.transfers[sum->first], &program->code.transfers[e->id]))
+        sum++;
+    if (sum->count++ == 0) sum->first = e->id;
+    sum->useful += e->value[0];
+    sum->moved += e->value[1];
+    sum->cycles += e->value[3];
+    if (e->value[3] > sum->longest) sum->longest = e->value[3];
+}
+
+static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *sum, page *p) {
+    const ts_program *program = timeline->program;
+    const ts_transfer *transfer = &program->code.transfers[sum->first];
+    char digits[32];
+    ts_text place, name;
+    ts_text_init(&place, p->out->arena);
+    ts_text_init(&name, p->out->arena);
+    ts_program_print_place(program, transfer->source_text, transfer->line, &place);
+    report_transfer_name(program, sum->first, &name);
+    page_row(p);
+    page_number(p, transfer->line, "%s", place.bytes);
+    page_code(p, name.bytes);
+    page_number(p, (double)sum->count, "%s", ts_text_group_digits(digits, sum->count));
+    page_number(p, (double)sum->useful, "%s", ts_text_group_digits(digits, sum->useful));
+    page_number(p, (double)sum->moved, "%s", ts_text_group_digits(digits, sum->moved));
+    double each = (double)sum->cycles / (double)sum->count;
+    page_number(p, each, "%.1f", each);
+    page_number(p, (double)sum->longest, "%s", ts_text_group_digits(digits, sum->longest));
+    double rate = sum->cycles > 0
+                      ? (double)sum->useful / ts_machine_microseconds(timeline->machine, sum->cycles) / 1000
+                      : 0;
+    page_number(p, rate, "%.1f", rate);
+}
+
+void report_transfers_section(const ts_page_trace *t, page *p) {
+    static const page_column headings[] = {
+        {"line", true},        {"transfer", false},   {"times", true},       {"useful bytes", true},
+        {"bytes moved", true}, {"cycles each", true}, {"the longest", true}, {"GB/s each", true}};
+    const ts_program *program = t->timeline->program;
+    transfer_sum *sums = TS_NEW_ARRAY(t->arena, transfer_sum, program->code.transfer_count + 1);
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->events[i].kind == TS_TIMELINE_TRANSFER) add_transfer(program, sums, &t->events[i]);
+    if (sums->count == 0) return;
+    page_section(p, "Transfers");
+    page_table(
+        p,
+        t->timeline->sampled_from >= 0 || t->end >= 0
+            ? "By line, of those that the timeline draws one by one. Cycles are from start to completion."
+            : "By line. Cycles are from start to completion; bytes moved count both ends.",
+        headings, 8);
+    for (transfer_sum *sum = sums; sum->count > 0; sum++) add_transfer_row(t->timeline, sum, p);
+    page_table_end(p);
+}
