@@ -18,8 +18,10 @@ typedef struct {
     const char *program, *tensor; /* .. or a tensor of the program at a path */
     const ts_define *defines;
     int define_count;
-    int combine;    /* also tiles with '*', which no compiler makes yet */
-    int exhaustive; /* price all: nothing is cut by its bound */
+    int combine;                /* also tiles with '*', which no compiler makes yet */
+    int exhaustive;             /* price all: nothing is cut by its bound */
+    const char *const *changes; /* figures of the machine: "hbm.clock=3.2 GHz" */
+    int change_count;
 } ts_choice_request;
 
 typedef struct ts_choice ts_choice;

@@ -27,6 +27,7 @@ typedef struct {
     int check;          /* look for undefined values, races and what is left over */
     int exact;          /* nothing is left out of the time */
     int64_t max_cycles; /* a program that still runs then has failed; 0: no limit */
+    const char *trace;  /* a file that gets the timeline, for ui.perfetto.dev; NULL: none */
 } ts_run_options;
 
 typedef struct ts_simulation ts_simulation;

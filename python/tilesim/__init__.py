@@ -1,13 +1,18 @@
 """Tensor layouts, what moving between them costs, and programs on a TPU-style machine: the library tilesim in Python."""
+from . import program
 from ._native import decoded as _decoded, lib as _lib
 from .arrays import convert, dtype
 from .errors import Error, FaultError, FileError, InputError, UnmodelledError, UsageError
 from .layout import Layout
 from .machine import Machine
 from .prices import Cheaper, Price, price
+from .program import Program
+from .runs import Run, run
+from .studies import Audit, Candidate, Choice, audit, choose
 
 __version__ = _decoded(_lib.ts_version())
 __all__ = [
-    "Cheaper", "Error", "FaultError", "FileError", "InputError", "Layout", "Machine", "Price", "UnmodelledError",
-    "UsageError", "convert", "dtype", "price",
+    "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "InputError", "Layout", "Machine",
+    "Price", "Program", "Run", "UnmodelledError", "UsageError", "audit", "choose", "convert", "dtype", "price", "program",
+    "run",
 ]

@@ -51,12 +51,17 @@ def optional(text: Optional[str]):
     return NULL if text is None else ffi.new("char[]", encoded(text))
 
 
+def raise_of(err) -> None:
+    """Raises the error that was put there."""
+    raise_error(ffi, lib, err)
+
+
 def call(function: Callable, *arguments: Any, failed=NULL):
     """A function that takes an error first; raises what it reports."""
     err = ffi.gc(lib.ts_error_new(), lib.ts_error_free)
     result = function(err, *arguments)
     if result == failed:
-        raise_error(ffi, lib, err)
+        raise_of(err)
     return result
 
 

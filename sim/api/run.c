@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/run.h"
+#include "report/timeline.h"
 #include "study/transfer.h"
 
 #include "api_private.h"
@@ -25,7 +26,7 @@ static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_
     return list;
 }
 
-static bool run(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
+static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     if (!options->machine || !options->program)
         return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
     run->request = (ts_run_request){
@@ -41,15 +42,33 @@ static bool run(ts_error *err, ts_arena *arena, const ts_run_options *options, t
         .exact = options->exact,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
     };
-    return run->request.arrays && ts_run(err, arena, &run->request, &run->result);
+    return run->request.arrays != NULL;
+}
+
+/* A program that broke a rule of the machine has a timeline up to there. */
+static bool run_traced(ts_error *err, ts_arena *arena, const char *path, ts_simulation *run) {
+    ts_timeline *timeline = TS_NEW(arena, ts_timeline);
+    ts_chrome_trace *trace = TS_NEW(arena, ts_chrome_trace);
+    ts_error of_run = {0};
+    *timeline = (ts_timeline){.until = INT64_MAX, .events = TS_TIMELINE_EVENTS};
+    run->request.timeline = timeline;
+    if (!ts_chrome_trace_open(err, arena, path, timeline, trace)) return false;
+    bool good = ts_run(&of_run, arena, &run->request, &run->result);
+    bool drawn = timeline->program && (good || of_run.kind == TS_ERROR_FAULT);
+    if (!drawn) ts_chrome_trace_abandon(trace);
+    if (drawn) good = ts_chrome_trace_close(&of_run, trace) && good;
+    if (!good && err && err->kind == TS_ERROR_NONE) *err = of_run;
+    return good;
 }
 
 const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options) {
     ts_run_options own;
     ts_simulation *made = TS_NEW(arena, ts_simulation);
     made->arena = arena;
-    bool good =
-        api_read_request(err, "ts_run_options", options, &own, sizeof own) && run(err, arena, &own, made);
+    bool good = api_read_request(err, "ts_run_options", options, &own, sizeof own) &&
+                read_options(err, arena, &own, made) &&
+                (own.trace ? run_traced(err, arena, own.trace, made)
+                           : ts_run(err, arena, &made->request, &made->result));
     return good ? made : NULL;
 }
 

@@ -24,7 +24,9 @@ static bool read_shape(ts_error *err, ts_arena *arena, const ts_choice_request *
 static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from, ts_choice *choice) {
     ts_choose_request *to = &choice->request;
     to->machine_name = from->machine ? from->machine : TS_MACHINE_DEFAULT;
-    to->machine = ts_machine_load(err, arena, to->machine_name);
+    to->sets = from->changes;
+    to->set_count = from->change_count;
+    to->machine = ts_machine_change(err, arena, to->machine_name, to->sets, to->set_count);
     to->combine = from->combine;
     to->exhaustive = from->exhaustive;
     to->program = from->program;

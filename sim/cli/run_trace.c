@@ -6,8 +6,6 @@
 
 #include "report/debug.h"
 
-enum { DRAWN_EVENTS = 200000 }; /* before there is sampling */
-
 /* ---- The trace as text ---- */
 
 typedef struct {
@@ -73,8 +71,8 @@ static bool read_range(ts_error *err, const cli_line *line, ts_timeline *timelin
     bool asked = cli_value(line, "from") || cli_value(line, "until");
     if (asked && !cli_value(line, "trace") && !cli_value(line, "html"))
         return ts_error_set(err, TS_ERROR_USAGE, "--from and --until are of a --trace or a page (--html)");
-    *timeline =
-        (ts_timeline){.until = INT64_MAX, .events = cli_value(line, "trace") ? DRAWN_EVENTS : TS_PAGE_EVENTS};
+    *timeline = (ts_timeline){.until = INT64_MAX,
+                              .events = cli_value(line, "trace") ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
     if (!read_cycle(err, line, "from", &timeline->from) || !read_cycle(err, line, "until", &timeline->until))
         return false;
     return timeline->from < timeline->until ||

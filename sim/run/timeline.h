@@ -33,7 +33,7 @@ typedef struct {
 
 /* Of `window` cycles each, all windows are drawn up to `events` events, then every second up to as many more,
  * every fourth, and so on. In the others the events of a row are summed up: TS_TIMELINE_REST. */
-enum { TS_TIMELINE_WINDOW = 1024 };
+enum { TS_TIMELINE_WINDOW = 1024, TS_TIMELINE_EVENTS = 200000 /* as a rule */ };
 
 typedef struct {
     /* Asked for: what begins in cycles from .. until - 1, cut at both. */

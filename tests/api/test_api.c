@@ -321,6 +321,43 @@ static void runs(void **state) {
     failed(TS_ERROR_USAGE, "the run has no machine or no program");
 }
 
+/* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
+static void traces(void **state) {
+    (void)state;
+    static const char path[] = "build/api_trace.json";
+    char begin[3] = "";
+    ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .trace = path};
+    options.program = ts_program_read(err, arena, options.machine, "tilesim:/add.tsim", NULL, 0);
+    remove(path);
+    const ts_simulation *traced = ts_simulate(err, arena, &options);
+    assert_true(ts_simulation_passed(traced));
+    FILE *file = fopen(path, "r");
+    assert_true(file && fread(begin, 1, 1, file) == 1 && begin[0] == '{' && fclose(file) == 0);
+    assert_int_equal(remove(path), 0);
+    options.max_cycles = 100;
+    assert_null(ts_simulate(err, arena, &options));
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_FAULT);
+    assert_int_equal(remove(path), 0);
+    assert_null(ts_simulate(NULL, arena, &options));
+    assert_int_equal(remove(path), 0);
+    ts_error_clear(err);
+    ts_input input = {"z", ts_array_new(err, arena, "f32", 0, NULL)};
+    options.max_cycles = 0;
+    options.inputs = &input;
+    options.input_count = 1;
+    assert_null(ts_simulate(err, arena, &options)); /* before it begins */
+    assert_int_not_equal(remove(path), 0);
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_USAGE);
+    ts_error_clear(err);
+    options.input_count = 0;
+    options.trace = "/nowhere/trace.json";
+    assert_null(ts_simulate(err, arena, &options));
+    assert_int_equal(ts_error_get_kind(err), TS_ERROR_IO);
+    ts_error_clear(err);
+    options.trace = NULL;
+    assert_int_equal(ts_simulation_cycles(ts_simulate(err, arena, &options)), ts_simulation_cycles(traced));
+}
+
 static void run_modes(void **state) {
     (void)state;
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .time_only = 1};
@@ -426,6 +463,15 @@ static void choices(void **state) {
     r.tensor = "x";
     r.machine = "tpu-v4";
     assert_true(ts_choice_count(ts_choose_layouts(err, arena, &r)) > 0);
+    const char *changes[] = {"hbm.clock=3.2 GHz"};
+    int64_t cycles = ts_choice_cycles(ts_choose_layouts(err, arena, &r), 0);
+    r.changes = changes;
+    r.change_count = 1;
+    assert_int_not_equal(ts_choice_cycles(ts_choose_layouts(err, arena, &r), 0), cycles);
+    changes[0] = "hbm.clocks=1";
+    assert_null(ts_choose_layouts(err, arena, &r));
+    assert_string_equal(ts_error_file(err), "changes");
+    ts_error_clear(err);
     r.machine = "tpu-v9";
     assert_null(ts_choose_layouts(err, arena, &r));
     ts_error_clear(err);
@@ -453,10 +499,10 @@ static void audits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(version),        TEST(errors),        TEST(arrays),  TEST(shapes),
-        TEST(notations),      TEST(plans),         TEST(moves),   TEST(machines),
-        TEST(prices),         TEST(bad_requests),  TEST(runs),    TEST(run_modes),
-        TEST(builder_errors), TEST(builder_parts), TEST(choices), TEST(audits),
+        TEST(version), TEST(errors),    TEST(arrays),   TEST(shapes),         TEST(notations),
+        TEST(plans),   TEST(moves),     TEST(machines), TEST(prices),         TEST(bad_requests),
+        TEST(runs),    TEST(run_modes), TEST(traces),   TEST(builder_errors), TEST(builder_parts),
+        TEST(choices), TEST(audits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,125 @@
+"""Choices of layouts, and audits of compiled modules."""
+from __future__ import annotations
+
+import os
+from typing import Any, List, Mapping, NamedTuple, Optional, Union
+
+from . import _native as native
+from ._native import ffi, lib
+from ._table import table
+from .layout import Layout
+from .machine import DEFAULT, Machine, as_machine
+from .program import defines
+
+
+class Candidate(NamedTuple):
+    """A legal layout of a tensor."""
+
+    layout: str
+    cycles: Optional[int]  #: None: cut, its bound is no better
+    bytes: int
+
+
+class Choice:
+    """What :func:`choose` found."""
+
+    def __init__(self, choice):
+        self._choice = choice
+        cycles = [lib.ts_choice_cycles(choice, i) for i in range(lib.ts_choice_count(choice))]
+        #: The best first.
+        self.candidates: List[Candidate] = [
+            Candidate(native.decoded(lib.ts_choice_layout(choice, i)), None if c < 0 else c, lib.ts_choice_bytes(choice, i))
+            for i, c in enumerate(cycles)]
+
+    @property
+    def best(self) -> Layout:
+        """The first of them."""
+        return Layout(self.candidates[0].layout)
+
+    def report(self) -> str:
+        """What `tilesim choose --no-moves` prints, all rows."""
+        return native.printed(lib.ts_choice_text, self._choice) or ""
+
+    def json(self) -> dict:
+        """What `tilesim choose --no-moves --json` prints."""
+        return native.printed_json(lib.ts_choice_json, self._choice)
+
+    def __repr__(self) -> str:
+        return f"<Choice {self.candidates[0].layout} of {len(self.candidates)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(row.layout, "cut" if row.cycles is None else row.cycles, row.bytes) for row in self.candidates]
+        return table("layouts, the best first", ("layout", "cycles", "bytes"), rows)
+
+
+def choose(shape: Union[str, Layout, None] = None, uses: Optional[str] = None, machine: Union[str, Machine] = DEFAULT,
+           program: Union[str, "os.PathLike[str]", None] = None, tensor: Optional[str] = None,
+           params: Optional[Mapping[str, object]] = None, combine: bool = False, exhaustive: bool = False) -> Choice:
+    """Every legal layout, priced: of a shape and its uses (``"dma:hbm>vmem,reduce:0"``), or of a program's tensor."""
+    chip = as_machine(machine)
+    values, count, _kept = defines(params)
+    changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
+    kept = {"machine": native.optional(chip.name), "shape": native.optional(None if shape is None else str(shape)),
+            "uses": native.optional(uses), "program": native.optional(None if program is None else os.fspath(program)),
+            "tensor": native.optional(tensor), "changes": ffi.new("char *[]", changes)}
+    request = ffi.new("ts_choice_request *", {
+        "struct_bytes": ffi.sizeof("ts_choice_request"), "defines": values, "define_count": count, "combine": combine,
+        "exhaustive": exhaustive, "change_count": len(changes), **kept})
+    arena = native.new_arena()
+    return Choice(native.owned(native.call(lib.ts_choose_layouts, arena, request), arena))
+
+
+class Audit:
+    """What :func:`audit` found."""
+
+    def __init__(self, audit):
+        self._audit = audit
+        self.logical_bytes: int = lib.ts_audit_logical_bytes(audit)  #: of all buffers
+        self.padded_bytes: int = lib.ts_audit_padded_bytes(audit)
+        self.microseconds: float = lib.ts_audit_microseconds(audit)  #: of all moves
+        self.fixes: List[str] = []  #: what to change, the most time first
+        while lib.ts_audit_fix(audit, len(self.fixes)) != native.NULL:
+            self.fixes.append(native.decoded(lib.ts_audit_fix(audit, len(self.fixes))))
+
+    def report(self) -> str:
+        """What `tilesim audit` prints, all rows."""
+        return native.printed(lib.ts_audit_text, self._audit) or ""
+
+    def json(self) -> dict:
+        """What `tilesim audit --json` prints."""
+        return native.printed_json(lib.ts_audit_json, self._audit)
+
+    def __repr__(self) -> str:
+        return f"<Audit {self.padded_bytes:,} bytes of {self.logical_bytes:,} of data, {len(self.fixes)} findings>"
+
+    def _repr_html_(self) -> str:
+        title = f"{self.padded_bytes:,} bytes for {self.logical_bytes:,} of data, {self.microseconds:.3f} us of moves"
+        return table(title, ("", "what to change"), enumerate(self.fixes, 1))
+
+
+def _module_text(module: Any) -> bytes:
+    if hasattr(module, "as_text"):  # what JAX compiled or lowered
+        return module.as_text().encode("utf-8")
+    if hasattr(module, "read"):
+        text = module.read()
+        return text if isinstance(text, bytes) else text.encode("utf-8")
+    if isinstance(module, bytes):
+        return module
+    if isinstance(module, str) and "\n" in module:
+        return module.encode("utf-8")
+    with open(module, "rb") as file:
+        return file.read()
+
+
+def audit(module: Any, machine: Union[str, Machine] = DEFAULT) -> Audit:
+    """What layouts cost in a module that was compiled for a TPU: HLO or StableHLO as a text of several lines, as bytes, a
+    path, an open file, or what has ``as_text()``, as JAX's compiled functions have."""
+    chip = as_machine(machine)
+    text = _module_text(module)
+    arena = native.new_arena()
+    made = native.call(lib.ts_audit_module, arena, chip._machine, text, len(text))
+
+    def _close(opened, kept=(arena, chip._machine)):
+        lib.ts_audit_close(opened)
+
+    return Audit(ffi.gc(made, _close))

@@ -1,0 +1,262 @@
+"""tilesim.run, choose, audit and the builder: values against NumPy, figures against the command line."""
+import json
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import package  # noqa: F401
+from cli import expect, expect_json, main, test
+
+import numpy as np
+
+import tilesim as ts
+from tilesim.program import At, Builder
+
+SOFTMAX = "programs/softmax.tsim"
+
+
+def raised(kind, function, *arguments, **named):
+    """The error of that kind which the call raises."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError(f"{function} {arguments} raised no {kind}")
+
+
+def softmax(x):
+    terms = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    return terms / terms.sum(axis=1, keepdims=True)
+
+
+# ---- run ----
+
+@test
+def values_are_numpys_and_figures_the_command_lines():
+    x = np.random.default_rng(1).uniform(-8, 8, (64, 300)).astype(np.float32)
+    params = {"ROWS": 64, "COLS": 300}
+    run = ts.run(SOFTMAX, {"x": x}, machine=ts.Machine("tpu-v6e", {"hbm.clock": "3.2 GHz"}), params=params)
+    assert run.passed and list(run.outputs) == ["y"]
+    assert np.abs(run.outputs["y"] - softmax(x)).max() < 1e-6
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", x)
+        found = expect_json(["run", SOFTMAX, "-i", f"x={folder}/x.npy", "-D", "ROWS=64", "-D", "COLS=300", "-m", "tpu-v6e",
+                             "--set", "hbm.clock=3.2 GHz", "-o", f"y={folder}/y.npy"])
+        assert (np.load(f"{folder}/y.npy") == run.outputs["y"]).all()
+    assert (run.cycles, run.stalls, run.passed) == (found["cycles"], found["stalls"], found["passed"])
+    assert abs(run.microseconds - found["microseconds"]) < 1e-5
+    for name in ("bundles", "hbm_read_bytes", "transfers"):
+        assert run.counter(name) == found[name]
+    raised(KeyError, run.counter, "bundle")
+    assert run.json()["cycles"] == run.cycles and "caller's array" in run.report()
+
+
+@test
+def ways_to_run():
+    whole = ts.run("tilesim:/add.tsim")
+    timed = ts.run("tilesim:/add.tsim", time_only=True)
+    assert timed.cycles == whole.cycles and timed.outputs == {} and whole.outputs.keys() == {"y"}
+    read = ts.Program.read("tilesim:/add.tsim", "tpu-v4")
+    again = ts.Program.assemble(read.text, "tpu-v4")
+    assert ts.run(again).cycles == ts.run(read).cycles == ts.run(Path("programs/add.tsim"), machine="tpu-v4").cycles
+    assert ts.run("tilesim:/add.tsim", check=True).passed
+    fault = raised(ts.FaultError, ts.run, "tilesim:/add.tsim", max_cycles=100)
+    assert fault.kind == "fault" and "100" in fault.message
+    raised(TypeError, ts.run, read, machine="tpu-v5e")
+
+
+@test
+def refused():
+    text = ".tensor x vmem f32[8,128]{1,0:T(8,128)} in\n vad.f32 v0, v0, v0\n"
+    error = raised(ts.InputError, ts.Program.assemble, text)
+    assert (error.file, error.line) == ("program", 2) and "vadd.f32" in error.message
+    assert " vad.f32 v0, v0, v0\n ^" in str(error)
+    raised(ts.FileError, ts.run, "nowhere.tsim")
+    assert "the tensor is f32" in raised(ts.InputError, ts.run, SOFTMAX, {"x": np.zeros((512, 1000))}).message
+    assert ts.run(SOFTMAX, {"x": np.zeros((512, 1000))}, convert=True).outputs["y"][0, 0] == np.float32(0.001)
+    assert "not an input" in raised(ts.UsageError, ts.run, SOFTMAX, {"y": np.zeros((512, 1000), np.float32)}).message
+
+
+@test
+def traces_are_the_command_lines():
+    run = ts.run("tilesim:/add.tsim")
+    with tempfile.TemporaryDirectory() as folder:
+        run.trace(f"{folder}/a.json")
+        expect(["run", "tilesim:/add.tsim", "--trace", f"{folder}/b.json"], out=None, err=None)
+        assert Path(folder, "a.json").read_bytes() == Path(folder, "b.json").read_bytes()
+        assert len(json.loads(Path(folder, "a.json").read_text())["traceEvents"]) > 20
+    raised(ts.FileError, run.trace, "/nowhere/a.json")
+
+
+@test
+def runs_in_threads():
+    wanted = {name: ts.run(f"tilesim:/{name}.tsim") for name in ("add", "softmax")}
+    wrong = []
+
+    def work(name):
+        for _ in range(3):
+            run = ts.run(f"tilesim:/{name}.tsim")
+            if run.cycles != wanted[name].cycles or (run.outputs["y"] != wanted[name].outputs["y"]).any():
+                wrong.append(name)
+
+    workers = [threading.Thread(target=work, args=(name,)) for name in wanted]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+@test
+def other_threads_go_on():
+    """While one call works, Python does other things: the lock is not held for all of it."""
+    large = np.zeros((4096, 4096), np.float32)
+    steps, ended = 0, threading.Event()
+
+    def work():
+        ts.convert(large, to="f32[4096,4096]{0,1:T(8,128)}")
+        ended.set()
+
+    worker = threading.Thread(target=work)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # nobody gives the lock away but calls that let it go
+    try:
+        worker.start()
+        while not ended.wait(0.001):
+            steps += 1
+        worker.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert steps > 2, steps
+
+
+# ---- the builder ----
+
+def scaled(rows, cols, factor, machine="tpu-v5e"):
+    """y = factor * x + 1, where x is not negative; else x."""
+    b = Builder("scaled", machine)
+    shape = f"f32[{rows},{cols}]{{1,0:T(8,128)}}"
+    x, y = b.tensor("x", "hbm", shape, "in", "iota"), b.tensor("y", "hbm", shape, "out")
+    xb = b.tensor("xb", "vmem", shape)
+    done, again = b.semaphore("done"), b.label()
+    b.dma(xb, x, done)
+    b.wait(done)
+    with b.packed():
+        b.place(again)
+        for j in range(cols // 128):
+            v, at = b.v(j), xb[At(1), 128 * j]
+            b.add("vld", v, at)
+            b.add("vcmp.ge.f32", b.m(1), v, 0.0)
+            b.add("vmul.f32", v, v, float(factor), mask=1)
+            b.add("vadd.f32", v, v, 1.0, mask=1)
+            b.add("vst", at, v)
+        b.add("sadd", b.s(1), b.s(1), 8)
+        b.add("br.lt", b.s(1), rows, again)
+    b.dma(y, xb, done)
+    b.wait(done)
+    return b.end()
+
+
+@test
+def kernels_made_here():
+    program = scaled(64, 256, 3)
+    x = np.random.default_rng(2).integers(-50, 50, (64, 256)).astype(np.float32)
+    run = ts.run(program, {"x": x}, check=True)
+    assert run.passed and (run.outputs["y"] == np.where(x >= 0, 3 * x + 1, x)).all()
+    assert ts.run(ts.Program.assemble(program.text), {"x": x}).cycles == run.cycles
+    assert "{ " in program.text
+
+
+@test
+def parts_and_bundles():
+    b = Builder("parts")
+    x = b.tensor("x", "hbm", "f32[16,128]{1,0:T(8,128)}", "in")
+    y = b.tensor("y", "hbm", "f32[8,128]{1,0:T(8,128)}", "out")
+    xb = b.tensor("xb", "vmem", "f32[8,128]{1,0:T(8,128)}")
+    done = b.semaphore("done")
+    b.dma(xb, x.box([8, 0], [8, 128]), done)
+    b.wait(done)
+    with b.bundle():
+        b.add("vadd.f32", b.v(0), b.v(0), 1.0)
+        b.add("sadd", b.s(1), b.s(1), 1)
+    b.dma(y, xb, done)
+    b.wait(done)
+    program = b.end()
+    values = np.arange(16 * 128, dtype=np.float32).reshape(16, 128)
+    run = ts.run(program, {"x": values})
+    assert (run.outputs["y"] == values[8:]).all() and "{ vadd.f32" in program.text
+
+
+@test
+def builders_say_what_is_wrong():
+    b = Builder("wrong")
+    b.add("vadd.f23", b.v(0), b.v(1))
+    b.add("vadd.f24", b.v(0), b.v(1))
+    error = raised(ts.InputError, b.end)
+    assert error.message == "unknown instruction 'vadd.f23'; did you mean 'vadd.f32'?"
+    raised(ValueError, b.end)
+    b = Builder("wrong")
+    x = b.tensor("x", "vmem", "f32[8,128]{1,0:T(8,128)}")
+    raised(TypeError, lambda: x[0])
+    raised(TypeError, x.box, [0, 0], [8])
+    raised(ValueError, b.add, "vmov", Builder("other").v(0), 1.0)
+    b.tensor("z", "vmm", "f32[8,128]{1,0:T(8,128)}")
+    assert "did you mean 'vmem'?" in raised(ts.InputError, b.end).message
+
+
+# ---- choose and audit ----
+
+@test
+def choices_are_the_command_lines():
+    shape, uses = "f32[1024,3]{1,0}", "dma:hbm>vmem,reduce:1"
+    for machine, words in (("tpu-v5e", []), (ts.Machine("tpu-v4", {"hbm.clock": "1 GHz"}), ["-m", "tpu-v4", "--set", "hbm.clock=1 GHz"])):
+        choice = ts.choose(shape, uses, machine=machine)
+        found = expect_json(["choose", shape, "--use", uses, "--no-moves", *words])["candidates"]
+        assert [(c.layout, c.bytes) for c in choice.candidates] == [(row["shape"], row["bytes"]) for row in found]
+        assert choice.candidates[0].cycles == found[0]["cycles"] and choice.best.text == found[0]["shape"]
+        assert choice.json()["candidates"] == found and choice.best.text in choice._repr_html_()
+    of_program = ts.choose(program="tilesim:/add.tsim", tensor="x", params={"ROWS": 8})
+    assert len(of_program.candidates) > 1 and of_program.best.type == "bf16"
+    raised(ts.UsageError, ts.choose)
+
+
+MODULE = """HloModule m
+
+ENTRY %main (p: f32[1024,3]) -> f32[1024,3] {
+  %p = f32[1024,3]{1,0:T(8,128)} parameter(0)
+  ROOT %c = f32[1024,3]{0,1:T(4,128)} copy(f32[1024,3]{1,0:T(8,128)} %p)
+}
+"""
+
+
+@test
+def audits_are_the_command_lines():
+    class Compiled:
+        def as_text(self):
+            return MODULE
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.hlo")
+        path.write_text(MODULE)
+        found = expect_json(["audit", path, "-m", "tpu-v4"])
+        with open(path) as opened:
+            audits = [ts.audit(module, machine="tpu-v4") for module in (MODULE, MODULE.encode(), path, str(path), opened, Compiled())]
+    for audit in audits:
+        assert (audit.logical_bytes, audit.padded_bytes) == (2 * 1024 * 3 * 4, 1024 * 128 * 4 + 1024 * 4 * 4)
+        assert audit.fixes == [row["fix"] for row in found["findings"]] and len(audit.fixes) > 0
+        assert audit.microseconds > 0 and audit.json()["findings"] == found["findings"]
+    assert "<table>" in audits[0]._repr_html_() and "copy" in audits[0].report()
+    raised(FileNotFoundError, ts.audit, "nowhere.hlo")
+
+
+@test
+def notebooks():
+    run = ts.run("tilesim:/softmax.tsim", time_only=True)
+    html = run._repr_html_()
+    largest = max(run.stalls, key=run.stalls.get)
+    assert html.index(largest) == min(html.index(name) for name in run.stalls) and f"{run.stalls[largest]:,}" in html
+
+
+main()
