@@ -19,13 +19,13 @@ static inline int32_t offered_from(const ts_hbm_stream *st, const ts_hbm_request
 }
 
 /* Adds a piece that is offered from `from` on, or when the acceptances of earlier blocks let it. */
-static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, uint64_t place, bool is_write, bool is_pair,
+static void add_piece(ts_hbm *hbm, ts_hbm_stream *st, const ts_hbm_request *r, uint64_t place, bool is_pair,
                       int32_t from) {
     hbm_piece *p = &hbm->block.pieces[hbm->block.count++];
     *p = (hbm_piece){.place = place & ~HBM_CHANNEL_BITS,
                      .at = {from, from},
                      .channel = (uint16_t)hbm_place_channel(place),
-                     .is_write = is_write,
+                     .is_write = r->is_write,
                      .is_pair = is_pair};
     hbm->block_first[hbm_place_channel(place) + 2]++;
     hbm->block.bursts += 1 + is_pair;
@@ -144,7 +144,7 @@ static void add_access(offering *o, const ts_hbm_request *r) {
     int32_t from = offered_from(o->st, r);
     for (; pairs != 0; pairs &= pairs - 1) {
         uint64_t place = first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)];
-        add_piece(hbm, o->st, place, r->is_write, true, from);
+        add_piece(hbm, o->st, r, place, true, from);
         offer_if_full(o);
     }
 }
@@ -172,7 +172,7 @@ static inline int64_t add_burst(offering *o, const ts_hbm_request *r, int64_t bu
     if (is_walked) {
         int32_t from = offered_from(st, r);
         if (st->window == 0) from = max32(from, st->latest);
-        add_piece(hbm, st, place, r->is_write, is_pair, from);
+        add_piece(hbm, st, r, place, is_pair, from);
         offer_if_full(o);
     }
     return burst + 1 + is_pair;
