@@ -339,8 +339,9 @@ ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int b
     const entry *e = &b->entries[slot];
     int direction = e->is_write;
     int32_t next = e->next;
-    if (ch->bus_until[0] != t)
-        hbm_attribute_column(hbm, ch, direction, bank, e->arrival, b->served[bank] == 0, t);
+    hbm_column column = {
+        .direction = direction, .bank = bank, .arrival = e->arrival, .is_active = b->served[bank] == 0};
+    if (ch->bus_until[0] != t) hbm_attribute_column(hbm, ch, column, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
     if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, 0, direction, t);
     ch->stats.row_misses += b->served[bank] == 0;

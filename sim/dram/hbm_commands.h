@@ -209,23 +209,22 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
 }
 
 /* True when the row is closed by it. */
-ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, int stream,
-                                const int32_t *ticket, int32_t arrival, bool is_active, int32_t t,
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_column column, int32_t t,
                                 const shape sh) {
+    int direction = column.direction, bank = column.bank;
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
-    if (__builtin_expect(*until != t, 0))
-        hbm_attribute_column(hbm, ch, direction, bank, arrival, is_active, t);
+    if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, column, t);
     *until = t + hbm->burst_ticks;
     if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, bank / sh.banks_of_pc, direction, t);
     if (sh.closed_page)
-        closed = page_column(hbm, ch, direction, bank, is_active, t);
+        closed = page_column(hbm, ch, direction, bank, column.is_active, t);
     else
         dram_column(&ch->dram, direction, bank, bank / sh.banks_of_group, t, sh.banks / sh.banks_of_group);
     if (direction == DRAM_READ)
-        finish_read(hbm, ch, stream, ticket, arrival, t + hbm->read_latency);
+        finish_read(hbm, ch, column.stream, column.ticket, column.arrival, t + hbm->read_latency);
     else
-        finish(hbm, ch, stream, ticket, t);
+        finish(hbm, ch, column.stream, column.ticket, t);
     return closed;
 }
 
@@ -238,8 +237,8 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_slot *s = &q->slots[slot];
     int i = s->at, bank = s->bank;
     const hbm_link link = q->links[slot];
-    bool closed =
-        serve(hbm, ch, direction, bank, s->stream, &q->tickets[2 * slot + i], s->arrival[i], false, t, sh);
+    hbm_column column = {direction, bank, s->stream, s->arrival[i], &q->tickets[2 * slot + i], false};
+    bool closed = serve(hbm, ch, column, t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
         set_hit(ch, direction, bank, end_of(q, bank), t, group_shift(sh));
@@ -325,8 +324,8 @@ ALWAYS static inline void remove_active(hbm_channel *ch, int index, int directio
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
                                        const shape sh) {
     hbm_active a = *active_at(ch, index);
-    if (serve(hbm, ch, a.direction, a.bank, a.stream, &a.ticket, active_arrival(&a), true, t, sh))
-        after_close(hbm, ch, a.bank);
+    hbm_column column = {a.direction, a.bank, a.stream, active_arrival(&a), &a.ticket, true};
+    if (serve(hbm, ch, column, t, sh)) after_close(hbm, ch, a.bank);
     remove_active(ch, index, a.direction, a.bank, sh);
 }
 

@@ -301,24 +301,32 @@ ALWAYS static inline void append_slot(hbm_channel *ch, int direction, int bank, 
     set_row_key(ch, q, bank, sh);
 }
 
+/* A stream that offers bursts, their channel, and how that is stepped. */
+typedef struct {
+    ts_hbm *hbm;
+    ts_hbm_stream *st;
+    hbm_channel *ch;
+    steps by;
+    shape sh;
+} target;
+
 /* The second burst of a request. */
-ALWAYS static inline void join(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
-                               uint64_t place, int32_t ticket, int32_t at) {
-    hbm_queue *q = &ch->queue[direction];
+ALWAYS static inline void join(const target o, int direction, uint64_t place, int32_t ticket, int32_t at) {
+    hbm_queue *q = &o.ch->queue[direction];
     hbm_slot *s = &q->slots[q->newest];
-    count_burst(hbm, ch, direction, place);
+    count_burst(o.hbm, o.ch, direction, place);
     s->end = 2;
     s->arrival[1] = at;
-    if (st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
+    if (o.st->in_flight > 0) q->tickets[2 * q->newest + 1] = ticket;
     q->newest = NO_SLOT;
 }
 
-ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_hbm_stream *st, int direction,
-                                  uint64_t place, int32_t ticket, int32_t at, const shape sh) {
+ALWAYS static inline void enqueue(const target o, int direction, uint64_t place, int32_t ticket, int32_t at) {
+    hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
     int bank = place_bank(place);
-    count_burst(hbm, ch, direction, place);
-    if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(hbm, q);
+    count_burst(o.hbm, ch, direction, place);
+    if (__builtin_expect(q->age >= MAX_AGE, 0)) lower_ages(o.hbm, q);
     uint16_t slot = q->free;
     hbm_slot *s = &q->slots[slot];
     q->free = q->links[slot].next;
@@ -327,13 +335,13 @@ ALWAYS static inline void enqueue(const ts_hbm *hbm, hbm_channel *ch, const ts_h
     s->key = q->age++ << KEY_SLOT_BITS | slot;
     s->arrival[0] = at;
     s->bank = (uint8_t)bank;
-    s->stream = (uint8_t)st->index;
+    s->stream = (uint8_t)o.st->index;
     s->at = 0;
     s->end = 1;
     s->counted = 0;
-    if (st->in_flight > 0) q->tickets[2 * slot] = ticket;
+    if (o.st->in_flight > 0) q->tickets[2 * slot] = ticket;
     q->newest = slot;
-    append_slot(ch, direction, bank, slot, at, sh);
+    append_slot(ch, direction, bank, slot, at, o.sh);
     ch->calm_until = min32(ch->calm_until, row_first(ch));
 }
 
@@ -366,45 +374,44 @@ static void answer_from_queue(const ts_hbm *hbm, hbm_channel *ch, int stream, in
 }
 
 /* Offers a burst after all that wait at its channel; returns when it was accepted. */
-ALWAYS static inline int32_t offer(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, const hbm_piece *piece,
-                                   int half, int32_t at, int direction, const steps by, const shape sh) {
+ALWAYS static inline int32_t offer(const target o, const hbm_piece *piece, int half, int32_t at,
+                                   int direction) {
+    hbm_channel *ch = o.ch;
     hbm_queue *q = &ch->queue[direction];
-    uint64_t place = piece->place ^ (half ? hbm->pair : 0);
-    while (ch->next <= at) ch->next = step(hbm, ch, ch->next, by, sh);
-    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(hbm, ch, place)) {
-        answer_from_queue(hbm, ch, st->index, direction, piece->ticket[half], at);
+    uint64_t place = piece->place ^ (half ? o.hbm->pair : 0);
+    while (ch->next <= at) ch->next = step(o.hbm, ch, ch->next, o.by, o.sh);
+    if (ch->queue[DRAM_WRITE].count != 0 && is_write_queued(o.hbm, ch, place)) {
+        answer_from_queue(o.hbm, ch, o.st->index, direction, piece->ticket[half], at);
         return at;
     }
     while (q->count >= q->entries) {
         at = ch->next;
-        ch->next = step(hbm, ch, at, by, sh);
+        ch->next = step(o.hbm, ch, at, o.by, o.sh);
     }
     if (half && q->newest != NO_SLOT)
-        join(hbm, ch, st, direction, place, piece->ticket[1], at);
+        join(o, direction, place, piece->ticket[1], at);
     else
-        enqueue(hbm, ch, st, direction, place, piece->ticket[half], at, sh);
-    ch->next = min32(ch->next, at + 1 < ch->calm_until ? column_edge(at + 1, sh) : at + 1);
+        enqueue(o, direction, place, piece->ticket[half], at);
+    ch->next = min32(ch->next, at + 1 < ch->calm_until ? column_edge(at + 1, o.sh) : at + 1);
     return at;
 }
 
-ALWAYS static inline void offer_piece(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *piece,
-                                      int direction, const steps by, const shape sh) {
-    int32_t at = ch->last_accept;
+ALWAYS static inline void offer_piece(const target o, hbm_piece *piece, int direction) {
+    int32_t at = o.ch->last_accept;
     for (int half = 0; half <= piece->is_pair; half++)
-        piece->at[half] = at = offer(hbm, st, ch, piece, half, max32(at, piece->at[half]), direction, by, sh);
-    ch->last_accept = at;
+        piece->at[half] = at = offer(o, piece, half, max32(at, piece->at[half]), direction);
+    o.ch->last_accept = at;
 }
 
-ALWAYS static inline void run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,
-                              int count, const steps by, const shape sh) {
+ALWAYS static inline void run(const target o, hbm_piece *const *pieces, int count) {
     for (int i = 0; i < count; i++) {
         hbm_piece *p = pieces[i];
         __builtin_prefetch(pieces[i + 1 < count ? i + 1 : i]);
-        ch->accepted[p->is_write] += 1 + p->is_pair;
+        o.ch->accepted[p->is_write] += 1 + p->is_pair;
         if (p->is_write)
-            offer_piece(hbm, st, ch, p, DRAM_WRITE, by, sh);
+            offer_piece(o, p, DRAM_WRITE);
         else
-            offer_piece(hbm, st, ch, p, DRAM_READ, by, sh);
+            offer_piece(o, p, DRAM_READ);
     }
 }
 

@@ -41,7 +41,7 @@ hbm_walker hbm_banks_walker_avx2(const ts_hbm *hbm);
     }                                                                                                        \
     static void name##_run(ts_hbm *hbm, ts_hbm_stream *st, hbm_channel *ch, hbm_piece *const *pieces,        \
                            int count) {                                                                      \
-        run(hbm, st, ch, pieces, count, (steps){name##_full, NULL, name##_row}, (shape){__VA_ARGS__});       \
+        run((target){hbm, st, ch, {name##_full, NULL, name##_row}, {__VA_ARGS__}}, pieces, count);           \
     }
 
 #define FITS(s, banks_, banks_of_pc_, banks_of_group_, ticks)                                                \
