@@ -32,14 +32,11 @@ void ts_left_transfer(ts_findings *findings, const ts_transfer *what, int core, 
                             of_core(core, text), (long long)end);
 }
 
-/* If as much was taken as transfers sent, it was not they that were forgotten. */
-static bool is_of_transfer(const ts_semaphore_account *a) { return a->added <= 0 || a->sent > a->taken; }
-
 void ts_left_semaphores(ts_findings *findings, const ts_left_state *left, int64_t cycle) {
     for (int i = 0; i < left->code->semaphore_count; i++) {
         const ts_semaphore_account *a = &left->accounts[i];
         if (left->semaphores[i] == 0) continue;
-        bool sent = is_of_transfer(a);
+        bool sent = a->sent > a->taken; /* else it was not the transfers that were forgotten */
         ts_place where = sent ? ts_place_of_transfer(a->transfer) : ts_place_of(a->adder);
         /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
          */
