@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Mapping, Optional, Sequence, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _native as native
 from ._native import ffi, lib
@@ -12,7 +12,7 @@ from .machine import DEFAULT, Machine, as_machine
 Index = Union[int, "At"]
 
 
-def defines(values: Optional[Mapping[str, object]]):
+def defines(values: Optional[Mapping[str, object]]) -> Tuple[Any, int, List[Any]]:
     """The parameters of a program as the library takes them: (array, count, what must be kept while it is used)."""
     kept = [(native.optional(name), native.optional(str(value))) for name, value in (values or {}).items()]
     return ffi.new("ts_define[]", [{"name": name, "value": value} for name, value in kept]), len(kept), kept
