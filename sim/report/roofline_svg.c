@@ -4,7 +4,17 @@
 
 #include "roofline.h"
 
-enum { WIDTH = 640, HEIGHT = 360, LEFT = 62, RIGHT = 20, TOP = 16, BOTTOM = 44, TEXT = 96, LABEL_GAP = 16 };
+enum {
+    WIDTH = 640,
+    HEIGHT = 360,
+    LEFT = 62,
+    RIGHT = 20,
+    TOP = 16,
+    BOTTOM = 44,
+    TEXT = 96,
+    LABEL_GAP = 16,
+    POINT_TEXT = 270
+};
 
 /* Exponents of ten at both ends of an axis. */
 typedef struct {
@@ -116,14 +126,14 @@ static void add_point(const plot *p) {
     const ts_roofline *r = p->r;
     char digits[32];
     double x = x_of(p, intensity_of(p)), y = y_of(p, r->rate);
-    bool left = x > (WIDTH + LEFT) / 2;
+    bool beside = x < WIDTH - RIGHT - POINT_TEXT; /* else below, to the edge */
     ts_text_add(p->out, "<path class=\"room\" d=\"M%.1f %.1fV%.1f\"/>", x, y, y_of(p, r->roof));
     ts_text_add(p->out, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>", x, y);
     ts_text_add(p->out,
                 "<text class=\"point\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s%s/s, %.1f %% of the "
                 "roof</text>\n",
-                left ? x - 11 : x + 11, y + 5, left ? "end" : "start", report_scaled(digits, r->rate),
-                p->unit, 100 * r->rate / r->roof);
+                beside ? x + 11 : WIDTH - RIGHT, beside ? y + 5 : y + 23, beside ? "start" : "end",
+                report_scaled(digits, r->rate), p->unit, 100 * r->rate / r->roof);
 }
 
 void report_roofline_svg(const ts_machine *machine, const ts_roofline *r, ts_text *out) {

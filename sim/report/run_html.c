@@ -118,6 +118,21 @@ static void add_cycles(const ts_run_result *result, page *p) {
 
 /* ---- Roofline ---- */
 
+static void add_units(const ts_roofline *r, page *p) {
+    static const page_column headings[] = {{"unit", false}, {"% of its time busy", true}};
+    page_listing(p, NULL, headings, 2);
+    for (int i = 0; i < TS_UNIT_COUNT; i++) {
+        const double parts[] = {r->busy[i], 0};
+        char percent[TEXT];
+        if (r->busy[i] <= 0) continue;
+        snprintf(percent, sizeof percent, "%.1f", 100 * r->busy[i]);
+        page_row(p);
+        page_code(p, ts_unit_text(i));
+        page_heat(p, r->busy[i], parts, percent);
+    }
+    page_table_end(p);
+}
+
 static void add_roofline(const ts_run_request *request, const ts_run_result *result, page *p) {
     ts_text svg, text;
     ts_text_init(&svg, p->out->arena);
@@ -128,9 +143,10 @@ static void add_roofline(const ts_run_request *request, const ts_run_result *res
         report_roofline_svg(request->machine, &result->roofline, &svg);
         page_picture(p, NULL, &svg);
     }
+    add_units(&result->roofline, p);
+    ts_text_add(p->out, "</div>\n");
     report_roofline(result, &text);
     page_text(p, &text);
-    ts_text_add(p->out, "</div>\n");
 }
 
 /* ---- Checks and findings ---- */

@@ -34,7 +34,7 @@ typedef struct {
     void *self;
 } ts_page_trace;
 /* Events that a timeline of nothing but a page draws before there is sampling. */
-enum { TS_PAGE_EVENTS = 12000 };
+enum { TS_PAGE_EVENTS = 20000 };
 /* Behind ts_chrome_trace_open, where both are made. `trace` must stay where it is. */
 void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *trace);
 

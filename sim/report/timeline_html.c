@@ -9,7 +9,7 @@
 #include "report/json.h"
 #include "report/run.h"
 
-enum { EVENTS = 1 << 12, MOST_EVENTS = 120000, COLOUR_DMA = 2 };
+enum { EVENTS = 1 << 12, MOST_EVENTS = 360000, COLOUR_DMA = 2 };
 
 /* ---- Keeping events ---- */
 
@@ -199,14 +199,15 @@ static void add_track(what_table *t, int track, const by_track *s, ts_text *out)
     ts_text_add(out, "]}");
 }
 
+/* From a track and a cycle through another (-1: not drawn) to the last. */
 static void add_arrows(const ts_page_trace *t, ts_text *out) {
     bool first = true;
     ts_text_add(out, "],\n\"arrows\":[");
     for (int64_t i = 0; i < t->count; i++) {
         const ts_trace_event *e = &t->events[i];
         if (e->kind != TS_TIMELINE_ARROW) continue;
-        ts_text_add(out, "%s%d,%" PRId64 ",%" PRId64 ",%" PRId64, first ? "" : ",", e->track, e->begin,
-                    e->value[0], e->value[1]);
+        ts_text_add(out, "%s%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, first ? "" : ",",
+                    e->track, e->begin, e->value[2], e->value[3], e->value[0], e->value[1]);
         first = false;
     }
 }

@@ -206,7 +206,7 @@ def timeline_of_a_run_is_whole():
     assert at == report["cycles"]
     queues = [event for (_, name), row in rows.items() if name.startswith("queue") for event in track_events(row)]
     assert len(queues) == report["transfers"] and {data["what"][e[2]][0] for e in queues} == {"xb <- x", "y <- yb"}
-    assert len(data["arrows"]) == 4 * report["transfers"], len(data["arrows"])
+    assert len(data["arrows"]) == 6 * report["transfers"], len(data["arrows"])
     said = {(row["of"], row["row"]): row for row in table(found, "of", "row")}
     assert said["core", "bundles"]["cycles busy"] == grouped(report["bundles"]) and len(said) == len(rows)
 

@@ -160,21 +160,29 @@
     }
   }
 
+  function drawArrow([left, top], [right, bottom]) {
+    const bend = Math.min(30, (right - left) / 2);
+    pen.beginPath();
+    pen.moveTo(left, top);
+    pen.bezierCurveTo(left + bend, top, right - bend, bottom, right, bottom);
+    pen.stroke();
+  }
+
   function drawArrows() {
     const { arrows } = data, seen = [];
-    for (let i = 0; i < arrows.length; i += 4)
-      if (arrows[i + 3] >= view.from && arrows[i + 1] <= view.to) seen.push(i);
+    for (let i = 0; i < arrows.length; i += 6)
+      if (arrows[i + 5] >= view.from && arrows[i + 1] <= view.to) seen.push(i);
     if (seen.length > 60) return;
     pen.strokeStyle = colours.ink;
     pen.globalAlpha = .55;
     for (const i of seen) {
-      const [from, begin, to, end] = arrows.slice(i, i + 4), a = firstOf.get(from), b = firstOf.get(to);
-      if (a === undefined || b === undefined) continue;
-      const left = Math.max(label, x(begin)), right = Math.max(label, x(end)), top = a * ROW + ROW / 2, bottom = b * ROW + ROW / 2;
-      pen.beginPath();
-      pen.moveTo(left, top);
-      pen.bezierCurveTo(left + 30, top, right - 30, bottom, right, bottom);
-      pen.stroke();
+      let last = null;
+      for (const [track, cycle] of [arrows.slice(i, i + 2), arrows.slice(i + 2, i + 4), arrows.slice(i + 4, i + 6)]) {
+        if (!firstOf.has(track)) continue;
+        const next = [Math.max(label, x(cycle)), firstOf.get(track) * ROW + ROW / 2];
+        if (last) drawArrow(last, next);
+        last = next;
+      }
     }
     pen.globalAlpha = 1;
   }

@@ -1,0 +1,130 @@
+"""--html of every command in a headless Chromium, on a phone and on a desk: nothing overflows, fails or is asked for; tables
+sort, programs fold, and a run's timeline goes by its keys."""
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import browser
+from cli import SANITIZED, expect, main, test
+
+HERE = Path(tempfile.mkdtemp())
+COMMANDS = {
+    "run": ["run", "programs/softmax.tsim"],
+    "dma": ["dma", "f32[20,300]{1,0}", "f32[20,300]{1,0:T(8,128)}"],
+    "layout": ["layout", "f32[20,300]{1,0:T(8,128)}"],
+    "choose": ["choose", "programs/softmax.tsim", "--tensor", "x"],
+    "audit": ["audit", "tests/data/hlo/step.txt"],
+    "compare": ["compare", HERE / "a.json", HERE / "b.json"],
+    "validate": ["validate", "--data", HERE / "rows.csv"],
+}
+
+
+def page():
+    """The one browser of all tests."""
+    if not hasattr(page, "made"):
+        page.made = browser.Browser()
+    return page.made
+
+
+def opened(name):
+    """The page of a command, made once and shown."""
+    path = HERE / f"{name}.html"
+    if not path.exists():
+        if name == "compare":
+            for file, rows in (("a", 512), ("b", 1024)):
+                (HERE / f"{file}.json").write_text(expect(["run", "programs/add.tsim", "-D", f"ROWS={rows}", "--json"]))
+        if name == "validate":
+            rows = Path("tests/data/tpu_measured.csv").read_text().splitlines()
+            (HERE / "rows.csv").write_text("\n".join(row for row in rows if row.startswith(("id,", "v4_ss_copy_"))) + "\n")
+        expect([*COMMANDS[name], "--html", path], out=None, err=None)
+    page().open(f"file://{path}")
+
+
+@test
+def pages_fit_and_are_silent():
+    for name in COMMANDS:
+        for width in (390, 1280):
+            page().resize(width, 844, width == 390)
+            opened(name)
+            wide = page().run("[document.documentElement.scrollWidth, document.body.scrollWidth]")
+            assert max(wide) <= width, (name, width, wide)
+            assert not page().errors, (name, page().errors)
+    outside = [url for url in page().requests if not url.startswith((f"file://{HERE}", "about:", "data:"))]
+    assert not outside, outside
+
+
+@test
+def headings_sort():
+    column = "[...document.querySelector('table.sorts:not(details *)').tBodies[0].rows].map(row => Number(row.cells[{0}].dataset.value))"
+    for name, heading in (("run", 2), ("dma", 1), ("choose", 1)):
+        opened(name)
+        before = page().run(column.format(heading))
+        button = f"table.sorts:not(details *) th:nth-child({heading + 1}) button"
+        page().click(button)
+        assert page().run(column.format(heading)) == sorted(before, reverse=True), name
+        page().run(f"document.querySelector('{button}').focus()")
+        page().click(button)
+        assert page().run(column.format(heading)) == sorted(before), name
+
+
+@test
+def programs_fold():
+    opened("run")
+    shown = "[...document.querySelectorAll('.listing tbody tr')].filter(row => !row.hidden).length"
+    before = page().run(shown)
+    page().click(".listing .fold")
+    assert page().run(shown) < before
+    page().click(".listing .fold")
+    assert page().run(shown) == before
+
+
+@test
+def timeline_goes_by_keys():
+    page().resize(1280, 844)
+    opened("run")
+    for _ in range(60):  # the keyboard comes there
+        page().key("Tab")
+        if page().run("document.activeElement.tagName") == "CANVAS":
+            break
+    assert page().run("document.activeElement.tagName") == "CANVAS"
+    seen = "(() => { const d = document.querySelector('#timeline canvas').dataset; return [Number(d.from), Number(d.to)]; })()"
+    press = "new Promise((done) => {{ document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{0}'}})); requestAnimationFrame(() => requestAnimationFrame(done)); }})"
+    first, last = page().run(seen)
+    page().run(press.format("+"))
+    begin, end = page().run(seen)
+    assert first < begin < end < last, (begin, end)
+    page().key("ArrowRight")
+    page().wait(f"{seen}[0] > {begin}")
+    page().run(press.format("0"))
+    assert page().run(seen) == [first, last]
+    said = "document.getElementById('timeline-said').textContent"
+    page().key("ArrowDown")
+    page().wait(f"{said}.startsWith('core, bundles')")
+    page().run(press.format("n"))
+    assert "; cycle " in page().run(said), page().run(said)
+
+
+@test
+def timeline_is_drawn_in_both_schemes():
+    opened("run")
+    colours = "(() => { const c = document.querySelector('#timeline canvas'); const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const s = new Set(); for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size; })()"
+    for scheme in ("light", "dark"):
+        page().scheme(scheme)
+        opened("run")
+        assert page().run(colours) > 8, scheme
+
+
+def skipped():
+    """Why there is nothing to test, or None."""
+    return "the pages are the same" if SANITIZED else None if browser.find() else "no Chromium"
+
+
+if skipped():
+    print(f"ok 1 # SKIP {skipped()}")
+else:
+    try:
+        main()
+    finally:
+        if hasattr(page, "made"):
+            page.made.close()
