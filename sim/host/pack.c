@@ -211,7 +211,7 @@ bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer
         return ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape",
                             buffer->name, (long long)length, (long long)needed);
     }
-    uint8_t *copy = ts_arena_grow(arena, buffer->bytes, (size_t)length, (size_t)length, 1);
-    const place at = {shape, ts_space_wrap(arena, "the buffer", copy, length), 0, NULL};
+    uint8_t *bytes = (uint8_t *)buffer->bytes; /* which a move out of the space only reads */
+    const place at = {shape, ts_space_wrap(arena, "the buffer", bytes, length), 0, NULL};
     return fetch_with(err, arena, &at, array, threads);
 }

@@ -1,5 +1,6 @@
 """tilesim.Layout, tilesim.convert and errors: values against NumPy and the command line."""
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -172,6 +173,20 @@ def any_array_of_these_values():
     assert ts.convert(np.zeros((0, 8), np.float32), to="f32[0,8]{1,0}").nbytes == 0
     assert ts.convert(b"", "f32[0,8]{1,0}").shape == (0, 8)
     assert ts.convert(bytearray(wanted), "s32[4,6]{1,0:T(2,4)}").tolist() == array.tolist()
+
+
+@test
+def inputs_are_only_read():
+    """Memory that must not be written: a write would end the process."""
+    array = np.arange(20 * 300, dtype=np.float32).reshape(20, 300)
+    with tempfile.NamedTemporaryFile() as file:
+        for layout in ("f32[20,300]{1,0:T(8,128)}", "f32[20,300]{0,1}", "f32[20,300]{1,0}"):
+            file.seek(0)
+            file.write(ts.convert(array, to=layout))
+            file.truncate()
+            file.flush()
+            mapped = np.memmap(file.name, np.uint8, "r")
+            assert (ts.convert(mapped, layout) == array).all(), layout
 
 
 @test
