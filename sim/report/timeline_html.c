@@ -73,40 +73,46 @@ static int colour_of_stall(int stall) {
     return COLOUR_DMA;
 }
 
-static void add_place(const what_table *t, const ts_source *source, int line, ts_text *place) {
-    if (line > 0) ts_program_print_place(t->timeline->program, source, line, place);
+static void add_place(const ts_program *program, const ts_trace_event *event, ts_text *place) {
+    const ts_bundle *bundles = program->code.bundles;
+    const ts_source *source = NULL;
+    int line = 0;
+    if (event->kind == TS_TIMELINE_INSTRUCTION) {
+        source = bundles[event->id].instructions[event->part].source;
+        line = bundles[event->id].instructions[event->part].line;
+    } else if (event->kind == TS_TIMELINE_TRANSFER) {
+        source = program->code.transfers[event->id].source_text;
+        line = program->code.transfers[event->id].line;
+    } else if (event->kind == TS_TIMELINE_BUNDLE || event->kind == TS_TIMELINE_STALL) {
+        int bundle = event->kind == TS_TIMELINE_STALL ? event->part : event->id;
+        source = ts_program_source(program, bundle);
+        line = ts_program_line(program, bundle);
+    }
+    if (line > 0) ts_program_print_place(program, source, line, place);
 }
 
-/* Name and place of an event; returns its colour. */
-static int describe(const what_table *t, const ts_trace_event *event, ts_text *name, ts_text *place) {
-    const ts_program *program = t->timeline->program;
-    const ts_instruction *instruction;
+/* Returns its colour. */
+static int add_name(const ts_program *program, const ts_trace_event *event, ts_text *name) {
+    const int64_t *value = event->value;
+    ts_opcode opcode;
     switch ((ts_timeline_kind)event->kind) {
     case TS_TIMELINE_BUNDLE:
         report_bundle_name(program, event->id, name);
-        add_place(t, ts_program_source(program, event->id), ts_program_line(program, event->id), place);
         return 1;
     case TS_TIMELINE_INSTRUCTION:
-        instruction = &program->code.bundles[event->id].instructions[event->part];
-        ts_text_add(name, "%s", ts_opcode_get(instruction->opcode)->mnemonic);
-        add_place(t, instruction->source, instruction->line, place);
-        return colour_of_slot(ts_opcode_get(instruction->opcode)->slot);
-    case TS_TIMELINE_STALL:
-        ts_text_add(name, "%s", ts_stall_get(event->id)->meaning);
-        add_place(t, ts_program_source(program, event->part), ts_program_line(program, event->part), place);
-        return colour_of_stall(event->id);
+        opcode = program->code.bundles[event->id].instructions[event->part].opcode;
+        ts_text_add(name, "%s", ts_opcode_get(opcode)->mnemonic);
+        return colour_of_slot(ts_opcode_get(opcode)->slot);
     case TS_TIMELINE_TRANSFER:
         report_transfer_name(program, event->id, name);
-        add_place(t, program->code.transfers[event->id].source_text, program->code.transfers[event->id].line,
-                  place);
         return COLOUR_DMA;
     case TS_TIMELINE_BUS:
-        ts_text_add(name, event->value[1] == 0 ? "read" : event->value[0] > 0 ? "read, write" : "write");
-        return event->value[1] == 0 ? 3 : 5;
+        ts_text_add(name, "%s", value[1] == 0 ? "read" : value[0] > 0 ? "read, write" : "write");
+        return value[1] == 0 ? 3 : 5;
     case TS_TIMELINE_ENTER:
         ts_text_add(name, "%s", program->regions[event->id].name);
         return 1 + event->id % PAGE_KINDS;
-    default:
+    default: /* stalls, and what is summed up */
         ts_text_add(name, "%s", event->id >= 0 ? ts_stall_get(event->id)->meaning : "summed up");
         return event->id >= 0 ? colour_of_stall(event->id) : 0;
     }
@@ -130,7 +136,8 @@ static int64_t number_of(what_table *t, const ts_trace_event *event) {
     ts_text name, place;
     ts_text_init(&name, t->rows.arena);
     ts_text_init(&place, t->rows.arena);
-    int colour = describe(t, event, &name, &place);
+    int colour = add_name(t->timeline->program, event, &name);
+    add_place(t->timeline->program, event, &place);
     ts_text_add(&t->rows, "%s[", t->count > 1 ? ",\n" : "");
     ts_json_quote(&t->rows, name.bytes);
     ts_text_add_char(&t->rows, ',');
