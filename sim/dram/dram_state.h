@@ -127,8 +127,9 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     int oldest = d->act_at[pc];
     d->acts[pc][oldest] = t;
     d->act_at[pc] = oldest = (oldest + 1) & (DRAM_WINDOW - 1);
-    raise_acts(d->act_time + first, s->act + group * banks_of_pc, t, d->acts[pc][oldest] + s->faw,
-               d->open_row + first, d->row_time + first, s->odd, banks_of_pc);
+    const act_lanes banks = {d->act_time + first, d->row_time + first, s->act + group * banks_of_pc,
+                             d->open_row + first};
+    raise_acts(banks, t, d->acts[pc][oldest] + s->faw, s->odd, banks_of_pc);
     lane_set(d->open_row, bank, row);
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->act_to_act));
     lane_set_soon(d->row_time, bank, max32(t + s->act_to_pre, precharged));

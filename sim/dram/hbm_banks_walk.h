@@ -237,8 +237,9 @@ typedef struct {
 ALWAYS static inline uint64_t due_hits(hbm_channel *ch, int direction, int32_t t, const shape sh) {
     struct hbm_banks *b = ch->banks;
     if (b->hit_at[direction] > t) return 0;
-    return due_of_both(ch->dram.column_time[direction], group_shift(sh), ch->dram.opened_time[direction],
-                       b->hits[direction], t, sh.banks, &b->hit_at[direction]);
+    const group_lanes groups = {ch->dram.column_time[direction], group_shift(sh)};
+    return due_of_both(groups, ch->dram.opened_time[direction], b->hits[direction], t, sh.banks,
+                       &b->hit_at[direction]);
 }
 
 /* Banks whose ACT or PRE can be issued. */

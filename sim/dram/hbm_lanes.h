@@ -41,6 +41,18 @@ ALWAYS static inline int32_t max32(int32_t a, int32_t b) {
 /* A lane that is not loaded with others before much else is done. */
 static inline void lane_set(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
 
+/* By bank: when its ACT, and its next row command, can start, how long after this ACT, and its row. */
+typedef struct {
+    int32_t *act, *time;
+    const int32_t *delta, *row;
+} act_lanes;
+
+/* By bank group, of 1 << shift banks. */
+typedef struct {
+    const int32_t *time;
+    int shift;
+} group_lanes;
+
 #ifndef HBM_AVX2
 
 static inline void lane_set_soon(int32_t *lanes, int index, int32_t value) { lanes[index] = value; }
@@ -51,8 +63,9 @@ static inline void raise_row(int32_t *restrict value, const int32_t *restrict de
 }
 
 /* act[i] = max(act[i], t + delta[i], least), and where row[i] < 0 (closed) time[i] = act[i] | odd. */
-static inline void raise_acts(int32_t *restrict act, const int32_t *restrict delta, int32_t t, int32_t least,
-                              const int32_t *row, int32_t *restrict time, int32_t odd, int count) {
+static inline void raise_acts(const act_lanes of, int32_t t, int32_t least, int32_t odd, int count) {
+    int32_t *restrict act = of.act, *restrict time = of.time;
+    const int32_t *restrict delta = of.delta, *row = of.row;
     for (int i = 0; i < count; i++) {
         act[i] = max32(act[i], max32(t + delta[i], least));
         time[i] = row[i] < 0 ? act[i] | odd : time[i];
@@ -100,15 +113,15 @@ static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int 
     return due;
 }
 
-/* The same with max(time[i], group_time[i >> shift]). */
-static inline uint64_t due_of_both(const int32_t *group_time, int shift, const int32_t *time, uint64_t set,
-                                   int32_t t, int count, int32_t *first) {
+/* The same with max(time[i], groups.time[i >> groups.shift]). */
+static inline uint64_t due_of_both(const group_lanes groups, const int32_t *time, uint64_t set, int32_t t,
+                                   int count, int32_t *first) {
     uint64_t due = 0;
     int32_t least = FAR;
     (void)count;
     for (; set != 0; set &= set - 1) {
         int i = __builtin_ctzll(set);
-        int32_t at = max32(time[i], group_time[i >> shift]);
+        int32_t at = max32(time[i], groups.time[i >> groups.shift]);
         due |= (uint64_t)(at <= t) << i;
         least = min32(least, at);
     }
@@ -155,8 +168,9 @@ static inline void raise_row(int32_t *restrict value, const int32_t *restrict de
     for (; i < count; i++) value[i] = max32(value[i], t + delta[i]);
 }
 
-static inline void raise_acts(int32_t *restrict act, const int32_t *restrict delta, int32_t t, int32_t least,
-                              const int32_t *row, int32_t *restrict time, int32_t odd, int count) {
+static inline void raise_acts(const act_lanes of, int32_t t, int32_t least, int32_t odd, int count) {
+    int32_t *restrict act = of.act, *restrict time = of.time;
+    const int32_t *restrict delta = of.delta, *row = of.row;
     const __m256i from = _mm256_set1_epi32(t), low = _mm256_set1_epi32(least), odds = _mm256_set1_epi32(odd);
     int i = 0;
     for (; i + 8 <= count; i += 8) {
@@ -238,15 +252,15 @@ static inline uint64_t due_of(const int32_t *time, uint64_t set, int32_t t, int 
     return due;
 }
 
-static inline uint64_t due_of_both(const int32_t *group_time, int shift, const int32_t *time, uint64_t set,
-                                   int32_t t, int count, int32_t *first) {
+static inline uint64_t due_of_both(const group_lanes groups, const int32_t *time, uint64_t set, int32_t t,
+                                   int count, int32_t *first) {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i group = _mm256_srlv_epi32(iota, _mm256_set1_epi32(shift));
+    const __m256i group = _mm256_srlv_epi32(iota, _mm256_set1_epi32(groups.shift));
     __m256i least = _mm256_set1_epi32(FAR);
     uint64_t due = 0;
     for (int i = 0; i < count; i += 8) {
-        __m256i groups = _mm256_permutevar8x32_epi32(lanes_load(group_time + (i >> shift)), group);
-        __m256i at = _mm256_max_epi32(lanes_load(time + i), groups);
+        __m256i theirs = _mm256_permutevar8x32_epi32(lanes_load(groups.time + (i >> groups.shift)), group);
+        __m256i at = _mm256_max_epi32(lanes_load(time + i), theirs);
         due |= lanes_due(at, set >> i, t, &least) << i;
     }
     *first = lanes_min(least);

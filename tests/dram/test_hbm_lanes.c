@@ -49,7 +49,8 @@ static void due_is_what_each_bank_says(void **unused) {
         }
         assert_int_equal(due_of(time, set, t, count, &first), due);
         assert_int_equal(first, least);
-        assert_int_equal(due_of_both(group_time, shift, time, set, t, count, &first_of_both), due_both);
+        assert_int_equal(due_of_both((group_lanes){group_time, shift}, time, set, t, count, &first_of_both),
+                         due_both);
         assert_int_equal(first_of_both, least_of_both);
     }
 }
