@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-import package  # noqa: F401
+from package import raised
 from cli import expect_json, main, run, test
 
 import numpy as np
@@ -14,15 +14,6 @@ import tilesim as ts
 
 SHAPES = ["bf16[1000,784]{1,0:T(8,128)(2,1)}", "f32[3,5]{1,0:T(2,2)}", "f32[4,6,10]{2,1,0:T(4,4)}", "s8[7,65]{1,0:T(8,128)(4,1)}",
           "f32[]", "f32[0,8]{1,0}", "f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]", "f32[16,64] lambda i,j: [j, i]"]
-
-
-def raised(kind, function, *arguments, **named):
-    """The error of that kind which the call raises."""
-    try:
-        function(*arguments, **named)
-    except kind as error:
-        return error
-    raise AssertionError(f"{function} {arguments} raised no {kind}")
 
 
 @test

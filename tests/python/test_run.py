@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-import package  # noqa: F401
+from package import raised
 from cli import expect, expect_json, main, test
 
 import numpy as np
@@ -15,15 +15,6 @@ import tilesim as ts
 from tilesim.program import At, Builder
 
 SOFTMAX = "programs/softmax.tsim"
-
-
-def raised(kind, function, *arguments, **named):
-    """The error of that kind which the call raises."""
-    try:
-        function(*arguments, **named)
-    except kind as error:
-        return error
-    raise AssertionError(f"{function} {arguments} raised no {kind}")
 
 
 def softmax(x):

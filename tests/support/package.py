@@ -27,6 +27,15 @@ def _begin():
     sys.path.insert(0, str(ROOT / "python"))
 
 
+def raised(kind, function, *arguments, **named):
+    """The error of that kind which the call raises."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError(f"{function} {arguments} raised no {kind}")
+
+
 if SANITIZED:
     print("ok 1 - skipped: the package is tested with the release")
     sys.exit(0)
