@@ -16,6 +16,7 @@ static const char *embedded(const char *name) {
 }
 
 /* As text of the page. */
+static void add(page *p, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 static void add(page *p, const char *format, va_list arguments) {
     char small[512];
     va_list again;

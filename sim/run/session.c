@@ -224,7 +224,13 @@ const ts_watch_hit *ts_session_hit(const ts_session *s) { return s->was_hit ? &s
 ts_session *ts_session_open(ts_error *err, ts_arena *arena, const ts_run_request *request) {
     ts_session *s = TS_NEW(arena, ts_session);
     *s = (ts_session){.request = request,
-                      .observer = {s, see_bundle, see_stall, see_transfer, see_core, see_store, see_move}};
+                      .observer = {.self = s,
+                                   .issued = see_bundle,
+                                   .stalled = see_stall,
+                                   .transferred = see_transfer,
+                                   .core = see_core,
+                                   .stored = see_store,
+                                   .moved = see_move}};
     for (int i = 0; i < TS_CHIP_CORES; i++) {
         s->paces[i].stall = -1;
     }

@@ -6,19 +6,15 @@
 #include "base/text.h"
 #include "validate/table.h"
 
-typedef enum { GROUP, READS, CHIP, TIMING, MEDIAN, HIGH, MEANING, MODEL, REASON, MISS, COLUMNS } column;
+/* Columns. */
+enum { GROUP, READS, CHIP, TIMING, MEDIAN, HIGH, MEANING, MODEL, REASON, MISS, COLUMNS };
 
 static const ts_table_column columns[COLUMNS] = {
-    [GROUP] = {"group"},
-    [READS] = {"reads"},
-    [CHIP] = {"chip", .optional = true},
-    [TIMING] = {"timing", .optional = true},
-    [MEDIAN] = {"goal_median", .optional = true},
-    [HIGH] = {"goal_p90", .optional = true},
-    [MEANING] = {"meaning", .optional = true},
-    [MODEL] = {"model", .optional = true},
-    [REASON] = {"reason", .optional = true},
-    [MISS] = {"miss", .optional = true},
+    [GROUP] = {"group", .optional = false},       [READS] = {"reads", .optional = false},
+    [CHIP] = {"chip", .optional = true},          [TIMING] = {"timing", .optional = true},
+    [MEDIAN] = {"goal_median", .optional = true}, [HIGH] = {"goal_p90", .optional = true},
+    [MEANING] = {"meaning", .optional = true},    [MODEL] = {"model", .optional = true},
+    [REASON] = {"reason", .optional = true},      [MISS] = {"miss", .optional = true},
 };
 
 static const char *const reads_names[TS_READS] = {
@@ -36,7 +32,7 @@ static const char *const models[TS_READS] = {
 static const char *const timings[] = {"device", "host"};
 
 /* The number of the cell's word among `names`; an empty cell is the first where `names` is optional. */
-static bool read_word(ts_error *err, const ts_table *t, column c, const char *const *names, int count,
+static bool read_word(ts_error *err, const ts_table *t, int c, const char *const *names, int count,
                       int *word) {
     const char *text = ts_table_cell(t, c);
     for (*word = 0; *word < count; ++*word) {
@@ -49,12 +45,12 @@ static bool read_word(ts_error *err, const ts_table *t, column c, const char *co
     return ts_error_hint(err, ts_text_nearest(text, names, (size_t)count, sizeof *names));
 }
 
-static bool read_goal(ts_error *err, const ts_table *t, column c, double *goal) {
+static bool read_goal(ts_error *err, const ts_table *t, int c, double *goal) {
     *goal = 0;
     return *ts_table_cell(t, c) == '\0' || ts_table_positive(err, t, c, goal);
 }
 
-static const char *text_or_null(const ts_table *t, column c) {
+static const char *text_or_null(const ts_table *t, int c) {
     const char *text = ts_table_cell(t, c);
     return *text != '\0' ? text : NULL;
 }

@@ -11,19 +11,19 @@
 typedef enum { ID, GROUP, CHIP, WORKLOAD, PARAMETERS, VALUE, UNIT, TIMING, COLUMNS } column;
 
 static const ts_table_column csv_columns[COLUMNS] = {
-    [ID] = {"id"},
-    [CHIP] = {"chip"},
-    [WORKLOAD] = {"workload description"},
-    [PARAMETERS] = {"parameters"},
-    [VALUE] = {"measured value"},
-    [UNIT] = {"unit"},
+    [ID] = {"id", .optional = false},
+    [CHIP] = {"chip", .optional = false},
+    [WORKLOAD] = {"workload description", .optional = false},
+    [PARAMETERS] = {"parameters", .optional = false},
+    [VALUE] = {"measured value", .optional = false},
+    [UNIT] = {"unit", .optional = false},
     [TIMING] = {"timing", .optional = true},
 };
 static const ts_table_column group_columns[COLUMNS] = {
-    [ID] = {"id"},
-    [GROUP] = {"group"},
-    [PARAMETERS] = {"workload"},
-    [VALUE] = {"measured_us"},
+    [ID] = {"id", .optional = false},
+    [GROUP] = {"group", .optional = false},
+    [PARAMETERS] = {"workload", .optional = false},
+    [VALUE] = {"measured_us", .optional = false},
 };
 
 static bool read_row(ts_error *err, const ts_table *t, ts_measured_row *row) {
