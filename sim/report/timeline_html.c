@@ -102,7 +102,7 @@ static int add_name(const ts_program *program, const ts_trace_event *event, ts_t
     case TS_TIMELINE_INSTRUCTION:
         opcode = program->code.bundles[event->id].instructions[event->part].opcode;
         ts_text_add(name, "%s", ts_opcode_get(opcode)->mnemonic);
-        return colour_of_slot(ts_opcode_get(opcode)->slot);
+        return colour_of_slot((int)ts_opcode_get(opcode)->slot);
     case TS_TIMELINE_TRANSFER:
         report_transfer_name(program, event->id, name);
         return COLOUR_DMA;
