@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
-from architecture import picture  # noqa: E402
+import architecture  # noqa: E402
+import timeline  # noqa: E402
 MACHINES = ["tpu-v5e", "tpu-v4"]
 SHOWN = "build/release/tilesim"
 
@@ -81,7 +82,8 @@ def differences(tool, checks):
             new = with_table(new, output(f"{SHOWN} show {TABLES[path.name]} --markdown", tool))
         if new != old:
             yield path, old, new
-    pictures = {"docs/architecture.svg": picture(), **{name: output(f"{SHOWN} {words}", tool) for name, words in PICTURES.items()}}
+    pictures = {"docs/architecture.svg": architecture.picture(), "docs/timeline.svg": timeline.picture(tool),
+                **{name: output(f"{SHOWN} {words}", tool) for name, words in PICTURES.items()}}
     for name, new in pictures.items():
         path = ROOT / name
         if new != path.read_text():
