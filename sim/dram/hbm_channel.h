@@ -24,7 +24,7 @@ enum {
 
 /* A request in a queue: one burst, or two that follow each other in address and in age. */
 typedef struct {
-    uint64_t place; /* the first one's in the channel (hbm_piece) */
+    _Alignas(8) uint64_t place; /* the first one's in the channel (hbm_piece) */
     int32_t key;
     int32_t arrival[2];
     uint8_t bank, stream;
