@@ -281,7 +281,7 @@ bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *ski
     return owes;
 }
 
-/* Is the first window to begin anew, when the queues have settled? */
+/* Does the first window begin again, when the queues have settled? */
 static bool settle(sampler *s, const window *w, bool is_even) {
     sampler_box *b = &s->box;
     int64_t line = (is_even ? SAMPLER_SETTLED : SAMPLER_UNEVEN) * s->memory.lines;

@@ -275,7 +275,7 @@ def a_loop_that_changes_its_state_is_given_up():
     assert code == 0, err
 
 
-@test
+@release_test
 def a_loop_that_moves_the_same_slices_for_ever_is_given_up():
     """Though it changes a scalar each turn; small transfers and large ones; named is its line."""
     for rows, rest in (8, "br.ne s1, -1, go\n"), (4096, "br.ne s1, -1, go\n"), (8, "jump go\n"):
