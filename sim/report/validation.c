@@ -13,10 +13,6 @@ static void add_goal(ts_text *out, const ts_work_group *g) {
         ts_text_add_char(out, '-');
 }
 
-static bool met(const ts_validated_group *g) {
-    return g->model.median <= g->group->median && g->model.high <= g->group->high;
-}
-
 /* ---- The section of docs/accuracy.md ---- */
 
 static const char introduction[] =
@@ -54,7 +50,7 @@ static void add_remarks(const ts_validation *v, ts_text *out) {
             ts_text_add(out, " Worst: `%s`, %.4g us measured, %.4g us simulated.", g->worst->row->id,
                         g->worst->work.measured_us, g->worst->simulated_us);
         if (g->out_of_order > 0) ts_text_add(out, " %d pairs are in the wrong order.", g->out_of_order);
-        if (g->group->median > 0 && !met(g) && g->group->miss != NULL)
+        if (g->group->median > 0 && !ts_validated_meets_goals(g) && g->group->miss != NULL)
             ts_text_add(out, " Missed: %s.", g->group->miss);
         ts_text_add_char(out, '\n');
     }
@@ -138,7 +134,7 @@ static void add_json_group(ts_json *json, const ts_validated_group *g) {
     if (g->group->median > 0) {
         ts_json_real(json, "goal_median_percent", g->group->median, 0);
         ts_json_real(json, "goal_p90_percent", g->group->high, 0);
-        ts_json_bool(json, "goal_met", met(g));
+        ts_json_bool(json, "goal_met", ts_validated_meets_goals(g));
     }
     ts_json_int(json, "pairs_out_of_order", g->out_of_order);
     ts_json_text(json, "worst", g->worst != NULL ? g->worst->row->id : NULL);

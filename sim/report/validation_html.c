@@ -17,8 +17,7 @@ static void add_groups(const ts_validation *v, page *p) {
                headings, 8);
     for (int i = 0; i < v->group_count; i++) {
         const ts_validated_group *g = &v->groups[i];
-        bool goal = g->group->median > 0,
-             met = g->model.median <= g->group->median && g->model.high <= g->group->high;
+        bool goal = g->group->median > 0, met = ts_validated_meets_goals(g);
         if (g->modelled == 0) continue;
         page_row(p);
         page_cell(p, "%s", g->group->name);
@@ -70,7 +69,7 @@ static void add_facts(const ts_validation *v, page *p) {
         bool goal = g->modelled > 0 && g->group->median > 0;
         modelled += g->modelled;
         with_goal += goal;
-        met += goal && g->model.median <= g->group->median && g->model.high <= g->group->high;
+        met += goal && ts_validated_meets_goals(g);
     }
     snprintf(rows, sizeof rows, "%d of %d", modelled, v->row_count);
     snprintf(goals, sizeof goals, "%d of %d", met, with_goal);

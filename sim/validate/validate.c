@@ -35,6 +35,10 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
     return ts_measured_parse(err, arena, &rows, &m->table);
 }
 
+bool ts_validated_meets_goals(const ts_validated_group *g) {
+    return g->model.median <= g->group->median && g->model.high <= g->group->high;
+}
+
 double ts_validated_error(double predicted_us, double measured_us) {
     return 100 * (predicted_us / measured_us - 1);
 }
