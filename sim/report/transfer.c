@@ -14,13 +14,12 @@ enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
 
-static double gb_per_second(const ts_transfer_study *s) {
+double report_gb_per_second(const ts_transfer_study *s) {
     double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles);
     return microseconds > 0 ? (double)s->cost.transfer.useful_bytes / microseconds / 1000.0 : 0;
 }
 
-/* Of the HBM's peak: what moved over its pins. */
-static double peak_share(const ts_transfer_study *s) {
+double report_peak_share(const ts_transfer_study *s) {
     return s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0;
 }
 
@@ -161,8 +160,8 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
     char a[32];
     ts_text_add(out, "time          %s%s cycles, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
                 grouped(a, s->cost.cycles), ts_machine_microseconds(s->machine, s->cost.cycles),
-                gb_per_second(s));
-    if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", peak_share(s));
+                report_gb_per_second(s));
+    if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", report_peak_share(s));
     ts_text_add(out, "\n");
 }
 
@@ -210,7 +209,7 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ": a row is opened for every %.1f bursts", bursts / (double)cost->hbm.activations);
     if (cost->limit == TS_DMA_LIMIT_DESCRIPTORS) ts_text_add(out, ": %s", grouped(digits, r->descriptors));
     if (cost->limit == TS_DMA_LIMIT_BANDWIDTH)
-        ts_text_add(out, ": it moves data for %.1f %% of the time", peak_share(s));
+        ts_text_add(out, ": it moves data for %.1f %% of the time", report_peak_share(s));
     ts_text_add(out, "\n");
 }
 
@@ -362,7 +361,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
         report_padding_percent(r->src_bytes + r->dst_bytes - r->padding_bytes, r->src_bytes + r->dst_bytes),
         4);
     ts_json_int(&json, "waste_bytes", r->waste_bytes);
-    ts_json_real(&json, "gb_per_s", gb_per_second(study), 3);
+    ts_json_real(&json, "gb_per_s", report_gb_per_second(study), 3);
     ts_json_text(&json, "limiter", study->cost.limiter);
     ts_json_text(&json, "limiter_part", ts_dma_component_key(ts_dma_largest_component(study->cost.parts)));
     ts_json_text(&json, "kind", ts_dma_kind_text(r->kind));
@@ -371,7 +370,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++)
         ts_json_int(&json, ts_dma_component_key((ts_dma_component)i), study->cost.parts[i]);
     ts_json_close(&json);
-    ts_json_real(&json, "peak_percent", peak_share(study), 3);
+    ts_json_real(&json, "peak_percent", report_peak_share(study), 3);
     ts_json_int(&json, "fixed_cycles", study->cost.fixed_cycles);
     ts_json_int(&json, "engine_cycles", study->cost.engine_cycles);
     ts_json_int(&json, "memory_cycles", study->cost.memory_cycles);

@@ -9,14 +9,11 @@ enum { TEXT = 64 };
 static void add_facts(const ts_transfer_study *s, page *p) {
     char cycles[32], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
     const ts_dma_result *r = &s->cost.transfer;
-    double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles),
-           all = (double)(r->src_bytes + r->dst_bytes);
+    double all = (double)(r->src_bytes + r->dst_bytes);
     const char *about = s->cost.estimated ? "~" : "";
-    snprintf(time, sizeof time, "%s%.3f us", about, microseconds);
-    snprintf(rate, sizeof rate, "%.1f GB/s",
-             microseconds > 0 ? (double)r->useful_bytes / microseconds / 1000 : 0);
-    snprintf(peak, sizeof peak, "%.1f %%",
-             s->cost.cycles > 0 ? 100.0 * (double)s->cost.memory_cycles / (double)s->cost.cycles : 0);
+    snprintf(time, sizeof time, "%s%.3f us", about, ts_machine_microseconds(s->machine, s->cost.cycles));
+    snprintf(rate, sizeof rate, "%.1f GB/s", report_gb_per_second(s));
+    snprintf(peak, sizeof peak, "%.1f %%", report_peak_share(s));
     snprintf(padding, sizeof padding, "%.1f %%",
              all > 0 ? 100 * (double)(r->padding_bytes + r->waste_bytes) / all : 0);
     const page_fact facts[] = {{"time", time},

@@ -5,6 +5,10 @@
 #include "page.h"
 #include "report/transfer.h"
 
+/* Of useful data. */
+double report_gb_per_second(const ts_transfer_study *study);
+/* Of the HBM's peak, in per cent: what moved over its pins. */
+double report_peak_share(const ts_transfer_study *study);
 /* What a part is called in the table: of the engine's rate, for what. */
 const char *report_part_label(ts_text *text, const ts_transfer_study *study, ts_dma_component part);
 /* The loops of the plan's boxes. */
