@@ -42,21 +42,9 @@ static void add_roof(const ts_roofline *r, ts_text *out) {
     ts_text_add(out, "%.1f %% reached\n", 100 * r->rate / r->roof);
 }
 
-/* The reason for which all cores together stalled longest. */
-static int longest_stall(const ts_chip_counters *chip, int64_t *cycles) {
-    int longest = 0;
-    *cycles = 0;
-    for (int stall = 0; stall < TS_STALL_COUNT; stall++) {
-        int64_t sum = 0;
-        for (int i = 0; i < chip->core_count; i++) sum += chip->cores[i].stalls[stall];
-        if (sum > *cycles) *cycles = sum, longest = stall;
-    }
-    return longest;
-}
-
 static void add_longest_stall(const ts_chip_counters *chip, ts_text *out) {
     int64_t cycles, all = 0;
-    int stall = longest_stall(chip, &cycles);
+    int stall = ts_longest_stall(chip, &cycles);
     for (int i = 0; i < chip->core_count; i++) all += chip->cores[i].cycles;
     ts_text_add(out, "           %.1f %% of the time: %s\n", 100.0 * (double)cycles / (double)all,
                 ts_stall_get(stall)->meaning);

@@ -96,3 +96,14 @@ void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_r
                : r->busiest == TS_UNIT_HBM         ? TS_BOUND_MEMORY
                                                    : TS_BOUND_COMPUTE;
 }
+
+int ts_longest_stall(const ts_chip_counters *chip, int64_t *cycles) {
+    int longest = 0;
+    *cycles = 0;
+    for (int stall = 0; stall < TS_STALL_COUNT; stall++) {
+        int64_t sum = 0;
+        for (int i = 0; i < chip->core_count; i++) sum += chip->cores[i].stalls[stall];
+        if (sum > *cycles) *cycles = sum, longest = stall;
+    }
+    return longest;
+}

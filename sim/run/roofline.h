@@ -41,4 +41,7 @@ typedef struct {
 /* Of what a chip with this machine's figures counted. */
 void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *counters, ts_roofline *roofline);
 
+/* The reason for which the cores stalled longest, and the sum of its cycles over all of them. */
+int ts_longest_stall(const ts_chip_counters *counters, int64_t *cycles);
+
 #endif

@@ -58,30 +58,22 @@ void ts_grid_point(const ts_grid *grid, int64_t point, ts_define *defines) {
 /* ---- The runs ---- */
 
 static void find_most(const ts_chip_counters *chip, ts_grid_run *run) {
-    int64_t all = 0, bundles = 0, most = 0, stalls[TS_STALL_COUNT] = {0};
+    int64_t all = 0, bundles = 0, stalled;
+    int stall = ts_longest_stall(chip, &stalled);
     for (int i = 0; i < chip->core_count; i++) {
         all += chip->cores[i].cycles;
         bundles += chip->cores[i].bundles;
-        for (int stall = 0; stall < TS_STALL_COUNT; stall++) stalls[stall] += chip->cores[i].stalls[stall];
     }
-    most = bundles;
-    run->most = "a bundle issued";
-    for (int stall = 0; stall < TS_STALL_COUNT; stall++) {
-        if (stalls[stall] <= most) continue;
-        most = stalls[stall];
-        run->most = ts_stall_get(stall)->meaning;
-    }
-    run->most_percent = all > 0 ? 100.0 * (double)most / (double)all : 0;
+    bool stalls = stalled > bundles;
+    run->most = stalls ? ts_stall_get(stall)->meaning : "a bundle issued";
+    run->most_percent = all > 0 ? 100.0 * (double)(stalls ? stalled : bundles) / (double)all : 0;
 }
 
 static void note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run) {
-    const int64_t *v = result->counters.values;
-    double bytes = (double)(v[TS_COUNTER_HBM_READ_BYTES] + v[TS_COUNTER_HBM_WRITTEN_BYTES]);
     run->passed = result->passed;
-    run->cycles = v[TS_COUNTER_CYCLES];
+    run->cycles = result->counters.values[TS_COUNTER_CYCLES];
     run->microseconds = ts_machine_microseconds(machine, run->cycles);
-    if (run->microseconds > 0)
-        run->hbm_peak_percent = 1e8 * bytes / run->microseconds / (double)ts_machine_hbm_rate(machine);
+    run->hbm_peak_percent = 100 * result->roofline.busy[TS_UNIT_HBM];
     find_most(&result->chip, run);
 }
 
