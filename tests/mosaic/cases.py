@@ -1,0 +1,115 @@
+"""The kernels of kernels.py as they are lowered and run: options, operands with what fills them, and how near values must be."""
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, List, Tuple
+
+import numpy as np
+
+FOLDER = Path(__file__).resolve().parent / "kernels"
+MACHINES = {4: "tpu-v4", 5: "tpu-v5e", 6: "tpu-v6e", 7: "tpu-v7x"}  # for which a text of a generation is run
+
+EXACT = (0.0, 0.0)
+F32 = (1e-5, 1e-5)  # a different order of sums, another exp: absolute and relative
+BF16 = (1e-2, 2.0 ** -7)  # the last rounding is to bf16: a step of it
+PASSES = (5e-2, 1e-2)  # f32 products whose op states no precision: operands may be rounded to bf16
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: str
+    function: str
+    operands: List[str]  # "type[shape] fill", or an array of integers
+    near: Tuple[float, float]
+    options: Dict[str, object] = field(default_factory=dict)
+    generations: Tuple[int, ...] = (5,)
+
+    def fills(self, name: str) -> List[str]:
+        return [operand.partition("] ")[2] if isinstance(operand, str) else f'file("{name}.in{i}.npy")' for i, operand in enumerate(self.operands)]
+
+
+def uniform(kind: str, seed: int, low: float = -1, high: float = 1) -> str:
+    return f"{kind} random(seed={seed}, lo={low}, hi={high})"
+
+
+QKV = [uniform("bf16[2,128,128]", seed) for seed in (1, 2, 3)]
+PAGES = [[37, 100, 64], [[3, 1, 0, 0], [7, 2, 5, 4], [6, 0, 0, 0]]]
+PAGED = PAGES + [uniform("bf16[3,16,128]", 1), uniform("bf16[8,64,128]", 2), uniform("bf16[8,64,128]", 3)]
+CASES = {
+    "add": Case("elementwise", "add", [uniform("f32[32,256]", 1), uniform("f32[32,256]", 2)], EXACT, generations=(4, 5, 6, 7)),
+    "add_ragged": Case("elementwise", "add", [uniform("f32[40,200]", 1), uniform("f32[40,200]", 2)], EXACT),
+    "add_bf16": Case("elementwise", "add", [uniform("bf16[50,300]", 1), uniform("bf16[50,300]", 2)], BF16, {"block": 32}, (5, 6)),
+    "add_line": Case("elementwise", "add_line", [uniform("f32[1000]", 1), uniform("f32[1000]", 2)], EXACT),
+    "gelu": Case("elementwise", "gelu", [uniform("bf16[48,256]", 1, -4, 4)], BF16),
+    "clamp_select": Case("elementwise", "clamp_select", [uniform("s32[24,130]", 1, -99, 99), uniform("s32[24,130]", 2, -99, 99)], EXACT, {"block": 8}),
+    "update": Case("elementwise", "update", [uniform("f32[32,128]", 1), uniform("f32[32,128]", 2)], EXACT),
+    "matmul_bf16": Case("matmul", "matmul_f32_out", [uniform("bf16[128,256]", 1), uniform("bf16[256,128]", 2)], F32, generations=(4, 5, 6, 7)),
+    "matmul_bf16_blocks": Case("matmul", "matmul", [uniform("bf16[96,512]", 1), uniform("bf16[512,256]", 2)], BF16, {"blocks": (32, 256, 256)}, (5, 6)),
+    "matmul_bf16_ragged": Case("matmul", "matmul", [uniform("bf16[100,128]", 1), uniform("bf16[128,200]", 2)], BF16, {"blocks": (64, 128, 128)}),
+    "matmul_f32": Case("matmul", "matmul", [uniform("f32[64,256]", 1), uniform("f32[256,128]", 2)], PASSES, {"blocks": (64, 128, 128)}),
+    "matmul_f32_highest": Case("matmul", "matmul_highest", [uniform("f32[64,256]", 1), uniform("f32[256,128]", 2)], F32, {"blocks": (64, 128, 128)}),
+    "matmul_int8": Case("matmul", "matmul_int8", [uniform("s8[64,256]", 1, -128, 127), uniform("s8[256,128]", 2, -128, 127)], EXACT, {"blocks": (64, 128, 128)}, (5, 6)),
+    "matmul_int8_wide": Case("matmul", "matmul_int8", [uniform("s8[32,512]", 1, -128, 127), uniform("s8[512,256]", 2, -128, 127)], EXACT, {"blocks": (32, 256, 512)}),
+    "softmax": Case("rows", "softmax", [uniform("f32[32,256]", 1, -4, 4)], F32, generations=(5, 6)),
+    "softmax_ragged": Case("rows", "softmax", [uniform("f32[20,200]", 1, -4, 4)], F32, {"block": 8}),
+    "layernorm": Case("rows", "layernorm", [uniform("f32[32,256]", 1), uniform("f32[1,256]", 2), uniform("f32[1,256]", 3)], F32),
+    "layernorm_ragged": Case("rows", "layernorm", [uniform("bf16[24,300]", 1), uniform("f32[1,300]", 2), uniform("f32[1,300]", 3)], BF16),
+    "rmsnorm": Case("rows", "rmsnorm", [uniform("bf16[32,384]", 1), uniform("bf16[1,384]", 2)], BF16),
+    "column_sums": Case("rows", "column_sums", [uniform("f32[64,256]", 1)], F32),
+    "bias_gelu": Case("fused", "matmul_bias_gelu", [uniform("bf16[64,256]", 1), uniform("bf16[256,128]", 2), uniform("f32[1,128]", 3)], BF16, {"blocks": (64, 128, 128)}),
+    "relu_transposed": Case("fused", "matmul_relu_transposed", [uniform("bf16[64,256]", 1), uniform("bf16[128,256]", 2)], BF16, {"blocks": (64, 128, 128)}, (5, 6)),
+    "relu_transposed_f32": Case("fused", "matmul_relu_transposed", [uniform("f32[32,128]", 1), uniform("f32[128,128]", 2)], PASSES, {"blocks": (32, 128, 128)}),
+    "flash": Case("attention", "flash", QKV, BF16, generations=(5, 6)),
+    "flash_full": Case("attention", "flash", [uniform("bf16[1,64,128]", 1), uniform("bf16[1,256,128]", 2), uniform("bf16[1,256,128]", 3)], BF16, {"causal": False}),
+    "flash_narrow": Case("attention", "flash", [uniform("f32[1,64,64]", seed) for seed in (1, 2, 3)], PASSES, {"bk": 64}),
+    "flash_ragged": Case("attention", "ragged_flash", [[200, 77]] + [uniform(f"bf16[2,{n},128]", seed) for seed, n in ((1, 32), (2, 256), (3, 256))], BF16),
+    "splash": Case("attention", "splash", [[[0, 0], [0, 0], [0, 1], [1, 1]], [[1, 0], [1, 0], [2, 1], [1, 0]]] + [uniform("bf16[1,256,128]", seed) for seed in (1, 2, 3)], BF16),
+    "paged": Case("paged attention", "paged", PAGED, BF16),
+    "paged_dma": Case("paged attention", "paged_dma", PAGED, BF16),
+    "grouped": Case("grouped matmul", "grouped", [[0, 1, 1, 2], [0, 0, 1, 1], [0, 40, 90, 128], uniform("bf16[128,128]", 1), uniform("bf16[3,128,128]", 2)], BF16),
+    "grouped_f32": Case("grouped matmul", "grouped", [[0, 1, 1], [0, 0, 1], [0, 16, 64], uniform("f32[64,128]", 1), uniform("f32[2,128,256]", 2)], PASSES, {"bm": 32}),
+    "quantised": Case("quantised matmul", "quantised", [uniform("s8[64,256]", 1, -128, 127), uniform("s8[256,128]", 2, -128, 127), uniform("f32[1,128]", 3, 0.001, 0.01)], F32, {"blocks": (64, 128, 256)}),
+    "weights_int8": Case("quantised matmul", "weights_int8", [uniform("bf16[64,256]", 1), uniform("s8[256,128]", 2, -128, 127), uniform("f32[1,128]", 3, 0.001, 0.01)], BF16),
+    "pipeline_scale": Case("emit_pipeline", "pipeline_scale", [uniform("f32[64,128]", 1)], EXACT, generations=(5, 6)),
+    "pipeline_matmul": Case("emit_pipeline", "pipeline_matmul", [uniform("bf16[128,256]", 1), uniform("bf16[256,128]", 2)], F32),
+    "copy_hbm": Case("DMAs", "copy_hbm", [uniform("f32[40,200]", 1)], EXACT),
+    "gather_rows": Case("DMAs", "gather_rows", [[5, 0, 3, 3, 7], uniform("f32[64,128]", 1)], EXACT),
+    "handshake": Case("DMAs", "handshake", [uniform("f32[32,256]", 1)], EXACT),
+    "transpose": Case("moves", "transpose", [uniform("f32[128,256]", 1)], EXACT),
+    "rotate_halves": Case("moves", "rotate_halves", [uniform("f32[16,128]", seed) for seed in (1, 2, 3)], F32),
+    "unpack_halves": Case("moves", "unpack_halves", [uniform("bf16[32,128]", 1)], EXACT),
+}
+
+
+def names() -> List[Tuple[str, int]]:
+    """Each text: its case, and the generation that it is lowered for."""
+    return [(name, generation) for name, case in CASES.items() for generation in case.generations]
+
+
+def text_path(name: str, generation: int) -> Path:
+    return FOLDER / (f"{name}.mlir" if generation == 5 else f"{name}.v{generation}.mlir")
+
+
+def filled(operand) -> Tuple[str, np.ndarray]:
+    """An operand's type, and its values in double precision or 64 bits, by the rule of `random` in docs/program.md."""
+    if not isinstance(operand, str):
+        return "s32", np.array(operand, dtype=np.int64)
+    kind, _, rest = operand.partition("[")
+    shape, _, fill = rest.partition("] ")
+    dims = tuple(int(dim) for dim in shape.split(","))
+    seed, low, high = (float(part.split("=")[1]) for part in fill.removeprefix("random(").rstrip(")").split(", "))
+    draws = _splitmix64(int(seed), int(np.prod(dims))).reshape(dims)
+    if kind in ("s8", "s32"):
+        return kind, (draws % np.uint64(int(high - low) + 1)).astype(np.int64) + int(low)
+    return kind, low + (high - low) * ((draws >> np.uint64(40)).astype(np.float64) * 2.0 ** -24)
+
+
+def _mixed(z: np.ndarray) -> np.ndarray:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _splitmix64(seed: int, count: int) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        start = _mixed(np.array([seed], dtype=np.uint64))
+        return _mixed(start + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))

@@ -1,0 +1,507 @@
+"""Pallas kernels of our own, small, of the kinds that TPU code is made of; make_kernels.py lowers them to kernels/*.mlir."""
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+FAR = -1e30  # a score that is masked
+
+
+def _shape(shape, dtype):
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def _rows(block, columns):
+    return pl.BlockSpec((block, columns), lambda i: (i, 0))
+
+
+# Elementwise
+
+def _elementwise(*refs, function):
+    *inputs, out = refs
+    out[...] = function(*[ref[...] for ref in inputs]).astype(out.dtype)
+
+
+def elementwise(*arrays, function, block):
+    """A function of each element, a block of rows at a time; the last block may be cut."""
+    spec = _rows(block, arrays[0].shape[1])
+    return pl.pallas_call(functools.partial(_elementwise, function=function), grid=(pl.cdiv(arrays[0].shape[0], block),),
+                          in_specs=[spec] * len(arrays), out_specs=spec,
+                          out_shape=_shape(arrays[0].shape, arrays[0].dtype))(*arrays)
+
+
+def add(a, b, block=16):
+    return elementwise(a, b, function=jnp.add, block=block)
+
+
+def gelu(x, block=16):
+    return elementwise(x, function=lambda v: jax.nn.gelu(v.astype(jnp.float32)), block=block)
+
+
+def clamp_select(a, b, block=16):
+    return elementwise(a, b, function=lambda x, y: jnp.where(x > y, jnp.minimum(x * 3, 50), (y << 1) - (x & 7)), block=block)
+
+
+def _add_line(a, b, o):
+    o[...] = a[...] + b[...]
+
+
+def add_line(a, b):
+    """Arrays of one dim, whole."""
+    return pl.pallas_call(_add_line, out_shape=_shape(a.shape, a.dtype))(a, b)
+
+
+def update(x, y, block=16):
+    """The result lies where y was."""
+    def body(x, y, o):
+        o[...] = y[...] * 2.0 + x[...]
+    spec = _rows(block, x.shape[1])
+    return pl.pallas_call(body, grid=(x.shape[0] // block,), in_specs=[spec, spec], out_specs=spec,
+                          out_shape=_shape(y.shape, y.dtype), input_output_aliases={1: 0})(x, y)
+
+
+# Matrix products
+
+def _matmul(x, y, *rest, steps, precision, transposed, finish):
+    *extra, o, acc = rest
+
+    @pl.when(pl.program_id(2) == 0)
+    def _():
+        acc[...] = jnp.zeros_like(acc)
+
+    contract = ((1,), (1 if transposed else 0,))
+    acc[...] += lax.dot_general(x[...], y[...], (contract, ((), ())), precision=precision, preferred_element_type=acc.dtype)
+
+    @pl.when(pl.program_id(2) == steps - 1)
+    def _():
+        o[...] = finish(acc[...], *[ref[...] for ref in extra]).astype(o.dtype)
+
+
+def matmul(x, y, *extra, blocks=(128, 128, 128), out=None, acc=jnp.float32, precision=None, transposed=False,
+           finish=lambda value: value):
+    """x @ y (or x @ y.T), accumulated in scratch along the last grid dim; `finish` is fused, `extra` are rows of its columns."""
+    bm, bn, bk = blocks
+    m, k = x.shape
+    n = y.shape[0 if transposed else 1]
+    kernel = functools.partial(_matmul, steps=k // bk, precision=precision, transposed=transposed, finish=finish)
+    y_spec = pl.BlockSpec((bn, bk), lambda i, j, k: (j, k)) if transposed else pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))
+    return pl.pallas_call(
+        kernel, grid=(pl.cdiv(m, bm), pl.cdiv(n, bn), k // bk),
+        in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), y_spec] + [pl.BlockSpec((1, bn), lambda i, j, k: (0, j)) for _ in extra],
+        out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)), scratch_shapes=[pltpu.VMEM((bm, bn), acc)],
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+        out_shape=_shape((m, n), out or x.dtype))(x, y, *extra)
+
+
+def matmul_highest(x, y, **options):
+    return matmul(x, y, precision=lax.Precision.HIGHEST, **options)
+
+
+def matmul_int8(x, y, **options):
+    return matmul(x, y, acc=jnp.int32, out=jnp.int32, **options)
+
+
+def matmul_f32_out(x, y, **options):
+    return matmul(x, y, out=jnp.float32, **options)
+
+
+def matmul_bias_gelu(x, y, bias, **options):
+    return matmul(x, y, bias, finish=lambda value, row: jax.nn.gelu(value + row), **options)
+
+
+def matmul_relu_transposed(x, y, **options):
+    return matmul(x, y, transposed=True, finish=lambda value: jnp.maximum(value, 0.0), **options)
+
+
+def quantised(x, y, scale, **options):
+    """int8 by int8 with a scale for each column."""
+    return matmul(x, y, scale, acc=jnp.int32, out=jnp.float32, finish=lambda value, row: value.astype(jnp.float32) * row, **options)
+
+
+def _weights_int8(x, y, scale, o):
+    product = jnp.dot(x[...], y[...].astype(jnp.float32).astype(jnp.bfloat16), preferred_element_type=jnp.float32)
+    o[...] = (product * scale[...]).astype(o.dtype)
+
+
+def weights_int8(x, y, scale, block=64):
+    """bf16 by int8 weights, made bf16 in the kernel."""
+    m, k = x.shape
+    n = y.shape[1]
+    return pl.pallas_call(_weights_int8, grid=(m // block,), in_specs=[_rows(block, k), pl.BlockSpec((k, n), lambda i: (0, 0)),
+                          pl.BlockSpec((1, n), lambda i: (0, 0))], out_specs=_rows(block, n), out_shape=_shape((m, n), x.dtype))(x, y, scale)
+
+
+# Reductions of rows
+
+def _by_rows(function, *arrays, block):
+    """`function` of a block of rows of the first array and of the others, which are one row each."""
+    columns = arrays[0].shape[1]
+
+    def kernel(*refs):
+        refs[-1][...] = function(*[ref[...].astype(jnp.float32) for ref in refs[:-1]]).astype(refs[-1].dtype)
+
+    one = pl.BlockSpec((1, columns), lambda i: (0, 0))
+    return pl.pallas_call(kernel, grid=(pl.cdiv(arrays[0].shape[0], block),), in_specs=[_rows(block, columns)] + [one] * (len(arrays) - 1),
+                          out_specs=_rows(block, columns), out_shape=_shape(arrays[0].shape, arrays[0].dtype))(*arrays)
+
+
+def softmax(x, block=16):
+    def function(v):
+        e = jnp.exp(v - jnp.max(v, axis=-1, keepdims=True))
+        return e / jnp.sum(e, axis=-1, keepdims=True)
+    return _by_rows(function, x, block=block)
+
+
+def layernorm(x, weight, bias, block=16):
+    def function(v, w, b):
+        centred = v - jnp.mean(v, axis=-1, keepdims=True)
+        return centred * lax.rsqrt(jnp.mean(centred * centred, axis=-1, keepdims=True) + 1e-5) * w + b
+    return _by_rows(function, x, weight, bias, block=block)
+
+
+def rmsnorm(x, weight, block=16):
+    return _by_rows(lambda v, w: v * lax.rsqrt(jnp.mean(v * v, axis=-1, keepdims=True) + 1e-6) * w, x, weight, block=block)
+
+
+def _column_sums(x, o):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+        o[...] = jnp.zeros_like(o)
+    o[...] += jnp.sum(x[...], axis=0, keepdims=True)
+
+
+def column_sums(x, block=16):
+    """Sums down the rows: one block of the result, visited by every step."""
+    n = x.shape[1]
+    return pl.pallas_call(_column_sums, grid=(x.shape[0] // block,), in_specs=[_rows(block, n)],
+                          out_specs=pl.BlockSpec((1, n), lambda i: (0, 0)), out_shape=_shape((1, n), x.dtype))(x)
+
+
+# Attention
+
+def _attend(s, v, m, l, acc):
+    """One block of scores into the running maximum, sum and product."""
+    old = m[...]
+    new = jnp.maximum(old, jnp.max(s, axis=1, keepdims=True))
+    alpha = jnp.exp(old - new)
+    p = jnp.exp(s - new[:, :1])
+    l[...] = alpha * l[...] + jnp.sum(p, axis=1, keepdims=True)
+    acc[...] = acc[...] * alpha[:, :1] + jnp.dot(p.astype(v.dtype), v, preferred_element_type=jnp.float32)
+    m[...] = new
+
+
+def _scores(q, k):
+    return lax.dot_general(q, k, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
+
+
+def _start(m, l, acc):
+    m[...] = jnp.full_like(m, FAR)
+    l[...] = jnp.zeros_like(l)
+    acc[...] = jnp.zeros_like(acc)
+
+
+def _positions(shape, row, column):
+    return row + lax.broadcasted_iota(jnp.int32, shape, 0), column + lax.broadcasted_iota(jnp.int32, shape, 1)
+
+
+def _state(rows, columns):
+    return [pltpu.VMEM((rows, 128), jnp.float32), pltpu.VMEM((rows, 128), jnp.float32), pltpu.VMEM((rows, columns), jnp.float32)]
+
+
+def _flash(q, k, v, o, m, l, acc, *, causal, bq, bk):
+    i, j = pl.program_id(1), pl.program_id(2)
+    pl.when(j == 0)(lambda: _start(m, l, acc))
+
+    @pl.when(j * bk < (i + 1) * bq if causal else j >= 0)
+    def _():
+        s = _scores(q[0], k[0])
+        if causal:
+            row, column = _positions(s.shape, i * bq, j * bk)
+            s = jnp.where(row >= column, s, FAR)
+        _attend(s, v[0], m, l, acc)
+
+    @pl.when(j == pl.num_programs(2) - 1)
+    def _():
+        o[0] = (acc[...] / l[:, :1]).astype(o.dtype)
+
+
+def flash(q, k, v, causal=True, bq=64, bk=128):
+    """Attention of one query block with one key block a step."""
+    heads, n, d = q.shape
+    q_spec = pl.BlockSpec((1, bq, d), lambda h, i, j: (h, i, 0))
+    k_spec = pl.BlockSpec((1, bk, d), lambda h, i, j: (h, j, 0))
+    return pl.pallas_call(functools.partial(_flash, causal=causal, bq=bq, bk=bk), grid=(heads, n // bq, k.shape[1] // bk),
+                          in_specs=[q_spec, k_spec, k_spec], out_specs=q_spec, scratch_shapes=_state(bq, d),
+                          out_shape=_shape(q.shape, q.dtype))(q, k, v)
+
+
+def _ragged(lengths, q, k, v, o, m, l, acc, *, bk):
+    h, j = pl.program_id(0), pl.program_id(1)
+    pl.when(j == 0)(lambda: _start(m, l, acc))
+
+    @pl.when(j * bk < lengths[h])
+    def _():
+        s = _scores(q[0], k[0])
+        _, column = _positions(s.shape, 0, j * bk)
+        _attend(jnp.where(column < lengths[h], s, FAR), v[0], m, l, acc)
+
+    @pl.when(j == pl.num_programs(1) - 1)
+    def _():
+        o[0] = (acc[...] / l[:, :1]).astype(o.dtype)
+
+
+def ragged_flash(lengths, q, k, v, bk=128):
+    """Sequences of different lengths: what lies behind an end is masked, and its blocks are not fetched."""
+    batch, n, d = q.shape
+    whole = pl.BlockSpec((1, n, d), lambda h, j, lengths: (h, 0, 0))
+    part = pl.BlockSpec((1, bk, d), lambda h, j, lengths: (h, jnp.minimum(j, (lengths[h] - 1) // bk), 0))
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(batch, k.shape[1] // bk), in_specs=[whole, part, part],
+                                        out_specs=whole, scratch_shapes=_state(n, d))
+    return pl.pallas_call(functools.partial(_ragged, bk=bk), grid_spec=grid, out_shape=_shape(q.shape, q.dtype))(lengths, q, k, v)
+
+
+def _splash(blocks, kinds, q, k, v, o, m, l, acc, *, bq, bk):
+    i, j = pl.program_id(1), pl.program_id(2)
+    pl.when(j == 0)(lambda: _start(m, l, acc))
+    kind = kinds[i, j]
+
+    @pl.when(kind != 0)
+    def _():
+        s = _scores(q[0], k[0])
+        row, column = _positions(s.shape, i * bq, blocks[i, j] * bk)
+        seen = jnp.logical_or(row >= column, kind == 2)
+        _attend(jnp.where(seen, s, FAR), v[0], m, l, acc)
+
+    @pl.when(j == pl.num_programs(2) - 1)
+    def _():
+        o[0] = (acc[...] / l[:, :1]).astype(o.dtype)
+
+
+def splash(blocks, kinds, q, k, v, bq=64, bk=128):
+    """Block-sparse attention: a table says which key block a step takes, and whether it is skipped, causal or full."""
+    heads, n, d = q.shape
+    q_spec = pl.BlockSpec((1, bq, d), lambda h, i, j, blocks, kinds: (h, i, 0))
+    k_spec = pl.BlockSpec((1, bk, d), lambda h, i, j, blocks, kinds: (h, blocks[i, j], 0))
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, grid=(heads, n // bq, blocks.shape[1]), in_specs=[q_spec, k_spec, k_spec],
+                                        out_specs=q_spec, scratch_shapes=_state(bq, d))
+    return pl.pallas_call(functools.partial(_splash, bq=bq, bk=bk), grid_spec=grid, out_shape=_shape(q.shape, q.dtype))(blocks, kinds, q, k, v)
+
+
+def _paged(lengths, pages, q, k, v, o, m, l, acc, *, page):
+    b, j = pl.program_id(0), pl.program_id(1)
+    pl.when(j == 0)(lambda: _start(m, l, acc))
+
+    @pl.when(j * page < lengths[b])
+    def _():
+        s = _scores(q[0], k[0])
+        _, column = _positions(s.shape, 0, j * page)
+        _attend(jnp.where(column < lengths[b], s, FAR), v[0], m, l, acc)
+
+    @pl.when(j == pl.num_programs(1) - 1)
+    def _():
+        o[0] = (acc[...] / l[:, :1]).astype(o.dtype)
+
+
+def paged(lengths, pages, q, k, v):
+    """One new token of each sequence, its keys in pages found by a table (by index maps)."""
+    batch, heads, d = q.shape
+    page = k.shape[1]
+    row = pl.BlockSpec((1, heads, d), lambda b, j, lengths, pages: (b, 0, 0))
+    part = pl.BlockSpec((1, page, d), lambda b, j, lengths, pages: (pages[b, j], 0, 0))
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, grid=(batch, pages.shape[1]), in_specs=[row, part, part],
+                                        out_specs=row, scratch_shapes=_state(heads, d))
+    return pl.pallas_call(functools.partial(_paged, page=page), grid_spec=grid, out_shape=_shape(q.shape, q.dtype))(lengths, pages, q, k, v)
+
+
+def _paged_dma(lengths, pages, q, k, v, o, k_buffer, v_buffer, ready, m, l, acc, *, page):
+    b = pl.program_id(0)
+    steps = pl.cdiv(lengths[b], page)
+    _start(m, l, acc)
+
+    def copies(j):
+        slot = lax.rem(j, 2)
+        return [pltpu.make_async_copy(source.at[pages[b, j]], buffer.at[slot], ready.at[slot, n])
+                for n, (source, buffer) in enumerate([(k, k_buffer), (v, v_buffer)])]
+
+    for copy in copies(0):
+        copy.start()
+
+    @pl.loop(0, steps)
+    def _(j):
+        @pl.when(j + 1 < steps)
+        def _():
+            for copy in copies(j + 1):
+                copy.start()
+        for copy in copies(j):
+            copy.wait()
+        s = _scores(q[0], k_buffer[lax.rem(j, 2)])
+        _, column = _positions(s.shape, 0, j * page)
+        _attend(jnp.where(column < lengths[b], s, FAR), v_buffer[lax.rem(j, 2)], m, l, acc)
+
+    o[0] = (acc[...] / l[:, :1]).astype(o.dtype)
+
+
+def paged_dma(lengths, pages, q, k, v):
+    """The same, its pages fetched by the kernel's own DMAs, one ahead."""
+    batch, heads, d = q.shape
+    page = k.shape[1]
+    row = pl.BlockSpec((1, heads, d), lambda b, lengths, pages: (b, 0, 0))
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+    buffers = [pltpu.VMEM((2, page, d), k.dtype), pltpu.VMEM((2, page, d), v.dtype), pltpu.SemaphoreType.DMA((2, 2))]
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, grid=(batch,), in_specs=[row, anywhere, anywhere], out_specs=row,
+                                        scratch_shapes=buffers + _state(heads, d))
+    return pl.pallas_call(functools.partial(_paged_dma, page=page), grid_spec=grid, out_shape=_shape(q.shape, q.dtype))(lengths, pages, q, k, v)
+
+
+# Grouped products
+
+def _grouped(groups, tiles, starts, x, y, o, *, bm):
+    step = pl.program_id(1)
+    group, tile = groups[step], tiles[step]
+    row = tile * bm + lax.broadcasted_iota(jnp.int32, o.shape, 0)
+    mine = jnp.logical_and(row >= starts[group], row < starts[group + 1])
+    product = jnp.dot(x[...], y[0], preferred_element_type=jnp.float32).astype(o.dtype)
+    first = jnp.logical_or(step == 0, tiles[jnp.maximum(step - 1, 0)] != tile)
+
+    @pl.when(first)
+    def _():
+        o[...] = jnp.where(mine, product, jnp.zeros_like(product))
+
+    @pl.when(jnp.logical_not(first))
+    def _():
+        o[...] = jnp.where(mine, product, o[...])
+
+
+def grouped(groups, tiles, starts, x, y, bm=64, bn=128):
+    """Rows sorted by group, each group with its own matrix; a tile on a border is visited by both, and masked."""
+    (m, k), n = x.shape, y.shape[2]
+    grid = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=3, grid=(n // bn, groups.shape[0]),
+        in_specs=[pl.BlockSpec((bm, k), lambda j, s, groups, tiles, starts: (tiles[s], 0)),
+                  pl.BlockSpec((1, k, bn), lambda j, s, groups, tiles, starts: (groups[s], 0, j))],
+        out_specs=pl.BlockSpec((bm, bn), lambda j, s, groups, tiles, starts: (tiles[s], j)))
+    return pl.pallas_call(functools.partial(_grouped, bm=bm), grid_spec=grid, out_shape=_shape((m, n), x.dtype))(groups, tiles, starts, x, y)
+
+
+# Pipelines and DMAs of the kernel's own
+
+ANYWHERE = pl.BlockSpec(memory_space=pl.ANY)
+
+
+def pipeline_scale(x, block=16):
+    """emit_pipeline over rows."""
+    def inner(x, o):
+        o[...] = x[...] * 2.0 + 1.0
+
+    def kernel(x, o):
+        spec = _rows(block, x.shape[1])
+        pltpu.emit_pipeline(inner, grid=(x.shape[0] // block,), in_specs=[spec], out_specs=[spec])(x, o)
+    return pl.pallas_call(kernel, in_specs=[ANYWHERE], out_specs=ANYWHERE, out_shape=_shape(x.shape, x.dtype))(x)
+
+
+def pipeline_matmul(x, y, bm=64, bk=128):
+    """emit_pipeline of a product, accumulated in the result's buffer."""
+    def inner(x, y, o):
+        @pl.when(pl.program_id(1) == 0)
+        def _():
+            o[...] = jnp.zeros_like(o)
+        o[...] += jnp.dot(x[...], y[...], preferred_element_type=jnp.float32)
+
+    (m, k), n = x.shape, y.shape[1]
+
+    def kernel(x, y, o):
+        pltpu.emit_pipeline(inner, grid=(m // bm, k // bk),
+                            in_specs=[pl.BlockSpec((bm, bk), lambda i, j: (i, j)), pl.BlockSpec((bk, n), lambda i, j: (j, 0))],
+                            out_specs=[pl.BlockSpec((bm, n), lambda i, j: (i, 0))])(x, y, o)
+    return pl.pallas_call(kernel, in_specs=[ANYWHERE, ANYWHERE], out_specs=ANYWHERE, out_shape=_shape((m, n), jnp.float32))(x, y)
+
+
+def copy_hbm(x):
+    """One DMA, HBM to HBM."""
+    def kernel(x, o, done):
+        copy = pltpu.make_async_copy(x, o, done)
+        copy.start()
+        copy.wait()
+    return pl.pallas_call(kernel, in_specs=[ANYWHERE], out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA],
+                          out_shape=_shape(x.shape, x.dtype))(x)
+
+
+def gather_rows(index, x, rows=8):
+    """Row groups that a table names, each fetched by a DMA, two in flight."""
+    n = index.shape[0]
+
+    def kernel(index, x, o, buffer, ready):
+        def copy(j):
+            return pltpu.make_async_copy(x.at[pl.ds(index[j] * rows, rows)], buffer.at[lax.rem(j, 2)], ready.at[lax.rem(j, 2)])
+        copy(0).start()
+
+        @pl.loop(0, n)
+        def _(j):
+            @pl.when(j + 1 < n)
+            def _():
+                copy(j + 1).start()
+            copy(j).wait()
+            o[pl.ds(j * rows, rows)] = buffer[lax.rem(j, 2)] * 2.0
+
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(1,), in_specs=[ANYWHERE],
+                                        out_specs=pl.BlockSpec((n * rows, x.shape[1]), lambda i, index: (0, 0)),
+                                        scratch_shapes=[pltpu.VMEM((2, rows, x.shape[1]), x.dtype), pltpu.SemaphoreType.DMA((2,))])
+    return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((n * rows, x.shape[1]), x.dtype))(index, x)
+
+
+def handshake(x):
+    """Two halves through VMEM: DMAs in, work, DMAs out, ordered by a counting semaphore."""
+    half = x.shape[0] // 2
+
+    def kernel(x, o, buffer, moved, count):
+        for i in range(2):
+            pltpu.make_async_copy(x.at[pl.ds(i * half, half)], buffer.at[i], moved.at[i]).start()
+        for i in range(2):
+            pltpu.make_async_copy(x.at[pl.ds(i * half, half)], buffer.at[i], moved.at[i]).wait()
+            pltpu.semaphore_signal(count, 1)
+        pltpu.semaphore_wait(count, 2)
+        buffer[...] = buffer[...] + 1.0
+        out = [pltpu.make_async_copy(buffer.at[1 - i], o.at[pl.ds(i * half, half)], moved.at[i]) for i in range(2)]
+        for copy in out:
+            copy.start()
+        for copy in out:
+            copy.wait()
+    return pl.pallas_call(kernel, in_specs=[ANYWHERE], out_specs=ANYWHERE, out_shape=_shape(x.shape, x.dtype),
+                          scratch_shapes=[pltpu.VMEM((2, half, x.shape[1]), x.dtype), pltpu.SemaphoreType.DMA((2,)),
+                                          pltpu.SemaphoreType.REGULAR])(x)
+
+
+# Moves inside the core
+
+def transpose(x, block=128):
+    def kernel(x, o):
+        o[...] = x[...].T
+    m, n = x.shape
+    return pl.pallas_call(kernel, grid=(m // block, n // block), in_specs=[pl.BlockSpec((block, block), lambda i, j: (i, j))],
+                          out_specs=pl.BlockSpec((block, block), lambda i, j: (j, i)), out_shape=_shape((n, m), x.dtype))(x)
+
+
+def rotate_halves(x, cos, sin, block=16):
+    """Rotary positions: the halves of a row change places, one with its sign turned."""
+    width = x.shape[1]
+
+    def kernel(x, cos, sin, o):
+        value = x[...]
+        lane = lax.broadcasted_iota(jnp.int32, value.shape, 1)
+        turned = jnp.where(lane < width // 2, -1.0, 1.0) * pltpu.roll(value, width // 2, 1)
+        o[...] = value * cos[...] + turned * sin[...]
+    spec = _rows(block, width)
+    return pl.pallas_call(kernel, grid=(x.shape[0] // block,), in_specs=[spec] * 3, out_specs=spec, out_shape=_shape(x.shape, x.dtype))(x, cos, sin)
+
+
+def unpack_halves(x, block=16):
+    """bf16 in, the sum of neighbouring row pairs in f32 out: every second row by strided loads."""
+    def kernel(x, o, wide):
+        wide[...] = x[...].astype(jnp.float32)
+        o[...] = wide[pl.ds(0, block // 2, stride=2), :] + wide[pl.ds(1, block // 2, stride=2), :]
+    m, n = x.shape
+    return pl.pallas_call(kernel, grid=(m // block,), in_specs=[_rows(block, n)], out_specs=_rows(block // 2, n),
+                          scratch_shapes=[pltpu.VMEM((block, n), jnp.float32)], out_shape=_shape((m // 2, n), jnp.float32))(x)

@@ -1,0 +1,51 @@
+"builtin.module"() <{sym_name = "_elementwise"}> ({
+  "func.func"() <{function_type = (i32, memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>, memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>, memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>) -> (), sym_name = "main"}> ({
+  ^bb0(%arg3: i32 loc(unknown), %arg4: memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(unknown), %arg5: memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(unknown), %arg6: memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(unknown)):
+    %3 = "arith.constant"() <{value = 8 : index}> : () -> index loc(#loc0)
+    %4 = "arith.constant"() <{value = 128 : index}> : () -> index loc(#loc0)
+    %5 = "arith.constant"() <{value = 0 : i32}> : () -> i32 loc(#loc0)
+    %6 = "arith.constant"() <{value = 0 : index}> {in_layout = []} : () -> index loc(#loc0)
+    %7 = "tpu.memref_slice"(%arg4, %5, %5) <{operandSegmentSizes = array<i32: 1, 2, 0>}> : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>, i32, i32) -> memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(#loc1)
+    %8 = "tpu.erase_memref_layout"(%7) : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>) -> memref<16x256xf32, #tpu.memory_space<vmem>> loc(#loc1)
+    %9 = "tpu.load"(%8, %6, %6) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %10 = "tpu.load"(%8, %6, %4) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %11 = "tpu.load"(%8, %3, %6) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %12 = "tpu.load"(%8, %3, %4) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %13 = "tpu.memref_slice"(%arg5, %5, %5) <{operandSegmentSizes = array<i32: 1, 2, 0>}> : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>, i32, i32) -> memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(#loc1)
+    %14 = "tpu.erase_memref_layout"(%13) : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>) -> memref<16x256xf32, #tpu.memory_space<vmem>> loc(#loc1)
+    %15 = "tpu.load"(%14, %6, %6) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %16 = "tpu.load"(%14, %6, %4) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %17 = "tpu.load"(%14, %3, %6) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %18 = "tpu.load"(%14, %3, %4) <{sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> vector<8x128xf32> loc(#loc1)
+    %19 = "arith.addf"(%9, %15) <{fastmath = #arith.fastmath<none>}> : (vector<8x128xf32>, vector<8x128xf32>) -> vector<8x128xf32> loc(#loc10)
+    %20 = "arith.addf"(%10, %16) <{fastmath = #arith.fastmath<none>}> : (vector<8x128xf32>, vector<8x128xf32>) -> vector<8x128xf32> loc(#loc10)
+    %21 = "arith.addf"(%11, %17) <{fastmath = #arith.fastmath<none>}> : (vector<8x128xf32>, vector<8x128xf32>) -> vector<8x128xf32> loc(#loc10)
+    %22 = "arith.addf"(%12, %18) <{fastmath = #arith.fastmath<none>}> : (vector<8x128xf32>, vector<8x128xf32>) -> vector<8x128xf32> loc(#loc10)
+    %23 = "tpu.memref_slice"(%arg6, %5, %5) <{operandSegmentSizes = array<i32: 1, 2, 0>}> : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>, i32, i32) -> memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>> loc(#loc11)
+    %24 = "tpu.erase_memref_layout"(%23) : (memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>) -> memref<16x256xf32, #tpu.memory_space<vmem>> loc(#loc11)
+    "tpu.store"(%19, %24, %6, %6) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (vector<8x128xf32>, memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> () loc(#loc11)
+    "tpu.store"(%20, %24, %6, %4) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (vector<8x128xf32>, memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> () loc(#loc11)
+    "tpu.store"(%21, %24, %3, %6) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (vector<8x128xf32>, memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> () loc(#loc11)
+    "tpu.store"(%22, %24, %3, %4) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32}> : (vector<8x128xf32>, memref<16x256xf32, #tpu.memory_space<vmem>>, index, index) -> () loc(#loc11)
+    "func.return"() {in_layout = []} : () -> () loc(#loc0)
+  }) {dimension_semantics = [#tpu.dimension_semantics<arbitrary>], iteration_bounds = array<i64: 2>, scalar_prefetch = 0 : i64, scratch_operands = 0 : i64, window_params = [{transform_indices = @transform_0, window_bounds = array<i64: 16, 256>}, {transform_indices = @transform_1, window_bounds = array<i64: 16, 256>}, {transform_indices = @transform_2, window_bounds = array<i64: 16, 256>}]} : () -> () loc(#loc0)
+  "func.func"() <{function_type = (i32) -> (i32, i32), sym_name = "transform_0"}> ({
+  ^bb0(%arg2: i32 loc(unknown)):
+    %2 = "arith.constant"() <{value = 0 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    "func.return"(%arg2, %2) : (i32, i32) -> () loc(#loc0)
+  }) : () -> () loc(#loc0)
+  "func.func"() <{function_type = (i32) -> (i32, i32), sym_name = "transform_1"}> ({
+  ^bb0(%arg1: i32 loc(unknown)):
+    %1 = "arith.constant"() <{value = 0 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    "func.return"(%arg1, %1) : (i32, i32) -> () loc(#loc0)
+  }) : () -> () loc(#loc0)
+  "func.func"() <{function_type = (i32) -> (i32, i32), sym_name = "transform_2"}> ({
+  ^bb0(%arg0: i32 loc(unknown)):
+    %0 = "arith.constant"() <{value = 0 : i32}> {in_layout = []} : () -> i32 loc(#loc0)
+    "func.return"(%arg0, %0) : (i32, i32) -> () loc(#loc0)
+  }) : () -> () loc(#loc0)
+}) {tilesim.fills = ["random(seed=1, lo=-1, hi=1)", "random(seed=2, lo=-1, hi=1)"], tilesim.generation = 7 : i64, tilesim.operands = [tensor<32x256xf32>, tensor<32x256xf32>, tensor<32x256xf32>], tilesim.results = 1 : i64} : () -> () loc(#loc0)
+#loc0 = loc(unknown)
+#loc1 = loc("tests/mosaic/kernels.py":25:26)
+#loc10 = loc("tests/mosaic/kernels.py":25:15)
+#loc11 = loc("tests/mosaic/kernels.py":25:4)
