@@ -153,6 +153,7 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
     ts_hlo_span value, shape;
     audit_forget_shapes(a);
     audit_settle(a); /* another module may use the names again */
+    ts_hlo_places_begin(a->places);
     const char *at = attributes.text, *end = at + attributes.length;
     if (a->module) return; /* of several, the first gives its name */
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);
@@ -181,6 +182,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
 static void on_end(void *self) {
     ts_audit *a = self;
     audit_end_values(a);
+    audit_forget_awaited(a);
     a->current = AUDIT_NONE;
     a->current_fused = false;
 }
@@ -206,6 +208,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     ts_audit *a = self;
     audit_forget_shapes(a);
     if (i->again && was_said(a, i)) return;
+    a->now = i;
     if (!i->again) a->section = SECTION_NONE;
     ts_hlo_opcode opcode = ts_hlo_opcode_find(i->opcode);
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
@@ -230,12 +233,19 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     bool listed = i->again && a->value_table.count > 0; /* with the values */
     if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
+    audit_see_reader(a, i);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
+    a->now = NULL;
 }
 
 static void on_message(void *self, int64_t line, ts_hlo_span text) {
     audit_forget_shapes(self);
     audit_message(self, line, text);
+}
+
+static void on_table(void *self, ts_hlo_span text) {
+    ts_audit *a = self;
+    ts_hlo_places_row(a->places, text);
 }
 
 ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
@@ -244,8 +254,9 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->scratch = ts_arena_new();
     a->request = request;
     a->current = a->heading_space = a->allocation = AUDIT_NONE;
-    a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message};
+    a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message, on_table};
     a->reader = ts_hlo_new(arena, &a->events);
+    a->places = ts_hlo_places_new(arena);
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);

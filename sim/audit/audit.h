@@ -10,6 +10,7 @@
 
 #include "host/hlo.h"
 #include "host/hlo_opcode.h"
+#include "host/hlo_place.h"
 #include "layout/shape.h"
 #include "machine/machine.h"
 
@@ -62,9 +63,17 @@ typedef enum {
     TS_AUDIT_LEVELS
 } ts_audit_level;
 
+/* Where in the user's program it comes from, by the text's metadata. */
+typedef struct {
+    int32_t place;                /* of ts_audit_result.places; -1: not known */
+    bool of_reader;               /* it says no place itself: this is where it is read */
+    char op[TS_AUDIT_NAME_BYTES]; /* op_name, the end of it: an argument's name, or the way to an operation */
+} ts_audit_source;
+
 typedef struct {
     int64_t line;
     char name[TS_AUDIT_NAME_BYTES]; /* "": a shape in a message */
+    ts_audit_source source;
     ts_hlo_opcode opcode;
     int32_t shape, computation; /* computation -1: outside any, or of a module before */
     int64_t waste_bytes;        /* of one */
@@ -85,6 +94,7 @@ enum {
 typedef struct {
     int64_t line;
     char name[TS_AUDIT_NAME_BYTES];
+    ts_audit_source source;
     ts_hlo_opcode opcode;
     int32_t src, dst, computation; /* src -1: not known, or of no matter */
     unsigned changes;
@@ -169,6 +179,7 @@ typedef struct {
 typedef struct {
     const ts_audit_request *request;
     const ts_hlo_counts *text;
+    const ts_hlo_places *places;
     const char *module; /* the first one's name, or NULL */
     bool has_entry, has_mlir, assumed_tiles;
     int64_t shape_count, donated;

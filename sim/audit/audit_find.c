@@ -445,6 +445,7 @@ bool ts_audit_finish(ts_error *err, ts_audit *a, ts_audit_progress progress, voi
     audit_settle(a);
     *r = (ts_audit_result){.request = a->request,
                            .text = ts_hlo_get_counts(a->reader),
+                           .places = a->places,
                            .module = a->module,
                            .has_entry = a->has_entry,
                            .has_mlir = a->has_mlir,

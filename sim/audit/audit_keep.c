@@ -103,6 +103,7 @@ void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_hlo_span n
             grown(a, a->buffers, a->buffer_count, &a->buffer_capacity, TS_AUDIT_RECORDS, sizeof *a->buffers);
     a->buffers[a->buffer_count] = *buffer;
     a->buffers[a->buffer_count].count = 1;
+    audit_find_source(a, &a->buffers[a->buffer_count].source);
     copy_name(a->buffers[a->buffer_count++].name, name);
 }
 
@@ -138,6 +139,7 @@ static int moves_by_kind(const void *x, const void *y) {
 
 void audit_merge_moves(ts_audit *a) {
     int64_t kept = 0;
+    audit_forget_awaited(a);
     if (a->move_count > 0) qsort(a->moves, (size_t)a->move_count, sizeof *a->moves, moves_by_kind);
     for (int64_t i = 0; i < a->move_count; i++) {
         const ts_audit_move *now = &a->moves[i];
@@ -155,6 +157,7 @@ void audit_merge_moves(ts_audit *a) {
 }
 
 static void drop_moves(ts_audit *a) {
+    audit_forget_awaited(a);
     qsort(a->moves, (size_t)a->move_count, sizeof *a->moves, moves_by_bytes);
     int64_t kept = a->move_count / 2;
     a->least_bytes = bytes_of(&a->moves[kept - 1]);
@@ -178,6 +181,8 @@ void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name) {
     *kept = *move;
     kept->count = kept->runs = 1;
     copy_name(kept->name, name);
+    audit_find_source(a, &kept->source);
+    audit_await_reader(a, name);
 }
 
 /* ---- Computations ---- */
@@ -245,6 +250,7 @@ static void settle_buffers(ts_audit *a) {
 /* Those of computations that are applied move single elements. */
 static void settle_moves(ts_audit *a) {
     int64_t kept = a->moves_settled;
+    audit_forget_awaited(a);
     for (int64_t i = kept; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
         if (move->computation >= 0) {

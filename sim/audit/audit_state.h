@@ -49,6 +49,12 @@ typedef struct {
     char kind[24]; /* "HLO temp" */
 } report_block;
 
+enum { AUDIT_AWAITED = 64 /* moves whose readers are looked for */ };
+typedef struct {
+    uint64_t name; /* what a reader of the move would name */
+    int64_t move;  /* in moves */
+} audit_awaited;
+
 typedef enum { SECTION_NONE, SECTION_LIST, SECTION_PEAK } audit_section; /* of a report of memory */
 
 struct ts_audit {
@@ -57,6 +63,10 @@ struct ts_audit {
     const ts_audit_request *request;
     ts_hlo_reader *reader;
     ts_hlo_events events;
+    ts_hlo_places *places;
+    const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
+    audit_awaited awaited[AUDIT_AWAITED];
+    int awaited_count;
     audit_table shape_table, names, computation_table;
     shape_record *shapes;
     int64_t shape_count, shape_capacity, text_bytes;
@@ -142,6 +152,17 @@ void audit_end_values(ts_audit *a);
 void audit_forget_values(ts_audit *a); /* with the computations */
 /* How often the body of a `while` runs, by its condition; AUDIT_NONE: that does not say. */
 int64_t audit_count_trips(ts_audit *a, const ts_hlo_instruction *i);
+
+/* ---- Where it comes from in the user's program (audit_source.c) ---- */
+
+/* The name that an operand ends with. */
+ts_hlo_span audit_operand_name(ts_hlo_span operand);
+/* Of the instruction that is looked at. */
+void audit_find_source(ts_audit *a, ts_audit_source *source);
+/* If the move that was kept last says no place, what reads it later does. */
+void audit_await_reader(ts_audit *a, ts_hlo_span name);
+void audit_see_reader(ts_audit *a, const ts_hlo_instruction *i);
+void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get other numbers */
 
 /* ---- What is kept, and bounded ---- */
 

@@ -276,6 +276,11 @@ static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
     return r->in_table;
 }
 
+static void take_table(ts_hlo_reader *r, const char *at, const char *end) {
+    count(r, TS_HLO_TABLE);
+    if (r->events->table) r->events->table(r->events->self, (ts_hlo_span){at, (size_t)(end - at)});
+}
+
 static bool is_mark(char c) { return c == '=' || c == '-' || c == '*' || c == '.' || c == '+' || c == '_'; }
 
 static bool only_marks(const char *at, const char *end) {
@@ -330,7 +335,7 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
         return;
     }
     if (found == NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
-    if (found == NOT_ONE && is_table(r, at, end)) return count(r, TS_HLO_TABLE);
+    if (found == NOT_ONE && is_table(r, at, end)) return take_table(r, at, end);
     if (found == NOT_ONE && take_mlir(r, at, end)) return;
     if (found == NOT_ONE) found = read_labelled(at, end, &i);
     if (found == NOT_ONE) return take_other(r, at, end);

@@ -60,6 +60,8 @@ typedef struct {
     void (*instruction)(void *self, const ts_hlo_instruction *instruction);
     /* A line that is none of these and no table. */
     void (*message)(void *self, int64_t line, ts_hlo_span text);
+    /* A line of the tables of names, places and stack frames (host/hlo_place.h). */
+    void (*table)(void *self, ts_hlo_span text);
 } ts_hlo_events;
 
 typedef struct {

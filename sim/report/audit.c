@@ -198,6 +198,19 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
                     grouped(b, r->collective_bytes));
 }
 
+const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const ts_audit_finding *f) {
+    return f->is_move ? &r->groups[f->index].first.source : &r->classes[f->index].first.source;
+}
+
+void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
+    ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
+    bool placed = source->place >= 0;
+    if (source->of_reader) ts_text_add(out, "%s%sread at ", source->op, source->op[0] ? ", " : "");
+    if (placed) ts_text_add(out, "%s:%lld", place.file, (long long)place.line);
+    if (placed && place.function[0]) ts_text_add(out, " in %s", place.function);
+    if (!source->of_reader) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
+}
+
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
     char bytes[16];
     int64_t count = f->is_move ? r->groups[f->index].first.count : r->classes[f->index].count;
@@ -215,6 +228,11 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
     else
         add_place(r->classes[f->index].first.name, r->classes[f->index].first.line, out);
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
+    const ts_audit_source *source = ts_report_audit_source_of(r, f);
+    if (source->place >= 0 || source->op[0]) {
+        ts_text_add(out, "\n     source: ");
+        ts_report_audit_source(r, source, out);
+    }
     ts_audit_print_bytes(bytes, f->bytes_saved > 0 ? f->bytes_saved : 0);
     bool about = f->is_move && r->groups[f->index].scaled;
     ts_text_add(out, "\n     fix: %s\n     saves %s%.3f us%s", f->fix,

@@ -173,7 +173,15 @@ static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_
     }
     ts_text_add(out, "; ");
     add_escaped(out, name, 100);
-    ts_text_add(out, " line %lld</span></li>\n", (long long)line);
+    ts_text_add(out, " line %lld", (long long)line);
+    ts_text source;
+    ts_text_init(&source, out->arena);
+    ts_report_audit_source(r, ts_report_audit_source_of(r, f), &source);
+    if (source.length > 0) {
+        ts_text_add(out, "; source: ");
+        add_escaped(out, source.bytes, 4096);
+    }
+    ts_text_add(out, "</span></li>\n");
 }
 
 static void add_findings(const ts_audit_result *r, page *p) {

@@ -308,6 +308,42 @@ def a_header_alone():
 
 
 @test
+def sources_of_findings():
+    """The user's line, by tables of stack frames or by source_file; of what has none, that of what reads it."""
+    tables = ("HloModule jit_f\n\nFileNames\n1 \"/a/model.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n"
+              "1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=4 end_column=9}\n"
+              "2 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=4 end_column=9}\n\nStackFrames\n"
+              "1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=1}\n\n")
+    small, turned = "f32[1024,3]{1,0:T(8,128)}", "f32[1024,3]{0,1:T(4,128)}"
+    start = tables + f"ENTRY %m (p: f32[1024,3]) -> f32[1024,3] {{\n  %p = {small} parameter(0), metadata={{op_name=\"d[\\'b\\']\"}}\n"
+    named, placed = "metadata={op_name=\"d[\\'b\\']\"}", "metadata={op_name=\"jit(f)/sin\" stack_frame_id=2}"
+    file = {"op": "x", "file": "b.py", "function": "", "line": 12, "of_reader": False}
+    read = {"op": "d['b']", "file": "/a/model.py", "function": "f", "line": 7, "of_reader": True}
+    for body, source, text in (
+            (f"  %c = {turned} copy(%p), {placed}\n", {**read, "op": "jit(f)/sin", "of_reader": False},
+             "source: /a/model.py:7 in f: jit(f)/sin"),
+            (f"  %c = {turned} copy(%p), metadata={{op_name=\"x\" source_file=\"b.py\" source_line=12}}\n", file, "source: b.py:12: x"),
+            (f"  %c = {turned} copy(%p), {named}\n  %d = {turned} sine(%c), {placed}\n", read, "source: d['b'], read at /a/model.py:7 in f"),
+            (f"  %c = {turned} copy(%p), {named}\n  %b = {turned} bitcast(%c)\n  %o = {turned} negate(%p)\n  %e = {turned} add(%o, {turned} %b), {placed}\n"
+             f"  %f = {turned} cosine(%c), metadata={{stack_frame_id=1}}\n", read, "read at /a/model.py:7 in f"),
+            (f"  %c = {turned} copy(%p)\n  %d = {turned} sine(%c), {placed}\n", {**read, "op": ""}, "source: read at /a/model.py:7 in f"),
+            (f"  %c = {turned} copy(%p), {named}\n}}\n\nENTRY %other {{\n  %d = {turned} sine(%c), {placed}\n",
+             {**read, "file": None, "function": None, "line": 0, "of_reader": False}, "source: d['b']\n"),
+            (f"  %c = {turned} copy(%p)\n", None, "")):
+        finding = next(f for f in audit(start + body + "}\n")["findings"] if f["first"] == "c")
+        assert finding["source"] == source, (body, finding["source"])
+        printed = run("audit", "-", stdin=start + body + "}\n")[1]
+        assert text in printed and (source or "source: read" not in printed), printed
+    long = "metadata={op_name=\"" + "x" * 100 + "/end\"}"
+    finding = next(f for f in audit(start + f"  %c = {turned} copy(%p), {long}\n}}\n")["findings"] if f["first"] == "c")
+    assert finding["source"]["op"] == "x" * 51 + "/end"
+    many = "".join(f"  %c{i} = f32[{1024 + i},3]{{0,1:T(4,128)}} copy(f32[{1024 + i},3]{{1,0:T(8,128)}} %p)\n" for i in range(65))
+    reads = "".join(f"  %d{i} = f32[] sine(%c{i}), {placed}\n" for i in range(65))
+    found = {f["first"]: f["source"] for f in audit(start + many + reads + "}\n")["findings"] if f["first"].startswith("c")}
+    assert found["c0"] is None and all(found[f"c{i}"]["line"] == 7 for i in range(1, 65)), found
+
+
+@test
 def shardings_are_no_layouts():
     check(P[:-1] + ", sharding={devices=[1,4,8]<=[8,4]T(1,0) last_tile_dim_replicate}, frontend_attributes={_xla_x=\"f32[8]{0:T(8)}\"}\n", {A: 1})
 

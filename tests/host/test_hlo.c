@@ -49,7 +49,7 @@ static void on_message(void *self, int64_t line, ts_hlo_span text) {
 
 static const char *events_of(ts_arena *arena, const char *text, size_t length, size_t piece) {
     ts_text *out = TS_NEW(arena, ts_text);
-    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message};
+    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message, NULL};
     ts_text_init(out, arena);
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     for (size_t at = 0; at < length; at += piece)
@@ -201,7 +201,7 @@ static void a_long_line(void **state) {
     memcpy(text + length - 24, "\n%d = f32[] negate(%c)\n\n", 24);
     for (size_t piece = 1000; piece < 2 * length; piece *= 100) {
         ts_text out;
-        ts_hlo_events events = {&out, on_module, on_computation, on_end, on_instruction, on_message};
+        ts_hlo_events events = {&out, on_module, on_computation, on_end, on_instruction, on_message, NULL};
         ts_text_init(&out, arena);
         ts_hlo_reader *reader = ts_hlo_new(arena, &events);
         for (size_t at = 0; at < length; at += piece)

@@ -1,0 +1,61 @@
+/* Where buffers and moves come from in the user's program: their metadata, else that of what reads them. */
+#include <string.h>
+
+#include "audit_state.h"
+
+ts_hlo_span audit_operand_name(ts_hlo_span operand) {
+    const char *end = operand.text + operand.length, *at = end;
+    while (at > operand.text && at[-1] != ' ' && at[-1] != '%') at--;
+    return (ts_hlo_span){at, (size_t)(end - at)};
+}
+
+void audit_find_source(ts_audit *a, ts_audit_source *source) {
+    ts_hlo_span op;
+    *source = (ts_audit_source){.place = AUDIT_NONE};
+    if (!a->now) return;
+    source->place = ts_hlo_places_find(a->places, a->now->attributes);
+    if (!ts_hlo_metadata(a->now->attributes, "op_name", &op)) return;
+    size_t most = sizeof source->op - 1, cut = op.length > most ? op.length - most : 0, length = 0;
+    for (size_t i = cut; i < op.length; i++)
+        if (op.text[i] != '\\') source->op[length++] = op.text[i]; /* of \' in d['b'] */
+}
+
+/* ---- Moves that say no place ---- */
+
+void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
+
+void audit_await_reader(ts_audit *a, ts_hlo_span name) {
+    const ts_audit_move *move = &a->moves[a->move_count - 1];
+    if (move->source.place >= 0 || move->opcode == TS_HLO_OP_BITCAST || a->current == AUDIT_NONE) return;
+    if (a->awaited_count == AUDIT_AWAITED) /* the oldest is given up */
+        memmove(a->awaited, a->awaited + 1, (size_t)--a->awaited_count * sizeof *a->awaited);
+    a->awaited[a->awaited_count++] = (audit_awaited){audit_hash(name.text, name.length), a->move_count - 1};
+}
+
+/* What says no place either is looked through: its own readers are those of the move. */
+static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand) {
+    for (int k = 0; k < a->awaited_count;) {
+        audit_awaited *awaited = &a->awaited[k];
+        if (awaited->name != operand) {
+            k++;
+            continue;
+        }
+        int32_t place = ts_hlo_places_find(a->places, i->attributes);
+        if (place < 0) {
+            awaited->name = audit_hash(i->name.text, i->name.length);
+            k++;
+            continue;
+        }
+        a->moves[awaited->move].source.place = place;
+        a->moves[awaited->move].source.of_reader = true;
+        *awaited = a->awaited[--a->awaited_count];
+    }
+}
+
+void audit_see_reader(ts_audit *a, const ts_hlo_instruction *i) {
+    ts_hlo_span rest = i->operands, item;
+    while (a->awaited_count > 0 && ts_hlo_next(&rest, &item)) {
+        ts_hlo_span name = audit_operand_name(item);
+        see_operand(a, i, audit_hash(name.text, name.length));
+    }
+}

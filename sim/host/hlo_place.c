@@ -1,0 +1,217 @@
+/* Where the user wrote what became an instruction of HLO. */
+#include "host/hlo_place.h"
+
+#include <string.h>
+
+#include "hlo_private.h"
+
+enum { FRAMES_DEEP = 256, MOST_NAME = 4096 };
+
+typedef enum { FILES, FUNCTIONS, LOCATIONS, FRAMES, TABLES } table_kind;
+
+/* A row: files and functions have a text, locations and frames refer to rows by their numbers, 0: to none. */
+typedef struct {
+    const char *text;
+    int64_t line;
+    int32_t file, function;   /* of a location */
+    int32_t location, parent; /* of a frame */
+} row;
+
+typedef struct {
+    row *rows;
+    int32_t count;
+} table;
+
+struct ts_hlo_places {
+    ts_arena *arena;
+    table tables[TABLES];
+    table_kind current;    /* TABLES: none */
+    int32_t parent_offset; /* by which numbers of parents are too large */
+    ts_hlo_place *list;
+    int32_t count;
+    int32_t *of_frame; /* the place of a frame, +1; 0: not looked for yet */
+    int32_t of_frame_count;
+};
+
+ts_hlo_places *ts_hlo_places_new(ts_arena *arena) {
+    ts_hlo_places *p = TS_NEW(arena, ts_hlo_places);
+    p->arena = arena;
+    p->current = TABLES;
+    return p;
+}
+
+void ts_hlo_places_begin(ts_hlo_places *p) {
+    memset(p->tables, 0, sizeof p->tables);
+    p->current = TABLES;
+    p->parent_offset = 0;
+    p->of_frame = NULL;
+    p->of_frame_count = 0;
+}
+
+/* ---- Fields: name=value between blanks, name="quoted" ---- */
+
+static bool find_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
+    const char *at = text.text, *end = at + text.length;
+    size_t length = strlen(name);
+    while (at < end) {
+        const char *word = at = hlo_skip_space(at, end);
+        while (at < end && hlo_is_word(*at)) at++;
+        bool named = (size_t)(at - word) == length && memcmp(word, name, length) == 0;
+        if (at >= end || *at != '=') {
+            at += at < end;
+            continue;
+        }
+        const char *from = ++at;
+        bool quoted = at < end && *at == '"';
+        if (quoted) at = hlo_quote_end(at, end);
+        while (!quoted && at < end && !hlo_is_space(*at) && *at != '}') at++;
+        *value = (ts_hlo_span){from + quoted, (size_t)(at - from) - (quoted ? 2 : 0)};
+        if (quoted && (at - from < 2 || at[-1] != '"')) return false; /* it does not end */
+        if (named) return true;
+    }
+    return false;
+}
+
+/* 0: there is none. */
+static int64_t find_number(ts_hlo_span text, const char *name) {
+    ts_hlo_span value;
+    int64_t number = 0;
+    if (!find_field(text, name, &value)) return 0;
+    for (size_t i = 0; i < value.length && hlo_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
+        number = 10 * number + (value.text[i] - '0');
+    return number;
+}
+
+static bool find_metadata(ts_hlo_span attributes, ts_hlo_span *fields) {
+    if (!ts_hlo_attribute(attributes, "metadata", fields) || fields->length < 2) return false;
+    *fields = (ts_hlo_span){fields->text + 1, fields->length - 1};
+    return true;
+}
+
+bool ts_hlo_metadata(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
+    ts_hlo_span fields;
+    return find_metadata(attributes, &fields) && find_field(fields, name, value);
+}
+
+/* ---- Tables ---- */
+
+static const char *keep_text(ts_hlo_places *p, ts_hlo_span text) {
+    return ts_arena_copy_text(p->arena, text.text, text.length < MOST_NAME ? text.length : MOST_NAME);
+}
+
+/* Rows come in order, from number 1. */
+static void add_row(ts_hlo_places *p, ts_hlo_span fields) {
+    table *t = &p->tables[p->current];
+    if (t->count == TS_HLO_PLACES) return;
+    row *made =
+        ((row *)(t->rows = ts_arena_extend(p->arena, t->rows, (size_t)t->count, sizeof *t->rows))) + t->count;
+    t->count++;
+    *made = (row){.text = ""};
+    if (p->current == FILES || p->current == FUNCTIONS) {
+        const char *at = fields.text, *end = at + fields.length;
+        if (at < end && *at == '"')
+            made->text = keep_text(p, (ts_hlo_span){at + 1, (size_t)(end - at) - 1 - (end[-1] == '"')});
+        return;
+    }
+    made->file = (int32_t)find_number(fields, "file_name_id");
+    made->function = (int32_t)find_number(fields, "function_name_id");
+    made->line = find_number(fields, "line");
+    made->location = (int32_t)find_number(fields, "file_location_id");
+    made->parent = (int32_t)find_number(fields, "parent_frame_id");
+    /* The first has no parent: a 1 there says that parents are counted from 1. */
+    if (p->current == FRAMES && t->count == 1) p->parent_offset = made->parent == 1;
+}
+
+void ts_hlo_places_row(ts_hlo_places *p, ts_hlo_span line) {
+    static const char *const names[TABLES] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+    const char *at = line.text, *end = at + line.length;
+    for (int i = 0; i < TABLES; i++)
+        if (ts_hlo_is(line, names[i])) p->current = (table_kind)i;
+    while (at < end && hlo_is_digit(*at)) at++;
+    if (at == line.text || p->current == TABLES) return;
+    at = hlo_skip_space(at, end);
+    bool braced = at < end && *at == '{';
+    add_row(p, (ts_hlo_span){at + braced, (size_t)(end - at) - braced});
+}
+
+static const row *row_of(const ts_hlo_places *p, table_kind kind, int64_t number) {
+    const table *t = &p->tables[kind];
+    return number >= 1 && number <= t->count ? &t->rows[number - 1] : NULL;
+}
+
+static const char *text_of(const ts_hlo_places *p, table_kind kind, int64_t number) {
+    const row *found = row_of(p, kind, number);
+    return found ? found->text : "";
+}
+
+/* ---- Places ---- */
+
+static int32_t add_place(ts_hlo_places *p, const ts_hlo_place *place) {
+    if (p->count == TS_HLO_PLACES) return -1;
+    p->list = ts_arena_extend(p->arena, p->list, (size_t)p->count, sizeof *p->list);
+    p->list[p->count] = *place;
+    return p->count++;
+}
+
+static bool is_installed(const char *file) {
+    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/");
+}
+
+static bool frame_place(const ts_hlo_places *p, int64_t number, ts_hlo_place *place) {
+    const row *frame = row_of(p, FRAMES, number);
+    const row *location = frame ? row_of(p, LOCATIONS, frame->location) : NULL;
+    if (!location) return false;
+    *place = (ts_hlo_place){text_of(p, FILES, location->file), text_of(p, FUNCTIONS, location->function),
+                            location->line};
+    return place->file[0] != '\0';
+}
+
+/* The innermost frame of the user's; where all are of packages, the innermost. */
+static bool stack_place(const ts_hlo_places *p, int64_t number, ts_hlo_place *place) {
+    ts_hlo_place above;
+    if (!frame_place(p, number, place)) return false;
+    for (int depth = 0; depth < FRAMES_DEEP; depth++) {
+        if (!frame_place(p, number, &above)) return true;
+        if (!is_installed(above.file)) return *place = above, true;
+        int64_t parent = row_of(p, FRAMES, number)->parent - p->parent_offset;
+        if (parent >= number) return true; /* what calls stands before */
+        number = parent;
+    }
+    return true;
+}
+
+static int32_t find_frame(ts_hlo_places *p, int64_t number) {
+    ts_hlo_place place;
+    if (number < 1 || number > p->tables[FRAMES].count) return -1;
+    if (p->of_frame_count < p->tables[FRAMES].count) {
+        p->of_frame = ts_arena_grow(p->arena, p->of_frame, (size_t)p->of_frame_count,
+                                    (size_t)p->tables[FRAMES].count, sizeof *p->of_frame);
+        p->of_frame_count = p->tables[FRAMES].count;
+    }
+    int32_t *known = &p->of_frame[number - 1];
+    if (*known == 0 && stack_place(p, number, &place)) *known = add_place(p, &place) + 1;
+    return *known - 1;
+}
+
+/* source_file="a.py" source_line=3, of older modules. Neighbours are often of one line. */
+static int32_t find_source(ts_hlo_places *p, ts_hlo_span fields) {
+    ts_hlo_span file;
+    if (!find_field(fields, "source_file", &file) || file.length == 0) return -1;
+    int64_t line = find_number(fields, "source_line");
+    const ts_hlo_place *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
+    bool same = last && last->function[0] == '\0' && ts_hlo_is(file, last->file);
+    if (same && last->line == line) return p->count - 1;
+    if (p->count == TS_HLO_PLACES) return -1;
+    return add_place(p, &(ts_hlo_place){same ? last->file : keep_text(p, file), "", line});
+}
+
+int32_t ts_hlo_places_find(ts_hlo_places *p, ts_hlo_span attributes) {
+    ts_hlo_span fields;
+    if (!find_metadata(attributes, &fields)) return -1;
+    int64_t frame = find_number(fields, "stack_frame_id");
+    return frame > 0 ? find_frame(p, frame) : find_source(p, fields);
+}
+
+ts_hlo_place ts_hlo_places_get(const ts_hlo_places *p, int32_t number) {
+    return number >= 0 && number < p->count ? p->list[number] : (ts_hlo_place){"", "", 0};
+}

@@ -1,0 +1,31 @@
+/* Where the user wrote what became an instruction of HLO: metadata, and the tables at the head of a module that
+ * its numbers refer to. Source: XLA hlo_module.cc (printing of FileNames .. StackFrames), OpMetadata. */
+#ifndef TILESIM_HOST_HLO_PLACE_H
+#define TILESIM_HOST_HLO_PLACE_H
+
+#include "host/hlo.h"
+
+enum {
+    TS_HLO_PLACES = 1 << 18
+}; /* rows of a table, and places, that are kept; what is beyond has no place */
+
+typedef struct {
+    const char *file, *function; /* "": not known */
+    int64_t line;
+} ts_hlo_place;
+
+typedef struct ts_hlo_places ts_hlo_places;
+
+ts_hlo_places *ts_hlo_places_new(ts_arena *arena);
+void ts_hlo_places_begin(ts_hlo_places *places); /* a module, whose tables count from 1 again */
+/* A line of the tables: the name of one, or a row. */
+void ts_hlo_places_row(ts_hlo_places *places, ts_hlo_span line);
+/* The number of the place that an instruction's attributes name, -1 where they name none. Of a stack of frames
+ * the innermost that is no installed package's. */
+int32_t ts_hlo_places_find(ts_hlo_places *places, ts_hlo_span attributes);
+ts_hlo_place ts_hlo_places_get(const ts_hlo_places *places, int32_t number);
+
+/* A field of an instruction's metadata, without quotes: "op_name". */
+bool ts_hlo_metadata(ts_hlo_span attributes, const char *name, ts_hlo_span *value);
+
+#endif

@@ -1,0 +1,171 @@
+/* Places of the user's program: tables at the head of a module, metadata of instructions. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "host/hlo_place.h"
+
+static ts_hlo_span span(const char *text) { return (ts_hlo_span){text, strlen(text)}; }
+
+static void on_table(void *self, ts_hlo_span text) { ts_hlo_places_row(self, text); }
+
+/* Tables as a module has them, through the reader. */
+static ts_hlo_places *read_tables(ts_arena *arena, const char *text) {
+    ts_hlo_places *places = ts_hlo_places_new(arena);
+    ts_hlo_events events = {.self = places, .table = on_table};
+    ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+    ts_hlo_feed(reader, text, strlen(text));
+    ts_hlo_finish(reader);
+    return places;
+}
+
+/* "file:line function", or "none". */
+static void expect(ts_hlo_places *places, const char *attributes, const char *wanted) {
+    char found[300] = "none";
+    int32_t number = ts_hlo_places_find(places, span(attributes));
+    ts_hlo_place place = ts_hlo_places_get(places, number);
+    if (number >= 0) snprintf(found, sizeof found, "%s:%d %s", place.file, (int)place.line, place.function);
+    assert_string_equal(found, wanted);
+}
+
+static const char tables[] =
+    "HloModule jit_f\n\nFileNames\n1 \"/a b/{c}.py\"\n2 \"/x/site-packages/flax/linen.py\"\n"
+    "3 \"/y/dist-packages/z.py\"\n\nFunctionNames\n1 \"<module>\"\n2 \"f\"\n3 \"Dense.__call__\"\n\n"
+    "FileLocations\n1 {file_name_id=1 function_name_id=1 line=26 end_line=27 column=6 end_column=65}\n"
+    "2 {file_name_id=1 function_name_id=2 line=15 end_line=15 column=8 end_column=31}\n"
+    "3 {file_name_id=2 function_name_id=3 line=100 end_line=100 column=8 end_column=31}\n"
+    "4 {file_name_id=9 function_name_id=2 line=7}\n5 {file_name_id=3 function_name_id=8 "
+    "line=8}\n\nStackFrames\n"
+    "1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=2}\n"
+    "3 {file_location_id=3 parent_frame_id=3}\n4 {file_location_id=3 parent_frame_id=4}\n"
+    "5 {file_location_id=4 parent_frame_id=2}\n6 {file_location_id=5 parent_frame_id=1}\n"
+    "7 {file_location_id=99 parent_frame_id=2}\n8 {file_location_id=3 parent_frame_id=9}\n\n"
+    "%a = f32[] negate(%b)\n";
+
+static void stack_frames(void **state) {
+    static const struct {
+        const char *attributes, *wanted;
+    } rows[] = {
+        {", metadata={op_name=\"jit(f)/sin\" stack_frame_id=2}", "/a b/{c}.py:15 f"},
+        {", sharding={replicated}, metadata={op_name=\"x\" stack_frame_id=1}, y=1",
+         "/a b/{c}.py:26 <module>"},
+        {", metadata={stack_frame_id=3}", "/a b/{c}.py:15 f"}, /* what called a package */
+        {", metadata={stack_frame_id=4}", "/a b/{c}.py:15 f"},
+        {", metadata={stack_frame_id=5}", "none"},                     /* a file that is not there */
+        {", metadata={stack_frame_id=6}", "/y/dist-packages/z.py:8 "}, /* packages all the way */
+        {", metadata={stack_frame_id=7}", "none"},
+        {", metadata={stack_frame_id=8}", "/x/site-packages/flax/linen.py:100 Dense.__call__"},
+        {", metadata={stack_frame_id=9}", "none"},
+        {", metadata={stack_frame_id=0}", "none"},
+        {", metadata={stack_frame_id=99999999999999999999}", "none"},
+        {", metadata={op_name=\"stack_frame_id=2\"}", "none"},
+        {", metadata={op_name=\"a\\\" stack_frame_id=1\" stack_frame_id=2}", "/a b/{c}.py:15 f"},
+        {", metadata={op_name=\"never ends stack_frame_id=2}", "none"},
+        {", backend_config={stack_frame_id=2}", "none"},
+        {"", "none"},
+        {", metadata=", "none"},
+        {", metadata={}", "none"},
+    };
+    ts_arena *arena = ts_arena_new();
+    ts_hlo_places *places = read_tables(arena, tables);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect(places, rows[i].attributes, rows[i].wanted);
+    expect(places, rows[0].attributes, rows[0].wanted);
+    int32_t once = ts_hlo_places_find(places, span(rows[0].attributes));
+    assert_int_equal(ts_hlo_places_find(places, span(rows[0].attributes)), once);
+    ts_hlo_places_begin(places); /* another module has no tables; numbers given out stay */
+    expect(places, rows[0].attributes, "none");
+    assert_string_equal(ts_hlo_places_get(places, once).function, "f");
+    assert_int_equal(ts_hlo_places_get(places, -1).line + ts_hlo_places_get(places, 1 << 20).line, 0);
+    ts_arena_free(arena);
+}
+
+/* Parents that are numbers of frames, 0 for none. */
+static void parents_from_zero(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hlo_places *places = read_tables(
+        arena,
+        "FileNames\n1 \"a.py\"\n2 \"/site-packages/b.py\"\nFunctionNames\n1 \"f\"\n2 \"g\"\nFileLocations\n"
+        "1 {file_name_id=1 function_name_id=1 line=1}\n2 {file_name_id=1 function_name_id=2 line=2}\n"
+        "3 {file_name_id=2 function_name_id=2 line=3}\nStackFrames\n1 {file_location_id=1 "
+        "parent_frame_id=0}\n"
+        "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=3 parent_frame_id=2}\n"
+        "4 {file_location_id=3 parent_frame_id=1}\n");
+    (void)state;
+    expect(places, "metadata={stack_frame_id=3}", "a.py:2 g");
+    expect(places, "metadata={stack_frame_id=4}", "a.py:1 f");
+    expect(places, "metadata={stack_frame_id=1}", "a.py:1 f");
+    ts_arena_free(arena);
+}
+
+static void sources(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hlo_places *places = ts_hlo_places_new(arena);
+    (void)state;
+    const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
+               *second = ", metadata={source_file=\"/a b.py\" source_line=13}";
+    expect(places, first, "/a b.py:12 ");
+    int32_t number = ts_hlo_places_find(places, span(first));
+    assert_int_equal(number, 0);
+    assert_int_equal(ts_hlo_places_find(places, span(second)), 1);
+    assert_int_equal(ts_hlo_places_find(places, span(first)), 2);
+    expect(places, second, "/a b.py:13 ");
+    expect(places, "metadata={source_file=\"c.py\"}", "c.py:0 ");
+    expect(places, "metadata={source_file=\"\" source_line=3}", "none");
+    ts_arena_free(arena);
+}
+
+static void fields(void **state) {
+    ts_hlo_span value;
+    (void)state;
+    ts_hlo_span attributes =
+        span("x={op_name=\"no\"}, metadata={op_type=\"T\" op_name=\"d[\\'b\\']/a=1\" line=3 z=}");
+    assert_true(ts_hlo_metadata(attributes, "op_name", &value) && ts_hlo_is(value, "d[\\'b\\']/a=1"));
+    assert_true(ts_hlo_metadata(attributes, "op_type", &value) && ts_hlo_is(value, "T"));
+    assert_true(ts_hlo_metadata(attributes, "line", &value) && ts_hlo_is(value, "3"));
+    assert_true(ts_hlo_metadata(attributes, "z", &value) && value.length == 0);
+    assert_false(ts_hlo_metadata(attributes, "op", &value));
+    assert_false(ts_hlo_metadata(attributes, "a", &value));
+    assert_false(ts_hlo_metadata(span("op_name=\"x\""), "op_name", &value));
+}
+
+/* Rows beyond those that are kept have no place. */
+static void bounded(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hlo_places *places = ts_hlo_places_new(arena);
+    char text[80];
+    (void)state;
+    ts_hlo_places_row(places, span("1 {file_location_id=1 parent_frame_id=1}")); /* of no table */
+    ts_hlo_places_row(places, span("FileNames"));
+    ts_hlo_places_row(places, span("1 \"a.py\""));
+    ts_hlo_places_row(places, span("FileLocations"));
+    ts_hlo_places_row(places, span("1 {file_name_id=1 line=5}"));
+    ts_hlo_places_row(places, span("StackFrames"));
+    for (int i = 0; i <= TS_HLO_PLACES; i++)
+        ts_hlo_places_row(places, span("1 {file_location_id=1 parent_frame_id=1}"));
+    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES);
+    expect(places, text, "a.py:5 ");
+    snprintf(text, sizeof text, "metadata={stack_frame_id=%d}", TS_HLO_PLACES + 1);
+    expect(places, text, "none");
+    for (int i = 1; i < TS_HLO_PLACES; i++) {
+        snprintf(text, sizeof text, "metadata={source_file=\"b.py\" source_line=%d}", i);
+        assert_int_equal(ts_hlo_places_find(places, span(text)), i);
+    }
+    assert_int_equal(ts_hlo_places_find(places, span(text)), TS_HLO_PLACES - 1); /* the last one's again */
+    expect(places, "metadata={source_file=\"b.py\" source_line=1}", "none");
+    expect(places, "metadata={stack_frame_id=1}", "none");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stack_frames), cmocka_unit_test(parents_from_zero), cmocka_unit_test(sources),
+        cmocka_unit_test(fields),       cmocka_unit_test(bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
