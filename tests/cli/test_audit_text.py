@@ -339,7 +339,7 @@ def sources_of_findings():
     assert finding["source"]["op"] == "x" * 51 + "/end"
     many = "".join(f"  %c{i} = f32[{1024 + i},3]{{0,1:T(4,128)}} copy(f32[{1024 + i},3]{{1,0:T(8,128)}} %p)\n" for i in range(65))
     reads = "".join(f"  %d{i} = f32[] sine(%c{i}), {placed}\n" for i in range(65))
-    found = {f["first"]: f["source"] for f in audit(start + many + reads + "}\n")["findings"] if f["first"].startswith("c")}
+    found = {f["first"]: f["source"] for f in audit(start + many + reads + "}\n")["findings"] if f["what"].startswith("copy")}
     assert found["c0"] is None and all(found[f"c{i}"]["line"] == 7 for i in range(1, 65)), found
 
 
