@@ -181,6 +181,7 @@ void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_hlo_span name) {
     *kept = *move;
     kept->count = kept->runs = 1;
     copy_name(kept->name, name);
+    if (move->opcode == TS_HLO_OP_BITCAST) return; /* nothing is found of it */
     audit_find_source(a, &kept->source);
     audit_await_reader(a, name);
 }

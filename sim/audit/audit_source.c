@@ -10,11 +10,11 @@ ts_hlo_span audit_operand_name(ts_hlo_span operand) {
 }
 
 void audit_find_source(ts_audit *a, ts_audit_source *source) {
-    ts_hlo_span op;
+    ts_hlo_span fields, op;
     *source = (ts_audit_source){.place = AUDIT_NONE};
-    if (!a->now) return;
-    source->place = ts_hlo_places_find(a->places, a->now->attributes);
-    if (!ts_hlo_metadata(a->now->attributes, "op_name", &op)) return;
+    if (!a->now || !ts_hlo_metadata(a->now->attributes, &fields)) return;
+    source->place = ts_hlo_places_find(a->places, fields);
+    if (!ts_hlo_field(fields, "op_name", &op)) return;
     size_t most = sizeof source->op - 1, cut = op.length > most ? op.length - most : 0, length = 0;
     for (size_t i = cut; i < op.length; i++)
         if (op.text[i] != '\\') source->op[length++] = op.text[i]; /* of \' in d['b'] */
@@ -26,7 +26,7 @@ void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
 void audit_await_reader(ts_audit *a, ts_hlo_span name) {
     const ts_audit_move *move = &a->moves[a->move_count - 1];
-    if (move->source.place >= 0 || move->opcode == TS_HLO_OP_BITCAST || a->current == AUDIT_NONE) return;
+    if (move->source.place >= 0 || a->current == AUDIT_NONE) return;
     if (a->awaited_count == AUDIT_AWAITED) /* the oldest is given up */
         memmove(a->awaited, a->awaited + 1, (size_t)--a->awaited_count * sizeof *a->awaited);
     a->awaited[a->awaited_count++] = (audit_awaited){audit_hash(name.text, name.length), a->move_count - 1};
@@ -40,7 +40,9 @@ static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t opera
             k++;
             continue;
         }
-        int32_t place = ts_hlo_places_find(a->places, i->attributes);
+        ts_hlo_span fields;
+        int32_t place =
+            ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_places_find(a->places, fields) : AUDIT_NONE;
         if (place < 0) {
             awaited->name = audit_hash(i->name.text, i->name.length);
             k++;

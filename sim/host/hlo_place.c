@@ -50,7 +50,7 @@ void ts_hlo_places_begin(ts_hlo_places *p) {
 
 /* ---- Fields: name=value between blanks, name="quoted" ---- */
 
-static bool find_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
+bool ts_hlo_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
     const char *at = text.text, *end = at + text.length;
     size_t length = strlen(name);
     while (at < end) {
@@ -76,21 +76,16 @@ static bool find_field(ts_hlo_span text, const char *name, ts_hlo_span *value) {
 static int64_t find_number(ts_hlo_span text, const char *name) {
     ts_hlo_span value;
     int64_t number = 0;
-    if (!find_field(text, name, &value)) return 0;
+    if (!ts_hlo_field(text, name, &value)) return 0;
     for (size_t i = 0; i < value.length && hlo_is_digit(value.text[i]) && number < INT32_MAX / 10; i++)
         number = 10 * number + (value.text[i] - '0');
     return number;
 }
 
-static bool find_metadata(ts_hlo_span attributes, ts_hlo_span *fields) {
+bool ts_hlo_metadata(ts_hlo_span attributes, ts_hlo_span *fields) {
     if (!ts_hlo_attribute(attributes, "metadata", fields) || fields->length < 2) return false;
     *fields = (ts_hlo_span){fields->text + 1, fields->length - 1};
     return true;
-}
-
-bool ts_hlo_metadata(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
-    ts_hlo_span fields;
-    return find_metadata(attributes, &fields) && find_field(fields, name, value);
 }
 
 /* ---- Tables ---- */
@@ -196,7 +191,7 @@ static int32_t find_frame(ts_hlo_places *p, int64_t number) {
 /* source_file="a.py" source_line=3, of older modules. Neighbours are often of one line. */
 static int32_t find_source(ts_hlo_places *p, ts_hlo_span fields) {
     ts_hlo_span file;
-    if (!find_field(fields, "source_file", &file) || file.length == 0) return -1;
+    if (!ts_hlo_field(fields, "source_file", &file) || file.length == 0) return -1;
     int64_t line = find_number(fields, "source_line");
     const ts_hlo_place *last = p->count > 0 ? &p->list[p->count - 1] : NULL;
     bool same = last && last->function[0] == '\0' && ts_hlo_is(file, last->file);
@@ -205,9 +200,7 @@ static int32_t find_source(ts_hlo_places *p, ts_hlo_span fields) {
     return add_place(p, &(ts_hlo_place){same ? last->file : keep_text(p, file), "", line});
 }
 
-int32_t ts_hlo_places_find(ts_hlo_places *p, ts_hlo_span attributes) {
-    ts_hlo_span fields;
-    if (!find_metadata(attributes, &fields)) return -1;
+int32_t ts_hlo_places_find(ts_hlo_places *p, ts_hlo_span fields) {
     int64_t frame = find_number(fields, "stack_frame_id");
     return frame > 0 ? find_frame(p, frame) : find_source(p, fields);
 }

@@ -20,12 +20,13 @@ ts_hlo_places *ts_hlo_places_new(ts_arena *arena);
 void ts_hlo_places_begin(ts_hlo_places *places); /* a module, whose tables count from 1 again */
 /* A line of the tables: the name of one, or a row. */
 void ts_hlo_places_row(ts_hlo_places *places, ts_hlo_span line);
-/* The number of the place that an instruction's attributes name, -1 where they name none. Of a stack of frames
- * the innermost that is no installed package's. */
-int32_t ts_hlo_places_find(ts_hlo_places *places, ts_hlo_span attributes);
+/* The fields of an instruction's metadata: name=value between blanks. False: it has none. */
+bool ts_hlo_metadata(ts_hlo_span attributes, ts_hlo_span *fields);
+/* A field's value, without quotes: "op_name". */
+bool ts_hlo_field(ts_hlo_span fields, const char *name, ts_hlo_span *value);
+/* The number of the place that such fields name, -1 where they name none. Of a stack of frames the innermost
+ * that is no installed package's. */
+int32_t ts_hlo_places_find(ts_hlo_places *places, ts_hlo_span fields);
 ts_hlo_place ts_hlo_places_get(const ts_hlo_places *places, int32_t number);
-
-/* A field of an instruction's metadata, without quotes: "op_name". */
-bool ts_hlo_metadata(ts_hlo_span attributes, const char *name, ts_hlo_span *value);
 
 #endif

@@ -13,6 +13,16 @@ static ts_hlo_span span(const char *text) { return (ts_hlo_span){text, strlen(te
 
 static void on_table(void *self, ts_hlo_span text) { ts_hlo_places_row(self, text); }
 
+static int32_t find(ts_hlo_places *places, const char *attributes) {
+    ts_hlo_span fields;
+    return ts_hlo_metadata(span(attributes), &fields) ? ts_hlo_places_find(places, fields) : -1;
+}
+
+static bool field(ts_hlo_span attributes, const char *name, ts_hlo_span *value) {
+    ts_hlo_span fields;
+    return ts_hlo_metadata(attributes, &fields) && ts_hlo_field(fields, name, value);
+}
+
 /* Tables as a module has them, through the reader. */
 static ts_hlo_places *read_tables(ts_arena *arena, const char *text) {
     ts_hlo_places *places = ts_hlo_places_new(arena);
@@ -26,7 +36,7 @@ static ts_hlo_places *read_tables(ts_arena *arena, const char *text) {
 /* "file:line function", or "none". */
 static void expect(ts_hlo_places *places, const char *attributes, const char *wanted) {
     char found[300] = "none";
-    int32_t number = ts_hlo_places_find(places, span(attributes));
+    int32_t number = find(places, attributes);
     ts_hlo_place place = ts_hlo_places_get(places, number);
     if (number >= 0) snprintf(found, sizeof found, "%s:%d %s", place.file, (int)place.line, place.function);
     assert_string_equal(found, wanted);
@@ -76,8 +86,8 @@ static void stack_frames(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(places, rows[i].attributes, rows[i].wanted);
     expect(places, rows[0].attributes, rows[0].wanted);
-    int32_t once = ts_hlo_places_find(places, span(rows[0].attributes));
-    assert_int_equal(ts_hlo_places_find(places, span(rows[0].attributes)), once);
+    int32_t once = find(places, rows[0].attributes);
+    assert_int_equal(find(places, rows[0].attributes), once);
     ts_hlo_places_begin(places); /* another module has no tables; numbers given out stay */
     expect(places, rows[0].attributes, "none");
     assert_string_equal(ts_hlo_places_get(places, once).function, "f");
@@ -110,10 +120,10 @@ static void sources(void **state) {
     const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
                *second = ", metadata={source_file=\"/a b.py\" source_line=13}";
     expect(places, first, "/a b.py:12 ");
-    int32_t number = ts_hlo_places_find(places, span(first));
+    int32_t number = find(places, first);
     assert_int_equal(number, 0);
-    assert_int_equal(ts_hlo_places_find(places, span(second)), 1);
-    assert_int_equal(ts_hlo_places_find(places, span(first)), 2);
+    assert_int_equal(find(places, second), 1);
+    assert_int_equal(find(places, first), 2);
     expect(places, second, "/a b.py:13 ");
     expect(places, "metadata={source_file=\"c.py\"}", "c.py:0 ");
     expect(places, "metadata={source_file=\"\" source_line=3}", "none");
@@ -125,13 +135,13 @@ static void fields(void **state) {
     (void)state;
     ts_hlo_span attributes =
         span("x={op_name=\"no\"}, metadata={op_type=\"T\" op_name=\"d[\\'b\\']/a=1\" line=3 z=}");
-    assert_true(ts_hlo_metadata(attributes, "op_name", &value) && ts_hlo_is(value, "d[\\'b\\']/a=1"));
-    assert_true(ts_hlo_metadata(attributes, "op_type", &value) && ts_hlo_is(value, "T"));
-    assert_true(ts_hlo_metadata(attributes, "line", &value) && ts_hlo_is(value, "3"));
-    assert_true(ts_hlo_metadata(attributes, "z", &value) && value.length == 0);
-    assert_false(ts_hlo_metadata(attributes, "op", &value));
-    assert_false(ts_hlo_metadata(attributes, "a", &value));
-    assert_false(ts_hlo_metadata(span("op_name=\"x\""), "op_name", &value));
+    assert_true(field(attributes, "op_name", &value) && ts_hlo_is(value, "d[\\'b\\']/a=1"));
+    assert_true(field(attributes, "op_type", &value) && ts_hlo_is(value, "T"));
+    assert_true(field(attributes, "line", &value) && ts_hlo_is(value, "3"));
+    assert_true(field(attributes, "z", &value) && value.length == 0);
+    assert_false(field(attributes, "op", &value));
+    assert_false(field(attributes, "a", &value));
+    assert_false(field(span("op_name=\"x\""), "op_name", &value));
 }
 
 /* Rows beyond those that are kept have no place. */
@@ -154,9 +164,9 @@ static void bounded(void **state) {
     expect(places, text, "none");
     for (int i = 1; i < TS_HLO_PLACES; i++) {
         snprintf(text, sizeof text, "metadata={source_file=\"b.py\" source_line=%d}", i);
-        assert_int_equal(ts_hlo_places_find(places, span(text)), i);
+        assert_int_equal(find(places, text), i);
     }
-    assert_int_equal(ts_hlo_places_find(places, span(text)), TS_HLO_PLACES - 1); /* the last one's again */
+    assert_int_equal(find(places, text), TS_HLO_PLACES - 1); /* the last one's again */
     expect(places, "metadata={source_file=\"b.py\" source_line=1}", "none");
     expect(places, "metadata={stack_frame_id=1}", "none");
     ts_arena_free(arena);
