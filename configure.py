@@ -3,7 +3,7 @@
 
   ./configure.py          find (and install) what is needed; write build/build.ninja and build/config.ninja
   ./configure.py demo     the same, then build and run an example
-  ./configure.py test     the same, then build and run every test, in release and under ASan + UBSan
+  ./configure.py test     the same, with what some tests alone need; then build and run every test, in release and under ASan + UBSan
   ./configure.py --check  exit 1 where the layers, circles of files or the targets of build.ninja are not as they must be; changes nothing
   --no-install            only print the command that would install what is missing
 """
@@ -76,7 +76,10 @@ OPTIONAL = {  # part: what it is for, and nothing else
     "clang sanitizers": "`ninja matrix` and `ninja fuzz`",
     "NumPy": "the package for Python",
     "cffi": "the package for Python",
+    "emscripten": "`ninja web` and the tests of its page",
+    "Chromium": "the tests of pages",
 }
+TEST_PARTS = ["emscripten", "Chromium"]  # of which only `./configure.py test` speaks, and installs them
 CLANG_PARTS = ["clang", "clang sanitizers"]
 PYTHON_PARTS = {"NumPy": "numpy", "cffi": "cffi"}  # part: module
 # (its program, what it runs first, what it runs before the packages' names)
@@ -96,13 +99,15 @@ PACKAGES = {  # part: its packages, by manager
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
     "NumPy": ("python3-numpy", "python3-numpy", "python-numpy", "numpy"),
     "cffi": ("python3-cffi", "python3-cffi", "python-cffi", "cffi"),
+    "emscripten": ("emscripten dpkg-dev", "emscripten", "emscripten", "emscripten"),
+    "Chromium": ("chromium", "chromium", "chromium", "--cask chromium"),
 }
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
             "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
 NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml and cJSON, dpkg-dev: on Debian "
            "apt-get install emscripten dpkg-dev, then ./configure.py")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as in tests/support/browser.py
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NEEDED32 = "clang and, on Debian, libc6-dev-i386"
 PYTHONS = ["python3", "/usr/bin/python3"]  # of which one may have NumPy, for `ninja bench`, and cffi, for our package
 PLACES = ["", "-I/opt/homebrew/include -L/opt/homebrew/lib", "-I/usr/local/include -L/usr/local/lib"]
@@ -124,8 +129,8 @@ def chosen(variable, name, candidates):
     return next((compiler for compiler in tried if compiles(compiler, EMPTY, "")), "")
 
 
-def find():
-    """Looks for every part; returns (config, names of the missing parts)."""
+def find(tests):
+    """Looks for every part, and those of tests; returns (config, names of the missing parts)."""
     cc, clang = chosen("CC", "cc", ["gcc", "cc"]), chosen("CLANG", "clang", ["clang"])
     missing = [] if compiles(cc, EMPTY, "-fsanitize=address,undefined") else ["gcc"]
     missing += [] if shutil.which("ninja") else ["ninja"]
@@ -139,6 +144,8 @@ def find():
         missing += CLANG_PARTS[1:]
     if not python_with(*PYTHON_PARTS.values()):
         missing += [part for part, module in PYTHON_PARTS.items() if not has_modules(PYTHONS[-1], module)]
+    if tests:
+        missing += [part for part, there in zip(TEST_PARTS, (has_emscripten(), has_browser())) if not there]
     return {"cc": cc, "clang": clang, "place": place}, missing
 
 
@@ -167,7 +174,7 @@ def install(missing, allowed):
         environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         words = shlex.split(command)
         if not shutil.which(words[0]) or subprocess.run(words, env=environment).returncode != 0:
-            only = next((f", which only {use} may miss" for part, use in OPTIONAL.items() if words[-1] in PACKAGES[part]), "")
+            only = next((f", which only {use} may miss" for part, use in OPTIONAL.items() if command.endswith(PACKAGES[part])), "")
             print(f"configure.py: this failed{only}: {command}", file=sys.stderr)
 
 
@@ -195,27 +202,37 @@ def python_with(*modules):
 
 
 def emcc():
-    """Emscripten's compiler, or "": it is never installed without being asked for."""
+    """Emscripten's compiler, or ""."""
     compiler = os.environ.get("EMCC", "emcc")
     return compiler if shutil.which(shlex.split(compiler)[0]) else ""
+
+
+def has_emscripten():
+    """Whether there is emscripten and, where apt brings the sources of libraries, what unpacks them."""
+    return bool(emcc()) and bool(shutil.which("dpkg-source") or not shutil.which("apt-get"))
+
+
+def has_browser():
+    """Whether tests find a browser."""
+    return any(map(shutil.which, BROWSERS))
 
 
 def tests_page(allowed):
     """Whether tests open the page: there is emscripten, a browser, and what the page is built from, fetched if that is allowed."""
     header = ROOT / "build" / "web" / "src" / "cjson" / "cJSON.h"
-    if not emcc() or not any(map(shutil.which, BROWSERS)):
+    if not emcc() or not has_browser():
         return False
     if allowed and not header.exists():
         subprocess.run([sys.executable, "web/sources.py", "build/web/src"], cwd=ROOT)
     return header.exists()
 
 
-def provide(allowed):
-    """Finds or installs every part and writes build/config.ninja; returns whether a build is possible."""
-    config, missing = find()
+def provide(allowed, tests):
+    """Finds or installs every part, and those of tests, and writes build/config.ninja; returns whether a build is possible."""
+    config, missing = find(tests)
     if missing:
         install(missing, allowed)
-        config, missing = find() if allowed else (config, missing)
+        config, missing = find(tests) if allowed else (config, missing)
     flags = shlex.split(config["place"])
     dnnl = compiles(config["cc"], "#include <dnnl.h>" + MAIN, "-ldnnl")
     lines = {
@@ -584,8 +601,9 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     ready = ["|", "headers", f"build/release/{SONAME}", *PACKAGE, *drivers, "tests/run.py"]
     web(out, compiler)
     page = [PAGE] * opened
-    out.edge("test", "test", tests + files("tests/web/*.py") + ready + page)
-    out.edge("test", "test-long", tests + files("tests/web/*.py") + ready + page, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
+    tests += files("tests/web/*.py")
+    out.edge("test", "test", tests + ready + page)
+    out.edge("test", "test-long", tests + ready + page, "matrix-long", environment=f"TS_ROUNDS={LONG_ROUNDS}")
     long_fuzz(out)
     runs = []
     for bench in benches:
@@ -630,7 +648,7 @@ def main():
         sys.exit("\n".join(faults))
     if options.check:
         return
-    if not provide(not options.no_install):
+    if not provide(not options.no_install, options.job == "test"):
         sys.exit(1)
     NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install)))
     if options.job:

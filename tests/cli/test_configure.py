@@ -1,5 +1,8 @@
 """configure.py: upward includes and circles of files are refused, so are targets of build.ninja that nothing makes."""
+import contextlib
 import importlib.util
+import io
+import os
 import re
 import shutil
 import subprocess
@@ -77,11 +80,52 @@ def unknown_target():
     refused("build.ninja", "build all: ask always\nbuild tests: ask always\n", "build.ninja: there is no target 'tests'")
 
 
-@test
-def the_page_without_emscripten():
+def loaded():
+    """configure.py as a module."""
     spec = importlib.util.spec_from_file_location("configure", ROOT / "configure.py")
     configure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(configure)
+    return configure
+
+
+@test
+def what_tests_alone_need():
+    """On a machine that has nothing but these programs, made one by one: what `configure.py test` asks for beside the rest."""
+    configure, path = loaded(), os.environ["PATH"]
+    with tempfile.TemporaryDirectory() as folder:
+        def made(*names, status=0):
+            for name in names:
+                Path(folder, name).write_text(f'#!/bin/sh\necho "$0 $*" >> {folder}/log\nexit {status}\n')
+                Path(folder, name).chmod(0o755)
+
+        def asked():
+            return [part for part in configure.find(True)[1] if part not in configure.find(False)[1]]
+
+        os.environ["PATH"] = folder
+        try:
+            assert asked() == ["emscripten", "Chromium"], asked()
+            made("emcc", "google-chrome")
+            assert asked() == []
+            made("apt-get", status=7)
+            assert asked() == ["emscripten"], asked()  # what unpacks sources is missing
+            said = io.StringIO()
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+                configure.install(["emscripten", "Chromium"], False)
+                assert not Path(folder, "log").exists()
+                made("sudo", status=7)
+                configure.install(["emscripten", "Chromium"], True)
+        finally:
+            os.environ["PATH"] = path
+        ran = [re.sub(r"^.*apt-get ", "", line) for line in Path(folder, "log").read_text().splitlines()]
+        install = "install -y --no-install-recommends "
+        assert ran == ["update", install + "emscripten dpkg-dev", install + "chromium"], ran
+        assert "this failed, which only the tests of pages may miss: " in said.getvalue(), said.getvalue()
+        assert "which only `ninja web` and the tests of its page may miss: " in said.getvalue(), said.getvalue()
+
+
+@test
+def the_page_without_emscripten():
+    configure = loaded()
     command = re.search(r"^build web: run\n  command = (.*)$", configure.build_ninja(), re.MULTILINE)[1]
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1 and "this needs emscripten (emcc)" in done.stderr, done

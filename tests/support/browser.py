@@ -6,15 +6,32 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+sys.path.append(str(Path(__file__).parent.parent.parent))
+import cli
+from configure import BROWSERS
 
 
 def find():
     """Chromium's path, or None."""
-    return next((path for path in map(shutil.which, NAMES) if path), None)
+    return next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+def main(page, missing=None):
+    """Runs the tests, whose one browser `page` (with functools.cache) has; or says what is missing for them."""
+    missing = missing if find() else "no Chromium"
+    if missing:
+        print(f"ok 1 # SKIP {missing}")
+        return
+    try:
+        cli.main()
+    finally:
+        if page.cache_info().currsize:
+            page().close()
 
 
 class Browser:

@@ -1,5 +1,6 @@
 """The page of `ninja web` in a headless Chromium: its numbers are the command line's, to the byte; clicks, keys, the address,
 what screen readers are told; no error, no request; its size and how fast it is there."""
+import functools
 import json
 import sys
 import time
@@ -8,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 import browser
-from cli import SANITIZED, main, run, test
+from cli import run, test
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "build" / "web" / "tilesim.html"
@@ -97,6 +98,10 @@ class Page:
         self.browser = browser.Browser()
         self.show()
 
+    def close(self):
+        """Ends the browser."""
+        self.browser.close()
+
     def show(self, **values):
         """The page with such a state."""
         self.browser.open("about:blank")
@@ -127,11 +132,10 @@ def same(page, words, name, *values):
         assert found["message"] and found["message"].strip() in err, (words, found["message"], err)
 
 
+@functools.cache
 def page():
     """The one page of all tests."""
-    if not hasattr(page, "made"):
-        page.made = Page()
-    return page.made
+    return Page()
 
 
 @test
@@ -387,18 +391,4 @@ def it_is_small_fast_alone_and_silent():
     assert not outside, outside
 
 
-def skipped():
-    """Why there is nothing to test, or None."""
-    if SANITIZED:
-        return "the page has no sanitizers"
-    return "no Chromium" if not browser.find() else "no page: it needs emscripten, and the sources of libyaml and cJSON" if not PAGE.exists() else None
-
-
-if skipped():
-    print(f"ok 1 # SKIP {skipped()}")
-else:
-    try:
-        main()
-    finally:
-        if hasattr(page, "made"):
-            page.made.browser.close()
+browser.main(page, None if PAGE.exists() else "no page: it needs emscripten, and the sources of libyaml and cJSON")

@@ -1,12 +1,13 @@
 """--html of every command in a headless Chromium, on a phone and on a desk: nothing overflows, fails or is asked for; tables
 sort, programs fold, and a run's timeline goes by its keys."""
+import functools
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 import browser
-from cli import SANITIZED, expect, main, test
+from cli import expect, test
 
 HERE = Path(tempfile.mkdtemp())
 COMMANDS = {
@@ -20,11 +21,10 @@ COMMANDS = {
 }
 
 
+@functools.cache
 def page():
     """The one browser of all tests."""
-    if not hasattr(page, "made"):
-        page.made = browser.Browser()
-    return page.made
+    return browser.Browser()
 
 
 def opened(name):
@@ -115,16 +115,4 @@ def timeline_is_drawn_in_both_schemes():
         assert page().run(colours) > 8, scheme
 
 
-def skipped():
-    """Why there is nothing to test, or None."""
-    return "the pages are the same" if SANITIZED else None if browser.find() else "no Chromium"
-
-
-if skipped():
-    print(f"ok 1 # SKIP {skipped()}")
-else:
-    try:
-        main()
-    finally:
-        if hasattr(page, "made"):
-            page.made.close()
+browser.main(page)
