@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "page.h"
+#include "picture.h"
 #include "report/audit.h"
 #include "report/machine.h"
 
-enum { BARS = 16, LABEL = 470, WIDTH = 1100, ROW = 24, TOP = 46, SCALE = 420 };
+enum { BARS = 16, LABEL = 470, WIDTH = 1100, TOP = 46, SCALE = 420 };
 
 /* Cut where it is longer than `most`. */
 static void add_escaped(ts_text *out, const char *text, int most) {
@@ -17,16 +18,9 @@ static void add_escaped(ts_text *out, const char *text, int most) {
 }
 
 static void add_label(ts_text *out, int y, const char *text) {
-    ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL - 8, y + 15);
+    picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end"});
     add_escaped(out, text, 64);
     ts_text_add(out, "</text>\n");
-}
-
-static void add_bar(ts_text *out, int x, int y, double width, const char *colour, const char *title) {
-    ts_text_add(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"%s\"><title>", x, y + 3,
-                width, colour);
-    add_escaped(out, title, 400);
-    ts_text_add(out, "</title></rect>\n");
 }
 
 static int count_bars(const ts_audit_result *r, bool time) {
@@ -44,7 +38,7 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         double all = (double)r->shapes[r->classes[i].shape].padded_bytes * (double)r->classes[i].count;
         most = all > most ? all : most;
     }
-    for (int i = 0; i < bars; i++, y += ROW) {
+    for (int i = 0; i < bars; i++, y += PICTURE_ROW) {
         const ts_audit_class *class = &r->classes[i];
         const ts_audit_shape *shape = &r->shapes[class->shape];
         double data = (double)shape->logical_bytes * (double)class->count * SCALE / most;
@@ -52,11 +46,11 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         snprintf(title, sizeof title, "%lld buffers, %lld bytes logical, %lld padded each",
                  (long long)class->count, (long long)shape->logical_bytes, (long long)shape->padded_bytes);
         add_label(out, y, shape->text);
-        add_bar(out, LABEL, y, data, "#4878a8", title);
-        add_bar(out, LABEL + (int)data, y, padding, "#d08050", title);
+        picture_bar(out, LABEL, y, data, "data", title);
+        picture_bar(out, LABEL + (int)data, y, padding, "waste", title);
         ts_audit_print_bytes(value, class->waste_bytes);
-        ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s padding, %.1fx</text>\n",
-                    LABEL + (int)(data + padding) + 6, y + 15, value,
+        picture_text(out, LABEL + (int)(data + padding) + 6, y + 15, &(picture_font){0});
+        ts_text_add(out, "%s padding, %.1fx</text>\n", value,
                     shape->logical_bytes > 0 ? (double)shape->padded_bytes / (double)shape->logical_bytes
                                              : 1);
     }
@@ -79,44 +73,40 @@ static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
         snprintf(title, sizeof title, "%s, line %lld: %lld times, %.3f us each", group->first.name,
                  (long long)group->first.line, (long long)group->first.runs, group->microseconds);
         add_label(out, y, label);
-        add_bar(out, LABEL, y, width, fused ? "#a8c0d8" : "#4878a8", title);
-        ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 6, y + 15,
+        picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
+        picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
+        ts_text_add(out, "%s%.1f us</text>\n",
                     fused           ? "at most "
                     : group->scaled ? "about "
                                     : "",
                     group->total_microseconds);
-        y += ROW;
+        y += PICTURE_ROW;
         done++;
     }
 }
 
+static void add_key(ts_text *out, int x, const char *class, const char *label) {
+    ts_text_add(out, "<rect class=\"%s\" x=\"%d\" y=\"17\" width=\"12\" height=\"12\"/>", class, x);
+    picture_text(out, x + 17, 28, &(picture_font){0});
+    ts_text_add(out, "%s</text>\n", label);
+}
+
 void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    static const picture_font title = {.pixels = 15, .bold = true};
     int padded = count_bars(r, false), timed = count_bars(r, true);
-    int second = TOP + padded * ROW + 50, height = second + timed * ROW + 16;
-    ts_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-                "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
-                "fill=\"white\"/>\n",
-                WIDTH, height, WIDTH, height);
-    ts_text_add(
-        out, "<text x=\"%d\" y=\"28\" font-size=\"15\" font-weight=\"bold\">Bytes by shape: data and padding",
-        16);
-    ts_text_add(out, "%s</text>\n", padded == 0 ? " (none)" : "");
-    ts_text_add(out,
-                "<rect x=\"%d\" y=\"17\" width=\"12\" height=\"12\" fill=\"#4878a8\"/><text x=\"%d\" "
-                "y=\"28\">data</text>"
-                "<rect x=\"%d\" y=\"17\" width=\"12\" height=\"12\" fill=\"#d08050\"/><text x=\"%d\" "
-                "y=\"28\">padding</text>\n",
-                LABEL, LABEL + 17, LABEL + 60, LABEL + 77);
+    int second = TOP + padded * PICTURE_ROW + 50, height = second + timed * PICTURE_ROW + 16;
+    picture_begin(out, WIDTH, height);
+    picture_text(out, 16, 28, &title);
+    ts_text_add(out, "Bytes by shape: data and padding%s</text>\n", padded == 0 ? " (none)" : "");
+    add_key(out, LABEL, "data", "data");
+    add_key(out, LABEL + 60, "waste", "padding");
     add_padding(r, TOP, padded, out);
-    ts_text_add(out,
-                "<text x=\"16\" y=\"%d\" font-size=\"15\" font-weight=\"bold\">Time by move, all its runs, "
-                "on ",
-                second - 14);
+    picture_text(out, 16, second - 14, &title);
+    ts_text_add(out, "Time by move, all its runs, on ");
     ts_report_machine_escaped(r->request->machine, out);
     ts_text_add(out, "%s</text>\n", timed == 0 ? " (none)" : "");
     add_time(r, second, timed, out);
-    ts_text_add(out, "</svg>\n");
+    picture_end(out);
     (void)view;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "padding.h"
+#include "picture.h"
 #include "report/machine.h"
 #include "study/transfer.h"
 
@@ -187,26 +188,13 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
 
 /* ---- The picture ---- */
 
-enum {
-    BARS = 24,
-    LABEL = 330,
-    WIDTH = 1080,
-    ROW = 24,
-    TOP = 60,
-    SCALE = 240,
-    SECOND = 730,
-    BYTES_SCALE = 220
-};
-
-static void add_bar(ts_text *out, int x, int y, double width, const char *colour) {
-    ts_text_add(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"%s\"/>\n", x, y + 3, width,
-                colour);
-}
+enum { BARS = 24, LABEL = 330, WIDTH = 1080, TOP = 60, SCALE = 240, SECOND = 730, BYTES_SCALE = 220 };
 
 /* The bar goes on beyond the scale. */
 static void add_break(ts_text *out, int x, int y) {
-    ts_text_add(out, "<path d=\"M%d %dl6 -20m4 0l-6 20\" stroke=\"white\" stroke-width=\"2\"/>\n", x - 16,
-                y + 21);
+    ts_text_add(out,
+                "<path class=\"break\" d=\"M%d %dl6 -20m4 0l-6 20\" fill=\"none\" stroke-width=\"2\"/>\n",
+                x - 16, y + 21);
 }
 
 static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int64_t most_cycles,
@@ -222,22 +210,22 @@ static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int
         (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
     bool larger = data + more > BYTES_SCALE + 0.5;
     if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
-    ts_text_add(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\"%s>", LABEL - 8, y + 15,
-                c->is_now || c->is_rule ? " font-weight=\"bold\"" : "");
+    picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end", .bold = c->is_now || c->is_rule});
     ts_text_add_escaped(out, layout);
     ts_text_add(out, "%s%s</text>\n", c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
-    add_bar(out, LABEL, y, width, !c->priced ? "#c8c8c8" : c->is_tie ? "#4878a8" : "#90b0d0");
+    picture_bar(out, LABEL, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
     if (longer) add_break(out, LABEL + SCALE, y);
-    ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s%.1f us</text>\n", LABEL + (int)width + 5, y + 15,
-                c->priced ? "" : "more than ", microseconds(r, cycles));
-    add_bar(out, SECOND, y, data, "#4878a8");
-    add_bar(out, SECOND + (int)data, y, more, "#d08050");
+    picture_text(out, LABEL + (int)width + 5, y + 15, &(picture_font){0});
+    ts_text_add(out, "%s%.1f us</text>\n", c->priced ? "" : "more than ", microseconds(r, cycles));
+    picture_bar(out, SECOND, y, data, "data", NULL);
+    picture_bar(out, SECOND + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, SECOND + BYTES_SCALE, y);
-    ts_text_add(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", SECOND + (int)(data + more) + 5, y + 15,
-                grouped(bytes, c->bytes));
+    picture_text(out, SECOND + (int)(data + more) + 5, y + 15, &(picture_font){0});
+    ts_text_add(out, "%s</text>\n", grouped(bytes, c->bytes));
 }
 
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
+    static const picture_font title = {.pixels = 15, .bold = true}, note = {.class = "soft"};
     int rows = 0;
     int64_t most_cycles = 0, most_bytes = 0;
     (void)view;
@@ -250,29 +238,26 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
         if (cycles > most_cycles) most_cycles = cycles;
         if (c->bytes > most_bytes) most_bytes = c->bytes;
     }
-    int height = TOP + rows * ROW + 16, y = TOP;
-    ts_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-                "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
-                "fill=\"white\"/>\n",
-                WIDTH, height, WIDTH, height);
-    ts_text_add(out, "<text x=\"16\" y=\"26\" font-size=\"15\" font-weight=\"bold\">Layouts of ");
+    int height = TOP + rows * PICTURE_ROW + 16, y = TOP;
+    picture_begin(out, WIDTH, height);
+    picture_text(out, 16, 26, &title);
+    ts_text_add(out, "Layouts of ");
     ts_text name;
     ts_text_init(&name, out->arena);
     ts_shape_print(r->tensor, &name);
     ts_text_add_escaped(out, name.bytes);
     ts_text_add(out, " on ");
     ts_report_machine_escaped(r->request->machine, out);
-    ts_text_add(out,
-                "</text>\n<text x=\"%d\" y=\"48\">time; dark: a tie with the best, grey: cut, at least "
-                "so long</text>"
-                "<text x=\"%d\" y=\"48\">bytes; blue: data, orange: padding</text>\n",
-                LABEL, SECOND);
+    ts_text_add(out, "</text>\n");
+    picture_text(out, LABEL, 48, &note);
+    ts_text_add(out, "time; full: a tie with the best, grey: cut, at least so long</text>\n");
+    picture_text(out, SECOND, 48, &note);
+    ts_text_add(out, "bytes; blue: data, orange: padding</text>\n");
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];
         if (i >= BARS && !c->is_now && !c->is_rule) continue;
         add_row(r, c, y, most_cycles, most_bytes, out);
-        y += ROW;
+        y += PICTURE_ROW;
     }
-    ts_text_add(out, "</svg>\n");
+    picture_end(out);
 }

@@ -1,10 +1,14 @@
-/* The table of all pairs of layouts as a heat map: white is a straight copy, dark the dearest, on a log
- * scale. */
+/* The table of all pairs of layouts as a heat map: the paper's colour is a straight copy, full colour the dearest,
+ * on a log scale. */
 #include "dma_matrix_private.h"
 
+#include "picture.h"
 #include "report/machine.h"
 
 enum { MARGIN = 16, TITLE = 64, CELL_WIDTH = 150, CELL_HEIGHT = 46, LETTER_WIDTH = 8, FOOT = 40 };
+
+#define LEAST_HEAT 0.06     /* of the colour: of a copy */
+enum { LEAST_SCALE = 200 }; /* what has the full colour, in straight copies in 1/100 */
 
 /* log2 in 1/256, linear between powers of two: enough for a colour. */
 static int64_t log2_256(int64_t value) {
@@ -20,10 +24,8 @@ static int64_t shade(int64_t ratio, int64_t most) {
     return (at - low) * 255 / (high - low);
 }
 
-static int between(int from, int to, int64_t at) { return (int)(from + (to - from) * at / 255); }
-
 static int64_t dearest(const ts_transfer_matrix *m) {
-    int64_t most = 100;
+    int64_t most = LEAST_SCALE;
     for (int i = 0; i < m->list.count * m->list.count; i++) {
         int64_t ratio = matrix_ratio(m, i / m->list.count, i % m->list.count);
         most = ratio > most ? ratio : most;
@@ -31,29 +33,24 @@ static int64_t dearest(const ts_transfer_matrix *m) {
     return most;
 }
 
-static void add_text(ts_text *out, int64_t x, int64_t y, const char *anchor, const char *fill, int size) {
-    ts_text_add(out, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\" fill=\"%s\" font-size=\"%d\">",
-                (long long)x, (long long)y, anchor, fill, size);
-}
-
 static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to, int64_t left,
                      int64_t most) {
     int64_t x = left + to * CELL_WIDTH, y = TITLE + from * CELL_HEIGHT;
     const ts_dma_cost *cost = &m->costs[from][to];
     int64_t ratio = matrix_ratio(m, from, to), at = cost->cycles ? shade(ratio, most) : 0;
-    const char *ink = at > 120 ? "#fff" : "#222";
+    const char *ink = at > 140 ? "on-heat" : NULL;
     ts_text_add(
         out,
-        "<rect x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\" stroke=\"#fff\"/>\n",
-        (long long)x, (long long)y, CELL_WIDTH, CELL_HEIGHT, between(247, 8, at), between(251, 48, at),
-        between(255, 107, at));
-    add_text(out, x + CELL_WIDTH / 2, y + 20, "middle", ink, 14);
+        "<rect class=\"heat\" x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\" fill-opacity=\"%.3f\"/>\n",
+        (long long)x, (long long)y, CELL_WIDTH - 1, CELL_HEIGHT - 1,
+        LEAST_HEAT + (1 - LEAST_HEAT) * (double)at / 255);
+    picture_text(out, x + CELL_WIDTH / 2, y + 20, &(picture_font){ink, "middle", 14, false});
     if (cost->cycles == 0) {
         ts_text_add(out, "-</text>\n");
         return;
     }
     ts_text_add(out, "%lld.%02lld&#215;</text>\n", (long long)ratio / 100, (long long)ratio % 100);
-    add_text(out, x + CELL_WIDTH / 2, y + 37, "middle", ink, 11);
+    picture_text(out, x + CELL_WIDTH / 2, y + 37, &(picture_font){ink, "middle", 11, false});
     ts_text_add(out, "%.1f us, %s</text>\n", ts_machine_microseconds(m->machine, cost->cycles),
                 ts_dma_kind_text(cost->transfer.kind));
 }
@@ -71,13 +68,15 @@ static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
 
 static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) {
     for (int i = 0; i < m->list.count; i++) {
-        add_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5, "end", "#222", 13);
+        picture_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5,
+                     &(picture_font){NULL, "end", 13, false});
         ts_text layout;
         ts_text_init(&layout, out->arena);
         matrix_add_layout(&layout, m->list.shapes[i]);
         ts_text_add_escaped(out, layout.bytes);
         ts_text_add(out, "  %c</text>\n", 'A' + i);
-        add_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8, "middle", "#222", 13);
+        picture_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8,
+                     &(picture_font){NULL, "middle", 13, false});
         ts_text_add(out, "%c</text>\n", 'A' + i);
     }
 }
@@ -88,12 +87,8 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
             height = TITLE + m->list.count * CELL_HEIGHT + FOOT;
     enum { LEAST_WIDTH = 620 };
     width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
-    ts_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
-                "font-family=\"sans-serif\">\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                (long long)width, (long long)height);
-    add_text(out, MARGIN, 24, "start", "#222", 15);
+    picture_begin(out, width, height);
+    picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15});
     ts_text array;
     ts_text_init(&array, out->arena);
     matrix_add_array(&array, m->list.shapes[0]);
@@ -105,9 +100,9 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     for (int i = 0; i < m->list.count * m->list.count; i++) {
         add_cell(out, m, i / m->list.count, i % m->list.count, left, most);
     }
-    add_text(out, left, height - 14, "start", "#555", 12);
+    picture_text(out, left, height - 14, &(picture_font){.class = "soft"});
     ts_text_add(
-        out,
-        "1&#215; is %.3f us; the darker, the dearer (log scale, up to %lld.%02lld&#215;)</text>\n</svg>\n",
+        out, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)</text>\n",
         ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100, (long long)most % 100);
+    picture_end(out);
 }

@@ -7,6 +7,7 @@
 
 #include "layout_cells.h"
 #include "padding.h"
+#include "picture.h"
 #include "base/number.h"
 #include "report/layout.h"
 
@@ -26,9 +27,8 @@ enum {
     GOLDEN_ANGLE = 137,
 };
 
-/* Colours of frames. */
-#define TILE     "#222"
-#define SUB_TILE "#d22"
+/* Classes of frames. */
+static const char tile[] = "tile", sub_tile[] = "inner";
 
 typedef struct {
     cell_grid g;
@@ -98,22 +98,21 @@ static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_
     add_label(d, x, y, text.bytes);
 }
 
-static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const char *colour) {
+static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const char *class) {
     add_rectangle(d->out, x, y, width, height);
-    ts_text_add(d->out, "class=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
-                strcmp(colour, TILE) == 0 ? "tile" : "inner", colour);
+    ts_text_add(d->out, "class=\"%s\" fill=\"none\" stroke-width=\"2\"/>\n", class);
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Frames of `high` x `wide` cells over the whole grid, of which all cells are drawn; the last ones are cut off at
  * its edge. */
-static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *colour) {
+static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *class) {
     for (int64_t row = 0; row < d->g.rows.drawn; row += high) {
         for (int64_t column = 0; column < d->g.columns.drawn; column += wide) {
             int64_t h = smaller(d->g.rows.drawn - row, high), w = smaller(d->g.columns.drawn - column, wide);
             draw_frame(d, d->left + column * CELL_WIDTH, y + row * CELL_HEIGHT, w * CELL_WIDTH,
-                       h * CELL_HEIGHT, colour);
+                       h * CELL_HEIGHT, class);
         }
     }
 }
@@ -129,9 +128,9 @@ static void draw_borders(drawing *d, int64_t y) {
     for (int i = 0; i < 2 && !cells_are_tiles(&d->g) && !d->g.cut; i++) {
         if (!has_tile(levels[i], &d->g.rows) && !has_tile(levels[i], &d->g.columns)) continue;
         draw_frames(d, y, size_in_cells(levels[i], &d->g.rows), size_in_cells(levels[i], &d->g.columns),
-                    i == 0 ? SUB_TILE : TILE);
+                    i == 0 ? sub_tile : tile);
     }
-    draw_frame(d, d->left, y, left_of(d, d->g.columns.drawn), above(d, d->g.rows.drawn), TILE);
+    draw_frame(d, d->left, y, left_of(d, d->g.columns.drawn), above(d, d->g.rows.drawn), tile);
 }
 
 static void draw_slice(drawing *d, int64_t top) {
@@ -188,15 +187,13 @@ static void draw_memory(drawing *d, int64_t x, int64_t elements) {
 }
 
 static void add_caption(drawing *d, int64_t x, const char *text) {
-    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\" text-anchor=\"start\">", x,
-                TITLE - 12);
+    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\">", x, TITLE - 12);
     ts_text_add_escaped(d->out, text);
     ts_text_add(d->out, "</text>\n");
 }
 
 static void add_title_line(drawing *d, int64_t y, const char *text) {
-    ts_text_add(d->out, "<text x=\"%d\" y=\"%" PRId64 "\" font-size=\"13\" text-anchor=\"start\">", MARGIN,
-                y);
+    ts_text_add(d->out, "<text x=\"%d\" y=\"%" PRId64 "\" font-size=\"13\">", MARGIN, y);
     ts_text_add_escaped(d->out, text);
     ts_text_add(d->out, "</text>\n");
 }
@@ -217,8 +214,8 @@ static void draw_share(drawing *d) {
     ts_text_add(&text, "%s of %s bytes hold elements",
                 ts_text_group_digits(unpadded, d->g.shape->unpadded_bytes),
                 ts_text_group_digits(stored, d->g.shape->storage_bytes));
-    ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\" text-anchor=\"start\">%s</text>\n",
-                MARGIN + SHARE_WIDTH + 10, TOP + 11, text.bytes);
+    ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\">%s</text>\n", MARGIN + SHARE_WIDTH + 10,
+                TOP + 11, text.bytes);
 }
 
 /* The shape, what its cells are, and which axes go where. */
@@ -289,7 +286,7 @@ static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
             point[g->column_axis] = g->low[g->column_axis] + i % g->columns;
             draw_place(d, x + i % g->columns * CELL_WIDTH, TITLE + i / g->columns * CELL_HEIGHT, point);
         }
-        draw_frame(d, x, TITLE, g->columns * CELL_WIDTH, g->rows * CELL_HEIGHT, TILE);
+        draw_frame(d, x, TITLE, g->columns * CELL_WIDTH, g->rows * CELL_HEIGHT, tile);
     }
 }
 
@@ -311,27 +308,6 @@ static void choose_detail(const drawing *d, drawing *detail, int64_t left) {
 }
 
 /* ---- The whole ---- */
-
-/* Colours for dark pages; cells keep theirs, with dark numbers. */
-static const char head[] =
-    "<style>text{fill:#222}text.cell{fill:#111;paint-order:stroke;stroke:#fff;stroke-opacity:.7;stroke-width:"
-    "2px}\n"
-    "@media(prefers-color-scheme:dark){.page{fill:#16181d}text{fill:#e4e6eb}.tile{stroke:#f2f4f8}"
-    ".hatch{fill:#24272e}.lines{stroke:#5a606c}}</style>\n"
-    "<defs><pattern id=\"padding\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-    "patternTransform=\"rotate(45)\"><rect class=\"hatch\" width=\"6\" height=\"6\" fill=\"#fff\"/>"
-    "<line class=\"lines\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#bbb\" "
-    "stroke-width=\"2\"/></pattern></defs>\n";
-
-static void open_image(ts_text *out, int64_t width, int64_t height) {
-    ts_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64
-                "\" viewBox=\"0 0 %" PRId64 " %" PRId64 "\" "
-                "style=\"max-width:100%%;height:auto\" font-family=\"sans-serif\" text-anchor=\"middle\">\n",
-                width, height, width, height);
-    ts_text_add(out, "%s", head);
-    ts_text_add(out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
-}
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -389,7 +365,7 @@ void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts
         width = larger(width, w);
         height += h;
     }
-    open_image(out, width, height);
+    picture_begin(out, width, height);
     ts_text_add_bytes(out, content.bytes, content.length);
-    ts_text_add(out, "</svg>\n");
+    picture_end(out);
 }

@@ -8,7 +8,7 @@
 #include "report/machine.h"
 #include "report/style.h"
 
-static const char *embedded(const char *name) {
+const char *page_file(const char *name) {
     size_t i = 0;
     while (i < ts_embedded_style_count && strcmp(ts_embedded_styles[i].name, name) != 0) i++;
     assert(i < ts_embedded_style_count);
@@ -44,7 +44,7 @@ void page_begin(page *p, ts_text *out, const char *title, const char *subject, c
     ts_text_add(out, ": ");
     ts_text_add_escaped(out, subject);
     ts_text_add(out, "</title>\n<style>\n");
-    ts_text_add(out, "%s%s", embedded("style.css"), embedded("report.css"));
+    ts_text_add(out, "%s%s", page_file("style.css"), page_file("report.css"));
     ts_text_add(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
     ts_text_add_escaped(out, title);
     ts_text_add(out, "</h1>\n<p><code>");
@@ -307,5 +307,5 @@ void page_data(page *p, const char *id, const ts_text *json) {
 }
 
 void page_script(page *p, const char *file) {
-    ts_text_add(p->out, "<script>\n%s</script>\n", embedded(file));
+    ts_text_add(p->out, "<script>\n%s</script>\n", page_file(file));
 }

@@ -34,6 +34,9 @@ typedef struct page_column {
     bool number; /* to the right, and sorted as numbers */
 } page_column;
 
+/* A file of web/page/ that pages carry. */
+const char *page_file(const char *name);
+
 /* The heading, what was asked for, and on what machine (NULL: none). */
 void page_begin(page *p, ts_text *out, const char *title, const char *subject, const ts_machine *machine);
 void page_end(page *p);

@@ -4,14 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { COLUMNS = 3, PANEL = 300, PLOT = 216, LEFT = 58, TOP = 44, GAP = 8 };
+#include "picture.h"
 
-static const char style[] =
-    "<style>text{font:11px "
-    "system-ui,sans-serif;fill:#333}.title{font-weight:600;font-size:13px}.small{fill:#666}"
-    ".frame{fill:#fff;stroke:#bbb}.grid{stroke:#e8e8e8}.equal{stroke:#888}.off{stroke:#ccc;stroke-dasharray:"
-    "3 3}"
-    ".model{fill:#1769aa;fill-opacity:.75}.roofline{fill:none;stroke:#d9822b}</style>\n";
+enum { COLUMNS = 3, LEAST_COLUMNS = 2, PANEL = 300, PLOT = 216, LEFT = 58, TOP = 44, GAP = 8 };
 
 /* Decades of both axes: measured, simulated and roofline times are inside. */
 typedef struct {
@@ -62,10 +57,10 @@ static void add_axes(ts_text *out, decades d) {
     ts_text_add(out, "<path class=\"equal\" d=\"M0 %dL%d 0\"/>", PLOT, PLOT);
     ts_text_add(out, "<path class=\"off\" d=\"M0 %.1fL%.1f 0M%.1f %dL%d %.1f\"/>\n", PLOT - off, PLOT - off,
                 off, PLOT, PLOT, off);
-    ts_text_add(out, "<text class=\"small\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured, us</text>\n",
+    ts_text_add(out, "<text class=\"soft\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured, us</text>\n",
                 PLOT / 2, PLOT + 30);
     ts_text_add(out,
-                "<text class=\"small\" transform=\"rotate(-90)\" x=\"%d\" y=\"-44\" "
+                "<text class=\"soft\" transform=\"rotate(-90)\" x=\"%d\" y=\"-44\" "
                 "text-anchor=\"middle\">predicted, us</text>\n",
                 -PLOT / 2);
 }
@@ -79,12 +74,7 @@ static void add_points(ts_text *out, const ts_validation *v, const ts_validated_
                     PLOT - place(d, r->roofline_us));
         ts_text_add(out, "<circle class=\"model\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", x,
                     PLOT - place(d, r->simulated_us));
-        for (const char *c = r->row->id; *c != '\0'; c++) { /* ids are the user's */
-            if (*c == '<' || *c == '&' || *c == '>')
-                ts_text_add(out, "&#%d;", *c);
-            else
-                ts_text_add_char(out, *c);
-        }
+        ts_text_add_escaped(out, r->row->id);
         ts_text_add(out, ": %.4g us measured, %.4g simulated</title></circle>\n", r->work.measured_us,
                     r->simulated_us);
     }
@@ -93,33 +83,32 @@ static void add_points(ts_text *out, const ts_validation *v, const ts_validated_
 void ts_report_validation_svg(const ts_validation *v, ts_text *out) {
     int panels = 0, at = 0;
     for (int i = 0; i < v->group_count; i++) panels += v->groups[i].modelled > 0;
-    int rows = (panels + COLUMNS - 1) / COLUMNS, width = COLUMNS * PANEL + GAP,
+    int rows = (panels + COLUMNS - 1) / COLUMNS,
+        width = (panels < COLUMNS ? LEAST_COLUMNS : COLUMNS) * PANEL + GAP,
         height = rows * (PANEL + GAP) + 28;
-    ts_text_add(
-        out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
-        width, height, width, height);
-    ts_text_add(out, "%s<rect width=\"%d\" height=\"%d\" fill=\"#fafafa\"/>\n", style, width, height);
+    picture_begin(out, width, height);
     ts_text_add(
         out,
         "<circle class=\"model\" cx=\"18\" cy=\"16\" r=\"4\"/><text x=\"28\" y=\"20\">simulated</text>"
         "<circle class=\"roofline\" cx=\"108\" cy=\"16\" r=\"4\"/><text x=\"118\" y=\"20\">roofline</text>"
-        "<text class=\"small\" x=\"180\" y=\"20\">line: equal to the measured time; dashed: 25 %% "
+        "<text class=\"soft\" x=\"180\" y=\"20\">line: equal to the measured time; dashed: 25 %% "
         "off</text>\n");
     for (int i = 0; i < v->group_count; i++) {
         const ts_validated_group *g = &v->groups[i];
         if (g->modelled == 0) continue;
         decades d = range_of(v, g);
-        ts_text_add(out, "<g transform=\"translate(%d %d)\">\n", at % COLUMNS * PANEL + LEFT,
+        ts_text_add(out, "<g font-size=\"11\" transform=\"translate(%d %d)\">\n", at % COLUMNS * PANEL + LEFT,
                     at / COLUMNS * (PANEL + GAP) + TOP + 28);
-        ts_text_add(out, "<text class=\"title\" x=\"0\" y=\"-20\">%s</text>", g->group->name);
+        ts_text_add(out, "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">%s</text>",
+                    g->group->name);
         ts_text_add(
             out,
-            "<text class=\"small\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d rows</text>\n",
+            "<text class=\"soft\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d rows</text>\n",
             g->model.median, g->roofline.median, g->modelled);
         add_axes(out, d);
         add_points(out, v, g, d);
         ts_text_add(out, "</g>\n");
         at++;
     }
-    ts_text_add(out, "</svg>\n");
+    picture_end(out);
 }

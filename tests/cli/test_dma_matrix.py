@@ -103,7 +103,10 @@ def heat_map():
     rectangles = [r for r in root if r.tag.endswith("rect")][1:]
     texts = [t.text for t in root if t.tag.endswith("text")]
     assert len(rectangles) == 7 * 7 and sum("\u00d7" in t for t in texts) == 7 * 7 + 1
-    assert {r.get("fill") for r in rectangles} >= {"#f7fbff", "#08306b"}  # a copy, and the dearest
+    ratios = [float(t[:-1]) for t in texts if t.endswith("\u00d7")]
+    heats = [(ratio, float(r.get("fill-opacity"))) for ratio, r in zip(ratios, rectangles)]
+    assert len(heats) == 7 * 7 and all(a[1] <= b[1] for a in heats for b in heats if a[0] < b[0]), heats
+    assert min(heats)[1] == 0.06 and 0.3 < max(heats)[1] <= 1, heats  # a copy, and the dearest
     assert "{1,0:T(8,128)}  D" in texts and text
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m.svg")

@@ -1,4 +1,5 @@
 """tilesim layout --svg: the figures of XLA's tiled_layout.md as images: cells, padding, frames, and well-formed files."""
+import re
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
@@ -21,7 +22,7 @@ def draw(shape):
 
 
 def is_cell(rectangle):
-    return rectangle.get("fill").startswith("hsl") and rectangle.get("class") != "share"
+    return rectangle.get("fill", "").startswith("hsl") and rectangle.get("class") != "share"
 
 
 @test
@@ -33,15 +34,15 @@ def figure_1():
     padding = [r for r in rectangles if r.get("fill") == "url(#padding)"]
     assert len(padding) == 9 + 9 + 1  # of 4 x 6 cells, and of the 24 places in memory, and the bar of all bytes
     assert texts[-1] == "37.5 % padding: 60 of 96 bytes hold elements"
-    assert sum(r.get("stroke") == "#222" for r in rectangles) == 6 + 1  # tiles, and the edge
+    assert sum(r.get("class") == "tile" for r in rectangles) == 6 + 1  # tiles, and the edge
 
 
 @test
 def figure_2():
     texts, rectangles = draw("bf16[4,8]{1,0:T(2,4)(2,1)}")
     assert texts[1:9] == "0 2 4 6 8 10 12 14".split()
-    assert sum(r.get("stroke") == "#d22" for r in rectangles) == 16  # sub-tiles of 2 x 1
-    assert sum(r.get("stroke") == "#222" for r in rectangles) == 4 + 1
+    assert sum(r.get("class") == "inner" for r in rectangles) == 16  # sub-tiles of 2 x 1
+    assert sum(r.get("class") == "tile" for r in rectangles) == 4 + 1
     assert len({r.get("fill") for r in rectangles if is_cell(r)}) == 4
 
 
@@ -62,9 +63,9 @@ def several_axes():
 def other_notations_have_tiles():
     texts, rectangles = draw("f32[14,10] lambda i, j: [i // 4, j // 4, i % 4, j % 4]")
     assert texts[1:11] == "0 1 2 3 16 17 18 19 32 33".split()
-    assert sum(r.get("stroke") == "#222" for r in rectangles) == 12 + 1
+    assert sum(r.get("class") == "tile" for r in rectangles) == 12 + 1
     texts, rectangles = draw("f32[8,8] S[(2,2,2,8):(32,2,16,4)]")  # no tile of the second dimension
-    assert sum(r.get("stroke") == "#d22" for r in rectangles) == 4
+    assert sum(r.get("class") == "inner" for r in rectangles) == 4
 
 
 @test
@@ -111,7 +112,42 @@ def scales_and_adapts():
         text = path.read_text()
     root = xml.fromstring(text)
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
-    assert "max-width:100%" in root.get("style") and "prefers-color-scheme:dark" in text
+    assert "max-width:100%" in root.get("style") and "prefers-color-scheme: dark" in text
+
+
+def scheme_colours(styles):
+    """(what light and dark say of each selector and property), of a picture."""
+    light, dark = styles.split("@media (prefers-color-scheme: dark){")
+    return [{(one, name): value for one, name, value in re.findall(r"^[.]picture ([^{,]+)[{]([a-z]+):(#[0-9a-f]{6})}", part, re.M)}
+            for part in (light, dark)]
+
+
+@test
+def pictures_of_all_commands_have_both_schemes():
+    """Each is drawn in colours that pages have by name, light and dark; none has one of its own but the cells of layouts."""
+    names = Path("web/page/style.css").read_text().split("@media (prefers-color-scheme: dark)")
+    known = [set(re.findall(r"^ *--[a-z0-9-]+: (#[0-9a-f]{6});", part, re.M)) for part in names[:2]]
+    with tempfile.TemporaryDirectory() as folder:
+        path, rows = Path(folder) / "x.svg", Path(folder) / "rows.csv"
+        measured = Path("tests/data/tpu_measured.csv").read_text().splitlines()
+        rows.write_text("\n".join(row for row in measured if row.startswith(("id,", "v4_ss_copy_"))) + "\n")
+        for words, least in ((["layout", "f32[3,5]{1,0:T(2,2)}"], {"page", "tile", "hatch", "lines"}),
+                             (["choose", "f32[1000,64]{1,0}", "--use", "dma:hbm>vmem"], {"data", "waste"}),
+                             (["audit", "tests/data/hlo/step.txt"], {"data", "waste"}),
+                             (["dma", "--matrix", "f32[64,256]"], {"heat"}),
+                             (["validate", "--data", rows], {"model", "roofline", "grid", "equal", "off"})):
+            expect([*words, "--svg", path], out=None, err=None)
+            root = xml.parse(path).getroot()
+            light, dark = scheme_colours(root.find(f"{NAMESPACE}style").text)
+            assert light.keys() == dark.keys() and set(light.values()) <= known[0] and set(dark.values()) <= known[1]
+            assert all(light[key] != dark[key] for key in light), light
+            assert light["text", "fill"] == "#1a2029" and dark["text", "fill"] == "#e7ebf1"
+            drawn = {name for one in root.iter() for name in one.get("class", "").split()}
+            coloured = {name for selector, _ in light for name in re.findall("[.]([a-z-]+)", selector)}
+            assert least <= drawn and least <= coloured, (words, drawn, coloured)
+            own = {one.get(name) for one in root.iter() for name in ("fill", "stroke")} - {None, "none", "url(#padding)"}
+            assert words[0] == "layout" or own == set(), (words, own)
+            assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
 
 
 @test

@@ -1,0 +1,24 @@
+/* Pictures as SVG, for files and for pages, in light and dark. Private to the folder.
+ *
+ * What is drawn has a class that picture.c gives a colour. Text is that of people unless it has a class. */
+#ifndef TILESIM_REPORT_PICTURE_H
+#define TILESIM_REPORT_PICTURE_H
+
+#include "base/text.h"
+
+void picture_begin(ts_text *out, int64_t width, int64_t height);
+void picture_end(ts_text *out);
+
+/* Opens a text that stands at x, y ("start", "middle" or "end" of it); what is in it, and </text>, are the caller's. */
+typedef struct {
+    const char *class, *anchor;
+    int pixels; /* of its font */
+    bool bold;
+} picture_font;
+void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font);
+
+/* A bar of a row of a chart that begins at `y`, of PICTURE_ROW pixels; `title` is escaped, NULL is none. */
+enum { PICTURE_ROW = 24 };
+void picture_bar(ts_text *out, int x, int y, double width, const char *class, const char *title);
+
+#endif
