@@ -131,6 +131,15 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
  * of programs/ that the binary carries. */
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count);
+/* A file that a text names: its own, one that it includes, or values of an input. */
+typedef struct {
+    const char *path;
+    const ts_source *text; /* NULL: values, or a file that cannot be read */
+} ts_program_file;
+/* The files that a program may depend on, by its text alone: each once, its own first, then what is in double
+ * quotes in it and in those that it includes. Not in the order of use; conditions are not looked at. */
+const ts_program_file *ts_program_files(ts_arena *arena, const char *path, int *count);
+
 /* The program as text that assembles, on the same machine, to the same program: parameters, macros and loops
  * are gone, and addresses are in words. */
 void ts_program_print(const ts_program *program, ts_text *out);

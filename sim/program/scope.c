@@ -107,8 +107,12 @@ static symbol *insert(scope *names, symbol_class class, const char *name, size_t
     return new;
 }
 
+void scope_add_number(scope *names, const char *name, constant value) {
+    insert(names, SYMBOL_PARAM, name, strlen(name))->value = value;
+}
+
 void scope_add_figure(scope *names, const char *name, int64_t value) {
-    insert(names, SYMBOL_PARAM, name, strlen(name))->value.integer = value;
+    scope_add_number(names, name, (constant){.integer = value});
 }
 
 symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name) {

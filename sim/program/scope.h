@@ -56,6 +56,8 @@ const symbol *scope_find(const scope *names, const char *name, size_t length);
 symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *name);
 /* A number that every program knows; its name has a dot, so that no program takes it. */
 void scope_add_figure(scope *names, const char *name, int64_t value);
+/* The same of any number, for expressions of other texts than programs. */
+void scope_add_number(scope *names, const char *name, constant value);
 /* "unknown WHAT 'NAME'; did you mean 'OTHER'?", OTHER of the given classes. */
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
 /* The name last reported as unknown since this was asked, or NULL. */
