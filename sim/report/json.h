@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/json_quote.h"
 
 enum { TS_JSON_MAX_DEPTH = 32 };
 
@@ -34,8 +34,6 @@ void ts_json_bool(ts_json *json, const char *key, bool value);
 void ts_json_null(ts_json *json, const char *key);
 /* UTF-8; a byte that is none becomes U+FFFD. NULL is null. */
 void ts_json_text(ts_json *json, const char *key, const char *value);
-/* The same text with its quotes alone, for JSON of another form. */
-void ts_json_quote(ts_text *out, const char *text);
 /* A list on one line. */
 void ts_json_ints(ts_json *json, const char *key, int count, const int64_t *values);
 
