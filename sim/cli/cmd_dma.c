@@ -96,17 +96,6 @@ static int print_price(const cli_line *line) {
 
 /* ---- Several at once ---- */
 
-/* "SRC -> DST" */
-static bool read_pair(ts_error *err, const cli_line *line, const char *text, ts_transfer_end ends[2]) {
-    const char *arrow = strstr(text, "->");
-    if (!arrow) return ts_error_set(err, TS_ERROR_USAGE, "--with is '%s', expected 'SRC -> DST'", text);
-    ts_source from = {"source of --with", text, (size_t)(arrow - text)},
-              to = {"destination of --with", arrow + 2, strlen(arrow + 2)};
-    while (to.length > 0 && *to.text == ' ') to.text++, to.length--;
-    return ts_transfer_end_parse(err, line->arena, &from, &ends[0]) &&
-           ts_transfer_end_parse(err, line->arena, &to, &ends[1]);
-}
-
 static int print_mix(const cli_line *line) {
     ts_error err = {0};
     ts_transfer_mix mix;
@@ -115,7 +104,8 @@ static int print_mix(const cli_line *line) {
     ts_transfer_end(*ends)[2] = (ts_transfer_end(*)[2])TS_NEW_ARRAY(line->arena, ts_transfer_end, 2 * count);
     bool good = read_ends(&err, line, ends[0]);
     for (int i = 1; i < count && good; i++)
-        good = read_pair(&err, line, cli_value_at(line, "with", i - 1), ends[i]);
+        good =
+            ts_transfer_pair_parse(&err, line->arena, "--with", cli_value_at(line, "with", i - 1), ends[i]);
     const ts_machine *machine = good ? cli_machine(&err, line) : NULL;
     ts_transfer_mix_request request = {machine, ts_prices_new(line->arena), ends, count,
                                        cli_value(line, "exact") != NULL};

@@ -1,16 +1,12 @@
 /* The options of commands that run a program. */
 #include "run_request.h"
 
-/* Without --max-cycles: some 3 s of the host between two transfers, and 10 s of the machine. */
-enum { PATIENCE = 1 << 27 };
-#define MOST_CYCLES INT64_C(10000000000)
-
 bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     const char *limit = cli_value(line, "max-cycles");
     *request = (ts_run_request){.program = line->operands[0],
                                 .convert = cli_value(line, "convert") != NULL,
-                                .max_cycles = MOST_CYCLES,
-                                .patience = limit != NULL ? 0 : PATIENCE};
+                                .max_cycles = TS_RUN_MOST_CYCLES,
+                                .patience = limit != NULL ? 0 : TS_RUN_PATIENCE};
     if (!cli_max_memory(err, line, &request->max_memory_bytes) ||
         !cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
         !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||

@@ -37,6 +37,10 @@ typedef struct {
     const ts_chip_observer *observer; /* told of every event, if there is no timeline; NULL: none */
 } ts_run_request;
 
+/* Where nobody says: some 3 s of the host between two transfers, and 10 s of the machine. */
+enum { TS_RUN_PATIENCE = 1 << 27 };
+#define TS_RUN_MOST_CYCLES INT64_C(10000000000)
+
 /* A tensor of the program and its values. */
 typedef struct {
     const char *origin;   /* where an input came from: "random", a file's name ...; NULL: it is no input */

@@ -16,19 +16,21 @@ static size_t value_length(const char *text) {
     return length;
 }
 
-static bool parse_axis(ts_error *err, ts_arena *arena, const ts_define *define, ts_grid_axis *axis) {
-    const char *text = define->value;
-    *axis = (ts_grid_axis){.name = define->name};
+bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis) {
     for (size_t length;; text += length + 1) {
         length = value_length(text);
-        if (length == 0)
-            return ts_error_set(err, TS_ERROR_USAGE,
-                                "-D %.60s=%.60s has an empty value, expected such as %.60s=1,2", define->name,
-                                define->value, define->name);
+        if (length == 0) return false;
         axis->values = ts_arena_extend(arena, axis->values, (size_t)axis->count, sizeof *axis->values);
         axis->values[axis->count++] = ts_arena_copy_text(arena, text, length);
         if (!text[length]) return true;
     }
+}
+
+static bool parse_axis(ts_error *err, ts_arena *arena, const ts_define *define, ts_grid_axis *axis) {
+    *axis = (ts_grid_axis){.name = define->name};
+    return ts_grid_split(arena, define->value, axis) ||
+           ts_error_set(err, TS_ERROR_USAGE, "-D %.60s=%.60s has an empty value, expected such as %.60s=1,2",
+                        define->name, define->value, define->name);
 }
 
 bool ts_grid_parse(ts_error *err, ts_arena *arena, const ts_define *defines, int count, ts_grid *grid) {
@@ -69,7 +71,7 @@ static void find_most(const ts_chip_counters *chip, ts_grid_run *run) {
     run->most_percent = all > 0 ? 100.0 * (double)(stalls ? stalled : bundles) / (double)all : 0;
 }
 
-static void note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run) {
+void ts_grid_note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run) {
     run->passed = result->passed;
     run->cycles = result->counters.values[TS_COUNTER_CYCLES];
     run->microseconds = ts_machine_microseconds(machine, run->cycles);
@@ -88,7 +90,7 @@ const ts_grid_run *ts_grid_go(ts_arena *arena, const ts_grid_request *request) {
         ts_arena *scratch = ts_arena_new();
         ts_run_result result;
         ts_grid_point(grid, i, defines);
-        if (ts_run(&runs[i].err, scratch, &run, &result)) note(run.machine, &result, &runs[i]);
+        if (ts_run(&runs[i].err, scratch, &run, &result)) ts_grid_note(run.machine, &result, &runs[i]);
         runs[i].err.next = NULL; /* in `scratch` */
         ts_arena_free(scratch);
         if (request->progress) request->progress(request->self, i + 1, grid->point_count);

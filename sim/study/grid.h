@@ -21,6 +21,8 @@ enum { TS_GRID_POINTS = 100000 };
 /* Of defines "NAME=1,2,3": commas outside of brackets part the values. An error where a value is empty, or for
  * more than TS_GRID_POINTS points. */
 bool ts_grid_parse(ts_error *err, ts_arena *arena, const ts_define *defines, int count, ts_grid *grid);
+/* The values of "1,2,3" behind those that the axis has. False: one is empty. */
+bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis);
 /* The defines of a point, [grid->axis_count]: the last axis varies fastest. */
 void ts_grid_point(const ts_grid *grid, int64_t point, ts_define *defines);
 
@@ -34,6 +36,8 @@ typedef struct {
     const char *most; /* what most cycles went to, and their share */
     double most_percent;
 } ts_grid_run;
+
+void ts_grid_note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run);
 
 typedef struct {
     ts_run_request run; /* without defines */

@@ -23,6 +23,9 @@ bool ts_transfer_slice_parse(ts_error *err, ts_cursor *cursor, const ts_layout *
                              int64_t *sizes);
 /* "SHAPE", or "SHAPE" and a slice. */
 bool ts_transfer_end_parse(ts_error *err, ts_arena *arena, const ts_source *text, ts_transfer_end *end);
+/* Both of "SRC -> DST"; errors call the text `what`. */
+bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
+                            ts_transfer_end ends[2]);
 /* The canonical text, which parses back. */
 void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
 /* The error, if it has no place yet, at byte `offset` of the end's text. Returns false. */
