@@ -23,7 +23,7 @@ NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja 
 
 # Lowest first: a file may include headers of its own layer and of those before it.
 LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma check core program chip host run study audit choose "
-          "validate report api cli").split()
+          "validate sweep report api cli").split()
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -67,6 +67,7 @@ LIBRARIES = {  # part: (what needs it, C text that must compile, flags that link
     "cmocka": ("the tests", "#include <stdarg.h>\n#include <stddef.h>\n#include <setjmp.h>\n"
                "#include <stdint.h>\n#include <cmocka.h>" + MAIN, "-lcmocka"),
     "cjson": ("building", "#include <cjson/cJSON.h>" + MAIN, "-lcjson"),
+    "sqlite3": ("building", "#include <sqlite3.h>" + MAIN, "-lsqlite3"),
 }
 EMPTY = "#include <stdio.h>" + MAIN
 FUZZER = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *d, size_t n) { return n > 9 && !d; }"
@@ -95,6 +96,7 @@ PACKAGES = {  # part: its packages, by manager
     "libyaml": ("libyaml-dev", "libyaml-devel", "libyaml", "libyaml"),
     "cmocka": ("libcmocka-dev", "libcmocka-devel", "cmocka", "cmocka"),
     "cjson": ("libcjson-dev", "cjson-devel", "cjson", "cjson"),
+    "sqlite3": ("libsqlite3-dev", "sqlite-devel", "sqlite", "sqlite"),
     "clang": ("clang", "clang", "clang", "llvm"),
     "clang sanitizers": ("libclang-rt-dev", "compiler-rt", "compiler-rt", "llvm"),
     "NumPy": ("python3-numpy", "python3-numpy", "python-numpy", "numpy"),
@@ -104,7 +106,7 @@ PACKAGES = {  # part: its packages, by manager
 }
 # What `ninja matrix` needs for aarch64; nothing is installed of another architecture without being asked for.
 EMULATES = ("dpkg --add-architecture arm64 && apt-get update && apt-get install gcc-aarch64-linux-gnu qemu-user "
-            "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64")
+            "libyaml-dev:arm64 libcjson-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64")
 NO_EMCC = ("ninja web: this needs emscripten (emcc) and, for the sources of libyaml and cJSON, dpkg-dev: on Debian "
            "apt-get install emscripten dpkg-dev, then ./configure.py")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -348,7 +350,7 @@ rule link-{name}
   command = {compiler} {flags} $in -o $out $user_ldflags $libs
   description = $out
 """
-LIBS = "-lyaml -lcjson -lm -pthread"
+LIBS = "-lyaml -lcjson -lsqlite3 -lm -pthread"
 SONAME = "libtilesim.so.0"  # another number where a program that was linked with the old one would break
 HEAD = f"""# Written by ./configure.py from the file tree. Do not edit.
 ninja_required_version = 1.8
@@ -567,7 +569,7 @@ def web(out, compiler):
         return
     headers = ["build/web/src/libyaml/yaml.h", "build/web/src/libyaml/yaml_private.h", "build/web/src/cjson/cJSON.h"]
     out.edge("sources", " ".join(WEB_LIBRARIES + headers), ["|", "web/sources.py"])
-    sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
+    sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if "sweep" not in f]  # a page has no processes
     sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES, *files("web/*.c")]
     objects = [out.compile("web", f, order=headers[0]) for f in sources]
     objects += [out.compile("web", f, last=YAML_MACROS) for f in WEB_LIBRARIES]

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILT = ROOT / "build" / "python"
 LIBRARY = "libtilesim.so.0"
-CARRIED = re.compile(r"^\s*(lib(?:yaml|cjson)\S*) => (/\S+)", re.MULTILINE)  # in what ldd prints; the rest is the system's
+CARRIED = re.compile(r"^\s*(lib(?:yaml|cjson|sqlite3)\S*) => (/\S+)", re.MULTILINE)  # in what ldd prints; the rest is the system's
 
 METADATA = """Metadata-Version: 2.1
 Name: tilesim
@@ -50,7 +50,7 @@ def libraries():
 def licences():
     """{name in .dist-info: path}: ours, and on Debian those of the libraries that are carried along."""
     places = {"LICENSE": ROOT / "LICENSE", "libyaml.copyright": Path("/usr/share/doc/libyaml-0-2/copyright"),
-              "cjson.copyright": Path("/usr/share/doc/libcjson1/copyright")}
+              "sqlite3.copyright": Path("/usr/share/doc/libsqlite3-0/copyright"), "cjson.copyright": Path("/usr/share/doc/libcjson1/copyright")}
     return {name: path for name, path in places.items() if path.exists()}
 
 

@@ -1,0 +1,106 @@
+/* Points as they are asked: texts filled in, paths found from the study's folder. */
+#include "sweep/case.h"
+
+#include <string.h>
+
+static const char *beside(ts_arena *arena, const ts_sweep_study *study, const char *path) {
+    ts_text text;
+    if (path[0] == '/' || strncmp(path, "tilesim:/", strlen("tilesim:/")) == 0) return path;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "%s%s", study->folder, path);
+    return text.bytes;
+}
+
+/* "NAME=VALUE" of a map, and of parameters with a point in their name. */
+static const char *setting(ts_arena *arena, const char *name, const char *value) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "%s=%s", name, value);
+    return text.bytes;
+}
+
+static bool find_sets(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
+    const ts_sweep_study *study = point->study;
+    int fixed = study->sets ? study->sets->count : 0;
+    const char **sets = TS_NEW_ARRAY(arena, const char *, fixed + study->name_count + 1);
+    asked->sets = sets;
+    for (int i = 0; i < fixed; i++) {
+        const ts_tree_entry *entry = &study->sets->entries[i];
+        const char *value = ts_sweep_point_fill(err, arena, point, entry->value);
+        if (!value) return false;
+        sets[asked->set_count++] = setting(arena, entry->key, value);
+    }
+    for (int i = 0; i < study->name_count; i++) {
+        const char *name = study->names[i], *value = point->values[i];
+        if (strchr(name, '.')) sets[asked->set_count++] = setting(arena, name, value);
+        if (strcmp(name, TS_SWEEP_CHANGE) == 0 && *value) sets[asked->set_count++] = value;
+    }
+    return true;
+}
+
+static void find_machine(ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
+    const ts_sweep_study *study = point->study;
+    const char *varied = ts_sweep_point_value(point, "machine");
+    const char *name = varied ? varied : study->machine ? study->machine->text : TS_MACHINE_DEFAULT;
+    asked->machine = ts_tree_is_path(name) ? beside(arena, study, name) : name;
+}
+
+static bool fill_map(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *map,
+                     const ts_define **out, int *count) {
+    ts_define *pairs = TS_NEW_ARRAY(arena, ts_define, (map ? map->count : 0) + 1);
+    *out = pairs;
+    for (int i = 0; map && i < map->count; i++) {
+        const char *value = ts_sweep_point_fill(err, arena, point, map->entries[i].value);
+        if (!value) return false;
+        pairs[(*count)++] = (ts_define){map->entries[i].key, value};
+    }
+    return true;
+}
+
+static bool fill_truth(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *text,
+                       bool *out) {
+    const char *value = text ? ts_sweep_point_fill(err, arena, point, text) : "false";
+    if (!value) return false;
+    *out = strcmp(value, "true") == 0;
+    return *out || strcmp(value, "false") == 0 ||
+           ts_error_at(err, TS_ERROR_INPUT, text->source, text->offset,
+                       "found '%.40s', expected true or false", value);
+}
+
+static const ts_tree *option(const ts_sweep_ask *ask, const char *name) {
+    for (int i = 0; i < TS_SWEEP_OPTIONS; i++) {
+        const char *known = ts_sweep_option_text(ask->question, i);
+        if (known && strcmp(known, name) == 0) return ask->options[i];
+    }
+    return NULL;
+}
+
+static bool reads_file(const ts_sweep_case *asked) {
+    return asked->question == TS_SWEEP_PROGRAM || asked->question == TS_SWEEP_AUDIT;
+}
+
+static bool find_inputs(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
+    if (!fill_map(err, arena, point, option(point->ask, "input"), &asked->inputs, &asked->input_count))
+        return false;
+    ts_define *inputs = TS_NEW_ARRAY(arena, ts_define, asked->input_count + 1);
+    for (int i = 0; i < asked->input_count; i++)
+        inputs[i] = (ts_define){asked->inputs[i].name, beside(arena, point->study, asked->inputs[i].value)};
+    asked->inputs = inputs;
+    return true;
+}
+
+bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
+    const ts_sweep_ask *ask = point->ask;
+    const ts_tree *uses = option(ask, "uses");
+    *asked = (ts_sweep_case){.question = ask->question};
+    asked->text = ts_sweep_point_fill(err, arena, point, ask->text);
+    asked->uses = uses ? ts_sweep_point_fill(err, arena, point, uses) : NULL;
+    if (!asked->text || (uses && !asked->uses)) return false;
+    if (reads_file(asked)) asked->text = beside(arena, point->study, asked->text);
+    find_machine(arena, point, asked);
+    return find_sets(err, arena, point, asked) &&
+           fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
+           find_inputs(err, arena, point, asked) &&
+           fill_truth(err, arena, point, option(ask, "exact"), &asked->exact) &&
+           fill_truth(err, arena, point, option(ask, "time_only"), &asked->time_only);
+}

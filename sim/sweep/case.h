@@ -1,0 +1,37 @@
+/* A point as it is asked: all texts filled in, the machine and the files found, and the key that says so. */
+#ifndef TILESIM_SWEEP_CASE_H
+#define TILESIM_SWEEP_CASE_H
+
+#include "machine/machine.h"
+#include "sweep/study.h"
+
+typedef struct {
+    ts_sweep_question question;
+    const char *text;        /* of the question; of a file, its path */
+    const char *machine;     /* a name, or a path */
+    const char *const *sets; /* "hbm.stacks=1" */
+    const char *uses;        /* of choose; NULL: not given */
+    const ts_define *defines, *inputs;
+    int set_count, define_count, input_count;
+    bool exact, time_only;
+} ts_sweep_case;
+
+bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked);
+
+/* All that its answer depends on, as texts: equal keys, equal answers. */
+typedef struct {
+    char key[33], machine_hash[17], input_hash[33]; /* of files, with those that they include */
+    const char *parameters;                         /* as JSON: {"ROWS": "8"} */
+    const char *question;                           /* as lines: "dma: ..", then its options */
+    const char *machine;                            /* with what is changed of it */
+} ts_sweep_identity;
+
+/* What was hashed already. */
+typedef struct ts_sweep_hashes ts_sweep_hashes;
+ts_sweep_hashes *ts_sweep_hashes_new(ts_arena *arena);
+
+/* False: there is no such machine. A file that cannot be read is known by that. */
+bool ts_sweep_identify(ts_error *err, ts_arena *arena, ts_sweep_hashes *hashes, const ts_sweep_point *point,
+                       const ts_sweep_case *asked, ts_sweep_identity *identity);
+
+#endif

@@ -1,0 +1,37 @@
+/* Those who answer points: processes of this host, or of others. */
+#ifndef TILESIM_SWEEP_CREW_H
+#define TILESIM_SWEEP_CREW_H
+
+#include "sweep/study.h"
+
+/* The answer of a member to the oldest of its points: a packed row (ts_sweep_row_unpack). */
+typedef struct {
+    int member;
+    int64_t index;
+    const char *bytes; /* until the next wait */
+    size_t length;
+} ts_sweep_reply;
+
+typedef struct {
+    void *self;
+    int size;  /* members */
+    int ahead; /* points that a member takes before it has answered the first */
+    bool (*hand)(ts_error *err, void *self, int member, int64_t index);
+    /* Until one has answered, crashed or taken too long; `reply` says so. Only while there is a point out. */
+    bool (*wait)(ts_error *err, void *self, ts_sweep_reply *reply);
+    void (*dismiss)(void *self);
+} ts_sweep_crew;
+
+enum { TS_SWEEP_WORKERS = 256 };
+typedef struct {
+    const ts_sweep_study *study;
+    int workers;            /* 1 to TS_SWEEP_WORKERS */
+    double timeout_seconds; /* of a point; 0: none */
+} ts_sweep_crew_request;
+
+/* Processes of this host, made when they are needed: a worker that crashes or takes too long costs its point alone.
+ * What is done after this, and before `dismiss`, must not need that there is one process: no exit handlers run. */
+bool ts_sweep_processes(ts_error *err, ts_arena *arena, const ts_sweep_crew_request *request,
+                        ts_sweep_crew *crew);
+
+#endif

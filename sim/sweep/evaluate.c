@@ -1,0 +1,233 @@
+/* The questions of a study, each by the functions that its command calls. */
+#include "sweep/evaluate.h"
+
+#include <string.h>
+
+#include "audit/audit.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "choose/choose.h"
+#include "layout/notation/tpu_rule.h"
+#include "run/run.h"
+#include "study/transfer.h"
+#include "sweep/case.h"
+
+enum { MOST_MACHINES = 32, MOST_FILE_BYTES = 1 << 30 };
+
+typedef struct {
+    const char *name; /* with what is changed */
+    const ts_machine *machine;
+} loaded;
+
+struct ts_sweep_context {
+    const ts_sweep_study *study;
+    ts_arena *home; /* of this */
+    ts_arena *kept; /* of what follows; new when there are too many machines */
+    ts_prices *prices;
+    loaded machines[MOST_MACHINES];
+    int machine_count;
+};
+
+/* ---- What is kept ---- */
+
+static void begin(ts_sweep_context *context) {
+    ts_arena_free(context->kept);
+    context->kept = ts_arena_new();
+    context->prices = ts_prices_new(context->kept);
+    context->machine_count = 0;
+}
+
+ts_sweep_context *ts_sweep_context_new(const ts_sweep_study *study) {
+    ts_arena *home = ts_arena_new();
+    ts_sweep_context *context = TS_NEW(home, ts_sweep_context);
+    context->home = home;
+    context->study = study;
+    begin(context);
+    return context;
+}
+
+void ts_sweep_context_free(ts_sweep_context *context) {
+    if (!context) return;
+    ts_arena_free(context->kept);
+    ts_arena_free(context->home);
+}
+
+static const char *machine_name(ts_arena *arena, const ts_sweep_case *asked) {
+    ts_text name;
+    ts_text_init(&name, arena);
+    ts_text_add(&name, "%s", asked->machine);
+    for (int i = 0; i < asked->set_count; i++) ts_text_add(&name, "\n%s", asked->sets[i]);
+    return name.bytes;
+}
+
+static const ts_machine *find_machine(ts_error *err, ts_arena *arena, ts_sweep_context *context,
+                                      const ts_sweep_case *asked) {
+    const char *name = machine_name(arena, asked);
+    for (int i = 0; i < context->machine_count; i++)
+        if (strcmp(context->machines[i].name, name) == 0) return context->machines[i].machine;
+    if (context->machine_count == MOST_MACHINES) begin(context);
+    const ts_machine *machine =
+        ts_machine_load_with(err, context->kept, asked->machine, "set", asked->sets, asked->set_count);
+    if (machine)
+        context->machines[context->machine_count++] =
+            (loaded){ts_arena_copy_text(context->kept, name, strlen(name)), machine};
+    return machine;
+}
+
+/* ---- The questions ---- */
+
+typedef struct {
+    ts_arena *arena;
+    ts_sweep_context *context;
+    const ts_sweep_case *asked;
+    const ts_machine *machine;
+    ts_sweep_row *row;
+} question;
+
+static void set_time(const question *q, int64_t cycles) {
+    ts_sweep_set_integer(q->row, TS_COUNTER_CYCLES, cycles);
+    ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, ts_machine_microseconds(q->machine, cycles));
+}
+
+static void set_integers(ts_sweep_row *row, const int64_t (*pairs)[2], size_t count) {
+    for (size_t i = 0; i < count; i++) ts_sweep_set_integer(row, (int)pairs[i][0], pairs[i][1]);
+}
+#define SET(row, ...)                                                                                        \
+    set_integers((row), (const int64_t[][2]){__VA_ARGS__},                                                   \
+                 sizeof((int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
+
+static bool ask_dma(ts_error *err, const question *q) {
+    ts_transfer_request request = {q->machine, q->context->prices, {0}, {0}, q->asked->exact};
+    ts_transfer_end ends[2];
+    ts_transfer_study study;
+    if (!ts_transfer_pair_parse(err, q->arena, "dma", q->asked->text, ends)) return false;
+    request.src = ends[0];
+    request.dst = ends[1];
+    if (!ts_transfer_price(err, q->arena, &request, &study)) return false;
+    const ts_dma_cost *cost = &study.cost;
+    const ts_dma_result *moved = &cost->transfer;
+    const ts_hbm_stats *hbm = &cost->hbm;
+    int64_t burst = q->machine->hbm.burst_bytes;
+    set_time(q, cost->cycles);
+    SET(q->row, {TS_COUNTER_USEFUL_BYTES, moved->useful_bytes},
+        {TS_COUNTER_MOVED_BYTES, moved->src_bytes + moved->dst_bytes},
+        {TS_COUNTER_PADDING_BYTES, moved->padding_bytes}, {TS_COUNTER_WASTE_BYTES, moved->waste_bytes},
+        {TS_COUNTER_RMW_ACCESSES, moved->rmw_lines}, {TS_COUNTER_HBM_READ_BYTES, hbm->reads * burst},
+        {TS_COUNTER_HBM_WRITTEN_BYTES, hbm->writes * burst},
+        {TS_SWEEP_HBM_BYTES_COLUMN, (hbm->reads + hbm->writes) * burst},
+        {TS_COUNTER_HBM_ROW_HITS, hbm->row_hits}, {TS_COUNTER_HBM_ROW_MISSES, hbm->row_misses},
+        {TS_COUNTER_HBM_ROW_CONFLICTS, hbm->row_conflicts}, {TS_COUNTER_HBM_ACTIVATIONS, hbm->activations},
+        {TS_COUNTER_HBM_REFRESHES, hbm->refreshes}, {TS_SWEEP_FIXED_CYCLES_COLUMN, cost->fixed_cycles},
+        {TS_SWEEP_ENGINE_CYCLES_COLUMN, cost->engine_cycles},
+        {TS_SWEEP_MEMORY_CYCLES_COLUMN, cost->memory_cycles}, {TS_SWEEP_ESTIMATED_COLUMN, cost->estimated});
+    ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, cost->limiter);
+    return true;
+}
+
+static bool ask_program(ts_error *err, const question *q) {
+    const ts_sweep_case *asked = q->asked;
+    ts_run_request request = {.program = asked->text,
+                              .machine = q->machine,
+                              .defines = asked->defines,
+                              .define_count = asked->define_count,
+                              .inputs = asked->inputs,
+                              .input_count = asked->input_count,
+                              .exact = asked->exact,
+                              .time_only = asked->time_only,
+                              .max_cycles = TS_RUN_MOST_CYCLES,
+                              .patience = TS_RUN_PATIENCE,
+                              .max_memory_bytes = ts_memory_host()};
+    ts_run_result result;
+    ts_grid_run summary = {0};
+    if (!ts_run(err, q->arena, &request, &result)) return false;
+    ts_grid_note(q->machine, &result, &summary);
+    for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_sweep_set_integer(q->row, i, result.counters.values[i]);
+    set_time(q, summary.cycles);
+    ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
+    ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, summary.most);
+    if (!summary.passed) q->row->status = TS_SWEEP_FAILED;
+    return true;
+}
+
+static const ts_shape *read_shape(ts_error *err, const question *q) {
+    ts_source source = {ts_sweep_question_text(q->asked->question), q->asked->text, strlen(q->asked->text)};
+    return ts_shape_parse(err, q->arena, &source);
+}
+
+static void set_sizes(const question *q, int64_t logical, int64_t padded) {
+    ts_sweep_set_integer(q->row, TS_SWEEP_LOGICAL_BYTES_COLUMN, logical);
+    ts_sweep_set_integer(q->row, TS_SWEEP_PADDED_BYTES_COLUMN, padded);
+}
+
+static bool ask_layout(ts_error *err, const question *q) {
+    const ts_shape *shape = read_shape(err, q);
+    if (shape) set_sizes(q, shape->unpadded_bytes, shape->bytes);
+    return shape != NULL;
+}
+
+static bool ask_choose(ts_error *err, const question *q) {
+    const char *uses = q->asked->uses ? q->asked->uses : "dma:hbm>vmem";
+    ts_source text = {"uses", uses, strlen(uses)};
+    ts_choose_request request = {.machine = q->machine,
+                                 .machine_name = q->asked->machine,
+                                 .sets = q->asked->sets,
+                                 .set_count = q->asked->set_count,
+                                 .shape = read_shape(err, q)};
+    ts_choose_result result;
+    if (!request.shape || !ts_shape_layout(err, request.shape, "the tensor") ||
+        !ts_choose_read_uses(err, q->arena, &text, &request) || !ts_choose(err, q->arena, &request, &result))
+        return false;
+    for (int i = 0; i < result.candidate_count; i++)
+        if (result.candidates[i].is_rule && result.candidates[i].priced)
+            ts_sweep_set_integer(q->row, TS_SWEEP_RULE_CYCLES_COLUMN, result.candidates[i].cycles);
+    if (result.candidate_count == 0) return true;
+    const ts_candidate *best = result.candidates;
+    set_time(q, best->cycles);
+    set_sizes(q, best->logical_bytes, best->bytes);
+    ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, best->text);
+    ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, best->limiter);
+    ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, result.estimated);
+    return true;
+}
+
+static bool ask_audit(ts_error *err, const question *q) {
+    const ts_audit_request request = {
+        .machine = q->machine, .rule_flags = TS_TPU_ARGUMENT, .exact = q->asked->exact};
+    ts_audit_result result;
+    char *text;
+    size_t length;
+    if (!ts_file_read(err, q->arena, q->asked->text, MOST_FILE_BYTES, &text, &length)) return false;
+    ts_audit *audit = ts_audit_new(q->arena, &request);
+    ts_audit_feed(audit, text, length);
+    bool good = ts_audit_finish(err, audit, NULL, NULL, &result);
+    if (good) {
+        set_sizes(q, result.sum.logical_bytes, result.sum.padded_bytes);
+        ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, result.microseconds);
+        ts_sweep_set_integer(q->row, TS_SWEEP_FINDINGS_COLUMN, result.finding_count);
+    }
+    ts_audit_free(audit);
+    return good;
+}
+
+static bool (*const questions[TS_SWEEP_QUESTIONS])(ts_error *err, const question *q) = {
+    [TS_SWEEP_DMA] = ask_dma,       [TS_SWEEP_PROGRAM] = ask_program, [TS_SWEEP_LAYOUT] = ask_layout,
+    [TS_SWEEP_CHOOSE] = ask_choose, [TS_SWEEP_AUDIT] = ask_audit,
+};
+
+/* ---- A point ---- */
+
+void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const char *message, ts_sweep_row *row) {
+    *row = (ts_sweep_row){.status = status, .error = ts_arena_copy_text(arena, message, strlen(message))};
+}
+
+void ts_sweep_answer(ts_arena *arena, ts_sweep_context *context, int64_t index, ts_sweep_row *row) {
+    ts_error err = {0};
+    ts_sweep_point point;
+    ts_sweep_case asked;
+    question q = {arena, context, &asked, NULL, row};
+    *row = (ts_sweep_row){.error = ""};
+    ts_sweep_point_get(arena, context->study, index, &point);
+    if (ts_sweep_case_of(&err, arena, &point, &asked)) q.machine = find_machine(&err, arena, context, &asked);
+    if (q.machine && questions[asked.question](&err, &q)) return;
+    ts_sweep_row_error(arena, TS_SWEEP_ERROR, err.message, row);
+}

@@ -1,0 +1,169 @@
+/* What an answer depends on: content of machine and files, the question, the version; hashed, FNV-1a of 128 bits. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json_quote.h"
+#include "sweep/case.h"
+#include "tilesim/version.h"
+
+typedef unsigned __int128 hash128;
+
+enum { MOST_FILE_BYTES = 1 << 30, BUCKETS = 1 << 12 };
+
+static const hash128 basis = (hash128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d,
+                     prime = (hash128)1 << 88 | 0x13b;
+
+static hash128 add(hash128 hash, const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * prime;
+    return hash;
+}
+
+/* With its end, so that two texts are not one. */
+static hash128 add_text(hash128 hash, const char *text) { return add(hash, text, strlen(text) + 1); }
+
+static void print_hash(char out[33], hash128 hash) {
+    snprintf(out, 33, "%016llx%016llx", (unsigned long long)(hash >> 64), (unsigned long long)hash);
+}
+
+/* ---- What was hashed ---- */
+
+typedef struct known {
+    const char *name;
+    char hash[33];
+    struct known *next;
+} known;
+
+struct ts_sweep_hashes {
+    ts_arena *arena;
+    known *buckets[BUCKETS];
+};
+
+ts_sweep_hashes *ts_sweep_hashes_new(ts_arena *arena) {
+    ts_sweep_hashes *hashes = TS_NEW(arena, ts_sweep_hashes);
+    hashes->arena = arena;
+    return hashes;
+}
+
+/* An empty hash: it is new. */
+static known *find(ts_sweep_hashes *hashes, const char *name) {
+    known **bucket = &hashes->buckets[add_text(basis, name) % BUCKETS];
+    for (known *at = *bucket; at; at = at->next)
+        if (strcmp(at->name, name) == 0) return at;
+    known *new = TS_NEW(hashes->arena, known);
+    new->name = ts_arena_copy_text(hashes->arena, name, strlen(name));
+    new->next = *bucket;
+    return *bucket = new;
+}
+
+/* ---- Machines and files ---- */
+
+static bool hash_machine(ts_error *err, ts_sweep_hashes *hashes, const ts_sweep_case *asked, const char *name,
+                         char out[17]) {
+    known *machine = find(hashes, name);
+    if (!machine->hash[0]) {
+        ts_arena *scratch = ts_arena_new();
+        const ts_machine *read =
+            ts_machine_load_with(err, scratch, asked->machine, "set", asked->sets, asked->set_count);
+        if (read) snprintf(machine->hash, sizeof machine->hash, "%016llx", (unsigned long long)read->hash);
+        ts_arena_free(scratch);
+    }
+    snprintf(out, 17, "%.16s", machine->hash);
+    return machine->hash[0] != '\0';
+}
+
+/* "FILE.safetensors:NAME" is of the file. */
+static hash128 add_file(hash128 hash, ts_arena *scratch, const char *path) {
+    const char *inside = strstr(path, ".safetensors:");
+    size_t bytes;
+    char *text;
+    hash = add_text(hash, path);
+    if (inside) path = ts_arena_copy_text(scratch, path, (size_t)(inside - path) + strlen(".safetensors"));
+    bool read = ts_file_read(NULL, scratch, path, MOST_FILE_BYTES, &text, &bytes);
+    return read ? add(add_text(hash, "read"), text, bytes) : add_text(hash, "none");
+}
+
+static hash128 hash_program(ts_arena *scratch, const char *path) {
+    hash128 hash = basis;
+    int count;
+    const ts_program_file *files = ts_program_files(scratch, path, &count);
+    for (int i = 0; i < count; i++)
+        hash = files[i].text ? add(add_text(hash, files[i].path), files[i].text->text, files[i].text->length)
+                             : add_file(hash, scratch, files[i].path);
+    return hash;
+}
+
+static const char *hash_file(ts_sweep_hashes *hashes, const char *path, bool is_program) {
+    known *file = find(hashes, path);
+    if (!file->hash[0]) {
+        ts_arena *scratch = ts_arena_new();
+        print_hash(file->hash, is_program ? hash_program(scratch, path) : add_file(basis, scratch, path));
+        ts_arena_free(scratch);
+    }
+    return file->hash;
+}
+
+static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, char out[33]) {
+    bool program = asked->question == TS_SWEEP_PROGRAM;
+    out[0] = '\0';
+    if (!program && asked->question != TS_SWEEP_AUDIT) return;
+    hash128 hash = add_text(basis, hash_file(hashes, asked->text, program));
+    for (int i = 0; i < asked->input_count; i++)
+        hash = add_text(hash, hash_file(hashes, asked->inputs[i].value, false));
+    print_hash(out, hash);
+}
+
+/* ---- Texts ---- */
+
+/* A change that there is none of is no parameter: the point is that of the study without it. */
+static const char *print_parameters(ts_arena *arena, const ts_sweep_point *point) {
+    ts_text out;
+    int count = 0;
+    ts_text_init(&out, arena);
+    for (int i = 0; i < point->study->name_count; i++) {
+        const char *name = point->study->names[i];
+        if (strcmp(name, TS_SWEEP_CHANGE) == 0 && !point->values[i][0]) continue;
+        ts_text_add(&out, count++ ? ", " : "{");
+        ts_json_quote(&out, name);
+        ts_text_add(&out, ": ");
+        ts_json_quote(&out, point->values[i]);
+    }
+    ts_text_add(&out, count ? "}" : "{}");
+    return out.bytes;
+}
+
+static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_text_add(&out, "%s: %s", ts_sweep_question_text(asked->question), asked->text);
+    if (asked->uses) ts_text_add(&out, "\nuses: %s", asked->uses);
+    for (int i = 0; i < asked->define_count; i++)
+        ts_text_add(&out, "\ndefine: %s=%s", asked->defines[i].name, asked->defines[i].value);
+    for (int i = 0; i < asked->input_count; i++)
+        ts_text_add(&out, "\ninput: %s=%s", asked->inputs[i].name, asked->inputs[i].value);
+    if (asked->exact) ts_text_add(&out, "\nexact: true");
+    if (asked->time_only) ts_text_add(&out, "\ntime_only: true");
+    return out.bytes;
+}
+
+static const char *print_machine(ts_arena *arena, const ts_sweep_case *asked) {
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_text_add(&out, "%s", asked->machine);
+    for (int i = 0; i < asked->set_count; i++) ts_text_add(&out, "%s%s", i ? ", " : " with ", asked->sets[i]);
+    return out.bytes;
+}
+
+bool ts_sweep_identify(ts_error *err, ts_arena *arena, ts_sweep_hashes *hashes, const ts_sweep_point *point,
+                       const ts_sweep_case *asked, ts_sweep_identity *identity) {
+    *identity = (ts_sweep_identity){.parameters = print_parameters(arena, point),
+                                    .question = print_question(arena, asked),
+                                    .machine = print_machine(arena, asked)};
+    bool good = hash_machine(err, hashes, asked, identity->machine, identity->machine_hash);
+    hash_inputs(hashes, asked, identity->input_hash);
+    hash128 hash = add_text(basis, TS_VERSION);
+    hash = add_text(add_text(hash, identity->parameters), identity->question);
+    hash = add_text(add_text(hash, identity->machine), identity->machine_hash);
+    print_hash(identity->key, add_text(hash, identity->input_hash));
+    return good;
+}

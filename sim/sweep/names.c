@@ -1,0 +1,110 @@
+/* Names in the texts of a study: found, and known or not. */
+#include "names.h"
+
+#include <string.h>
+
+#include "program/expr.h"
+
+bool sweep_error_in(ts_error *err, const ts_tree *text, size_t at, const char *message) {
+    return ts_error_at(err, TS_ERROR_INPUT, text->source, text->offset + text->quoted + at, "%s", message);
+}
+
+static bool is_name_byte(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Bytes from '(' to the ')' that closes it; 0: none does. */
+static size_t bracket_length(const char *text) {
+    int depth = 0;
+    for (size_t i = 0; text[i]; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        if (depth == 0) return i + 1;
+    }
+    return 0;
+}
+
+static bool read_expression(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+    const char *open = text->text + *at + 1;
+    size_t length = bracket_length(open);
+    if (length == 0) return sweep_error_in(err, text, *at, "found '$(' without its ')'");
+    *piece = (sweep_piece){SWEEP_EXPRESSION, open + 1, length - 2};
+    *at += 1 + length;
+    return true;
+}
+
+static bool read_name(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+    const char *name = text->text + *at + 1;
+    size_t length = 0;
+    while (is_name_byte(name[length])) length++;
+    if (length == 0) return sweep_error_in(err, text, *at, "found '$', expected $NAME, $(EXPRESSION) or $$");
+    *piece = (sweep_piece){SWEEP_NAME, name, length};
+    *at += 1 + length;
+    return true;
+}
+
+bool sweep_next_piece(ts_error *err, const ts_tree *text, size_t *at, sweep_piece *piece) {
+    const char *begin = text->text + *at;
+    if (*begin == '\0') return *piece = (sweep_piece){SWEEP_END, begin, 0}, true;
+    if (begin[0] == '$' && begin[1] == '(') return read_expression(err, text, at, piece);
+    if (begin[0] == '$' && begin[1] != '$') return read_name(err, text, at, piece);
+    size_t dollar = begin[0] == '$', length = dollar ? 1 : strcspn(begin, "$");
+    *piece = (sweep_piece){SWEEP_LITERAL, begin, length};
+    *at += length + dollar;
+    return true;
+}
+
+/* ---- Known names ---- */
+
+static bool is(const char *name, const char *text, size_t length) {
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+static bool is_known(const sweep_known *known, const char *text, size_t length) {
+    for (int i = 0; i < known->study->name_count; i++)
+        if (is(known->study->names[i], text, length)) return true;
+    for (int i = 0; i < known->derived; i++)
+        if (is(known->study->derived[i].name, text, length)) return true;
+    return known->derived >= 0 && ts_sweep_column_find(text, length) >= 0;
+}
+
+static bool fail_unknown(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text,
+                         const sweep_piece *name) {
+    const char *names[TS_SWEEP_COLUMNS + 2 * TS_SWEEP_NAMES];
+    const char *word = ts_arena_copy_text(arena, name->text, name->length);
+    size_t count = 0;
+    for (int i = 0; i < known->study->name_count; i++) names[count++] = known->study->names[i];
+    for (int i = 0; i < known->derived; i++) names[count++] = known->study->derived[i].name;
+    for (int i = 0; i < TS_SWEEP_COLUMNS && known->derived >= 0; i++)
+        names[count++] = ts_sweep_column_get(i)->name;
+    ts_error_at(err, TS_ERROR_INPUT, text->source,
+                text->offset + text->quoted + (size_t)(name->text - text->text), "unknown %s '%.60s'",
+                known->derived < 0 ? "parameter" : "parameter or column", word);
+    return ts_error_hint(err, ts_text_nearest(word, names, count, sizeof names[0]));
+}
+
+static bool check_names(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text,
+                        const sweep_piece *part) {
+    ts_source source = {"expression", part->text, part->length};
+    for (const token *at = token_list(arena, &source); at->kind != TOKEN_END; at++) {
+        sweep_piece name = {SWEEP_NAME, part->text + at->offset, at->length};
+        if (at->kind != TOKEN_NAME || function_find(at->text, at->length)) continue;
+        if (!is_known(known, name.text, name.length)) return fail_unknown(err, arena, known, text, &name);
+    }
+    return true;
+}
+
+bool sweep_check_expression(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {
+    sweep_piece all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
+    return check_names(err, arena, known, text, &all);
+}
+
+bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, const ts_tree *text) {
+    sweep_piece piece = {.kind = SWEEP_LITERAL};
+    for (size_t at = 0; piece.kind != SWEEP_END;) {
+        if (!sweep_next_piece(err, text, &at, &piece)) return false;
+        if (piece.kind == SWEEP_EXPRESSION && !check_names(err, arena, known, text, &piece)) return false;
+        if (piece.kind == SWEEP_NAME && !is_known(known, piece.text, piece.length))
+            return fail_unknown(err, arena, known, text, &piece);
+    }
+    return true;
+}

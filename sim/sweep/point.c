@@ -1,0 +1,142 @@
+/* A point of a study: the values of its parameters, in texts and in expressions. */
+#include <string.h>
+
+#include "names.h"
+#include "program/expr.h"
+#include "sweep/study.h"
+
+void ts_sweep_point_get(ts_arena *arena, const ts_sweep_study *study, int64_t index, ts_sweep_point *point) {
+    const ts_grid *grid = &study->grid;
+    ts_define *defines = TS_NEW_ARRAY(arena, ts_define, grid->axis_count + 1);
+    const ts_define *at = defines;
+    int name = 0;
+    *point = (ts_sweep_point){study, study->asks, TS_NEW_ARRAY(arena, const char *, study->name_count + 1)};
+    ts_grid_point(grid, index, defines);
+    if (study->ask_count > 1) {
+        point->ask = &study->asks[ts_sweep_value_read((at++)->value).integer];
+        point->values[name++] = point->ask->name;
+    }
+    if (study->points) {
+        const ts_tree *row = study->points->entries[ts_sweep_value_read((at++)->value).integer].value;
+        for (int keys = row->count; keys > 0; keys--, name++)
+            point->values[name] =
+                ts_tree_find(row, study->names[name], strlen(study->names[name]))->value->text;
+    }
+    for (; name < study->name_count; name++) point->values[name] = (at++)->value;
+}
+
+const char *ts_sweep_point_value(const ts_sweep_point *point, const char *name) {
+    for (int i = 0; i < point->study->name_count; i++)
+        if (strcmp(point->study->names[i], name) == 0) return point->values[i];
+    return NULL;
+}
+
+/* ---- Expressions ---- */
+
+static void add_value(scope *names, const char *name, const ts_sweep_value *value) {
+    constant number = {.is_float = value->kind == TS_SWEEP_REAL};
+    if (value->kind == TS_SWEEP_INTEGER) number.integer = value->integer;
+    if (value->kind == TS_SWEEP_REAL) number.number = value->real;
+    if (value->kind == TS_SWEEP_INTEGER || value->kind == TS_SWEEP_REAL)
+        scope_add_number(names, name, number);
+}
+
+static scope *scope_of(ts_arena *arena, const ts_sweep_point *point, const ts_sweep_row *row) {
+    scope *names = scope_new(arena, NULL);
+    for (int i = 0; i < point->study->name_count; i++) {
+        ts_sweep_value value = ts_sweep_value_read(point->values[i]);
+        add_value(names, point->study->names[i], &value);
+    }
+    for (int i = 0; row && i < TS_SWEEP_COLUMNS; i++)
+        add_value(names, ts_sweep_column_get(i)->name, &row->values[i]);
+    if (row) add_value(names, "time", &row->values[TS_SWEEP_MICROSECONDS_COLUMN]);
+    return names;
+}
+
+static ts_sweep_value value_of(const constant *number) {
+    ts_sweep_value value = {.kind = number->is_float ? TS_SWEEP_REAL : TS_SWEEP_INTEGER};
+    if (number->is_float)
+        value.real = number->number;
+    else
+        value.integer = number->integer;
+    return value;
+}
+
+static bool calculate(ts_error *err, ts_arena *arena, const scope *names, const sweep_piece *text,
+                      ts_sweep_value *value) {
+    ts_source source = {"expression", text->text, text->length};
+    const token *at = token_list(arena, &source);
+    constant number;
+    if (!expr_parse(err, names, &at, &number)) return false;
+    if (!token_ends_line(at)) return token_unexpected(err, at, "an operator, or the end");
+    *value = value_of(&number);
+    return true;
+}
+
+/* Theirs points into the piece: the same there in the study's file. */
+static bool pass_up(ts_error *err, const ts_tree *text, const sweep_piece *piece, const ts_error *theirs) {
+    size_t at = (size_t)(piece->text - text->text) + (theirs->line == 1 ? (size_t)theirs->column - 1 : 0);
+    return sweep_error_in(err, text, at, theirs->message);
+}
+
+bool ts_sweep_point_counts(ts_error *err, ts_arena *arena, const ts_sweep_point *point, bool *counts) {
+    const ts_sweep_study *study = point->study;
+    const scope *names = study->condition_count > 0 ? scope_of(arena, point, NULL) : NULL;
+    *counts = true;
+    for (int i = 0; i < study->condition_count && *counts; i++) {
+        const ts_tree *text = study->conditions[i].node;
+        sweep_piece all = {SWEEP_EXPRESSION, text->text, strlen(text->text)};
+        ts_error theirs = {0};
+        ts_sweep_value value;
+        double number;
+        if (!calculate(&theirs, arena, names, &all, &value)) return pass_up(err, text, &all, &theirs);
+        *counts = ts_sweep_value_number(&value, &number) && number != 0;
+    }
+    return true;
+}
+
+bool ts_sweep_point_evaluate(ts_error *err, ts_arena *arena, const ts_sweep_point *point,
+                             const ts_sweep_row *row, const ts_sweep_text *text, ts_sweep_value *value) {
+    sweep_piece all = {SWEEP_EXPRESSION, text->node->text, strlen(text->node->text)};
+    ts_error theirs = {0};
+    scope *names = scope_of(arena, point, row);
+    const ts_sweep_study *study = point->study;
+    *value = (ts_sweep_value){0};
+    for (const ts_sweep_text *before = study->derived; before != text; before++) {
+        ts_sweep_value known = {0};
+        sweep_piece part = {SWEEP_EXPRESSION, before->node->text, strlen(before->node->text)};
+        if (calculate(NULL, arena, names, &part, &known)) add_value(names, before->name, &known);
+    }
+    if (calculate(&theirs, arena, names, &all, value)) return true;
+    bool absent = scope_take_unknown(names) != NULL; /* a text, or a result that this point does not have */
+    *value = (ts_sweep_value){0};
+    return absent || pass_up(err, text->node, &all, &theirs);
+}
+
+/* ---- Texts ---- */
+
+static bool add_piece(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *text,
+                      const sweep_piece *piece, ts_text *out) {
+    ts_error theirs = {0};
+    ts_sweep_value value;
+    if (piece->kind == SWEEP_LITERAL) ts_text_add_bytes(out, piece->text, piece->length);
+    if (piece->kind == SWEEP_NAME)
+        ts_text_add(out, "%s",
+                    ts_sweep_point_value(point, ts_arena_copy_text(arena, piece->text, piece->length)));
+    if (piece->kind != SWEEP_EXPRESSION) return true;
+    if (!calculate(&theirs, arena, scope_of(arena, point, NULL), piece, &value))
+        return pass_up(err, text, piece, &theirs);
+    ts_sweep_value_print(&value, out);
+    return true;
+}
+
+const char *ts_sweep_point_fill(ts_error *err, ts_arena *arena, const ts_sweep_point *point,
+                                const ts_tree *text) {
+    ts_text out;
+    sweep_piece piece = {.kind = SWEEP_LITERAL};
+    ts_text_init(&out, arena);
+    for (size_t at = 0; piece.kind != SWEEP_END;)
+        if (!sweep_next_piece(err, text, &at, &piece) || !add_piece(err, arena, point, text, &piece, &out))
+            return NULL;
+    return out.bytes;
+}

@@ -1,0 +1,147 @@
+/* The table of a study, from its database. */
+#include "sweep/table.h"
+
+#include <string.h>
+
+/* A row, while it is not known which columns there will be. */
+typedef struct {
+    ts_sweep_point point;
+    ts_sweep_row row;
+    int64_t index;
+    ts_sweep_value *derived;
+} found_row;
+
+typedef struct {
+    ts_arena *arena;
+    const ts_sweep_study *study;
+    ts_sweep_store *store;
+    ts_sweep_hashes *hashes;
+    found_row *rows;
+    int64_t count;
+} reader;
+
+/* ---- Rows ---- */
+
+/* Where a point has no number for it there is none; but where no point has, the expression is wrong. */
+static bool derive(ts_error *err, reader *r) {
+    for (int k = 0; k < r->study->derived_count; k++) {
+        ts_error first = {0};
+        int64_t good = 0;
+        for (int64_t i = 0; i < r->count; i++) {
+            ts_arena *scratch = ts_arena_new();
+            found_row *row = &r->rows[i];
+            good += ts_sweep_point_evaluate(&first, scratch, &row->point, &row->row, &r->study->derived[k],
+                                            &row->derived[k]);
+            ts_arena_free(scratch);
+        }
+        if (good > 0 || r->count == 0) continue;
+        *err = first;
+        return false;
+    }
+    return true;
+}
+
+static bool read_point(ts_error *err, reader *r, int64_t index) {
+    ts_arena *scratch = ts_arena_new();
+    found_row row = {.index = index};
+    ts_sweep_case asked;
+    ts_sweep_identity identity;
+    bool counts, found = false;
+    ts_sweep_point_get(scratch, r->study, index, &row.point);
+    bool good = ts_sweep_point_counts(err, scratch, &row.point, &counts);
+    if (good && counts) {
+        good = ts_sweep_case_of(err, scratch, &row.point, &asked);
+        if (good) ts_sweep_identify(NULL, scratch, r->hashes, &row.point, &asked, &identity);
+        good = good && ts_sweep_store_get(err, r->arena, r->store, identity.key, &found, &row.row);
+    }
+    ts_arena_free(scratch);
+    if (!good || !found) return good;
+    ts_sweep_point_get(r->arena, r->study, index, &row.point);
+    row.derived = TS_NEW_ARRAY(r->arena, ts_sweep_value, r->study->derived_count + 1);
+    r->rows = ts_arena_extend(r->arena, r->rows, (size_t)r->count, sizeof *r->rows);
+    r->rows[r->count++] = row;
+    return true;
+}
+
+/* ---- Columns ---- */
+
+static bool any_has(const reader *r, int column) {
+    for (int64_t i = 0; i < r->count; i++)
+        if (r->rows[i].row.values[column].kind != TS_SWEEP_NONE) return true;
+    return false;
+}
+
+static bool any_error(const reader *r) {
+    for (int64_t i = 0; i < r->count; i++)
+        if (r->rows[i].row.error[0]) return true;
+    return false;
+}
+
+static void add_column(ts_sweep_table *table, const char *name) {
+    table->headings[table->column_count++] = (ts_sweep_heading){name, true};
+}
+
+static void find_columns(const reader *r, ts_arena *arena, ts_sweep_table *table, int *results) {
+    const ts_sweep_study *study = r->study;
+    table->headings = TS_NEW_ARRAY(arena, ts_sweep_heading,
+                                   study->name_count + study->derived_count + TS_SWEEP_COLUMNS + 2);
+    for (int i = 0; i < study->name_count; i++) add_column(table, study->names[i]);
+    table->parameter_count = table->status_column = study->name_count;
+    add_column(table, "status");
+    if (any_error(r)) add_column(table, "error");
+    for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
+        results[i] = any_has(r, i);
+        if (results[i]) add_column(table, ts_sweep_column_get(i)->name);
+    }
+    for (int i = 0; i < study->derived_count; i++) add_column(table, study->derived[i].name);
+}
+
+static ts_sweep_value text_value(const char *text) {
+    return (ts_sweep_value){.kind = text[0] ? TS_SWEEP_TEXT : TS_SWEEP_NONE, .text = text};
+}
+
+static void fill_row(const found_row *from, const int *results, ts_sweep_table *table, ts_sweep_value *cell) {
+    const ts_sweep_study *study = table->study;
+    ts_sweep_value *first = cell;
+    for (int i = 0; i < study->name_count; i++) *cell++ = ts_sweep_value_read(from->point.values[i]);
+    *cell++ = text_value(ts_sweep_status_text(from->row.status));
+    if (strcmp(table->headings[cell - first].name, "error") == 0) *cell++ = text_value(from->row.error);
+    for (int i = 0; i < TS_SWEEP_COLUMNS; i++)
+        if (results[i]) *cell++ = from->row.values[i];
+    for (int i = 0; i < study->derived_count; i++) *cell++ = from->derived[i];
+    for (int i = 0; i < table->column_count; i++)
+        table->headings[i].number = table->headings[i].number && first[i].kind != TS_SWEEP_TEXT;
+}
+
+bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_study *study, ts_sweep_store *store,
+                         ts_sweep_table *table) {
+    reader r = {.arena = arena, .study = study, .store = store, .hashes = ts_sweep_hashes_new(arena)};
+    int results[TS_SWEEP_COLUMNS];
+    *table = (ts_sweep_table){.study = study};
+    for (int64_t i = 0; i < study->grid.point_count; i++)
+        if (!read_point(err, &r, i)) return false;
+    if (!derive(err, &r)) return false;
+    find_columns(&r, arena, table, results);
+    table->row_count = r.count;
+    table->cells = TS_NEW_ARRAY(arena, ts_sweep_value, r.count * table->column_count + 1);
+    table->points = TS_NEW_ARRAY(arena, int64_t, r.count + 1);
+    for (int64_t i = 0; i < r.count; i++) {
+        table->points[i] = r.rows[i].index;
+        fill_row(&r.rows[i], results, table, &table->cells[i * table->column_count]);
+    }
+    return true;
+}
+
+const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column) {
+    return &table->cells[row * table->column_count + column];
+}
+
+int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name) {
+    const char *wanted = strcmp(name, "time") == 0 ? "microseconds" : name;
+    for (int i = 0; i < table->column_count; i++)
+        if (strcmp(table->headings[i].name, wanted) == 0) return i;
+    ts_error_set(err, TS_ERROR_USAGE, "%s: there is no column '%.60s'", what, name);
+    ts_error_hint(err, ts_text_nearest(name, &table->headings[0].name, (size_t)table->column_count,
+                                       sizeof table->headings[0]));
+    return -1;
+}

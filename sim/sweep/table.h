@@ -1,0 +1,29 @@
+/* Rows of a study as a table: its parameters, how each ended, results that any row has, and derived columns. */
+#ifndef TILESIM_SWEEP_TABLE_H
+#define TILESIM_SWEEP_TABLE_H
+
+#include "sweep/store.h"
+
+typedef struct {
+    const char *name;
+    bool number; /* all its values are, or there is none */
+} ts_sweep_heading;
+
+/* parameters, "status", "error" (if there is one), results, derived columns. */
+typedef struct {
+    const ts_sweep_study *study;
+    ts_sweep_heading *headings;
+    int column_count, parameter_count, status_column;
+    int64_t row_count;
+    ts_sweep_value *cells; /* row after row */
+    int64_t *points;       /* of each row: the study's point */
+} ts_sweep_table;
+
+/* Of the points that count and are in the database, in the order of the study. */
+bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_study *study, ts_sweep_store *store,
+                         ts_sweep_table *table);
+const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
+/* "time" is microseconds. -1, and an error that names the nearest: there is none. */
+int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
+
+#endif
