@@ -33,6 +33,14 @@ void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_
             elapsed * (double)(of - done) / (double)done);
 }
 
+void cli_progress_rate(cli_progress *bar, int64_t answered, int64_t done, int64_t of) {
+    char what[40];
+    double elapsed = bar->shows ? now_seconds() - bar->started : 0;
+    if (elapsed < 1) return;
+    snprintf(what, sizeof what, "%.0f points/s", (double)answered / elapsed);
+    cli_progress_draw(bar, what, done, of);
+}
+
 void cli_progress_end(const cli_progress *bar) {
     if (bar->drawn) fputs("\r\033[K", stderr);
 }

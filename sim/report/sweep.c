@@ -1,0 +1,194 @@
+/* The table of a study, as text with the columns that fit, as CSV and as JSON with all. */
+#include "report/sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/json.h"
+
+enum { TEXT = 64, GAP = 2, MOST_SHOWN = 24 };
+
+/* ---- Text ---- */
+
+/* Cut to what a cell has. */
+static const char *show(char out[TEXT], const ts_sweep_value *value) {
+    enum { MOST = 40 };
+    char digits[32];
+    if (value->kind == TS_SWEEP_NONE) snprintf(out, TEXT, "-");
+    if (value->kind == TS_SWEEP_INTEGER)
+        snprintf(out, TEXT, "%s", ts_text_group_digits(digits, value->integer));
+    if (value->kind == TS_SWEEP_REAL) snprintf(out, TEXT, "%.6g", value->real);
+    if (value->kind == TS_SWEEP_TEXT)
+        snprintf(out, TEXT, "%.*s%s", MOST, value->text, strlen(value->text) > MOST ? ".." : "");
+    return out;
+}
+
+static int width_of(const ts_sweep_view *view, int column) {
+    const ts_sweep_table *t = view->table;
+    char text[TEXT];
+    size_t width = strlen(t->headings[column].name);
+    for (int64_t i = 0; i < t->row_count && i < view->rows; i++) {
+        size_t length = strlen(show(text, ts_sweep_table_cell(t, i, column)));
+        if (length > width) width = length;
+    }
+    return (int)width;
+}
+
+/* Parameters first, then what a reader looks for first, then the rest, as long as the line has room. */
+typedef struct {
+    int columns[MOST_SHOWN], widths[MOST_SHOWN], count, used;
+} layout;
+
+static void add_if_fits(const ts_sweep_view *view, int column, layout *l) {
+    for (int i = 0; i < l->count; i++)
+        if (l->columns[i] == column) return;
+    int width = width_of(view, column);
+    if (l->count == MOST_SHOWN || l->used + width + GAP > TS_TEXT_COLUMNS) return;
+    l->columns[l->count] = column;
+    l->widths[l->count++] = width;
+    l->used += width + GAP;
+}
+
+static bool all_are_ok(const ts_sweep_table *t) {
+    for (int64_t i = 0; i < t->row_count; i++)
+        if (strcmp(ts_sweep_table_cell(t, i, t->status_column)->text, "ok") != 0) return false;
+    return true;
+}
+
+static void choose_columns(const ts_sweep_view *view, layout *l) {
+    static const char *const first[] = {"error",        "microseconds",  "cycles",
+                                        "padded_bytes", "logical_bytes", "hbm_bytes"};
+    const ts_sweep_table *t = view->table;
+    int derived = t->column_count - t->study->derived_count;
+    *l = (layout){0};
+    for (int i = 0; i < t->parameter_count; i++) add_if_fits(view, i, l);
+    if (!all_are_ok(t)) add_if_fits(view, t->status_column, l);
+    for (int i = derived; i < t->column_count; i++) add_if_fits(view, i, l);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        int column = ts_sweep_table_find(NULL, t, "", first[i]);
+        if (column >= 0) add_if_fits(view, column, l);
+    }
+}
+
+static void add_cell(ts_text *out, const char *text, int width, bool right, bool last) {
+    if (right)
+        ts_text_add(out, "%*s", width, text);
+    else
+        ts_text_add(out, "%-*s", last ? 0 : width, text);
+    ts_text_add(out, last ? "\n" : "%*s", GAP, "");
+}
+
+static void add_table(const ts_sweep_view *view, ts_text *out) {
+    const ts_sweep_table *t = view->table;
+    char text[TEXT];
+    layout l;
+    choose_columns(view, &l);
+    for (int64_t row = -1; row < t->row_count && row < view->rows; row++)
+        for (int i = 0; i < l.count; i++) {
+            int column = l.columns[i];
+            bool number = t->headings[column].number;
+            const char *cell =
+                row < 0 ? t->headings[column].name : show(text, ts_sweep_table_cell(t, row, column));
+            add_cell(out, cell, l.widths[i], number, i + 1 == l.count);
+        }
+    if (t->row_count > view->rows)
+        ts_text_add(out, "and %lld more: --rows N, --all, --csv FILE\n",
+                    (long long)(t->row_count - view->rows));
+}
+
+static void add_counts(const ts_sweep_view *view, ts_text *out) {
+    const ts_sweep_result *r = view->result;
+    char points[32], there[32], answered[32], left_out[32];
+    ts_text_add(out, "points     %s: %s were there, %s answered", ts_text_group_digits(points, r->points),
+                ts_text_group_digits(there, r->there), ts_text_group_digits(answered, r->answered));
+    if (r->left_out > 0)
+        ts_text_add(out, "; %s left out by conditions", ts_text_group_digits(left_out, r->left_out));
+    for (int i = TS_SWEEP_OK + 1; i < TS_SWEEP_STATUSES; i++)
+        if (r->by_status[i] > 0)
+            ts_text_add(out, "; %s of them: %s", ts_text_group_digits(points, r->by_status[i]),
+                        ts_sweep_status_text((ts_sweep_status)i));
+    ts_text_add(out, "\n\n");
+}
+
+void ts_report_sweep(const ts_sweep_view *view, ts_text *out) {
+    ts_text_add(out, "study      %s: %s\ndatabase   %s\n", view->study, view->table->study->title,
+                view->database);
+    add_counts(view, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
+    add_table(view, out);
+}
+
+/* ---- CSV (RFC 4180) ---- */
+
+static void add_field(ts_text *out, const char *text) {
+    if (!strpbrk(text, ",\"\r\n")) {
+        ts_text_add(out, "%s", text);
+        return;
+    }
+    ts_text_add_char(out, '"');
+    for (; *text; text++) ts_text_add(out, *text == '"' ? "\"\"" : "%c", *text);
+    ts_text_add_char(out, '"');
+}
+
+void ts_report_sweep_csv(const ts_sweep_view *view, ts_text *out) {
+    const ts_sweep_table *t = view->table;
+    ts_text text;
+    ts_text_init(&text, out->arena);
+    for (int i = 0; i < t->column_count; i++) {
+        ts_text_add(out, i ? "," : "");
+        add_field(out, t->headings[i].name);
+    }
+    ts_text_add_char(out, '\n');
+    for (int64_t row = 0; row < t->row_count; row++) {
+        for (int i = 0; i < t->column_count; i++) {
+            ts_text_clear(&text);
+            ts_sweep_value_print(ts_sweep_table_cell(t, row, i), &text);
+            ts_text_add(out, i ? "," : "");
+            add_field(out, text.bytes);
+        }
+        ts_text_add_char(out, '\n');
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_value(ts_json *json, const char *key, const ts_sweep_value *value) {
+    if (value->kind == TS_SWEEP_NONE) ts_json_null(json, key);
+    if (value->kind == TS_SWEEP_INTEGER) ts_json_int(json, key, value->integer);
+    if (value->kind == TS_SWEEP_REAL) ts_json_double(json, key, value->real);
+    if (value->kind == TS_SWEEP_TEXT) ts_json_text(json, key, value->text);
+}
+
+static void add_rows_json(const ts_sweep_table *t, ts_json *json) {
+    ts_json_array(json, "rows");
+    for (int64_t row = 0; row < t->row_count; row++) {
+        ts_json_object(json, NULL);
+        for (int i = 0; i < t->column_count; i++)
+            add_value(json, t->headings[i].name, ts_sweep_table_cell(t, row, i));
+        ts_json_close(json);
+    }
+    ts_json_close(json);
+}
+
+void ts_report_sweep_json(const ts_sweep_view *view, ts_text *out) {
+    const ts_sweep_result *r = view->result;
+    const ts_sweep_table *t = view->table;
+    ts_json json;
+    ts_json_begin(&json, out, "sweep");
+    ts_json_text(&json, "study", view->study);
+    ts_json_text(&json, "title", t->study->title);
+    ts_json_text(&json, "database", view->database);
+    ts_json_int(&json, "points", r->points);
+    ts_json_int(&json, "there", r->there);
+    ts_json_int(&json, "answered", r->answered);
+    ts_json_int(&json, "left_out", r->left_out);
+    ts_json_object(&json, "statuses");
+    for (int i = 0; i < TS_SWEEP_STATUSES; i++)
+        ts_json_int(&json, ts_sweep_status_text((ts_sweep_status)i), r->by_status[i]);
+    ts_json_close(&json);
+    ts_json_array(&json, "parameters");
+    for (int i = 0; i < t->parameter_count; i++) ts_json_text(&json, NULL, t->headings[i].name);
+    ts_json_close(&json);
+    add_rows_json(t, &json);
+    ts_json_end(&json);
+}

@@ -1,0 +1,293 @@
+"""tilesim sweep: studies that are killed, cut, divided and damaged; their rows are those of the commands alone."""
+import csv
+import io
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import TOOL, cases, expect, expect_json, main, run, test
+
+HERE = Path(tempfile.mkdtemp())
+GRID = """title: a grid
+vary:
+    A: {from: 1, to: 12, step: 1}
+    B: 1,2,3
+    machine: [tpu-v5e, tpu-v4]
+where: A % 4 != 0 || B == 2
+ask:
+    dma: 'f32[$A,$(B * 64)] -> f32[$A,$(B * 64)]{1,0:T(8,128)}'
+columns: {rate: useful_bytes / time, twice: 2 * rate, halves: "A / 2"}
+"""
+COUNTED = [(a, b, m) for a in range(1, 13) for b in (1, 2, 3) for m in ("tpu-v5e", "tpu-v4") if a % 4 or b == 2]
+
+
+def study(text, name="study.yaml"):
+    path = HERE / name
+    path.write_text(text)
+    return path
+
+
+def rows(path, *words):
+    """The rows that a study has, each as {column: text}."""
+    return list(csv.DictReader(io.StringIO(expect(["sweep", path, *words, "--csv", "-"]))))
+
+
+def dump(path):
+    """All that a database holds."""
+    with sqlite3.connect(path) as db:
+        return [*db.execute("select * from point"), *db.execute("select * from study")]
+
+
+def database(path):
+    with sqlite3.connect(path) as db:
+        return db.execute("select count(*) from point").fetchone()[0]
+
+
+@test
+def rows_are_those_of_the_commands():
+    path, db = study(GRID), HERE / "rows.db"
+    found = rows(path, "--db", db)
+    assert [(int(r["A"]), int(r["B"]), r["machine"]) for r in found] == COUNTED
+    for row in cases(found, 3, 8):
+        shape = f"f32[{row['A']},{64 * int(row['B'])}]"
+        alone = expect_json(["dma", shape, shape + "{1,0:T(8,128)}", "--alone", "-m", row["machine"]])
+        for key in ("cycles", "useful_bytes", "moved_bytes", "padding_bytes", "waste_bytes", "row_hits", "activations", "fixed_cycles",
+                    "engine_cycles", "memory_cycles", "rmw_accesses"):
+            assert int(row[key]) == alone[key], (key, row, alone)
+        assert abs(float(row["microseconds"]) - alone["microseconds"]) < 1e-6 and row["limiter"] == alone["limiter"]
+        assert int(row["hbm_bytes"]) == int(row["hbm_read_bytes"]) + int(row["hbm_written_bytes"]) == 32 * alone["bursts"]
+        assert abs(float(row["rate"]) - alone["useful_bytes"] / float(row["microseconds"])) < 1e-3
+        assert float(row["twice"]) == 2 * float(row["rate"]) and int(row["halves"]) == int(row["A"]) // 2
+    value = expect_json(["sweep", path, "--db", db])
+    assert (value["points"], value["there"], value["answered"], value["left_out"]) == (len(COUNTED), len(COUNTED), 0, 72 - len(COUNTED))
+    assert value["parameters"] == ["A", "B", "machine"] and value["title"] == "a grid" and value["statuses"]["ok"] == len(COUNTED)
+    assert [row["cycles"] for row in value["rows"]] == [int(row["cycles"]) for row in found]
+
+
+@test
+def every_question():
+    path = study("""title: questions
+points: [{ROWS: 64, TYPE: f32}, {ROWS: 8, TYPE: bf16}]
+set: {hbm.bandwidth_scale: $(ROWS / 8)}
+ask:
+    - {program: tilesim:/softmax.tsim, define: {ROWS: $ROWS}, exact: true}
+    - {name: quick, program: tilesim:/softmax.tsim, define: {ROWS: $ROWS}, time_only: true}
+    - layout: '$TYPE[$ROWS,100]{1,0:T(8,128)}'
+    - {choose: '$TYPE[$ROWS,256]', uses: 'dma:hbm>vmem'}
+    - audit: %s
+""" % Path("tests/data/hlo/step.txt").resolve())
+    found = {(row["ask"], row["TYPE"]): row for row in rows(path, "--db", HERE / "questions.db")}
+    assert len(found) == 10 and all(row["status"] == "ok" for row in found.values()), found
+    for kind, size, scale in (("f32", 64, 8), ("bf16", 8, 1)):
+        machine = ["--set", f"hbm.bandwidth_scale={scale}"]
+        alone = expect_json(["run", "programs/softmax.tsim", "-D", f"ROWS={size}", *machine])
+        for name in ("program", "quick"):
+            assert int(found[name, kind]["cycles"]) == alone["cycles"] and int(found[name, kind]["bundles"]) == alone["bundles"]
+        alone = expect_json(["layout", f"{kind}[{size},100]{{1,0:T(8,128)}}"])
+        assert (int(found["layout", kind]["logical_bytes"]), int(found["layout", kind]["padded_bytes"])) == (
+            size * (400 if kind == "f32" else 200), alone["bytes"]), (found["layout", kind], alone)
+        alone = expect_json(["choose", f"{kind}[{size},256]", "--use", "dma:hbm>vmem", "--no-moves", *machine])
+        best = alone["candidates"][0]
+        assert found["choose", kind]["layout"] == best.get("layout", best.get("shape")), (found["choose", kind], best)
+        assert int(found["choose", kind]["cycles"]) == best["cycles"]
+        alone = expect_json(["audit", "tests/data/hlo/step.txt", *machine])
+        assert abs(float(found["audit", kind]["microseconds"]) - alone["microseconds"]) < 1e-3, alone
+
+
+@test
+def workers_shards_and_orders_do_not_matter():
+    path = study(GRID)
+    expect(["sweep", path, "--db", HERE / "one.db"])
+    expect(["sweep", path, "--db", HERE / "three.db", "-j", "3"])
+    for part in (3, 1, 2):
+        expect(["sweep", path, "--db", HERE / f"part{part}.db", "--shard", f"{part}/3"])
+    sizes = [database(HERE / f"part{part}.db") for part in (1, 2, 3)]
+    assert sum(sizes) == len(COUNTED) and min(sizes) > 0, sizes
+    out = expect(["sweep", "--merge", HERE / "all.db", *(HERE / f"part{part}.db" for part in (2, 3, 1))])
+    assert [int(line.split(": ")[1].split()[0]) for line in out.splitlines()] == [sizes[1], sizes[2], sizes[0]], out
+    assert expect(["sweep", "--merge", HERE / "all.db", HERE / "one.db"]).split(": ")[1].startswith("0 points")
+    whole = dump(HERE / "one.db")
+    assert len(whole) == len(COUNTED) + 1 and dump(HERE / "three.db") == whole and dump(HERE / "all.db") == whole
+
+
+SLOW = """title: slow
+vary: {ROWS: {from: 64, to: 127, step: 1}}
+ask: {program: tilesim:/layernorm.tsim, define: {ROWS: $ROWS}}
+"""
+
+
+def start(*words):
+    return subprocess.Popen([TOOL, "sweep", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+@test
+def killed_at_any_moment():
+    path, db, whole = study(SLOW), HERE / "killed.db", HERE / "whole.db"
+    begin = time.monotonic()
+    expect(["sweep", path, "--db", whole])
+    length = time.monotonic() - begin
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    before = 0
+    for _ in range(6):
+        process = start(path, "--db", db, "-j", draw.choice("12"))
+        time.sleep(draw.uniform(0, length / 3))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        value = expect_json(["sweep", path, "--db", db, "--shard", "1/1000000"]) if db.exists() and db.stat().st_size else None
+        there = database(db) if value else 0
+        assert there >= before, (seed, there, before)
+        before = there
+    value = expect_json(["sweep", path, "--db", db, "-j", "2"])
+    assert value["there"] == before and value["there"] + value["answered"] == 64, (seed, value)
+    assert dump(db) == dump(whole), seed
+    assert not Path(f"{db}-wal").exists() and not Path(f"{db}-journal").exists()
+
+
+@test
+def a_worker_that_dies_costs_its_point():
+    path, db = study("""title: dies
+vary: {ROWS: [8, 400000, 16]}
+ask: {program: tilesim:/layernorm.tsim, define: {ROWS: $ROWS}}
+"""), HERE / "dies.db"
+    process = start(path, "--db", db)
+    workers = []
+    while not workers:
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    time.sleep(0.7)
+    os.kill(int(workers[0]), signal.SIGSEGV)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and err == b"", (out, err)
+    found = rows(path, "--db", db)
+    assert [row["status"] for row in found] == ["ok", "crash", "ok"], found
+    assert found[1]["error"].startswith(("its process was ended by signal 11", "its process ended with exit code")), found[1]
+    assert "1 of them: crash" in expect(["sweep", path, "--db", db])
+
+
+@test
+def a_point_that_takes_too_long():
+    path, db = study("""title: late
+vary: {ROWS: [8, 400000, 16]}
+ask: {program: tilesim:/layernorm.tsim, define: {ROWS: $ROWS}}
+"""), HERE / "late.db"
+    found = rows(path, "--db", db, "--timeout", "1.5")
+    assert [row["status"] for row in found] == ["ok", "timeout", "ok"] and found[1]["error"] == "it took longer than 1.5 s", found
+    assert [row["status"] for row in rows(path, "--db", db)] == ["ok", "timeout", "ok"]
+    value = expect_json(["sweep", path, "--db", db, "--retry", "--timeout", "0.2"])
+    assert (value["there"], value["answered"]) == (2, 1) and value["rows"][1]["error"] == "it took longer than 0.2 s", value
+
+
+@test
+def a_full_disk():
+    path, db = study(GRID.replace("to: 12", "to: 200")), HERE / "full.db"
+    limit = 200 << 10
+    done = subprocess.run([TOOL, "sweep", path, "--db", db], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 1 and done.stderr.startswith(f"tilesim: error: cannot write '{db}': "), done
+    value = expect_json(["sweep", path, "--db", db])
+    assert value["there"] > 10 and value["answered"] > 50 and value["statuses"]["ok"] == value["points"], value["statuses"]
+    expect(["sweep", path, "--db", HERE / "not_full.db"])
+    assert dump(db) == dump(HERE / "not_full.db")
+
+
+@test
+def files_that_are_no_database():
+    path, db = study(GRID), HERE / "broken.db"
+    for content, message in ((b"hello, world\n" * 100, f"'{db}' is no database of tilesim sweep"),
+                             (b"x", f"'{db}' is no database of tilesim sweep")):
+        db.write_bytes(content)
+        expect(["sweep", path, "--db", db], 1, "", f"tilesim: error: {message}\n")
+        assert db.read_bytes() == content
+    db.unlink()
+    with sqlite3.connect(db) as other:
+        other.execute("create table mine (a)")
+    expect(["sweep", path, "--db", db], 1, "", f"tilesim: error: '{db}' is a database, but not one of tilesim sweep\n")
+    expect(["sweep", path, "--db", HERE], 1, "", None)
+    expect(["sweep", "--merge", HERE / "new.db", HERE / "nothing.db"], 1, "", f"tilesim: error: cannot open '{HERE}/nothing.db': unable to open database file\n")
+
+
+@test
+def a_damaged_database():
+    path, db = study(GRID), HERE / "damaged.db"
+    expect(["sweep", path, "--db", db])
+    good = db.read_bytes()
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    for round in range(12):
+        bad = bytearray(good)
+        for _ in range(draw.choice((1, 4, 200))):
+            bad[draw.randrange(100, len(bad))] = draw.randrange(256)
+        db.write_bytes(bad if round % 3 else bad[:draw.randrange(len(bad))])
+        code, out, err = run("sweep", path, "--db", db, "--csv", "-")
+        assert code in (0, 1) and (code == 0 or "damaged" in err or "database" in err or "cannot" in err), (seed, round, code, err)
+
+
+@test
+def another_process_has_it():
+    path, db = study(SLOW, "busy.yaml"), HERE / "busy.db"
+    process = start(path, "--db", db)
+    while not Path(f"{db}-wal").exists():
+        time.sleep(0.01)
+    time.sleep(0.05)
+    if process.poll() is None:
+        expect(["sweep", path, "--db", db], 1, "", f"tilesim: error: cannot read '{db}': another process uses it\n")
+    process.communicate()
+    assert process.returncode == 0
+
+
+@test
+def changes_are_seen():
+    """A point is asked again when what it depends on has changed: the machine, the program, a file that it includes, an input."""
+    (HERE / "part.tsim").write_text(".param EXTRA = 0\n")
+    program = HERE / "p.tsim"
+    program.write_text('.include "part.tsim"\n.param N = 8\n        smov s1, N\n')
+    machine = HERE / "m.yaml"
+    machine.write_text("base: tpu-v5e\n")
+    path, db = study("machine: m.yaml\nvary: {N: [1, 2]}\nask: {program: p.tsim, define: {N: $N}}\n", "changes.yaml"), HERE / "changes.db"
+
+    def answered():
+        return expect_json(["sweep", path, "--db", db])["answered"]
+    first = answered()
+    assert first == 2 and answered() == 0
+    (HERE / "part.tsim").write_text(".param EXTRA = 1\n")
+    assert answered() == 2 and answered() == 0
+    machine.write_text("base: tpu-v5e\nhbm: {stacks: 4} # assumed\n")
+    assert answered() == 2
+    machine.write_text("# another text of the same machine\nbase: tpu-v5e\n")
+    assert answered() == 0
+    (HERE / "part.tsim").unlink()
+    value = expect_json(["sweep", path, "--db", db])
+    assert value["answered"] == 2 and value["statuses"]["error"] == 2 and "part.tsim" in value["rows"][0]["error"], value
+    machine.write_text("base: tpu-v5e\nhbm: {stacks: -2}\n")
+    value = expect_json(["sweep", path, "--db", db])
+    assert value["answered"] == 2 and "hbm.stacks" in value["rows"][0]["error"], value
+
+
+@test
+def refused():
+    path = study(GRID)
+    for words, message in ((["--shard", "0/3"], "--shard is '0/3', expected I/N with I of 1 to N, such as 1/8"),
+                           (["--shard", "4/3"], "--shard is '4/3', expected I/N with I of 1 to N, such as 1/8"),
+                           (["--shard", "1/3x"], "--shard is '1/3x', expected I/N with I of 1 to N, such as 1/8"),
+                           (["--timeout", "0"], "--timeout is '0', expected seconds, such as 10"),
+                           ([path], "found 2 studies, expected one")):
+        expect(["sweep", path, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
+    expect(["sweep", path, "--jobs", "257"], 1, "", "tilesim: error: --jobs is 257, expected 1 to 256\n")
+    name = study("vary: {ROWS: 1}\nask: {dma: 'f32[$ROSW] -> f32[$ROWS]'}\n", "name.yaml")
+    expect(["sweep", name], 1, "", f"{name}:2:18: error: unknown parameter 'ROSW'; did you mean 'ROWS'?\n"
+                                   f"ask: {{dma: 'f32[$ROSW] -> f32[$ROWS]'}}\n{' ' * 17}^\n")
+    assert not Path("name.db").exists()
+    whole = study("vary: {A: [1, x]}\nwhere: A / 0 == 1\nask: {layout: 'f32[$A]'}\n", "zero.yaml")
+    code, out, err = run("sweep", whole, "--db", HERE / "zero.db")
+    assert code == 1 and out == "" and err.startswith(f"{whole}:2:10: error: the divisor is 0\n"), err
+
+
+main()
