@@ -395,6 +395,69 @@ static void packs_the_rows_of_two(void **state) {
     }
 }
 
+/* Row r of a lane has the byte r * 5 + lane, modulo 256, in the values of `bits` of its words. */
+static uint32_t field_of(int line, int lane, int bits) {
+    return (uint32_t)(line * 5 + lane) & (uint32_t)((UINT64_C(1) << bits) - 1);
+}
+
+/* Fields of twice the size from two vregs, as the masks are packed too. */
+static void packs_rows_of_fields(void **state) {
+    (void)state;
+    static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
+    static const struct {
+        ts_opcode op;
+        int bits;
+    } cases[] = {{TS_OP_vpack_rows_b16, 16}, {TS_OP_vpack_rows_b8, 8}, {TS_OP_mpack_rows_b16, 16}};
+    for (int n = 0; n < table_count * 3; n++) {
+        int bits = cases[n % 3].bits, per_word = 16 / bits;
+        memset(two, 0xa5, sizeof two); /* what is above a field does not count */
+        for (int r = 0; r < 2 * TS_SUBLANES * per_word; r++) {
+            for (int lane = 0; lane < TS_LANES; lane++) {
+                uint32_t *word = &two[r / per_word * TS_LANES + lane], mask = (1u << bits) - 1;
+                int up = r % per_word * 2 * bits;
+                *word = (*word & ~(mask << up)) | field_of(r, lane, bits) << up;
+            }
+        }
+        tables[n / 3][cases[n % 3].op](d, two, two + TS_VREG_WORDS, NULL, 0);
+        tables[n / 3][cases[n % 3].op](two, two, two + TS_VREG_WORDS, NULL, 0); /* in place */
+        assert_memory_equal(two, d, sizeof d);
+        for (int r = 0; r < 2 * TS_SUBLANES * per_word; r++) {
+            for (int lane = 0; lane < TS_LANES; lane++) {
+                uint32_t word = d[r / (2 * per_word) * TS_LANES + lane] >> (r % (2 * per_word) * bits);
+                assert_int_equal(word & ((1u << bits) - 1), field_of(r, lane, bits));
+            }
+        }
+    }
+}
+
+static void unpacks_rows_of_fields(void **state) {
+    (void)state;
+    static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
+    static const struct {
+        ts_opcode op;
+        int bits, up;
+        bool sign;
+    } cases[] = {{TS_OP_vunpack_rows_bf16, 16, 16, false}, {TS_OP_vunpack_rows_i16, 16, 0, true},
+                 {TS_OP_vunpack_rows_u16, 16, 0, false},   {TS_OP_vunpack_rows_i8, 8, 0, true},
+                 {TS_OP_vunpack_rows_u8, 8, 0, false},     {TS_OP_vunpack_rows_i4, 4, 0, true},
+                 {TS_OP_vunpack_rows_u4, 4, 0, false}};
+    uint64_t seed = 11;
+    for (int i = 0; i < TS_VREG_WORDS; i++) a[i] = (uint32_t)next_random(&seed);
+    for (int n = 0; n < table_count * 7; n++) {
+        int bits = cases[n % 7].bits, per_word = 32 / bits;
+        for (int part = -1; part <= per_word; part++) {
+            tables[n / 7][cases[n % 7].op](d, a, NULL, NULL, part);
+            for (int i = 0; i < TS_VREG_WORDS; i++) {
+                int line = (part + per_word) % per_word * TS_SUBLANES + i / TS_LANES;
+                int64_t field = a[line / per_word * TS_LANES + i % TS_LANES] >> (line % per_word * bits) &
+                                ((1u << bits) - 1);
+                if (cases[n % 7].sign && field >> (bits - 1)) field -= INT64_C(1) << bits;
+                assert_int_equal(d[i], (uint32_t)((uint64_t)field << cases[n % 7].up));
+            }
+        }
+    }
+}
+
 /* The sums in the stated order, written out: pairs half the width apart. */
 static float halve(const float *values, int count) {
     float part[TS_LANES];
@@ -542,6 +605,8 @@ int main(void) {
         cmocka_unit_test(tables_agree),
         cmocka_unit_test(moves_words_to_their_places),
         cmocka_unit_test(packs_the_rows_of_two),
+        cmocka_unit_test(packs_rows_of_fields),
+        cmocka_unit_test(unpacks_rows_of_fields),
         cmocka_unit_test(adds_in_the_stated_order),
         cmocka_unit_test(f32_reductions_pass_nan_and_order_zeros),
         cmocka_unit_test(bf16_sums_and_products_are_rounded_once),
