@@ -1,6 +1,7 @@
 /* The builder: the assembler's parts behind the parser. */
 #include "program/builder.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -12,8 +13,10 @@
 struct ts_program_builder {
     assembler as;
     const char *name;
-    LIST(int) labels; /* the item each stands before; -1: not placed */
-    bool open;        /* a bundle is */
+    LIST(int) labels;             /* the item each stands before; -1: not placed */
+    const ts_source *from_source; /* NULL: instructions come from no text */
+    ts_program_location from;
+    bool open; /* a bundle is */
     int open_at;
     bool failed;
 };
@@ -86,6 +89,52 @@ int ts_program_semaphores(ts_program_builder *b, const char *name, int count) {
     return named->index;
 }
 
+const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor) {
+    assert(tensor >= 0 && tensor < b->as.tensors.count);
+    return &b->as.tensors.items[tensor];
+}
+
+void ts_program_share(ts_program_builder *b, int tensor, int with) {
+    ts_tensor *t = &b->as.tensors.items[tensor];
+    const ts_tensor *other = ts_program_get_tensor(b, with);
+    assert(t->space == other->space && t->bytes == other->bytes);
+    t->base_bytes = other->base_bytes;
+}
+
+void ts_program_report_text(ts_program_builder *b, const char *name, const char *expression) {
+    const token *place = place_of(b, expression);
+    *LIST_ADD(b->as.arena, &b->as.reports) = (ts_program_report){
+        ts_arena_copy_text(b->as.arena, name, strlen(name)), {place->source, 0, place->source->length, 1}};
+}
+
+/* The frame of a text other than the program's own; -1: it is that. */
+static int frame_of(assembler *as, const ts_source *source) {
+    for (int i = 0; i < as->frames.count && source != as->source; i++) {
+        if (as->frames.items[i].body == source) {
+            return i;
+        }
+    }
+    if (source == as->source) {
+        return -1;
+    }
+    int outer = open_frame(as, (ts_program_frame){.kind = TS_FRAME_FILE,
+                                                  .name = source->name,
+                                                  .source = as->source,
+                                                  .line = 1,
+                                                  .body = source,
+                                                  .first_line = 1,
+                                                  .end_line = INT32_MAX});
+    int new = as->frame;
+    as->frame = outer;
+    return new;
+}
+
+void ts_program_from(ts_program_builder *b, const ts_source *source, int line) {
+    if (source && !b->as.source) b->as.source = source;
+    b->from = (ts_program_location){source ? frame_of(&b->as, source) : -1, line};
+    b->from_source = source;
+}
+
 void ts_program_check_text(ts_program_builder *b, const char *check) {
     const token *place = place_of(b, check);
     *LIST_ADD(b->as.arena, &b->as.checks) = (ts_program_check){place->source, 0, place->source->length, 1};
@@ -137,6 +186,10 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
         return out;
     }
     ts_transfer new = {.source_text = place->source, .line = 1, .column = 1};
+    if (b->from_source) {
+        new.source_text = b->from_source;
+        new.line = b->from.line;
+    }
     new.destination = copy_slice(b, destination);
     new.source = copy_slice(b, source);
     new.semaphore = semaphore.as.semaphore;
@@ -181,6 +234,11 @@ static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, c
     }
     new->code.operand_count = count;
     new->code.mask = vmask;
+    if (b->from_source) {
+        new->code.source = b->from_source;
+        new->code.line = b->from.line;
+        new->at = b->from;
+    }
     for (int i = 0; i < count; i++) {
         ts_operand *operand = &new->code.operands[i];
         *operand = operands[i];

@@ -30,8 +30,15 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
                       const ts_tensor_use *use);
 /* `count` semaphores; the number of the first. */
 int ts_program_semaphores(ts_program_builder *b, const char *name, int count);
+/* What there is under that number; the program's own is the same until its end. */
+const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor);
+/* The tensor has the bytes of another one, which has as many. */
+void ts_program_share(ts_program_builder *b, int tensor, int with);
 /* "y ~= x + 1 ulp=1", as behind .check. */
 void ts_program_check_text(ts_program_builder *b, const char *check);
+
+/* A number of that name, of an expression as in checks: as behind .report. */
+void ts_program_report_text(ts_program_builder *b, const char *name, const char *expression);
 
 /* ---- Operands ---- */
 
@@ -72,6 +79,9 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
 
 /* ---- Instructions ---- */
 
+/* From here on instructions and transfers come from this line of a text, which outlives the program; NULL: from
+ * none. */
+void ts_program_from(ts_program_builder *b, const ts_source *source, int line);
 /* Until `on` is false again, single instructions are put into bundles, as by .pack auto. */
 void ts_program_pack(ts_program_builder *b, bool on);
 /* `count` operands, each a ts_operand. */
