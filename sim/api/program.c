@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/builder.h"
+#include "mosaic/mosaic.h"
 #include "run/run.h"
 
 #include "api_private.h"
@@ -11,7 +12,7 @@ const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_machi
                                   const ts_define *defines, int define_count) {
     ts_target target;
     ts_run_target(machine, &target);
-    return ts_program_load(err, arena, path, &target, defines, define_count);
+    return ts_mosaic_load(err, arena, path, &target, defines, define_count);
 }
 
 const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_machine *machine,

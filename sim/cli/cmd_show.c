@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "options.h"
 #include "isa/print.h"
+#include "mosaic/mosaic.h"
 #include "report/algebra.h"
 #include "report/functions.h"
 #include "report/machine.h"
@@ -75,7 +76,7 @@ static bool show_program(ts_error *err, const cli_line *line, ts_text *out) {
     if (!machine) return false;
     ts_target target;
     ts_run_target(machine, &target);
-    const ts_program *program = ts_program_load(err, line->arena, line->operands[1], &target, defines, count);
+    const ts_program *program = ts_mosaic_load(err, line->arena, line->operands[1], &target, defines, count);
     if (!program) return false;
     bool live = cli_value(line, "live") != NULL, map = cli_value(line, "map") != NULL;
     if (live) ts_report_live(program, &target, out);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "host/format.h"
+#include "mosaic/mosaic.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "host/pack.h"
@@ -224,7 +225,7 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
     ts_run_target(request->machine, &target);
     *parts = (run_parts){0};
     parts->program = request->built != NULL ? request->built
-                                            : ts_program_load(err, arena, request->program, &target,
+                                            : ts_mosaic_load(err, arena, request->program, &target,
                                                               request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
     if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) {

@@ -1,0 +1,94 @@
+/* Code over virtual registers. */
+#include "code.h"
+
+#include <string.h>
+
+int mosaic_register(mosaic_code *code, ts_operand_kind kind) {
+    *PUSH(code->arena, &code->kinds) = (unsigned char)kind;
+    return code->kinds.count - 1;
+}
+
+int mosaic_begin_block(mosaic_code *code, int depth) {
+    PUSH(code->arena, &code->blocks)->depth = depth;
+    return code->blocks.count - 1;
+}
+
+ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const ts_operand *operands) {
+    ts_instruction *new = PUSH(code->arena, &code->blocks.items[code->blocks.count - 1].list);
+    *new = (ts_instruction){.opcode = opcode, .mask = -1, .operand_count = count};
+    memcpy(new->operands, operands, (size_t)count * sizeof operands[0]);
+    return new;
+}
+
+static bool add_place(mosaic_places *out, int *place) {
+    if (out->count >= MOSAIC_PLACES - 2) {
+        return false;
+    }
+    out->places[out->count++] = place;
+    return true;
+}
+
+static bool add_slice(mosaic_places *out, ts_slice *slice) {
+    for (int dim = 0; dim < slice->rank; dim++) {
+        ts_affine *begin = (ts_affine *)(uintptr_t)&slice->begin[dim];
+        for (int i = 0; i < begin->term_count; i++) {
+            if (!add_place(out, &begin->terms[i].sreg)) return false;
+        }
+    }
+    return true;
+}
+
+static bool add_transfer(mosaic_places *out, ts_transfer *transfer) {
+    return add_slice(out, &transfer->source) && add_slice(out, &transfer->destination) &&
+           (transfer->semaphore.sreg < 0 || add_place(out, &transfer->semaphore.sreg));
+}
+
+static bool add_address(mosaic_places *out, ts_address *address) {
+    for (int i = 0; i < address->term_count; i++) {
+        if (!add_place(out, &address->terms[i].sreg)) return false;
+    }
+    return true;
+}
+
+static bool add_operand(mosaic_code *code, mosaic_places *out, ts_operand *operand) {
+    switch (operand->kind) {
+    case TS_OPERAND_SREG:
+    case TS_OPERAND_VREG:
+    case TS_OPERAND_VMASK:
+        return add_place(out, &operand->as.reg);
+    case TS_OPERAND_ADDRESS:
+        return add_address(out, (ts_address *)(uintptr_t)operand->as.address);
+    case TS_OPERAND_SEMAPHORE:
+        return operand->as.semaphore.sreg < 0 || add_place(out, &operand->as.semaphore.sreg);
+    case TS_OPERAND_TRANSFER:
+        return add_transfer(out, &code->transfers.items[operand->as.transfer]);
+    default:
+        return true;
+    }
+}
+
+static bool merges(const ts_instruction *instruction) {
+    if (instruction->mask >= 0) {
+        return true;
+    }
+    return instruction->opcode == TS_OP_vld && instruction->operands[1].as.address->sublane_mask != 0xff;
+}
+
+bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_places *out) {
+    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
+    int written = -1;
+    out->count = 0;
+    for (int i = 0; i < instruction->operand_count; i++) {
+        const ts_operand_class *class = ts_opcode_operand(info, i);
+        if (class->written) {
+            written = i;
+        } else if (!add_operand(code, out, &instruction->operands[i])) {
+            return false;
+        }
+    }
+    if (instruction->mask >= 0) add_place(out, &instruction->mask);
+    out->writes = written >= 0;
+    out->merges = out->writes && merges(instruction);
+    if (out->writes) out->places[out->count++] = &instruction->operands[written].as.reg;
+    return true;
+}

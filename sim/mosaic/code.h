@@ -1,0 +1,57 @@
+/* Code over virtual registers: what a kernel becomes before registers are allocated. Registers are numbered from 0
+ * over all kinds; a label is the number of a block; blocks follow each other. */
+#ifndef TILESIM_MOSAIC_CODE_H
+#define TILESIM_MOSAIC_CODE_H
+
+#include "isa/isa.h"
+#include "machine/core_config.h"
+
+#include "list.h"
+
+typedef struct {
+    LIST_OF(ts_instruction) list;
+    int depth; /* loops around it */
+} mosaic_block;
+
+typedef struct {
+    ts_arena *arena;
+    LIST_OF(mosaic_block) blocks;
+    LIST_OF(unsigned char) kinds; /* of the virtual registers: ts_operand_kind */
+    LIST_OF(ts_transfer) transfers;
+} mosaic_code;
+
+int mosaic_register(mosaic_code *code, ts_operand_kind kind);
+/* A new block behind the others; its number. */
+int mosaic_begin_block(mosaic_code *code, int depth);
+/* To the end of the last block. */
+ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const ts_operand *operands);
+
+/* Every place of an instruction where a virtual register stands, reads before the one that is written. */
+enum { MOSAIC_PLACES = 64 };
+typedef struct {
+    int count;
+    int *places[MOSAIC_PLACES];
+    bool writes; /* the last place is the destination */
+    bool merges; /* and its old value is read too */
+} mosaic_places;
+/* False: there are more places than that. Addresses and transfers are the instruction's own. */
+bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_places *out);
+
+/* schedule.c: orders each block for the latencies and slots of the machine, while few enough values are alive. */
+typedef struct {
+    int64_t cycles, slot_cycles,
+        path_cycles; /* of one block as ordered; least by slots; least by latencies */
+} mosaic_bound;
+void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *bounds);
+
+/* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
+ * and SMEM, at addresses whose tensor is one of the two below and whose words count from 0; or is made again. */
+enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
+typedef struct {
+    int vregs, words;             /* of VMEM and of SMEM that are needed */
+    int64_t stores, loads, again; /* instructions added; `again`: of constants */
+    bool masks;                   /* some are of masks */
+} mosaic_spills;
+void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
+
+#endif

@@ -1,0 +1,369 @@
+/* Operations with regions: branches and loops, and the walk over a block. */
+#include <string.h>
+
+#include "lower.h"
+
+int begin_block(lowering *l) { return mosaic_begin_block(&l->code, l->depth); }
+
+ts_instruction *lower_branch(lowering *l, ts_opcode opcode, int count, ts_operand a, ts_operand b) {
+    ts_operand operands[3] = {a, b};
+    operands[count] = (ts_operand){TS_OPERAND_LABEL, {.label = -1}};
+    emit(l, opcode, count + 1, operands);
+    mosaic_block *block = &l->code.blocks.items[l->code.blocks.count - 1];
+    return &block->list.items[block->list.count - 1];
+}
+
+void aim_branch(ts_instruction *branch, int block) {
+    branch->operands[branch->operand_count - 1].as.label = block;
+}
+
+/* A branch keeps its place while its block gets no more instructions: it is the last. */
+typedef struct {
+    int block, index;
+} branch_place;
+
+static branch_place place_of(lowering *l) {
+    int block = l->code.blocks.count - 1;
+    return (branch_place){block, l->code.blocks.items[block].list.count - 1};
+}
+
+static void aim_at(lowering *l, branch_place p, int block) {
+    aim_branch(&l->code.blocks.items[p.block].list.items[p.index], block);
+}
+
+/* ---- Values that are chosen at run time ---- */
+
+/* Registers of the kinds of v; `masks`: a number of it stands for a mask. */
+static value registers_for(lowering *l, const value *v, const mlir_type *type) {
+    ts_operand *parts = TS_NEW_ARRAY(l->arena, ts_operand, v->count + 1);
+    for (int i = 0; i < v->count; i++) {
+        ts_operand o = part_of(v, i);
+        parts[i] = fresh(l, !is_number(o)             ? o.kind
+                            : v->kind == VALUE_SCALAR ? TS_OPERAND_SREG
+                            : is_mask_type(type)      ? TS_OPERAND_VMASK
+                                                      : TS_OPERAND_VREG);
+    }
+    value out = value_of_parts(l, parts, v->count);
+    out.kind = v->kind;
+    return out;
+}
+
+static bool move_value(lowering *l, const value *to, const value *from) {
+    if (to->kind != from->kind || to->count != from->count || to->kind == VALUE_MEMREF) {
+        return malformed(l, "the same kind of value on both ways");
+    }
+    for (int i = 0; i < to->count; i++) move_to(l, part_of(to, i), part_of(from, i));
+    return true;
+}
+
+/* All at once: what is read is copied before anything is written. */
+static bool move_values(lowering *l, const value *to, const value *from, int count) {
+    value *copies = TS_NEW_ARRAY(l->arena, value, count + 1);
+    for (int i = 0; i < count; i++) {
+        bool moved = false; /* another result is read here */
+        copies[i] = from[i];
+        for (int k = 0; k < count; k++) {
+            moved = moved || (k != i && from[i].count > 0 && to[k].count > 0 &&
+                              part_of(&from[i], 0).kind == part_of(&to[k], 0).kind &&
+                              !is_number(part_of(&from[i], 0)) &&
+                              part_of(&from[i], 0).as.reg == part_of(&to[k], 0).as.reg);
+        }
+        if (moved) {
+            copies[i] = registers_for(l, &from[i], NULL);
+            if (!move_value(l, &copies[i], &from[i])) return false;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (!move_value(l, &to[i], &copies[i])) return false;
+    }
+    return true;
+}
+
+static value *copy_yielded(lowering *l, int *count) {
+    value *out = TS_NEW_ARRAY(l->arena, value, l->yielded.count + 1);
+    *count = l->yielded.count;
+    if (*count > 0) memcpy(out, l->yielded.items, (size_t)*count * sizeof *out);
+    return out;
+}
+
+/* ---- scf.if ---- */
+
+static bool lower_known_if(lowering *l, bool taken) {
+    const mlir_op *op = l->op;
+    const mlir_region *region = taken || op->region_count < 2 ? &op->regions[0] : &op->regions[1];
+    l->yielded.count = 0;
+    if ((taken || op->region_count == 2) && !lower_region(l, region)) {
+        return false;
+    }
+    l->op = op;
+    for (int i = 0; i < l->yielded.count; i++) set_result(l, i, l->yielded.items[i]);
+    return true;
+}
+
+static bool lower_way(lowering *l, const mlir_region *region, value *results, bool first) {
+    const mlir_op *op = l->op;
+    int count;
+    if (!lower_region(l, region)) {
+        return false;
+    }
+    l->op = op;
+    value *yielded = copy_yielded(l, &count);
+    if (count != op->result_count) {
+        return malformed(l, "a yield of as many values as results");
+    }
+    for (int i = 0; i < count && first; i++) {
+        results[i] = registers_for(l, &yielded[i], result_type(l, i));
+    }
+    return move_values(l, results, yielded, count);
+}
+
+bool lower_if(lowering *l) {
+    const mlir_op *op = l->op;
+    const value *condition = value_at(l, 0);
+    if (op->region_count < 1 || condition->kind != VALUE_SCALAR) {
+        return malformed(l, "a condition and a region");
+    }
+    if (is_number(condition->one)) {
+        return lower_known_if(l, number_of(condition->one) != 0);
+    }
+    value *results = TS_NEW_ARRAY(l->arena, value, op->result_count + 1);
+    bool other =
+        op->region_count == 2 && op->regions[1].block_count > 0 && op->regions[1].blocks[0]->op_count > 0;
+    lower_branch(l, TS_OP_brz, 1, condition->one, condition->one);
+    branch_place skip = place_of(l), end;
+    begin_block(l);
+    if (!lower_way(l, &op->regions[0], results, true)) {
+        return false;
+    }
+    if (other) {
+        lower_branch(l, TS_OP_jump, 0, ts_integer(0), ts_integer(0));
+        end = place_of(l);
+        aim_at(l, skip, begin_block(l));
+        l->op = op;
+        if (!lower_way(l, &op->regions[1], results, false)) {
+            return false;
+        }
+        skip = end;
+    }
+    aim_at(l, skip, begin_block(l));
+    l->op = op;
+    for (int i = 0; i < op->result_count; i++) set_result(l, i, results[i]);
+    return true;
+}
+
+/* ---- Loops ---- */
+
+/* Registers that begin with the operands from `first` on, bound to the arguments of a block. */
+static value *carry(lowering *l, int first, int count) {
+    value *carried = TS_NEW_ARRAY(l->arena, value, count + 1),
+          *from = TS_NEW_ARRAY(l->arena, value, count + 1);
+    for (int i = 0; i < count; i++) {
+        from[i] = *value_at(l, first + i);
+        carried[i] =
+            from[i].kind == VALUE_MEMREF ? from[i] : registers_for(l, &from[i], type_at(l, first + i));
+        if (from[i].kind != VALUE_MEMREF) move_value(l, &carried[i], &from[i]);
+    }
+    return carried;
+}
+
+static bool bind_arguments(lowering *l, const mlir_block *block, int first, const value *values, int count) {
+    if (block->argument_count != first + count) {
+        return malformed(l, "as many arguments as values");
+    }
+    for (int i = 0; i < count; i++) l->values[block->arguments[first + i]] = values[i];
+    return true;
+}
+
+bool lower_for(lowering *l) {
+    const mlir_op *op = l->op;
+    int carried_count = op->operand_count - 3, count;
+    if (op->operand_count < 3 || op->region_count != 1 || op->regions[0].block_count != 1) {
+        return malformed(l, "bounds, a step and a region of one block");
+    }
+    const mlir_block *body = op->regions[0].blocks[0];
+    ts_operand low = value_at(l, 0)->one, high = value_at(l, 1)->one, step = value_at(l, 2)->one;
+    ts_operand i = fresh(l, TS_OPERAND_SREG);
+    bool runs = is_number(low) && is_number(high) && number_of(low) < number_of(high);
+    branch_place skip = {0};
+    move_to(l, i, low);
+    value *carried = carry(l, 3, carried_count);
+    value counter = {.kind = VALUE_SCALAR, .count = 1, .one = i};
+    if (!runs) {
+        lower_branch(l, TS_OP_br_ge, 2, i, high);
+        skip = place_of(l);
+    }
+    l->depth++;
+    int head = begin_block(l);
+    if (body->argument_count < 1 || !bind_arguments(l, body, 1, carried, carried_count)) {
+        return malformed(l, "a counter");
+    }
+    l->values[body->arguments[0]] = counter;
+    if (!lower_region(l, &op->regions[0])) {
+        return false;
+    }
+    l->op = op;
+    value *yielded = copy_yielded(l, &count);
+    if (count != carried_count) {
+        return malformed(l, "a yield of what is carried");
+    }
+    if (!move_values(l, carried, yielded, count)) {
+        return false;
+    }
+    emit(l, TS_OP_sadd, 3, (ts_operand[]){i, i, step});
+    aim_branch(lower_branch(l, TS_OP_br_lt, 2, i, high), head);
+    l->depth--;
+    int end = begin_block(l);
+    if (!runs) aim_at(l, skip, end);
+    for (int k = 0; k < count; k++) set_result(l, k, carried[k]);
+    return true;
+}
+
+bool lower_while(lowering *l) {
+    const mlir_op *op = l->op;
+    int count, passed_count;
+    if (op->region_count != 2 || op->regions[0].block_count != 1 || op->regions[1].block_count != 1) {
+        return malformed(l, "two regions of one block");
+    }
+    value *carried = carry(l, 0, op->operand_count);
+    l->depth++;
+    int head = begin_block(l);
+    if (!bind_arguments(l, op->regions[0].blocks[0], 0, carried, op->operand_count) ||
+        !lower_region(l, &op->regions[0])) {
+        return false;
+    }
+    l->op = op;
+    value *passed = copy_yielded(l, &passed_count); /* the condition first */
+    if (passed_count < 1 || passed[0].kind != VALUE_SCALAR) {
+        return malformed(l, "a condition");
+    }
+    ts_operand condition = in_sreg(l, passed[0].one);
+    lower_branch(l, TS_OP_brz, 1, condition, condition);
+    branch_place leave = place_of(l);
+    begin_block(l);
+    if (!bind_arguments(l, op->regions[1].blocks[0], 0, passed + 1, passed_count - 1) ||
+        !lower_region(l, &op->regions[1])) {
+        return false;
+    }
+    l->op = op;
+    value *yielded = copy_yielded(l, &count);
+    if (count != op->operand_count || !move_values(l, carried, yielded, count)) {
+        return malformed(l, "a yield of what is carried");
+    }
+    aim_branch(lower_branch(l, TS_OP_jump, 0, condition, condition), head);
+    l->depth--;
+    aim_at(l, leave, begin_block(l));
+    for (int k = 0; k < passed_count - 1; k++) set_result(l, k, passed[k + 1]);
+    return true;
+}
+
+/* A region that is only a scope. */
+bool lower_inline(lowering *l) {
+    const mlir_op *op = l->op;
+    if (op->region_count != 1 || !lower_region(l, &op->regions[0])) {
+        return malformed(l, "a region");
+    }
+    l->op = op;
+    for (int i = 0; i < l->yielded.count && i < op->result_count; i++) set_result(l, i, l->yielded.items[i]);
+    return true;
+}
+
+/* ---- The walk ---- */
+
+static bool yield(lowering *l) {
+    l->yielded.count = 0;
+    for (int i = 0; i < l->op->operand_count; i++) *PUSH(l->arena, &l->yielded) = *value_at(l, i);
+    return true;
+}
+
+static bool nothing(lowering *l) {
+    (void)l;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    lower_function *function;
+} table[] = {
+    {"arith.constant", lower_constant},
+    {"tpu.load", lower_load},
+    {"tpu.store", lower_store},
+    {"tpu.roll_vectors", lower_roll},
+    {"tpu.unroll_vectors", lower_unroll},
+    {"tpu.bitcast_vreg", lower_same},
+    {"tpu.mask_cast", lower_same},
+    {"tpu.assume_multiple", lower_same},
+    {"tpu.pack_subelements", lower_pack},
+    {"tpu.unpack_subelements", lower_unpack},
+    {"tpu.all_reduce", lower_reduce},
+    {"tpu.iota", lower_iota},
+    {"tpu.create_mask", lower_mask},
+    {"tpu.create_subelement_mask", lower_subelement_mask},
+    {"tpu.pack_vmsk", lower_pack_masks},
+    {"tpu.rotate", lower_rotate},
+    {"tpu.dynamic_rotate", lower_rotate},
+    {"tpu.gather", lower_gather},
+    {"tpu.dynamic_gather", lower_dynamic_gather},
+    {"tpu.matmul", lower_matmul},
+    {"vector.broadcast", lower_broadcast},
+    {"vector.transpose", lower_transpose},
+    {"tpu.transpose", lower_transpose},
+    {"vector.extract", lower_vreg_extract},
+    {"tpu.memref_slice", lower_slice},
+    {"tpu.memref_squeeze", lower_squeeze},
+    {"tpu.memref_reshape", lower_view},
+    {"tpu.memref_bitcast", lower_view},
+    {"tpu.reinterpret_cast", lower_view},
+    {"tpu.erase_memref_layout", lower_erase},
+    {"memref.alloca", lower_alloca},
+    {"memref.load", lower_scalar_load},
+    {"memref.store", lower_scalar_store},
+    {"tpu.enqueue_dma", lower_enqueue},
+    {"tpu.wait_dma2", lower_wait_dma},
+    {"tpu.sem_alloc", lower_sem_alloc},
+    {"tpu.sem_wait", lower_sem_wait},
+    {"tpu.sem_signal", lower_sem_signal},
+    {"tpu.sem_read", lower_sem_read},
+    {"scf.if", lower_if},
+    {"scf.for", lower_for},
+    {"scf.while", lower_while},
+    {"tpu.region", lower_inline},
+    {"tpu.trace", lower_inline},
+    {"scf.yield", yield},
+    {"scf.condition", yield},
+    {"tpu.yield", yield},
+    {"func.return", yield},
+    {"tpu.trace_start", nothing},
+    {"tpu.trace_stop", nothing},
+};
+
+static bool lower_named(lowering *l) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (mlir_is(l->op->name, table[i].name)) {
+            return table[i].function(l);
+        }
+    }
+    bool known;
+    bool good = lower_elementwise(l, &known);
+    return known ? good : refuse(l, NULL);
+}
+
+bool lower_op(lowering *l, const mlir_op *op) {
+    l->op = op;
+    find_source_line(l);
+    return lower_named(l);
+}
+
+bool lower_block(lowering *l, const mlir_block *block) {
+    for (int i = 0; i < block->op_count; i++) {
+        if (!lower_op(l, block->ops[i])) return false;
+    }
+    return true;
+}
+
+bool lower_region(lowering *l, const mlir_region *region) {
+    l->yielded.count = 0;
+    if (region->block_count > 1) {
+        return refuse(l, "with several blocks in a region");
+    }
+    return region->block_count == 0 || lower_block(l, region->blocks[0]);
+}

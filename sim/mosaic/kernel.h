@@ -1,0 +1,49 @@
+/* A kernel: the grid, its windows, and the code around the body that brings and takes them. */
+#ifndef TILESIM_MOSAIC_KERNEL_H
+#define TILESIM_MOSAIC_KERNEL_H
+
+#include "lower.h"
+
+enum { GRID_MAX = 8, OPERANDS_MAX = 64 };
+
+/* An operand or result of the kernel, a whole array in HBM. */
+typedef struct {
+    mlir_type array;
+    int tensor;
+    bool result, prefetch;
+} kernel_operand;
+
+/* A block of an operand that is there while the body runs. */
+typedef struct {
+    const kernel_operand *operand;
+    mlir_type type; /* of the body's argument */
+    const mlir_op *transform;
+    int64_t block[MLIR_RANK_MAX];
+    bool elements; /* the transform gives elements, not blocks */
+    bool fixed;    /* it never moves */
+    int tensor, semaphores;
+    ts_operand slot;                 /* the buffer of this step */
+    ts_operand index[MLIR_RANK_MAX]; /* the block of this step */
+    ts_operand next[MLIR_RANK_MAX];  /* and of the next */
+    ts_operand moves;                /* 1: the next is another */
+    ts_operand
+        waits; /* of an input: 1: this step's block was fetched for it; of a result: one is on its way */
+} kernel_window;
+
+typedef struct {
+    lowering *l;
+    const mlir_op *main;
+    int grid_rank, prefetch_count, scratch_count, operand_count, result_count, window_count;
+    int64_t grid[GRID_MAX];
+    kernel_operand operands[OPERANDS_MAX];
+    kernel_window windows[OPERANDS_MAX];
+    value prefetch[OPERANDS_MAX];
+    ts_operand at[GRID_MAX], next[GRID_MAX], last; /* indices of this step and the next; 1: there is none */
+} kernel;
+
+/* kernel.c: from the module's attributes; makes the tensors. */
+bool kernel_read(kernel *k);
+/* pipeline.c: all of the code. */
+bool kernel_lower(kernel *k);
+
+#endif

@@ -1,0 +1,17 @@
+/* A list that grows in an arena and begins empty. */
+#ifndef TILESIM_MOSAIC_LIST_H
+#define TILESIM_MOSAIC_LIST_H
+
+#include "base/arena.h"
+
+#define LIST_OF(type)                                                                                        \
+    struct {                                                                                                 \
+        type *items;                                                                                         \
+        int count;                                                                                           \
+    }
+/* The address of a new zeroed item at the end. */
+#define PUSH(arena, list)                                                                                    \
+    ((list)->items = ts_arena_extend((arena), (list)->items, (size_t)(list)->count, sizeof *(list)->items),  \
+     &(list)->items[(list)->count++])
+
+#endif

@@ -1,0 +1,136 @@
+/* The translation of operations into instructions over virtual registers: what its parts share. */
+#ifndef TILESIM_MOSAIC_LOWER_H
+#define TILESIM_MOSAIC_LOWER_H
+
+#include "program/builder.h"
+
+#include "code.h"
+#include "mlir.h"
+
+/* What a memref is: where its elements lie, as an address and (while `boxed`) as a box of the tensor. */
+typedef struct {
+    int tensor; /* -1: semaphores */
+    mlir_space space;
+    ts_dtype dtype;
+    int bits;
+    int rank;
+    int64_t dims[MLIR_RANK_MAX];
+    int tile_rank; /* of the first tile; 0: none */
+    int64_t tile[MLIR_RANK_MAX], strides[MLIR_RANK_MAX];
+    ts_address address;              /* of its first element */
+    int term_dims[TS_ADDRESS_TERMS]; /* the dim that a term is of, -1: none any more */
+    bool boxed;
+    int root_rank, root_dims[MLIR_RANK_MAX]; /* of the tensor, for each dim */
+    ts_affine begin[MLIR_RANK_MAX + 1];
+    int64_t sizes[MLIR_RANK_MAX + 1];
+    ts_semaphore_operand semaphore; /* count: those from `first` on that an index may choose from */
+} memref;
+
+/* What a value of the text is. A scalar, a vreg or a vmask is an operand: a register, or a number that is known.
+ * A vector of several vregs has them in row-major order. */
+typedef enum { VALUE_NONE, VALUE_SCALAR, VALUE_VECTOR, VALUE_MEMREF } value_kind;
+typedef struct {
+    value_kind kind;
+    int count;
+    ts_operand one, *many; /* many: where count is not 1 */
+    memref *memref;
+} value;
+
+typedef struct {
+    uint32_t bits;
+    int block, reg;
+} known_constant;
+
+typedef struct lowering {
+    ts_error *err;
+    ts_arena *arena;
+    const ts_target *target;
+    const mlir_module *module;
+    ts_program_builder *builder;
+    mosaic_code code;
+    value *values;     /* [module->value_count] */
+    const mlir_op *op; /* that is translated */
+    ts_source *file;   /* its place */
+    int line;
+    int depth; /* loops around it */
+    LIST_OF(ts_source *) files;
+    known_constant constants[64]; /* vregs that hold a number */
+    LIST_OF(value) yielded;       /* by the region that was translated last */
+    int unit;                     /* the matrix unit that was used last */
+    bool packs_masks;             /* of which a word has several */
+    int scratch_count;
+} lowering;
+
+/* ---- Values ---- */
+
+const value *value_at(const lowering *l, int operand); /* of the operation */
+const mlir_type *type_at(const lowering *l, int operand);
+const mlir_type *result_type(const lowering *l, int result);
+ts_operand part_of(const value *v, int index);
+bool set_result(lowering *l, int result, value v);
+bool set_scalar(lowering *l, ts_operand scalar);
+bool set_vector(lowering *l, ts_operand vreg);
+value value_of_parts(lowering *l, const ts_operand *parts, int count);
+bool is_number(ts_operand o);
+int64_t number_of(ts_operand o); /* bits of a float, as i32 */
+bool is_mask_type(const mlir_type *type);
+
+/* ---- Instructions ---- */
+
+bool refuse(lowering *l, const char *what); /* the operation is not modelled, because of `what` */
+bool malformed(lowering *l, const char *expected);
+void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands);
+/* The same with a new register as the first operand, which it returns. */
+ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources);
+ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a);
+ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
+ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c);
+/* A register in place of a number. */
+ts_operand in_vreg(lowering *l, ts_operand o);
+ts_operand in_vmask(lowering *l, ts_operand o);
+ts_operand in_sreg(lowering *l, ts_operand o);
+ts_operand fresh(lowering *l, ts_operand_kind kind);
+void move_to(lowering *l, ts_operand to, ts_operand from);
+ts_operand splat_bits(uint32_t bits);
+/* Scalar arithmetic, done now where both are numbers. */
+ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
+
+/* ---- Parts ---- */
+
+typedef bool lower_function(lowering *l);
+bool lower_elementwise(lowering *l, bool *known); /* elementwise.c: tables */
+bool lower_op(lowering *l, const mlir_op *op);
+bool lower_block(lowering *l, const mlir_block *block);
+/* Operations of the one block of a region; what it yields is in l->yielded. */
+bool lower_region(lowering *l, const mlir_region *region);
+lower_function lower_load, lower_store, lower_scalar_load, lower_scalar_store, lower_slice, lower_squeeze,
+    lower_view, lower_erase, lower_alloca;
+lower_function lower_matmul;
+lower_function lower_enqueue, lower_wait_dma, lower_sem_alloc, lower_sem_wait, lower_sem_signal,
+    lower_sem_read;
+lower_function lower_if, lower_for, lower_while, lower_inline;
+lower_function lower_constant, lower_roll, lower_unroll, lower_pack, lower_unpack, lower_iota, lower_reduce,
+    lower_rotate, lower_mask, lower_broadcast, lower_gather, lower_dynamic_gather, lower_transpose,
+    lower_same, lower_subelement_mask, lower_pack_masks, lower_vreg_extract;
+
+/* The dim'th index of a memref moves by `index`. */
+bool memref_move(lowering *l, memref *m, int dim, ts_operand index);
+/* A memref of a whole tensor that has the layout of the type; slots: 2 of them, chosen by `slot`. */
+memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slots, ts_operand slot);
+/* A new tensor with the type's shape and layout. -1: an error. */
+int tensor_of_type(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots);
+int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,
+                    const ts_tensor_use *use);
+memref *memref_of_semaphores(lowering *l, const mlir_type *type, int first, int count);
+
+/* DESTINATION <- SOURCE, by a dma instruction. */
+bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore);
+/* l->file and l->line of l->op. */
+void find_source_line(lowering *l);
+
+/* Control. A branch to a block that begins later is patched with its number. */
+int begin_block(lowering *l);
+ts_instruction *lower_branch(lowering *l, ts_opcode opcode, int count, ts_operand a, ts_operand b);
+void aim_branch(ts_instruction *branch, int block);
+
+#endif

@@ -1,0 +1,425 @@
+/* Memrefs: where their elements lie, views of them, and what is loaded and stored through them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "layout/shape.h"
+
+#include "lower.h"
+
+/* ---- Making them ---- */
+
+/* Tiles and strides of the type; without any, row-major. */
+static void take_layout(memref *m, const mlir_type *type) {
+    m->tile_rank = type->tile_count > 0 ? type->tiles[0].rank : 0;
+    memcpy(m->tile, type->tiles[0].dims, sizeof m->tile);
+    if (type->tiled && m->space != MLIR_SMEM) {
+        memcpy(m->strides, type->strides, sizeof m->strides);
+        return;
+    }
+    int64_t stride = 1;
+    m->tile_rank = 0;
+    for (int i = m->rank - 1; i >= 0; i--) {
+        m->strides[i] = stride;
+        stride *= m->dims[i] > 0 ? m->dims[i] : 1;
+    }
+}
+
+static memref *new_memref(lowering *l, const mlir_type *type) {
+    memref *m = TS_NEW(l->arena, memref);
+    *m = (memref){.space = type->space, .dtype = type->dtype, .bits = type->bits, .rank = type->rank};
+    memcpy(m->dims, type->dims, sizeof m->dims);
+    m->address.stride = 1;
+    m->address.sublane_mask = 0xff;
+    for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
+    take_layout(m, type);
+    return m;
+}
+
+memref *memref_of_semaphores(lowering *l, const mlir_type *type, int first, int count) {
+    memref *m = new_memref(l, type);
+    m->tensor = -1;
+    m->semaphore = (ts_semaphore_operand){.first = first, .count = count, .sreg = -1};
+    return m;
+}
+
+memref *memref_of_tensor(lowering *l, const mlir_type *type, int tensor, int slots, ts_operand slot) {
+    const ts_tensor *t = ts_program_get_tensor(l->builder, tensor);
+    memref *m = new_memref(l, type);
+    int more = slots > 1;
+    m->tensor = m->address.tensor = tensor;
+    m->boxed = true;
+    m->root_rank = m->rank + more;
+    for (int i = 0; i < m->rank; i++) {
+        m->root_dims[i] = i + more;
+        m->sizes[i + more] = m->dims[i];
+    }
+    if (t->space != TS_SPACE_HBM) m->address.word = t->base_bytes / 4;
+    if (more) {
+        int64_t words = t->bytes / 4 / slots;
+        m->sizes[0] = 1;
+        m->begin[0] = ts_index_of(slot.as.reg, 1, 0);
+        m->address.terms[m->address.term_count++] = (ts_address_term){slot.as.reg, false, 0, 1, 0, words};
+    }
+    return m;
+}
+
+/* "f32[2,16,256]{2,1,0:T(8,128)}" */
+int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,
+                    const ts_tensor_use *use) {
+    ts_text text;
+    int rank = type->rank + (slots > 1);
+    ts_text_init(&text, l->arena);
+    ts_text_add(&text, "%s[", ts_dtype_get(type->dtype == TS_DTYPE_PRED ? TS_DTYPE_S32 : type->dtype)->name);
+    if (slots > 1) ts_text_add(&text, "%d%s", slots, type->rank > 0 ? "," : "");
+    for (int i = 0; i < type->rank; i++) {
+        ts_text_add(&text, "%s%lld", i > 0 ? "," : "", (long long)type->dims[i]);
+    }
+    ts_text_add(&text, "]{");
+    for (int i = rank - 1; i >= 0; i--) ts_text_add(&text, "%d%s", i, i > 0 ? "," : "");
+    for (int t = 0; t < type->tile_count && space != TS_SPACE_SMEM; t++) {
+        ts_text_add(&text, "%s(", t == 0 ? ":T" : "");
+        for (int i = 0; i < type->tiles[t].rank; i++) {
+            ts_text_add(&text, "%s%lld", i > 0 ? "," : "", (long long)type->tiles[t].dims[i]);
+        }
+        ts_text_add(&text, ")");
+    }
+    ts_text_add(&text, type->bits < 8 ? "%sE(%d)}" : "}", type->tile_count > 0 ? "" : ":", type->bits);
+    ts_source source = {"layout", text.bytes, text.length};
+    const ts_shape *shape = ts_shape_parse(l->err, l->arena, &source);
+    return shape ? ts_program_tensor(l->builder, name, space, shape, use) : -1;
+}
+
+int tensor_of_type(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots) {
+    return tensor_with_use(l, name, space, type, slots, &(ts_tensor_use){0});
+}
+
+/* ---- Moving through them ---- */
+
+static bool add_term(lowering *l, memref *m, int dim, ts_address_term term) {
+    ts_address *a = &m->address;
+    if (term.multiplier == 0) {
+        return true;
+    }
+    if (a->term_count == TS_ADDRESS_TERMS) { /* the first two become one */
+        ts_operand sum = ts_integer(0);
+        for (int i = 0; i < 2; i++) {
+            ts_address_term *t = &a->terms[i];
+            ts_operand n = scalar2(l, TS_OP_sadd, ts_sreg(t->sreg), ts_integer(t->bias));
+            n = scalar2(l, TS_OP_sdiv, n, ts_integer(t->divisor));
+            n = t->modulus > 0 ? scalar2(l, TS_OP_smod, n, ts_integer(t->modulus)) : n;
+            sum = scalar2(l, TS_OP_sadd, sum, scalar2(l, TS_OP_smul, n, ts_integer(t->multiplier)));
+        }
+        a->terms[0] = (ts_address_term){in_sreg(l, sum).as.reg, false, 0, 1, 0, 1};
+        m->term_dims[0] = -1;
+        for (int i = 1; i < TS_ADDRESS_TERMS - 1; i++) {
+            a->terms[i] = a->terms[i + 1];
+            m->term_dims[i] = m->term_dims[i + 1];
+        }
+        a->term_count--;
+    }
+    m->term_dims[a->term_count] = dim;
+    a->terms[a->term_count++] = term;
+    return true;
+}
+
+/* The size of the first tile along the dim, and the words of the whole tile and of a step inside it. */
+typedef struct {
+    int64_t size, tile_words, step_words, step; /* `step` indices are `step_words` */
+} dim_tile;
+
+static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
+    int at = dim - (m->rank - m->tile_rank), packing = 32 / m->bits;
+    int64_t elements = 1;
+    for (int i = 0; i < m->tile_rank; i++) elements *= m->tile[i];
+    *out = (dim_tile){1, m->tile_rank > 0 ? elements / packing : 1, 0, 1};
+    if (m->space == MLIR_SMEM) {
+        out->tile_words = 1;
+        return m->bits == 32 || refuse(l, "of SMEM that holds other than 32 bits");
+    }
+    if (m->tile_rank == 0) {
+        return packing == 1 || refuse(l, "of packed values without tiles");
+    }
+    if (at < 0) {
+        return true;
+    }
+    out->size = m->tile[at];
+    if (m->tile_rank > 2) return refuse(l, "of tiles with more than two dims");
+    bool lanes = at == m->tile_rank - 1;
+    out->step = !lanes ? packing : m->tile_rank == 1 ? (int64_t)TS_LANES * packing : TS_LANES;
+    out->step_words = TS_LANES;
+    return true;
+}
+
+static bool move_known(lowering *l, memref *m, int dim, const dim_tile *t, int64_t n) {
+    int64_t within = ts_floor_mod(n, t->size), tiles = ts_floor_div(n, t->size);
+    if (within % t->step != 0) {
+        return refuse(l, "at an index inside a word or a row of lanes");
+    }
+    m->address.word += tiles * m->strides[dim] * t->tile_words + within / t->step * t->step_words;
+    for (int i = 0; i < m->address.term_count && within != 0; i++) {
+        if (m->term_dims[i] == dim && t->size > 1)
+            m->address.terms[i].exact = m->address.terms[i].modulus == 0;
+    }
+    return true;
+}
+
+static bool move_by_register(lowering *l, memref *m, int dim, const dim_tile *t, int sreg) {
+    bool whole = t->step >= t->size; /* no place within the tile to begin at */
+    ts_address_term tiles = {sreg, whole && t->size > 1, 0, t->size, 0, m->strides[dim] * t->tile_words};
+    if (!add_term(l, m, dim, tiles)) {
+        return false;
+    }
+    if (whole || t->size <= 1) {
+        return true;
+    }
+    ts_address_term within = {sreg, t->step > 1, 0, t->step, t->size / t->step, t->step_words};
+    return add_term(l, m, dim, within);
+}
+
+bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
+    dim_tile t;
+    if (is_number(index) && number_of(index) == 0) {
+        return true;
+    }
+    if (m->boxed) {
+        ts_affine *begin = &m->begin[m->root_dims[dim]];
+        if (is_number(index)) {
+            begin->constant += number_of(index);
+        } else if (begin->term_count < TS_AFFINE_TERMS) {
+            begin->terms[begin->term_count].sreg = index.as.reg;
+            begin->terms[begin->term_count++].factor = 1;
+        } else {
+            m->boxed = false;
+        }
+    }
+    if (m->space == MLIR_HBM || m->space == MLIR_ANY) {
+        return true;
+    }
+    return find_tile(l, m, dim, &t) && (is_number(index) ? move_known(l, m, dim, &t, number_of(index))
+                                                         : move_by_register(l, m, dim, &t, index.as.reg));
+}
+
+static bool move_semaphore(lowering *l, memref *m, int dim, ts_operand index) {
+    int64_t stride = 1;
+    for (int i = dim + 1; i < m->rank; i++) stride *= m->dims[i];
+    index = scalar2(l, TS_OP_smul, index, ts_integer(stride));
+    if (is_number(index)) {
+        if (m->semaphore.sreg >= 0) {
+            m->semaphore.bias += number_of(index);
+        } else {
+            m->semaphore.first += (int)number_of(index);
+            m->semaphore.count -= (int)number_of(index);
+        }
+    } else if (m->semaphore.sreg < 0) {
+        m->semaphore.sreg = index.as.reg;
+    } else {
+        m->semaphore.sreg = scalar2(l, TS_OP_sadd, ts_sreg(m->semaphore.sreg), index).as.reg;
+    }
+    return true;
+}
+
+/* ---- Views ---- */
+
+static bool source_memref(lowering *l, int operand, memref **out) {
+    const value *v = value_at(l, operand);
+    if (v->kind != VALUE_MEMREF) {
+        return malformed(l, "a memref");
+    }
+    *out = TS_NEW(l->arena, memref);
+    **out = *v->memref;
+    return true;
+}
+
+static bool set_memref(lowering *l, memref *m) {
+    return set_result(l, 0, (value){.kind = VALUE_MEMREF, .count = 1, .memref = m});
+}
+
+bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
+
+bool lower_slice(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    memref *m;
+    if (!source_memref(l, 0, &m)) {
+        return false;
+    }
+    if (type->rank != m->rank || l->op->operand_count != 1 + m->rank) {
+        return refuse(l, "of dynamic sizes");
+    }
+    for (int i = 0; i < m->rank; i++) {
+        const value *index = value_at(l, 1 + i);
+        bool good = index->kind == VALUE_SCALAR &&
+                    (m->tensor < 0 ? move_semaphore(l, m, i, index->one) : memref_move(l, m, i, index->one));
+        if (!good || type->dims[i] < 0) {
+            return malformed(l, "scalars, and sizes that are known");
+        }
+    }
+    memcpy(m->dims, type->dims, sizeof m->dims);
+    for (int i = 0; i < m->rank && m->boxed; i++) m->sizes[m->root_dims[i]] = m->dims[i];
+    return set_memref(l, m);
+}
+
+/* Dims of 1 go; the others keep their order. */
+bool lower_squeeze(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    memref *m;
+    int kept = 0;
+    if (!source_memref(l, 0, &m)) {
+        return false;
+    }
+    int gone = m->rank - type->rank;
+    for (int i = 0; i < m->rank; i++) {
+        bool drop = m->dims[i] == 1 && gone > 0 && (kept == type->rank || type->dims[kept] != 1 || gone > 0);
+        gone -= drop;
+        if (drop) continue;
+        m->dims[kept] = m->dims[i];
+        m->strides[kept] = m->strides[i];
+        m->root_dims[kept++] = m->root_dims[i];
+    }
+    if (kept != type->rank) {
+        return malformed(l, "as many dims of 1 as go");
+    }
+    m->rank = kept;
+    for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
+    if (type->tiled && m->tensor >= 0) take_layout(m, type);
+    if (m->tile_rank > m->rank) m->tile_rank = m->rank;
+    return set_memref(l, m);
+}
+
+/* Other dims, tiles or type of the elements over the same bytes. */
+bool lower_view(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    memref *m;
+    if (!source_memref(l, 0, &m)) {
+        return false;
+    }
+    if (m->tensor < 0 || !type->tiled) {
+        return refuse(l, "of such a memref");
+    }
+    bool same = type->rank == m->rank && type->bits == m->bits &&
+                memcmp(type->dims, m->dims, (size_t)m->rank * sizeof type->dims[0]) == 0 &&
+                (m->rank == 0 || m->dims[m->rank - 1] <= TS_LANES || type->tile_count == 0 ||
+                 m->tile_rank == 0 || memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0);
+    m->boxed = m->boxed && same;
+    m->rank = type->rank;
+    m->dtype = type->dtype;
+    m->bits = type->bits;
+    memcpy(m->dims, type->dims, sizeof m->dims);
+    for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
+    take_layout(m, type);
+    return set_memref(l, m);
+}
+
+bool lower_alloca(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
+    char name[32];
+    if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM)) {
+        return refuse(l, "of this memory");
+    }
+    snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
+    int tensor = tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
+    return tensor >= 0 && set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
+}
+
+/* ---- Loads and stores ---- */
+
+/* Of the memref operand `at` and the `count` indices behind it. */
+static bool find_address(lowering *l, int at, int count, memref **out) {
+    if (!source_memref(l, at, out)) {
+        return false;
+    }
+    if (count != (*out)->rank || (*out)->tensor < 0) {
+        return malformed(l, "an index for each dim");
+    }
+    for (int i = 0; i < count; i++) {
+        const value *index = value_at(l, at + 1 + i);
+        if (index->kind != VALUE_SCALAR || !memref_move(l, *out, i, index->one)) {
+            return malformed(l, "scalars as indices");
+        }
+    }
+    return true;
+}
+
+/* The sublanes and their stride, from the attributes. */
+static bool find_rows(lowering *l, memref *m) {
+    const mlir_attribute *mask = mlir_find(l->op, "sublane_mask"),
+                         *stride = mlir_find(l->op, "sublane_stride");
+    int64_t bits[TS_SUBLANES], step = 1;
+    int count = mask ? mlir_integers(mask->value, bits, TS_SUBLANES) : 0;
+    if (m->space != MLIR_VMEM) {
+        return refuse(l, "of other memory than VMEM");
+    }
+    if ((mask && count != TS_SUBLANES) || (stride && !mlir_integer(stride->value, &step)) || step < 0 ||
+        step > INT32_MAX) {
+        return malformed(l, "8 sublanes and a stride");
+    }
+    m->address.sublane_mask = mask ? 0 : 0xff;
+    for (int i = 0; i < count; i++) m->address.sublane_mask |= (uint8_t)((bits[i] != 0) << i);
+    m->address.stride = step;
+    return m->address.sublane_mask != 0 || refuse(l, "of no sublanes");
+}
+
+static ts_operand address_of(lowering *l, const memref *m) {
+    ts_address *a = TS_NEW(l->arena, ts_address);
+    *a = m->address;
+    return (ts_operand){TS_OPERAND_ADDRESS, {.address = a}};
+}
+
+bool lower_load(lowering *l) {
+    memref *m;
+    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m)) {
+        return false;
+    }
+    ts_operand d = fresh(l, TS_OPERAND_VREG);
+    emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
+    return set_vector(l, d);
+}
+
+bool lower_store(lowering *l) {
+    const mlir_attribute *segments = mlir_find(l->op, "operandSegmentSizes");
+    int64_t sizes[4];
+    memref *m;
+    if (!segments || mlir_integers(segments->value, sizes, 4) != 4 || sizes[2] < 0 ||
+        sizes[2] > MLIR_RANK_MAX) {
+        return malformed(l, "operandSegmentSizes");
+    }
+    if (!find_address(l, 1, (int)sizes[2], &m) || !find_rows(l, m)) {
+        return false;
+    }
+    const mlir_attribute *add = mlir_find(l->op, "add");
+    if ((add && !mlir_is(add->value, "false")) || value_at(l, 0)->count != 1) {
+        return refuse(l, "that adds, or of several vregs");
+    }
+    ts_operand source = in_vreg(l, value_at(l, 0)->one), mask;
+    bool masked = sizes[3] == 1;
+    if (masked) mask = in_vmask(l, value_at(l, 2 + (int)sizes[2])->one);
+    emit(l, TS_OP_vst, 2, (ts_operand[]){address_of(l, m), source});
+    mosaic_block *block = &l->code.blocks.items[l->code.blocks.count - 1];
+    if (masked) block->list.items[block->list.count - 1].mask = mask.as.reg;
+    return true;
+}
+
+bool lower_scalar_load(lowering *l) {
+    memref *m;
+    if (!find_address(l, 0, l->op->operand_count - 1, &m)) {
+        return false;
+    }
+    if (m->space != MLIR_SMEM) {
+        return refuse(l, "of other memory than SMEM");
+    }
+    return set_scalar(l, emit1(l, TS_OP_sld, address_of(l, m)));
+}
+
+bool lower_scalar_store(lowering *l) {
+    memref *m;
+    if (!find_address(l, 1, l->op->operand_count - 2, &m)) {
+        return false;
+    }
+    if (m->space != MLIR_SMEM || value_at(l, 0)->kind != VALUE_SCALAR) {
+        return refuse(l, "of other memory than SMEM");
+    }
+    ts_operand from = value_at(l, 0)->one;
+    emit(l, TS_OP_sst, 2,
+         (ts_operand[]){address_of(l, m), is_number(from) ? ts_integer(number_of(from)) : from});
+    return true;
+}

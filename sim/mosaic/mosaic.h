@@ -1,0 +1,16 @@
+/* Pallas kernels: a Mosaic module as MLIR text at vreg level (after apply-vector-layout) becomes a program. docs/pallas.md
+ * has the text that is taken. */
+#ifndef TILESIM_MOSAIC_MOSAIC_H
+#define TILESIM_MOSAIC_MOSAIC_H
+
+#include "program/program.h"
+
+/* Is the file such a module? By its name: "x.mlir". */
+bool ts_mosaic_is_module(const char *path);
+const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_source *source,
+                                  const ts_target *target);
+/* A program of either kind: a module, or a text that ts_program_load takes. */
+const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
+                                 const ts_define *defines, int define_count);
+
+#endif

@@ -1,0 +1,363 @@
+/* The code around the body of a kernel: a loop over the grid, row-major, in which blocks are fetched one step ahead into
+ * two buffers, only where another one is needed, and results are written back when another block is begun and at the
+ * end (jax, docs/pallas/tpu/pipelining.md). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#include "kernel.h"
+
+/* ---- What is done only if a number is not 0 ---- */
+
+typedef struct {
+    bool known, taken;
+    int block, index; /* of the branch around it */
+} guard;
+
+static guard guard_begin(lowering *l, ts_operand condition) {
+    if (is_number(condition)) {
+        return (guard){.known = true, .taken = number_of(condition) != 0};
+    }
+    lower_branch(l, TS_OP_brz, 1, condition, condition);
+    int block = l->code.blocks.count - 1, index = l->code.blocks.items[block].list.count - 1;
+    begin_block(l);
+    return (guard){false, true, block, index};
+}
+
+static void guard_end(lowering *l, guard g) {
+    if (!g.known) {
+        int end = begin_block(l);
+        aim_branch(&l->code.blocks.items[g.block].list.items[g.index], end);
+    }
+}
+
+static ts_operand is_not(lowering *l, ts_operand a) { return scalar2(l, TS_OP_sxor, a, ts_integer(1)); }
+
+/* A register that can be changed, with a value. */
+static ts_operand variable(lowering *l, ts_operand from) {
+    ts_operand r = fresh(l, TS_OPERAND_SREG);
+    move_to(l, r, from);
+    return r;
+}
+
+/* ---- Blocks ---- */
+
+/* The block that a window has at a place of the grid. */
+static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_operand *out) {
+    lowering *l = k->l;
+    for (int i = 0; i < w->type.rank; i++) out[i] = ts_integer(0);
+    if (!w->transform) {
+        return true;
+    }
+    const mlir_block *block = w->transform->regions[0].blocks[0];
+    l->op = w->transform;
+    if (block->argument_count != k->grid_rank + k->prefetch_count) {
+        return malformed(l, "arguments for the grid and what is prefetched");
+    }
+    for (int i = 0; i < k->grid_rank; i++) {
+        l->values[block->arguments[i]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = at[i]};
+    }
+    for (int i = 0; i < k->prefetch_count; i++)
+        l->values[block->arguments[k->grid_rank + i]] = k->prefetch[i];
+    if (!lower_block(l, block)) {
+        return false;
+    }
+    l->op = w->transform;
+    if (l->yielded.count != w->type.rank) {
+        return malformed(l, "a block index for each dim");
+    }
+    for (int i = 0; i < w->type.rank; i++) {
+        if (l->yielded.items[i].kind != VALUE_SCALAR) return malformed(l, "scalars");
+        out[i] = l->yielded.items[i].one;
+    }
+    return true;
+}
+
+/* A transfer between a block of the array and a buffer, of `sizes` elements. */
+static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_operand slot,
+                       const int64_t *sizes) {
+    ts_affine at[MLIR_RANK_MAX + 1] = {{0}}, in[MLIR_RANK_MAX + 1] = {{0}};
+    int64_t buffer[MLIR_RANK_MAX + 1];
+    int more = !w->fixed;
+    for (int i = 0; i < w->type.rank; i++) {
+        int64_t step = w->elements ? 1 : w->block[i];
+        at[i] = is_number(index[i]) ? ts_index(number_of(index[i]) * step)
+                                    : ts_index_of(index[i].as.reg, step, 0);
+        buffer[i + more] = sizes[i];
+    }
+    if (more) {
+        buffer[0] = 1;
+        in[0] = is_number(slot) ? ts_index(number_of(slot)) : ts_index_of(slot.as.reg, 1, 0);
+    }
+    ts_program_box array = {w->operand->tensor, at, sizes}, own = {w->tensor, in, buffer};
+    ts_operand semaphore = !more             ? ts_semaphore(w->semaphores)
+                           : is_number(slot) ? ts_semaphore(w->semaphores + (int)number_of(slot))
+                                             : ts_semaphore_of(w->semaphores, 2, slot.as.reg);
+    return w->operand->result ? kernel_transfer(k->l, array, own, semaphore)
+                              : kernel_transfer(k->l, own, array, semaphore);
+}
+
+/* The same, cut where the array ends: from dim on, a way for whole blocks and one for the last. */
+static bool move_cut(kernel *k, kernel_window *w, const ts_operand *index, ts_operand slot, int64_t *sizes,
+                     int dim) {
+    lowering *l = k->l;
+    for (; dim < w->type.rank; dim++) {
+        int64_t size = w->operand->array.dims[dim], rest = size % w->block[dim];
+        sizes[dim] = w->block[dim];
+        if (rest == 0 || w->elements) {
+            continue;
+        }
+        ts_operand last = scalar2(l, TS_OP_scmp_ge, index[dim], ts_integer(size / w->block[dim]));
+        ts_operand inner = is_not(l, last);
+        guard g = guard_begin(l, inner);
+        if (g.taken && !move_cut(k, w, index, slot, sizes, dim + 1)) return false;
+        guard_end(l, g);
+        g = guard_begin(l, last);
+        sizes[dim] = rest;
+        if (g.taken && !move_cut(k, w, index, slot, sizes, dim + 1)) return false;
+        guard_end(l, g);
+        return true;
+    }
+    return move_block(k, w, index, slot, sizes);
+}
+
+static bool start_move(kernel *k, kernel_window *w, const ts_operand *index, ts_operand slot) {
+    int64_t sizes[MLIR_RANK_MAX];
+    return move_cut(k, w, index, slot, sizes, 0);
+}
+
+static void wait_for(kernel *k, const kernel_window *w, ts_operand slot) {
+    ts_operand semaphore = w->fixed          ? ts_semaphore(w->semaphores)
+                           : is_number(slot) ? ts_semaphore(w->semaphores + (int)number_of(slot))
+                                             : ts_semaphore_of(w->semaphores, 2, slot.as.reg);
+    emit(k->l, TS_OP_wait, 1, &semaphore);
+}
+
+/* ---- The steps of the grid ---- */
+
+/* The place behind k->at, last dim first; k->last where there is none. */
+static void step_grid(kernel *k) {
+    lowering *l = k->l;
+    ts_operand carry = ts_integer(1);
+    for (int i = k->grid_rank - 1; i >= 0; i--) {
+        if (k->grid[i] == 1) {
+            k->next[i] = ts_integer(0);
+            continue;
+        }
+        ts_operand n = scalar2(l, TS_OP_sadd, k->at[i], carry);
+        carry = scalar2(l, TS_OP_scmp_eq, n, ts_integer(k->grid[i]));
+        k->next[i] = scalar2(l, TS_OP_ssub, n, scalar2(l, TS_OP_smul, carry, ts_integer(k->grid[i])));
+    }
+    k->last = carry;
+}
+
+/* Whether the next block of the window is another one. */
+static bool find_next(kernel *k, kernel_window *w) {
+    lowering *l = k->l;
+    ts_operand moves = ts_integer(0);
+    if (!transform(k, w, k->next, w->next)) {
+        return false;
+    }
+    for (int i = 0; i < w->type.rank; i++) {
+        moves = scalar2(l, TS_OP_sor, moves, scalar2(l, TS_OP_scmp_ne, w->next[i], w->index[i]));
+    }
+    w->moves = w->operand->result ? scalar2(l, TS_OP_sor, moves, k->last)
+                                  : scalar2(l, TS_OP_sand, moves, is_not(l, k->last));
+    return true;
+}
+
+static bool is_moving(const kernel_window *w) { return w->tensor >= 0 && !w->fixed; }
+
+/* Before the body: the next blocks are fetched, and those of this step are there. */
+static bool begin_step(kernel *k) {
+    lowering *l = k->l;
+    step_grid(k);
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        if (!is_moving(w)) continue;
+        if (!find_next(k, w)) return false;
+        if (w->operand->result) continue;
+        guard g = guard_begin(l, w->moves);
+        if (g.taken && !start_move(k, w, w->next, is_not(l, w->slot))) return false;
+        guard_end(l, g);
+    }
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        if (!is_moving(w) || w->operand->result) continue;
+        guard g = guard_begin(l, w->waits);
+        wait_for(k, w, w->slot);
+        guard_end(l, g);
+    }
+    return true;
+}
+
+/* Behind it: results that are complete leave, and those that left in the step before are gone. */
+static bool end_step(kernel *k) {
+    lowering *l = k->l;
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        if (!is_moving(w)) continue;
+        if (w->operand->result) {
+            guard g = guard_begin(l, w->moves);
+            if (g.taken && !start_move(k, w, w->index, w->slot)) return false;
+            guard_end(l, g);
+            g = guard_begin(l, w->waits);
+            wait_for(k, w, is_not(l, w->slot));
+            guard_end(l, g);
+        }
+        move_to(l, w->waits, w->moves);
+        emit(l, TS_OP_sxor, 3, (ts_operand[]){w->slot, w->slot, w->moves});
+        for (int d = 0; d < w->type.rank; d++) {
+            if (!is_number(w->index[d])) move_to(l, w->index[d], w->next[d]);
+        }
+    }
+    for (int i = 0; i < k->grid_rank; i++) {
+        if (k->grid[i] > 1) move_to(l, k->at[i], k->next[i]);
+    }
+    return true;
+}
+
+/* ---- Before the first step, and behind the last ---- */
+
+/* What is prefetched goes to SMEM. */
+static bool bring_prefetch(kernel *k) {
+    lowering *l = k->l;
+    const mlir_block *body = k->main->regions[0].blocks[0];
+    for (int i = 0; i < k->prefetch_count; i++) {
+        const mlir_type *type = l->module->values[body->arguments[k->grid_rank + i]].type;
+        const mlir_type *array = &k->operands[i].array;
+        char name[32];
+        snprintf(name, sizeof name, "prefetch_%d", i);
+        if (type->kind != MLIR_MEMREF || type->rank != array->rank || array->bits != 32 ||
+            type->space != MLIR_SMEM) {
+            return refuse(l, "with prefetched operands of other than 32 bits");
+        }
+        int tensor = tensor_of_type(l, name, TS_SPACE_SMEM, type, 1);
+        snprintf(name, sizeof name, "prefetched_%d", i);
+        int semaphore = tensor < 0 ? -1 : ts_program_semaphores(l->builder, name, 1);
+        if (semaphore < 0) {
+            return false;
+        }
+        ts_affine begin[MLIR_RANK_MAX] = {{0}};
+        ts_program_box from = {k->operands[i].tensor, begin, array->dims}, to = {tensor, begin, array->dims};
+        if (!kernel_transfer(l, to, from, ts_semaphore(semaphore))) {
+            return false;
+        }
+        emit(l, TS_OP_wait, 1, (ts_operand[]){ts_semaphore(semaphore)});
+        memref *m = memref_of_tensor(l, type, tensor, 1, ts_integer(0));
+        k->prefetch[i] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
+    }
+    return true;
+}
+
+static bool bring_first(kernel *k) {
+    lowering *l = k->l;
+    for (int i = 0; i < k->grid_rank; i++) k->at[i] = ts_integer(0);
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        if (w->tensor < 0) continue;
+        if (!transform(k, w, k->at, w->index)) return false;
+        if (!w->operand->result && !start_move(k, w, w->index, ts_integer(0))) return false;
+        if (w->fixed) continue;
+        for (int d = 0; d < w->type.rank; d++) w->index[d] = variable(l, w->index[d]);
+        w->slot = variable(l, ts_integer(0));
+        w->waits = variable(l, ts_integer(!w->operand->result));
+    }
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        if (w->tensor >= 0 && w->fixed && !w->operand->result) wait_for(k, w, ts_integer(0));
+    }
+    for (int i = 0; i < k->grid_rank; i++) {
+        if (k->grid[i] > 1) k->at[i] = variable(l, ts_integer(0));
+    }
+    return true;
+}
+
+static bool take_last(kernel *k) {
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < k->window_count; i++) {
+            kernel_window *w = &k->windows[i];
+            if (w->tensor < 0 || !w->operand->result) continue;
+            if (pass == 0 && w->fixed && !start_move(k, w, w->index, ts_integer(0))) return false;
+            if (pass == 1) wait_for(k, w, w->fixed ? ts_integer(0) : is_not(k->l, w->slot));
+        }
+    }
+    return true;
+}
+
+/* ---- The body ---- */
+
+static bool bind_scratch(kernel *k, const mlir_block *body) {
+    lowering *l = k->l;
+    for (int i = 0; i < k->scratch_count; i++) {
+        int argument = body->arguments[body->argument_count - k->scratch_count + i];
+        const mlir_type *type = l->module->values[argument].type;
+        char name[32];
+        int64_t count = 1;
+        memref *m;
+        snprintf(name, sizeof name, "scratch%d", i);
+        for (int d = 0; d < type->rank; d++) count *= type->dims[d] > 0 && count < 4096 ? type->dims[d] : 1;
+        if (type->space == MLIR_SEMAPHORE_MEM) {
+            int first = ts_program_semaphores(l->builder, name, (int)count);
+            if (first < 0) return false;
+            m = memref_of_semaphores(l, type, first, (int)count);
+        } else if (type->space == MLIR_VMEM || type->space == MLIR_SMEM) {
+            int tensor =
+                tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
+            if (tensor < 0) return false;
+            m = memref_of_tensor(l, type, tensor, 1, ts_integer(0));
+        } else {
+            return refuse(l, "with scratch in this memory");
+        }
+        l->values[argument] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
+    }
+    return true;
+}
+
+static bool lower_body(kernel *k) {
+    lowering *l = k->l;
+    const mlir_block *body = k->main->regions[0].blocks[0];
+    int at = k->grid_rank + k->prefetch_count;
+    for (int i = 0; i < k->grid_rank; i++) {
+        l->values[body->arguments[i]] = (value){.kind = VALUE_SCALAR, .count = 1, .one = k->at[i]};
+    }
+    for (int i = 0; i < k->prefetch_count; i++) l->values[body->arguments[k->grid_rank + i]] = k->prefetch[i];
+    for (int i = 0; i < k->window_count; i++) {
+        kernel_window *w = &k->windows[i];
+        mlir_type type = w->type;
+        if (w->tensor < 0) memcpy(type.dims, w->operand->array.dims, sizeof type.dims);
+        memref *m = w->tensor < 0 ? memref_of_tensor(l, &type, w->operand->tensor, 1, ts_integer(0))
+                                  : memref_of_tensor(l, &type, w->tensor, w->fixed ? 1 : 2, w->slot);
+        l->values[body->arguments[at + i]] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
+    }
+    bool good = lower_block(l, body);
+    l->op = k->main;
+    find_source_line(l);
+    return good;
+}
+
+bool kernel_lower(kernel *k) {
+    lowering *l = k->l;
+    int64_t steps = 1;
+    for (int i = 0; i < k->grid_rank; i++) steps = k->grid[i] > 1 ? 2 : steps;
+    l->op = k->main;
+    find_source_line(l);
+    begin_block(l);
+    if (!bind_scratch(k, k->main->regions[0].blocks[0]) || !bring_prefetch(k) || !bring_first(k)) {
+        return false;
+    }
+    if (steps == 1) {
+        return lower_body(k) && take_last(k);
+    }
+    l->depth++;
+    int head = begin_block(l);
+    if (!begin_step(k) || !lower_body(k) || !end_step(k)) {
+        return false;
+    }
+    ts_operand last = in_sreg(l, k->last);
+    aim_branch(lower_branch(l, TS_OP_brz, 1, last, last), head);
+    l->depth--;
+    begin_block(l);
+    return take_last(k);
+}

@@ -1,0 +1,263 @@
+/* Values of the text as registers and numbers, and instructions on them. */
+#include <string.h>
+
+#include "base/number.h"
+
+#include "lower.h"
+
+const value *value_at(const lowering *l, int operand) {
+    static const value none;
+    return operand < l->op->operand_count ? &l->values[l->op->operands[operand]] : &none;
+}
+
+const mlir_type *type_at(const lowering *l, int operand) {
+    static const mlir_type none;
+    return operand < l->op->operand_count ? l->module->values[l->op->operands[operand]].type : &none;
+}
+
+const mlir_type *result_type(const lowering *l, int result) {
+    static const mlir_type none;
+    return result < l->op->result_count ? l->module->values[l->op->first_result + result].type : &none;
+}
+
+ts_operand part_of(const value *v, int index) { return v->count == 1 ? v->one : v->many[index]; }
+
+bool set_result(lowering *l, int result, value v) {
+    if (result < l->op->result_count) l->values[l->op->first_result + result] = v;
+    return result < l->op->result_count || malformed(l, "a result");
+}
+
+bool set_scalar(lowering *l, ts_operand scalar) {
+    return set_result(l, 0, (value){.kind = VALUE_SCALAR, .count = 1, .one = scalar});
+}
+
+bool set_vector(lowering *l, ts_operand vreg) {
+    return set_result(l, 0, (value){.kind = VALUE_VECTOR, .count = 1, .one = vreg});
+}
+
+value value_of_parts(lowering *l, const ts_operand *parts, int count) {
+    value v = {.kind = VALUE_VECTOR, .count = count};
+    if (count == 1) {
+        v.one = parts[0];
+        return v;
+    }
+    v.many = TS_NEW_ARRAY(l->arena, ts_operand, count + 1);
+    memcpy(v.many, parts, (size_t)count * sizeof parts[0]);
+    return v;
+}
+
+bool is_number(ts_operand o) { return o.kind == TS_OPERAND_INTEGER || o.kind == TS_OPERAND_F32; }
+
+int64_t number_of(ts_operand o) {
+    return o.kind == TS_OPERAND_F32 ? (int32_t)o.as.f32_bits : (int32_t)(uint32_t)o.as.integer;
+}
+
+bool is_mask_type(const mlir_type *type) {
+    return type->kind == MLIR_VECTOR && type->element == MLIR_INTEGER && type->bits == 1;
+}
+
+ts_operand splat_bits(uint32_t bits) { return (ts_operand){TS_OPERAND_F32, {.f32_bits = bits}}; }
+
+/* ---- Errors ---- */
+
+bool refuse(lowering *l, const char *what) {
+    return mlir_error(l->err, l->module, l->op, TS_ERROR_UNMODELLED, "'%.*s' is not modelled%s%s",
+                      l->op->name.length < 60 ? (int)l->op->name.length : 60, l->op->name.text,
+                      what ? ": " : "", what ? what : "");
+}
+
+bool malformed(lowering *l, const char *expected) {
+    return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT, "'%.*s': expected %s",
+                      l->op->name.length < 60 ? (int)l->op->name.length : 60, l->op->name.text, expected);
+}
+
+/* ---- Instructions ---- */
+
+void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands) {
+    ts_instruction *new = mosaic_add(&l->code, opcode, count, operands);
+    new->source = l->file;
+    new->line = l->line;
+    new->column = 1;
+}
+
+ts_operand fresh(lowering *l, ts_operand_kind kind) {
+    return (ts_operand){kind, {.reg = mosaic_register(&l->code, kind)}};
+}
+
+static ts_operand_kind kind_written(ts_opcode opcode) {
+    uint32_t accepts = ts_opcode_operand(ts_opcode_get(opcode), 0)->accepts;
+    return accepts >> TS_OPERAND_SREG & 1   ? TS_OPERAND_SREG
+           : accepts >> TS_OPERAND_VREG & 1 ? TS_OPERAND_VREG
+                                            : TS_OPERAND_VMASK;
+}
+
+/* A number where a register must be is put into one; others stay as the instruction takes them. */
+static ts_operand fit(lowering *l, const ts_operand_class *class, ts_operand o) {
+    if (!is_number(o) || class->accepts >> o.kind & 1) {
+        return o;
+    }
+    if (o.kind == TS_OPERAND_F32 && class->accepts >> TS_OPERAND_INTEGER & 1) {
+        return ts_integer((int32_t)o.as.f32_bits);
+    }
+    if (o.kind == TS_OPERAND_INTEGER && class->accepts >> TS_OPERAND_F32 & 1 && !class->packed) {
+        return splat_bits((uint32_t)o.as.integer);
+    }
+    return class->accepts >> TS_OPERAND_VMASK & 1  ? in_vmask(l, o)
+           : class->accepts >> TS_OPERAND_VREG & 1 ? in_vreg(l, o)
+                                                   : in_sreg(l, o);
+}
+
+ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources) {
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    ts_operand operands[TS_OPERANDS_MAX];
+    for (int i = 0; i < count; i++) operands[i + 1] = fit(l, ts_opcode_operand(info, i + 1), sources[i]);
+    operands[0] = fresh(l, kind_written(opcode));
+    emit(l, opcode, count + 1, operands);
+    return operands[0];
+}
+
+ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a) { return emit_new(l, opcode, 1, &a); }
+ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
+    return emit_new(l, opcode, 2, (ts_operand[]){a, b});
+}
+ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c) {
+    return emit_new(l, opcode, 3, (ts_operand[]){a, b, c});
+}
+
+/* Numbers in vregs are kept while the block goes on. */
+ts_operand in_vreg(lowering *l, ts_operand o) {
+    if (o.kind == TS_OPERAND_VREG) {
+        return o;
+    }
+    ts_operand source = is_number(o) ? ts_integer(number_of(o)) : o, d;
+    uint32_t bits = (uint32_t)number_of(source);
+    known_constant *known = &l->constants[(bits ^ bits >> 13 ^ bits >> 23) % 64];
+    int block = l->code.blocks.count;
+    if (is_number(o) && known->block == block && known->bits == bits) {
+        return ts_vreg(known->reg);
+    }
+    d = fresh(l, TS_OPERAND_VREG);
+    emit(l, TS_OP_vmov, 2, (ts_operand[]){d, source});
+    if (is_number(o)) *known = (known_constant){bits, block, d.as.reg};
+    return d;
+}
+
+ts_operand in_vmask(lowering *l, ts_operand o) {
+    return o.kind == TS_OPERAND_VMASK ? o
+                                      : emit_new(l, number_of(o) != 0 ? TS_OP_mall : TS_OP_mnone, 0, NULL);
+}
+
+ts_operand in_sreg(lowering *l, ts_operand o) {
+    return o.kind == TS_OPERAND_SREG ? o : emit1(l, TS_OP_smov, ts_integer(number_of(o)));
+}
+
+void move_to(lowering *l, ts_operand to, ts_operand from) {
+    ts_opcode opcode = to.kind == TS_OPERAND_VREG   ? TS_OP_vmov
+                       : to.kind == TS_OPERAND_SREG ? TS_OP_smov
+                                                    : TS_OP_mmov;
+    if (from.kind == to.kind && from.as.reg == to.as.reg) {
+        return;
+    }
+    if (is_number(from)) from = opcode == TS_OP_mmov ? in_vmask(l, from) : ts_integer(number_of(from));
+    emit(l, opcode, 2, (ts_operand[]){to, from});
+}
+
+/* ---- Lines of Python ---- */
+
+/* Texts of the files are not there; a line is what came from it. */
+static ts_source *file_named(lowering *l, mlir_span name) {
+    for (int i = 0; i < l->files.count; i++) {
+        if (strlen(l->files.items[i]->name) == name.length &&
+            memcmp(l->files.items[i]->name, name.text, name.length) == 0) {
+            return l->files.items[i];
+        }
+    }
+    ts_source *new = TS_NEW(l->arena, ts_source);
+    *new = (ts_source){ts_arena_copy_text(l->arena, name.text, name.length), "", 0};
+    *PUSH(l->arena, &l->files) = new;
+    return new;
+}
+
+/* An operation without a place has that of the one before it. */
+void find_source_line(lowering *l) {
+    mlir_span file;
+    int line;
+    if (mlir_place(l->module, l->op->location, &file, &line)) {
+        l->file = file_named(l, file);
+        l->line = line;
+    }
+}
+
+/* ---- Scalars ---- */
+
+static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
+    switch (opcode) {
+    case TS_OP_sadd:
+        *out = a + b;
+        return true;
+    case TS_OP_ssub:
+        *out = a - b;
+        return true;
+    case TS_OP_smul:
+        *out = a * b;
+        return true;
+    case TS_OP_sdiv:
+        *out = b > 0 ? ts_floor_div(a, b) : 0;
+        return b > 0;
+    case TS_OP_smod:
+        *out = b > 0 ? ts_floor_mod(a, b) : 0;
+        return b > 0;
+    case TS_OP_sand:
+        *out = a & b;
+        return true;
+    case TS_OP_sor:
+        *out = a | b;
+        return true;
+    case TS_OP_sxor:
+        *out = a ^ b;
+        return true;
+    case TS_OP_smin:
+        *out = a < b ? a : b;
+        return true;
+    case TS_OP_smax:
+        *out = a > b ? a : b;
+        return true;
+    case TS_OP_scmp_eq:
+        *out = a == b;
+        return true;
+    case TS_OP_scmp_ne:
+        *out = a != b;
+        return true;
+    case TS_OP_scmp_lt:
+        *out = a < b;
+        return true;
+    case TS_OP_scmp_le:
+        *out = a <= b;
+        return true;
+    case TS_OP_scmp_gt:
+        *out = a > b;
+        return true;
+    case TS_OP_scmp_ge:
+        *out = a >= b;
+        return true;
+    default:
+        return false;
+    }
+}
+
+ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
+    int64_t known;
+    bool zero = is_number(b) && number_of(b) == 0;
+    bool one = is_number(b) && number_of(b) == 1;
+    if (is_number(a) && is_number(b) && fold(opcode, number_of(a), number_of(b), &known)) {
+        return ts_integer((int32_t)(uint32_t)known);
+    }
+    if ((zero && (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor)) ||
+        (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv))) {
+        return a;
+    }
+    if (opcode == TS_OP_sadd && is_number(a) && number_of(a) == 0) {
+        return b;
+    }
+    return emit2(l, opcode, a, b);
+}

@@ -1,0 +1,221 @@
+/* The reader of MLIR text: what it gives, and its errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mosaic/mlir.h"
+
+static ts_arena *arena;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+static mlir_span span(const char *text) { return (mlir_span){text, strlen(text)}; }
+
+static const mlir_module *parse(ts_error *err, const char *text) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    *source = (ts_source){"k.mlir", text, strlen(text)};
+    return mlir_parse(err, arena, source);
+}
+
+static void reads_an_operation_of_each_part(void **state) {
+    (void)state;
+    ts_error err = {0};
+    const mlir_module *m =
+        parse(&err, "\"builtin.module\"() <{sym_name = \"k\"}> ({ // a comment\n"
+                    "^bb0(%arg0: i32 loc(unknown), %arg1: memref<?x8xf32>):\n"
+                    "  %0:2 = \"a.b\"(%arg1, %arg0) {n = 3 : i64, unit, s = \"x, }\"} : (memref<?x8xf32>, "
+                    "i32) -> (f32, index) "
+                    "loc(#loc1)\n"
+                    "  \"c.d\"(%0#1) [^bb1] ({}, {\n  \"e\"() : () -> ()\n }) : (index) -> ()\n"
+                    "^bb1:\n  %1 = \"f\"(%0#0) : (f32) -> vector<8x128xf32>\n"
+                    "}) : () -> ()\n#loc1 = loc(\"k.py\":7:13)\n");
+    assert_non_null(m);
+    assert_int_equal(m->value_count, 5);
+    assert_true(mlir_is(m->top->name, "builtin.module"));
+    assert_true(mlir_is(mlir_find(m->top, "sym_name")->value, "\"k\""));
+    assert_null(mlir_find(m->top, "sym"));
+    const mlir_region *region = &m->top->regions[0];
+    assert_int_equal(region->block_count, 2);
+    const mlir_block *block = region->blocks[0];
+    assert_int_equal(block->argument_count, 2);
+    assert_int_equal(m->values[block->arguments[1]].type->dims[0], MLIR_DYNAMIC);
+    assert_int_equal(block->op_count, 2);
+    const mlir_op *op = block->ops[0];
+    assert_int_equal(op->operand_count, 2);
+    assert_int_equal(op->operands[0], block->arguments[1]);
+    assert_int_equal(op->result_count, 2);
+    assert_int_equal(m->values[op->first_result + 1].type->kind, MLIR_INDEX);
+    assert_ptr_equal(m->values[op->first_result].op, op);
+    assert_int_equal(op->attribute_count, 3);
+    assert_int_equal(mlir_find(op, "unit")->value.length, 0);
+    assert_true(mlir_is(mlir_find(op, "s")->value, "\"x, }\""));
+    op = block->ops[1];
+    assert_int_equal(op->successor_count, 1);
+    assert_int_equal(op->region_count, 2);
+    assert_int_equal(op->regions[0].blocks[0]->op_count, 0);
+    assert_int_equal(op->regions[1].blocks[0]->op_count, 1);
+    assert_int_equal(op->operands[0], block->ops[0]->first_result + 1);
+}
+
+static const struct {
+    const char *text, *message;
+    int line, column;
+} errors[] = {
+    {"", "found the end of the text, expected an operation", 1, 1},
+    {"x", "found 'x', expected '\"'", 1, 1},
+    {"\"a\"", "found the end of the text, expected '('", 1, 4},
+    {"\"a\"() : () -> i33", "found 'i', expected a type", 1, 15},
+    {"\"a\"(%0) : (i32) -> ()", "the value '%0' is not defined before this", 1, 5},
+    {"%0 = \"a\"() : () -> i32\n\"b\"() : () -> ()", "found '\"', expected the end of the text", 2, 1},
+    {"%0:2 = \"a\"() : () -> i32", "found the end of the text, expected as many types as results", 1, 25},
+    {"\"a\"() : (i32) -> ()", "found '-', expected as many types as operands", 1, 15},
+    {"\"a\"() ({\n%0 = \"b\"() : () -> i32\n%1 = \"c\"(%0#1) : (i32) -> i32}) : () -> ()",
+     "the value '%0' is not defined before this", 3, 10},
+    {"\"a\"() ({ \"b\"() ({ %0 = \"c\"() : () -> i32\n}) : () -> ()\n\"d\"(%0) : (i32) -> ()}) : () -> ()",
+     "the value '%0' is not defined before this", 3, 5},
+    {"\"a\"() {b = } : () -> ()", "found '}', expected a value", 1, 12},
+    {"\"a\"() {= 1} : () -> ()", "found '=', expected the name of an attribute", 1, 8},
+    {"\"a\"() {b = [1} : () -> ()", "found the end of the text, expected ','", 1, 26},
+    {"\"a", "found the end of the text, expected '\"'", 1, 3},
+};
+
+static void errors_have_a_place(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        ts_error err = {0};
+        assert_null(parse(&err, errors[i].text));
+        assert_string_equal(err.message, errors[i].message);
+        assert_int_equal(err.line, errors[i].line);
+        assert_int_equal(err.column, errors[i].column);
+    }
+}
+
+static void regions_have_a_bound(void **state) {
+    (void)state;
+    for (int depth = MLIR_DEPTH_MAX; depth <= MLIR_DEPTH_MAX + 1; depth++) {
+        char text[4096] = "";
+        for (int i = 0; i < depth; i++) strcat(text, "\"a\"() ({");
+        for (int i = 0; i < depth; i++) strcat(text, "}) : () -> ()");
+        ts_error err = {0};
+        assert_int_equal(parse(&err, text) != NULL, depth == MLIR_DEPTH_MAX);
+        if (depth > MLIR_DEPTH_MAX)
+            assert_string_equal(err.message, "found '}', expected at most 64 regions in each other");
+    }
+}
+
+static void reads_types(void **state) {
+    (void)state;
+    mlir_type t;
+    assert_true(mlir_type_read(
+        span("memref<1x512x128xbf16, #tpu.tiled<(8,128)(2,1),[64,1,1]>, #tpu.memory_space<vmem>>"), &t));
+    assert_int_equal(t.kind, MLIR_MEMREF);
+    assert_int_equal(t.element, MLIR_FLOAT);
+    assert_int_equal(t.dtype, TS_DTYPE_BF16);
+    assert_int_equal(t.bits, 16);
+    assert_int_equal(t.rank, 3);
+    assert_int_equal(t.dims[1], 512);
+    assert_true(t.tiled);
+    assert_int_equal(t.tile_count, 2);
+    assert_int_equal(t.tiles[0].dims[0], 8);
+    assert_int_equal(t.tiles[1].dims[1], 1);
+    assert_int_equal(t.strides[0], 64);
+    assert_int_equal(t.space, MLIR_VMEM);
+    assert_true(mlir_type_read(
+        span("memref<2x!tpu.dma_semaphore, #tpu.tiled<,[1]>, #tpu.memory_space<semaphore_mem>>"), &t));
+    assert_int_equal(t.element, MLIR_SEMAPHORE);
+    assert_int_equal(t.space, MLIR_SEMAPHORE_MEM);
+    assert_int_equal(t.tile_count, 0);
+    assert_true(mlir_type_read(span("vector<8x128x2xi1>"), &t));
+    assert_int_equal(t.bits, 1);
+    assert_true(mlir_type_read(span("!other.type<x>"), &t));
+    static const char *const bad[] = {"",
+                                      "f33",
+                                      "vector<8xf32",
+                                      "vector<8x>",
+                                      "memref<-1xf32>",
+                                      "memref<8xf32, #tpu.tiled<(8,[1]>>",
+                                      "memref<8xf32, #tpu.tiled<(8),[1,1]>>",
+                                      "memref<8xf32, #tpu.tiled<(0),[1]>>",
+                                      "tensor<1x1x1x1x1x1x1x1x1xf32>",
+                                      "vector<99999999999xf32>"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(mlir_type_read(span(bad[i]), &t));
+}
+
+static void reads_attributes(void **state) {
+    (void)state;
+    int64_t n, list[4];
+    uint32_t bits;
+    mlir_span number, items[3];
+    assert_true(mlir_integer(span("-12 : i32"), &n) && n == -12);
+    assert_true(mlir_integer(span("true"), &n) && n == 1);
+    assert_true(mlir_integer(span("false"), &n) && n == 0);
+    assert_true(mlir_integer(span("0x1F"), &n) && n == 31);
+    assert_false(mlir_integer(span("1.5"), &n));
+    assert_false(mlir_integer(span(""), &n));
+    assert_true(mlir_float(span("1.000000e+00 : f32"), &bits) && bits == 0x3f800000);
+    assert_true(mlir_float(span("0xFF800000 : f32"), &bits) && bits == 0xff800000);
+    assert_true(mlir_float(span("0xFF80 : bf16"), &bits) && bits == 0xff800000);
+    assert_false(mlir_float(span("one"), &bits));
+    assert_int_equal(mlir_integers(span("array<i64: 4, -5>"), list, 4), 2);
+    assert_int_equal(list[1], -5);
+    assert_int_equal(mlir_integers(span("array<i1: true, false>"), list, 4), 2);
+    assert_int_equal(list[0], 1);
+    assert_int_equal(mlir_integers(span("array<i64>"), list, 4), 0);
+    assert_int_equal(mlir_integers(span("[1, 2, 3, 4, 5]"), list, 4), -1);
+    assert_int_equal(mlir_integers(span("[x]"), list, 4), -1);
+    assert_true(mlir_splat(span("dense<2.0> : vector<8x128xf32>"), &number) && mlir_is(number, "2.0"));
+    assert_false(mlir_splat(span("dense<[1, 2]> : vector<2xi32>"), &number));
+    assert_int_equal(mlir_items(span("[{a = [1, 2]}, @f, #x.y<(1, 2) -> 3>]"), items, 3), 3);
+    assert_true(mlir_is(items[2], "#x.y<(1, 2) -> 3>"));
+    assert_true(mlir_is(mlir_member(span("{a = 1 : i64, b = @f}"), "b"), "@f"));
+    assert_int_equal(mlir_member(span("{ab = 1}"), "a").length, 0);
+}
+
+static void finds_the_innermost_place(void **state) {
+    (void)state;
+    ts_error err = {0};
+    const mlir_module *m =
+        parse(&err, "\"m\"() : () -> ()\n#loc1 = loc(\"k.py\":4:21 to :27)\n#loc2 = loc(\"f\"(#loc1))\n"
+                    "#loc3 = loc(callsite(#loc2 at #loc9))\n#loc4 = loc(fused[unknown, #loc3])\n"
+                    "#loc5 = loc(#loc5)\n");
+    mlir_span file;
+    int line = 0;
+    assert_non_null(m);
+    for (int i = 1; i <= 4; i++) {
+        char alias[8];
+        snprintf(alias, sizeof alias, "#loc%d", i);
+        assert_true(mlir_place(m, span(alias), &file, &line));
+        assert_true(mlir_is(file, "k.py"));
+        assert_int_equal(line, 4);
+    }
+    static const char *const none[] = {"unknown", "#loc5", "#loc9", "\"k.py\":0:1", "\"k.py\"", "", "\"k.py"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_false(mlir_place(m, span(none[i]), &file, &line));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_an_operation_of_each_part),
+        cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(regions_have_a_bound),
+        cmocka_unit_test(reads_types),
+        cmocka_unit_test(reads_attributes),
+        cmocka_unit_test(finds_the_innermost_place),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
