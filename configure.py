@@ -473,7 +473,7 @@ MEASURED = "build/gen/embedded_measured.c"
 STYLE = "build/gen/embedded_style.c"
 CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
            (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
-           (STYLE, "web/page", "report/style.h", "style", ["report.css", "report.js", "report_timeline.js", "style.css"]),
+           (STYLE, "web/page", "report/style.h", "style", ["report.css", "report.js", "style.css", "timeline.js"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"

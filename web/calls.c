@@ -22,7 +22,7 @@
     EMSCRIPTEN_KEEPALIVE const char *name(__VA_ARGS__);                                                      \
     const char *name(__VA_ARGS__)
 
-enum { DRAWN_EVENTS = 30000, PATIENCE = 1 << 27 };
+enum { PATIENCE = 1 << 27 };
 #define MOST_CYCLES       INT64_C(10000000000)
 #define MOST_MEMORY_BYTES (INT64_C(1) << 30)
 
@@ -219,7 +219,7 @@ static struct {
     ts_run_request request;
     ts_run_result result;
     ts_timeline timeline;
-    ts_chrome_trace trace;
+    ts_page_trace trace;
 } last_run;
 
 static bool prepare(const char *path, const char *machine, const char *defines, bool check) {
@@ -231,28 +231,30 @@ static bool prepare(const char *path, const char *machine, const char *defines, 
                                 .profile = true,
                                 .check = check,
                                 .timeline = &last_run.timeline};
-    last_run.timeline = (ts_timeline){.until = INT64_MAX, .events = DRAWN_EVENTS};
+    last_run.timeline = (ts_timeline){.until = INT64_MAX, .events = TS_PAGE_EVENTS};
     request->machine = read_machine(machine, "");
     return request->machine && read_defines(defines, request);
 }
 
-/* As `tilesim run PATH -m MACHINE -D .. --lines --json`, with --trace to a file of the worker, and --check where it is not
- * 0. The run stays for web_bundles. */
-CALL(web_run, const char *path, const char *machine, const char *defines, const char *trace, int check) {
+/* As `tilesim run PATH -m MACHINE -D .. --lines --json`, with --check where it is not 0. The run stays for web_timeline
+ * and web_bundles. */
+CALL(web_run, const char *path, const char *machine, const char *defines, int check) {
     begin();
-    if (!prepare(path, machine, defines, check != 0) ||
-        !ts_chrome_trace_open(&call.err, call.arena, trace, &last_run.timeline, &last_run.trace))
-        return fail("run");
-    if (!ts_run(&call.err, call.arena, &last_run.request, &last_run.result)) {
-        ts_chrome_trace_abandon(&last_run.trace);
-        return fail("run");
-    }
-    if (!ts_chrome_trace_close(&call.err, &last_run.trace)) return fail("run");
+    if (!prepare(path, machine, defines, check != 0)) return fail("run");
+    ts_page_trace_open(call.arena, &last_run.timeline, &last_run.trace);
+    if (!ts_run(&call.err, call.arena, &last_run.request, &last_run.result)) return fail("run");
     ts_report_run_json(&last_run.request, &last_run.result, &call.out);
     return call.out.bytes;
 }
 
 /* Of the last web_run, which gave a result. */
+CALL(web_timeline, void) {
+    ts_text_clear(&call.out);
+    ts_report_page_trace_json(&last_run.trace, &call.out);
+    return call.out.bytes;
+}
+
+/* Of the same. */
 CALL(web_bundles, void) {
     ts_text_clear(&call.out);
     ts_report_bundles_json(last_run.result.program, &call.out);

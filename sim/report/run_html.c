@@ -257,6 +257,6 @@ void ts_report_run_html(const ts_run_request *request, const ts_run_result *resu
     report_transfers_section(trace, &p);
     add_tensors(result, &p);
     add_checks(result, &p);
-    if (trace->count > 0) page_script(&p, "report_timeline.js");
+    if (trace->count > 0) page_script(&p, "timeline.js");
     page_end(&p);
 }

@@ -38,6 +38,10 @@ enum { TS_PAGE_EVENTS = 20000 };
 /* Behind ts_chrome_trace_open, where both are made. `trace` must stay where it is. */
 void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *trace);
 
+/* What web/page/timeline.js draws: {"from": 0, "to": 9, "notes": "..", "tracks": [{"number": 0, "row": {..}}, ..],
+ * "arrows": [..], "what": [[name, place, colour], ..]}. */
+void ts_report_page_trace_json(const ts_page_trace *trace, ts_text *out);
+
 /* What a timeline leaves out, as lines for people: "" when it is all there. */
 void ts_report_timeline_notes(const ts_timeline *timeline, ts_text *out);
 

@@ -229,25 +229,37 @@ static int64_t last_cycle(const ts_page_trace *t) {
     return last;
 }
 
-static void add_data(const ts_page_trace *t, const by_track *s, page *p) {
+/* What is left out. */
+static void add_notes(const ts_page_trace *t, ts_text *out) {
+    char cycle[32];
+    ts_text notes;
+    ts_text_init(&notes, t->arena);
+    ts_report_timeline_notes(t->timeline, &notes);
+    if (t->end >= 0)
+        ts_text_add(&notes,
+                    "this page has no room for what begins from cycle %s on: --from and --until choose\n",
+                    ts_text_group_digits(cycle, t->end));
+    ts_json_quote(out, notes.bytes);
+}
+
+void ts_report_page_trace_json(const ts_page_trace *t, ts_text *out) {
     what_table table = {.timeline = t->timeline, .slots = 2 * t->count + 1};
-    ts_text json;
+    by_track s = sort(t);
     bool first = true;
-    ts_text_init(&json, t->arena);
     ts_text_init(&table.rows, t->arena);
     table.table = TS_NEW_ARRAY(t->arena, what, table.slots);
-    ts_text_add(&json, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\n\"tracks\":[", t->timeline->from,
-                last_cycle(t));
+    ts_text_add(out, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"notes\":", t->timeline->from, last_cycle(t));
+    add_notes(t, out);
+    ts_text_add(out, ",\n\"tracks\":[");
     for (int i = 0; i < t->timeline->track_count; i++) {
-        if (s->first[i] == s->first[i + 1]) continue;
-        ts_text_add(&json, "%s{\"number\":%d,\"row\":", first ? "" : ",\n", i);
-        add_track(&table, i, s, &json);
-        ts_text_add_char(&json, '}');
+        if (s.first[i] == s.first[i + 1]) continue;
+        ts_text_add(out, "%s{\"number\":%d,\"row\":", first ? "" : ",\n", i);
+        add_track(&table, i, &s, out);
+        ts_text_add_char(out, '}');
         first = false;
     }
-    add_arrows(t, &json);
-    ts_text_add(&json, "],\n\"what\":[%s]}", table.rows.bytes);
-    page_data(p, "timeline-data", &json);
+    add_arrows(t, out);
+    ts_text_add(out, "],\n\"what\":[%s]}", table.rows.bytes);
 }
 
 /* ---- The same as a table ---- */
@@ -285,30 +297,16 @@ static void add_table(const ts_page_trace *t, const by_track *s, page *p) {
     page_details_end(p);
 }
 
-static void add_notes(const ts_page_trace *t, page *p) {
-    char cycle[32];
-    ts_text notes;
-    ts_text_init(&notes, t->arena);
-    ts_report_timeline_notes(t->timeline, &notes);
-    if (t->end >= 0)
-        ts_text_add(&notes,
-                    "this page has no room for what begins from cycle %s on: --from and --until choose\n",
-                    ts_text_group_digits(cycle, t->end));
-    for (char *at = notes.bytes; *at;) {
-        size_t length = strcspn(at, "\n");
-        page_paragraph(p, "%.*s.", (int)length, at);
-        at += length + (at[length] == '\n');
-    }
-}
-
 void report_timeline_section(const ts_page_trace *t, page *p) {
     if (t->count == 0) return;
     by_track s = sort(t);
+    ts_text json;
+    ts_text_init(&json, t->arena);
+    ts_report_page_trace_json(t, &json);
     page_section(p, "Timeline");
-    add_notes(t, p);
     ts_text_add(p->out, "<div id=\"timeline\"></div>\n");
     add_table(t, &s, p);
-    add_data(t, &s, p);
+    page_data(p, "timeline-data", &json);
 }
 
 /* ---- Transfers by line ---- */

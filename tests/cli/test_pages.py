@@ -222,7 +222,7 @@ def part_of_a_timeline():
 def large_runs_have_small_pages():
     words = ["programs/softmax.tsim", "-D", "ROWS=40000", "--time-only"]
     found, text, report, data = of_run(words)
-    assert len(found.source) < 5 << 20 and "are summed up in the others" in text
+    assert len(found.source) < 5 << 20 and "are summed up in the others" in data["notes"]
     for name in ("bundles", "stalls"):
         row = next(one["row"] for one in data["tracks"] if one["row"]["name"] == name)
         cycles = report["bundles"] if name == "bundles" else sum(report["stalls"].values())

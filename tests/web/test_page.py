@@ -2,7 +2,9 @@
 what screen readers are told; no error, no request; its size and how fast it is there."""
 import functools
 import json
+import re
 import sys
+import tempfile
 import time
 import urllib.parse
 from pathlib import Path
@@ -322,6 +324,27 @@ def a_program_is_edited_and_run():
     page().browser.click("#reset")
     page().browser.click("#run")
     page().browser.wait("document.getElementById('run-error').hidden && !document.getElementById('bundles').hidden")
+
+
+@test
+def the_timeline_is_that_of_a_runs_page():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.html")
+        for program, machine in (("add", "tpu-v5e"), ("cores", "tpu-v4")):
+            run("run", f"programs/{program}.tsim", "-m", machine, "--html", path)
+            data = re.search(r'id="timeline-data">(.*?)</script>', path.read_text(), re.DOTALL)[1].replace("\\u003c", "<")
+            page().ask("web_run", f"programs/{program}.tsim", machine, "", 0)
+            assert page().ask("web_timeline")["text"] == data, program
+    page().show(tab="program", program="cores.tsim", machine="tpu-v4")
+    page().browser.wait("document.documentElement.dataset.ran")
+    seen = "(() => { const d = document.querySelector('#timeline canvas').dataset; return [Number(d.from), Number(d.to)]; })()"
+    data = json.loads(data)
+    page().browser.wait(f"{seen}[1] === {data['to']}")
+    page().browser.run("document.querySelector('#timeline canvas').focus()")
+    page().browser.key("ArrowDown")
+    page().browser.wait("document.getElementById('timeline-said').textContent.startsWith('core')")
+    page().browser.click("#timeline [data-key='+']")
+    page().browser.wait(f"{seen}[1] < {data['to']}")
 
 
 @test

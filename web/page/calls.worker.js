@@ -1,7 +1,6 @@
 /* In the worker: one call at a time into the engine, and the files that programs are. */
 "use strict";
 
-const TRACE = "/trace.json"; /* where a run leaves its timeline */
 const said = [];
 const ready = tilesimEngine({ print: (line) => said.push(line), printErr: (line) => said.push(line) }).then((engine) => {
   const programs = JSON.parse(engine.ccall("web_programs", "string", [], [])).programs;
@@ -21,10 +20,10 @@ async function answer({ id, name, values, files }) {
   said.length = 0;
   for (const [path, text] of Object.entries(files || {})) engine.FS.writeFile(path, text);
   const start = performance.now();
-  const text = call(engine, name, name === "web_run" ? [...values.slice(0, 3), TRACE, values[3]] : values);
+  const text = call(engine, name, values);
   const milliseconds = performance.now() - start;
   const failed = text.includes('"error": {');
-  const events = name === "web_run" && !failed ? { timeline: engine.FS.readFile(TRACE, { encoding: "utf8" }), bundles: call(engine, "web_bundles", []) } : {};
+  const events = name === "web_run" && !failed ? { timeline: call(engine, "web_timeline", []), bundles: call(engine, "web_bundles", []) } : {};
   return { id, text, milliseconds, message: failed ? call(engine, "web_message", []) : "", ...events };
 }
 

@@ -67,6 +67,6 @@ $("b").value = state.b;
 scrubs.a.show(state.a);
 scrubs.b.show(state.b);
 listeners.push(showState);
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawStepIfAny(); if (chart.canvas) drawTimeline(); });
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawStepIfAny(); });
 function drawStepIfAny() { if (moved.steps) drawStep(); }
 requestAnimationFrame(() => setTimeout(startEngine, 0));

@@ -36,7 +36,7 @@ async function runProgram() {
   showRunError(result.failed ? result.message : "");
   if (result.failed) {
     $("results").innerHTML = "";
-    for (const id of ["timeline", "bundles", "loops-of-run"]) $(id).hidden = true;
+    for (const id of ["timeline-card", "bundles", "loops-of-run"]) $(id).hidden = true;
   } else {
     ran.text = $("source").value;
     drawResults(result.json);
@@ -55,8 +55,7 @@ function showRunError(message) {
 function stallParts(json) {
   const parts = [["a bundle issued", json.bundles, "var(--kind-1)"]];
   const stalls = Object.entries(json.stalls).sort(([, x], [, y]) => y - x);
-  resetKinds(stalls.map(([name]) => name));
-  stalls.forEach(([name, cycles]) => parts.push([name.replaceAll("_", " "), cycles, `var(${colourOf(name)})`]));
+  stalls.forEach(([name, cycles], i) => parts.push([name.replaceAll("_", " "), cycles, `var(--kind-${2 + i % 7})`]));
   return parts;
 }
 
@@ -116,7 +115,8 @@ function reasonsText(reasons) {
 
 function drawEvents({ json, timeline, bundles }) {
   ran.lines = sumByLine(json.lines);
-  showTimeline(timeline, timeline.otherData?.left_out || "");
+  $("timeline-card").hidden = timeline.tracks.length === 0;
+  showTimeline($("timeline"), timeline);
   drawLoops(json);
   drawBundles(bundles.bundles, ran.lines);
   drawGutter();
@@ -187,5 +187,4 @@ function beginPrograms() {
     if (event.target.dataset.line) goToLine(Number(event.target.dataset.line));
     if (event.target.dataset.shape) { chooseTab("layout"); showLayouts({ a: event.target.dataset.shape, b: "" }); }
   });
-  window.addEventListener("resize", settled(150, () => { if (chart.canvas && !$("timeline").hidden && state.tab === "program") drawTimeline(); }));
 }

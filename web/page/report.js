@@ -15,6 +15,9 @@ for (const table of document.querySelectorAll("table.sorts")) {
     });
   });
 }
+// The timeline of a run.
+const events = document.getElementById("timeline-data");
+if (events) showTimeline(document.getElementById("timeline"), JSON.parse(events.textContent));
 // Programs fold: what is deeper in than a line with a button goes and comes with it.
 for (const button of document.querySelectorAll("button.fold")) {
   button.addEventListener("click", () => {

@@ -1,181 +1,338 @@
-/* A timeline on a canvas, of events in Chrome's trace format: the same that `tilesim run --trace` writes. */
+// The timeline of a run on a canvas: rows of intervals, counters, regions. Wheel, drag, keys; what is seen is also said.
+// `data` is what ts_report_page_trace_json (sim/report/timeline.h) writes.
 "use strict";
+function showTimeline(place, data) {
+  const ROW = 20, AXIS = 24, LEAST_CYCLES = 10;
+  const grouped = value => Number(value).toLocaleString("en-US");
+  const view = { from: data.from, to: data.to, row: 0, event: -1 };
+  const span = Math.max(1, data.to - data.from), dark = matchMedia("(prefers-color-scheme: dark)");
 
-const LABEL = 150, LANE = 19, MOST_LANES = 48;
-const chart = { lanes: [], begin: 0, end: 1, from: 0, to: 1, hover: null, canvas: null, cyclesPer: 1 };
+  // ---- Rows ----
 
-/* Events of each row in the order of time; rows by process and thread. */
-function readTrace(trace) {
-  const names = new Map(), lanes = new Map();
-  for (const event of trace.traceEvents) {
-    if (event.ph === "M" && /^(process|thread)_name$/.test(event.name)) names.set(`${event.name[0]}${event.pid}/${event.name === "thread_name" ? event.tid : ""}`, event.args.name);
-    if (event.ph !== "X" && event.ph !== "C") continue;
-    const counter = event.ph === "C", key = `${event.pid}/${event.tid}/${counter ? event.name : ""}`;
-    if (!lanes.has(key)) lanes.set(key, { pid: event.pid, tid: event.tid, counter, events: [] });
-    lanes.get(key).events.push(event);
+  // Begins, lengths, what, and how many, of every fourth number.
+  function decode(list) {
+    const count = list.length / 4, begin = new Float64Array(count), end = new Float64Array(count), what = new Int32Array(count), many = new Float64Array(count);
+    for (let i = 0, at = 0; i < count; i++) {
+      begin[i] = at += list[4 * i];
+      end[i] = at + list[4 * i + 1];
+      what[i] = list[4 * i + 2];
+      many[i] = list[4 * i + 3];
+    }
+    return { begin, end, what, many };
   }
-  const found = [...lanes.values()].sort((x, y) => x.pid - y.pid || x.tid - y.tid);
-  for (const lane of found) {
-    lane.events.sort((x, y) => x.ts - y.ts);
-    const process = names.get(`p${lane.pid}/`) || "", thread = lane.counter ? lane.events[0].name : names.get(`t${lane.pid}/${lane.tid}`) || "";
-    lane.process = process;
-    lane.name = process === "core" ? thread : `${process.replace(" engine", "")} ${thread}`;
-    lane.most = lane.counter ? Math.max(1e-9, ...lane.events.map(levelOf)) : 0;
+
+  // A row for each depth of regions.
+  function regionRows(row) {
+    const rows = [], open = [];
+    let at = 0;
+    const close = () => {
+      const [depth, begin, what] = open.pop();
+      rows[depth] ??= { process: row.process, name: depth ? "" : row.name, events: [] };
+      rows[depth].events.push([begin, at, what]);
+    };
+    for (let i = 0; i < row.events.length; i += 4) {
+      at += row.events[i];
+      if (row.events[i + 1]) open.push([open.length, at, row.events[i + 2]]);
+      else if (open.length) close();
+    }
+    at = data.to;
+    while (open.length) close();
+    return rows.map(one => {
+      one.events.sort((x, y) => x[0] - y[0]);
+      return { ...one, begin: Float64Array.from(one.events, e => e[0]), end: Float64Array.from(one.events, e => e[1]), what: Int32Array.from(one.events, e => e[2]), many: new Float64Array(one.events.length) };
+    });
   }
-  return found.slice(0, MOST_LANES);
-}
 
-/* Colours: of bundles the first, of transfers the last, of stalls the others, the most frequent first. */
-const kinds = new Map();
-function resetKinds(stalls) {
-  kinds.clear();
-  kinds.set("bundle", 1).set("transfer", 8);
-  stalls.forEach((name, i) => kinds.set(name, 2 + i % 6));
-}
-function colourOf(name) {
-  if (!kinds.has(name)) kinds.set(name, 2 + kinds.size % 6);
-  return `--kind-${kinds.get(name)}`;
-}
+  function counterRow(row) {
+    const count = row.events.length / 4, begin = new Float64Array(count), values = [new Float64Array(count), new Float64Array(count)];
+    let at = 0, most = 1e-9;
+    for (let i = 0; i < count; i++) {
+      begin[i] = at += row.events[4 * i];
+      for (let k = 0; k < row.series.length; k++) values[k][i] = row.events[4 * i + 1 + k] / (row.rate ? 100 : 1);
+      most = Math.max(most, values[0][i] + values[1][i]);
+    }
+    return { process: row.process, name: row.name, series: row.series, counter: true, begin, end: begin, values, most };
+  }
 
-function levelOf(event) { return Object.values(event.args).reduce((sum, value) => sum + (Number(value) || 0), 0); }
+  const rows = [], firstOf = new Map();
+  for (const { number, row } of data.tracks) {
+    firstOf.set(number, rows.length);
+    if (row.regions) rows.push(...regionRows(row));
+    else rows.push(row.series.length ? counterRow(row) : { process: row.process, name: row.name, ...decode(row.events) });
+  }
 
-/* What an event is coloured by. */
-function kindOfEvent(lane, event) {
-  if (/^DMA/.test(lane.process)) return "transfer";
-  if (/stalls$/.test(lane.name)) return event.name;
-  return lane.process === "HBM" ? "HBM " + event.name : "bundle";
-}
+  // The first event that ends behind a cycle.
+  function firstAt(row, cycle) {
+    let low = 0, high = row.begin.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (row.end[middle] <= cycle) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
 
-function showTimeline(trace, note) {
-  const card = $("timeline");
-  chart.lanes = readTrace(trace);
-  card.hidden = chart.lanes.length === 0;
-  if (card.hidden) return;
-  chart.begin = Math.min(...chart.lanes.map((lane) => lane.events[0].ts));
-  chart.end = chart.lanes.reduce((end, lane) => lane.events.reduce((last, event) => Math.max(last, event.ts + (event.dur || 0)), end), 0);
-  chart.cyclesPer = cyclesPerUnit();
-  [chart.from, chart.to] = [chart.begin, chart.end];
-  card.innerHTML = `<h2>Timeline</h2><div class="row"><span class="soft">Wheel or + and -: zoom; drag or arrow keys: move; 0: all. ${escapeText(note)}</span></div>
-    <canvas id="lanes" tabindex="0" role="img"></canvas><p id="event" class="pointed" aria-live="polite">Point at an event.</p><p class="soft" id="legend"></p>`;
-  chart.canvas = $("lanes");
-  listenToTimeline();
-  drawTimeline();
-  $("legend").innerHTML = [...kinds.keys()].map((name) => `<span style="white-space:nowrap"><span class="swatch" style="background:var(${colourOf(name)})"></span>${escapeText(name.replaceAll("_", " "))}</span>`).join(" &nbsp; ");
-}
+  // The last that begins by then, or -1.
+  function lastAt(row, cycle) {
+    let low = 0, high = row.begin.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (row.begin[middle] <= cycle) low = middle + 1; else high = middle;
+    }
+    return low - 1;
+  }
 
-/* Cycles of the core in a unit of the trace's time: of an event that says both. */
-function cyclesPerUnit() {
-  for (const lane of chart.lanes) for (const event of lane.events) if (event.args?.cycles > 0 && event.dur > 0) return event.args.cycles / event.dur;
-  return 1000;
-}
+  // ---- Drawing ----
 
-function atCycle(time) { return Math.round(time * chart.cyclesPer); }
+  place.classList.add("timeline");
+  place.innerHTML = `<div class="tools"><button type="button" data-key="+" aria-label="zoom in">+</button><button type="button" data-key="-" aria-label="zoom out">&minus;</button>
+    <button type="button" data-key="ArrowLeft" aria-label="to the left">&larr;</button><button type="button" data-key="ArrowRight" aria-label="to the right">&rarr;</button>
+    <button type="button" data-key="0">all</button>
+    <span class="soft">Drag, or Ctrl and the wheel; keys + &minus; &larr; &rarr; 0; &uarr; &darr; choose a row, n and p an event of it.</span></div>
+    <p class="soft notes"></p><canvas tabindex="0" role="application" aria-label="Timeline" aria-describedby="timeline-said"></canvas><p class="said" id="timeline-said" aria-live="polite">Point at an event.</p>`;
+  place.querySelector(".notes").textContent = data.notes;
+  const canvas = place.querySelector("canvas"), said = place.querySelector(".said"), pen = canvas.getContext("2d");
+  let width = 0, label = 0, colours = [];
+  const x = cycle => label + (cycle - view.from) / (view.to - view.from) * (width - label);
 
-function drawTimeline() {
-  const { canvas, lanes, from, to } = chart, scale = window.devicePixelRatio || 1, width = canvas.clientWidth || 800;
-  const label = width < 560 ? 74 : LABEL, height = lanes.length * LANE + 22;
-  const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name);
-  Object.assign(canvas, { width: width * scale, height: height * scale });
-  canvas.style.height = height + "px";
-  const draw = canvas.getContext("2d");
-  draw.scale(scale, scale);
-  draw.font = `11px ${colour("--sans")}`;
-  const x = (time) => label + (time - from) / (to - from) * (width - label);
-  drawTicks(draw, { label, width, height, x, colour });
-  lanes.forEach((lane, n) => {
-    const y = n * LANE + 2;
-    draw.fillStyle = colour("--soft");
-    draw.fillText((label < LABEL ? lane.name.replace(/queue |channel /, "") : lane.name).slice(0, Math.floor(label / 6.2)), 4, y + 12);
-    let drawn = -1;
-    if (lane.counter) drawCounter(draw, lane, { y, x, label, width, colour });
-    else for (const event of lane.events) {
-      const left = Math.max(label, x(event.ts)), right = Math.min(width, x(event.ts + event.dur));
-      if (right < label || left > width || right - drawn < .35) continue;
-      draw.fillStyle = colour(colourOf(kindOfEvent(lane, event)));
-      draw.fillRect(left, y, Math.max(.8, right - left - (right - left > 3 ? .6 : 0)), LANE - 4);
-      drawn = right;
-      if (right - left > 40) {
-        draw.fillStyle = colour("--paper");
-        draw.fillText(event.name.replaceAll("_", " ").slice(0, Math.floor((right - left) / 6.2)), left + 3, y + 12);
+  function fill(kind, left, top, wide, high) {
+    pen.fillStyle = colours[kind];
+    pen.fillRect(left, top, wide, high);
+  }
+
+  // Events of less than a pixel share it: as opaque as they fill it, in the colour of the longest.
+  function drawIntervals(row, top) {
+    const perPixel = (view.to - view.from) / (width - label);
+    let pixel = -1, covered = 0, longest = 0, kind = 0;
+    const flush = () => {
+      if (covered > 0) {
+        pen.globalAlpha = Math.min(1, .2 + .8 * covered);
+        fill(kind, pixel, top, 1, ROW - 4);
+        pen.globalAlpha = 1;
+      }
+      covered = longest = 0;
+    };
+    for (let i = firstAt(row, view.from); i < row.begin.length && row.begin[i] < view.to; i++) {
+      const begin = Math.max(row.begin[i], view.from), end = Math.min(row.end[i], view.to), wide = (end - begin) / perPixel, left = x(begin);
+      if (wide < 1.5) {
+        if (Math.floor(left) !== pixel) { flush(); pixel = Math.floor(left); }
+        covered += wide;
+        if (wide > longest) { longest = wide; kind = data.what[row.what[i]][2]; }
+        continue;
+      }
+      flush();
+      fill(data.what[row.what[i]][2], left, top, wide - (wide > 4 ? 1 : 0), ROW - 4);
+      if (wide > 34) {
+        pen.save();
+        pen.beginPath();
+        pen.rect(left, top, wide - 4, ROW);
+        pen.clip();
+        pen.fillStyle = colours.paper;
+        pen.fillText(data.what[row.what[i]][0], left + 4, top + 12);
+        pen.restore();
       }
     }
-  });
-  canvas.setAttribute("aria-label", `timeline of ${lanes.map((lane) => `${lane.name}, ${lane.events.length} events`).join(", ")}; cycles ${grouped(atCycle(from))} to ${grouped(atCycle(to))} are seen`);
-}
-
-/* Steps: a value holds until the next one. */
-function drawCounter(draw, lane, { y, x, label, width, colour }) {
-  draw.fillStyle = colour("--kind-6");
-  lane.events.forEach((event, i) => {
-    const left = Math.max(label, x(event.ts)), right = Math.min(width, x(i + 1 < lane.events.length ? lane.events[i + 1].ts : chart.end));
-    const high = (LANE - 4) * levelOf(event) / lane.most;
-    if (right > left && high > 0) draw.fillRect(left, y + LANE - 4 - high, Math.max(.5, right - left), high);
-  });
-}
-
-function drawTicks(draw, { label, width, height, x, colour }) {
-  const cycles = (chart.to - chart.from) * chart.cyclesPer;
-  let step = 10 ** Math.floor(Math.log10(Math.max(1, cycles / 4)));
-  if (cycles / step > 10) step *= 2;
-  draw.strokeStyle = colour("--line");
-  draw.fillStyle = colour("--soft");
-  for (let cycle = Math.ceil(chart.from * chart.cyclesPer / step) * step; cycle <= chart.to * chart.cyclesPer; cycle += step) {
-    const at = x(cycle / chart.cyclesPer);
-    draw.beginPath();
-    draw.moveTo(at, 0);
-    draw.lineTo(at, height - 16);
-    draw.stroke();
-    if (at < width - 50 && at >= label) draw.fillText(grouped(cycle), at + 2, height - 5);
+    flush();
   }
-}
 
-function zoomTimeline(factor, middle) {
-  const span = Math.min(chart.end - chart.begin, Math.max((chart.to - chart.from) * factor, 8 / chart.cyclesPer));
-  const share = (middle - chart.from) / (chart.to - chart.from);
-  moveTimeline(middle - share * span, span);
-}
-
-function moveTimeline(from, span) {
-  chart.from = Math.max(chart.begin, Math.min(from, chart.end - span));
-  chart.to = chart.from + span;
-  drawTimeline();
-}
-
-function timeAt(event) {
-  const box = chart.canvas.getBoundingClientRect(), label = box.width < 560 ? 74 : LABEL;
-  return chart.from + (event.clientX - box.left - label) / (box.width - label) * (chart.to - chart.from);
-}
-
-function sayEvent(event) {
-  const lane = chart.lanes[Math.floor((event.clientY - chart.canvas.getBoundingClientRect().top - 2) / LANE)], time = timeAt(event);
-  const slack = (chart.to - chart.from) / chart.canvas.clientWidth;
-  const found = lane?.counter ? lane.events.findLast((one) => one.ts <= time) : lane?.events.find((one) => time >= one.ts - slack && time <= one.ts + one.dur + slack);
-  if (!found) return;
-  if (lane.counter) {
-    $("event").innerHTML = `<b>${escapeText(lane.name)}</b> from cycle ${grouped(atCycle(found.ts))}: ${escapeText(Object.entries(found.args).map(([name, value]) => `${grouped(value)} ${name}`).join(", "))}`;
-    return;
+  // Steps: a value holds until the next. Of each pixel the most.
+  function drawCounter(row, top) {
+    let pixel = -1, most = 0;
+    for (let i = Math.max(0, lastAt(row, view.from)); i < row.begin.length && row.begin[i] < view.to; i++) {
+      const value = row.values[0][i] + row.values[1][i], left = Math.max(label, x(row.begin[i])), right = Math.min(width, i + 1 < row.begin.length ? x(row.begin[i + 1]) : width);
+      if (Math.floor(left) !== pixel) { pixel = Math.floor(left); most = 0; }
+      if (right - left < 1 && value <= most) continue;
+      most = Math.max(most, value);
+      const high = (ROW - 4) * value / row.most, both = value > 0 ? row.values[0][i] / value : 1;
+      fill(row.series.length > 1 ? 3 : 6, left, top + ROW - 4 - high, Math.max(1, right - left), high * both);
+      if (row.series.length > 1) fill(5, left, top + ROW - 4 - high * (1 - both), Math.max(1, right - left), high * (1 - both));
+    }
   }
-  const where = found.args?.line ? `, line ${found.args.line}` : "";
-  $("event").innerHTML = `<b>${escapeText(found.name)}</b>${where}: cycle ${grouped(atCycle(found.ts))}, ${grouped(atCycle(found.dur))} cycle${atCycle(found.dur) === 1 ? "" : "s"}${found.args?.useful_bytes ? `, ${bytesText(found.args.useful_bytes)}` : ""}`;
-}
 
-function listenToTimeline() {
-  const { canvas } = chart;
-  canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoomTimeline(event.deltaY > 0 ? 1.25 : .8, timeAt(event)); }, { passive: false });
-  canvas.addEventListener("pointermove", sayEvent);
-  canvas.addEventListener("pointerdown", (event) => {
-    const begin = chart.from, span = chart.to - chart.from, x = event.clientX, width = canvas.clientWidth - LABEL;
-    const move = (next) => moveTimeline(begin - (next.clientX - x) / width * span, span);
-    const up = () => { window.removeEventListener("pointermove", move); window.removeEventListener("pointerup", up); };
-    window.addEventListener("pointermove", move);
-    window.addEventListener("pointerup", up);
+  function drawAxis(height) {
+    const wanted = (view.to - view.from) / Math.max(2, (width - label) / 110);
+    let step = 10 ** Math.ceil(Math.log10(Math.max(1, wanted)));
+    if (step / 5 >= wanted) step /= 5; else if (step / 2 >= wanted) step /= 2;
+    step = Math.max(1, step);
+    for (let cycle = Math.ceil(view.from / step) * step; cycle <= view.to; cycle += step) {
+      pen.fillStyle = colours.line;
+      pen.fillRect(x(cycle), 0, 1, height - AXIS + 4);
+      pen.fillStyle = colours.soft;
+      const text = grouped(cycle), at = Math.min(x(cycle) + 2, width - pen.measureText(text).width - 2);
+      pen.fillText(text, at, height - 8);
+    }
+  }
+
+  function drawArrow([left, top], [right, bottom]) {
+    const bend = Math.min(30, (right - left) / 2);
+    pen.beginPath();
+    pen.moveTo(left, top);
+    pen.bezierCurveTo(left + bend, top, right - bend, bottom, right, bottom);
+    pen.stroke();
+  }
+
+  function drawArrows() {
+    const { arrows } = data, seen = [];
+    for (let i = 0; i < arrows.length; i += 6)
+      if (arrows[i + 5] >= view.from && arrows[i + 1] <= view.to) seen.push(i);
+    if (seen.length > 60) return;
+    pen.strokeStyle = colours.ink;
+    pen.globalAlpha = .55;
+    for (const i of seen) {
+      let last = null;
+      for (const [track, cycle] of [arrows.slice(i, i + 2), arrows.slice(i + 2, i + 4), arrows.slice(i + 4, i + 6)]) {
+        if (!firstOf.has(track)) continue;
+        const next = [Math.max(label, x(cycle)), firstOf.get(track) * ROW + ROW / 2];
+        if (last) drawArrow(last, next);
+        last = next;
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
+  function drawLabels(height) {
+    pen.fillStyle = colours.panel;
+    pen.fillRect(0, 0, label - 2, height);
+    let process = "";
+    rows.forEach((row, n) => {
+      if (row.process !== process && n > 0) { pen.fillStyle = colours.strong; pen.fillRect(0, n * ROW, width, 1); }
+      const name = row.process !== process && row.process !== "core" && width >= 560 ? `${row.process}: ${row.name}` : row.name;
+      process = row.process;
+      if (n === view.row && document.activeElement === canvas) { pen.fillStyle = colours.chosen; pen.fillRect(0, n * ROW + 1, label - 2, ROW - 1); }
+      pen.fillStyle = n === view.row && document.activeElement === canvas ? colours.ink : colours.soft;
+      pen.save();
+      pen.beginPath();
+      pen.rect(0, n * ROW, label - 6, ROW);
+      pen.clip();
+      pen.fillText(name, 6, n * ROW + 14);
+      pen.restore();
+    });
+  }
+
+  function drawChosen() {
+    const row = rows[view.row], i = view.event;
+    if (!row || i < 0 || i >= row.begin.length) return;
+    const left = Math.max(label, x(row.begin[i])), right = Math.min(width, row.counter ? x(row.begin[i]) + 2 : x(row.end[i]));
+    if (right < left) return;
+    pen.strokeStyle = colours.ink;
+    pen.lineWidth = 2;
+    pen.strokeRect(left, view.row * ROW + 2, Math.max(2, right - left), ROW - 4);
+    pen.lineWidth = 1;
+  }
+
+  function draw() {
+    const scale = window.devicePixelRatio || 1, style = getComputedStyle(document.documentElement), colour = name => style.getPropertyValue(name).trim();
+    const height = rows.length * ROW + AXIS;
+    colours = [colour("--hatch"), ...Array.from({ length: 8 }, (_, i) => colour(`--kind-${i + 1}`))];
+    Object.assign(colours, { paper: colour("--paper"), panel: colour("--panel"), line: colour("--line"), strong: colour("--strong-line"), soft: colour("--soft"), ink: colour("--ink"), chosen: colour("--accent-soft") });
+    width = canvas.clientWidth;
+    label = width < 560 ? 84 : 168;
+    canvas.style.height = `${height}px`;
+    Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.font = `11.5px ${colour("--sans")}`;
+    drawAxis(height);
+    rows.forEach((row, n) => (row.counter ? drawCounter : drawIntervals)(row, n * ROW + 3));
+    drawArrows();
+    drawLabels(height);
+    drawChosen();
+    canvas.dataset.from = view.from;
+    canvas.dataset.to = view.to;
+    canvas.setAttribute("aria-label", `Timeline of ${rows.length} rows, cycles ${grouped(Math.round(view.from))} to ${grouped(Math.round(view.to))}`);
+  }
+
+  let asked = false;
+  function redraw() {
+    if (!canvas.isConnected) dark.removeEventListener("change", redraw);
+    if (asked || !canvas.isConnected) return;
+    asked = true;
+    requestAnimationFrame(() => { asked = false; if (canvas.clientWidth > 0) draw(); });
+  }
+
+  // ---- What an event is ----
+
+  function sayEvent() {
+    const row = rows[view.row], i = view.event, name = `${row.process}, ${row.name || "regions"}`;
+    if (i < 0 || i >= row.begin.length) { said.textContent = `${name}: ${grouped(row.begin.length)} events`; return; }
+    if (row.counter) {
+      said.textContent = `${name} from cycle ${grouped(row.begin[i])}: ${row.series.map((series, k) => `${grouped(row.values[k][i])} ${series}`).join(", ")}`;
+      return;
+    }
+    const [what, where] = data.what[row.what[i]], cycles = row.end[i] - row.begin[i], many = row.many[i];
+    const extra = !many ? "" : row.process === "HBM" ? `, ${grouped(many)} bursts` : /queue/.test(row.name) && where ? `, ${grouped(many)} bytes` : where ? "" : `, ${grouped(many)} summed up`;
+    said.textContent = `${name}: ${what}${where ? `, ${where}` : ""}; cycle ${grouped(row.begin[i])}, for ${grouped(cycles)}${extra}`;
+  }
+
+  function pointed(event) {
+    const box = canvas.getBoundingClientRect(), n = Math.floor((event.clientY - box.top) / ROW), at = event.clientX - box.left;
+    if (n < 0 || n >= rows.length || at < label) return;
+    const row = rows[n], cycle = view.from + (at - label) / (width - label) * (view.to - view.from), slack = 2 * (view.to - view.from) / width;
+    const i = row.counter ? lastAt(row, cycle) : firstAt(row, cycle - slack);
+    if (i < 0 || i >= row.begin.length || row.begin[i] > cycle + slack) return;
+    Object.assign(view, { row: n, event: i });
+    sayEvent();
+    redraw();
+  }
+
+  // ---- Moving ----
+
+  function move(from, wide) {
+    wide = Math.min(span, Math.max(LEAST_CYCLES, wide));
+    view.from = Math.max(data.from, Math.min(from, data.to - wide));
+    view.to = view.from + wide;
+    redraw();
+  }
+
+  function zoom(factor, middle) {
+    const wide = Math.min(span, Math.max(LEAST_CYCLES, (view.to - view.from) * factor));
+    move(middle - (middle - view.from) / (view.to - view.from) * wide, wide);
+  }
+
+  function chooseRow(step) {
+    view.row = Math.max(0, Math.min(rows.length - 1, view.row + step));
+    view.event = -1;
+    sayEvent();
+    redraw();
+  }
+
+  function chooseEvent(step) {
+    const row = rows[view.row], wide = view.to - view.from;
+    view.event = view.event < 0 ? firstAt(row, view.from) : view.event + step;
+    view.event = Math.max(0, Math.min(row.begin.length - 1, view.event));
+    if (row.begin[view.event] < view.from || row.begin[view.event] > view.to) move(row.begin[view.event] - wide / 2, wide);
+    sayEvent();
+    redraw();
+  }
+
+  function press(key) {
+    const wide = view.to - view.from, middle = (view.from + view.to) / 2;
+    const actions = { "+": () => zoom(.6, middle), "=": () => zoom(.6, middle), "-": () => zoom(1 / .6, middle), 0: () => move(data.from, span),
+      ArrowLeft: () => move(view.from - wide / 6, wide), ArrowRight: () => move(view.from + wide / 6, wide), ArrowUp: () => chooseRow(-1), ArrowDown: () => chooseRow(1),
+      n: () => chooseEvent(1), p: () => chooseEvent(-1), Home: () => move(data.from, wide), End: () => move(data.to, wide) };
+    actions[key]?.();
+    return key in actions;
+  }
+
+  canvas.addEventListener("keydown", event => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && press(event.key)) event.preventDefault();
   });
-  canvas.addEventListener("keydown", (event) => {
-    const span = chart.to - chart.from, middle = (chart.from + chart.to) / 2;
-    const actions = { "+": () => zoomTimeline(.7, middle), "=": () => zoomTimeline(.7, middle), "-": () => zoomTimeline(1.4, middle), 0: () => moveTimeline(chart.begin, chart.end - chart.begin),
-      ArrowLeft: () => moveTimeline(chart.from - span / 8, span), ArrowRight: () => moveTimeline(chart.from + span / 8, span) };
-    if (!actions[event.key] || event.ctrlKey || event.metaKey) return;
+  for (const button of place.querySelectorAll("[data-key]")) button.addEventListener("click", () => press(button.dataset.key));
+  canvas.addEventListener("wheel", event => {
+    if (!event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
     event.preventDefault();
-    actions[event.key]();
+    const box = canvas.getBoundingClientRect(), at = view.from + (event.clientX - box.left - label) / (width - label) * (view.to - view.from);
+    if (event.ctrlKey) zoom(1.002 ** event.deltaY, at);
+    else move(view.from + (event.deltaX || event.deltaY) / width * (view.to - view.from), view.to - view.from);
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", event => {
+    const start = event.clientX, from = view.from;
+    const drag = next => move(from - (next.clientX - start) / (width - label) * (view.to - view.from), view.to - view.from);
+    const stop = () => { removeEventListener("pointermove", drag); removeEventListener("pointerup", stop); removeEventListener("pointercancel", stop); };
+    for (const [name, action] of [["pointermove", drag], ["pointerup", stop], ["pointercancel", stop]]) addEventListener(name, action);
   });
+  canvas.addEventListener("pointermove", pointed);
+  canvas.addEventListener("dblclick", event => { pointed(event); const row = rows[view.row], i = view.event; if (i >= 0 && !row.counter) move(row.begin[i] - (row.end[i] - row.begin[i]) / 2, 2 * (row.end[i] - row.begin[i])); });
+  for (const name of ["focus", "blur"]) canvas.addEventListener(name, redraw);
+  dark.addEventListener("change", redraw);
+  new ResizeObserver(redraw).observe(canvas);
+  draw();
 }
