@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import jax
 import numpy as np
@@ -38,7 +38,8 @@ class Call:
         params = dict(self.params, interpret=pltpu.InterpretParams())
         return [np.asarray(out) for out in self.primitive.bind(*self.inputs, **params)]
 
-    def bind(self, *inputs):
+    def bind(self, *inputs: Any) -> Any:
+        """The call again, of other arrays."""
         return self.primitive.bind(*inputs, **self.params)
 
 
@@ -159,13 +160,18 @@ def _tensor(array) -> str:
     return "tensor<" + "".join(f"{dim}x" for dim in array.shape) + text + ">"
 
 
-def _annotate(module, types: Sequence[str], results: int, aliases, generation: int) -> None:
+def _annotate(module, types: Sequence[str], results: int, generation: int, more: Dict[str, Any]) -> None:
+    """What the module does not say of itself: its whole operands, in the order of main; optionally aliases and fills."""
     attributes = module.operation.attributes
     i64 = ir.IntegerType.get_signless(64)
     attributes["tilesim.operands"] = ir.Attribute.parse("[" + ", ".join(types) + "]")
     attributes["tilesim.results"] = ir.IntegerAttr.get(i64, results)
-    if aliases:
-        attributes["tilesim.aliases"] = ir.DenseI64ArrayAttr.get([end for pair in aliases for end in pair])
+    if more.get("aliases"):
+        attributes["tilesim.aliases"] = ir.DenseI64ArrayAttr.get([end for pair in more["aliases"] for end in pair])
+    if more.get("fills"):
+        attributes["tilesim.fills"] = ir.ArrayAttr.get([ir.StringAttr.get(fill) for fill in more["fills"]])
+    if "stable_mosaic.version" in attributes:
+        del attributes["stable_mosaic.version"]
     attributes["tilesim.generation"] = ir.IntegerAttr.get(i64, generation)
 
 
@@ -197,26 +203,51 @@ def plain_locations(text: str, root: Optional[str] = None) -> str:
     return body.strip() + "\n" + "".join(f"#{name} = loc({where})\n" for where, name in names.items() if name in used)
 
 
+def _parsed(text: Union[bytes, str]):
+    """A module, in a context of its own that knows Mosaic's ops."""
+    context = mlir.make_ir_context()
+    tpu.register_dialect(context)
+    context.allow_unregistered_dialects = True
+    with context, ir.Location.unknown():
+        return ir.Module.parse(text)
+
+
+def _printed(module, root: Optional[str]) -> str:
+    return plain_locations(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True), root)
+
+
 def lower(call: Call, generation: int, root: Optional[str] = None, fills: Sequence[str] = ()) -> str:
     """The kernel as generic MLIR at vreg level, with attributes that say what its operands are and what fills them."""
     structs = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in call.inputs]
     with _on_chip(generation):
         lowered = jax.jit(call.bind).trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
     body, = _bodies(lowered)
-    context = mlir.make_ir_context()
-    tpu.register_dialect(context)
-    with context, ir.Location.unknown():
-        context.allow_unregistered_dialects = True
-        module = ir.Module.parse(body)
-        _run_pass(module, "mosaic-serde{serialize=false}")
-        for name in passes(generation):
+    module = _parsed(body)
+    with module.context, ir.Location.unknown():
+        for name in ("mosaic-serde{serialize=false}", *passes(generation)):
             _run_pass(module, name)
         outs = call.params["out_avals"]
-        if "stable_mosaic.version" in module.operation.attributes:
-            del module.operation.attributes["stable_mosaic.version"]
-        _annotate(module, [_tensor(array) for array in (*call.inputs, *outs)], len(outs),
-                  call.params["input_output_aliases"], generation)
-        if fills:
-            module.operation.attributes["tilesim.fills"] = ir.ArrayAttr.get([ir.StringAttr.get(fill) for fill in fills])
-        text = module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
-    return plain_locations(text, root)
+        types = [_tensor(array) for array in (*call.inputs, *outs)]
+        _annotate(module, types, len(outs), generation, {"aliases": call.params["input_output_aliases"], "fills": fills})
+    return _printed(module, root)
+
+
+DUMPS = "post-apply-vector-layout-simplify"  # the pass of --xla_mosaic_dump_to whose module is at vreg level
+
+
+def from_dump(path: str, types: Sequence[str], results: int, generation: int) -> str:
+    """What a compiler wrote with --xla_mosaic_dump_to, in generic form; `types` are its whole operands, results last.
+
+    Its places are lines of the dump: dumps have none of Python.
+    """
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        module = _parsed(text)
+    except ir.MLIRError as error:
+        raise LoweringError(f"{path}: {error}") from error
+    with module.context, ir.Location.unknown():
+        _annotate(module, types, results, generation, {})
+        main = next(op for op in module.body.operations if "window_params" in op.attributes or "iteration_bounds" in op.attributes)
+        main.attributes["sym_name"] = ir.StringAttr.get("main")
+    return _printed(module, None).replace('loc("-":', f'loc("{path}":')

@@ -1,9 +1,13 @@
 """The kernels of kernels.py as they are lowered and run: options, operands with what fills them, and how near values must be."""
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Tuple
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "python" / "tilesim"))
+import _fills  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent / "kernels"
 MACHINES = {4: "tpu-v4", 5: "tpu-v5e", 6: "tpu-v6e", 7: "tpu-v7x"}  # for which a text of a generation is run
@@ -90,26 +94,5 @@ def text_path(name: str, generation: int) -> Path:
 
 
 def filled(operand) -> Tuple[str, np.ndarray]:
-    """An operand's type, and its values in double precision or 64 bits, by the rule of `random` in docs/program.md."""
-    if not isinstance(operand, str):
-        return "s32", np.array(operand, dtype=np.int64)
-    kind, _, rest = operand.partition("[")
-    shape, _, fill = rest.partition("] ")
-    dims = tuple(int(dim) for dim in shape.split(","))
-    seed, low, high = (float(part.split("=")[1]) for part in fill.removeprefix("random(").rstrip(")").split(", "))
-    draws = _splitmix64(int(seed), int(np.prod(dims))).reshape(dims)
-    if kind in ("s8", "s32"):
-        return kind, (draws % np.uint64(int(high - low) + 1)).astype(np.int64) + int(low)
-    return kind, low + (high - low) * ((draws >> np.uint64(40)).astype(np.float64) * 2.0 ** -24)
-
-
-def _mixed(z: np.ndarray) -> np.ndarray:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def _splitmix64(seed: int, count: int) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        start = _mixed(np.array([seed], dtype=np.uint64))
-        return _mixed(start + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    """An operand's type, and its values in double precision or 64 bits."""
+    return _fills.filled(operand) if isinstance(operand, str) else ("s32", np.array(operand, dtype=np.int64))
