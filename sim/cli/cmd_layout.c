@@ -38,7 +38,8 @@ static const cli_command usage = {
         "both "
         "side\nby side, the plan that moves one to the other, and its price.\n"
         "SHAPE is TYPE[DIMS] and a layout in any notation: XLA's {MINOR_TO_MAJOR:T(TILE)(TILE)..}, Axe's\n"
-        "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), or a name such as NCHW4c.\n"
+        "S[..] + R[..] + .., TVM's lambda i, j: [..], CuTe's (4,8):(8,1), a name such as NCHW4c, or Mosaic's\n"
+        "vpad<\"32,{0,0},(8,128)\">; or a memref<..> of Mosaic's.\n"
         "EXPR is function calls over layouts, tuples and integers, in place of SHAPE; `tilesim show "
         "algebra`\n"
         "lists the functions of CuTe, Axe and TVM's index maps. Behind TYPE[DIMS] it is a shape.\n",

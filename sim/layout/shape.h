@@ -27,7 +27,7 @@ struct ts_shape {
      * report the rest of a wider E() as padding. */
     int64_t unpadded_bytes;
     const struct ts_xla_layout *xla; /* the fields as written, when the notation is XLA's; else NULL */
-    const char *notation;            /* when it is not: "axe", "tvm", "cute" or "name" */
+    const char *notation;            /* when it is not: "axe", "tvm", "cute", "name", "vpad", "tiled" */
     const char *layout_text;         /* and the layout's own text, canonical */
 };
 
@@ -36,13 +36,16 @@ struct ts_shape {
  *   shape    = XLA's: TYPE "[" dims "]" ["{" .. "}"], or a tuple or buffer of such
  *            | TYPE "[" dims "]" layout ["E(" bits ")"] ["S(" n ")"]      elements of so many bits, in memory
  *              space n, as XLA numbers them
- *   layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h) or a name (named.h)
+ *   layout   = Axe's (axe.h), TVM's "lambda ..: [..]" (index_map.h), CuTe's (cute.h), a name (named.h)
+ *            | Mosaic's "vpad<..>" (vpad.h) or "tiled<..>"; a memref (tiled.h) has type and dims inside
  *
  * f32[3,5]{1,0:T(2,2)}
  * f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp
  * f32[16,64,64,128] lambda n,h,w,c: [n, c//4, h, w, c%4]
  * s4[8,8] ((2,4),8):((1,16),2) E(4)
- * s8[8,64,7,7] NCHW4c S(1) */
+ * s8[8,64,7,7] NCHW4c S(1)
+ * f32[256,512] vpad<"32,{0,0},(8,128)">
+ * memref<16x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>> */
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source);
 /* One at the cursor, which is left behind it. */
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor);

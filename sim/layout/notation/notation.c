@@ -11,6 +11,8 @@
 #include "layout/notation/cute_axe.h"
 #include "layout/notation/index_map.h"
 #include "layout/notation/named.h"
+#include "layout/notation/tiled.h"
+#include "layout/notation/vpad.h"
 
 static bool read_axe(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
     ts_axe axe;
@@ -57,12 +59,32 @@ static bool read_named(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_not
     return shape->layout != NULL;
 }
 
-enum { AXE, TVM, CUTE, NAME };
+/* A mask has the bits of what it masks. */
+static bool read_vpad(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_vpad vpad;
+    if (!ts_vpad_read(err, cursor, &vpad)) return false;
+    ts_vpad_print(&shape->text, &vpad);
+    if (vpad.bits != shape->value_bits && shape->value_bits != 1)
+        return ts_error_set(err, TS_ERROR_INPUT, "the layout is of elements of %d bits, these have %d",
+                            vpad.bits, shape->value_bits);
+    shape->element_bits = vpad.bits;
+    shape->layout = ts_vpad_layout(err, arena, &vpad, shape->rank, shape->dims);
+    return shape->layout != NULL;
+}
+
+static bool read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_notation_shape *shape) {
+    ts_tiled tiled;
+    if (!ts_tiled_read(err, arena, cursor, &tiled)) return false;
+    ts_tiled_print(&shape->text, &tiled);
+    shape->layout = ts_tiled_layout(err, arena, &tiled, shape->rank, shape->dims);
+    return shape->layout != NULL;
+}
+
+enum { AXE, TVM, CUTE, NAME, VPAD, TILED };
 static const ts_notation notations[] = {
-    [AXE] = {"axe", read_axe, "S[ R[ O[ SW("},
-    [TVM] = {"tvm", read_index_map, "lambda"},
-    [CUTE] = {"cute", read_cute, "S< Sw< Swizzle<"},
-    [NAME] = {"name", read_named, ""},
+    [AXE] = {"axe", read_axe, "S[ R[ O[ SW("},       [TVM] = {"tvm", read_index_map, "lambda"},
+    [CUTE] = {"cute", read_cute, "S< Sw< Swizzle<"}, [NAME] = {"name", read_named, ""},
+    [VPAD] = {"vpad", read_vpad, "vpad<"},           [TILED] = {"tiled", read_tiled, "tiled<"},
 };
 enum { NOTATIONS = sizeof notations / sizeof notations[0] };
 
@@ -105,9 +127,11 @@ static bool is_name(ts_cursor at, const char *name, size_t length) {
     return ts_named_read(NULL, &at, 8, &named);
 }
 
+/* "#tpu.vpad<..>" and "#tpu.tiled<..>", as MLIR writes them. */
 static int by_word(ts_cursor at) {
     const char *name;
     size_t length;
+    ts_cursor_take(&at, "#tpu.");
     ts_cursor start = at;
     if (!ts_cursor_name(&at, &name, &length)) return -1;
     int next = ts_cursor_peek(&at);

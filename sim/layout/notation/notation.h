@@ -6,7 +6,8 @@
 
 /* What a notation has read, over the dims of an array. */
 typedef struct {
-    int rank, element_bits;
+    int rank, value_bits; /* of a value of the type */
+    int element_bits;     /* of storage; a reader may change it */
     const int64_t *dims;
     const ts_layout *layout;
     ts_text text;   /* canonical */

@@ -6,6 +6,7 @@
 
 #include "notation.h"
 #include "base/number.h"
+#include "layout/notation/tiled.h"
 #include "layout/notation/xla.h"
 
 /* The places that a layout reaches, from 0 (or the lowest) on each axis. */
@@ -63,14 +64,16 @@ static bool read_field(ts_error *err, ts_cursor *cursor, const char *name, const
 /* The array is as XLA reads it when nothing follows its dims. */
 static bool read_layout(ts_error *err, ts_arena *arena, ts_cursor *cursor, const ts_notation *notation,
                         const ts_shape *array, ts_shape *shape) {
-    ts_notation_shape read = {
-        .rank = array->layout->rank, .element_bits = array->element_bits, .dims = array->layout->dims};
+    ts_notation_shape read = {.rank = array->layout->rank,
+                              .value_bits = ts_dtype_get(array->dtype)->value_bits,
+                              .element_bits = array->element_bits,
+                              .dims = array->layout->dims};
     ts_text_init(&read.text, arena);
     for (int i = 0; i < array->xla->rank; i++)
         if (array->xla->dynamic != NULL && array->xla->dynamic[i])
             return ts_error_set(err, TS_ERROR_INPUT, "only XLA's layouts are of bounded dimensions ('<=')");
     if (!notation->read(err, arena, cursor, &read)) return false;
-    *shape = (ts_shape){.dtype = array->dtype, .element_bits = array->element_bits, .layout = read.layout};
+    *shape = (ts_shape){.dtype = array->dtype, .element_bits = read.element_bits, .layout = read.layout};
     shape->notation = notation->name;
     shape->layout_text = read.text.bytes;
     return read_field(err, cursor, "E", "a number of bits", 1, &shape->element_bits) &&
@@ -99,7 +102,23 @@ static bool is_bare(const ts_shape *shape) {
            !shape->xla->layout_written;
 }
 
+/* A memref has its dims, its layout and its memory space inside; it is written as "tiled<..>" from then on. */
+static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
+    ts_memref memref;
+    ts_text text;
+    if (!ts_memref_read(err, arena, cursor, &memref)) return NULL;
+    ts_text_init(&text, arena);
+    ts_text_add(&text, "%s[", ts_dtype_get(memref.dtype)->name);
+    for (int i = 0; i < memref.rank; i++) ts_text_add(&text, "%s%" PRId64, i > 0 ? "," : "", memref.dims[i]);
+    ts_text_add(&text, "] ");
+    ts_tiled_print(&text, &memref.tiled);
+    if (memref.memory_space != 0) ts_text_add(&text, " S(%d)", memref.memory_space);
+    return ts_shape_parse(err, arena, &(ts_source){"memref", text.bytes, text.length});
+}
+
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
+    ts_cursor ahead = *cursor;
+    if (ts_cursor_take(&ahead, "memref<")) return read_memref(err, arena, cursor);
     const ts_shape *shape = ts_xla_parse(err, arena, cursor);
     const ts_notation *notation = shape != NULL && is_bare(shape) ? ts_notation_find(cursor) : NULL;
     return notation != NULL ? read_shape(err, arena, cursor, notation, shape) : shape;

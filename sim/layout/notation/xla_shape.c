@@ -7,9 +7,8 @@
 
 #include "base/number.h"
 
-/* One tile: leading dims of 1 while the tile has more entries than there are dims; a '*' merges its dim with
- * the next; then each tiled dim becomes (count, within), and all the withins move last. */
-static void apply_tile(ts_layout_builder *b, const ts_xla_tile *tile) {
+/* A '*' merges its dim with the next; then each tiled dim becomes (count, within), and all the withins move last. */
+void ts_xla_apply_tile(ts_layout_builder *b, const ts_xla_tile *tile) {
     while (b->count < tile->rank && !b->failed) ts_layout_insert(b, 0);
     if (b->failed) return;
     int first = b->count - tile->rank, kept = 0, order[TS_LAYOUT_MAX_DIMS];
@@ -62,7 +61,7 @@ static bool expand(ts_error *err, ts_arena *arena, const ts_xla_layout *f, const
     ts_layout_reorder(b, physical);
     bool fits = f->tile_count > 0 || count_elements(b, f->tail_alignment, &out->first_tile);
     for (int i = 0; i < f->tile_count && fits && !b->failed; i++) {
-        apply_tile(b, &f->tiles[i]);
+        ts_xla_apply_tile(b, &f->tiles[i]);
         if (i == 0) fits = count_elements(b, f->tail_alignment, &out->first_tile);
     }
     if (b->failed) return false;
