@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "layout/notation/tpu_rule.h"
 #include "report/audit.h"
 #include "report/choose.h"
 
@@ -92,7 +91,7 @@ struct ts_module_audit {
 ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *text,
                                  size_t length) {
     ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
-    audit->request = (ts_audit_request){.machine = machine, .rule_flags = TS_TPU_ARGUMENT};
+    audit->request = (ts_audit_request){.machine = machine};
     audit->state = ts_audit_new(arena, &audit->request);
     ts_audit_feed(audit->state, text, length);
     if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result)) return audit;

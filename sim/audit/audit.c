@@ -154,6 +154,7 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
     audit_forget_shapes(a);
     audit_settle(a); /* another module may use the names again */
     ts_hlo_places_begin(a->places);
+    a->unscheduled = !memmem(attributes.text, attributes.length, "is_scheduled=true", 17);
     const char *at = attributes.text, *end = at + attributes.length;
     if (a->module) return; /* of several, the first gives its name */
     a->module = ts_arena_copy_text(a->arena, name.text, name.length);

@@ -35,8 +35,7 @@ typedef enum {
 typedef struct {
     const ts_machine *machine;
     ts_audit_untiled untiled;
-    unsigned rule_flags; /* of ts_tpu_tiled */
-    bool exact;          /* every price is of its own size and plan, and walks every access */
+    bool exact; /* every price is of its own size and plan, and walks every access */
 } ts_audit_request;
 
 /* A shape of the text: an array, sized. */

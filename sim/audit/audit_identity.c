@@ -116,8 +116,7 @@ static const ts_shape *squeezed(ts_arena *arena, const ts_audit_request *request
     f.tile_count = f.split_count = 0;
     f.element_bits = 0;
     f.layout_written = true;
-    return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation,
-                        request->rule_flags);
+    return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation, TS_TPU_ENTRY);
 }
 
 bool audit_moves_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,

@@ -36,7 +36,7 @@ static bool size_array(ts_audit *a, int64_t line, ts_hlo_span text, shape_record
     record->linear.tiled = shape->xla->tile_count > 0;
     a->any_tiles |= record->linear.tiled;
     record->ruled = record->linear;
-    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request, shape);
+    const ts_shape *ruled = audit_shape_tiled(a->scratch, a->request->machine, shape, !a->unscheduled);
     if (!ruled) return true;
     ts_text printed;
     ts_text_init(&printed, a->scratch);

@@ -26,8 +26,10 @@ uint64_t audit_hash(const char *text, size_t length);
 
 /* Facts of a shape that printed, or assumed, tiles give it. */
 bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *out);
-/* The tiles of the rule, for a shape that has none. */
-const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape);
+/* The layout of the rule, for a shape without tiles. An order that is written is kept, row-major only if orders
+ * were chosen: before a compiler has done so all are printed row-major. */
+const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_machine *machine, const ts_shape *shape,
+                                  bool orders_chosen);
 /* What is different; permutation: of a transpose, NULL otherwise. */
 unsigned audit_changes(const ts_shape *src, const ts_shape *dst, const int8_t *permutation);
 /* The source of a transpose with its dims in the order of the result: what a copy of it moves. */

@@ -99,8 +99,7 @@ static const ts_shape *converted(audit_prices *p, const relayout *r) {
     ts_xla_layout f = *r->src->xla;
     f.tile_count = 0;
     f.layout_written = true;
-    return ts_tpu_tiled(NULL, p->scratch, r->dst->dtype, &f, p->machine->chip.generation,
-                        p->request->rule_flags);
+    return ts_tpu_tiled(NULL, p->scratch, r->dst->dtype, &f, p->machine->chip.generation, TS_TPU_ENTRY);
 }
 
 /* First the type, then the order. */

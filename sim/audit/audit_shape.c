@@ -18,10 +18,20 @@ const ts_shape *audit_parse(ts_error *err, ts_arena *arena, const char *text, si
     return shape;
 }
 
-const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_audit_request *request, const ts_shape *shape) {
-    if (!shape->xla || shape->xla->tile_count > 0 || !shape->layout) return NULL;
-    return ts_tpu_tiled(NULL, arena, shape->dtype, shape->xla, request->machine->chip.generation,
-                        request->rule_flags);
+static bool is_row_major(const ts_xla_layout *f) {
+    for (int i = 0; i < f->rank; i++)
+        if (ts_xla_dim_at(f, i) != f->rank - 1 - i) return false;
+    return true;
+}
+
+const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_machine *machine, const ts_shape *shape,
+                                  bool orders_chosen) {
+    const ts_xla_layout *f = shape->xla;
+    int generation = machine->chip.generation;
+    if (!f || f->tile_count > 0 || !shape->layout) return NULL;
+    bool chosen = f->layout_written && (orders_chosen || !is_row_major(f));
+    return chosen ? ts_tpu_tiled(NULL, arena, shape->dtype, f, generation, TS_TPU_ENTRY)
+                  : ts_tpu_default(NULL, arena, shape->dtype, f, generation);
 }
 
 /* Which dim the first tile pads most, in ratio. A tile with '*' merges dims: none of them alone is padded. */
@@ -121,8 +131,8 @@ static void consider(const search *s, const ts_xla_layout *fields, int distance,
     ts_xla_layout f = *fields;
     f.tile_count = 0;
     f.layout_written = true;
-    const ts_shape *shape = ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f,
-                                         s->request->machine->chip.generation, s->request->rule_flags);
+    const ts_shape *shape =
+        ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f, s->request->machine->chip.generation, TS_TPU_ENTRY);
     bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
     if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
     ts_text text;

@@ -80,6 +80,7 @@ struct ts_audit {
     space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
     audit_values values;
     bool current_fused, any_tiles, has_entry, has_mlir;
+    bool unscheduled; /* a module's header does not say is_scheduled: no compiler is done with it */
     ts_audit_buffer *buffers;
     ts_audit_move *moves;
     /* settled: so many at the beginning are of no computation that is known */

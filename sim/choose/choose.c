@@ -161,8 +161,7 @@ static void mark(ts_arena *arena, const ts_machine *machine, const ts_shape *ten
     if (tensor->xla && tensor->xla->layout_written) ts_shape_print(tensor, &now);
     ts_xla_layout fields = {
         .rank = tensor->layout->rank, .dims = tensor->layout->dims, .memory_space = tensor->memory_space};
-    const ts_shape *picked =
-        ts_tpu_tiled(NULL, arena, tensor->dtype, &fields, machine->chip.generation, TS_TPU_ARGUMENT);
+    const ts_shape *picked = ts_tpu_default(NULL, arena, tensor->dtype, &fields, machine->chip.generation);
     if (picked) ts_shape_print(picked, &rule);
     for (int i = 0; i < count; i++) {
         list[i].is_now |= now.length > 0 && strcmp(list[i].text, now.bytes) == 0;

@@ -8,7 +8,6 @@
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
-#include "layout/notation/tpu_rule.h"
 #include "report/audit.h"
 
 static const cli_option options[] = {
@@ -37,7 +36,7 @@ static const cli_command usage = {
     .holds_files = true,
     .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
              "messages, usage reports and buffer assignments (- is "
-             "standard input), or StableHLO, whose arrays get the layouts of the compiler's published rule. "
+             "standard input), or StableHLO, whose arrays get the layouts that the TPU compiler gives by default. "
              "Says what tiles "
              "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
              "transfers between "
@@ -165,9 +164,7 @@ static int report(ts_error *err, const cli_line *line, const ts_audit_result *re
 int cmd_audit(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
-    /* Buffers of a module are arguments of its kernels. So a module of a v6e (MaxText) has them: of its 636
-     * 16-bit arrays all are T(8,128)(2,1), none T(16,128)(2,1). */
-    ts_audit_request request = {.rule_flags = TS_TPU_ARGUMENT};
+    ts_audit_request request = {0};
     ts_audit_view view = {0};
     ts_audit *state = NULL;
     ts_audit_result result;

@@ -7,6 +7,7 @@
 #include "files.h"
 #include "options.h"
 #include "base/file.h"
+#include "layout/notation/tpu_rule.h"
 #include "report/algebra.h"
 #include "report/layout.h"
 #include "report/layout_pair.h"
@@ -22,7 +23,8 @@ static const cli_option options[] = {
     {"html", 0, "FILE", "also all of it as one page"},
     {"ansi", 0, NULL, "instead: the grid in the colours of a terminal"},
     {"machine", 'm', "NAME|FILE",
-     "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given"},
+     "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given. Of TYPE[DIMS] alone: "
+     "with the layout that the machine's compiler gives it"},
     {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
@@ -45,6 +47,7 @@ static const cli_command usage = {
         "lists the functions of CuTe, Axe and TVM's index maps. Behind TYPE[DIMS] it is a shape.\n",
     .example = "    tilesim layout 'f32[3,5]{1,0:T(2,2)}' --at 2,3\n"
                "    tilesim layout 'f32[1000,1]{1,0:T(8,128)}' 'f32[1000,1]{0,1:T(1,128)}' --svg both.svg\n"
+               "    tilesim layout 'f32[1536,1]' -m tpu-v6e\n"
                "    tilesim layout --eval 'composition((6,2):(8,2), (4,3):(3,1))'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
@@ -137,6 +140,17 @@ static int explain(cli_line *line, const ts_shape *shape) {
     int written = cli_print(&out);
     if (q.translated != NULL) warn_of_storage(&q);
     return written != 0 || q.compared.equal ? written : 3;
+}
+
+/* As it is written; of TYPE[DIMS] alone and a machine, with the layout that the machine's compiler gives it.
+ */
+static const ts_shape *read_shape(ts_error *err, const cli_line *line, const ts_source *source) {
+    const ts_shape *shape = ts_shape_parse(err, line->arena, source);
+    if (!shape || !cli_value(line, "machine") || !shape->xla || shape->xla->layout_written || !shape->layout)
+        return shape;
+    const ts_machine *machine = cli_machine(err, line);
+    return machine ? ts_tpu_default(err, line->arena, shape->dtype, shape->xla, machine->chip.generation)
+                   : NULL;
 }
 
 /* ---- Two shapes ---- */
@@ -233,6 +247,6 @@ int cmd_layout(int argc, char **argv) {
         return cli_end(&line, cli_fail(&err));
     if (eval && value.kind != TS_VALUE_ARRAY && !asks(&line))
         return cli_end(&line, print_value(&line, &value));
-    shape = eval ? ts_value_array(&err, line.arena, &value) : ts_shape_parse(&err, line.arena, &source);
+    shape = eval ? ts_value_array(&err, line.arena, &value) : read_shape(&err, &line, &source);
     return cli_end(&line, shape ? explain(&line, shape) : cli_fail(&err));
 }

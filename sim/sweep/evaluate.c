@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "choose/choose.h"
-#include "layout/notation/tpu_rule.h"
 #include "run/run.h"
 #include "study/transfer.h"
 #include "sweep/case.h"
@@ -191,8 +190,7 @@ static bool ask_choose(ts_error *err, const question *q) {
 }
 
 static bool ask_audit(ts_error *err, const question *q) {
-    const ts_audit_request request = {
-        .machine = q->machine, .rule_flags = TS_TPU_ARGUMENT, .exact = q->asked->exact};
+    const ts_audit_request request = {.machine = q->machine, .exact = q->asked->exact};
     ts_audit_result result;
     char *text;
     size_t length;

@@ -129,6 +129,17 @@ def a_tuple():
 
 
 @test
+def of_a_machine():
+    """Without a layout and with a machine: the one that the machine's compiler gives; a layout that is written stays."""
+    for machine, shape, given, size in (("tpu-v6e", "f32[1536,1]", "f32[1536,1]{0,1:T(1,128)}", 6144),
+                                        ("tpu-v3", "bf16[29184,1,2560]", "bf16[29184,1,2560]{2,0,1:T(8,128)(2,1)}", 149422080),
+                                        ("tpu-v6e", "f32[1536,1]{1,0}", "f32[1536,1]{1,0}", 6144)):
+        expect_json(["layout", shape, "-m", machine], canonical=given, bytes=size)
+    expect_json(["layout", "f32[1536,1]"], canonical="f32[1536,1]{1,0}")
+    expect(["layout", "f32[8]", "-m", "nowhere"], code=1, out="", err=None)
+
+
+@test
 def nothing_is_wider_than_100_columns():
     shapes = [FIGURE_1, FIGURE_2, "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
               "bf16[2048]{0:T(1024)(128)(2,1)}", "f32[3,4,5]{0,2,1:T(2,3,2)(2,2,2,2)(3,1,2)}",

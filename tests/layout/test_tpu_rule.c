@@ -101,6 +101,57 @@ static void follows_the_rule(void **state) {
     ts_arena_free(arena);
 }
 
+/* Answers of the compiler (tests/data/tpu_layouts.tsv has more), where orders tie, or nearly do; generation 3 is
+ * the rule alone. */
+static const row defaults[] = {
+    {"f32[1536,1]", 6, 0, "f32[1536,1]{0,1:T(1,128)}"},
+    {"f32[16,64]", 6, 0, "f32[16,64]{1,0:T(8,128)}"},
+    {"f32[1000,784]", 6, 0, "f32[1000,784]{0,1:T(8,128)}"},
+    {"f32[128,3,1536]", 6, 0, "f32[128,3,1536]{2,0,1:T(8,128)}"},
+    {"f32[128,3,576]", 6, 0, "f32[128,3,576]{0,2,1:T(8,128)}"},
+    {"f32[1024,4,14336]{0,1,2}", 6, 0, "f32[1024,4,14336]{2,1,0:T(4,128)}"},
+    {"u32[3,2]{1,0:S(1)}", 6, 0, "u32[3,2]{0,1:T(2,128)S(1)}"},
+    {"f32[300,2,7,3]", 6, 0, "f32[300,2,7,3]{0,1,3,2:T(2,128)}"},
+    {"s8[300,2,7,3]", 6, 0, "s8[300,2,7,3]{0,2,3,1:T(8,128)(4,1)}"},
+    {"c64[8,1,32]", 6, 0, "c64[8,1,32]{2,1,0:T(1,128)}"},
+    {"bf16[64,200]", 6, 0, "bf16[64,200]{1,0:T(8,128)(2,1)}"},
+    {"pred[64,200]", 4, 0, "pred[64,200]{1,0:T(32,128)(4,1)}"},
+    {"u4[64,200]", 7, 0, "u4[64,200]{1,0:T(64,128)(8,1)E(4)}"},
+    {"s4[7,3]", 5, 0, "s4[7,3]{1,0:T(8,128)(8,1)E(4)}"},
+    {"u2[11,4]", 5, 0, "u2[11,4]{0,1:T(16,128)(16,1)E(2)}"}, /* 8 rows are counted, not 16 */
+    {"s2[2048,160,8,6]", 5, 0, "s2[2048,160,8,6]{0,1,3,2:T(16,128)(16,1)E(2)}"}, /* it pads nothing */
+    {"s2[32,173,168]", 5, 0, "s2[32,173,168]{1,2,0:T(16,128)(16,1)E(2)}"},
+    {"u64[1,16,3,8,2,2]", 5, 0, "u64[1,16,3,8,2,2]{1,5,4,3,2,0:T(2,128)}"},
+    {"f32[29184,1,2560]", 3, 0, "f32[29184,1,2560]{2,0,1:T(8,128)}"},
+    {"bf16[3000]", 6, 0, "bf16[3000]{0:T(1024)(128)(2,1)}"},
+    {"s4[]", 6, 0, "s4[]{:T(1024)E(4)}"},
+    {"u16[2,0,5]", 6, 0, "u16[2,0,5]{2,1,0}"},
+    {"u4[3,0]", 6, 0, "u4[3,0]{1,0:E(4)}"},
+    {"f32[<=8,4]", 6, 0, "f32[<=8,4]{0,1:T(4,128)}"},
+    {"s8[72057594037927936,3]", 6, 0, "s8[72057594037927936,3]{0,1:T(4,128)(4,1)}"}, /* row-major: beyond 2^63 */
+};
+
+static void answers_of_the_compiler(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        ts_source source = {"row", defaults[i].untiled, strlen(defaults[i].untiled)};
+        ts_error err = {0};
+        const ts_shape *plain = ts_shape_parse(&err, arena, &source), *given = NULL;
+        if (plain) given = ts_tpu_default(&err, arena, plain->dtype, plain->xla, defaults[i].generation);
+        if (given == NULL) fail_msg("%s: %s", defaults[i].untiled, err.message);
+        ts_text text;
+        ts_text_init(&text, arena);
+        ts_shape_print(given, &text);
+        assert_string_equal(text.bytes, defaults[i].expected);
+    }
+    const ts_xla_layout negative = {.rank = 1, .dims = (const int64_t[]){-1}};
+    ts_error err = {0};
+    assert_null(ts_tpu_default(&err, arena, TS_DTYPE_F32, &negative, 5));
+    assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
+    ts_arena_free(arena);
+}
+
 static void default_is_row_major(void **state) {
     (void)state;
     ts_arena *arena = ts_arena_new();
@@ -122,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_the_rule),
         cmocka_unit_test(default_is_row_major),
+        cmocka_unit_test(answers_of_the_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

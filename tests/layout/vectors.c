@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "layout/notation/tpu_rule.h"
 #include "layout/shape.h"
 #include "tests/support/algebra.h"
 
@@ -109,6 +110,38 @@ static void check_refused(check *c) {
         ts_text_add(&c->wrong, "the error has no place: %s", err.message);
 }
 
+/* ---- What the TPU compiler gives arguments ---- */
+
+static bool is_of(const char *chips, const char *chip) {
+    return strcmp(chips, "all") == 0 || strstr(chips, chip) != NULL;
+}
+
+static void check_default(check *c) {
+    static const struct {
+        const char *name;
+        int generation;
+    } chips[] = {{"v4", 4}, {"v5e", 5}, {"v5p", 5}, {"v6e", 6}, {"v7x", 7}};
+    const char *layout = cell(c, "layout"), *dims = cell(c, "dims");
+    ts_error err = {0};
+    ts_text plain, expected, found;
+    ts_text_init(&plain, c->arena);
+    ts_text_init(&expected, c->arena);
+    ts_text_add(&plain, "%s[%s]", cell(c, "type"), dims);
+    ts_text_add(&expected, "%s{%s}", plain.bytes, layout);
+    const ts_shape *shape = parse(c, plain.bytes, &err), *given = NULL;
+    for (size_t i = 0; shape != NULL && i < sizeof chips / sizeof chips[0]; i++) {
+        if (!is_of(cell(c, "chips"), chips[i].name)) continue;
+        given = ts_tpu_default(&err, c->arena, shape->dtype, shape->xla, chips[i].generation);
+        if (given == NULL) break;
+        ts_text_init(&found, c->arena);
+        ts_shape_print(given, &found);
+        if (strcmp(found.bytes, expected.bytes) != 0)
+            ts_text_add(&c->wrong, "%s: found %s, expected %s; ", chips[i].name, found.bytes, expected.bytes);
+        compare(c, "bytes", given->bytes);
+    }
+    if (given == NULL) ts_text_add(&c->wrong, "%s: %s", plain.bytes, err.message);
+}
+
 /* ---- Notations with operations: a row is an operation by name on texts, and what it prints, or "error" ----
  */
 
@@ -142,7 +175,7 @@ static const struct {
 } formats[] = {
     {"shape_string\t", check_shape}, {"text\treason", check_refused},
     {"# CuTe", check_cute},          {"# Axe", check_axe},
-    {"# IndexMap", check_index_map},
+    {"# IndexMap", check_index_map}, {"chips\ttype\t", check_default},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -1,4 +1,4 @@
-/* The TPU compiler's choice of tiles, as Mosaic mirrors it. */
+/* The TPU compiler's choice of tiles, as Mosaic mirrors it, and of the order of dims. */
 #include "layout/notation/tpu_rule.h"
 
 #include "base/number.h"
@@ -59,4 +59,58 @@ const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, con
     if (bits < WORD_BITS && rank == 1) tiles[f.tile_count++] = new_tile(arena, 1, 0, LANES);
     if (bits < WORD_BITS && rank > 0) tiles[f.tile_count++] = new_tile(arena, 2, WORD_BITS / bits, 1);
     return ts_xla_shape(err, arena, dtype, &f);
+}
+
+/* ---- The order of dims ---- */
+
+/* 0 where an order pads nothing, else the elements with padding. Rows are counted by 8 where tiles have more,
+ * those of 2-bit types: so the compiler answers. */
+static int64_t padded_elements(const ts_xla_layout *f, int minor, int second, int64_t rows) {
+    if (f->dims[minor] % LANES == 0 && f->dims[second] % rows == 0) return 0;
+    int64_t step = rows < SUBLANES ? rows : SUBLANES, elements = ts_ceil_div(f->dims[second], step) * step;
+    for (int i = 0; i < f->rank; i++) {
+        int64_t extent = i == second ? 1 : f->dims[i];
+        if (i == minor) extent = ts_ceil_div(extent, LANES) * LANES;
+        if (!ts_mul(elements, extent, &elements)) return INT64_MAX;
+    }
+    return elements;
+}
+
+static void find_minor_dims(ts_dtype dtype, const ts_xla_layout *f, int generation, int found[2]) {
+    int64_t least = -1;
+    for (int minor = f->rank - 1; minor >= 0; minor--) {
+        for (int second = f->rank - 1; second >= 0; second--) {
+            if (second == minor) continue;
+            int64_t rows = tile_rows(packed_bits(dtype), f->rank, f->dims[second], generation, TS_TPU_ENTRY),
+                    elements = padded_elements(f, minor, second, rows);
+            if (least >= 0 && elements >= least) continue;
+            least = elements;
+            found[0] = minor, found[1] = second;
+        }
+    }
+}
+
+/* An array of no elements is row-major without tiles. */
+static const ts_shape *untiled(ts_error *err, ts_arena *arena, ts_dtype dtype, ts_xla_layout f) {
+    int bits = packed_bits(dtype);
+    f.layout_written = true;
+    f.element_bits = bits < 8 ? bits : 0;
+    return ts_xla_shape(err, arena, dtype, &f);
+}
+
+const ts_shape *ts_tpu_default(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
+                               int generation) {
+    ts_xla_layout f = {.rank = fields->rank,
+                       .dims = fields->dims,
+                       .dynamic = fields->dynamic,
+                       .memory_space = fields->memory_space};
+    int *order = TS_NEW_ARRAY(arena, int, f.rank + 1), found[2] = {0, 0}, count = f.rank < 2 ? f.rank : 2;
+    for (int i = 0; i < f.rank; i++)
+        if (f.dims[i] <= 0) return untiled(err, arena, dtype, f);
+    if (f.rank > 1) find_minor_dims(dtype, &f, generation, found);
+    for (int i = 0; i < count; i++) order[i] = found[i];
+    for (int dim = f.rank - 1; dim >= 0 && f.rank > 1; dim--)
+        if (dim != found[0] && dim != found[1]) order[count++] = dim;
+    f.minor_to_major = order;
+    return ts_tpu_tiled(err, arena, dtype, &f, generation, TS_TPU_ENTRY);
 }
