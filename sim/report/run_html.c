@@ -31,9 +31,11 @@ static const char *checks_text(const ts_run_request *request, const ts_run_resul
 static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
     const ts_roofline *r = &result->roofline;
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
-    char digits[32], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT], checks[TEXT],
-        rate[32];
+    char digits[32], total[40], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT],
+        checks[TEXT], rate[32];
     snprintf(time, sizeof time, "%.3f us", ts_machine_microseconds(request->machine, cycles));
+    snprintf(total, sizeof total, "%s%s", result->chip.estimated ? "~" : "",
+             ts_text_group_digits(digits, cycles));
     snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
              r->peak > 0 ? 100 * r->rate / r->peak : 0);
     snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
@@ -41,7 +43,7 @@ static void add_facts(const ts_run_request *request, const ts_run_result *result
              100 * r->busy[r->busiest]);
     snprintf(distance, sizeof distance, "%s cycles", ts_text_group_digits(least, r->least_cycles));
     const page_fact facts[] = {{"time", time},
-                               {"cycles", ts_text_group_digits(digits, cycles)},
+                               {"cycles", total},
                                {"speed, of the peak", r->unit == TS_FLOPS_NONE ? NULL : peak},
                                {"HBM, of its peak", hbm},
                                {"bound by", bound},

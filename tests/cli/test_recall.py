@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, release_test, test
+from cli import expect, expect_json, main, release_test, test
 
 
 def timed(program, *words):
@@ -70,6 +70,17 @@ def recalled_cycles_are_near_walked_ones():
             assert walked[key] == recalled[key], (program, words, key)
         error = 1000 * abs(recalled["cycles"] - walked["cycles"]) / walked["cycles"]
         assert error <= parts, (program, words, walked["cycles"], recalled["cycles"], error)
+
+
+@test
+def what_is_estimated_is_marked():
+    for words, mark in ([], "~"), (["--exact"], ""):
+        whole = ["programs/add.tsim", "--time-only", *words]
+        run, grid = expect_json(["run", *whole]), expect_json(["run", *whole, "-D", "BLOCK=128,64"])
+        assert run["estimated"] == grid["runs"][0]["estimated"] == (mark != ""), words
+        assert f"\ncycles     {mark}{run['cycles']:,} = " in expect(["run", *whole]), words
+        assert f" 128 {mark + format(run['cycles'], ','):>14} " in expect(["run", *whole, "-D", "BLOCK=128,64"]), words
+        assert f">{mark}{run['cycles']:,}<" in expect(["run", *whole, "--html", "-"]), words
 
 
 # Sizes of M, N, K from 256 to 1024, ragged ones too; and streams that recall.
