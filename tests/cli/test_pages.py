@@ -212,6 +212,17 @@ def timeline_of_a_run_is_whole():
 
 
 @test
+def pictures_of_many_tensors():
+    """A picture a shape; those that have no room are counted."""
+    for count, said in ((16, None), (17, "1 more picture is left out here: tilesim layout 'SHAPE' --svg FILE"), (20, "4 more pictures are left out here")):
+        tensors = "".join(f".tensor t{i} hbm f32[8,{128 + i}]{{1,0:T(8,128)}}\n.tensor u{i} hbm f32[8,{128 + i}]{{1,0:T(8,128)}}\n" for i in range(count))
+        (HERE / "many.tsim").write_text(tensors + "halt\n")
+        found, text = page("run", HERE / "many.tsim")
+        assert [tag for tag, _ in found.tags].count("figure") == min(count, 16), count
+        assert said in text if said else "left out here" not in text, text[-500:]
+
+
+@test
 def part_of_a_timeline():
     _, _, _, data = of_run(["programs/softmax.tsim"], ["--from", "2000", "--until", "3000"])
     begins = [event[0] for one in data["tracks"] if not one["row"]["series"] for event in track_events(one["row"])]
