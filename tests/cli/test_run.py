@@ -275,16 +275,6 @@ def a_loop_that_changes_its_state_is_given_up():
     assert code == 0, err
 
 
-@release_test
-def a_loop_that_moves_the_same_slices_for_ever_is_given_up():
-    """Though it changes a scalar each turn; small transfers and large ones; named is its line."""
-    for rows, rest in (8, "br.ne s1, -1, go\n"), (4096, "br.ne s1, -1, go\n"), (8, "jump go\n"):
-        head = f".tensor h hbm f32[{rows},1024]\n.tensor v vmem f32[{rows},1024]\n.sem s\n"
-        code, out, err = run_text(head + "go: dma v <- h, s\n wait s\n sadd s1, s1, 1\n " + rest)
-        assert code == 3 and "a.tsim:7:2: fault" in err and "and no DMA of a new slice started in the last of them" in err \
-            and "a loop without an end in sight: this branch back to line 4 was taken " in err, err
-
-
 @test
 def bad_programs():
     fails(Y + "vad.f32 v0, v0, v0\n", 1,
