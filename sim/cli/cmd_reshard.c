@@ -30,8 +30,8 @@ static const cli_command command_reshard = {
         "layout with the mesh's axes; without any, every device has a copy.\n",
     .example = "    tilesim reshard \"f32[8192,8192] P('x', 'y')\" \"f32[8192,8192] P('y', None)\" --mesh "
                "4x4 -m tpu-v5p\n"
-               "    tilesim reshard \"bf16[4096,8192] P(None, 'model', unreduced={'data'})\" \\\n"
-               "        \"bf16[4096,8192] P('data', 'model')\" --mesh data=4,model=8 --topology 4x8\n",
+               "    tilesim reshard \"bf16[64,64] P('a', unreduced={'b'})\" \"bf16[64,64] P('a', 'b')\" "
+               "--mesh a=4,b=8\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };

@@ -75,7 +75,7 @@ static void add_collective(ts_text *out, int number, const ts_collective *c, con
                     groups.bytes);
         return;
     }
-    ts_text_add(out, "  %d %-14s %-18s %-9s %5" PRId64 " %11s %11s %11.2f us %6.1f %%\n", number,
+    ts_text_add(out, "  %d %-14s %-18s %-9s %5" PRId64 " %11s %11s %9.2f us %6.1f %%\n", number,
                 ts_collective_name(c->kind), ts_algorithm_name(c->algorithm), groups.bytes, p->steps, sent,
                 link, microseconds(p->ps), p->ps > 0 ? 100 * p->bound_ps / p->ps : 0);
 }
@@ -85,7 +85,7 @@ static void add_plan(ts_text *out, const ts_reshard_plan *plan) {
         ts_text_add(out, "plan          nothing to do: every device has its elements\n");
         return;
     }
-    ts_text_add(out, "plan          %-18s %-9s %5s %11s %11s %14s %8s\n", "algorithm", "groups", "steps",
+    ts_text_add(out, "plan          %-18s %-9s %5s %11s %11s %12s %8s\n", "algorithm", "groups", "steps",
                 "sent", "busy link", "time", "of bound");
     for (int i = 0; i < plan->count; i++) add_collective(out, i + 1, &plan->collectives[i], &plan->prices[i]);
     ts_text_add(out, "time          %.2f us, %.1f %% of the bound by bandwidth, %.2f us\n",
@@ -134,8 +134,10 @@ static void add_links(ts_text *out, const ts_reshard_report *r) {
 static void add_proof(ts_text *out, const ts_reshard_report *r) {
     if (r->unproved) ts_text_add(out, "proof         none: %s\n", r->unproved);
     if (!r->proved || r->plan.count == 0) return;
-    ts_text_add(out, "proof         %s%s moved between the devices, %" PRId64 " bytes: all in place\n",
-                r->proof.shape.bytes, r->proof.shrunk ? ", with the same parts," : "", r->proof.moved_bytes);
+    char digits[32];
+    ts_text_add(out, "proof         %s%s: %s bytes moved, all in place\n", r->proof.shape.bytes,
+                r->proof.shrunk ? ", with the same parts" : "",
+                ts_text_group_digits(digits, r->proof.moved_bytes));
 }
 
 void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
