@@ -4,6 +4,7 @@
   ./configure.py          find (and install) what is needed; write build/build.ninja and build/config.ninja
   ./configure.py demo     the same, then build and run an example
   ./configure.py test     the same, with what some tests alone need; then build and run every test, in release and under ASan + UBSan
+  ./configure.py jax      only make build/venv-jax: Python with JAX and libtpu, for tilesim.jax and its tests (1.2 GB)
   ./configure.py --check  exit 1 where the layers, circles of files or the targets of build.ninja are not as they must be; changes nothing
   --no-install            only print the command that would install what is missing
 """
@@ -24,6 +25,10 @@ NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja 
 # Lowest first: a file may include headers of its own layer and of those before it.
 LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma check core program mosaic chip mesh host run study audit choose "
           "validate sweep report api cli").split()
+
+# What `./configure.py jax` makes. The versions are those that tests and docs/jax.md were run with; jax names libtpu's.
+JAX = ROOT / "build" / "venv-jax" / "bin" / "python"
+JAX_NEEDS = ["jax[tpu]==0.10.2", "cffi"]
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -650,10 +655,21 @@ def run(command):
         sys.exit(status if status > 0 else 1)
 
 
+def jax():
+    """Makes the environment of tilesim.jax, or completes it."""
+    newer = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
+    python = next((one for one in [sys.executable, *PYTHONS] if subprocess.run([one, "-c", newer], capture_output=True).returncode == 0), "")
+    if not python:
+        sys.exit("configure.py: JAX needs Python 3.11 or newer, with venv (Debian: python3-venv)")
+    if not JAX.exists():
+        run([python, "-m", "venv", str(JAX.parent.parent)])
+    run([str(JAX), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *JAX_NEEDS])
+
+
 def main():
-    parser = argparse.ArgumentParser(usage="./configure.py [demo | test] [--check] [--no-install]",
+    parser = argparse.ArgumentParser(usage="./configure.py [demo | test | jax] [--check] [--no-install]",
                                      description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("job", nargs="?", choices=["demo", "test"])
+    parser.add_argument("job", nargs="?", choices=["demo", "test", "jax"])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--no-install", action="store_true")
     options = parser.parse_args()
@@ -662,6 +678,8 @@ def main():
         sys.exit("\n".join(faults))
     if options.check:
         return
+    if options.job == "jax":
+        return jax()
     if not provide(not options.no_install, options.job == "test"):
         sys.exit(1)
     NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install)))
