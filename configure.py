@@ -589,6 +589,7 @@ def package(out):
     out.edge("wheel", "wheel", ["|", *PACKAGE, "python/backend.py", *files("python/tilesim/*.py")])
     tests = files("tests/python/test_*.py")
     out.edge("test", "test-python", [*tests, "build/release/tilesim", "|", *PACKAGE, "tests/run.py"])
+    out.edge("test", "test-pallas", ["tests/mosaic/public.py", "build/release/tilesim", "|", *PACKAGE, "tests/run.py"])
     return tests
 
 
