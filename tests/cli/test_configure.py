@@ -48,7 +48,7 @@ def upward_include():
 def unknown_layer():
     refused("sim/bas/a.c", "", "sim/bas/a.c:1: 'bas' is not a layer; the layers are: base probe config isa "
             "layout layout/notation machine memory dram move dma check core program chip host run study audit choose validate "
-            "report api cli")
+            "sweep report api cli")
     refused("sim/dma/a.c", '#include "bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
 
