@@ -9,7 +9,7 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "report/sweep.h"
+#include "report/sweep_plot.h"
 
 static const cli_option options[] = {
     {"db", '\0', "DATABASE", "where results are and go; STUDY.db in this folder when not given"},
@@ -20,7 +20,11 @@ static const cli_option options[] = {
     {"merge", '\0', "DATABASE", "instead: adds to it what the databases hold that are the operands"},
     {"rows", '\0', "N", "of the table; 8 when not given"},
     {"all", '\0', NULL, "all rows"},
+    {"pareto", '\0', "COLUMNS", "only rows that no other is better than in all of these: time,hbm_bytes"},
     {"csv", '\0', "FILE", "all rows and columns"},
+    {"plot", '\0', "AXES", "x=COLUMN,y=COLUMN,by=COLUMN: a line for each value of the last"},
+    {"svg", '\0', "FILE", "the picture of --plot"},
+    {"html", '\0', "FILE", "a page with the picture and all rows"},
     {"json", '\0', NULL, "the same as JSON"},
 };
 
@@ -125,19 +129,45 @@ static bool answer(ts_error *err, command_state *c) {
     return good;
 }
 
+/* --pareto: the rows of the front alone. */
+static bool select_rows(ts_error *err, command_state *c) {
+    enum { MOST = 16 };
+    const char *names = cli_value(&c->line, "pareto");
+    int columns[MOST], count = 0;
+    int64_t *rows;
+    if (!names) return true;
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *name = ts_arena_copy_text(c->line.arena, at, length);
+        if (count == MOST) return ts_error_set(err, TS_ERROR_USAGE, "--pareto: over %d columns", MOST);
+        columns[count] = ts_sweep_table_find(err, &c->table, "--pareto", name);
+        if (columns[count++] < 0) return false;
+        at += length;
+        if (!*at) break;
+    }
+    ts_sweep_table all = c->table;
+    int64_t found = ts_sweep_pareto(c->line.arena, &all, columns, count, &rows);
+    ts_sweep_table_select(c->line.arena, &all, rows, found, &c->table);
+    return true;
+}
+
 static bool study(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
     c->crew.study = c->request.study = ts_sweep_study_load(err, arena, c->line.operands[0]);
     c->request.store = c->request.study ? ts_sweep_store_open(err, arena, c->view.database, true) : NULL;
     if (!c->request.store) return false;
-    bool good =
-        answer(err, c) && ts_sweep_table_read(err, arena, c->request.study, c->request.store, &c->table);
+    const ts_sweep_table_request read = {.study = c->request.study, .store = c->request.store};
+    bool good = answer(err, c) && ts_sweep_table_read(err, arena, &read, &c->table) && select_rows(err, c);
     c->view.table = &c->table;
     c->view.result = &c->result;
     return ts_sweep_store_close(good ? err : NULL, c->request.store) && good;
 }
 
 /* ---- Reports ---- */
+
+static int complain(const command_state *c, const ts_error *err) {
+    return err->kind == TS_ERROR_USAGE ? cli_usage_error(&c->line, err) : cli_fail(err);
+}
 
 static bool save(ts_error *err, const command_state *c, const char *option,
                  void (*write)(const ts_sweep_view *view, ts_text *out)) {
@@ -148,9 +178,29 @@ static bool save(ts_error *err, const command_state *c, const char *option,
     return cli_save(err, &c->line, option, &text);
 }
 
+/* --svg and --html */
+static bool save_picture(ts_error *err, const command_state *c) {
+    const cli_line *line = &c->line;
+    const char *axes = cli_value(line, "plot");
+    ts_sweep_plot plot;
+    ts_text svg, page;
+    if (axes && !ts_sweep_plot_parse(err, &c->table, axes, &plot)) return false;
+    if (!axes != !cli_value(line, "svg") && !cli_value(line, "html"))
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            axes ? "--plot needs --svg FILE or --html FILE"
+                                 : "--svg needs --plot, such as x=ROWS,y=time");
+    ts_text_init(&svg, line->arena);
+    ts_text_init(&page, line->arena);
+    if (axes) ts_report_sweep_svg(&c->table, &plot, &svg);
+    if (cli_value(line, "svg") && !cli_save(err, line, "svg", &svg)) return false;
+    if (!cli_value(line, "html")) return true;
+    ts_report_sweep_html(&c->view, axes ? &plot : NULL, &page);
+    return cli_save(err, line, "html", &page);
+}
+
 static int report(ts_error *err, const command_state *c) {
     ts_text out;
-    if (!save(err, c, "csv", ts_report_sweep_csv)) return cli_fail(err);
+    if (!save(err, c, "csv", ts_report_sweep_csv) || !save_picture(err, c)) return complain(c, err);
     ts_text_init(&out, c->line.arena);
     if (cli_value(&c->line, "json"))
         ts_report_sweep_json(&c->view, &out);
@@ -175,10 +225,6 @@ static int merge(ts_error *err, const cli_line *line) {
     good = ts_sweep_store_close(good ? err : NULL, store) && good;
     cli_print(&out);
     return good ? 0 : cli_fail(err);
-}
-
-static int complain(const command_state *c, const ts_error *err) {
-    return err->kind == TS_ERROR_USAGE ? cli_usage_error(&c->line, err) : cli_fail(err);
 }
 
 int cmd_sweep(int argc, char **argv) {
