@@ -78,7 +78,10 @@ def accuracy(text, tool):
     return "\n## ".join(parts).rstrip("\n") + "\n"
 
 
-PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -"}  # and what draws them
+STUDIES = {"padding": "x=ROWS,y=padding_percent,by=TYPE", "blocks": "x=BK,y=microseconds,by=BM", "strides": "x=RUN,y=gb_per_s,by=STRIDE",
+           "generations": "x=machine,y=microseconds,by=ask"}  # of programs/studies/, with their axes
+PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -",  # and what draws them
+            **{f"docs/studies/{name}.svg": f"sweep programs/studies/{name}.yaml --db :memory: --plot {axes} --svg -" for name, axes in STUDIES.items()}}
 
 # Documents that have all of what `tilesim show .. --markdown` prints, from its first line on: to the end, or to the next chapter.
 TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions"}
@@ -107,8 +110,9 @@ def differences(tool, checks):
                 **{name: output(f"{SHOWN} {words}", tool) for name, words in PICTURES.items()}}
     for name, new in pictures.items():
         path = ROOT / name
-        if new != path.read_text():
-            yield path, path.read_text(), new
+        old = path.read_text() if path.exists() else ""
+        if new != old:
+            yield path, old, new
 
 
 def main():

@@ -155,7 +155,8 @@ static void find_range(const picture *p, axis *a, bool x) {
         a->high = fmax(a->high, value_of(&p->marks[i], x));
     }
     if (p->count == 0) a->low = 0, a->high = 1;
-    a->logarithmic = a->low > 0 && a->high >= (x ? log_from_x : log_from_y) * a->low && !(x && p->word_count > 0);
+    a->logarithmic =
+        a->low > 0 && a->high >= (x ? log_from_x : log_from_y) * a->low && !(x && p->word_count > 0);
 }
 
 /* 1, 2, 5, 10 .. of which at most so many fit. */
@@ -271,10 +272,12 @@ static void add_line(const picture *p, const mark *marks, int64_t count, int lin
 
 static void add_marks(const picture *p, const mark *marks, int64_t count, int line) {
     for (int64_t i = 0; i < count; i++) {
+        if (i > 0 && by_x(&marks[i - 1], &marks[i]) == 0) continue; /* it is there */
         ts_text_add(p->out, "<circle class=\"k%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>", line % KINDS,
                     place(&p->x, marks[i].x), place(&p->y, marks[i].y), count > 60 ? "1.5" : "3");
         ts_text_add_escaped(p->out, p->names ? p->names[line] : "");
-        ts_text_add(p->out, " %s", p->word_count == 0 ? "" : p->words[(int)marks[i].x]);
+        ts_text_add_char(p->out, ' ');
+        if (p->word_count > 0) ts_text_add_escaped(p->out, p->words[(int)marks[i].x]);
         if (p->word_count == 0) ts_text_add(p->out, "%.6g", marks[i].x);
         ts_text_add(p->out, ": %.6g</title></circle>\n", marks[i].y);
     }
