@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "choose/choose.h"
+#include "layout/notation/tpu_rule.h"
 #include "run/run.h"
 #include "study/transfer.h"
 #include "sweep/case.h"
