@@ -86,6 +86,9 @@ def transfer():
     widths = [float(a["style"][6:-1]) for t, a in found.tags if t == "span" and a.get("class", "").startswith("kind")]
     assert abs(sum(widths) - 100) < 0.01, widths
     assert len(page("dma", A, B, "--alone")[0].tables) == 0
+    large = ["dma", "f32[4096,4096]{1,0}", "bf16[4096,4096]{1,0:T(8,128)(2,1)}", "--alone"]
+    price = json.loads(expect([*large, "--json"]))
+    assert price["estimated"] and f"~{price['cycles']:,}" in page(*large)[1]
     for words in (["dma", A, B, "--with", f"{A} -> {B}"], ["dma", "--matrix", "f32[8,8]"]):
         code, _, err = run(*words, "--html", HERE / "no.html")
         assert code == 2 and "--html is of one transfer" in err and not (HERE / "no.html").exists()
