@@ -304,7 +304,6 @@ def layer_faults():
 # A function or a table that a .c file defines for others: its name, at the left margin and without `static`.
 DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b|return\b|else\b)[A-Za-z_][\w *]*?[ *]+(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[[^]]*\])*\s*=)", re.MULTILINE)
 ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)  # comments and texts
-CIRCULAR = "program".split()  # folders whose files still use each other in circles: to become fewer
 
 
 def uses(folder):
@@ -325,16 +324,9 @@ def in_circles(graph):
 
 
 def circle_faults():
-    """Folders of sim/ whose files use each other in a circle, and those that are listed and no longer do."""
-    faults = []
-    for layer in LAYERS:
-        files_used = uses(ROOT / "sim" / layer)
-        circle = in_circles(files_used)
-        if circle and layer not in CIRCULAR:
-            faults.append(f"sim/{layer}: these use each other in a circle: {' '.join(circle)}")
-        elif layer in CIRCULAR and files_used and not circle:
-            faults.append(f"configure.py: sim/{layer} has no circle of files any more: take it off CIRCULAR")
-    return faults
+    """Folders of sim/ whose files use each other in a circle."""
+    circles = {layer: in_circles(uses(ROOT / "sim" / layer)) for layer in LAYERS}
+    return [f"sim/{layer}: these use each other in a circle: {' '.join(circle)}" for layer, circle in circles.items() if circle]
 
 
 # ---------------------------------------------------------------------------------------------------------
