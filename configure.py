@@ -234,6 +234,11 @@ def has_browser():
     return any(map(shutil.which, BROWSERS))
 
 
+def mpicc():
+    """MPI's compiler, or "": it is never installed without being asked for."""
+    return shutil.which("mpicc") if compiles("mpicc", "#include <mpi.h>" + MAIN, "") else ""
+
+
 def tests_page(allowed):
     """Whether tests open the page: there is emscripten, a browser, and what the page is built from, fetched if that is allowed."""
     header = ROOT / "build" / "web" / "src" / "cjson" / "cJSON.h"
@@ -260,6 +265,7 @@ def provide(allowed, tests):
         "cc": config["cc"] or "cc",
         "clang": NO_CLANG if set(missing) & set(CLANG_PARTS) else config["clang"],
         "emcc": emcc(),
+        "mpicc": mpicc(),
         "emclang": emclang(),
         "python": shlex.quote(sys.executable),
         "user_cflags": " ".join([*flags[:1], os.environ.get("CFLAGS", "")]).strip(),
@@ -347,7 +353,9 @@ rule link-{name}
   command = {compiler} {flags} $in -o $out $user_ldflags $libs
   description = $out
 """
-LIBS = "-lyaml -lcjson -lsqlite3 -lm -pthread"
+RANKS = "sim/sweep/ranks_mpi.c"  # speaks MPI, where there is one: a library of its own, loaded under mpirun alone
+RANKS_LIBRARY = "build/release/tilesim-mpi.so"
+LIBS = "-lyaml -lcjson -lsqlite3 -lm -ldl -pthread"
 SONAME = "libtilesim.so.0"  # another number where a program that was linked with the old one would break
 HEAD = f"""# Written by ./configure.py from the file tree. Do not edit.
 ninja_required_version = 1.8
@@ -365,6 +373,9 @@ rule shared
   description = $out
 rule carried
   command = $cc -shared -s -Wl,-soname,{SONAME} -Wl,-z,defs '-Wl,-rpath,$$ORIGIN' $in -o $out $user_ldflags {LIBS}
+  description = $out
+rule mpi
+  command = $mpicc $cflags -O2 -shared $in -o $out
   description = $out
 rule declarations
   command = $python python/declarations.py $out $in
@@ -415,7 +426,7 @@ rule run
 rule install
   command = p="$${{PREFIX-/usr/local}}" && d="$${{DESTDIR-}}$$p" && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
       && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a build/release/{SONAME} "$$d/lib/" $
-      && ln -sf {SONAME} "$$d/lib/libtilesim.so" $
+      && ln -sf {SONAME} "$$d/lib/libtilesim.so" && {{ [ ! -f {RANKS_LIBRARY} ] || cp {RANKS_LIBRARY} "$$d/lib/"; }} $
       && cp -R include/tilesim include/tilesim.h "$$d/include/" && v=$$(build/release/tilesim --version) $
       && sed "s|@PREFIX@|$$p|; s|@VERSION@|$${{v##* }}|" tilesim.pc.in > "$$d/lib/pkgconfig/tilesim.pc" $
       && echo "installed in $$d"
@@ -450,7 +461,7 @@ class Writer:
 
     def library(self, variant):
         """libtilesim.a: every layer but cli. Of the release there is a shared library too."""
-        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
+        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if f != RANKS]
         sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
         objects = [self.compile(variant, f) for f in sources]
         if variant == "release":
@@ -525,7 +536,7 @@ def long_fuzz(out):
 
 def syntax_of_32_bits(out):
     """Every source of the project under its warnings where a pointer and a long have 32 bits; nothing is linked."""
-    sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c")]
+    sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c") if f != RANKS]
     sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
     checked = [out.edge("syntax32", f"build/syntax32/{f.removeprefix('build/')}.ok", [f]) for f in sources]
     return out.edge("phony", "syntax32", checked)
@@ -585,7 +596,7 @@ def package(out):
     return tests
 
 
-def build_ninja(emulates=False, has32=False, compiler="", opened=False):
+def build_ninja(emulates=False, has32=False, compiler="", opened=False, mpi=""):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -624,7 +635,8 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     matrix(out, emulates, has32)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
-    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
+    ranks = [out.edge("mpi", RANKS_LIBRARY, [RANKS, "|", "sim/sweep/ranks.h", "sim/sweep/crew.h"])] * bool(mpi)
+    out.edge("phony", "all", [*ranks, "build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
     return "\n".join(out.lines) + "\ndefault all\n"
 
 
@@ -675,7 +687,7 @@ def main():
         return jax()
     if not provide(not options.no_install, options.job == "test"):
         sys.exit(1)
-    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install)))
+    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install), mpicc()))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

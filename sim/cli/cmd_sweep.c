@@ -10,6 +10,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report/sweep_plot.h"
+#include "sweep/ranks.h"
 
 static const cli_option options[] = {
     {"db", '\0', "DATABASE",
@@ -66,6 +67,7 @@ typedef struct {
     ts_sweep_view view;
     ts_sweep_changes changes; /* of --sensitivity */
     ts_sweep_tuned tuned;     /* of --tune */
+    ts_sweep_ranks ranks;     /* of MPI; size 1: this is alone */
     const char *column;
     int64_t keep;
     cli_progress bar;
@@ -187,7 +189,8 @@ static bool answer(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
     const ts_sweep_table_request read = {.study = c->request.study, .store = c->request.store};
     ts_sweep_crew crew;
-    if (!ts_sweep_processes(err, arena, &c->crew, &crew)) return false;
+    if (c->ranks.size > 1) ts_sweep_ranks_crew(arena, &c->ranks, &crew);
+    if (c->ranks.size == 1 && !ts_sweep_processes(err, arena, &c->crew, &crew)) return false;
     c->request.crew = &crew;
     c->request.progress = on_point;
     c->request.self = c;
@@ -208,6 +211,7 @@ static bool study(ts_error *err, command_state *c) {
         study = c->changes.study;
     }
     c->crew.study = c->request.study = study;
+    if (c->ranks.rank > 0) return ts_sweep_ranks_serve(err, arena, &c->ranks, &c->crew);
     c->request.store = ts_sweep_store_open(err, arena, c->view.database, true);
     bool good = c->request.store && answer(err, c);
     c->view.table = &c->table;
@@ -328,6 +332,17 @@ static int print_diff(ts_error *err, const command_state *c) {
     return cli_fail(err);
 }
 
+/* Under mpirun rank 0 does what a process alone does, but for the answers. */
+static int run_study(ts_error *err, command_state *c) {
+    c->ranks.size = 1;
+    if (ts_sweep_ranks_started() > 1 && !ts_sweep_ranks_load(err, c->line.arena, &c->ranks))
+        return complain(c, err);
+    bool good = study(err, c);
+    int code = !good ? complain(c, err) : c->ranks.rank == 0 ? report(err, c) : 0;
+    if (c->ranks.finish) c->ranks.finish(good);
+    return code;
+}
+
 int cmd_sweep(int argc, char **argv) {
     command_state c = {0};
     ts_error err = {0};
@@ -336,6 +351,5 @@ int cmd_sweep(int argc, char **argv) {
     if (!read_line(&err, &c)) return cli_end(&c.line, complain(&c, &err));
     if (cli_value(&c.line, "merge")) return cli_end(&c.line, merge(&err, &c.line));
     if (cli_value(&c.line, "diff")) return cli_end(&c.line, print_diff(&err, &c));
-    if (!study(&err, &c)) return cli_end(&c.line, complain(&c, &err));
-    return cli_end(&c.line, report(&err, &c));
+    return cli_end(&c.line, run_study(&err, &c));
 }
