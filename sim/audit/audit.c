@@ -171,9 +171,9 @@ static void on_module(void *self, int64_t line, ts_hlo_span name, ts_hlo_span at
 
 static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entry) {
     ts_audit *a = self;
+    audit_copies_begin(a, bare(name), entry);
     audit_close_block(a);
     audit_table_clear(&a->names);
-    audit_table_clear(&a->made_at);
     audit_begin_values(a);
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
@@ -231,14 +231,17 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
         shape = audit_intern(a, i->line, (ts_hlo_span){a->block.shape, strlen(a->block.shape)});
     if (shape != AUDIT_NONE) remember(a, i, opcode, shape);
     audit_follow_value(a, i, opcode);
+    if (!a->any_tiles && i->opcode.length > 0) audit_copies_add(a, i, opcode);
     read_calls(a, i, opcode);
     bool listed = i->again && a->value_table.count > 0; /* with the values */
     if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
-    audit_see_place(a, i);
+    audit_see_reader(a, i);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
     a->now = NULL;
 }
+
+static void on_return(void *self, ts_hlo_span operands) { audit_copies_return(self, operands); }
 
 static void on_message(void *self, int64_t line, ts_hlo_span text) {
     audit_forget_shapes(self);
@@ -256,13 +259,13 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->scratch = ts_arena_new();
     a->request = request;
     a->current = a->heading_space = a->allocation = AUDIT_NONE;
-    a->events = (ts_hlo_events){a, on_module, on_computation, on_end, on_instruction, on_message, on_table};
+    a->events = (ts_hlo_events){a,          on_module, on_computation, on_end, on_instruction,
+                                on_message, on_table,  on_return};
     a->reader = ts_hlo_new(arena, &a->events);
     a->places = ts_hlo_places_new(arena);
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
-    audit_table_init(&a->made_at, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->value_table, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);

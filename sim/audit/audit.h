@@ -62,13 +62,10 @@ typedef enum {
     TS_AUDIT_LEVELS
 } ts_audit_level;
 
-/* Whose place it is. */
-typedef enum { TS_AUDIT_OWN, TS_AUDIT_MAKER, TS_AUDIT_READER } ts_audit_placed;
-
 /* Where in the user's program it comes from, by the text's metadata. */
 typedef struct {
     int32_t place;                /* of ts_audit_result.places; -1: not known */
-    ts_audit_placed of;           /* where it says none itself: what made its operand, or what reads it */
+    bool of_reader;               /* it says no place itself: this is where it is read */
     char op[TS_AUDIT_NAME_BYTES]; /* op_name, the end of it: an argument's name, or the way to an operation */
 } ts_audit_source;
 
@@ -136,8 +133,6 @@ typedef struct {
 
 typedef struct {
     const char *fix; /* a sentence */
-    const char
-        *layout; /* in braces, with which the move's source, or the buffer, would not cost it; NULL: none */
     const char *what;
     bool is_move;
     int index; /* in groups, or classes */
@@ -180,6 +175,13 @@ typedef struct {
     bool at_peak;
 } ts_audit_allocation;
 
+/* A copy that the TPU compiler will insert into a module that it has not seen. */
+typedef struct {
+    int64_t line, bytes;                                         /* bytes: read and written */
+    char name[TS_AUDIT_NAME_BYTES], reader[TS_AUDIT_NAME_BYTES]; /* reader "": it is a result */
+    const char *from, *to;
+} ts_audit_copy;
+
 typedef struct {
     const ts_audit_request *request;
     const ts_hlo_counts *text;
@@ -207,6 +209,9 @@ typedef struct {
     const ts_audit_figure *figures;
     const ts_audit_allocation *allocations; /* largest first; then those at the peak */
     int64_t plans_priced, scaled_moves;
+    bool copies_predicted; /* no compiler has laid the module out */
+    int copy_count;
+    const ts_audit_copy *copies; /* in the order of the text */
 } ts_audit_result;
 
 typedef struct ts_audit ts_audit;

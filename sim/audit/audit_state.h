@@ -40,6 +40,8 @@ typedef struct {
     audit_table names;
 } audit_values;
 
+typedef struct audit_copies audit_copies; /* values of entry (audit_copies.c) */
+
 /* An entry of an out-of-memory report. */
 typedef struct {
     bool open, labelled; /* labelled: its instruction was read */
@@ -64,7 +66,6 @@ struct ts_audit {
     ts_hlo_reader *reader;
     ts_hlo_events events;
     ts_hlo_places *places;
-    audit_table made_at;           /* names of this computation, and places */
     const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
     audit_awaited awaited[AUDIT_AWAITED];
     int awaited_count;
@@ -80,6 +81,7 @@ struct ts_audit {
     int64_t sums_count, sums_capacity;
     space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
     audit_values values;
+    audit_copies *copies;
     bool current_fused, any_tiles, has_entry, has_mlir;
     bool unscheduled; /* a module's header does not say is_scheduled: no compiler is done with it */
     ts_audit_buffer *buffers;
@@ -163,9 +165,15 @@ ts_hlo_span audit_operand_name(ts_hlo_span operand);
 void audit_find_source(ts_audit *a, ts_audit_source *source);
 /* If the move that was kept last says no place, what reads it later does. */
 void audit_await_reader(ts_audit *a, ts_hlo_span name);
-/* An instruction that may read what is awaited, or make what is moved. */
-void audit_see_place(ts_audit *a, const ts_hlo_instruction *i);
+void audit_see_reader(ts_audit *a, const ts_hlo_instruction *i);
 void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get other numbers */
+
+/* ---- Which copies a compiler will insert (audit_copies.c) ---- */
+
+void audit_copies_begin(ts_audit *a, ts_hlo_span name, bool entry); /* a computation */
+void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode);
+void audit_copies_return(ts_audit *a, ts_hlo_span operands);
+void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 
 /* ---- What is kept, and bounded ---- */
 

@@ -62,6 +62,8 @@ typedef struct {
     void (*message)(void *self, int64_t line, ts_hlo_span text);
     /* A line of the tables of names, places and stack frames (host/hlo_place.h). */
     void (*table)(void *self, ts_hlo_span text);
+    /* What a function of StableHLO gives. */
+    void (*returns)(void *self, ts_hlo_span operands);
 } ts_hlo_events;
 
 typedef struct {

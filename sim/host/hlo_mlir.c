@@ -271,34 +271,6 @@ static void add_types(hlo_mlir *m, const char *values, const char *values_end, c
     }
 }
 
-/* Behind `word` and the "=" that follows it, whatever blanks are between; NULL: it is not there. */
-static const char *value_of(const char *at, const char *end, const char *word) {
-    size_t length = strlen(word);
-    while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
-        const char *equals = hlo_skip_space(at += length, end);
-        if (equals < end && *equals == '=') return equals + 1;
-    }
-    return NULL;
-}
-
-/* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
-static void add_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
-    bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
-    const char *found = transpose ? value_of(at, end, "permutation") : NULL;
-    if (transpose && !found) found = value_of(at, end, "dims");
-    if (slice) found = memmem(at, (size_t)(end - at), " [", 2);
-    if (!found) return;
-    while (found < end && *found != '[' && *found != ':') found++;
-    const char *close = found;
-    while (close < end && *close != ']' && *close != '>') close++;
-    ts_text_add(&m->attributes, transpose ? ", dimensions={" : ", slice={[");
-    for (const char *c = found < end ? found + 1 : end; c < close; c++) {
-        if (hlo_is_digit(*c) || *c == ':') ts_text_add_char(&m->attributes, *c);
-        if (*c == ',') ts_text_add(&m->attributes, transpose ? "," : "], [");
-    }
-    ts_text_add(&m->attributes, transpose ? "}" : "]}");
-}
-
 static ts_hlo_span span_of(const ts_text *text) {
     return (ts_hlo_span){text->bytes ? text->bytes : "", text->length};
 }
@@ -343,7 +315,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, int64_t line, const char *at,
     const char *found = find_types(word, end);
     if (m->muted_above >= 0) return HLO_MLIR_YES;
     clear(m);
-    add_attributes(m, opcode, word, end);
+    hlo_mlir_attributes(m, opcode, word, end);
     if (found) add_types(m, word, found, found, end, many);
     /* The opcode is kept in front of the attributes, where it lives as long as they do. */
     size_t length = strlen(opcode);
@@ -412,6 +384,15 @@ static void read_function(hlo_mlir *m, int64_t line, const char *at, const char 
     }
 }
 
+/* return %a, %b : types; what is within an operation's body is none of the function's. */
+static void read_return(const hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events) {
+    const char *values = memchr(at, '%', (size_t)(end - at)), *found = find_types(at, end);
+    if (!values || !events->returns || m->muted_above >= 0 || !m->in_function) return;
+    const char *behind = found ? found - 2 : end;
+    if (values < behind)
+        events->returns(events->self, ts_hlo_trim((ts_hlo_span){values, (size_t)(behind - values)}));
+}
+
 static int64_t braces(const char *at, const char *end) {
     int64_t depth = 0;
     for (; at < end; at++) {
@@ -451,6 +432,8 @@ hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, cons
         read_function(m, line, at, end, events, counts);
     else if (begins(at, end, "module"))
         counts->modules++;
+    else if (begins(at, end, "return ") || begins(at, end, "func.return "))
+        read_return(m, at, end, events);
     else if (begins(at, end, "reducer(") && m->muted_above < 0)
         m->muted_above = m->depth;
     else if (!is_known(at, end))

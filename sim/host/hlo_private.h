@@ -42,6 +42,8 @@ typedef struct {
 } hlo_mlir;
 
 /* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
+/* Those that movements need, to m->attributes. */
+void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end);
 typedef enum { HLO_MLIR_NO, HLO_MLIR_YES, HLO_MLIR_INSTRUCTION } hlo_mlir_answer;
 hlo_mlir_answer hlo_mlir_line(hlo_mlir *state, const char *at, const char *end, const ts_hlo_events *events,
                               ts_hlo_counts *counts, ts_hlo_instruction *instruction);

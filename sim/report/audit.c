@@ -205,13 +205,10 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const
 void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
     ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
     bool placed = source->place >= 0;
-    bool own = source->of == TS_AUDIT_OWN;
-    if (!own)
-        ts_text_add(out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
-                    source->of == TS_AUDIT_READER ? "read" : "made");
+    if (source->of_reader) ts_text_add(out, "%s%sread at ", source->op, source->op[0] ? ", " : "");
     if (placed) ts_text_add(out, "%s:%lld", place.file, (long long)place.line);
     if (placed && place.function[0]) ts_text_add(out, " in %s", place.function);
-    if (own) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
+    if (!source->of_reader) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
 }
 
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
@@ -248,6 +245,19 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
 }
 
 enum { FINDINGS_SHOWN = 5 };
+
+static void add_copies(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
+    char bytes[16];
+    if (!r->copies_predicted) return;
+    ts_text_add(out, "\ncopies     that the compiler will insert (docs/layouts.md): %d\n", r->copy_count);
+    for (int i = 0; i < r->copy_count && i < view->rows; i++) {
+        const ts_audit_copy *copy = &r->copies[i];
+        ts_audit_print_bytes(bytes, copy->bytes);
+        ts_text_add(out, "           %s %s%s, line %lld, %s\n               %s to\n               %s\n",
+                    copy->name, copy->reader[0] ? "for " : "as a result", copy->reader, (long long)copy->line,
+                    bytes, copy->from, copy->to);
+    }
+}
 
 static void add_findings(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     int most = view->rows < FINDINGS_SHOWN ? view->rows : FINDINGS_SHOWN;
@@ -336,6 +346,7 @@ void ts_report_audit(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     add_reports(r, view, out);
     add_classes(r, view, out);
     add_groups(r, view, out);
+    add_copies(r, view, out);
     add_findings(r, view, out);
     add_kinds(r, out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);

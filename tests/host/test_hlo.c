@@ -49,7 +49,7 @@ static void on_message(void *self, int64_t line, ts_hlo_span text) {
 
 static const char *events_of(ts_arena *arena, const char *text, size_t length, size_t piece) {
     ts_text *out = TS_NEW(arena, ts_text);
-    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message, NULL};
+    ts_hlo_events events = {out, on_module, on_computation, on_end, on_instruction, on_message, NULL, NULL};
     ts_text_init(out, arena);
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
     for (size_t at = 0; at < length; at += piece)
@@ -153,6 +153,22 @@ static const row rows[] = {
      "1 <0> <f32[]> <reduce>\n"},
     {"%1 = stablehlo.slice %0 [0:2, 4:8:2] : (tensor<4x8xui8>) -> tensor<2x2xui8>\n",
      "1 <1> <u8[2,2]> <slice> <u8[4,8] %0> +<, slice={[0:2], [4:8:2]}>\n"},
+    {"%1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [0, 2] : "
+     "(tensor<2x3x4xf32>, tensor<f32>) -> tensor<3xf32>\n",
+     "1 <1> <f32[3]> <reduce> <f32[2,3,4] %0, f32[] %c> +<, dimensions={0,2}>\n"},
+    {"%1 = stablehlo.dot_general %a, %b, batching_dims = [0] x [1], contracting_dims = [2, 3] x [0, 2] : "
+     "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3xf32>\n",
+     "1 <1> <f32[3]> <dot> <f32[2,3] %a, f32[2,3] %b> +<, lhs_batch_dims={0}, rhs_batch_dims={1}, "
+     "lhs_contracting_dims={2,3}, rhs_contracting_dims={0,2}>\n"},
+    {"%1 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>\n",
+     "1 <1> <f32[2,3]> <broadcast> <f32[3] %a> +<, dimensions={1}>\n"},
+    {"%1 = \"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], "
+     "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, "
+     "3>}> "
+     ": (tensor<2x3xf32>, tensor<4x1xi32>) -> tensor<4x3xf32>\n",
+     "1 <1> <f32[4,3]> <gather> <f32[2,3] %a, s32[4,1] %b> +<, offset_dims={1}, collapsed_slice_dims={0}>\n"},
+    {"%0 = stablehlo.add %a, %a : tensor<2xf32>\n%1 = call @_take(%a) : (tensor<2xf32>) -> tensor<2xf32>\n",
+     "1 <0> <f32[2]> <add> <f32[2] %a, f32[2] %a>\n2 <1> <f32[2]> <call> <f32[2] %a> +<, callee=_take>\n"},
 };
 
 static void each_line(void **state) {
@@ -201,7 +217,8 @@ static void a_long_line(void **state) {
     memcpy(text + length - 24, "\n%d = f32[] negate(%c)\n\n", 24);
     for (size_t piece = 1000; piece < 2 * length; piece *= 100) {
         ts_text out;
-        ts_hlo_events events = {&out, on_module, on_computation, on_end, on_instruction, on_message, NULL};
+        ts_hlo_events events = {&out,           on_module,  on_computation, on_end,
+                                on_instruction, on_message, NULL,           NULL};
         ts_text_init(&out, arena);
         ts_hlo_reader *reader = ts_hlo_new(arena, &events);
         for (size_t at = 0; at < length; at += piece)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import hlo  # noqa: E402
 import programs  # noqa: E402
 import tpu  # noqa: E402
 
@@ -124,10 +125,23 @@ def compile_programs(chip, seed, count, out):
             out.flush()
 
 
+def tabulate_copies(paths, out):
+    """The programs of the files that `programs` wrote, FILE of each, and the copies that the compiler made in them."""
+    out.write("# = operations, > a copy: type, dims, minor to major before and after; then the program\n")
+    for path in paths:
+        for row in map(json.loads, Path(path).read_text().splitlines()):
+            if row["auto"] or "after" not in row:
+                continue
+            out.write(f"= {' '.join(row['names'])}\n")
+            for name, *lists in hlo.copies(row["after"]):
+                out.write("> " + " ".join([name, *(",".join(map(str, part)) for part in lists)]) + "\n")
+            out.write(hlo.short(row["before"]).strip() + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["layouts", "programs", "join"])
-    parser.add_argument("files", nargs="*", help="of join: NAME=FILE of each chip")
+    parser.add_argument("what", choices=["layouts", "programs", "join", "copies"])
+    parser.add_argument("files", nargs="*", help="of join: NAME=FILE of each chip; of copies: files of programs")
     parser.add_argument("--chip", choices=tpu.CHIPS, default="v6e")
     parser.add_argument("--config", help="chip_config_name; default: the chip's first")
     parser.add_argument("--seed", type=int, default=1)
@@ -136,9 +150,9 @@ def main():
     parser.add_argument("--venv", help=f"the environment with jax and libtpu; default: {tpu.VENV}")
     parser.add_argument("-o", dest="output", required=True)
     arguments = parser.parse_args()
-    if arguments.what == "join":
+    if arguments.what in ("join", "copies"):
         with open(arguments.output, "w", encoding="ascii") as out:
-            join(arguments.files, out)
+            (join if arguments.what == "join" else tabulate_copies)(arguments.files, out)
         return
     tpu.enter(arguments.venv)
     shapes = read_shapes(arguments.shapes) if arguments.shapes else random_shapes(arguments.seed, arguments.count)

@@ -1,0 +1,59 @@
+/* How the orders of dims of an operation's operand and result go together, as the TPU compiler has them. */
+#ifndef TILESIM_AUDIT_AUDIT_ORDERS_PRIVATE_H
+#define TILESIM_AUDIT_AUDIT_ORDERS_PRIVATE_H
+
+#include "audit_private.h"
+
+enum { AUDIT_ORDER_DIMS = 8 }; /* arrays of more are not followed */
+
+typedef struct {
+    int8_t at[AUDIT_ORDER_DIMS]; /* minor to major */
+} audit_order;
+
+typedef struct {
+    ts_dtype dtype;
+    int rank;
+    int64_t dims[AUDIT_ORDER_DIMS];
+} audit_array;
+
+/* Sets of dims are bits. */
+typedef struct {
+    ts_hlo_opcode opcode;
+    int8_t permutation[AUDIT_ORDER_DIMS]; /* of a transpose; of a broadcast, where its operand's dims are */
+    bool between_ends;                    /* it reads an argument and makes a result */
+    unsigned dims;                        /* that a reduce sums over, a gather picks from */
+    unsigned batch[2], contracting[2];    /* of a dot's operands */
+} audit_operation;
+
+typedef struct {
+    ts_arena *scratch;
+    const ts_audit_request *request;
+} audit_orders;
+
+/* Do they lie alike? The order of dims of 1 matters only where a tile covers them. */
+bool audit_order_same(const audit_array *array, const audit_order *a, const audit_order *b);
+/* With its layout: the order, and the tiles that go with it. */
+const ts_shape *audit_order_shape(const audit_orders *o, const audit_array *array, const audit_order *order);
+bool audit_order_default(const audit_orders *o, const audit_array *array, audit_order *order);
+
+/* Is it of such arrays? A text may say anything; second NULL: there is none. */
+bool audit_operation_fits(const audit_operation *op, const audit_array *first, const audit_array *second,
+                          const audit_array *made);
+
+/* The order that an operand must have where the result is to have `result`. False: the operation does not ask
+ * for one: what it makes follows from what it reads. */
+bool audit_order_back(const audit_orders *o, const audit_operation *op, const audit_array *operand,
+                      const audit_array *made, const audit_order *result, audit_order *out);
+
+/* Of an operation that asks for none. */
+typedef struct {
+    const audit_array *operand, *made;
+    const audit_order *have, *want; /* the operand's; what readers of the result ask for */
+    audit_order needs, makes;       /* what the operand is copied to, if it is another; the result's */
+} audit_step;
+void audit_order_forward(const audit_orders *o, const audit_operation *op, audit_step *step);
+/* The order in which a dot reads its operand `side`. */
+audit_order audit_order_of_dot(const audit_operation *op, int side, const audit_array *operand,
+                               const audit_order *have);
+
+#endif

@@ -1,0 +1,83 @@
+/* Attributes of StableHLO's operations, said as HLO's: those that tell which dims an operation moves, sums over
+ * or picks from. */
+#include <string.h>
+
+#include "hlo_private.h"
+
+/* Behind `word` and the "=" that follows it, whatever blanks are between; NULL: it is not there. */
+static const char *value_of(const char *at, const char *end, const char *word) {
+    size_t length = strlen(word);
+    while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
+        const char *equals = hlo_skip_space(at += length, end);
+        if (equals < end && *equals == '=') return equals + 1;
+    }
+    return NULL;
+}
+
+/* The number-th list "[..]" behind `word =`, of "contracting_dims = [1] x [0]". */
+static ts_hlo_span list_of(const char *at, const char *end, const char *word, int number) {
+    const char *open = value_of(at, end, word), *close = NULL;
+    for (; open && number >= 0; number--) {
+        open = memchr(open, '[', (size_t)(end - open));
+        close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+        if (number > 0) open = close;
+    }
+    return open && close ? (ts_hlo_span){open + 1, (size_t)(close - open - 1)} : (ts_hlo_span){"", 0};
+}
+
+/* Lists of dims of other operations, as HLO names them. */
+static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    static const struct {
+        const char *opcode, *word;
+        int number;
+        const char *name;
+    } lists[] = {{"reduce", "dimensions", 0, "dimensions"},
+                 {"broadcast", "dims", 0, "dimensions"},
+                 {"dot", "batching_dims", 0, "lhs_batch_dims"},
+                 {"dot", "batching_dims", 1, "rhs_batch_dims"},
+                 {"dot", "contracting_dims", 0, "lhs_contracting_dims"},
+                 {"dot", "contracting_dims", 1, "rhs_contracting_dims"},
+                 {"gather", "offset_dims", 0, "offset_dims"},
+                 {"gather", "collapsed_slice_dims", 0, "collapsed_slice_dims"}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(lists[i].opcode, opcode) != 0) continue;
+        ts_hlo_span list = list_of(at, end, lists[i].word, lists[i].number);
+        if (list.length == 0) continue;
+        ts_text_add(&m->attributes, ", %s={", lists[i].name);
+        for (size_t k = 0; k < list.length; k++)
+            if (list.text[k] != ' ') ts_text_add_char(&m->attributes, list.text[k]);
+        ts_text_add_char(&m->attributes, '}');
+    }
+}
+
+static void add_callee(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    const char *callee = strcmp(opcode, "call") == 0 ? memchr(at, '@', (size_t)(end - at)) : NULL;
+    if (!callee) return;
+    const char *behind = ++callee;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    ts_text_add(&m->attributes, ", callee=%.*s", (int)(behind - callee), callee);
+}
+
+/* dims = [1, 0], permutation = dense<[1, 0]> or array<i64: 1, 0>; slices [0:2, 1:3]. */
+static void add_moved(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    bool transpose = strcmp(opcode, "transpose") == 0, slice = strcmp(opcode, "slice") == 0;
+    const char *found = transpose ? value_of(at, end, "permutation") : NULL;
+    if (transpose && !found) found = value_of(at, end, "dims");
+    if (slice) found = memmem(at, (size_t)(end - at), " [", 2);
+    if (!found) return;
+    while (found < end && *found != '[' && *found != ':') found++;
+    const char *close = found;
+    while (close < end && *close != ']' && *close != '>') close++;
+    ts_text_add(&m->attributes, transpose ? ", dimensions={" : ", slice={[");
+    for (const char *c = found < end ? found + 1 : end; c < close; c++) {
+        if (hlo_is_digit(*c) || *c == ':') ts_text_add_char(&m->attributes, *c);
+        if (*c == ',') ts_text_add(&m->attributes, transpose ? "," : "], [");
+    }
+    ts_text_add(&m->attributes, transpose ? "}" : "]}");
+}
+
+void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    add_moved(m, opcode, at, end);
+    add_lists(m, opcode, at, end);
+    add_callee(m, opcode, at, end);
+}

@@ -1,0 +1,143 @@
+/* Which copies an audit of StableHLO foretells, against those that the TPU compiler made of the same programs
+ * (tests/data/tpu_copies.txt, by tests/oracle). With a FILE as argument: of its programs, those that differ
+ * are printed. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "audit/audit.h"
+#include "base/file.h"
+#include "layout/notation/xla.h"
+#include "machine/machine.h"
+
+enum { MOST_COPIES = 16, MOST_TEXT = 96, MOST_FILE_BYTES = 1 << 26 };
+
+static const char table[] = "tests/data/tpu_copies.txt";
+
+typedef struct {
+    int count;
+    char list[MOST_COPIES][MOST_TEXT];
+} copy_list;
+
+typedef struct {
+    int programs, agree, with_copies, agree_with_copies, single, agree_single;
+} score;
+
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Minor to major, without the dims of 1 that no tile covers. */
+static void add_order(ts_text *out, const ts_xla_layout *f) {
+    bool first = true;
+    for (int i = 0; i < f->rank; i++) {
+        int dim = ts_xla_dim_at(f, i);
+        if (i >= 2 && f->dims[dim] == 1) continue;
+        ts_text_add(out, "%s%d", first ? " " : ",", dim);
+        first = false;
+    }
+}
+
+static void add_foretold(ts_arena *arena, const ts_audit_copy *copy, copy_list *out) {
+    const char *texts[2] = {copy->from, copy->to};
+    ts_text line;
+    ts_text_init(&line, arena);
+    for (int k = 0; k < 2; k++) {
+        ts_source source = {"copy", texts[k], strlen(texts[k])};
+        const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
+        assert_non_null(shape);
+        if (k == 0) ts_text_add(&line, "%s ", ts_dtype_get(shape->dtype)->name);
+        for (int i = 0; k == 0 && i < shape->xla->rank; i++)
+            ts_text_add(&line, "%s%" PRId64, i > 0 ? "," : "", shape->xla->dims[i]);
+        add_order(&line, shape->xla);
+    }
+    assert_true(out->count < MOST_COPIES && line.length < MOST_TEXT);
+    strcpy(out->list[out->count++], line.bytes);
+}
+
+static void foretell(const ts_machine *machine, const char *text, size_t length, copy_list *out) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_audit_request request = {.machine = machine};
+    ts_audit_result result;
+    ts_audit *audit = ts_audit_new(arena, &request);
+    ts_audit_feed(audit, text, length);
+    assert_true(ts_audit_finish(&err, audit, NULL, NULL, &result));
+    assert_true(result.copies_predicted);
+    out->count = 0;
+    for (int i = 0; i < result.copy_count; i++) add_foretold(arena, &result.copies[i], out);
+    qsort(out->list, (size_t)out->count, sizeof out->list[0], by_text);
+    ts_audit_free(audit);
+    ts_arena_free(arena);
+}
+
+static void print_difference(const char *head, const copy_list *made, const copy_list *foretold) {
+    printf("%s\n", head);
+    for (int i = 0; i < made->count; i++) printf("    made      %s\n", made->list[i]);
+    for (int i = 0; i < foretold->count; i++) printf("    foretold  %s\n", foretold->list[i]);
+}
+
+/* "= operations", then copies, then the program, up to the next '='. */
+static const char *check_program(const ts_machine *machine, const char *at, bool prints, score *total) {
+    copy_list made = {0}, foretold;
+    char head[MOST_TEXT];
+    size_t length = strcspn(at, "\n");
+    snprintf(head, sizeof head, "%.*s", (int)length, at);
+    for (at += length + 1; *at == '>'; at += strcspn(at, "\n") + 1)
+        snprintf(made.list[made.count++], MOST_TEXT, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+    const char *end = strstr(at, "\n=");
+    end = end ? end + 1 : at + strlen(at);
+    foretell(machine, at, (size_t)(end - at), &foretold);
+    qsort(made.list, (size_t)made.count, sizeof made.list[0], by_text);
+    bool same = made.count == foretold.count;
+    for (int i = 0; same && i < made.count; i++) same = strcmp(made.list[i], foretold.list[i]) == 0;
+    bool single = strchr(head + 2, ' ') == NULL;
+    total->programs++;
+    total->agree += same;
+    total->with_copies += made.count > 0;
+    total->agree_with_copies += same && made.count > 0;
+    total->single += single;
+    total->agree_single += same && single;
+    if (prints && !same) print_difference(head, &made, &foretold);
+    return end;
+}
+
+static score check_file(const char *path, const char *machine_name, bool prints) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    score total = {0};
+    char *text = NULL;
+    size_t length;
+    const ts_machine *machine = ts_machine_change(&err, arena, machine_name, NULL, 0);
+    assert_non_null(machine);
+    assert_true(ts_file_read(&err, arena, path, MOST_FILE_BYTES, &text, &length));
+    const char *at = strstr(text, "\n="); /* behind the remark of the first line */
+    assert_non_null(at);
+    for (at++; *at == '=';) at = check_program(machine, at, prints, &total);
+    ts_arena_free(arena);
+    return total;
+}
+
+static void foretells_what_the_compiler_made(void **state) {
+    (void)state;
+    score found = check_file(table, "tpu-v6e", false);
+    assert_int_equal(found.programs, 711);
+    assert_int_equal(found.agree, 682);
+    assert_int_equal(found.with_copies, 162);
+    assert_int_equal(found.agree_with_copies, 136);
+    assert_int_equal(found.single, 480);
+    assert_int_equal(found.agree_single, 474);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(foretells_what_the_compiler_made)};
+    if (argc < 2) return cmocka_run_group_tests(tests, NULL, NULL);
+    score s = check_file(argv[1], argc > 2 ? argv[2] : "tpu-v6e", true);
+    printf("%d programs, %d agree; with copies %d, %d agree; of one operation %d, %d agree\n", s.programs,
+           s.agree, s.with_copies, s.agree_with_copies, s.single, s.agree_single);
+    return 0;
+}
