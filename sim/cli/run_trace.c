@@ -11,50 +11,50 @@
 typedef struct {
     const ts_run_result *result;
     ts_text text;
-} teller;
+} text_trace;
 
-static void say(teller *t) {
+static void write_out(text_trace *t) {
     cli_print(&t->text);
     ts_text_clear(&t->text);
 }
 
-static void tell_issued(void *self, int bundle, int64_t cycle) {
-    teller *t = self;
+static void on_issued(void *self, int bundle, int64_t cycle) {
+    text_trace *t = self;
     ts_report_issued(t->result->program, bundle, cycle, &t->text);
-    say(t);
+    write_out(t);
 }
 
-static void tell_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
-    teller *t = self;
+static void on_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
+    text_trace *t = self;
     ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, &t->text);
-    say(t);
+    write_out(t);
 }
 
-static void tell_transferred(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
-    teller *t = self;
+static void on_transferred(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
+    text_trace *t = self;
     ts_report_transferred(t->result->program, transfer->transfer, result, &t->text);
-    say(t);
+    write_out(t);
 }
 
 /* Cores run ahead of each other: a line says whose bundles and stalls come next. */
-static void tell_core(void *self, int core) {
-    teller *t = self;
+static void on_core(void *self, int core) {
+    text_trace *t = self;
     if (t->result->program->code.cores > 1) {
         ts_text_add(&t->text, "core %d\n", core);
-        say(t);
+        write_out(t);
     }
 }
 
 static void trace_as_text(const cli_line *line, ts_run_request *request, const ts_run_result *result) {
-    teller *t = TS_NEW(line->arena, teller);
+    text_trace *t = TS_NEW(line->arena, text_trace);
     ts_chip_observer *observer = TS_NEW(line->arena, ts_chip_observer);
     t->result = result;
     ts_text_init(&t->text, line->arena);
     *observer = (ts_chip_observer){.self = t,
-                                   .issued = tell_issued,
-                                   .stalled = tell_stalled,
-                                   .transferred = tell_transferred,
-                                   .core = tell_core};
+                                   .issued = on_issued,
+                                   .stalled = on_stalled,
+                                   .transferred = on_transferred,
+                                   .core = on_core};
     request->observer = observer;
 }
 

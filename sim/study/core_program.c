@@ -126,6 +126,15 @@ typedef struct {
     ts_hbm_stats hbm;
 } measures;
 
+/* With ts_hbm_stats_members of hbm: all of them. */
+static const ts_member measures_members[] = {
+    TS_MEMBER(measures, cycles),        TS_MEMBER(measures, read_bytes),
+    TS_MEMBER(measures, written_bytes), TS_MEMBER(measures, waste_bytes),
+    TS_MEMBER(measures, padding_bytes), TS_MEMBER(measures, transfers),
+    TS_MEMBER(measures, stalls),        TS_MEMBER(measures, hbm.read_latency_max),
+    TS_MEMBER(measures, hbm.end_cycle), {0, 0},
+};
+
 /* How a program that turns rows into columns cuts its matrices: into `strips` of `across` blocks each; 0: one
  * that has no such parameters. */
 typedef struct {
@@ -247,17 +256,30 @@ static const known_run *run(ts_error *err, ts_prices *known, const job *j) {
     return r;
 }
 
-/* Two runs, of so many blocks or rows each, extended to `size`; without what a run of nothing takes, where
- * `only_more`. */
-static void add_extended(const known_run *const runs[2], const int64_t sizes[2], int64_t size, bool only_more,
-                         measures *sum) {
-    int64_t *out = (int64_t *)sum;
-    const int64_t *of[2] = {(const int64_t *)&runs[0]->measured, (const int64_t *)&runs[1]->measured};
-    for (size_t i = 0; i < sizeof *sum / sizeof *out; i++) {
-        ts_extension known = {{sizes[0], sizes[1]}, {of[0][i], of[1][i]}};
-        int64_t value = ts_extend(&known, size) - (only_more ? ts_extend(&known, 0) : 0);
-        out[i] += value > 0 ? value : 0;
+/* Sizes that were run, in blocks or rows, the size wanted, and whether without what a run of nothing takes. */
+typedef struct {
+    int64_t known[2], size;
+    bool only_more;
+} extension;
+
+static void extend_members(const extension *e, const void *const runs[2], const ts_member *members,
+                           void *sum) {
+    for (; members->count > 0; members++) {
+        const int64_t *a = (const int64_t *)(const void *)((const char *)runs[0] + members->offset),
+                      *b = (const int64_t *)(const void *)((const char *)runs[1] + members->offset);
+        for (int i = 0; i < members->count; i++) {
+            ts_extension known = {{e->known[0], e->known[1]}, {a[i], b[i]}};
+            int64_t value = ts_extend(&known, e->size) - (e->only_more ? ts_extend(&known, 0) : 0);
+            *ts_member_of(sum, members, i) += value > 0 ? value : 0;
+        }
     }
+}
+
+/* Adds two runs, extended. */
+static void add_extended(const extension *e, const known_run *const runs[2], measures *sum) {
+    const measures *a = &runs[0]->measured, *b = &runs[1]->measured;
+    extend_members(e, (const void *const[]){a, b}, measures_members, sum);
+    extend_members(e, (const void *const[]){&a->hbm, &b->hbm}, ts_hbm_stats_members, &sum->hbm);
 }
 
 /* Elements of one side's matrices, in tiles as its shape has them. */
@@ -288,14 +310,22 @@ static int64_t padding_left_out(const ts_plan *plan, const matrices *m) {
     return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes;
 }
 
+/* By more / of, rounded down. */
+static void grow_members(void *counts, const ts_member *members, int64_t more, int64_t of) {
+    for (; members->count > 0; members++) {
+        int64_t *x = ts_member_of(counts, members, 0);
+        for (int i = 0; i < members->count; i++) x[i] += (int64_t)((__int128)x[i] * more / of);
+    }
+}
+
 /* Tiles that hold little, as those of several short dims, come and go whole: they take as long as the rest.
  */
 static void charge_padding(const ts_plan *plan, const matrices *m, measures *out) {
-    int64_t more = padding_left_out(plan, m), moved = out->read_bytes + out->written_bytes,
-            *x = (int64_t *)out;
+    int64_t more = padding_left_out(plan, m), moved = out->read_bytes + out->written_bytes;
     int64_t waste = out->waste_bytes, padding = out->padding_bytes + more;
     if (more == 0 || moved == 0) return;
-    for (size_t i = 0; i < sizeof *out / sizeof *x; i++) x[i] += (int64_t)((__int128)x[i] * more / moved);
+    grow_members(out, measures_members, more, moved);
+    grow_members(&out->hbm, ts_hbm_stats_members, more, moved);
     out->waste_bytes = waste;
     out->padding_bytes = padding;
 }
@@ -337,7 +367,7 @@ static bool add_last_strips(ts_error *err, ts_prices *known, job *j, const cut *
     const known_run *runs[2];
     for (int i = 0; i < 2; i++)
         if (!(runs[i] = run_blocks(err, known, j, first, sizes[i]))) return false;
-    add_extended(runs, sizes, c->blocks / c->strips, true, out);
+    add_extended(&(extension){{sizes[0], sizes[1]}, c->blocks / c->strips, true}, runs, out);
     return true;
 }
 
@@ -360,7 +390,7 @@ static bool run_some_blocks(ts_error *err, ts_prices *known, job *j, measures *o
     for (int i = 0; i < 2; i++)
         if (!(runs[i] = run_blocks(err, known, j, 0, sizes[i]))) return false;
     if (has_last && c->strips <= MOST_STRIPS) all -= c->blocks / c->strips;
-    add_extended(runs, sizes, all, false, out);
+    add_extended(&(extension){{sizes[0], sizes[1]}, all, false}, runs, out);
     return all == c->blocks || add_last_strips(err, known, j, c, few, out);
 }
 
@@ -381,7 +411,7 @@ static bool run_some_rows(ts_error *err, ts_prices *known, job *j, const matrice
     if (is_whole)
         *out = runs[1]->measured;
     else
-        add_extended(runs, sizes, m->rows, false, out);
+        add_extended(&(extension){{sizes[0], sizes[1]}, m->rows, false}, runs, out);
     return true;
 }
 

@@ -15,7 +15,7 @@ static const ts_instruction add = {.opcode = TS_OP_sem_add, .source = &source, .
                             set = {.opcode = TS_OP_sem_set, .source = &source, .line = 7, .column = 3},
                             wait = {.opcode = TS_OP_wait, .source = &source, .line = 8, .column = 3};
 
-/* What came to a semaphore: 's' and 't' a transfer, 'a' an add of 1, 'x' a set to 3 less, 'z' one to the same, 'w' a wait for 1. */
+/* What came to a semaphore: 's' and 't' a transfer, 'a' an add of 1, 'x' a set to 1 less, 'z' one to the same, 'w' a wait for 1. */
 static const struct {
     const char *events;
     int64_t value;
@@ -38,7 +38,7 @@ static void send(ts_semaphore_account *account, char event) {
     if (event == 's') ts_left_send(account, &transfers[0]);
     if (event == 't') ts_left_send(account, &transfers[1]);
     if (event == 'a') ts_left_change(account, &add, 1);
-    if (event == 'x') ts_left_change(account, &set, -3);
+    if (event == 'x') ts_left_change(account, &set, -1);
     if (event == 'z') ts_left_change(account, &set, 0);
     if (event == 'w') ts_left_change(account, &wait, -1);
 }
