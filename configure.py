@@ -4,6 +4,7 @@
   ./configure.py          find (and install) what is needed; write build/build.ninja and build/config.ninja
   ./configure.py demo     the same, then build and run an example
   ./configure.py test     the same, with what some tests alone need; then build and run every test, in release and under ASan + UBSan
+  ./configure.py jax      only make build/venv-jax: Python with JAX and libtpu, for tilesim.jax and its tests (1.2 GB)
   ./configure.py --check  exit 1 where the layers, circles of files or the targets of build.ninja are not as they must be; changes nothing
   --no-install            only print the command that would install what is missing
 """
@@ -22,8 +23,12 @@ CONFIG = ROOT / "build" / "config.ninja"
 NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja only names its targets
 
 # Lowest first: a file may include headers of its own layer and of those before it.
-LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma check core program mosaic chip host run study audit choose "
+LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma check core program mosaic chip mesh host run study audit choose "
           "validate sweep report api cli").split()
+
+# What `./configure.py jax` makes. The versions are those that tests and docs/jax.md were run with; jax names libtpu's.
+JAX = ROOT / "build" / "venv-jax" / "bin" / "python"
+JAX_NEEDS = ["jax[tpu]==0.10.2", "cffi"]
 
 # What `./configure.py demo` runs after building.
 DEMO = [
@@ -229,6 +234,11 @@ def has_browser():
     return any(map(shutil.which, BROWSERS))
 
 
+def mpicc():
+    """MPI's compiler, or "": it is never installed without being asked for."""
+    return shutil.which("mpicc") if compiles("mpicc", "#include <mpi.h>" + MAIN, "") else ""
+
+
 def tests_page(allowed):
     """Whether tests open the page: there is emscripten, a browser, and what the page is built from, fetched if that is allowed."""
     header = ROOT / "build" / "web" / "src" / "cjson" / "cJSON.h"
@@ -255,6 +265,7 @@ def provide(allowed, tests):
         "cc": config["cc"] or "cc",
         "clang": NO_CLANG if set(missing) & set(CLANG_PARTS) else config["clang"],
         "emcc": emcc(),
+        "mpicc": mpicc(),
         "emclang": emclang(),
         "python": shlex.quote(sys.executable),
         "user_cflags": " ".join([*flags[:1], os.environ.get("CFLAGS", "")]).strip(),
@@ -299,7 +310,6 @@ def layer_faults():
 # A function or a table that a .c file defines for others: its name, at the left margin and without `static`.
 DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b|return\b|else\b)[A-Za-z_][\w *]*?[ *]+(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[[^]]*\])*\s*=)", re.MULTILINE)
 ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)  # comments and texts
-CIRCULAR = "move program".split()  # folders whose files still use each other in circles: to become fewer
 
 
 def uses(folder):
@@ -320,16 +330,9 @@ def in_circles(graph):
 
 
 def circle_faults():
-    """Folders of sim/ whose files use each other in a circle, and those that are listed and no longer do."""
-    faults = []
-    for layer in LAYERS:
-        files_used = uses(ROOT / "sim" / layer)
-        circle = in_circles(files_used)
-        if circle and layer not in CIRCULAR:
-            faults.append(f"sim/{layer}: these use each other in a circle: {' '.join(circle)}")
-        elif layer in CIRCULAR and files_used and not circle:
-            faults.append(f"configure.py: sim/{layer} has no circle of files any more: take it off CIRCULAR")
-    return faults
+    """Folders of sim/ whose files use each other in a circle."""
+    circles = {layer: in_circles(uses(ROOT / "sim" / layer)) for layer in LAYERS}
+    return [f"sim/{layer}: these use each other in a circle: {' '.join(circle)}" for layer, circle in circles.items() if circle]
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -350,7 +353,9 @@ rule link-{name}
   command = {compiler} {flags} $in -o $out $user_ldflags $libs
   description = $out
 """
-LIBS = "-lyaml -lcjson -lsqlite3 -lm -pthread"
+RANKS = "sim/sweep/ranks_mpi.c"  # speaks MPI, where there is one: a library of its own, loaded under mpirun alone
+RANKS_LIBRARY = "build/release/tilesim-mpi.so"
+LIBS = "-lyaml -lcjson -lsqlite3 -lm -ldl -pthread"
 SONAME = "libtilesim.so.0"  # another number where a program that was linked with the old one would break
 HEAD = f"""# Written by ./configure.py from the file tree. Do not edit.
 ninja_required_version = 1.8
@@ -368,6 +373,9 @@ rule shared
   description = $out
 rule carried
   command = $cc -shared -s -Wl,-soname,{SONAME} -Wl,-z,defs '-Wl,-rpath,$$ORIGIN' $in -o $out $user_ldflags {LIBS}
+  description = $out
+rule mpi
+  command = $mpicc $cflags -O2 -shared $in -o $out
   description = $out
 rule declarations
   command = $python python/declarations.py $out $in
@@ -418,7 +426,7 @@ rule run
 rule install
   command = p="$${{PREFIX-/usr/local}}" && d="$${{DESTDIR-}}$$p" && mkdir -p "$$d/bin" "$$d/lib/pkgconfig" "$$d/include" $
       && cp build/release/tilesim "$$d/bin/" && cp build/release/libtilesim.a build/release/{SONAME} "$$d/lib/" $
-      && ln -sf {SONAME} "$$d/lib/libtilesim.so" $
+      && ln -sf {SONAME} "$$d/lib/libtilesim.so" && {{ [ ! -f {RANKS_LIBRARY} ] || cp {RANKS_LIBRARY} "$$d/lib/"; }} $
       && cp -R include/tilesim include/tilesim.h "$$d/include/" && v=$$(build/release/tilesim --version) $
       && sed "s|@PREFIX@|$$p|; s|@VERSION@|$${{v##* }}|" tilesim.pc.in > "$$d/lib/pkgconfig/tilesim.pc" $
       && echo "installed in $$d"
@@ -453,7 +461,7 @@ class Writer:
 
     def library(self, variant):
         """libtilesim.a: every layer but cli. Of the release there is a shared library too."""
-        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c")]
+        sources = [f for layer in LAYERS[:-1] for f in files(f"sim/{layer}/*.c") if f != RANKS]
         sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
         objects = [self.compile(variant, f) for f in sources]
         if variant == "release":
@@ -528,7 +536,7 @@ def long_fuzz(out):
 
 def syntax_of_32_bits(out):
     """Every source of the project under its warnings where a pointer and a long have 32 bits; nothing is linked."""
-    sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c")]
+    sources = [f for layer in LAYERS for f in files(f"sim/{layer}/*.c") if f != RANKS]
     sources += [EMBEDDED, PROGRAMS, MEASURED, STYLE, REFERENCES]
     checked = [out.edge("syntax32", f"build/syntax32/{f.removeprefix('build/')}.ok", [f]) for f in sources]
     return out.edge("phony", "syntax32", checked)
@@ -584,10 +592,11 @@ def package(out):
     out.edge("wheel", "wheel", ["|", *PACKAGE, "python/backend.py", *files("python/tilesim/*.py")])
     tests = files("tests/python/test_*.py")
     out.edge("test", "test-python", [*tests, "build/release/tilesim", "|", *PACKAGE, "tests/run.py"])
+    out.edge("test", "test-pallas", ["tests/mosaic/public.py", "build/release/tilesim", "|", *PACKAGE, "tests/run.py"])
     return tests
 
 
-def build_ninja(emulates=False, has32=False, compiler="", opened=False):
+def build_ninja(emulates=False, has32=False, compiler="", opened=False, mpi=""):
     """The whole text of build/build.ninja, written anew whenever a folder of the tree gets or loses a file."""
     out = Writer()
     folders = sorted({Path(name).parent.as_posix() for pattern in SOURCES for name in files(pattern)})
@@ -626,7 +635,8 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False):
     matrix(out, emulates, has32)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
-    out.edge("phony", "all", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
+    ranks = [out.edge("mpi", RANKS_LIBRARY, [RANKS, "|", "sim/sweep/ranks.h", "sim/sweep/crew.h"])] * bool(mpi)
+    out.edge("phony", "all", [*ranks, "build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
     return "\n".join(out.lines) + "\ndefault all\n"
 
 
@@ -650,10 +660,21 @@ def run(command):
         sys.exit(status if status > 0 else 1)
 
 
+def jax():
+    """Makes the environment of tilesim.jax, or completes it."""
+    newer = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
+    python = next((one for one in [sys.executable, *PYTHONS] if subprocess.run([one, "-c", newer], capture_output=True).returncode == 0), "")
+    if not python:
+        sys.exit("configure.py: JAX needs Python 3.11 or newer, with venv (Debian: python3-venv)")
+    if not JAX.exists():
+        run([python, "-m", "venv", str(JAX.parent.parent)])
+    run([str(JAX), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *JAX_NEEDS])
+
+
 def main():
-    parser = argparse.ArgumentParser(usage="./configure.py [demo | test] [--check] [--no-install]",
+    parser = argparse.ArgumentParser(usage="./configure.py [demo | test | jax] [--check] [--no-install]",
                                      description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("job", nargs="?", choices=["demo", "test"])
+    parser.add_argument("job", nargs="?", choices=["demo", "test", "jax"])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--no-install", action="store_true")
     options = parser.parse_args()
@@ -662,9 +683,11 @@ def main():
         sys.exit("\n".join(faults))
     if options.check:
         return
+    if options.job == "jax":
+        return jax()
     if not provide(not options.no_install, options.job == "test"):
         sys.exit(1)
-    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install)))
+    NINJA.write_text(build_ninja(has_aarch64(), has_32_bits(chosen("CLANG", "clang", ["clang"])), emcc(), tests_page(not options.no_install), mpicc()))
     if options.job:
         run(["ninja", "test"] if options.job == "test" else ["ninja"])
     for command in DEMO if options.job == "demo" else []:

@@ -15,7 +15,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILT = ROOT / "build" / "python"
 LIBRARY = "libtilesim.so.0"
-CARRIED = re.compile(r"^\s*(lib(?:yaml|cjson|sqlite3)\S*) => (/\S+)", re.MULTILINE)  # in what ldd prints; the rest is the system's
+# In what ldd prints; the rest is the system's.
+CARRIED = re.compile(r"^\s*(lib(?:yaml|cjson|sqlite3)\S*) => (/\S+)", re.MULTILINE)
 
 METADATA = """Metadata-Version: 2.1
 Name: tilesim
@@ -26,6 +27,8 @@ Requires-Dist: cffi>=1.14
 Requires-Dist: numpy>=1.20
 Provides-Extra: types
 Requires-Dist: ml_dtypes; extra == "types"
+Provides-Extra: jax
+Requires-Dist: jax[tpu]; extra == "jax"
 """
 
 

@@ -12,14 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 600 * max(1, int(os.environ.get("TS_ROUNDS", "1")))  # for as many rounds
-SLOWEST = 8  # tests whose times are shown
+SLOWEST = int(os.environ.get("TS_SLOWEST", "8"))  # tests whose times are shown
 RESULT = re.compile(r"^(not ok|ok) \d+(?:.*?# SKIP (.*))?", re.MULTILINE)
 
 
@@ -39,28 +39,33 @@ def commands(files):
 
 
 def execute(command, scratch):
-    """Runs a command to its end; returns (exit status, output)."""
+    """Runs a command to its end; returns (exit status, output, CPU seconds of it and of what it started)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=scratch, PYTHONDONTWRITEBYTECODE="1",
                        LC_ALL="C", ASAN_OPTIONS="allocator_may_return_null=1",
                        UBSAN_OPTIONS="print_stacktrace=1")
-    try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_SECONDS)
-        return done.returncode, done.stdout.decode(errors="replace")
-    except subprocess.TimeoutExpired as late:
-        return 1, (late.stdout or b"").decode(errors="replace") + f"\nno end in {TIMEOUT_SECONDS} s\n"
-    except OSError as refused:
-        return 1, f"{refused}\n"
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.STDOUT)
+        except OSError as refused:
+            return 1, f"{refused}\n", 0.0
+        late = []
+        killer = threading.Timer(TIMEOUT_SECONDS, lambda: (late.append(True), process.kill()))
+        killer.start()
+        _, status, used = os.wait4(process.pid, 0)
+        killer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode(errors="replace") + f"\nno end in {TIMEOUT_SECONDS} s\n" * len(late)
+        return process.returncode, text, used.ru_utime + used.ru_stime
 
 
 def run(command):
-    """Runs one test; returns (seconds, command, passed, failed, why others are skipped, output).
+    """Runs one test; returns (CPU seconds, command, passed, failed, why others are skipped, output).
 
     A program that prints no TAP is one test."""
     scratch = tempfile.mkdtemp(dir=ROOT / "build" / "tmp")
-    start = time.monotonic()
-    status, output = execute(command, scratch)
-    seconds = time.monotonic() - start
+    status, output, seconds = execute(command, scratch)
     shutil.rmtree(scratch, ignore_errors=True)
     results = RESULT.findall(output)
     skipped = [f"{command[-2] if len(command) > 2 else command[0]}: {why}" for _, why in results if why]
@@ -91,6 +96,7 @@ def main():
                 print(f"FAILED: {' '.join(command)}\n    " + "\n    ".join(lines), flush=True)
     for seconds, name in sorted(results, reverse=True)[:SLOWEST]:
         print(f"{seconds:6.1f} s  {name}")
+    print(f"{sum(seconds for seconds, _ in results):6.1f} s of CPU time")
     print("".join(f"{count} skipped: {why}\n" for why, count in skips.items()), end="")
     print(f"{total_passed} passed, {total_failed} failed", flush=True)
     return 1 if total_failed else 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Rewrites what tests compare exactly: outputs and tables in README.md and docs/, their picture, and the programs' .cycles files.
 
-A block that begins with ```console shows commands, each behind "$ ", and below each its output. With --check nothing
-is written; what differs is printed, and the exit status is 1.
+A block that begins with ```console shows commands, each behind "$ ", and below each its output. A line "..." there stands
+for lines that are left out: as many lines as were shown before it, between two and behind it stay. With --check nothing is
+written; what differs is printed, and the exit status is 1.
 """
 import difflib
 import shlex
@@ -29,15 +30,35 @@ def output(command, tool):
     return done.stdout
 
 
+LEFT_OUT = "..."
+
+
+def excerpt(shown, lines):
+    """Of the lines of an output those that `shown` has: its beginning, parts found by their first line, and its end."""
+    parts = "\n".join(shown).split(f"\n{LEFT_OUT}\n")
+    if len(parts) == 1:
+        return lines
+    first, *middle, last = (part.split("\n") for part in parts)
+    kept, at = lines[:len(first)], len(first)
+    for part in middle:
+        if part[0] not in lines[at:]:
+            return lines  # what is looked for is no longer there: the whole shows that
+        at = lines.index(part[0], at)
+        kept += [LEFT_OUT, *lines[at:at + len(part)]]
+        at += len(part)
+    return kept + [LEFT_OUT, *lines[-len(last):]] if at + len(last) < len(lines) else lines
+
+
 def fresh(text, tool):
     """The text with the outputs of its commands as they are now."""
-    lines, inside = [], False
-    for line in text.splitlines():
+    lines, inside, old = [], False, text.splitlines()
+    for number, line in enumerate(old):
         if line.startswith("```"):
             inside = not inside and line == "```console"
             lines.append(line)
         elif inside and line.startswith("$ "):
-            lines += [line, *output(line[2:], tool).splitlines()]
+            end = next(i for i in range(number + 1, len(old)) if old[i].startswith(("$ ", "```")))
+            lines += [line, *excerpt(old[number + 1:end], output(line[2:], tool).splitlines())]
         elif not inside:
             lines.append(line)
     return "\n".join(lines) + "\n"
@@ -57,7 +78,10 @@ def accuracy(text, tool):
     return "\n## ".join(parts).rstrip("\n") + "\n"
 
 
-PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -"}  # and what draws them
+STUDIES = {"padding": "x=ROWS,y=padding_percent,by=TYPE", "blocks": "x=BK,y=microseconds,by=BM", "strides": "x=RUN,y=gb_per_s,by=STRIDE",
+           "generations": "x=machine,y=microseconds,by=ask"}  # of programs/studies/, with their axes
+PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -",  # and what draws them
+            **{f"docs/studies/{name}.svg": f"sweep programs/studies/{name}.yaml --db :memory: --plot {axes} --svg -" for name, axes in STUDIES.items()}}
 
 # Documents that have all of what `tilesim show .. --markdown` prints, from its first line on: to the end, or to the next chapter.
 TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions"}
@@ -86,8 +110,9 @@ def differences(tool, checks):
                 **{name: output(f"{SHOWN} {words}", tool) for name, words in PICTURES.items()}}
     for name, new in pictures.items():
         path = ROOT / name
-        if new != path.read_text():
-            yield path, path.read_text(), new
+        old = path.read_text() if path.exists() else ""
+        if new != old:
+            yield path, old, new
 
 
 def main():
@@ -106,4 +131,5 @@ def main():
                            stdout=subprocess.DEVNULL)
 
 
-main()
+if __name__ == "__main__":
+    main()

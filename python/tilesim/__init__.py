@@ -8,11 +8,11 @@ from .machine import Machine
 from .prices import Cheaper, Price, price
 from .program import Program
 from .runs import Run, run
-from .studies import Audit, Candidate, Choice, audit, choose
+from .studies import Audit, Candidate, Choice, Finding, Source, audit, choose
 
 __version__ = _decoded(_lib.ts_version())
 __all__ = [
-    "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "InputError", "Layout", "Machine",
-    "Price", "Program", "Run", "UnmodelledError", "UsageError", "audit", "choose", "convert", "dtype", "price", "program",
-    "run",
+    "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "Finding", "InputError",
+    "Layout", "Machine", "Price", "Program", "Run", "Source", "UnmodelledError", "UsageError", "audit", "choose",
+    "convert", "dtype", "price", "program", "run",
 ]

@@ -248,6 +248,7 @@ def from_dump(path: str, types: Sequence[str], results: int, generation: int) ->
         raise LoweringError(f"{path}: {error}") from error
     with module.context, ir.Location.unknown():
         _annotate(module, types, results, generation, {})
-        main = next(op for op in module.body.operations if "window_params" in op.attributes or "iteration_bounds" in op.attributes)
+        main = next(op for op in module.body.operations
+                    if "window_params" in op.attributes or "iteration_bounds" in op.attributes)
         main.attributes["sym_name"] = ir.StringAttr.get("main")
     return _printed(module, None).replace('loc("-":', f'loc("{path}":')

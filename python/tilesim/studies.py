@@ -1,6 +1,7 @@
 """Choices of layouts, and audits of compiled modules."""
 from __future__ import annotations
 
+import linecache
 import os
 from typing import Any, List, Mapping, NamedTuple, Optional, Union
 
@@ -69,6 +70,53 @@ def choose(shape: Union[str, Layout, None] = None, uses: Optional[str] = None, m
     return Choice(native.owned(native.call(lib.ts_choose_layouts, arena, request), arena))
 
 
+class Source(NamedTuple):
+    """Where in the user's program something comes from. `str` of it: "model.py:12 in f: jit(f)/sin"."""
+
+    op: str  #: an argument's name, or the way to an operation; ""
+    file: str  #: "" where the module names none
+    function: str
+    line: int
+    of: str  #: "own"; of what has no place itself that of its "maker" or "reader"
+
+    @property
+    def code(self) -> str:
+        """The line itself; "" where it cannot be read."""
+        return linecache.getline(self.file, self.line).strip() if self.file else ""
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.op
+        below = self.file.startswith(os.getcwd() + os.sep)
+        place = f"{os.path.relpath(self.file) if below else self.file}:{self.line}"
+        place += f" in {self.function}" * bool(self.function)
+        if self.of == "own":
+            return place + f": {self.op}" * bool(self.op)
+        return f"{self.op}, " * bool(self.op) + f"{'read' if self.of == 'reader' else 'made'} at {place}"
+
+
+class Finding(NamedTuple):
+    """A move, or padding, that costs something."""
+
+    what: str
+    fix: str  #: a sentence
+    microseconds: float  #: that are lost; with `each_read`, each time that the buffers are read once
+    bytes: int
+    each_read: bool
+    first: str  #: the name of the first instruction that has it
+    line: int  #: of the text
+    layout: Optional[str]  #: in braces, with which the move's source, or the buffer, would not cost it
+    space: int  #: the memory that it lies in, 0 is HBM
+    source: Optional[Source]  #: None: the text does not say
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
+    place = row["source"]
+    source = place and Source(place["op"], place["file"] or "", place["function"] or "", place["line"], place["of"])
+    keys = ("what", "fix", "microseconds_saved", "bytes_saved", "each_read", "first", "line", "layout", "space")
+    return Finding(*(row[key] for key in keys), source)
+
+
 class Audit:
     """What :func:`audit` found."""
 
@@ -80,6 +128,11 @@ class Audit:
         self.fixes: List[str] = []  #: what to change, the most time first
         while lib.ts_audit_fix(audit, len(self.fixes)) != native.NULL:
             self.fixes.append(native.decoded(lib.ts_audit_fix(audit, len(self.fixes))))
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What costs something, the most time first."""
+        return [_finding(row) for row in self.json()["findings"]]
 
     def report(self) -> str:
         """What `tilesim audit` prints, all rows."""
@@ -94,7 +147,8 @@ class Audit:
 
     def _repr_html_(self) -> str:
         title = f"{self.padded_bytes:,} bytes for {self.logical_bytes:,} of data, {self.microseconds:.3f} us of moves"
-        return table(title, ("", "what to change"), enumerate(self.fixes, 1))
+        rows = [(f"{one.microseconds:.3f}", one.what, str(one.source or ""), one.fix) for one in self.findings]
+        return table(title, ("us", "finding", "source", "what to change"), rows)
 
 
 def _module_text(module: Any) -> bytes:

@@ -174,6 +174,7 @@ static void on_computation(void *self, int64_t line, ts_hlo_span name, bool entr
     audit_copies_begin(a, bare(name), entry);
     audit_close_block(a);
     audit_table_clear(&a->names);
+    audit_table_clear(&a->made_at);
     audit_begin_values(a);
     a->current = computation_named(a, line, name);
     a->has_entry |= entry;
@@ -236,7 +237,7 @@ static void on_instruction(void *self, const ts_hlo_instruction *i) {
     bool listed = i->again && a->value_table.count > 0; /* with the values */
     if (!a->current_fused && !in_report && !listed && i->opcode.length > 0 && makes_buffer(a, i, opcode))
         add_buffers(a, i, opcode, shape);
-    audit_see_reader(a, i);
+    audit_see_place(a, i);
     if (shape != AUDIT_NONE) audit_move(a, i, opcode, shape);
     a->now = NULL;
 }
@@ -266,6 +267,7 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     audit_keep_init(a);
     audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
     audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
+    audit_table_init(&a->made_at, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->value_table, arena, TS_AUDIT_NAMES);
     audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);

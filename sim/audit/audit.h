@@ -62,10 +62,13 @@ typedef enum {
     TS_AUDIT_LEVELS
 } ts_audit_level;
 
+/* Whose place it is. */
+typedef enum { TS_AUDIT_OWN, TS_AUDIT_MAKER, TS_AUDIT_READER } ts_audit_placed;
+
 /* Where in the user's program it comes from, by the text's metadata. */
 typedef struct {
     int32_t place;                /* of ts_audit_result.places; -1: not known */
-    bool of_reader;               /* it says no place itself: this is where it is read */
+    ts_audit_placed of;           /* where it says none itself: what made its operand, or what reads it */
     char op[TS_AUDIT_NAME_BYTES]; /* op_name, the end of it: an argument's name, or the way to an operation */
 } ts_audit_source;
 
@@ -133,6 +136,8 @@ typedef struct {
 
 typedef struct {
     const char *fix; /* a sentence */
+    const char
+        *layout; /* in braces, with which the move's source, or the buffer, would not cost it; NULL: none */
     const char *what;
     bool is_move;
     int index; /* in groups, or classes */

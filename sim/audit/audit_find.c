@@ -240,6 +240,12 @@ static bool same_order(const char *a, const char *b) {
     return strcspn(y, ":}") == length && memcmp(x, y, length) == 0;
 }
 
+/* A shape's layout in braces, "{2,0,1:T(8,128)}". */
+static const char *layout_of(const char *shape) {
+    const char *brace = strchr(shape, '{');
+    return brace ? brace : "{}";
+}
+
 /* Padding of one shape: another order of dims, or a fold, that wastes less. */
 static void look_at_class(finder *f, int index) {
     const ts_audit_class *class = &f->r->classes[index];
@@ -268,6 +274,7 @@ static void look_at_class(finder *f, int index) {
                                                                 : "another order of dims";
         ts_text_add(&fix, "%s: %s takes %s", way, best->text, then);
         finding->bytes_saved = (shape->padded_bytes - best->bytes) * class->count;
+        finding->layout = best->folds ? NULL : layout_of(best->text);
     }
     int64_t left = shape->padded_bytes - finding->bytes_saved / class->count;
     finding->microseconds_saved =
@@ -291,12 +298,6 @@ static void add_changes(ts_text *out, unsigned changes) {
         between = ", ";
     }
     if (changes == 0) ts_text_add(out, "nothing");
-}
-
-/* The source's layout in braces, "{2,0,1:T(8,128)}". */
-static const char *layout_of(const char *shape) {
-    const char *brace = strchr(shape, '{');
-    return brace ? brace : "{}";
 }
 
 /* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
@@ -376,6 +377,8 @@ static void look_at_group(finder *f, int index) {
     ts_text_add(&what, ": %s to %s", f->r->shapes[move->src].text, f->r->shapes[move->dst].text);
     finding.what = what.bytes;
     finding.fix = fix.bytes;
+    bool reorders = (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0;
+    if (reorders && move->opcode != TS_HLO_OP_RESHAPE) finding.layout = wanted(f, move);
     f->list[f->r->finding_count++] = finding;
 }
 

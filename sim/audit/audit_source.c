@@ -24,40 +24,52 @@ void audit_find_source(ts_audit *a, ts_audit_source *source) {
 
 void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
+/* Where the operand was made. */
+static int32_t place_of_maker(const ts_audit *a) {
+    ts_hlo_span rest = a->now->operands, item;
+    if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
+    ts_hlo_span name = audit_operand_name(item);
+    return audit_table_get(&a->made_at, audit_hash(name.text, name.length));
+}
+
 void audit_await_reader(ts_audit *a, ts_hlo_span name) {
-    const ts_audit_move *move = &a->moves[a->move_count - 1];
-    if (move->source.place >= 0 || a->current == AUDIT_NONE) return;
+    ts_audit_source *source = &a->moves[a->move_count - 1].source;
+    if (source->place >= 0 || a->current == AUDIT_NONE || !a->now) return;
+    source->place = place_of_maker(a);
+    if (source->place >= 0) {
+        source->of = TS_AUDIT_MAKER;
+        return;
+    }
     if (a->awaited_count == AUDIT_AWAITED) /* the oldest is given up */
         memmove(a->awaited, a->awaited + 1, (size_t)--a->awaited_count * sizeof *a->awaited);
     a->awaited[a->awaited_count++] = (audit_awaited){audit_hash(name.text, name.length), a->move_count - 1};
 }
 
 /* What says no place either is looked through: its own readers are those of the move. */
-static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand) {
+static void see_operand(ts_audit *a, const ts_hlo_instruction *i, uint64_t operand, int32_t place) {
     for (int k = 0; k < a->awaited_count;) {
         audit_awaited *awaited = &a->awaited[k];
         if (awaited->name != operand) {
             k++;
-            continue;
-        }
-        ts_hlo_span fields;
-        int32_t place =
-            ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_places_find(a->places, fields) : AUDIT_NONE;
-        if (place < 0) {
+        } else if (place < 0) {
             awaited->name = audit_hash(i->name.text, i->name.length);
             k++;
-            continue;
+        } else {
+            a->moves[awaited->move].source.place = place;
+            a->moves[awaited->move].source.of = TS_AUDIT_READER;
+            *awaited = a->awaited[--a->awaited_count];
         }
-        a->moves[awaited->move].source.place = place;
-        a->moves[awaited->move].source.of_reader = true;
-        *awaited = a->awaited[--a->awaited_count];
     }
 }
 
-void audit_see_reader(ts_audit *a, const ts_hlo_instruction *i) {
-    ts_hlo_span rest = i->operands, item;
+void audit_see_place(ts_audit *a, const ts_hlo_instruction *i) {
+    ts_hlo_span rest = i->operands, item, fields;
+    if (a->current_fused || a->current == AUDIT_NONE) return;
+    int32_t place =
+        ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_places_find(a->places, fields) : AUDIT_NONE;
+    if (place >= 0) audit_table_put(&a->made_at, audit_hash(i->name.text, i->name.length), place);
     while (a->awaited_count > 0 && ts_hlo_next(&rest, &item)) {
         ts_hlo_span name = audit_operand_name(item);
-        see_operand(a, i, audit_hash(name.text, name.length));
+        see_operand(a, i, audit_hash(name.text, name.length), place);
     }
 }

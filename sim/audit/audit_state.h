@@ -66,6 +66,7 @@ struct ts_audit {
     ts_hlo_reader *reader;
     ts_hlo_events events;
     ts_hlo_places *places;
+    audit_table made_at;           /* names of this computation, and places */
     const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
     audit_awaited awaited[AUDIT_AWAITED];
     int awaited_count;
@@ -165,7 +166,8 @@ ts_hlo_span audit_operand_name(ts_hlo_span operand);
 void audit_find_source(ts_audit *a, ts_audit_source *source);
 /* If the move that was kept last says no place, what reads it later does. */
 void audit_await_reader(ts_audit *a, ts_hlo_span name);
-void audit_see_reader(ts_audit *a, const ts_hlo_instruction *i);
+/* An instruction that may read what is awaited, or make what is moved. */
+void audit_see_place(ts_audit *a, const ts_hlo_instruction *i);
 void audit_forget_awaited(ts_audit *a); /* a computation ends, or moves get other numbers */
 
 /* ---- Which copies a compiler will insert (audit_copies.c) ---- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layout/shape.h"
+#include "loop_sampler.h"
 #include "state.h"
 
 void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
@@ -56,6 +57,8 @@ static void hold_tensors(const ts_chip *chip, chip_core *own) {
     }
 }
 
+static void looped(void *self, int end) { loop_sampler_visit(((chip_core *)self)->chip->sampler, end); }
+
 static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
     own->chip = chip;
     own->semaphores = TS_NEW_ARRAY(chip->arena, int64_t, chip->code->semaphore_count);
@@ -65,6 +68,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                                  .dma_ready = chip_dma_ready,
                                  .changed = chip_change_semaphore};
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = chip_vmem_take;
+    if (chip->sampler) own->ports.looped = looped;
     chip_observe(own);
     ts_core_setup setup = {.config = &chip->config->core,
                            .code = chip->code,
@@ -92,6 +96,7 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
     if (chip->observer && chip->observer->burst)
         traffic_observe(chip->traffic, chip->observer->burst, chip->observer->self);
+    chip->sampler = loop_sampler_new(chip->arena, chip);
     for (int i = 0; i < chip->core_count; i++) {
         if (!make_core(err, chip, &chip->cores[i])) return false;
     }

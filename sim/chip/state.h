@@ -8,6 +8,8 @@
 #include "chip/chip.h"
 #include "traffic.h"
 
+typedef struct loop_sampler loop_sampler;
+
 /* A core, and what it has for itself. */
 typedef struct {
     ts_chip *chip;
@@ -20,6 +22,15 @@ typedef struct {
     bool stores_checked; /* with it: some input lies where stores go */
 } chip_core;
 
+/* What transfers added up to at a mark. */
+typedef struct {
+    ts_chip_counters all;
+    ts_chip_transfers *of; /* each transfer of the code; NULL: there was no mark */
+    int64_t number,
+        end; /* of the first that started behind it; those before `end` count `times` times more */
+    int64_t times;
+} chip_counts;
+
 struct ts_chip {
     const ts_chip_config *config;
     const ts_code *code;
@@ -30,7 +41,8 @@ struct ts_chip {
     int core_count;
     const chip_core *told; /* the core of which the observer was told last */
     traffic *traffic;
-    ts_outputs outputs; /* with the sanitizer */
+    loop_sampler *sampler; /* NULL: every iteration of a loop is walked */
+    ts_outputs outputs;    /* with the sanitizer */
     ts_in_flight *free_records;
     ts_in_flight *active; /* the oldest in flight */
     int64_t started;      /* transfers */
@@ -39,6 +51,7 @@ struct ts_chip {
     int64_t quiet_until;  /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
     ts_chip_transfers *transfers; /* of each transfer of the code */
+    chip_counts marked;           /* see chip_mark */
 };
 
 /* observed.c: the observer, which knows what core it is told of; NULL: none. */
@@ -54,6 +67,10 @@ void chip_change_semaphore(void *self, const ts_instruction *instruction, int se
                            int64_t cycle);
 /* The next one is complete. */
 bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle);
+/* What transfers counted that were started before the mark, and are complete after it, is left out when the
+ * others' counts are added `times` times more. */
+void chip_mark(ts_chip *chip);
+void chip_repeat(ts_chip *chip, int64_t times);
 /* Adds where it happened to an error that came from below. */
 bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column);
 int chip_core_number(const chip_core *own); /* -1: there is one core only */

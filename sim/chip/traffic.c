@@ -68,8 +68,19 @@ struct traffic {
     ts_hbm_stats stats;     /* at the beginning of the spell, if it is walked */
     ts_hbm_stats past;      /* of what was recalled */
     int64_t recalled;
-    bool is_part; /* of the memory's channels */
+    bool is_part;        /* of the memory's channels */
+    int64_t skipped;     /* cycles that the engine does not know of (traffic_repeat) */
+    ts_hbm_stats marked; /* counts when it was marked */
+    int64_t marked_recalled;
 };
+
+/* The engine's cycle, and back. */
+static int64_t to_engine(const traffic *t, int64_t cycle) {
+    return cycle == INT64_MAX ? cycle : cycle - t->skipped;
+}
+static int64_t of_engine(const traffic *t, int64_t cycle) {
+    return cycle == INT64_MAX ? cycle : cycle + t->skipped;
+}
 
 static void learn_refresh(traffic *t) {
     const ts_hbm_config *hbm = t->machine->hbm;
@@ -235,13 +246,16 @@ static void take(traffic *t, int64_t least) {
     record *r = t->first;
     while (r && r->number != result.tag) r = r->next;
     if (!r || r->over) return;
+    result.issued_cycle = of_engine(t, result.issued_cycle);
+    result.started_cycle = of_engine(t, result.started_cycle);
+    result.completed_cycle = of_engine(t, result.completed_cycle);
     r->result = result;
     r->done = result.completed_cycle > least ? result.completed_cycle : least;
 }
 
 /* What was recalled to have ended earlier than it does. */
 static void let_end(traffic *t) {
-    t->least = ts_dma_next(t->engine, INT64_MAX);
+    t->least = of_engine(t, ts_dma_next(t->engine, INT64_MAX));
     take(t, t->least);
 }
 
@@ -250,7 +264,8 @@ static void walk(traffic *t, const record *r) {
     ts_dma_transfer what = r->what;
     what.tag = r->number;
     what.src.space = what.dst.space = NULL; /* bytes move here */
-    bool started = ts_dma_start(NULL, t->engine, &what, r->issued > t->least ? r->issued : t->least);
+    int64_t cycle = r->issued > t->least ? r->issued : t->least;
+    bool started = ts_dma_start(NULL, t->engine, &what, to_engine(t, cycle));
     assert(started);
 }
 
@@ -259,7 +274,7 @@ static void catch_up(traffic *t, int64_t now) {
     t->recalls = false;
     ts_hbm_read_stats(t->hbm, &t->stats);
     for (record *r = t->first; r; r = r->next) {
-        while (ts_dma_next(t->engine, r->issued) != INT64_MAX) take(t, now);
+        while (ts_dma_next(t->engine, to_engine(t, r->issued)) != INT64_MAX) take(t, now);
         walk(t, r);
     }
 }
@@ -307,7 +322,7 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     t->steps = 0;
     if (t->exact || t->walked_bytes < TRAFFIC_WALKED_BYTES || cycle - t->latest < REST) return;
     const shape *of = find_shape(t, what, layouts);
-    int64_t phase = phase_of(t, planned_bytes(what), cycle);
+    int64_t phase = phase_of(t, planned_bytes(what), to_engine(t, cycle));
     bool known;
     t->root = find_start(t, &t->spells[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
     t->at = t->root;
@@ -385,7 +400,7 @@ int64_t traffic_next(traffic *t, int64_t limit) {
         if (limit <= quiet || t->at->done) return t->at->done && quiet <= limit ? quiet : INT64_MAX;
         catch_up(t, quiet);
     }
-    while (!earliest(t) && ts_dma_next(t->engine, limit) != INT64_MAX) take(t, 0);
+    while (!earliest(t) && ts_dma_next(t->engine, to_engine(t, limit)) != INT64_MAX) take(t, 0);
     const record *r = earliest(t);
     return r && r->done <= limit ? r->done : INT64_MAX;
 }
@@ -394,7 +409,7 @@ int64_t traffic_quiet_until(const traffic *t, int64_t limit) {
     if (t->under_way == 0) return INT64_MAX;
     if (t->recalls) return t->latest + (t->at->done ? t->at->done->after : t->at->quiet);
     const record *r = earliest(t);
-    return r ? r->done : ts_dma_quiet_until(t->engine, limit);
+    return r ? r->done : of_engine(t, ts_dma_quiet_until(t->engine, to_engine(t, limit)));
 }
 
 static record *take_recalled(traffic *t) {
@@ -423,7 +438,30 @@ bool traffic_complete(ts_error *err, traffic *t, ts_dma_result *result) {
     return moved && (!t->hbm || ts_hbm_check(err, t->hbm));
 }
 
-bool traffic_is_estimated(const traffic *t) { return t->is_part || t->recalled > 0; }
+/* ---- Counting for more ---- */
+
+void traffic_mark(traffic *t) { traffic_count(t, &t->marked, &t->marked_recalled); }
+
+void traffic_repeat(traffic *t, int64_t times, int64_t cycles) {
+    ts_hbm_stats since;
+    int64_t recalled;
+    traffic_count(t, &since, &recalled);
+    add_stats(&since, &t->marked, -1);
+    add_stats(&t->past, &since, times);
+    t->recalled += times * (recalled - t->marked_recalled);
+    t->skipped += cycles;
+    t->least += cycles;
+    t->latest += cycles;
+    for (record *r = t->first; r; r = r->next) {
+        r->issued += cycles;
+        if (r->done != INT64_MAX) r->done += cycles;
+        r->result.issued_cycle += cycles;
+        r->result.started_cycle += cycles;
+        r->result.completed_cycle += cycles;
+    }
+}
+
+bool traffic_is_estimated(const traffic *t) { return t->is_part || t->recalled > 0 || t->skipped > 0; }
 
 void traffic_count(const traffic *t, ts_hbm_stats *hbm, int64_t *recalled) {
     *hbm = (ts_hbm_stats){0};

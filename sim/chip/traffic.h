@@ -34,6 +34,9 @@ int64_t traffic_next(traffic *traffic, int64_t limit); /* as ts_dma_next */
 int64_t traffic_quiet_until(const traffic *traffic, int64_t limit);
 bool traffic_complete(ts_error *err, traffic *traffic, ts_dma_result *result);
 int traffic_under_way(const traffic *traffic);
+/* What is walked from the mark on counts `times` times more, and all that is to come is so many cycles later. */
+void traffic_mark(traffic *traffic);
+void traffic_repeat(traffic *traffic, int64_t times, int64_t cycles);
 /* Was a transfer not walked access by access, on all channels? */
 bool traffic_is_estimated(const traffic *traffic);
 void traffic_count(const traffic *traffic, ts_hbm_stats *hbm, int64_t *recalled);

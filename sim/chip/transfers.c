@@ -191,26 +191,86 @@ static int64_t bytes_in(const ts_chip *chip, const ts_dma_result *r, const ts_tr
            (tensors[what->destination.tensor].space == space ? r->dst_bytes : 0);
 }
 
-static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
-    ts_chip_counters *c = &chip->counters;
-    c->transfers++;
-    c->useful_bytes += r->useful_bytes;
-    c->src_bytes += r->src_bytes;
-    c->dst_bytes += r->dst_bytes;
-    c->padding_bytes += r->padding_bytes;
-    c->waste_bytes += r->waste_bytes;
-    c->rmw_lines += r->rmw_lines;
-    int64_t read = chip->code->tensors[what->source.tensor].space == TS_SPACE_HBM ? r->src_bytes : 0;
-    int64_t written = chip->code->tensors[what->destination.tensor].space == TS_SPACE_HBM ? r->dst_bytes : 0;
-    c->hbm_read_bytes += read;
-    c->hbm_written_bytes += written;
-    ts_chip_transfers *of = &chip->transfers[what - chip->code->transfers];
-    of->times++;
-    of->moved_bytes += r->src_bytes + r->dst_bytes;
-    of->hbm_bytes += read + written;
-    of->vmem_bytes += bytes_in(chip, r, what, TS_SPACE_VMEM);
-    c->transfer_cycles += r->completed_cycle - r->issued_cycle;
-    c->least_transfer_cycles += ts_dma_least_cycles(&chip->config->memory, r, read + written);
+static const ts_member counted[] = {
+    TS_MEMBER(ts_chip_counters, transfers),
+    TS_MEMBER(ts_chip_counters, useful_bytes),
+    TS_MEMBER(ts_chip_counters, src_bytes),
+    TS_MEMBER(ts_chip_counters, dst_bytes),
+    TS_MEMBER(ts_chip_counters, padding_bytes),
+    TS_MEMBER(ts_chip_counters, waste_bytes),
+    TS_MEMBER(ts_chip_counters, rmw_lines),
+    TS_MEMBER(ts_chip_counters, hbm_read_bytes),
+    TS_MEMBER(ts_chip_counters, hbm_written_bytes),
+    TS_MEMBER(ts_chip_counters, transfer_cycles),
+    TS_MEMBER(ts_chip_counters, least_transfer_cycles),
+    {0, 0},
+};
+static const ts_member counted_of[] = {
+    TS_MEMBER(ts_chip_transfers, times),
+    TS_MEMBER(ts_chip_transfers, moved_bytes),
+    TS_MEMBER(ts_chip_transfers, hbm_bytes),
+    TS_MEMBER(ts_chip_transfers, vmem_bytes),
+    {0, 0},
+};
+
+static ts_chip_counters count_result(const ts_chip *chip, const ts_dma_result *r, const ts_transfer *what) {
+    const ts_tensor *tensors = chip->code->tensors;
+    ts_chip_counters c = {.transfers = 1,
+                          .useful_bytes = r->useful_bytes,
+                          .src_bytes = r->src_bytes,
+                          .dst_bytes = r->dst_bytes,
+                          .padding_bytes = r->padding_bytes,
+                          .waste_bytes = r->waste_bytes,
+                          .rmw_lines = r->rmw_lines,
+                          .transfer_cycles = r->completed_cycle - r->issued_cycle};
+    if (tensors[what->source.tensor].space == TS_SPACE_HBM) c.hbm_read_bytes = r->src_bytes;
+    if (tensors[what->destination.tensor].space == TS_SPACE_HBM) c.hbm_written_bytes = r->dst_bytes;
+    c.least_transfer_cycles =
+        ts_dma_least_cycles(&chip->config->memory, r, c.hbm_read_bytes + c.hbm_written_bytes);
+    return c;
+}
+
+/* For how many the transfer counts: chip_repeat may have been after its start. */
+static int64_t weight_of(const ts_chip *chip, int64_t number) {
+    const chip_counts *m = &chip->marked;
+    return number >= m->number && number < m->end ? 1 + m->times : 1;
+}
+
+static void add_result(ts_chip *chip, const ts_dma_result *r, const ts_in_flight *t) {
+    const ts_transfer *what = t->what;
+    ts_chip_counters one = count_result(chip, r, what);
+    int64_t which = what - chip->code->transfers, times = weight_of(chip, t->number);
+    ts_chip_transfers of = {.times = 1,
+                            .moved_bytes = r->src_bytes + r->dst_bytes,
+                            .hbm_bytes = one.hbm_read_bytes + one.hbm_written_bytes,
+                            .vmem_bytes = bytes_in(chip, r, what, TS_SPACE_VMEM)};
+    ts_members_add(&chip->counters, &one, counted, times, 1);
+    ts_members_add(&chip->transfers[which], &of, counted_of, times, 1);
+    if (!chip->marked.of || t->number >= chip->marked.number) return;
+    ts_members_add(&chip->marked.all, &one, counted, 1, 1);
+    ts_members_add(&chip->marked.of[which], &of, counted_of, 1, 1);
+}
+
+void chip_mark(ts_chip *chip) {
+    chip_counts *m = &chip->marked;
+    if (!m->of) m->of = TS_NEW_ARRAY(chip->arena, ts_chip_transfers, chip->code->transfer_count);
+    m->all = chip->counters;
+    m->number = chip->started;
+    m->end = m->times = 0;
+    memcpy(m->of, chip->transfers, (size_t)chip->code->transfer_count * sizeof *m->of);
+}
+
+void chip_repeat(ts_chip *chip, int64_t times) {
+    chip->marked.end = chip->started;
+    chip->marked.times = times;
+    ts_chip_counters all = chip->counters;
+    ts_members_add(&all, &chip->marked.all, counted, -1, 1);
+    ts_members_add(&chip->counters, &all, counted, times, 1);
+    for (int i = 0; i < chip->code->transfer_count; i++) {
+        ts_chip_transfers of = chip->transfers[i];
+        ts_members_add(&of, &chip->marked.of[i], counted_of, -1, 1);
+        ts_members_add(&chip->transfers[i], &of, counted_of, times, 1);
+    }
 }
 
 /* ---- The sanitizer ---- */
@@ -268,7 +328,7 @@ bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     const ts_transfer *what = t->what;
     const chip_core *by = core_of(chip, t);
     t->done_cycle = cycle;
-    add_result(chip, &result, what);
+    add_result(chip, &result, t);
     if (t->race) check_done(chip, t);
     if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)
         ts_left_transfer(chip->config->findings, what, chip_core_number(by), chip_core_cycles(by), cycle);

@@ -97,15 +97,15 @@ static bool read_rows(ts_error *err, const cli_line *line, int *rows) {
     return true;
 }
 
-typedef void (*writer)(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
-
-static bool save(ts_error *err, const cli_line *line, const char *option, writer write,
-                 const ts_audit_result *result, const ts_audit_view *view) {
-    ts_text text;
-    if (!cli_value(line, option)) return true;
-    ts_text_init(&text, line->arena);
-    write(result, view, &text);
-    return cli_save(err, line, option, &text);
+static bool save(ts_error *err, const cli_line *line, const ts_audit_result *result,
+                 const ts_audit_view *view) {
+    ts_text *csv = cli_text_for(line, "csv"), *svg = cli_text_for(line, "svg"),
+            *html = cli_text_for(line, "html");
+    if (csv) ts_report_audit_csv(result, view, csv);
+    if (svg) ts_report_audit_svg(result, view, svg);
+    if (html) ts_report_audit_html(result, view, html);
+    return cli_save(err, line, "csv", csv) && cli_save(err, line, "svg", svg) &&
+           cli_save(err, line, "html", html);
 }
 
 /* A table of zeros would say that all is well. */
@@ -145,10 +145,7 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
 static int report(ts_error *err, const cli_line *line, const ts_audit_result *result,
                   const ts_audit_view *view, double limit) {
     ts_text out;
-    if (!save(err, line, "csv", ts_report_audit_csv, result, view) ||
-        !save(err, line, "svg", ts_report_audit_svg, result, view) ||
-        !save(err, line, "html", ts_report_audit_html, result, view))
-        return cli_fail(err);
+    if (!save(err, line, result, view)) return cli_fail(err);
     ts_text_init(&out, line->arena);
     if (cli_value(line, "json"))
         ts_report_audit_json(result, view, &out);

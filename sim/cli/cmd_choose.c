@@ -114,14 +114,12 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     return good;
 }
 
-static bool save(ts_error *err, const cli_line *line, const char *option,
-                 void (*write)(const ts_choose_result *result, const ts_choose_view *view, ts_text *out),
-                 const ts_choose_result *result, const ts_choose_view *view) {
-    ts_text text;
-    if (!cli_value(line, option)) return true;
-    ts_text_init(&text, line->arena);
-    write(result, view, &text);
-    return cli_save(err, line, option, &text);
+static bool save(ts_error *err, const cli_line *line, const ts_choose_result *result,
+                 const ts_choose_view *view) {
+    ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
+    if (svg) ts_report_choose_svg(result, view, svg);
+    if (html) ts_report_choose_html(result, view, html);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
 int cmd_choose(int argc, char **argv) {
@@ -132,9 +130,7 @@ int cmd_choose(int argc, char **argv) {
     ts_choose_result result;
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!choose(&err, &line, &request, &view, &result) ||
-        !save(&err, &line, "svg", ts_report_choose_svg, &result, &view) ||
-        !save(&err, &line, "html", ts_report_choose_html, &result, &view))
+    if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
         return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json"))

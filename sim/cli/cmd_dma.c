@@ -120,12 +120,9 @@ static int print_mix(const cli_line *line) {
 /* ---- All pairs ---- */
 
 static bool save_svg(ts_error *err, const cli_line *line, const ts_transfer_matrix *matrix) {
-    const char *path = cli_value(line, "svg");
-    ts_text svg;
-    if (!path) return true;
-    ts_text_init(&svg, line->arena);
-    ts_report_matrix_svg(matrix, &svg);
-    return ts_file_save(err, line->arena, path, svg.bytes, svg.length);
+    ts_text *svg = cli_text_for(line, "svg");
+    if (svg) ts_report_matrix_svg(matrix, svg);
+    return cli_save(err, line, "svg", svg);
 }
 
 static int print_matrix(const cli_line *line, const char *text) {

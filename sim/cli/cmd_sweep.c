@@ -9,18 +9,34 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "report/sweep.h"
+#include "report/sweep_plot.h"
+#include "sweep/ranks.h"
 
 static const cli_option options[] = {
-    {"db", '\0', "DATABASE", "where results are and go; STUDY.db in this folder when not given"},
+    {"db", '\0', "DATABASE",
+     "where results are and go; STUDY.db in this folder when not given; ':memory:' keeps none"},
     {"jobs", 'j', "N", "answer with so many worker processes; 1 when not given"},
     {"timeout", '\0', "SECONDS", "a point that takes longer has failed; its row says so"},
     {"retry", '\0', NULL, "try points again that crashed or took too long"},
     {"shard", '\0', "I/N", "only part I of N, of 1 to N: into STUDY.I-of-N.db when --db is not given"},
     {"merge", '\0', "DATABASE", "instead: adds to it what the databases hold that are the operands"},
+    {"diff", '\0', "DATABASE", "instead: what changed from it to the database that is the operand"},
+    {"fail-over", '\0', "RATIO",
+     "with --diff: exit code 3 when a point's column is more than RATIO times what it was, or is no longer "
+     "ok"},
+    {"sensitivity", '\0', NULL, "instead of rows: which figures of the machine the results hang on"},
+    {"tune", '\0', "NAME",
+     "look for the best by successive halving: all points at the first value of this parameter, the best of "
+     "them at the next"},
+    {"keep", '\0', "N", "with --tune: one point in N goes on; 4 when not given"},
+    {"column", '\0', "NAME", "that --tune, --sensitivity and --diff look at; time when not given"},
+    {"pareto", '\0', "COLUMNS", "only rows that no other is better than in all of these: time,hbm_bytes"},
     {"rows", '\0', "N", "of the table; 8 when not given"},
     {"all", '\0', NULL, "all rows"},
     {"csv", '\0', "FILE", "all rows and columns"},
+    {"plot", '\0', "AXES", "x=COLUMN,y=COLUMN,by=COLUMN: a line for each value of the last"},
+    {"svg", '\0', "FILE", "the picture of --plot"},
+    {"html", '\0', "FILE", "a page with the picture and all rows"},
     {"json", '\0', NULL, "the same as JSON"},
 };
 
@@ -33,12 +49,14 @@ static const cli_command usage = {
         "Asks a question at each point of a grid: what a transfer costs, a program takes, a layout pads.\n"
         "Rows go into a database as they come: a point that is in it is not asked again, so that a study\n"
         "goes on where it was stopped, however that was. docs/sweep.md has the form of a study.\n",
-    .example = "    tilesim sweep programs/studies/generations.yaml -j 2 --csv generations.csv\n",
+    .example = "    tilesim sweep programs/studies/generations.yaml -j 2 --csv generations.csv\n"
+               "    tilesim sweep programs/studies/blocks.yaml --pareto time,hbm_bytes\n"
+               "    tilesim sweep --merge all.db generations.db blocks.db\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
 
-enum { ROWS = 8, MOST_SHARDS = 1000000 };
+enum { ROWS = 8, KEEP = 4, MOST_KEEP = 1000, MOST_SHARDS = 1000000 };
 
 typedef struct {
     cli_line line;
@@ -47,6 +65,11 @@ typedef struct {
     ts_sweep_result result;
     ts_sweep_table table;
     ts_sweep_view view;
+    ts_sweep_changes changes; /* of --sensitivity */
+    ts_sweep_tuned tuned;     /* of --tune */
+    ts_sweep_ranks ranks;     /* of MPI; size 1: this is alone */
+    const char *column;
+    int64_t keep;
     cli_progress bar;
 } command_state;
 
@@ -88,17 +111,37 @@ static const char *database_of(const command_state *c) {
     return text.bytes;
 }
 
+/* What is asked for at once, but cannot be. */
+static bool check_line(ts_error *err, const cli_line *line) {
+    static const char *const pairs[][2] = {
+        {"merge", "diff"}, {"tune", "sensitivity"}, {"tune", "pareto"},      {"sensitivity", "pareto"},
+        {"tune", "shard"}, {"sensitivity", "csv"},  {"sensitivity", "plot"}, {"sensitivity", "html"},
+        {"diff", "csv"},   {"diff", "html"},        {"diff", "plot"},        {"merge", "csv"},
+        {"merge", "html"}, {"merge", "plot"},       {"merge", "json"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (cli_value(line, pairs[i][0]) && cli_value(line, pairs[i][1]))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --%s", pairs[i][1], pairs[i][0]);
+    if (cli_value(line, "fail-over") && !cli_value(line, "diff"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--fail-over goes with --diff");
+    if (line->operand_count > 1 && !cli_value(line, "merge"))
+        return ts_error_set(err, TS_ERROR_USAGE, "found %d operands, expected one", line->operand_count);
+    return true;
+}
+
 static bool read_line(ts_error *err, command_state *c) {
     const cli_line *line = &c->line;
     int64_t workers = 1, rows = ROWS;
-    if (line->operand_count > 1 && !cli_value(line, "merge"))
-        return ts_error_set(err, TS_ERROR_USAGE, "found %d studies, expected one", line->operand_count);
-    if (!cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) ||
+    c->keep = KEEP;
+    if (!check_line(err, line) || !cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) ||
         !cli_number(err, line, "rows", INT_MAX, &rows) ||
+        !cli_number(err, line, "keep", MOST_KEEP, &c->keep) ||
         !read_timeout(err, line, &c->crew.timeout_seconds) || !read_shard(err, line, &c->request))
         return false;
+    if (c->keep < 2) return ts_error_set(err, TS_ERROR_USAGE, "--keep is 1, expected 2 or more");
     c->crew.workers = (int)workers;
     c->request.retry = cli_value(line, "retry") != NULL;
+    c->column = cli_value(line, "column") ? cli_value(line, "column") : "microseconds";
     c->view.rows = cli_value(line, "all") ? INT_MAX : (int)rows;
     c->view.study = line->operands[0];
     c->view.database = database_of(c);
@@ -112,32 +155,75 @@ static void on_point(void *self, int64_t done, int64_t of, int64_t answered) {
     cli_progress_rate(&c->bar, answered, done, of);
 }
 
+static bool tune(ts_error *err, command_state *c) {
+    const ts_sweep_tune_request request = {&c->request, c->column, cli_value(&c->line, "tune"), (int)c->keep};
+    if (!ts_sweep_tune(err, c->line.arena, &request, &c->tuned)) return false;
+    c->result = c->tuned.result;
+    c->table = c->tuned.table;
+    return true;
+}
+
+/* --pareto: the rows of the front alone. */
+static bool select_rows(ts_error *err, command_state *c) {
+    enum { MOST = 16 };
+    const char *names = cli_value(&c->line, "pareto");
+    int columns[MOST], count = 0;
+    int64_t *rows;
+    if (!names) return true;
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *name = ts_arena_copy_text(c->line.arena, at, length);
+        if (count == MOST) return ts_error_set(err, TS_ERROR_USAGE, "--pareto: over %d columns", MOST);
+        columns[count] = ts_sweep_table_find(err, &c->table, "--pareto", name);
+        if (columns[count++] < 0) return false;
+        at += length;
+        if (!*at) break;
+    }
+    ts_sweep_table all = c->table;
+    int64_t found = ts_sweep_pareto(c->line.arena, &all, columns, count, &rows);
+    ts_sweep_table_select(c->line.arena, &all, rows, found, &c->table);
+    return true;
+}
+
 static bool answer(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
+    const ts_sweep_table_request read = {.study = c->request.study, .store = c->request.store};
     ts_sweep_crew crew;
+    if (c->ranks.size > 1) ts_sweep_ranks_crew(arena, &c->ranks, &crew);
+    if (c->ranks.size == 1 && !ts_sweep_processes(err, arena, &c->crew, &crew)) return false;
     c->request.crew = &crew;
     c->request.progress = on_point;
     c->request.self = c;
     c->bar = cli_progress_begin();
-    bool good =
-        ts_sweep_processes(err, arena, &c->crew, &crew) && ts_sweep(err, arena, &c->request, &c->result);
+    bool tunes = cli_value(&c->line, "tune") != NULL;
+    bool good = tunes ? tune(err, c) : ts_sweep(err, arena, &c->request, &c->result);
+    crew.dismiss(crew.self);
     cli_progress_end(&c->bar);
-    return good;
+    return good && (tunes || ts_sweep_table_read(err, arena, &read, &c->table)) && select_rows(err, c);
 }
 
 static bool study(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
-    c->crew.study = c->request.study = ts_sweep_study_load(err, arena, c->line.operands[0]);
-    c->request.store = c->request.study ? ts_sweep_store_open(err, arena, c->view.database, true) : NULL;
-    if (!c->request.store) return false;
-    bool good =
-        answer(err, c) && ts_sweep_table_read(err, arena, c->request.study, c->request.store, &c->table);
+    const ts_sweep_study *study = ts_sweep_study_load(err, arena, c->line.operands[0]);
+    if (!study) return false;
+    if (cli_value(&c->line, "sensitivity")) {
+        if (!ts_sweep_changes_make(err, arena, study, &c->changes)) return false;
+        study = c->changes.study;
+    }
+    c->crew.study = c->request.study = study;
+    if (c->ranks.rank > 0) return ts_sweep_ranks_serve(err, arena, &c->ranks, &c->crew);
+    c->request.store = ts_sweep_store_open(err, arena, c->view.database, true);
+    bool good = c->request.store && answer(err, c);
     c->view.table = &c->table;
     c->view.result = &c->result;
     return ts_sweep_store_close(good ? err : NULL, c->request.store) && good;
 }
 
 /* ---- Reports ---- */
+
+static int complain(const command_state *c, const ts_error *err) {
+    return err->kind == TS_ERROR_USAGE ? cli_usage_error(&c->line, err) : cli_fail(err);
+}
 
 static bool save(ts_error *err, const command_state *c, const char *option,
                  void (*write)(const ts_sweep_view *view, ts_text *out)) {
@@ -148,17 +234,57 @@ static bool save(ts_error *err, const command_state *c, const char *option,
     return cli_save(err, &c->line, option, &text);
 }
 
+/* --svg and --html */
+static bool save_picture(ts_error *err, const command_state *c) {
+    const cli_line *line = &c->line;
+    const char *axes = cli_value(line, "plot");
+    ts_sweep_plot plot;
+    ts_text svg, page;
+    if (axes && !ts_sweep_plot_parse(err, &c->table, axes, &plot)) return false;
+    if (!axes != !cli_value(line, "svg") && !cli_value(line, "html"))
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            axes ? "--plot needs --svg FILE or --html FILE"
+                                 : "--svg needs --plot, such as x=ROWS,y=time");
+    ts_text_init(&svg, line->arena);
+    ts_text_init(&page, line->arena);
+    if (axes) ts_report_sweep_svg(&c->table, &plot, &svg);
+    if (cli_value(line, "svg") && !cli_save(err, line, "svg", &svg)) return false;
+    if (!cli_value(line, "html")) return true;
+    ts_report_sweep_html(&c->view, axes ? &plot : NULL, &page);
+    return cli_save(err, line, "html", &page);
+}
+
+static bool print_sensitivity(ts_error *err, const command_state *c, ts_text *out) {
+    int column = ts_sweep_table_find(err, &c->table, "--column", c->column);
+    if (column < 0) return false;
+    const ts_sweep_sensitivity_view view = {
+        &c->view, &c->changes, ts_sweep_elasticities(c->line.arena, &c->changes, &c->table, column),
+        c->column};
+    (cli_value(&c->line, "json") ? ts_report_sensitivity_json : ts_report_sensitivity)(&view, out);
+    return true;
+}
+
+static bool print(ts_error *err, const command_state *c, ts_text *out) {
+    bool json = cli_value(&c->line, "json") != NULL;
+    if (!json && !cli_reports(&c->line)) return true;
+    if (cli_value(&c->line, "sensitivity")) return print_sensitivity(err, c, out);
+    if (cli_value(&c->line, "tune"))
+        (json ? ts_report_tuned_json : ts_report_tuned)(&c->view, &c->tuned, out);
+    else
+        (json ? ts_report_sweep_json : ts_report_sweep)(&c->view, out);
+    return true;
+}
+
 static int report(ts_error *err, const command_state *c) {
     ts_text out;
-    if (!save(err, c, "csv", ts_report_sweep_csv)) return cli_fail(err);
     ts_text_init(&out, c->line.arena);
-    if (cli_value(&c->line, "json"))
-        ts_report_sweep_json(&c->view, &out);
-    else if (cli_reports(&c->line))
-        ts_report_sweep(&c->view, &out);
+    if (!save(err, c, "csv", ts_report_sweep_csv) || !save_picture(err, c) || !print(err, c, &out))
+        return complain(c, err);
     if (out.length > 0) cli_print(&out);
     return c->result.by_status[TS_SWEEP_FAILED] > 0 ? 3 : 0;
 }
+
+/* ---- Databases ---- */
 
 static int merge(ts_error *err, const cli_line *line) {
     const char *into = cli_value(line, "merge");
@@ -177,8 +303,44 @@ static int merge(ts_error *err, const cli_line *line) {
     return good ? 0 : cli_fail(err);
 }
 
-static int complain(const command_state *c, const ts_error *err) {
-    return err->kind == TS_ERROR_USAGE ? cli_usage_error(&c->line, err) : cli_fail(err);
+static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) {
+    ts_arena *arena = c->line.arena;
+    int column = ts_sweep_column_find(c->column, strlen(c->column));
+    if (column < 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "--column: there is no result '%.60s'", c->column);
+    ts_sweep_store *before = ts_sweep_store_open(err, arena, cli_value(&c->line, "diff"), false),
+                   *after = before ? ts_sweep_store_open(err, arena, c->line.operands[0], false) : NULL;
+    bool good = after && ts_sweep_compare(err, arena, before, after, column, diff);
+    ts_sweep_store_close(NULL, before);
+    ts_sweep_store_close(NULL, after);
+    return good;
+}
+
+static int print_diff(ts_error *err, const command_state *c) {
+    ts_sweep_diff diff;
+    double limit;
+    ts_text out;
+    if (!cli_ratio(err, &c->line, "fail-over", &limit) || !compare(err, c, &diff)) return complain(c, err);
+    const ts_sweep_diff_view view = {&diff, cli_value(&c->line, "diff"), c->line.operands[0], c->view.rows};
+    ts_text_init(&out, c->line.arena);
+    (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);
+    cli_print(&out);
+    if (limit == 0 || (diff.worst <= limit && diff.broken == 0)) return 0;
+    ts_error_set(err, TS_ERROR_FAULT,
+                 "a point's %s is %.4fx what it was, and %lld are no longer ok: more than --fail-over %gx",
+                 diff.column, diff.worst, (long long)diff.broken, limit);
+    return cli_fail(err);
+}
+
+/* Under mpirun rank 0 does what a process alone does, but for the answers. */
+static int run_study(ts_error *err, command_state *c) {
+    c->ranks.size = 1;
+    if (ts_sweep_ranks_started() > 1 && !ts_sweep_ranks_load(err, c->line.arena, &c->ranks))
+        return complain(c, err);
+    bool good = study(err, c);
+    int code = !good ? complain(c, err) : c->ranks.rank == 0 ? report(err, c) : 0;
+    if (c->ranks.finish) c->ranks.finish(good);
+    return code;
 }
 
 int cmd_sweep(int argc, char **argv) {
@@ -188,6 +350,6 @@ int cmd_sweep(int argc, char **argv) {
     if (!cli_begin(&c.line, &usage, argc, argv)) return c.line.exit_code;
     if (!read_line(&err, &c)) return cli_end(&c.line, complain(&c, &err));
     if (cli_value(&c.line, "merge")) return cli_end(&c.line, merge(&err, &c.line));
-    if (!study(&err, &c)) return cli_end(&c.line, complain(&c, &err));
-    return cli_end(&c.line, report(&err, &c));
+    if (cli_value(&c.line, "diff")) return cli_end(&c.line, print_diff(&err, &c));
+    return cli_end(&c.line, run_study(&err, &c));
 }

@@ -78,14 +78,11 @@ static bool read_machine(ts_error *err, const cli_line *line, const ts_machine *
     return *machine != NULL;
 }
 
-static bool save(ts_error *err, const cli_line *line, const char *option,
-                 void (*write)(const ts_validation *validation, ts_text *out),
-                 const ts_validation *validation) {
-    ts_text text;
-    if (cli_value(line, option) == NULL) return true;
-    ts_text_init(&text, line->arena);
-    write(validation, &text);
-    return cli_save(err, line, option, &text);
+static bool save(ts_error *err, const cli_line *line, const ts_validation *validation) {
+    ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
+    if (svg) ts_report_validation_svg(validation, svg);
+    if (html) ts_report_validation_html(validation, html);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
@@ -102,9 +99,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
     cli_progress_end(&bar);
     if (!good) return false;
-    if (!save(err, line, "svg", ts_report_validation_svg, &validation) ||
-        !save(err, line, "html", ts_report_validation_html, &validation))
-        return false;
+    if (!save(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)
         ts_report_validation_json(&validation, out);
     else if (cli_reports(line))

@@ -83,8 +83,15 @@ bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most) {
     return ts_memory_check(err, parts, part_count, most);
 }
 
+ts_text *cli_text_for(const cli_line *line, const char *option) {
+    if (!cli_value(line, option)) return NULL;
+    ts_text *text = TS_NEW(line->arena, ts_text);
+    ts_text_init(text, line->arena);
+    return text;
+}
+
 bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text) {
-    return ts_file_save(err, line->arena, cli_value(line, option), text->bytes, text->length);
+    return !text || ts_file_save(err, line->arena, cli_value(line, option), text->bytes, text->length);
 }
 
 bool cli_reports(const cli_line *line) {

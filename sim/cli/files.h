@@ -11,7 +11,9 @@ bool cli_check_files(cli_line *line);
 /* Do the files that are read fit into so many bytes? */
 bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most);
 
-/* Writes the text to the file of an option that was given. */
+/* An empty text for the file of an option; NULL where that was not given. */
+ts_text *cli_text_for(const cli_line *line, const char *option);
+/* Writes it there. NULL: there is nothing to do. */
 bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text);
 
 /* When a signal ends the process, its temporary files go too. */

@@ -257,6 +257,9 @@ bool ts_core_step_shared(ts_error *err, ts_core *core, int64_t until, int64_t sh
         if (core->looped >= 0 && core->skip && ok) {
             core_skip_loop(core, core->looped, until);
         }
+        if (core->looped >= 0 && core->forward && ok) {
+            core_forward_loop(core, core->looped);
+        }
     }
     float_mode_leave(mode);
     return ok;
@@ -306,6 +309,7 @@ ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup)
     if (setup->profile) {
         core_profile_new(arena, core);
     }
+    core_forward_new(arena, core);
     return core;
 }
 

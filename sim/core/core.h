@@ -57,6 +57,9 @@ typedef struct {
      * semaphore, or took from it (by < 0). NULL: not told. */
     void (*accessed)(void *chip, const ts_access *access);
     void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
+    /* Time only: the branch back of bundle `end` was taken, of a loop that core/forward.h can go round. NULL:
+     * no iterations are left out. */
+    void (*looped)(void *chip, int end);
 } ts_core_ports;
 
 typedef struct {

@@ -370,6 +370,20 @@ static void move_times(int64_t *times, int count, int64_t from, int64_t by) {
     }
 }
 
+void core_skip_move(ts_core *core, int64_t by) {
+    const ts_isa_limits *limits = &core->setup.config->limits;
+    int64_t from = core->next;
+    for (int i = 0; i < core->store_count; i++) {
+        move_times(&core->stores[i].visible, 1, from, by);
+    }
+    move_times(core->ready, limits->sregs + limits->vregs + limits->vmasks, from, by);
+    move_times(core->unit_free, ts_core_unit_count(core->setup.config), from, by);
+    move_times(&core->stores_visible, 1, from, by);
+    core_mxus_move(core, from, by);
+    core_transposer_move(core, from, by);
+    core->next += by;
+}
+
 static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int64_t by = k * (core->next - skip->before.cycle);
@@ -377,17 +391,13 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
         core_store *store = &core->stores[i];
         if (store->visible > core->next) {
             int64_t far = k * origin_of(skip, store)->step;
-            *store = (core_store){store->space, store->first + far, store->end + far, store->visible + by,
-                                  store->stall};
+            store->first += far;
+            store->end += far;
         }
     }
     for (int i = 0; i < limits->sregs; i++) {
         core->sregs[i] += (uint32_t)(k * ((int64_t)(int32_t)core->sregs[i] - (int32_t)skip->before.sregs[i]));
     }
-    move_times(core->ready, limits->sregs + limits->vregs + limits->vmasks, core->next, by);
-    move_times(core->unit_free, ts_core_unit_count(core->setup.config), core->next, by);
-    move_times(&core->stores_visible, 1, core->next, by);
-    core_mxus_move(core, core->next, by);
     for (int i = 0; i < TS_STALL_COUNT; i++) {
         core->stalls[i] += k * (core->stalls[i] - skip->before.stalls[i]);
     }
@@ -397,7 +407,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
     }
     if (core->profile) core_profile_repeat(core->profile, core, skip->head, skip->end, k);
     core->turned[skip->end] += k;
-    core->next += by;
+    core_skip_move(core, by);
     skip->known = false;
 }
 

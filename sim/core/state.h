@@ -12,6 +12,7 @@ typedef struct core_op core_op;
 typedef struct core_mxu core_mxu;
 typedef struct core_transposer core_transposer;
 typedef struct core_skip core_skip;
+typedef struct core_forward core_forward;
 typedef struct core_profile core_profile;
 typedef struct core_loops core_loops;
 /* Executes one instruction in the bundle that issues at core->now. */
@@ -123,6 +124,7 @@ struct ts_core {
     core_mxu *mxus; /* [config->mxu.units]; NULL: the program has no use for them */
     core_transposer *transposer;
     core_skip *skip;       /* NULL: no iterations are left out */
+    core_forward *forward; /* NULL: every loop that starts transfers is walked */
     core_profile *profile; /* NULL: nobody asks which instruction stalls */
     int looped;            /* the bundle whose branch back was taken, -1: none */
     core_loops *loops;
@@ -218,6 +220,7 @@ core_gate core_gate_mxu_pop, core_gate_mxu_take, core_gate_mxu_swap, core_gate_v
 /* When what each unit holds can be used, as seen from core->next: equal numbers, equal futures. Returns how
  * many numbers; out NULL: at most so many. And all that is not ready at `from` is ready `by` later. */
 int core_mxus_state(const ts_core *core, int64_t *out);
+void core_transposer_move(ts_core *core, int64_t from, int64_t by);
 void core_mxus_move(ts_core *core, int64_t from, int64_t by);
 
 /* profile.c: of the bundle at core->pc, before core->next moves on. */
@@ -231,6 +234,13 @@ void core_profile_repeat(core_profile *profile, const ts_core *core, int head, i
 void core_skip_new(ts_arena *arena, ts_core *core);
 /* A branch back of bundle `end` was taken, and the core is at its target; it may go up to cycle `until`. */
 void core_skip_loop(ts_core *core, int end, int64_t until);
+/* All that is to come, `by` cycles later. */
+void core_skip_move(ts_core *core, int64_t by);
+
+/* forward.c */
+void core_forward_new(ts_arena *arena, ts_core *core);
+/* Has the chip told of a branch back of bundle `end`, when the core is at its target. */
+void core_forward_loop(ts_core *core, int end);
 
 /* loop.c: what an instruction of the bundle does to loops. */
 enum { CORE_SMEM_CHANGED = 1 << 8 };
@@ -245,6 +255,8 @@ const core_op *core_branch_of(const core_bundle *bundle); /* NULL: none */
 /* memory.c: the bytes that an access of VMEM or SMEM touches, as first and one past the last of the space. */
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address);
 /* transfer.c: the semaphore that an operand names now. */
+/* Of a dma: the indices go to core->begin. */
+bool core_transfer_find(ts_error *err, const ts_core *core, const core_op *op, int *semaphore);
 bool core_semaphore_find(ts_error *err, const ts_core *core, const core_op *op, int *semaphore);
 int64_t core_wait_count(const core_op *op);
 /* Whether the bundle's wait can go on. */

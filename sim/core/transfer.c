@@ -127,13 +127,18 @@ static bool place_error(ts_error *err, const ts_core *core, const core_op *op) {
     return false;
 }
 
+bool core_transfer_find(ts_error *err, const ts_core *core, const core_op *op, int *semaphore) {
+    const ts_transfer *transfer = &core->setup.code->transfers[op->instruction->operands[0].as.transfer];
+    return find(err, core, op, &transfer->semaphore, semaphore) &&
+           begin_all(err, core, op, &transfer->source, core->begin) &&
+           begin_all(err, core, op, &transfer->destination, core->begin + transfer->source.rank);
+}
+
 CORE_FUNCTION(dma) {
     int index = op->instruction->operands[0].as.transfer, semaphore = 0;
     const ts_transfer *transfer = &core->setup.code->transfers[index];
     int64_t *source = core->begin, *destination = core->begin + transfer->source.rank;
-    if (!find(err, core, op, &transfer->semaphore, &semaphore) ||
-        !begin_all(err, core, op, &transfer->source, source) ||
-        !begin_all(err, core, op, &transfer->destination, destination)) {
+    if (!core_transfer_find(err, core, op, &semaphore)) {
         return false;
     }
     core->yielding = true;

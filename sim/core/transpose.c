@@ -26,6 +26,13 @@ void core_transposer_new(ts_arena *arena, ts_core *core) {
     core->transposer = core->transposer ? core->transposer : TS_NEW(arena, core_transposer);
 }
 
+void core_transposer_move(ts_core *core, int64_t from, int64_t by) {
+    for (int i = 0; core->transposer && i < BLOCKS; i++) {
+        block *b = &core->transposer->blocks[i];
+        b->ready += b->ready > from ? by : 0;
+    }
+}
+
 /* Row `row` of the transposed block: column `row` of what came in. */
 static void transpose_row(const core_transposer *t, uint32_t rows[EDGE][EDGE], uint32_t *words, int row) {
     uint32_t *out = words + (t->halves ? row / 2 : row) * EDGE;

@@ -30,6 +30,17 @@ typedef struct {
 
 const char *ts_mxu_type_text(ts_mxu_type type); /* "f32", ... */
 
+/* The links between chips (ICI). */
+typedef struct {
+    int32_t dims;       /* of the torus that a chip has links for, two a dim; 0: none */
+    int32_t wrap;       /* a dim of a slice is a ring where its extent is a multiple of this, else a line */
+    int32_t most_chips; /* of a slice */
+    int64_t rate;       /* MB/s (10^6 bytes), one link, one way */
+    int32_t efficiency; /* of that rate, thousandths */
+    int64_t hop_ps;     /* from a chip to its neighbour, beyond the data's own time */
+    int64_t launch_ps;  /* of a collective, once */
+} ts_machine_ici;
+
 /* A named axis on which layouts may place elements, beside the axis `m` that every space has. */
 typedef struct {
     const char *name;
@@ -55,6 +66,7 @@ struct ts_machine {
     ts_core_config core; /* occupancy of MXU_PUSH: of a vreg (8 rows) of bf16 */
     ts_hbm_config hbm;
     ts_dma_config dma;
+    ts_machine_ici ici;
     const ts_machine_memory *memories;
     int32_t memory_count;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* those that programs name; NULL: it has none */

@@ -91,22 +91,35 @@ typedef struct {
 /* `count` digits whose steps on one side are `stride`, twice that, .. bits. */
 bool ts_digits_find(const ts_plan_box *box, bool dst, int64_t stride, int count, ts_digit *digits);
 /* The network that makes lines with the digits dst[] of lines with the digits src[], least significant first,
- * from units of 2^unit_log2 bytes. Sets all but the offsets of lines. enters[j] is bit j of a source line's
+ * from units of 2^unit_log2 bytes. Sets all of the tile but the offsets of lines. enters[j] is bit j of a source line's
  * number, leaves[j] of a destination line's. */
-void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
-                     const ts_digit *dst, ts_digit *enters, ts_digit *leaves);
+typedef struct {
+    int line_bytes, unit_log2, count;
+    const ts_digit *src, *dst; /* [count] */
+} ts_network;
+void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters, ts_digit *leaves);
 
 /* ---- Lines that are not whole (lines.c) ---- */
 
-/* `count` digits of a line of one side: of loops of any extent, each padded to a power of two, whose elements
- * lie in memory as they do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
-void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits);
-/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in
- * the order of memory; how many. */
-int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
-                   uint8_t *positions, uint8_t *places);
-/* How many elements each of the lines numbered by these digits has, of so many in a whole one. */
-void ts_lines_measure(const ts_plan_box *box, const ts_digit *line, int count, const ts_digit *numbers,
-                      int stages, int elements, uint8_t *have);
+/* A line of one side. */
+typedef struct {
+    const ts_plan_box *box;
+    bool dst;
+    int width, count;       /* bits of an element; digits */
+    const ts_digit *digits; /* [count] */
+} ts_line;
+/* Finds its digits: of loops of any extent, each padded to a power of two, whose elements lie in memory as they
+ * do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
+void ts_lines_find(const ts_line *line, ts_digit *digits);
+
+/* The position in the padded line and the place in memory, in elements, of each element of a whole line, in the
+ * order of memory. */
+typedef struct {
+    int count;
+    uint8_t positions[TS_LINE_BYTES], places[TS_LINE_BYTES];
+} ts_line_elements;
+void ts_lines_order(const ts_line *line, ts_line_elements *elements);
+/* How many elements each of the 2^stages lines numbered by these digits has, of so many in a whole one. */
+void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, int elements, uint8_t *have);
 
 #endif

@@ -36,12 +36,16 @@ typedef struct {
 
 /* The job that moves a whole box, with its order; false where no kernel does so alone. */
 bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
+/* For job->m: the best kernel, and how many steps of each loop it takes; what it leaves of them is not moved. */
+bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* A long run of elements narrower than a byte that change. */
+bool ts_copy_plan_match_narrow_run(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
 bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* Inner loops that stay within a few lines (permute.c). */
 bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
-/* The loops around a kernel that takes so many steps of each. */
+/* The loops around a kernel that takes so many steps of each (copy_loops.c). */
 void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 /* Does everything around the kernel step by multiples of these? */
 bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits,
@@ -51,6 +55,16 @@ void ts_copy_plan_order(ts_copy_plan *job, const ts_plan_box *box);
 /* From these places on: those of the first element. */
 void ts_copy_plan_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits);
 
+/* What tiles leave of a loop; those that take more steps than it has leave nothing. */
+static inline int64_t ts_copy_rest(const ts_plan_loop *loop, int64_t times) {
+    return loop->extent < times ? 0 : loop->extent % times;
+}
+/* Is that moved by itself, and not by a tile that ends where the loop does? */
+bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times);
+
+static inline bool ts_copy_is_narrow(const ts_copy_context *m) {
+    return m->src.element_bits < 8 || m->dst.element_bits < 8;
+}
 static inline int ts_copy_width(const ts_copy_side *side) {
     return side->element_bits < 8 ? 8 : side->element_bits;
 }

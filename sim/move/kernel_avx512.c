@@ -151,10 +151,19 @@ INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line,
 
 /* ---- Tiles ---- */
 
+/* What a kernel is compiled for: constants. */
+typedef struct {
+    ts_load how;
+    bool masked;
+    int stages;
+} kind;
+
 /* `tiles` of the inner loop: all are loaded before the first is stored. Up to 16 lines stay in registers. */
-INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_tile *tile, const unpacks *u,
-                      uint8_t *dst, const uint8_t *src) {
-    const int lines = 1 << stages, all = tiles * lines;
+INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpacks *u, uint8_t *dst,
+                      const uint8_t *src) {
+    const ts_load how = k.how;
+    const bool masked = k.masked;
+    const int stages = k.stages, lines = 1 << stages, all = tiles * lines;
     const int64_t src_step = tile->loops[3].src_step, dst_step = tile->loops[3].dst_step,
                   ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
@@ -181,9 +190,11 @@ INLINE void move_some(ts_load how, bool masked, int stages, int tiles, const ts_
 }
 
 /* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
-INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile *tile, const unpacks *u,
-                            uint8_t *dst, const uint8_t *src) {
-    const int rest = stages - 3;
+INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst,
+                            const uint8_t *src) {
+    const ts_load how = k.how;
+    const bool masked = k.masked;
+    const int rest = k.stages - 3;
     wide copy[TS_TILE_LINES];
     for (int group = 0; group < 1 << rest; group++) {
         wide v[8];
@@ -207,33 +218,30 @@ INLINE void move_large_tile(ts_load how, bool masked, int stages, const ts_tile 
     }
 }
 
-INLINE void move_row(ts_load how, bool masked, int stages, const ts_tile *tile, const unpacks *u,
-                     uint8_t *dst, const uint8_t *src) {
-    const int some = stages < 3 ? 8 >> stages : 1;
+INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_t *dst, const uint8_t *src) {
+    const int stages = k.stages, some = stages < 3 ? 8 >> stages : 1;
     const ts_kernel_loop loop = tile->loops[3];
     int64_t i = 0;
     for (; i + some <= loop.count && stages <= 4; i += some) {
-        move_some(how, masked, stages, some, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
+        move_some(k, some, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
     }
     for (; i < loop.count; i++) {
         if (stages <= 4)
-            move_some(how, masked, stages, 1, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
+            move_some(k, 1, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
         else
-            move_large_tile(how, masked, stages, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
+            move_large_tile(k, tile, u, dst + i * loop.dst_step, src + i * loop.src_step);
     }
 }
 
-INLINE void move_tiles(ts_load how, bool masked, int stages, const ts_tile *tile, uint8_t *dst,
-                       const uint8_t *src) {
+INLINE void move_tiles(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     const ts_kernel_loop a = tile->loops[0], b = tile->loops[1], c = tile->loops[2];
     unpacks u;
-    set_unpacks(stages, tile->granules, &u);
-    for (int64_t i = 0; i < a.count; i++) {
-        for (int64_t j = 0; j < b.count; j++) {
-            for (int64_t k = 0; k < c.count; k++) {
-                move_row(how, masked, stages, tile, &u,
-                         dst + i * a.dst_step + j * b.dst_step + k * c.dst_step,
-                         src + i * a.src_step + j * b.src_step + k * c.src_step);
+    set_unpacks(k.stages, tile->granules, &u);
+    for (int64_t x = 0; x < a.count; x++) {
+        for (int64_t y = 0; y < b.count; y++) {
+            for (int64_t z = 0; z < c.count; z++) {
+                move_row(k, tile, &u, dst + x * a.dst_step + y * b.dst_step + z * c.dst_step,
+                         src + x * a.src_step + y * b.src_step + z * c.src_step);
             }
         }
     }
@@ -241,7 +249,7 @@ INLINE void move_tiles(ts_load how, bool masked, int stages, const ts_tile *tile
 
 #define TILES(how, stages)                                                                                   \
     TARGET static void tiles_##how##_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {       \
-        move_tiles(how, false, stages, tile, dst, src);                                                      \
+        move_tiles((kind){how, false, stages}, tile, dst, src);                                              \
     }
 #define EACH_5(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
 EACH_5(TILES, TS_LOAD_SAME)
@@ -260,7 +268,7 @@ static ts_tile_function *const by_stages[TS_LOAD_COUNT][TS_TILE_STAGES + 1] = {
 
 #define MASKED(how, stages)                                                                                  \
     TARGET static void masked_##stages(const ts_tile *tile, uint8_t *dst, const uint8_t *src) {              \
-        move_tiles(how, true, stages, tile, dst, src);                                                       \
+        move_tiles((kind){how, true, stages}, tile, dst, src);                                               \
     }
 EACH_5(MASKED, TS_LOAD_SAME)
 MASKED(TS_LOAD_SAME, 5)

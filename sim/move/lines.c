@@ -26,9 +26,11 @@ static int next_loop(const ts_plan_box *box, bool dst, int64_t least, int64_t mo
     return next;
 }
 
-void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_digit *digits) {
-    int64_t stride = width;
-    int i = 0, none = -1;
+void ts_lines_find(const ts_line *line, ts_digit *digits) {
+    const ts_plan_box *box = line->box;
+    bool dst = line->dst;
+    int64_t stride = line->width;
+    int i = 0, none = -1, width = line->width, count = line->count;
     while (i < count) {
         int n = next_loop(box, dst, stride, (int64_t)width << (count - 1));
         if (n < 0) break;
@@ -44,15 +46,17 @@ void ts_lines_find(const ts_plan_box *box, bool dst, int width, int count, ts_di
     while (i < count) digits[i++] = (ts_digit){.loop = none--};
 }
 
-int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *digits, int count,
-                   uint8_t *positions, uint8_t *places) {
+void ts_lines_order(const ts_line *line, ts_line_elements *elements) {
+    const ts_digit *digits = line->digits;
+    uint8_t *positions = elements->positions, *places = elements->places;
     int used = 1;
     positions[0] = places[0] = 0;
-    for (int i = 0, next; i < count; i = next) {
-        for (next = i; next < count && digits[next].loop == digits[i].loop;) next++;
+    for (int i = 0, next; i < line->count; i = next) {
+        for (next = i; next < line->count && digits[next].loop == digits[i].loop;) next++;
         if (digits[i].loop < 0) continue;
-        const ts_plan_loop *loop = &box->loops[digits[i].loop];
-        int64_t values = smaller(loop->extent, INT64_C(1) << (next - i)), step = step_of(loop, dst) / width;
+        const ts_plan_loop *loop = &line->box->loops[digits[i].loop];
+        int64_t values = smaller(loop->extent, INT64_C(1) << (next - i));
+        int64_t step = step_of(loop, line->dst) / line->width;
         for (int v = 1; v < values; v++) {
             for (int k = 0; k < used; k++) {
                 positions[v * used + k] = (uint8_t)(positions[k] + (v << i));
@@ -61,7 +65,7 @@ int ts_lines_order(const ts_plan_box *box, bool dst, int width, const ts_digit *
         }
         used *= (int)values;
     }
-    return used;
+    elements->count = used;
 }
 
 /* How many elements a line has whose number holds `value` of a loop: the line's own digits of it, if any, are
@@ -71,15 +75,14 @@ static int elements_at(int64_t extent, int64_t value, int count, int each, int a
     return count > 0 ? (int)smaller(extent - value, INT64_C(1) << count) * each : all;
 }
 
-void ts_lines_measure(const ts_plan_box *box, const ts_digit *line, int count, const ts_digit *numbers,
-                      int stages, int elements, uint8_t *have) {
+void ts_lines_measure(const ts_line *line, const ts_digit *numbers, int stages, int elements, uint8_t *have) {
     int64_t value[TS_TILE_LINES];
     for (int i = 0; i < 1 << stages; i++) have[i] = (uint8_t)elements;
     for (int first = 0; first < stages; first++) {
         int loop = numbers[first].loop, inside = 0, before = 0;
-        int64_t extent = loop < 0 ? 1 : box->loops[loop].extent;
+        int64_t extent = loop < 0 ? 1 : line->box->loops[loop].extent;
         for (int k = 0; k < first; k++) before += numbers[k].loop == loop;
-        for (int k = 0; k < count; k++) inside += line[k].loop == loop;
+        for (int k = 0; k < line->count; k++) inside += line->digits[k].loop == loop;
         if (before > 0) continue;
         int each = inside > 0 ? elements / (int)smaller(extent, INT64_C(1) << inside) : 0;
         value[0] = 0;

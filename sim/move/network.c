@@ -68,13 +68,14 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *pl
     tile->orders_again = fill_order(tile->order_again, unit_log2, low, second);
 }
 
-void ts_network_make(ts_tile *tile, int line_bytes, int unit_log2, int count, const ts_digit *src,
-                     const ts_digit *dst, ts_digit *enters, ts_digit *leaves) {
+void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters, ts_digit *leaves) {
+    const ts_digit *src = network->src, *dst = network->dst;
+    int count = network->count, unit_log2 = network->unit_log2;
     /* places: of the source line's digits when it has been arranged: what stays, in the destination's order,
      * below what leaves. The top digit of two lanes is apart. */
     int places[TS_TILE_STAGES], used = 0, top = -1;
-    bool lanes = line_bytes == 32 && count > 0;
-    tile->line_bytes = line_bytes;
+    bool lanes = network->line_bytes == 32 && count > 0;
+    tile->line_bytes = network->line_bytes;
     tile->stages = tile->granules = 0;
     for (int i = 0; i < count; i++) {
         int place = place_of(&dst[i], src, count);

@@ -369,7 +369,7 @@ static bool read_term(derivation *d, const token **at, int64_t sign) {
     *at += parenthesis;
     const token *place = *at;
     ts_operand reg;
-    if (!assemble_operand(as, at, "brz", 0, &reg) || (parenthesis && !read_bias(as, at, &term.bias)) ||
+    if (!assemble_sreg(as, at, &reg) || (parenthesis && !read_bias(as, at, &term.bias)) ||
         (parenthesis && !expect_mark(as, at, ')', "')'"))) {
         return false;
     }

@@ -1,232 +1,8 @@
 /* The assembler: statements to bundles. */
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/number.h"
-
 #include "assembler.h"
-#include "embedded.h"
-
-void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
-    if (count < *capacity) {
-        return items;
-    }
-    *capacity = *capacity == 0 ? 16 : *capacity * 2;
-    return ts_arena_grow(arena, items, (size_t)count, (size_t)*capacity, size);
-}
-
-bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
-    if (!token_is(*at, mark)) {
-        return token_unexpected(as->err, *at, what);
-    }
-    ++*at;
-    return true;
-}
-
-bool expect_name(assembler *as, const token **at, const char *what, const token **name) {
-    *name = *at;
-    if ((*at)->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, *at, what);
-    }
-    ++*at;
-    return true;
-}
-
-bool expect_line_end(assembler *as, const token *at, const char *what) {
-    return token_ends_line(at) || token_unexpected(as->err, at, what);
-}
-
-/* ---- Operands ---- */
-
-static bool wrong_kind(assembler *as, const token *at, const ts_opcode_info *info,
-                       const ts_operand_class *wanted, const char *found) {
-    return TOKEN_ERROR(as->err, at, "%s: found %s '%.*s', expected %s", info->mnemonic, found,
-                       (int)at->length, at->text, wanted->text);
-}
-
-static int register_count(const ts_target *target, ts_operand_kind kind) {
-    const ts_isa_limits *limits = &target->core.limits;
-    return kind == TS_OPERAND_SREG ? limits->sregs : kind == TS_OPERAND_VREG ? limits->vregs : limits->vmasks;
-}
-
-static bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number) {
-    int count = register_count(as->target, kind);
-    if (number < count) {
-        return true;
-    }
-    char letter = kind == TS_OPERAND_SREG ? 's' : kind == TS_OPERAND_VREG ? 'v' : 'm';
-    return TOKEN_ERROR(as->err, place, "there is no %s %c%d: %s has %c0 to %c%d", ts_operand_kind_text(kind),
-                       letter, number, as->target->machine, letter, letter, count - 1);
-}
-
-bool assemble_affine(assembler *as, const token **at, ts_affine *out) {
-    const token *begin = *at;
-    if (!expr_affine(as->err, as->names, at, out)) {
-        return false;
-    }
-    for (int i = 0; i < out->term_count; i++) {
-        if (!check_register(as, begin, TS_OPERAND_SREG, out->terms[i].sreg)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool accepts(const ts_operand_class *class, ts_operand_kind kind) {
-    return (class->accepts >> kind & 1) != 0;
-}
-
-static bool parse_number(assembler *as, const token **at, const ts_operand_class *class, ts_operand *out) {
-    const token *begin = *at;
-    constant v;
-    if (!expr_parse(as->err, as->names, at, &v)) {
-        return false;
-    }
-    bool integer = accepts(class, TS_OPERAND_INTEGER) && !v.is_float;
-    if (!integer && !accepts(class, TS_OPERAND_F32)) {
-        return TOKEN_ERROR(as->err, begin, "found %g, expected %s", v.number, class->text);
-    }
-    if (integer && (v.integer < INT32_MIN || v.integer > UINT32_MAX)) {
-        return TOKEN_ERROR(as->err, begin, "%lld does not fit in 32 bits", (long long)v.integer);
-    }
-    *out = (ts_operand){.kind = integer ? TS_OPERAND_INTEGER : TS_OPERAND_F32};
-    if (integer) {
-        out->as.integer = v.integer;
-    } else {
-        out->as.f32_bits = ts_f32_bits((float)(v.is_float ? v.number : (double)v.integer));
-    }
-    return true;
-}
-
-/* The label's number is filled in at the end. */
-static bool parse_label(assembler *as, const token **at, ts_operand *out) {
-    if ((*at)->kind != TOKEN_NAME) {
-        return token_unexpected(as->err, *at, "a label");
-    }
-    *out = (ts_operand){.kind = TS_OPERAND_LABEL};
-    ++*at;
-    return true;
-}
-
-static bool parse_operand(assembler *as, const token **at, const ts_opcode_info *info,
-                          const ts_operand_class *class, ts_operand *out) {
-    const token *begin = *at;
-    ts_operand_kind kind;
-    int number;
-    bool found;
-    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
-        return false;
-    }
-    if (found) {
-        *out = (ts_operand){.kind = kind, .as.reg = number};
-        return (accepts(class, kind) || wrong_kind(as, begin, info, class, ts_operand_kind_text(kind))) &&
-               check_register(as, begin, kind, number);
-    }
-    if (accepts(class, TS_OPERAND_LABEL)) {
-        return parse_label(as, at, out);
-    }
-    if (accepts(class, TS_OPERAND_ADDRESS)) {
-        return assemble_address(as, at, class->space, out);
-    }
-    if (accepts(class, TS_OPERAND_SEMAPHORE)) {
-        return assemble_semaphore(as, at, out);
-    }
-    if (accepts(class, TS_OPERAND_TRANSFER)) {
-        return assemble_transfer(as, at, out);
-    }
-    if ((accepts(class, TS_OPERAND_INTEGER) || accepts(class, TS_OPERAND_F32)) &&
-        expr_begins(as->names, begin)) {
-        return parse_number(as, at, class, out);
-    }
-    const symbol *named =
-        begin->kind == TOKEN_NAME ? scope_find(as->names, begin->text, begin->length) : NULL;
-    if (named != NULL) {
-        return wrong_kind(as, begin, info, class, symbol_class_text(named->class));
-    }
-    if (begin->kind == TOKEN_NAME) {
-        return scope_unknown(as->err, as->names, begin, "name", SYMBOL_PARAM | SYMBOL_REGISTER);
-    }
-    return token_unexpected(as->err, begin, class->text);
-}
-
-bool check_semaphore(assembler *as, const token *place, const ts_semaphore_operand *semaphore) {
-    bool known = semaphore->first >= 0 && semaphore->count > 0 &&
-                 semaphore->count <= as->semaphores.count - semaphore->first;
-    return known || TOKEN_ERROR(as->err, place, "there is no semaphore %d", semaphore->first);
-}
-
-bool check_operand(assembler *as, const token *place, const ts_opcode_info *info, int index,
-                   const ts_operand *operand) {
-    const ts_operand_class *class = ts_opcode_operand(info, index);
-    ts_operand_kind kind = operand->kind;
-    if (!accepts(class, kind)) {
-        return TOKEN_ERROR(as->err, place, "%s: operand %d is a %s, expected %s", info->mnemonic, index + 1,
-                           ts_operand_kind_text(kind), class->text);
-    }
-    bool reg = kind == TS_OPERAND_SREG || kind == TS_OPERAND_VREG || kind == TS_OPERAND_VMASK;
-    if (reg && operand->as.reg < 0) {
-        return TOKEN_ERROR(as->err, place, "there is no register %d", operand->as.reg);
-    }
-    if (kind == TS_OPERAND_SEMAPHORE && !check_semaphore(as, place, &operand->as.semaphore)) {
-        return false;
-    }
-    return !reg || check_register(as, place, kind, operand->as.reg);
-}
-
-bool check_mask(assembler *as, const token *place, const ts_opcode_info *info, int vmask) {
-    return (info->masks || TOKEN_ERROR(as->err, place, "%s takes no mask", info->mnemonic)) &&
-           check_register(as, place, TS_OPERAND_VMASK, vmask);
-}
-
-/* "if m1" behind the operands. */
-static bool parse_mask(assembler *as, const token **at, const ts_opcode_info *info, ts_instruction *code) {
-    code->mask = -1;
-    if (!token_is_name(*at, "if")) {
-        return true;
-    }
-    const token *word = (*at)++;
-    ts_operand mask;
-    if (!info->masks) {
-        return TOKEN_ERROR(as->err, word, "%s takes no mask", info->mnemonic);
-    }
-    if (!parse_operand(as, at, info, ts_operand_class_mask(), &mask)) {
-        return false;
-    }
-    code->mask = mask.as.reg;
-    return true;
-}
-
-static bool parse_operands(assembler *as, const token **at, item *new) {
-    ts_instruction *code = &new->code;
-    const ts_opcode_info *info = ts_opcode_get(code->opcode);
-    int least, most;
-    ts_opcode_arity(info, &least, &most);
-    while (code->operand_count < most) {
-        int i = code->operand_count;
-        if (token_ends_line(*at) || token_is(*at, '}') || token_is_name(*at, "if")) {
-            break;
-        }
-        if (i > 0 && !expect_mark(as, at, ',', "','")) {
-            return false;
-        }
-        const token *begin = *at;
-        if (!parse_operand(as, at, info, ts_opcode_operand(info, i), &code->operands[i])) {
-            return false;
-        }
-        if (code->operands[i].kind == TS_OPERAND_LABEL) {
-            new->label = begin;
-            new->label_operand = i;
-        }
-        code->operand_count++;
-    }
-    if (code->operand_count < least) {
-        return TOKEN_ERROR(as->err, *at, "%s takes %d operand%s, found %d", info->mnemonic, least,
-                           least == 1 ? "" : "s", code->operand_count);
-    }
-    return parse_mask(as, at, info, code);
-}
 
 static bool unknown_mnemonic(assembler *as, const token *at) {
     char word[64];
@@ -253,7 +29,7 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
         return unknown_mnemonic(as, begin);
     }
     ++*at;
-    if (!parse_operands(as, at, &new)) {
+    if (!assemble_operands(as, at, &new)) {
         return false;
     }
     item *added = add_item(as, begin, new.code.opcode, first);
@@ -271,32 +47,6 @@ static bool parse_instruction(assembler *as, const token **at, bool first) {
 bool leaves_region(const ts_instruction *code) {
     const ts_opcode_info *info = ts_opcode_get(code->opcode);
     return info->family == TS_FAMILY_CONTROL && info->slot == TS_SLOT_SCALAR;
-}
-
-item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
-    if (as->items.count >= INSTRUCTIONS_MAX) {
-        TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
-        give_up(as);
-        return NULL;
-    }
-    item *added = LIST_ADD(as->arena, &as->items);
-    *added = (item){.first = first,
-                    .place = place,
-                    .label_operand = -1,
-                    .names = as->names,
-                    .named_region = as->named_region,
-                    .at = {as->frame, place->line}};
-    added->code = (ts_instruction){
-        .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
-    return added;
-}
-
-bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out) {
-    ts_opcode opcode;
-    bool known = ts_opcode_find(mnemonic, strlen(mnemonic), &opcode);
-    assert(known);
-    const ts_opcode_info *info = ts_opcode_get(opcode);
-    return known && parse_operand(as, at, info, ts_opcode_operand(info, index), out);
 }
 
 /* ---- Bundles ---- */
@@ -384,7 +134,18 @@ static bool assemble_statement(assembler *as, const token **at, const token *sto
     return assemble_bundle(as, at);
 }
 
-bool assemble_block(assembler *as, const token *at, const token *stop) {
+/* Behind a statement that failed: *at is where to go on. */
+static void go_on(assembler *as, const token *begin, const token **at, const token *stop) {
+    const token *word = recover(as, begin, at, stop);
+    if (word != NULL && word->kind == TOKEN_DIRECTIVE) {
+        spoil_directive(as, word);
+    }
+    if (word != NULL && !as->stopped) {
+        recover_block(as, word, at, stop);
+    }
+}
+
+static bool assemble_block(assembler *as, const token *at, const token *stop) {
     if (as->blocks == BLOCKS_MAX) {
         TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
         return give_up(as);
@@ -397,7 +158,7 @@ bool assemble_block(assembler *as, const token *at, const token *stop) {
         if (at->kind == TOKEN_LINE) {
             at++;
         } else if (!assemble_statement(as, &at, stop)) {
-            recover(as, begin, &at, stop);
+            go_on(as, begin, &at, stop);
         }
     }
     close_regions(as);
@@ -573,7 +334,8 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
                     .named_region = -1,
                     .outer_region = -1,
                     .frame = -1,
-                    .first_frame = -1};
+                    .first_frame = -1,
+                    .assemble_block = assemble_block};
     as.err = &as.now;
     as.define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);
     as.names = as.global = scope_new(arena, NULL);
@@ -587,57 +349,6 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
         give_errors(&as, err);
     }
     return program;
-}
-
-enum { PROGRAM_BYTES_MAX = 1 << 24 };
-
-static const char embedded_prefix[] = "tilesim:/";
-
-/* NULL: the binary has no such file, or the path is no name of one. */
-static const ts_embedded_file *find_embedded(const char *path) {
-    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) {
-        return NULL;
-    }
-    for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, path + sizeof embedded_prefix - 1) == 0) {
-            return &ts_embedded_programs[i];
-        }
-    }
-    return NULL;
-}
-
-const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
-    ts_source *source = TS_NEW(arena, ts_source);
-    char *text;
-    source->name = ts_arena_copy_text(arena, path, strlen(path));
-    const ts_embedded_file *embedded = find_embedded(path);
-    if (embedded != NULL) {
-        source->text = embedded->text;
-        source->length = embedded->length;
-        return source;
-    }
-    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) {
-        return NULL;
-    }
-    source->text = text;
-    return source;
-}
-
-/* There is no such file: is one of the binary's own called so, or nearly so behind the prefix? */
-static void suggest_embedded(ts_error *err, const char *path) {
-    char name[120];
-    const char *slash = strrchr(path, '/'), *found = NULL;
-    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) == 0) {
-        found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
-                                ts_embedded_program_count, sizeof ts_embedded_programs[0]);
-    }
-    for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (strcmp(ts_embedded_programs[i].name, slash != NULL ? slash + 1 : path) == 0) {
-            found = ts_embedded_programs[i].name;
-        }
-    }
-    snprintf(name, sizeof name, "%s%s", embedded_prefix, found != NULL ? found : "");
-    ts_error_hint(err, found != NULL ? name : NULL);
 }
 
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,

@@ -82,7 +82,10 @@ typedef struct assembler {
     LIST(const token *) region_places; /* their words */
     int64_t used_bytes[TS_SPACE_COUNT];
 
-    /* recover.c */
+    /* Statements in [at, stop). Directives, which are statements, have some inside. */
+    bool (*assemble_block)(struct assembler *as, const token *at, const token *stop);
+
+    /* errors.c */
     const char *name; /* of the program's own text */
     const ts_source *source;
     ts_error now;
@@ -100,29 +103,27 @@ typedef struct assembler {
     bool blind;              /* a file is missing, and what it defines */
 } assembler;
 
-/* recover.c: the errors of a text. Marks the error to come as the last; false. */
+/* errors.c: the errors of a text. Marks the error to come as the last; false. */
 bool give_up(assembler *as);
 /* Keeps the error of what was read last, if there is one. */
 void keep_error(assembler *as);
-/* Behind a statement that failed: its error is kept unless it follows from another, what it would have
- * defined is known as bad, and *at is where to go on. False: nowhere. */
-bool recover(assembler *as, const token *begin, const token **at, const token *stop);
-/* The same of an instruction within braces. */
-bool recover_instruction(assembler *as, const token *begin, const token **at);
-/* blocks.c: the body of a block whose first line failed, if `word` begins one. */
-bool recover_block(assembler *as, const token *word, const token **at, const token *stop);
-/* What the statements in [at, end) would define is known as bad. */
-void spoil_definitions(assembler *as, const token *at, const token *end);
-void spoil_directive(assembler *as, const token *word); /* directives.c */
 void note_include(assembler *as, const token *place, const char *name);
-/* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the
- * end. */
-const token *bundle_end(const token *brace);
 /* The errors that were kept, in the order of the text. */
 void give_errors(assembler *as, ts_error *err);
 
-/* Statements in [at, stop). */
-bool assemble_block(assembler *as, const token *at, const token *stop);
+/* recover.c. Behind a statement that failed: its error is kept unless it follows from another, and *at is where
+ * to go on; its first word behind labels, or NULL: nowhere. */
+const token *recover(assembler *as, const token *begin, const token **at, const token *stop);
+/* The same of an instruction within braces; false: nowhere. */
+bool recover_instruction(assembler *as, const token *begin, const token **at);
+/* directives.c: what a directive that failed would have defined is known as bad; the body of a block whose first
+ * line failed, if `word` begins one. */
+void spoil_directive(assembler *as, const token *word);
+bool recover_block(assembler *as, const token *word, const token **at, const token *stop);
+/* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the
+ * end. */
+const token *bundle_end(const token *brace);
+
 /* One directive; *at is left at the end of its line or block. */
 bool assemble_directive(assembler *as, const token **at, const token *stop);
 /* blocks.c: what repeats or chooses statements. `word` is the directive, *at is behind it. */
@@ -132,6 +133,11 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
 bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
+bool opens_block(const token *word);
+/* The .end (or, if wanted, the .else) of the block whose directive is `word`; NULL and an error when there is
+ * none. */
+const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else);
+bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
 bool count_work(assembler *as, const token *place, int amount);
 /* frames.c: a frame like `what`, but for its parent, is open from here on; returns the one that was. */
@@ -144,8 +150,23 @@ bool assemble_endregion(assembler *as, const token *word, const token **at, cons
 void close_regions(assembler *as);
 /* Of each bundle; NULL: there are none. */
 const int *find_regions(const assembler *as, const int *bundle_of, int bundle_count);
-/* A sum of constants and sregs that the machine has. */
+
+/* registers.c. A sum of constants and sregs that the machine has. */
 bool assemble_affine(assembler *as, const token **at, ts_affine *out);
+bool assemble_sreg(assembler *as, const token **at, ts_operand *out);
+/* A register that an operand of this class may be, if there is one at *at. */
+bool assemble_register(assembler *as, const token **at, const ts_opcode_info *info,
+                       const ts_operand_class *class, ts_operand *out, bool *found);
+bool check_register(assembler *as, const token *place, ts_operand_kind kind, int number);
+bool operand_accepts(const ts_operand_class *class, ts_operand_kind kind);
+/* Errors: an operand is `found`; what is at `at` is none. */
+bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
+                      const ts_operand_class *class, const char *found);
+bool operand_is_unexpected(assembler *as, const token *at, const ts_opcode_info *info,
+                           const ts_operand_class *class);
+
+/* operand.c. Those of an instruction, and its mask. */
+bool assemble_operands(assembler *as, const token **at, item *new);
 /* An operand of the kind that operand `index` of an instruction is. */
 bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out);
 /* An instruction that the text does not spell out. */
@@ -185,6 +206,8 @@ bool find_tensor(assembler *as, const token *name, size_t length, int *tensor);
 /* "dir/a.tsim" and the name "b.tsim" give "dir/b.tsim". */
 const char *path_beside(ts_arena *arena, const char *path, const token *name);
 const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path);
+/* Of a path that cannot be read: is a file of the binary called so, or nearly so behind its prefix? */
+void suggest_embedded(ts_error *err, const char *path);
 
 /* text.c: text for another parser, with expressions of parameters replaced by their values. */
 typedef struct {

@@ -1,8 +1,5 @@
 /* What repeats or chooses statements: macros, .for, .loop, .if, .include. */
-#include <stdio.h>
 #include <string.h>
-
-#include "base/number.h"
 
 #include "assembler.h"
 
@@ -13,24 +10,12 @@ typedef struct {
     const token *begin, *end; /* the body */
 } macro;
 
-bool count_work(assembler *as, const token *place, int amount) {
-    as->work += amount;
-    if (as->work <= WORK_MAX) {
-        return true;
-    }
-    TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
-    return give_up(as);
-}
-
-static bool opens_block(const token *at) {
+bool opens_block(const token *at) {
     return token_is_name(at, ".macro") || token_is_name(at, ".for") || token_is_name(at, ".loop") ||
            token_is_name(at, ".if");
 }
 
-/* The .end (or, if wanted, the .else) of the block whose directive is `word`; NULL and an error when there is
- * none. */
-static const token *find_end(assembler *as, const token *word, const token *at, const token *stop,
-                             bool or_else) {
+const token *find_end(assembler *as, const token *word, const token *at, const token *stop, bool or_else) {
     int depth = 0;
     for (; at < stop; at++) {
         if (at->kind != TOKEN_DIRECTIVE) {
@@ -46,10 +31,10 @@ static const token *find_end(assembler *as, const token *word, const token *at, 
     return NULL;
 }
 
-static bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop) {
+bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop) {
     scope *outer = as->names;
     as->names = names;
-    bool good = assemble_block(as, at, stop);
+    bool good = as->assemble_block(as, at, stop);
     as->names = outer;
     return good;
 }
@@ -230,16 +215,6 @@ bool assemble_call(assembler *as, const token **at, const symbol *called) {
                               body->begin->line + 1, body->end->line};
     return end != NULL &&
            expand(as, &(expansion){place, begin, end, "macro", scope_new(as->arena, as->names), frame});
-}
-
-const char *path_beside(ts_arena *arena, const char *path, const token *name) {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL && name->text[0] != '/' ? (size_t)(slash - path) + 1 : 0;
-    ts_text text;
-    ts_text_init(&text, arena);
-    ts_text_add_bytes(&text, path, length);
-    ts_text_add_bytes(&text, name->text, name->length);
-    return text.bytes;
 }
 
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop) {
@@ -453,29 +428,6 @@ bool assemble_if(assembler *as, const token *word, const token **at, const token
     }
     *at = end + 1;
     bool yes = v.is_float ? v.number != 0 : v.integer != 0;
-    return yes ? assemble_block(as, body, middle) : middle == end || assemble_block(as, middle + 1, end);
-}
-
-bool recover_block(assembler *as, const token *word, const token **at, const token *stop) {
-    if (!opens_block(word)) {
-        return true;
-    }
-    const token *body = *at, *end = find_end(as, word, body, stop, false);
-    if (end == NULL) {
-        keep_error(as);
-        return false;
-    }
-    *at = end + 1;
-    if (token_is_name(word, ".macro")) {
-        return true;
-    }
-    if (token_is_name(word, ".if")) { /* which part it would be is not known */
-        spoil_definitions(as, body, end);
-        return true;
-    }
-    scope *names = scope_new(as->arena, as->names);
-    if (token_is_name(word, ".for")) {
-        scope_spoil(names, word + 1);
-    }
-    return run_in_scope(as, names, body, end);
+    return yes ? as->assemble_block(as, body, middle)
+               : middle == end || as->assemble_block(as, middle + 1, end);
 }

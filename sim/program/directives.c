@@ -297,6 +297,41 @@ void spoil_directive(assembler *as, const token *word) {
     }
 }
 
+/* What the statements in [at, end) would define is known as bad. */
+static void spoil_definitions(assembler *as, const token *at, const token *end) {
+    for (bool fresh = true; at < end; fresh = at->kind == TOKEN_LINE || token_is(at, ':'), at++) {
+        if (fresh && at->kind == TOKEN_NAME && token_is(at + 1, ':')) {
+            scope_spoil(as->names, at);
+        } else if (fresh && at->kind == TOKEN_DIRECTIVE) {
+            spoil_directive(as, at);
+        }
+    }
+}
+
+bool recover_block(assembler *as, const token *word, const token **at, const token *stop) {
+    if (!opens_block(word)) {
+        return true;
+    }
+    const token *body = *at, *end = find_end(as, word, body, stop, false);
+    if (end == NULL) {
+        keep_error(as);
+        return false;
+    }
+    *at = end + 1;
+    if (token_is_name(word, ".macro")) {
+        return true;
+    }
+    if (token_is_name(word, ".if")) { /* which part it would be is not known */
+        spoil_definitions(as, body, end);
+        return true;
+    }
+    scope *names = scope_new(as->arena, as->names);
+    if (token_is_name(word, ".for")) {
+        scope_spoil(names, word + 1);
+    }
+    return run_in_scope(as, names, body, end);
+}
+
 bool assemble_directive(assembler *as, const token **at, const token *stop) {
     const token *word = (*at)++;
     const directive *found = find_directive(word);

@@ -1,8 +1,6 @@
 /* Constant expressions, by precedence climbing. */
 #include "expr.h"
 
-#include <string.h>
-
 #include "base/number.h"
 
 enum { NESTING_MAX = 64 };
@@ -14,48 +12,6 @@ typedef struct {
     int nesting;
     bool affine; /* may name sregs */
 } parser;
-
-typedef struct {
-    const char *name;
-    bool (*apply)(int64_t a, int64_t b, int64_t *out);
-} function;
-
-static bool apply_ceil_div(int64_t a, int64_t b, int64_t *out) {
-    *out = b > 0 ? ts_floor_div(a, b) + (ts_floor_mod(a, b) != 0) : 0;
-    return b > 0;
-}
-
-static bool apply_round_up(int64_t a, int64_t b, int64_t *out) {
-    return apply_ceil_div(a, b, out) && ts_mul(*out, b, out);
-}
-
-static bool apply_min(int64_t a, int64_t b, int64_t *out) {
-    *out = a < b ? a : b;
-    return true;
-}
-
-static bool apply_max(int64_t a, int64_t b, int64_t *out) {
-    *out = a > b ? a : b;
-    return true;
-}
-
-static const function functions[] = {
-    {"ceil_div", apply_ceil_div},
-    {"round_up", apply_round_up},
-    {"min", apply_min},
-    {"max", apply_max},
-};
-
-static const function *find_function(const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0) {
-            return &functions[i];
-        }
-    }
-    return NULL;
-}
-
-bool function_find(const char *name, size_t length) { return find_function(name, length) != NULL; }
 
 static bool parse_binary(parser *p, int least, constant *out);
 
@@ -106,7 +62,7 @@ static bool parse_sreg(parser *p, constant *out, bool *found) {
 }
 
 static bool parse_name(parser *p, constant *out) {
-    const function *called = find_function(p->at->text, p->at->length);
+    const function *called = function_find(p->at->text, p->at->length);
     if (called != NULL) {
         return parse_call(p, called, out);
     }
@@ -460,5 +416,5 @@ bool expr_begins(const scope *names, const token *at) {
         return false;
     }
     const symbol *found = scope_find(names, at->text, at->length);
-    return (found != NULL && found->class == SYMBOL_PARAM) || function_find(at->text, at->length);
+    return (found != NULL && found->class == SYMBOL_PARAM) || function_find(at->text, at->length) != NULL;
 }

@@ -25,6 +25,11 @@ bool expr_begins(const scope *names, const token *at);
 /* A register at *at: v3, an alias, or v[expr]. When there is none, *found is false and *at stays. */
 bool register_read(ts_error *err, const scope *names, const token **at, ts_operand_kind *kind, int *number,
                    bool *found);
-bool function_find(const char *name, size_t length);
+/* functions.c: of two integers; false where they have no value. */
+typedef struct {
+    const char *name;
+    bool (*apply)(int64_t a, int64_t b, int64_t *out);
+} function;
+const function *function_find(const char *name, size_t length);
 
 #endif

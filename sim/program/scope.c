@@ -122,7 +122,8 @@ symbol *scope_add(ts_error *err, scope *names, symbol_class class, const token *
     }
     ts_operand_kind kind;
     int number;
-    if (register_parse(name->text, name->length, &kind, &number) || function_find(name->text, name->length)) {
+    if (register_parse(name->text, name->length, &kind, &number) ||
+        function_find(name->text, name->length) != NULL) {
         TOKEN_ERROR(err, name, "'%.*s' is a word of the language, choose another name", (int)name->length,
                     name->text);
         return NULL;
@@ -148,7 +149,8 @@ void scope_spoil(scope *names, const token *name) {
     ts_operand_kind kind;
     int number;
     if (name->kind != TOKEN_NAME || memchr(name->text, '.', name->length) != NULL ||
-        register_parse(name->text, name->length, &kind, &number) || function_find(name->text, name->length)) {
+        register_parse(name->text, name->length, &kind, &number) ||
+        function_find(name->text, name->length) != NULL) {
         return;
     }
     symbol *old = find_here(names, hash_of(name->text, name->length), name->text, name->length);

@@ -1,7 +1,71 @@
-/* The files that a program's text names. */
+/* The files of programs: their texts, also those of the binary, and which files a text names. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+
 #include "assembler.h"
+#include "embedded.h"
+
+enum { PROGRAM_BYTES_MAX = 1 << 24 };
+
+static const char embedded_prefix[] = "tilesim:/";
+
+/* NULL: the binary has no such file, or the path is no name of one. */
+static const ts_embedded_file *find_embedded(const char *path) {
+    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        if (strcmp(ts_embedded_programs[i].name, path + sizeof embedded_prefix - 1) == 0) {
+            return &ts_embedded_programs[i];
+        }
+    }
+    return NULL;
+}
+
+const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
+    ts_source *source = TS_NEW(arena, ts_source);
+    char *text;
+    source->name = ts_arena_copy_text(arena, path, strlen(path));
+    const ts_embedded_file *embedded = find_embedded(path);
+    if (embedded != NULL) {
+        source->text = embedded->text;
+        source->length = embedded->length;
+        return source;
+    }
+    if (!ts_file_read(err, arena, path, PROGRAM_BYTES_MAX, &text, &source->length)) {
+        return NULL;
+    }
+    source->text = text;
+    return source;
+}
+
+void suggest_embedded(ts_error *err, const char *path) {
+    char name[120];
+    const char *slash = strrchr(path, '/'), *found = NULL;
+    if (strncmp(path, embedded_prefix, sizeof embedded_prefix - 1) == 0) {
+        found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
+                                ts_embedded_program_count, sizeof ts_embedded_programs[0]);
+    }
+    for (size_t i = 0; i < ts_embedded_program_count; i++) {
+        if (strcmp(ts_embedded_programs[i].name, slash != NULL ? slash + 1 : path) == 0) {
+            found = ts_embedded_programs[i].name;
+        }
+    }
+    snprintf(name, sizeof name, "%s%s", embedded_prefix, found != NULL ? found : "");
+    ts_error_hint(err, found != NULL ? name : NULL);
+}
+
+const char *path_beside(ts_arena *arena, const char *path, const token *name) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash != NULL && name->text[0] != '/' ? (size_t)(slash - path) + 1 : 0;
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_text_add_bytes(&text, path, length);
+    ts_text_add_bytes(&text, name->text, name->length);
+    return text.bytes;
+}
 
 typedef struct {
     ts_arena *arena;

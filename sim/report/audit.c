@@ -205,10 +205,13 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const
 void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
     ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
     bool placed = source->place >= 0;
-    if (source->of_reader) ts_text_add(out, "%s%sread at ", source->op, source->op[0] ? ", " : "");
+    bool own = source->of == TS_AUDIT_OWN;
+    if (!own)
+        ts_text_add(out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
+                    source->of == TS_AUDIT_READER ? "read" : "made");
     if (placed) ts_text_add(out, "%s:%lld", place.file, (long long)place.line);
     if (placed && place.function[0]) ts_text_add(out, " in %s", place.function);
-    if (!source->of_reader) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
+    if (own) ts_text_add(out, "%s%s", placed && source->op[0] ? ": " : "", source->op);
 }
 
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {

@@ -95,6 +95,7 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
 
 /* null: the text does not say. */
 static void add_source(ts_json *json, const ts_audit_result *r, const ts_audit_source *source) {
+    static const char *const of[] = {"own", "maker", "reader"};
     ts_hlo_place place = ts_hlo_places_get(r->places, source->place);
     if (source->place < 0 && !source->op[0]) {
         ts_json_text(json, "source", NULL);
@@ -105,7 +106,7 @@ static void add_source(ts_json *json, const ts_audit_result *r, const ts_audit_s
     ts_json_text(json, "file", source->place >= 0 ? place.file : NULL);
     ts_json_text(json, "function", source->place >= 0 ? place.function : NULL);
     ts_json_int(json, "line", place.line);
-    ts_json_bool(json, "of_reader", source->of_reader);
+    ts_json_text(json, "of", of[source->of]);
     ts_json_close(json);
 }
 
@@ -141,6 +142,9 @@ static void add_findings(ts_json *json, const ts_audit_result *r) {
         ts_json_bool(json, "at_most", f->at_most);
         ts_json_bool(json, "each_read", !f->is_move);
         ts_json_int(json, "bytes_saved", f->bytes_saved);
+        ts_json_text(json, "layout", f->layout);
+        ts_json_int(json, "space",
+                    f->is_move ? r->groups[f->index].first.to : r->classes[f->index].first.space);
         add_source(json, r, ts_report_audit_source_of(r, f));
         ts_json_close(json);
     }

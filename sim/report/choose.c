@@ -188,7 +188,9 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
 
 /* ---- The picture ---- */
 
-enum { BARS = 24, LABEL = 330, WIDTH = 1080, TOP = 60, SCALE = 240, SECOND = 730, BYTES_SCALE = 220 };
+enum { BARS = 24, MOST_LABEL = 330, LETTER = 8, TOP = 60, SCALE = 240, BYTES_SCALE = 220 };
+/* From the bars of times to those of bytes, and what both take. */
+enum { BYTES = 400, WIDTH = 750 };
 
 /* The bar goes on beyond the scale. */
 static void add_break(ts_text *out, int x, int y) {
@@ -197,49 +199,74 @@ static void add_break(ts_text *out, int x, int y) {
                 x - 16, y + 21);
 }
 
-static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, int64_t most_cycles,
-                    int64_t most_bytes, ts_text *out) {
+static const char *layout_of(const ts_candidate *c) {
+    return strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
+}
+
+static bool is_drawn(const ts_choose_result *r, int i) {
+    return i < BARS || r->candidates[i].is_now || r->candidates[i].is_rule;
+}
+
+/* What all rows have in common: where the bars begin, and of what they are shares. */
+typedef struct {
+    int times, bytes, rows;
+    int64_t most_cycles, most_bytes;
+} chart;
+
+static chart measure(const ts_choose_result *r) {
+    static const char marks[] = " (rule) (now)";
+    chart all = {0};
+    size_t longest = 0;
+    for (int i = 0; i < r->candidate_count; i++) {
+        const ts_candidate *c = &r->candidates[i];
+        if (!is_drawn(r, i)) continue;
+        int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
+        bool marked = c->is_now || c->is_rule;
+        size_t length = strlen(layout_of(c)) + (marked ? sizeof marks : 0);
+        longest = length > longest ? length : longest;
+        all.rows++;
+        if (!c->priced && !marked) continue;
+        if (cycles > all.most_cycles) all.most_cycles = cycles;
+        if (c->bytes > all.most_bytes) all.most_bytes = c->bytes;
+    }
+    all.times = longest * LETTER < MOST_LABEL ? (int)longest * LETTER : MOST_LABEL;
+    all.bytes = all.times + BYTES;
+    return all;
+}
+
+static void add_row(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all, ts_text *out) {
     char bytes[32];
     int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
-    const char *layout = strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
-    double width = (double)cycles * SCALE / (double)(most_cycles > 0 ? most_cycles : 1);
+    double width = (double)cycles * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
     bool longer = width > SCALE; /* cut, and no measure for the others */
     if (longer) width = SCALE;
-    double data = (double)c->logical_bytes * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
-    double more =
-        (double)(c->bytes - c->logical_bytes) * BYTES_SCALE / (double)(most_bytes > 0 ? most_bytes : 1);
+    double data =
+        (double)c->logical_bytes * BYTES_SCALE / (double)(all->most_bytes > 0 ? all->most_bytes : 1);
+    double more = (double)(c->bytes - c->logical_bytes) * BYTES_SCALE /
+                  (double)(all->most_bytes > 0 ? all->most_bytes : 1);
     bool larger = data + more > BYTES_SCALE + 0.5;
     if (larger) more = data < BYTES_SCALE ? BYTES_SCALE - data : 0;
-    picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end", .bold = c->is_now || c->is_rule});
-    ts_text_add_escaped(out, layout);
+    picture_text(out, all->times - 8, y + 15,
+                 &(picture_font){.anchor = "end", .bold = c->is_now || c->is_rule});
+    ts_text_add_escaped(out, layout_of(c));
     ts_text_add(out, "%s%s</text>\n", c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
-    picture_bar(out, LABEL, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
-    if (longer) add_break(out, LABEL + SCALE, y);
-    picture_text(out, LABEL + (int)width + 5, y + 15, &(picture_font){0});
+    picture_bar(out, all->times, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
+    if (longer) add_break(out, all->times + SCALE, y);
+    picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0});
     ts_text_add(out, "%s%.1f us</text>\n", c->priced ? "" : "more than ", microseconds(r, cycles));
-    picture_bar(out, SECOND, y, data, "data", NULL);
-    picture_bar(out, SECOND + (int)data, y, more, "waste", NULL);
-    if (larger) add_break(out, SECOND + BYTES_SCALE, y);
-    picture_text(out, SECOND + (int)(data + more) + 5, y + 15, &(picture_font){0});
+    picture_bar(out, all->bytes, y, data, "data", NULL);
+    picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
+    if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
+    picture_text(out, all->bytes + (int)(data + more) + 5, y + 15, &(picture_font){0});
     ts_text_add(out, "%s</text>\n", grouped(bytes, c->bytes));
 }
 
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
     static const picture_font title = {.pixels = 15, .bold = true}, note = {.class = "soft"};
-    int rows = 0;
-    int64_t most_cycles = 0, most_bytes = 0;
+    chart all = measure(r);
     (void)view;
-    for (int i = 0; i < r->candidate_count; i++) {
-        const ts_candidate *c = &r->candidates[i];
-        if (i >= BARS && !c->is_now && !c->is_rule) continue;
-        int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
-        rows++;
-        if (!c->priced && !c->is_now && !c->is_rule) continue;
-        if (cycles > most_cycles) most_cycles = cycles;
-        if (c->bytes > most_bytes) most_bytes = c->bytes;
-    }
-    int height = TOP + rows * PICTURE_ROW + 16, y = TOP;
-    picture_begin(out, WIDTH, height);
+    int height = TOP + all.rows * PICTURE_ROW + 16, y = TOP;
+    picture_begin(out, all.times + WIDTH, height);
     picture_text(out, 16, 26, &title);
     ts_text_add(out, "Layouts of ");
     ts_text name;
@@ -249,14 +276,13 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     ts_text_add(out, " on ");
     ts_report_machine_escaped(r->request->machine, out);
     ts_text_add(out, "</text>\n");
-    picture_text(out, LABEL, 48, &note);
+    picture_text(out, all.times, 48, &note);
     ts_text_add(out, "time; full: a tie with the best, grey: cut, at least so long</text>\n");
-    picture_text(out, SECOND, 48, &note);
+    picture_text(out, all.bytes, 48, &note);
     ts_text_add(out, "bytes; blue: data, orange: padding</text>\n");
     for (int i = 0; i < r->candidate_count; i++) {
-        const ts_candidate *c = &r->candidates[i];
-        if (i >= BARS && !c->is_now && !c->is_rule) continue;
-        add_row(r, c, y, most_cycles, most_bytes, out);
+        if (!is_drawn(r, i)) continue;
+        add_row(r, &r->candidates[i], y, &all, out);
         y += PICTURE_ROW;
     }
     picture_end(out);

@@ -1,6 +1,7 @@
 /* A table of the runs of a grid, as text and as JSON. */
 #include "report/grid.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "report/error.h"
@@ -48,14 +49,16 @@ static void add_most(const ts_grid_run *run, size_t begin, ts_text *out) {
 }
 
 static void add_run(const ts_grid_run *run, double best, size_t begin, ts_text *out) {
-    char digits[32];
+    char digits[32], cycles[40];
+    snprintf(cycles, sizeof cycles, "%s%s", run->estimated ? "~" : "",
+             ts_text_group_digits(digits, run->cycles));
     if (run->err.kind != TS_ERROR_NONE) {
         ts_text_add(out, "error: %s\n", run->err.message);
     } else if (!run->passed) {
-        ts_text_add(out, "%14s failed its checks\n", ts_text_group_digits(digits, run->cycles));
+        ts_text_add(out, "%14s failed its checks\n", cycles);
     } else {
-        ts_text_add(out, "%14s %12.3f %7.2fx %7.1f %%", ts_text_group_digits(digits, run->cycles),
-                    run->microseconds, best > 0 ? run->microseconds / best : 1, run->hbm_peak_percent);
+        ts_text_add(out, "%14s %12.3f %7.2fx %7.1f %%", cycles, run->microseconds,
+                    best > 0 ? run->microseconds / best : 1, run->hbm_peak_percent);
         add_most(run, begin, out);
     }
 }
@@ -81,6 +84,7 @@ static void add_run_json(ts_json *json, const ts_grid_run *run, double best) {
         return;
     }
     ts_json_int(json, "cycles", run->cycles);
+    ts_json_bool(json, "estimated", run->estimated);
     ts_json_real(json, "microseconds", run->microseconds, 6);
     ts_json_real(json, "ratio", best > 0 ? run->microseconds / best : 1, 4);
     ts_json_real(json, "hbm_peak_percent", run->hbm_peak_percent, 3);

@@ -64,7 +64,7 @@ static void add_rectangle(ts_text *out, int64_t x, int64_t y, int64_t width, int
 
 static void add_padding(ts_text *out, int64_t x, int64_t y) {
     add_rectangle(out, x, y, CELL_WIDTH, CELL_HEIGHT);
-    ts_text_add(out, "fill=\"url(#padding)\" stroke=\"#bbb\"/>\n");
+    ts_text_add(out, "class=\"edge\" fill=\"url(#padding)\"/>\n");
 }
 
 /* A cell that holds an element, or of which `width` x `height` pixels do. */
@@ -76,11 +76,12 @@ static void add_box(drawing *d, int64_t x, int64_t y, int64_t width, int64_t hei
     ts_text_add(d->out, "fill=\"hsl(%" PRId64 ",60%%,%d%%)\" stroke=\"#999\"/>\n", degrees, 82 - 9 * c.shade);
 }
 
-static void add_label(drawing *d, int64_t x, int64_t y, const char *text) {
+/* In a cell; `bare`: on hatching rather than on its colour. */
+static void add_label(drawing *d, int64_t x, int64_t y, bool bare, const char *text) {
     int size = strlen(text) > 9 ? 6 : strlen(text) > 7 ? 8 : strlen(text) > 5 ? 10 : 12;
     ts_text_add(d->out,
-                "<text class=\"cell\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
-                x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
+                "<text class=\"cell%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" font-size=\"%d\">%s</text>\n",
+                bare ? " bare" : "", x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + size / 3, size, text);
 }
 
 static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_t y) {
@@ -93,9 +94,10 @@ static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_
     }
     ts_text_init(&text, d->arena);
     cells_place(&d->g, &text);
-    add_box(d, x, y, filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
-            filled_pixels(high, d->g.rows.step, CELL_HEIGHT), d->g.index);
-    add_label(d, x, y, text.bytes);
+    int64_t width = filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
+            height = filled_pixels(high, d->g.rows.step, CELL_HEIGHT);
+    add_box(d, x, y, width, height, d->g.index);
+    add_label(d, x, y, width * height * 4 < CELL_WIDTH * CELL_HEIGHT * 3, text.bytes);
 }
 
 static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const char *class) {
@@ -178,7 +180,7 @@ static void draw_place(drawing *d, int64_t x, int64_t y, const int64_t *point) {
         return;
     }
     add_box(d, x, y, CELL_WIDTH, CELL_HEIGHT, found.indices);
-    add_label(d, x, y, text.bytes);
+    add_label(d, x, y, false, text.bytes);
 }
 
 static void draw_memory(drawing *d, int64_t x, int64_t elements) {
@@ -207,7 +209,7 @@ static void draw_share(drawing *d) {
     char unpadded[32], stored[32];
     ts_text_init(&text, d->arena);
     add_rectangle(d->out, MARGIN, TOP, SHARE_WIDTH, HEIGHT);
-    ts_text_add(d->out, "class=\"share\" fill=\"url(#padding)\" stroke=\"#999\"/>\n");
+    ts_text_add(d->out, "class=\"share edge\" fill=\"url(#padding)\"/>\n");
     add_rectangle(d->out, MARGIN, TOP, used == 0 && percent < 100 ? 1 : used, HEIGHT);
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
     ts_text_add(&text, "%.1f %% padding: ", percent);

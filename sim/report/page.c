@@ -85,12 +85,19 @@ void page_section(page *p, const char *heading) {
     p->in_section = true;
 }
 
+/* An element that holds text alone. */
+static void add_within(page *p, const char *tag, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+static void add_within(page *p, const char *tag, const char *format, va_list arguments) {
+    ts_text_add(p->out, "<%s>", tag);
+    add(p, format, arguments);
+    ts_text_add(p->out, "</%s>\n", tag);
+}
+
 void page_paragraph(page *p, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    ts_text_add(p->out, "<p>");
-    add(p, format, arguments);
-    ts_text_add(p->out, "</p>\n");
+    add_within(p, "p", format, arguments);
     va_end(arguments);
 }
 
@@ -143,9 +150,8 @@ void page_bar(page *p, const char *what, const page_part *parts, int count) {
 void page_details(page *p, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    ts_text_add(p->out, "<details>\n<summary>");
-    add(p, format, arguments);
-    ts_text_add(p->out, "</summary>\n");
+    ts_text_add(p->out, "<details>\n");
+    add_within(p, "summary", format, arguments);
     va_end(arguments);
 }
 

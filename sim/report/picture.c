@@ -17,12 +17,14 @@ static const struct {
     {"text.soft", "fill", "soft"},
     {".hatch", "fill", "hatch-paper"},
     {".lines", "stroke", "hatch"},
+    {".edge", "stroke", "strong-line"},
     {".tile", "stroke", "ink"},
     {".inner", "stroke", "kind-5"},
     {".data", "fill", "kind-1"},
     {".waste", "fill", "kind-2"},
     {".cut", "fill", "line"},
     {".break", "stroke", "paper"},
+    {"text.bare", "stroke", "hatch-paper"},
     {".heat", "fill", "accent"},
     {"text.on-heat", "fill", "on-accent"},
     {".grid", "stroke", "line"},
@@ -33,14 +35,14 @@ static const struct {
     {".roofline", "stroke", "kind-2"},
 };
 
-/* Cells of layouts have the colours of their tiles, light ones, also in the dark, and dark numbers. */
+/* Cells of layouts have the colours of their tiles, light ones, also in the dark, and dark numbers: unless these stand on
+ * hatching. */
 static const char other[] =
     ".picture .half,.picture .model{fill-opacity:.6}\n"
     ".picture .frame,.picture .roofline{fill:none}\n"
     ".picture .off{stroke-dasharray:3 3}\n"
-    ".picture text.cell{fill:#111;text-anchor:middle;paint-order:stroke;stroke:#fff;stroke-opacity:.7;"
-    "stroke-width:2px}\n";
-static const char other_dark[] = ".picture text.cell{fill:#111;stroke-opacity:1;stroke-width:3px}\n";
+    ".picture text.cell{text-anchor:middle;paint-order:stroke;stroke-opacity:.8;stroke-width:2.5px}\n"
+    ".picture text.cell:not(.bare){fill:#111;stroke:#fff}\n";
 static const char dark[] = "@media (prefers-color-scheme: dark)";
 
 /* A colour of style.css, from where it stands there. */
@@ -75,7 +77,7 @@ void picture_begin(ts_text *out, int64_t width, int64_t height) {
     add_rules(out, styles);
     ts_text_add(out, "%s%s{\n", other, dark);
     add_rules(out, dark_styles);
-    ts_text_add(out, "%s}\n</style>\n", other_dark);
+    ts_text_add(out, "}\n</style>\n");
     ts_text_add(
         out,
         "<defs><pattern id=\"padding\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "

@@ -72,7 +72,8 @@ static void add_axes(const plot *p) {
     ts_text_add(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s a byte of HBM</text>\n",
                 (WIDTH + LEFT) / 2, HEIGHT - 8, p->unit);
     ts_text_add(p->out,
-                "<text transform=\"rotate(-90)\" x=\"%d\" y=\"14\" text-anchor=\"middle\">%s/s</text>\n",
+                "<text class=\"axis\" transform=\"rotate(-90)\" x=\"%d\" y=\"14\" "
+                "text-anchor=\"middle\">%s/s</text>\n",
                 -(HEIGHT - BOTTOM + TOP) / 2, p->unit);
 }
 

@@ -229,8 +229,8 @@ static void add_core(ts_text *out, const ts_core_counters *core) {
 static void add_cycles(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t total = result->counters.values[TS_COUNTER_CYCLES];
     char digits[32];
-    ts_text_add(out, "cycles     %s = %.3f us at %.3g GHz\n\n", ts_text_group_digits(digits, total),
-                ts_machine_microseconds(request->machine, total),
+    ts_text_add(out, "cycles     %s%s = %.3f us at %.3g GHz\n\n", result->chip.estimated ? "~" : "",
+                ts_text_group_digits(digits, total), ts_machine_microseconds(request->machine, total),
                 (double)request->machine->chip.sustained_khz / 1e6);
     for (int i = 0; i < result->chip.core_count; i++) {
         if (result->chip.core_count > 1) {

@@ -31,9 +31,11 @@ static const char *checks_text(const ts_run_request *request, const ts_run_resul
 static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
     const ts_roofline *r = &result->roofline;
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
-    char digits[32], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT], checks[TEXT],
-        rate[32];
+    char digits[32], total[40], least[32], time[TEXT], peak[TEXT], hbm[TEXT], bound[TEXT], distance[TEXT],
+        checks[TEXT], rate[32];
     snprintf(time, sizeof time, "%.3f us", ts_machine_microseconds(request->machine, cycles));
+    snprintf(total, sizeof total, "%s%s", result->chip.estimated ? "~" : "",
+             ts_text_group_digits(digits, cycles));
     snprintf(peak, sizeof peak, "%s%s/s, %.1f %%", report_scaled(rate, r->rate), report_operations(r),
              r->peak > 0 ? 100 * r->rate / r->peak : 0);
     snprintf(hbm, sizeof hbm, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM]);
@@ -41,7 +43,7 @@ static void add_facts(const ts_run_request *request, const ts_run_result *result
              100 * r->busy[r->busiest]);
     snprintf(distance, sizeof distance, "%s cycles", ts_text_group_digits(least, r->least_cycles));
     const page_fact facts[] = {{"time", time},
-                               {"cycles", ts_text_group_digits(digits, cycles)},
+                               {"cycles", total},
                                {"speed, of the peak", r->unit == TS_FLOPS_NONE ? NULL : peak},
                                {"HBM, of its peak", hbm},
                                {"bound by", bound},
@@ -200,8 +202,14 @@ static void add_tensor_row(const ts_run_result *result, int i, page *p) {
     page_cell(p, "%s", origin ? origin : "");
 }
 
-/* A picture for all tensors of one shape, if it was not drawn yet and there is room: *left bytes. */
-static void add_tensor_picture(const ts_run_result *result, int i, size_t *left, page *p) {
+/* How many pictures there are, and have no room; how many bytes there still are. */
+typedef struct {
+    int drawn, left_out;
+    size_t bytes;
+} picture_room;
+
+/* A picture for all tensors of one shape, if it was not drawn yet and there is room. */
+static void add_tensor_picture(const ts_run_result *result, int i, picture_room *room, page *p) {
     const ts_code *code = &result->program->code;
     ts_text shape, other, names, svg;
     for (ts_text **t = (ts_text *[]){&shape, &other, &names, &svg, NULL}; *t; t++)
@@ -214,9 +222,14 @@ static void add_tensor_picture(const ts_run_result *result, int i, size_t *left,
         if (k < i) return;
         ts_text_add(&names, "%s%s", names.length > 0 ? ", " : "", code->tensors[k].name);
     }
-    ts_report_svg(p->out->arena, 1, (const ts_shape *const[]){code->tensors[i].shape}, &svg);
-    if (svg.length > *left) return;
-    *left -= svg.length;
+    if (room->drawn < MOST_PICTURES)
+        ts_report_svg(p->out->arena, 1, (const ts_shape *const[]){code->tensors[i].shape}, &svg);
+    if (room->drawn == MOST_PICTURES || svg.length > room->bytes) {
+        room->left_out++;
+        return;
+    }
+    room->drawn++;
+    room->bytes -= svg.length;
     page_details(p, "%s: %s", names.bytes, shape.bytes);
     page_picture(p, NULL, &svg);
     page_details_end(p);
@@ -226,14 +239,17 @@ static void add_tensors(const ts_run_result *result, page *p) {
     static const page_column headings[] = {{"tensor", false}, {"in", false},     {"bytes", true},
                                            {"padding", true}, {"layout", false}, {"values from", false}};
     const ts_code *code = &result->program->code;
-    size_t left = MOST_PICTURE_BYTES;
+    picture_room room = {.bytes = MOST_PICTURE_BYTES};
     if (code->tensor_count == 0) return;
     page_section(p, "Tensors");
     page_table(p, NULL, headings, 6);
     for (int i = 0; i < code->tensor_count; i++) add_tensor_row(result, i, p);
     page_table_end(p);
-    for (int i = 0; i < code->tensor_count && i < MOST_PICTURES; i++)
-        if (code->tensors[i].shape->layout) add_tensor_picture(result, i, &left, p);
+    for (int i = 0; i < code->tensor_count; i++)
+        if (code->tensors[i].shape->layout) add_tensor_picture(result, i, &room, p);
+    if (room.left_out > 0)
+        page_paragraph(p, "%d more picture%s left out here: tilesim layout 'SHAPE' --svg FILE draws one.",
+                       room.left_out, room.left_out > 1 ? "s are" : " is");
 }
 
 /* ---- The page ---- */

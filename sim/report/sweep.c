@@ -110,11 +110,33 @@ static void add_counts(const ts_sweep_view *view, ts_text *out) {
     ts_text_add(out, "\n\n");
 }
 
-void ts_report_sweep(const ts_sweep_view *view, ts_text *out) {
+static void add_head(const ts_sweep_view *view, ts_text *out) {
     ts_text_add(out, "study      %s: %s\ndatabase   %s\n", view->study, view->table->study->title,
                 view->database);
     add_counts(view, out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);
+}
+
+void ts_report_sweep(const ts_sweep_view *view, ts_text *out) {
+    add_head(view, out);
+    add_table(view, out);
+}
+
+void ts_report_tuned(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out) {
+    char digits[32], kept[32];
+    add_head(view, out);
+    for (int i = 0; i < tuned->rung_count; i++) {
+        const ts_sweep_rung *rung = &tuned->rungs[i];
+        bool last = i + 1 == tuned->rung_count;
+        ts_text_add(out, "at %-8s %s tried, ", rung->value, ts_text_group_digits(digits, rung->tried));
+        ts_text_add(out, last ? "%s of them with a result\n" : "the best %s go on\n",
+                    ts_text_group_digits(kept, rung->kept));
+    }
+    if (tuned->rung_count > 0)
+        ts_text_add(
+            out, "not tried at %s: %s of %s\n\n", tuned->rungs[tuned->rung_count - 1].value,
+            ts_text_group_digits(digits, tuned->candidates - tuned->rungs[tuned->rung_count - 1].tried),
+            ts_text_group_digits(kept, tuned->candidates));
     add_table(view, out);
 }
 
@@ -170,25 +192,46 @@ static void add_rows_json(const ts_sweep_table *t, ts_json *json) {
     ts_json_close(json);
 }
 
-void ts_report_sweep_json(const ts_sweep_view *view, ts_text *out) {
+static void add_json(const ts_sweep_view *view, ts_json *json) {
     const ts_sweep_result *r = view->result;
     const ts_sweep_table *t = view->table;
+    ts_json_text(json, "study", view->study);
+    ts_json_text(json, "title", t->study->title);
+    ts_json_text(json, "database", view->database);
+    ts_json_int(json, "points", r->points);
+    ts_json_int(json, "there", r->there);
+    ts_json_int(json, "answered", r->answered);
+    ts_json_int(json, "left_out", r->left_out);
+    ts_json_object(json, "statuses");
+    for (int i = 0; i < TS_SWEEP_STATUSES; i++)
+        ts_json_int(json, ts_sweep_status_text((ts_sweep_status)i), r->by_status[i]);
+    ts_json_close(json);
+    ts_json_array(json, "parameters");
+    for (int i = 0; i < t->parameter_count; i++) ts_json_text(json, NULL, t->headings[i].name);
+    ts_json_close(json);
+    add_rows_json(t, json);
+}
+
+void ts_report_sweep_json(const ts_sweep_view *view, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "sweep");
-    ts_json_text(&json, "study", view->study);
-    ts_json_text(&json, "title", t->study->title);
-    ts_json_text(&json, "database", view->database);
-    ts_json_int(&json, "points", r->points);
-    ts_json_int(&json, "there", r->there);
-    ts_json_int(&json, "answered", r->answered);
-    ts_json_int(&json, "left_out", r->left_out);
-    ts_json_object(&json, "statuses");
-    for (int i = 0; i < TS_SWEEP_STATUSES; i++)
-        ts_json_int(&json, ts_sweep_status_text((ts_sweep_status)i), r->by_status[i]);
+    add_json(view, &json);
+    ts_json_end(&json);
+}
+
+void ts_report_tuned_json(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out) {
+    ts_json json;
+    ts_json_begin(&json, out, "sweep.tune");
+    add_json(view, &json);
+    ts_json_int(&json, "candidates", tuned->candidates);
+    ts_json_array(&json, "rungs");
+    for (int i = 0; i < tuned->rung_count; i++) {
+        ts_json_object(&json, NULL);
+        ts_json_text(&json, "value", tuned->rungs[i].value);
+        ts_json_int(&json, "tried", tuned->rungs[i].tried);
+        ts_json_int(&json, "kept", tuned->rungs[i].kept);
+        ts_json_close(&json);
+    }
     ts_json_close(&json);
-    ts_json_array(&json, "parameters");
-    for (int i = 0; i < t->parameter_count; i++) ts_json_text(&json, NULL, t->headings[i].name);
-    ts_json_close(&json);
-    add_rows_json(t, &json);
     ts_json_end(&json);
 }

@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "sweep/sweep.h"
-#include "sweep/table.h"
+#include "sweep/diff.h"
+#include "sweep/sensitivity.h"
+#include "sweep/tune.h"
 
 typedef struct {
     const ts_sweep_table *table;
@@ -16,5 +18,26 @@ typedef struct {
 void ts_report_sweep(const ts_sweep_view *view, ts_text *out);
 void ts_report_sweep_csv(const ts_sweep_view *view, ts_text *out);
 void ts_report_sweep_json(const ts_sweep_view *view, ts_text *out);
+
+/* What --tune, --sensitivity and --diff found. */
+void ts_report_tuned(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out);
+void ts_report_tuned_json(const ts_sweep_view *view, const ts_sweep_tuned *tuned, ts_text *out);
+
+typedef struct {
+    const ts_sweep_view *view;
+    const ts_sweep_changes *changes;
+    const ts_sweep_elasticity *list;
+    const char *column;
+} ts_sweep_sensitivity_view;
+void ts_report_sensitivity(const ts_sweep_sensitivity_view *view, ts_text *out);
+void ts_report_sensitivity_json(const ts_sweep_sensitivity_view *view, ts_text *out);
+
+typedef struct {
+    const ts_sweep_diff *diff;
+    const char *before, *after; /* files */
+    int rows;
+} ts_sweep_diff_view;
+void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out);
+void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out);
 
 #endif

@@ -7,17 +7,18 @@
 enum { TEXT = 64 };
 
 static void add_facts(const ts_transfer_study *s, page *p) {
-    char cycles[32], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
+    char digits[32], cycles[TEXT], time[TEXT], rate[TEXT], peak[TEXT], padding[TEXT];
     const ts_dma_result *r = &s->cost.transfer;
     double all = (double)(r->src_bytes + r->dst_bytes);
     const char *about = s->cost.estimated ? "~" : "";
     snprintf(time, sizeof time, "%s%.3f us", about, ts_machine_microseconds(s->machine, s->cost.cycles));
+    snprintf(cycles, sizeof cycles, "%s%s", about, ts_text_group_digits(digits, s->cost.cycles));
     snprintf(rate, sizeof rate, "%.1f GB/s", report_gb_per_second(s));
     snprintf(peak, sizeof peak, "%.1f %%", report_peak_share(s));
     snprintf(padding, sizeof padding, "%.1f %%",
              all > 0 ? 100 * (double)(r->padding_bytes + r->waste_bytes) / all : 0);
     const page_fact facts[] = {{"time", time},
-                               {"cycles", ts_text_group_digits(cycles, s->cost.cycles)},
+                               {"cycles", cycles},
                                {"useful data", rate},
                                {"of the HBM's peak", peak},
                                {"of the bytes moved nobody needs", padding},

@@ -73,6 +73,7 @@ static void find_most(const ts_chip_counters *chip, ts_grid_run *run) {
 
 void ts_grid_note(const ts_machine *machine, const ts_run_result *result, ts_grid_run *run) {
     run->passed = result->passed;
+    run->estimated = result->chip.estimated;
     run->cycles = result->counters.values[TS_COUNTER_CYCLES];
     run->microseconds = ts_machine_microseconds(machine, run->cycles);
     run->hbm_peak_percent = 100 * result->roofline.busy[TS_UNIT_HBM];

@@ -28,8 +28,9 @@ void ts_grid_point(const ts_grid *grid, int64_t point, ts_define *defines);
 
 /* What a run with the defines of a point came to. */
 typedef struct {
-    ts_error err; /* none: it ran */
-    bool passed;  /* as in ts_run_result */
+    ts_error err;   /* none: it ran */
+    bool passed;    /* as in ts_run_result */
+    bool estimated; /* as in ts_chip_counters */
     int64_t cycles;
     double microseconds;
     double hbm_peak_percent;

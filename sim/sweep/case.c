@@ -102,5 +102,6 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
            find_inputs(err, arena, point, asked) &&
            fill_truth(err, arena, point, option(ask, "exact"), &asked->exact) &&
+           fill_truth(err, arena, point, option(ask, "rule"), &asked->rule) &&
            fill_truth(err, arena, point, option(ask, "time_only"), &asked->time_only);
 }

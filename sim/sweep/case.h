@@ -14,6 +14,7 @@ typedef struct {
     const ts_define *defines, *inputs;
     int set_count, define_count, input_count;
     bool exact, time_only;
+    bool rule; /* the shape has the tiles that the compiler gives it on this machine */
 } ts_sweep_case;
 
 bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked);

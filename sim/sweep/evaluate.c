@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "choose/choose.h"
+#include "layout/notation/tpu_rule.h"
 #include "run/run.h"
 #include "study/transfer.h"
 #include "sweep/case.h"
@@ -158,10 +159,24 @@ static void set_sizes(const question *q, int64_t logical, int64_t padded) {
     ts_sweep_set_integer(q->row, TS_SWEEP_PADDED_BYTES_COLUMN, padded);
 }
 
+/* With the compiler's tiles for what is no argument of a program. */
+static const ts_shape *by_rule(ts_error *err, const question *q, const ts_shape *shape) {
+    if (shape->xla)
+        return ts_tpu_tiled(err, q->arena, shape->dtype, shape->xla, q->machine->chip.generation, 0);
+    ts_error_set(err, TS_ERROR_INPUT, "rule: the shape has a layout of another notation than XLA's");
+    return NULL;
+}
+
 static bool ask_layout(ts_error *err, const question *q) {
     const ts_shape *shape = read_shape(err, q);
-    if (shape) set_sizes(q, shape->unpadded_bytes, shape->bytes);
-    return shape != NULL;
+    ts_text text;
+    if (shape && q->asked->rule) shape = by_rule(err, q, shape);
+    if (!shape) return false;
+    set_sizes(q, shape->unpadded_bytes, shape->bytes);
+    ts_text_init(&text, q->arena);
+    ts_shape_print(shape, &text);
+    ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, text.bytes);
+    return true;
 }
 
 static bool ask_choose(ts_error *err, const question *q) {

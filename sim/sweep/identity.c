@@ -142,6 +142,7 @@ static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
     for (int i = 0; i < asked->input_count; i++)
         ts_text_add(&out, "\ninput: %s=%s", asked->inputs[i].name, asked->inputs[i].value);
     if (asked->exact) ts_text_add(&out, "\nexact: true");
+    if (asked->rule) ts_text_add(&out, "\nrule: true");
     if (asked->time_only) ts_text_add(&out, "\ntime_only: true");
     return out.bytes;
 }

@@ -54,7 +54,7 @@ static const struct {
 } questions[TS_SWEEP_QUESTIONS] = {
     [TS_SWEEP_DMA] = {"dma", {"exact"}},
     [TS_SWEEP_PROGRAM] = {"program", {"define", "input", "time_only", "exact"}},
-    [TS_SWEEP_LAYOUT] = {"layout", {NULL}},
+    [TS_SWEEP_LAYOUT] = {"layout", {"rule"}},
     [TS_SWEEP_CHOOSE] = {"choose", {"uses"}},
     [TS_SWEEP_AUDIT] = {"audit", {"exact"}},
 };

@@ -147,6 +147,5 @@ bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, t
     while (good && s.out > 0) good = take_reply(err, &s) && hand_out(err, &s);
     for (int i = 0; i < s.slot_count; i++)
         if (s.slots[i].index >= 0) ts_arena_free(s.slots[i].arena);
-    crew->dismiss(crew->self);
     return good;
 }

@@ -113,13 +113,16 @@ static void fill_row(const found_row *from, const int *results, ts_sweep_table *
         table->headings[i].number = table->headings[i].number && first[i].kind != TS_SWEEP_TEXT;
 }
 
-bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_study *study, ts_sweep_store *store,
+bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_request *request,
                          ts_sweep_table *table) {
-    reader r = {.arena = arena, .study = study, .store = store, .hashes = ts_sweep_hashes_new(arena)};
+    const ts_sweep_study *study = request->study;
+    reader r = {
+        .arena = arena, .study = study, .store = request->store, .hashes = ts_sweep_hashes_new(arena)};
     int results[TS_SWEEP_COLUMNS];
+    int64_t points = request->points ? request->point_count : study->grid.point_count;
     *table = (ts_sweep_table){.study = study};
-    for (int64_t i = 0; i < study->grid.point_count; i++)
-        if (!read_point(err, &r, i)) return false;
+    for (int64_t i = 0; i < points; i++)
+        if (!read_point(err, &r, request->points ? request->points[i] : i)) return false;
     if (!derive(err, &r)) return false;
     find_columns(&r, arena, table, results);
     table->row_count = r.count;

@@ -19,9 +19,23 @@ typedef struct {
     int64_t *points;       /* of each row: the study's point */
 } ts_sweep_table;
 
-/* Of the points that count and are in the database, in the order of the study. */
-bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_study *study, ts_sweep_store *store,
+typedef struct {
+    const ts_sweep_study *study;
+    ts_sweep_store *store;
+    const int64_t *points; /* those alone, `point_count`; NULL: all of the study */
+    int64_t point_count;
+} ts_sweep_table_request;
+
+/* Of the points that count and are in the database, in the order of the study, or of `points`. */
+bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_request *request,
                          ts_sweep_table *table);
+/* Only these rows, in this order. */
+void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const int64_t *rows, int64_t count,
+                           ts_sweep_table *part);
+/* Rows that no other is better than: at most as much in all columns, and less in one; the least of the first
+ * column first. Rows without a number in one of them are none. Returns how many. */
+int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
+                        int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
 /* "time" is microseconds. -1, and an error that names the nearest: there is none. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);

@@ -317,10 +317,10 @@ def sources_of_findings():
     small, turned = "f32[1024,3]{1,0:T(8,128)}", "f32[1024,3]{0,1:T(4,128)}"
     start = tables + f"ENTRY %m (p: f32[1024,3]) -> f32[1024,3] {{\n  %p = {small} parameter(0), metadata={{op_name=\"d[\\'b\\']\"}}\n"
     named, placed = "metadata={op_name=\"d[\\'b\\']\"}", "metadata={op_name=\"jit(f)/sin\" stack_frame_id=2}"
-    file = {"op": "x", "file": "b.py", "function": "", "line": 12, "of_reader": False}
-    read = {"op": "d['b']", "file": "/a/model.py", "function": "f", "line": 7, "of_reader": True}
+    file = {"op": "x", "file": "b.py", "function": "", "line": 12, "of": "own"}
+    read = {"op": "d['b']", "file": "/a/model.py", "function": "f", "line": 7, "of": "reader"}
     for body, source, text in (
-            (f"  %c = {turned} copy(%p), {placed}\n", {**read, "op": "jit(f)/sin", "of_reader": False},
+            (f"  %c = {turned} copy(%p), {placed}\n", {**read, "op": "jit(f)/sin", "of": "own"},
              "source: /a/model.py:7 in f: jit(f)/sin"),
             (f"  %c = {turned} copy(%p), metadata={{op_name=\"x\" source_file=\"b.py\" source_line=12}}\n", file, "source: b.py:12: x"),
             (f"  %c = {turned} copy(%p), {named}\n  %d = {turned} sine(%c), {placed}\n", read, "source: d['b'], read at /a/model.py:7 in f"),
@@ -328,7 +328,9 @@ def sources_of_findings():
              f"  %f = {turned} cosine(%c), metadata={{stack_frame_id=1}}\n", read, "read at /a/model.py:7 in f"),
             (f"  %c = {turned} copy(%p)\n  %d = {turned} sine(%c), {placed}\n", {**read, "op": ""}, "source: read at /a/model.py:7 in f"),
             (f"  %c = {turned} copy(%p), {named}\n}}\n\nENTRY %other {{\n  %d = {turned} sine(%c), {placed}\n",
-             {**read, "file": None, "function": None, "line": 0, "of_reader": False}, "source: d['b']\n"),
+             {**read, "file": None, "function": None, "line": 0, "of": "own"}, "source: d['b']\n"),
+            (f"  %d = {small} sine(%p), {placed}\n  %c = {turned} copy(%d)\n  %e = {turned} cosine(%c), metadata={{stack_frame_id=1}}\n",
+             {**read, "op": "", "of": "maker"}, "source: made at /a/model.py:7 in f"),
             (f"  %c = {turned} copy(%p)\n", None, "")):
         finding = next(f for f in audit(start + body + "}\n")["findings"] if f["first"] == "c")
         assert finding["source"] == source, (body, finding["source"])

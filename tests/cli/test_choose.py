@@ -99,7 +99,7 @@ def bounds_lose_nothing():
     """The best, the ties and their order are those of pricing everything; what was cut takes as long as it said."""
     uses = ["dma:hbm>vmem", "dma:hbm>hbm", "dma, reduce:1", "stream, dma:vmem>hbm", "dma, reduce:0, stream"]
     shapes = ["f32[300,7,130]", "bf16[64,3,200]", "s8[33,65]", "f32[5,1,3,700]", "bf16[1000]"]
-    for shape in cases(shapes, 2):
+    for shape in cases(shapes, 1):
         for use in uses:
             if shape == "bf16[1000]" and "1" in use:
                 continue
@@ -172,7 +172,7 @@ def a_programs_tensor():
 @test
 def what_a_program_has_now():
     """Without tiles, and in another notation too: it takes what `run` says."""
-    for program, tensor, options in (("tile", "x", []), ("rope", "freq", []), ("conv3x3", "y", [])):
+    for program, tensor, options in cases((("tile", "x", []), ("rope", "freq", []), ("conv3x3", "y", [])), 1):
         path = f"programs/{program}.tsim"
         now = [c for c in rank(path, "--tensor", tensor, *options)["candidates"] if c["now"]]
         assert len(now) == 1 and now[0]["priced"] and now[0]["cycles"] == expect_json(["run", path, "--time-only"])["cycles"], (program, now)
@@ -223,7 +223,7 @@ def assumed_figures_are_moved():
     assert "assumed figure" in text and "<- compiler's rule" in text and all(len(line) <= 132 for line in text.splitlines())
 
 
-@test
+@release_test
 def same_answer_twice():
     words = ["choose", "bf16[64,3,200]", "--use", "dma, reduce:2"]
     assert expect(words) == expect(words)

@@ -46,9 +46,7 @@ def upward_include():
 
 @test
 def unknown_layer():
-    refused("sim/bas/a.c", "", "sim/bas/a.c:1: 'bas' is not a layer; the layers are: base probe config isa "
-            "layout layout/notation machine memory dram move dma check core program chip host run study audit choose validate "
-            "report api cli")
+    refused("sim/bas/a.c", "", f"sim/bas/a.c:1: 'bas' is not a layer; the layers are: {' '.join(loaded().LAYERS)}")
     refused("sim/dma/a.c", '#include "bass/a.h"\n',
             "sim/dma/a.c:1: layer 'dma' must not include from 'bass'")
 
@@ -69,10 +67,6 @@ def circles_of_files():
              "sim/memory/low.c": low + "int back(void) { return *of; }\n"}, 1,
             "sim/memory: these use each other in a circle: high.c low.c\n")
     checked({"sim/host/a.c": "int a(void) { return b(); }\n", "sim/layout/b.c": "int b(void) { return a(); }\n"}, 0, "")
-    for layer in re.search(r'^CIRCULAR = "(.*?)"', Path("configure.py").read_text(), re.MULTILINE)[1].split():
-        listed = {name.replace("memory", layer): text for name, text in fine.items()}
-        checked(listed, 1, f"configure.py: sim/{layer} has no circle of files any more: take it off CIRCULAR\n")
-        checked({**listed, f"sim/{layer}/low.c": low + "int back(void) { return third(); }\n"}, 0, "")
 
 
 @test

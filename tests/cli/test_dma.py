@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, cases, expect, expect_json, main, run, test
+from cli import TOOL, cases, expect, expect_json, main, release_test, run, test
 
 ROWS = "f32[1024,1024]{1,0}"
 TILES = "f32[1024,1024]{1,0:T(8,128)}"
 
 
 def price(src, dst, *options):
-    return expect_json(["dma", src, dst, *options])
+    return expect_json(["dma", src, dst, "--alone", *options])
 
 
 @test
@@ -80,7 +80,7 @@ def what_is_estimated_is_marked():
 
 @test
 def keys_are_documented():
-    bill = price(ROWS, TILES, "--explain")
+    bill = expect_json(["dma", ROWS, TILES, "--explain"])
     documented = set(re.findall(r"`(\w+)`", Path("docs/timing.md").read_text()))
     assert set(bill) | set(bill["parts"]) | set(bill["boxes"][0]) <= documented, set(bill) - documented
 
@@ -124,7 +124,7 @@ def waits_are_counted_up():
     assert min(waits.values()) > 0 and abs(waits["requests"] / exact["requests"] - 1) < 0.01, (waits, exact)
 
 
-@test
+@release_test
 def same_answer_twice():
     assert expect(["dma", ROWS, TILES, "--explain"]) == expect(["dma", ROWS, TILES, "--explain"])
 

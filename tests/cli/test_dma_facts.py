@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, test
+from cli import cases, expect_json, main, test
 
-MACHINES = ("tpu-v2", "tpu-v3", "tpu-v4", "tpu-v4i", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x")
+MACHINES = cases(("tpu-v2", "tpu-v3", "tpu-v4", "tpu-v4i", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"), 2)
 
 
 def price(machine, src, dst):

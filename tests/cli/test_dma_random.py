@@ -86,7 +86,7 @@ def bills_of_random_pairs():
         if code != 0:
             assert code in (1, 4) and "error" in read_json(out) and (" bytes at byte " in err or "and no shipped program" in err), (words, err)
             continue
-        bill = expect_json(["dma", *words, "--alone"])
+        bill = read_json(out)
         parts = bill["parts"]
         assert sum(parts.values()) == bill["cycles"] and min(parts.values()) >= 0, (words, bill)
         assert parts["fixed"] >= min(bill["fixed_cycles"], bill["cycles"])
@@ -109,10 +109,10 @@ def the_cheapest_other_layout_is_cheapest():
     draw, cheaper = random.Random(11), 0
     for _ in range(12):
         words, _ = random_pair(draw)
-        code, _, _ = run("dma", *words)
+        code, out, _ = run("dma", *words, "--json")
         if code != 0:
             continue
-        bill = expect_json(["dma", *words])
+        bill = read_json(out)
         for end, key in enumerate(("other_sources", "other_destinations")):
             for other in bill[key][:2]:
                 slices = words[end].partition("}")[2]

@@ -25,7 +25,7 @@ def run_in(megabytes, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-@test
+@release_test
 def programs_run_in_a_gigabyte():
     """All programs, on a machine of 17 GB, at their default sizes."""
     for path in sorted((ROOT / "programs").glob("*.tsim")):
@@ -63,7 +63,7 @@ def same_or_out(command, limits):
     assert not LIMITED or {0, 1} <= seen, f"{command}: exit codes {seen}; are the limits too far apart?"
 
 
-@test
+@release_test
 def no_command_gives_another_answer():
     """127: the loader finds no room for the libraries."""
     limits = cases([7, *range(8, 40, 3), 50, 70, 100, 200, 1000], 16, usual=9)
@@ -74,7 +74,7 @@ def no_command_gives_another_answer():
     same_or_out(["run", "programs/add.tsim", "--check"], limits)
 
 
-@test
+@release_test
 def fits_use_every_row():
     """Calibrating and validating run programs by the hundred."""
     same_or_out(["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],

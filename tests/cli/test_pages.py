@@ -86,6 +86,9 @@ def transfer():
     widths = [float(a["style"][6:-1]) for t, a in found.tags if t == "span" and a.get("class", "").startswith("kind")]
     assert abs(sum(widths) - 100) < 0.01, widths
     assert len(page("dma", A, B, "--alone")[0].tables) == 0
+    large = ["dma", "f32[4096,4096]{1,0}", "bf16[4096,4096]{1,0:T(8,128)(2,1)}", "--alone"]
+    price = json.loads(expect([*large, "--json"]))
+    assert price["estimated"] and f"~{price['cycles']:,}" in page(*large)[1]
     for words in (["dma", A, B, "--with", f"{A} -> {B}"], ["dma", "--matrix", "f32[8,8]"]):
         code, _, err = run(*words, "--html", HERE / "no.html")
         assert code == 2 and "--html is of one transfer" in err and not (HERE / "no.html").exists()
@@ -116,7 +119,7 @@ def audit_of_a_module():
 def choice():
     found, text = page("choose", "programs/softmax.tsim", "--tensor", "x")
     rows = found.tables[0][1:]
-    assert len(rows) == 8 and rows[0][2] == "1.00x" and "compiler's rule" in rows[0][5], rows
+    assert len(rows) == 8 and rows[0][2] == "1.00x" and sum("compiler's rule" in row[5] for row in rows) == 1, rows
     page("choose", "f32[1000,64]{1,0}", "--use", "dma:hbm>vmem")
 
 
@@ -209,6 +212,17 @@ def timeline_of_a_run_is_whole():
     assert len(data["arrows"]) == 6 * report["transfers"], len(data["arrows"])
     said = {(row["of"], row["row"]): row for row in table(found, "of", "row")}
     assert said["core", "bundles"]["cycles busy"] == grouped(report["bundles"]) and len(said) == len(rows)
+
+
+@test
+def pictures_of_many_tensors():
+    """A picture a shape; those that have no room are counted."""
+    for count, said in ((16, None), (17, "1 more picture is left out here: tilesim layout 'SHAPE' --svg FILE"), (20, "4 more pictures are left out here")):
+        tensors = "".join(f".tensor t{i} hbm f32[8,{128 + i}]{{1,0:T(8,128)}}\n.tensor u{i} hbm f32[8,{128 + i}]{{1,0:T(8,128)}}\n" for i in range(count))
+        (HERE / "many.tsim").write_text(tensors + "halt\n")
+        found, text = page("run", HERE / "many.tsim")
+        assert [tag for tag, _ in found.tags].count("figure") == min(count, 16), count
+        assert said in text if said else "left out here" not in text, text[-500:]
 
 
 @test

@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, cases, expect, expect_json, main, run, test
+from cli import BUILD, cases, expect, expect_json, main, release_test, run, test
 from programs import PROGRAMS, refusal, sizes
 
 MACHINES = ["tpu-v3", "tpu-v4", "tpu-v6e", "tpu-v7x"]
@@ -11,7 +11,7 @@ MACHINES = ["tpu-v3", "tpu-v4", "tpu-v6e", "tpu-v7x"]
 
 @test
 def ragged_sizes():
-    for rows, columns in cases([(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)], 3):
+    for rows, columns in cases([(1, 1), (8, 128), (7, 127), (9, 129), (1, 300), (300, 1), (250, 260)], 2):
         for path in PROGRAMS:
             expect(["run", path, *sizes(path, rows, columns), "--check"], out=None)
 
@@ -19,7 +19,7 @@ def ragged_sizes():
 @test
 def other_machines():
     for machine in cases(MACHINES, 1):
-        for path in PROGRAMS:
+        for path in cases(PROGRAMS, 10):
             words = ["run", path, *sizes(path, 67, 150), "-m", machine, "--check"]
             if refusal(path, machine) is not None:
                 code, _, err = run(*words)
@@ -63,7 +63,7 @@ def every_variant():
     assert code == 3 and "FAILED" in out
 
 
-@test
+@release_test
 def products_of_any_size():
     """Between one block and the next, where a tile takes longer to latch than the rows of a block to pass; and long sums."""
     for machine in "tpu-v6e", "tpu-v7x":
@@ -80,7 +80,7 @@ def narrow_heads_do_not_race():
         assert "passed" in expect(["run", "programs/rope.tsim", "-D", f"D={width}", "-D", "ROWS=20", "-D", "HEADS=9", "--check"], out=None)
 
 
-@test
+@release_test
 def bounds_hold_where_sums_are_long_or_rows_short():
     for words in (["cumsum", "ROWS=512"], ["cumsum", "ROWS=9", "COLS=16384"], ["layernorm", "COLS=2"], ["normalize", "COLS=3"],
                   ["normalize", "COLS=7"], ["softmax", "ROWS=9", "COLS=16384"], ["reduce", "DIM=0", "A=20000", "B=3", "C=5"],
@@ -92,7 +92,7 @@ def bounds_hold_where_sums_are_long_or_rows_short():
 def convolutions_of_many_channels_in_bands():
     """Several blocks of channels in and out, bands of rows, images whose last band is short."""
     for machine in cases(["tpu-v5e", *MACHINES], 1):
-        for stride in 1, 2:
+        for stride in cases((1, 2), 1):
             for values in ({"C": 300, "K": 3, "H": 9, "W": 8}, {"C": 30, "K": 260, "H": 23, "W": 5, "BAND": 5}, {"C": 520, "K": 9, "H": 11,
                            "W": 3, "BAND": 2, "N": 1}):
                 words = ["-D", f"STRIDE={stride}", *(word for item in values.items() for word in ("-D", "=".join(map(str, item))))]
@@ -100,7 +100,7 @@ def convolutions_of_many_channels_in_bands():
     expect(["run", "programs/conv3x3.tsim", "-D", "C=200", "-D", "K=150", "-D", "H=7", "-D", "W=9", "-D", "PLAIN=1", "-m", "tpu-v3"], out=None)
 
 
-@test
+@release_test
 def convolutions_keep_the_units_busy():
     """Though every row has a column of zeros and nothing is copied: a share of the products that the units can do in a cycle."""
     for machine, images, products, share in (("tpu-v5e", 4, 4 * 128 * 128, 0.7), ("tpu-v6e", 8, 2 * 2 * 256 * 256, 0.45)):
@@ -136,7 +136,7 @@ def rows_of_a_table_cost_their_pieces():
     assert plain < tiled, (plain, tiled)
 
 
-@test
+@release_test
 def sums_cost_what_their_dim_costs():
     for machine in ["tpu-v5e", *MACHINES]:
         leading, sublane, lane = (expect_json(["run", "programs/reduce.tsim", "-D", f"DIM={dim}", "-m", machine])["cycles"]

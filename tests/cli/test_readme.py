@@ -7,7 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "docs"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 from architecture import LAYERS, WALKS
+from update import excerpt
 from cli import TOOL, expect_json, main, release_test, test
 
 
@@ -15,6 +17,19 @@ from cli import TOOL, expect_json, main, release_test, test
 def outputs_are_fresh():
     done = subprocess.run([sys.executable, "tests/update.py", "--check", TOOL], capture_output=True, text=True)
     assert done.returncode == 0, f"stale: tests/update.py rewrites it\n{done.stdout}{done.stderr}"
+
+
+@test
+def excerpts_are_of_the_output():
+    lines = [f"line {i}" for i in range(9)]
+    for shown, kept in ((["a", "b"], lines),
+                        (["old", "...", "line 8"], ["line 0", "...", "line 8"]),
+                        (["a", "b", "...", "y", "z"], ["line 0", "line 1", "...", "line 7", "line 8"]),
+                        (["a", "...", "line 4", "x", "...", "z"], ["line 0", "...", "line 4", "line 5", "...", "line 8"]),
+                        (["a", "...", "no such line", "...", "z"], lines),
+                        (["a", "...", "line 6", "x", "...", "z"], lines),  # nothing is left out behind it
+                        (["a"] * 8 + ["...", "z"], lines), (["a"] * 7 + ["...", "z"], [*lines[:7], "...", "line 8"])):
+        assert excerpt(shown, lines) == kept, (shown, excerpt(shown, lines))
 
 
 @test

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect_json, main, release_test, test
+from cli import expect, expect_json, main, release_test, test
 
 
 def timed(program, *words):
@@ -60,16 +60,35 @@ LONG = [
     ("matmul", ["-D", "M=3000", "-D", "N=5000", "-D", "K=3500"], 1),
 ]
 
+# Programs of which long loops are walked in part.
+STREAMS = [
+    ("softmax", ["-D", "ROWS=100000"], 10),
+    ("add", ["-D", "ROWS=400000"], 10),
+    ("untile", ["-D", "ROWS=200000", "-D", "COLS=300", "-m", "tpu-v4"], 10),
+]
+
 
 @release_test
 def recalled_cycles_are_near_walked_ones():
-    for program, words, parts in LONG:
+    for program, words, parts in LONG + STREAMS:
         walked, recalled = timed(program, *words, "--exact"), timed(program, *words)
-        assert walked["recalled_transfers"] == 0 and recalled["recalled_transfers"] > 0, (program, words)
-        for key in SAME:
+        assert walked["recalled_transfers"] == 0 and not walked["estimated"] and recalled["estimated"], (program, words)
+        assert (recalled["recalled_transfers"] > 0) == (program == "matmul"), (program, words)
+        for key in (*SAME, "bundles"):
             assert walked[key] == recalled[key], (program, words, key)
         error = 1000 * abs(recalled["cycles"] - walked["cycles"]) / walked["cycles"]
         assert error <= parts, (program, words, walked["cycles"], recalled["cycles"], error)
+
+
+@test
+def what_is_estimated_is_marked():
+    for words, mark in ([], "~"), (["--exact"], ""):
+        whole = ["programs/add.tsim", "--time-only", *words]
+        run, grid = expect_json(["run", *whole]), expect_json(["run", *whole, "-D", "BLOCK=128,64"])
+        assert run["estimated"] == grid["runs"][0]["estimated"] == (mark != ""), words
+        assert f"\ncycles     {mark}{run['cycles']:,} = " in expect(["run", *whole]), words
+        assert f" 128 {mark + format(run['cycles'], ','):>14} " in expect(["run", *whole, "-D", "BLOCK=128,64"]), words
+        assert f">{mark}{run['cycles']:,}<" in expect(["run", *whole, "--html", "-"]), words
 
 
 # Sizes of M, N, K from 256 to 1024, ragged ones too; and streams that recall.

@@ -1,8 +1,11 @@
 """tilesim sweep: studies that are killed, cut, divided and damaged; their rows are those of the commands alone."""
 import csv
 import io
+import json
+import math
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
@@ -11,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import TOOL, cases, expect, expect_json, main, run, test
@@ -272,13 +276,169 @@ def changes_are_seen():
 
 
 @test
+def the_tutorial():
+    """Commands of docs/sweep.md, in a folder of their own."""
+    text = Path("docs/sweep.md").read_text()
+    folder = Path(tempfile.mkdtemp(dir=HERE))
+    (folder / "tiling.yaml").write_text(re.search("^```yaml\n(.*?)^```", text, re.S | re.M)[1])
+    (folder / "programs").symlink_to(Path("programs").resolve())
+    (folder / "tilesim").symlink_to(Path(TOOL).resolve())
+    places = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+    blocks = re.findall("^```sh\n(.*?)^```", text, re.S | re.M)
+    commands = re.findall("^    (tilesim .*)$", text, re.M)
+    assert len(blocks) == 4 and len(commands) == 4, (blocks, commands)
+    for block in [*blocks, *cases(commands, 0)]:
+        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder, env=places, capture_output=True, text=True)
+        assert done.returncode == 0, (block, done.stdout, done.stderr)
+    assert len((folder / "tiling.csv").read_text().splitlines()) == 7
+    for picture in [*folder.glob("*.svg")]:
+        ElementTree.parse(picture)
+    page = (folder / "tiling.html").read_text()
+    assert "Tiling on two machines" in page and "<svg" in page and page.count("<tr") == 7, page.count("<tr")
+
+
+def svg(path, axes, *words):
+    out = expect(["sweep", path, "--db", ":memory:", "--plot", axes, "--svg", "-", *words])
+    root = ElementTree.fromstring(out)
+    kind = "{http://www.w3.org/2000/svg}"
+    return root, [line for line in root.iter(kind + "path") if "line" in line.get("class")], [*root.iter(kind + "circle")]
+
+
+@test
+def pictures():
+    """A line for each value, through the mean; logarithmic where numbers differ much; names of others by their order."""
+    path = study("""title: a < b & "c"
+points: [{X: 1, Y: 10, K: <p>}, {X: 100, Y: 20, K: <p>}, {X: 10, Y: 30, K: <p>}, {X: 10, Y: 10, K: <p>}, {X: 10, Y: 40, K: q}]
+ask: {layout: 'f32[8]'}
+columns: {z: Y * 1.0, none: K + 1}
+""", "plot.yaml")
+    root, lines, circles = svg(path, "x=X,y=z,by=K")
+    places = [[tuple(map(float, word.split())) for word in re.split("[ML]", line.get("d"))[1:]] for line in lines if not line.get("d").endswith("h16")]
+    assert len(places) == 2 and [len(line) for line in places] == [3, 1] and len(circles) == 5, places
+    (x1, y1), (x10, y10), (x100, y100) = places[0]
+    assert abs((x10 - x1) - (x100 - x10)) < 0.2 and abs(y10 - y100) < 0.2 and y1 > y10, places  # the mean of 30 and 10 is 20
+    assert places[1][0][0] == x10 and abs((y1 - y10) * 3 - (y1 - places[1][0][1])) < 0.3, places
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {'a < b & "c"', "X", "z", "K", "<p>", "q", "0"} <= set(texts), texts
+    assert [c[0].text for c in circles][:2] == ["<p> 1: 10", "<p> 10: 10"], [c[0].text for c in circles]
+    _, lines, circles = svg(path, "x=K,y=Y")
+    assert len(lines) == 1 and len({c.get("cx") for c in circles}) == 2 and circles[0][0].text == " <p>: 10", circles[0][0].text
+    for axes, message in (("x=X", "--plot: found 'x=X', expected x=COLUMN,y=COLUMN,by=COLUMN"),
+                          ("x=X,y=K", "--plot: 'K' has no numbers"), ("x=X,y=quux", "--plot: there is no column 'quux'"),
+                          ("x=X,,y=Y", "--plot: found '', expected x=COLUMN,y=COLUMN,by=COLUMN"),
+                          ("x=X,z=Y", "--plot: found 'z=Y', expected x=COLUMN,y=COLUMN,by=COLUMN")):
+        expect(["sweep", path, "--db", ":memory:", "--plot", axes, "--svg", "-"], 2, "",
+               f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
+
+
+@test
+def the_front():
+    path = study("""points: [{A: 5, B: 1}, {A: 1, B: 9}, {A: 3, B: 3}, {A: 3, B: 4}, {A: 4, B: 3}, {A: 3, B: 3}, {A: 2, B: 9}, {A: 9, B: x}]
+ask: {layout: 'f32[$A]'}
+""", "front.yaml")
+    value = expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A,B"])
+    assert [(row["A"], row["B"]) for row in value["rows"]] == [(1, 9), (3, 3), (3, 3), (5, 1)], value["rows"]
+    assert [row["A"] for row in expect_json(["sweep", path, "--db", HERE / "front.db", "--pareto", "A"])["rows"]] == [1]
+    expect(["sweep", path, "--db", ":memory:", "--pareto", "A,,B"], 2, "", None)
+
+
+@test
+def sensitivity():
+    """The elasticity of a copy's time: in the bandwidth of HBM it is near -1, in the fixed cost near 0, beside the commands."""
+    path = study("ask: {dma: 'f32[4096,1024] -> f32[4096,1024]', exact: false}\nset: {hbm.stacks: 2}\n", "sens.yaml")
+    value = expect_json(["sweep", path, "--db", HERE / "sens.db", "--sensitivity", "-j", "2"])
+    figures = {row["field"]: row for row in value["figures"]}
+    order = [abs(row["elasticity"]) for row in value["figures"]]
+    assert order == sorted(order, reverse=True) and len(figures) > 100, order[:5]
+
+    def cycles(*words):
+        return expect_json(["dma", "f32[4096,1024]", "f32[4096,1024]", "--alone", "--set", "hbm.stacks=2", *words])["microseconds"]
+    now = cycles()
+    for field, half, twice in (("hbm.clock", "0.8 GHz", "3.2 GHz"), ("hbm.burst", "16 B", "64 B")):
+        low, high = cycles("--set", f"{field}={half}"), cycles("--set", f"{field}={twice}")
+        row = figures[field]
+        assert abs(row["at_half"] - low / now) < 1e-5 and abs(row["at_twice"] - high / now) < 1e-5, (row, low, now, high)
+        assert abs(row["elasticity"] - math.log(high / low) / math.log(4)) < 1e-5, row
+    expect(["sweep", path, "--db", HERE / "sens.db", "--sensitivity", "--column", "tme"], 2, "", None)
+
+
+@test
+def tuning():
+    """What is found is the best of those that went on, which the rows say."""
+    path, db = study("""vary:
+    A: {from: 1, to: 32, step: 1}
+    N: [8, 64, 256]
+ask: {dma: 'f32[$N,$(A * 32)] -> f32[$N,$(A * 32)]{1,0:T(8,128)}'}
+columns: {each: time / A}
+""", "tune.yaml"), HERE / "tune.db"
+    value = expect_json(["sweep", path, "--db", db, "--tune", "N", "--column", "each", "--keep", "3"])
+    assert value["rungs"] == [{"value": "8", "tried": 32, "kept": 11}, {"value": "64", "tried": 11, "kept": 4},
+                              {"value": "256", "tried": 4, "kept": 4}] and value["candidates"] == 32, value["rungs"]
+    assert value["points"] == value["answered"] == 47 == database(db)
+    whole = expect_json(["sweep", path, "--db", HERE / "whole_tune.db"])["rows"]
+
+    def at(size):
+        return {row["A"]: row["each"] for row in whole if row["N"] == size}
+    first = sorted(at(8), key=lambda a: (at(8)[a], a))[:11]
+    second = sorted(first, key=lambda a: (at(64)[a], first.index(a)))[:4]
+    assert {row["A"] for row in value["rows"]} == set(second) and {row["N"] for row in value["rows"]} == {256}
+    assert [row["each"] for row in value["rows"]] == sorted(at(256)[a] for a in second)
+    for words, message in ((["--tune", "M"], "--tune: 'M' does not vary in the study, expected such as a size"),
+                           (["--tune", "N", "--keep", "1"], "--keep is 1, expected 2 or more")):
+        expect(["sweep", path, "--db", db, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
+
+
+@test
+def differences():
+    path, one, two = study(GRID), HERE / "d1.db", HERE / "d2.db"
+    expect(["sweep", path, "--db", one])
+    expect(["sweep", path, "--db", two])
+    value = expect_json(["sweep", "--diff", one, two, "--fail-over", "1"])
+    assert (value["both"], value["changes"], value["worst"], value["broken"]) == (len(COUNTED), [], 1, 0), value
+    with sqlite3.connect(two) as db:
+        keys = [key for key, in db.execute("select key from point order by key limit 4")]
+        db.execute("update point set microseconds = microseconds * 1.25 where key = ?", keys[:1])
+        db.execute("update point set microseconds = microseconds / 2, key = 'other' where key = ?", keys[1:2])
+        db.execute("update point set parameters = 'others' where key = ?", keys[2:3])
+    code, out, err = run("sweep", "--diff", one, two, "--json")
+    value = json.loads(out)
+    assert (value["both"], value["only_before"], value["only_after"], value["worst"]) == (len(COUNTED) - 1, 1, 1, 1.25), value
+    assert [round(row["ratio"], 6) for row in value["changes"]] == [1.25, 0.5], value["changes"]
+    assert code == 0 and run("sweep", "--diff", one, two, "--fail-over", "1.26")[0] == 0
+    message = "tilesim: fault: a point's microseconds is 1.2500x what it was, and 0 are no longer ok: more than --fail-over 1.2x\n"
+    expect(["sweep", "--diff", one, two, "--fail-over", "1.2"], 3, None, message)
+    assert expect_json(["sweep", "--diff", one, two, "--column", "cycles"])["changes"] == []
+    with sqlite3.connect(two) as db:
+        db.execute("update point set status = 'crash' where key = ?", keys[3:4])
+    code, out, err = run("sweep", "--diff", one, two, "--fail-over", "2")
+    assert code == 3 and "    crash, was ok\n" in out and "1 are no longer ok" in err, (code, out, err)
+
+
+@test
+def a_database_of_an_older_version():
+    """Columns that it lacks are none when it is read, and are added when it is written."""
+    path, old, new = study(GRID), HERE / "old.db", HERE / "newer.db"
+    expect(["sweep", path, "--db", old])
+    expect(["sweep", path, "--db", new])
+    with sqlite3.connect(old) as db:
+        db.execute("alter table point drop column hbm_bytes")
+        db.execute("delete from point where cycles % 2")
+    left = database(old)
+    assert expect_json(["sweep", "--diff", old, new])["both"] == left < len(COUNTED)
+    assert all(row["hbm_bytes"] is None for row in expect_json(["sweep", "--diff", old, new, "--column", "hbm_bytes"])["changes"] if "hbm_bytes" in row)
+    expect(["sweep", "--merge", HERE / "merged.db", old, new])
+    assert database(HERE / "merged.db") == len(COUNTED)
+    assert expect_json(["sweep", path, "--db", old])["answered"] == len(COUNTED) - left
+
+
+@test
 def refused():
     path = study(GRID)
     for words, message in ((["--shard", "0/3"], "--shard is '0/3', expected I/N with I of 1 to N, such as 1/8"),
                            (["--shard", "4/3"], "--shard is '4/3', expected I/N with I of 1 to N, such as 1/8"),
                            (["--shard", "1/3x"], "--shard is '1/3x', expected I/N with I of 1 to N, such as 1/8"),
                            (["--timeout", "0"], "--timeout is '0', expected seconds, such as 10"),
-                           ([path], "found 2 studies, expected one")):
+                           ([path], "found 2 operands, expected one")):
         expect(["sweep", path, *words], 2, "", f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
     expect(["sweep", path, "--jobs", "257"], 1, "", "tilesim: error: --jobs is 257, expected 1 to 256\n")
     name = study("vary: {ROWS: 1}\nask: {dma: 'f32[$ROSW] -> f32[$ROWS]'}\n", "name.yaml")

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, release_test, run, test
+from cli import LONG, expect, main, release_test, run, test
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -21,7 +21,10 @@ def section(title):
 
 @release_test
 def accuracy_of_hbm_time():
+    """Where no figure differs, the tables of differences are of zeros alone. JSON: tests/report/test_hbm_accuracy.c, too."""
     assert expect(["validate", "hbm", "--markdown"], err=None) == section("HBM time"), "run: tests/update.py"
+    if not LONG:
+        return
     figures = json.loads(expect(["validate", "hbm", "--json"], err=None))
     assert figures["schema"] == "tilesim.validate" and len(figures["sequences"]) == 16 and len(figures["runs"]) == 291
     for run in figures["sequences"] + figures["runs"]:

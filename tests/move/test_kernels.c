@@ -425,8 +425,8 @@ static void networks_of_digits(void **state) {
             src[i].loop = networks[n].src[i];
             dst[i].loop = networks[n].dst[i];
         }
-        ts_network_make(&tile, networks[n].line_bytes, networks[n].unit, networks[n].count, src, dst, enters,
-                        leaves);
+        ts_network network = {networks[n].line_bytes, networks[n].unit, networks[n].count, src, dst};
+        ts_network_make(&tile, &network, enters, leaves);
         assert_int_equal(tile.stages, networks[n].stages);
         assert_int_equal(tile.granules, networks[n].granules);
         assert_int_equal(tile.orders, networks[n].orders);

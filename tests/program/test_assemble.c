@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program/program.h"
+#include "tests/support/rounds.h"
 
 static const ts_target target = {
     .machine = "toy",
@@ -324,7 +325,6 @@ static void test_errors(void **state) {
         {".macro m\nm\n.end\nm",
          "9:1: macros and includes are nested over 32 deep (in macro 'm' used on line 9) "
          "(in macro 'm' used on line 11)"},
-        {".for I = 0, 2000000000\n.end", "8:6: the program expands to over 4194304 statements"},
         {".assert ROWS % 128 == 0, \"ROWS must be a multiple of 128\"",
          "8:1: ROWS must be a multiple of 128"},
         {".include \"nowhere.tsim\"", "8:10: cannot open 'nowhere.tsim': No such file or directory"},
@@ -338,9 +338,12 @@ static void test_errors(void **state) {
         {".region a\nnop\n.endregion b", "10:12: found 'b', expected the end of the line"},
         {"\x01", "8:1: found byte 0x01, expected an instruction"},
         {"$", "8:1: found '$', expected an instruction"},
+        /* Takes a second: not under ASan. */
+        {".for I = 0, 2000000000\n.end", "8:6: the program expands to over 4194304 statements"},
     };
     int failures = 0;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    enum { ROWS = sizeof rows / sizeof rows[0] };
+    for (int i = 0, most = cases(ROWS, ROWS - 1); i < most; i++) {
         char text[4096], result[4096], got[1024];
         snprintf(text, sizeof(text), "%s%s", tensors, rows[i].text);
         assemble(text, NULL, 0, result, sizeof(result));
@@ -408,16 +411,18 @@ static void test_many_errors(void **state) {
         {".for I = 0, 1000\n smov s99, I\n.end\nvad\n", "2:7 4:1"},
         {".macro m a\n smov a, 1\n gurgle\n.end\nm s1\nm v1\nm v2\nvad\n", "3:2 6:3 7:3 8:1"},
         {".loop s1 = 0, 3\n.if 1\n nop\n.end\nvad\n", "1:1"},
-        {"smov s1\n.for I = 0, 2000000000\n.end\nvad\n", "1:8 2:6"},
         {".include \"nowhere.tsim\"\ndelay A\njump a\nvad\n", "1:10 4:1"},
         {"vad\n.assert 0, \"no\"\nvad\n", "1:1 2:1"},
         {"l: gurgle\nl: nop\njump l\n", "1:4 2:1"},
         {".region 3\nvad\n.endregion\n.endregion\n", "1:9 2:1 4:1"},
         {".region a\n.region b\nvad\n", "1:1 2:1 3:1"},
         {".for I = 0, 9\n.region a\n.end\nvad\n", "2:1 4:1"},
+        /* Takes a second: not under ASan. */
+        {"smov s1\n.for I = 0, 2000000000\n.end\nvad\n", "1:8 2:6"},
     };
     int failures = 0;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    enum { ROWS = sizeof rows / sizeof rows[0] };
+    for (int i = 0, most = cases(ROWS, ROWS - 1); i < most; i++) {
         char got[1024];
         list_errors(rows[i].text, got, sizeof(got));
         failures += differs(rows[i].text, got, rows[i].expect);

@@ -15,7 +15,7 @@ class Trace:
     def __init__(self, text):
         whole = read_json(text)
         self.events, self.about = whole["traceEvents"], whole["otherData"]
-        self.slices, self.counters, self.flows, self.open = {}, {}, {}, {}
+        self.slices, self.counters, self.flows, self.open, self.last_end = {}, {}, {}, {}, {}
         self.processes, self.rows, self.faults = {}, {}, []
         for event in self.events:
             getattr(self, f"take_{event['ph']}", self.take_unknown)(event)
@@ -31,6 +31,11 @@ class Trace:
         if value < 0 or abs(event[key] * 1000 - value) >= 0.5:
             self.fault(f"{key} is no whole nanosecond", event)
         return value
+
+    def ended(self, event, end):
+        """Keeps the latest end of a slice of each row."""
+        row = event["pid"], event["tid"]
+        self.last_end[row] = max(end, self.last_end.get(row, 0))
 
     def take_M(self, event):
         named = {"process_name": self.processes, "thread_name": self.rows}.get(event["name"])
@@ -48,6 +53,7 @@ class Trace:
         if row and begin < row[-1]["end"]:
             self.fault("overlaps the one before" if begin >= row[-1]["begin"] else "goes back in time", event)
         row.append({"begin": begin, "end": begin + cycles, "name": event["name"], "args": event.get("args", {})})
+        self.ended(event, begin + cycles)
 
     def take_B(self, event):
         begin = self.time(event)
@@ -64,12 +70,12 @@ class Trace:
         if not stack:
             self.fault("ends what has not begun", event)
             return
-        inner = max([s["end"] or 0 for s in self.slices[event["pid"], event["tid"]]])
-        if end < inner:
+        if end < self.last_end.get((event["pid"], event["tid"]), 0):
             self.fault("goes back in time", event)
         if end <= stack[-1]["begin"]:
             self.fault("no duration", event)
         stack.pop()["end"] = end
+        self.ended(event, end)
 
     def take_C(self, event):
         points = self.counters.setdefault((event["pid"], event["name"]), [])

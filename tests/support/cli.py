@@ -96,12 +96,13 @@ def expect_json(words, **keys):
 
 
 def main():
-    """Runs the registered tests."""
+    """Runs the registered tests; each one's CPU seconds are told behind its name."""
     failed = 0
     for number, function in enumerate(_tests, 1):
+        start = sum(os.times()[:4])
         try:
             function()
-            print(f"ok {number} - {function.__name__}")
+            print(f"ok {number} - {function.__name__} # {sum(os.times()[:4]) - start:.1f} s")
         except Exception:
             failed += 1
             print(f"not ok {number} - {function.__name__}\n{traceback.format_exc()}")

@@ -10,6 +10,9 @@ typedef struct {
     ts_run_result result;
 } run_of_text;
 
+/* Whether it ran; without a profile, on the default machine, with that patience (ts_core_setup). */
+bool run_patiently(ts_error *err, ts_arena *arena, const char *text, int64_t patience);
+
 /* With a profile; fails the test where the program does. */
 run_of_text run_text(const char *machine, const char *text, bool time_only);
 

@@ -68,7 +68,7 @@ function verdict(check) {
 /* What bounds it, and how far it is from there. */
 function rooflineText(roof) {
   const busy = Object.entries(roof.busy_percent).sort(([, x], [, y]) => y - x).slice(0, 3).map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(", ");
-  const flops = roof.flops > 0 ? `${(roof.flops_per_s / 1e9).toFixed(1)} GFLOP/s, ${roof.peak_percent.toFixed(1)} % of the ${roof.unit.toUpperCase()}'s peak; ` : "";
+  const flops = roof.flops > 0 ? `${roof.flops_per_s < 1e12 ? `${(roof.flops_per_s / 1e9).toFixed(1)} G` : `${(roof.flops_per_s / 1e12).toFixed(2)} T`}FLOP/s, ${roof.peak_percent.toFixed(1)} % of the ${roof.unit.toUpperCase()}'s peak; ` : "";
   return `${flops}bound by ${escapeText(roof.bound)} (${escapeText(roof.bound_unit)}): at least ${grouped(roof.least_cycles)} cycles. Busiest: ${escapeText(busy)}.`;
 }
 
@@ -80,7 +80,7 @@ function drawResults(json) {
     <td class="number">${bytesText(tensor.bytes)}</td><td class="number">${tensor.padding_percent.toFixed(1)} %</td></tr>`).join("");
   const warnings = [...(json.warnings || []), ...(json.findings || [])].map((one) => `<li>${escapeText(one.message || JSON.stringify(one))}${one.line ? ` (line ${one.line})` : ""}</li>`).join("");
   $("results").innerHTML = `<section class="card" aria-label="Result"><h2>${escapeText(state.program)} on ${escapeText(json.machine)}</h2>
-    <p class="headline"><b>${grouped(json.cycles)}</b> cycles, ${json.microseconds.toFixed(3)} us; ${json.gb_per_s.toFixed(1)} GB/s of useful bytes</p>
+    <p class="headline"><b>${json.estimated ? "~" : ""}${grouped(json.cycles)}</b> cycles, ${json.microseconds.toFixed(3)} us; ${json.gb_per_s.toFixed(1)} GB/s of useful bytes</p>
     ${stackedBar(parts, total, "cycles: " + parts.map(([name, value]) => `${name} ${value}`).join(", "))}
     ${partsTable(parts, total, cores > 1 ? `where the cycles of ${cores} cores went` : "where the cycles went")}
     <p>${rooflineText(json.roofline)}</p><details><summary>${Object.keys(json.params).length} parameters</summary><p class="soft mono">${escapeText(params)}</p></details></section>

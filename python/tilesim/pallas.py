@@ -1,0 +1,268 @@
+"""Pallas kernels as they are: traced and lowered by JAX on a CPU, run on a machine, compared with JAX's interpret mode.
+
+usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [-i NAME=OPERAND].. [-o FILE.mlir]
+       python3 -m tilesim.pallas --from-dump FILE --operands TYPE.. --results N [-m MACHINE] -o FILE.mlir
+
+Needs jax and jaxlib 0.8.1, the last with Mosaic's layout passes; text that was written runs without (`tilesim run FILE.mlir`).
+"""
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import inspect
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _fills
+from .arrays import dtype
+from .errors import Error, UnmodelledError
+from .machine import DEFAULT, Machine
+from .runs import Run
+from .runs import run as run_text
+
+GENERATIONS = {"tpu-v4": 4, "tpu-v4i": 4, "tpu-v5e": 5, "tpu-v5p": 5, "tpu-v6e": 6, "tpu-v7x": 7}
+INSTALL = ("python3 -m venv build/venv-pallas && "
+           "build/venv-pallas/bin/pip install jax==0.8.1 jaxlib==0.8.1 numpy cffi")
+# How far a value may be from interpret mode's, as a share of the largest: a few roundings of the type. f32 products state
+# no precision unless asked to, and the machine may then round their operands to bf16.
+NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8}
+
+
+def _lowering():
+    try:
+        from . import _mosaic
+    except ImportError as error:
+        raise ImportError(f"{error}: Pallas kernels are lowered by jax and jaxlib 0.8.1:\n    {INSTALL}") from error
+    if _mosaic.jax.__version__ != _mosaic.PINNED:
+        raise ImportError(f"jax is {_mosaic.jax.__version__}; {_mosaic.PINNED} is the last with Mosaic's layout passes:"
+                          f"\n    {INSTALL}")
+    return _mosaic
+
+
+def generation(machine: Union[str, Machine]) -> int:
+    """Mosaic's number of the chip that a machine is; of a machine that is none of them, an error."""
+    name = machine.name if isinstance(machine, Machine) else os.fspath(machine)
+    stem = Path(name).stem
+    if stem not in GENERATIONS:
+        raise ValueError(f"Mosaic has no generation of '{name}': expected one of {', '.join(GENERATIONS)}")
+    return GENERATIONS[stem]
+
+
+class Difference:
+    """How far a result is from what interpret mode computes."""
+
+    def __init__(self, result: np.ndarray, expected: np.ndarray):
+        self.type, self.shape = str(expected.dtype), expected.shape
+        wide = [np.asarray(array).astype(np.float64) for array in (result, expected)]
+        same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
+        apart = np.where(same, 0.0, np.abs(wide[0] - wide[1]))
+        self.equal, self.count = int(same.sum()), same.size
+        self.largest = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
+        scale = float(np.abs(wide[1][np.isfinite(wide[1])]).max(initial=0.0))
+        self.allowed = NEAR.get(self.type, 0.0) * scale
+        self.passed = self.largest <= self.allowed
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.passed else "FAILED"
+        dims = ",".join(map(str, self.shape))
+        return (f"{self.type}[{dims}]: {self.equal:,} of {self.count:,} values equal, largest difference {self.largest:.3g} "
+                f"(allowed {self.allowed:.3g}): {verdict}")
+
+
+class Kernel:
+    """One kernel of a function, run: its text, what the machine did, and how its results compare."""
+
+    def __init__(self, call: Any, text: str, run: Run, differences: Sequence[Difference]):
+        self.name: str = call.name
+        self.text = text  #: MLIR at vreg level: what `tilesim run` takes
+        self.run = run
+        self.differences = list(differences)  #: one a result; none where it was not compared
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run's checks and the comparisons passed."""
+        return self.run.passed and all(difference.passed for difference in self.differences)
+
+
+class PallasRun:
+    """What :func:`run` found: the function's results, and its kernels in order."""
+
+    def __init__(self, outputs: List[np.ndarray], kernels: List[Kernel]):
+        self.outputs, self.kernels = outputs, kernels
+        self.cycles: int = sum(kernel.run.cycles for kernel in kernels)
+        self.microseconds: float = sum(kernel.run.microseconds for kernel in kernels)
+        self.passed: bool = all(kernel.passed for kernel in kernels)
+
+    def __repr__(self) -> str:
+        count = len(self.kernels)
+        return f"<PallasRun {count} kernel{'s' * (count != 1)}, {self.cycles} cycles, {'passed' if self.passed else 'failed'}>"
+
+
+def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:
+    """The run of a text, and its results in order; they lie behind the inputs among the operands."""
+    inputs = {str(i): array.astype(np.int32) if array.dtype == np.bool_ else array for i, array in enumerate(call.inputs)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"{call.name}.mlir")
+        path.write_text(text)
+        found = run_text(path, inputs, machine, **options)
+    outs = call.params["out_avals"]
+    results = [found.outputs[str(len(call.inputs) + i)] for i in range(len(outs))] if found.outputs else []
+    return found, [np.asarray(array).view(aval.dtype) if array.dtype.kind == "V" else np.asarray(array).astype(aval.dtype)
+                   for array, aval in zip(results, outs)]
+
+
+def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, compare: bool = True,
+        **options: Any) -> PallasRun:
+    """Runs every `pallas_call` of a function of arrays on a machine; what is around them JAX evaluates.
+
+    `compare`: each kernel's results with those of interpret mode, of the same inputs. `options` are those of :func:`tilesim.run`.
+    """
+    mosaic = _lowering()
+    kernels: List[Kernel] = []
+    number = generation(machine)
+
+    def on_call(call):
+        text = mosaic.lower(call, number)
+        found, results = _simulated(call, text, machine, options)
+        expected = call.interpreted() if compare or not results else []
+        kernels.append(Kernel(call, text, found, [Difference(*pair) for pair in zip(results, expected)] if compare else []))
+        return results or expected
+
+    outputs = mosaic.evaluate(kernel, arrays, number, on_call)
+    return PallasRun([np.asarray(output) for output in outputs], kernels)
+
+
+def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT) -> List[str]:
+    """The text of every `pallas_call` of a function, at vreg level, for a machine's generation."""
+    mosaic = _lowering()
+    return [mosaic.lower(call, generation(machine)) for call, _ in mosaic.calls(kernel, generation(machine), *arrays)]
+
+
+# ---- The command line ----
+
+def _function(place: str) -> Callable:
+    path, _, name = place.rpartition(":")
+    if not path:
+        raise ValueError(f"'{place}': expected FILE.py:FUNCTION")
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise ValueError(f"{path} has no function '{name}'")
+    return getattr(module, name)
+
+
+def _array(text: str, seed: int) -> np.ndarray:
+    if text.endswith(".npy"):
+        array = np.load(text)
+        return array.view(dtype("bf16")) if array.dtype.kind == "V" and array.dtype.itemsize == 2 else array
+    kind, values = _fills.filled(text, seed)
+    return values.astype(dtype(kind))
+
+
+def _arguments(function: Callable, given: Sequence[str]) -> List[np.ndarray]:
+    """An array for each parameter without a default: what -i says, else its annotation: ``def f(x: "f32[8,128] iota")``."""
+    chosen = dict(word.partition("=")[::2] for word in given)
+    arrays = []
+    names = [name for name, parameter in inspect.signature(function).parameters.items()
+             if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    for i, name in enumerate(names):
+        annotation = getattr(function, "__annotations__", {}).get(name)
+        text = chosen.pop(name, None) or chosen.pop(str(i), None) or annotation
+        if not isinstance(text, str):
+            raise ValueError(f"'{name}' has no array: give -i '{name}=f32[256,128]' or -i {name}=FILE.npy, "
+                             "or annotate it so")
+        arrays.append(_array(text, i + 1))
+    if chosen:
+        raise ValueError(f"no parameter '{next(iter(chosen))}': expected one of {', '.join(names)}")
+    return arrays
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m tilesim.pallas", description=__doc__.split("\n")[0])
+    parser.add_argument("kernel", nargs="?", metavar="FILE.py:FUNCTION", help="a function of arrays that calls pallas_call")
+    parser.add_argument("-m", "--machine", default=DEFAULT, help=f"one of {', '.join(GENERATIONS)}; default: {DEFAULT}")
+    parser.add_argument("-i", action="append", default=[], metavar="NAME=OPERAND", dest="inputs",
+                        help="an argument: FILE.npy, or a type and a fill, such as 'f32[256,128] random(seed=1, lo=-1, hi=1)'")
+    parser.add_argument("-o", metavar="FILE.mlir", dest="output", help="also write the text; of several kernels FILE.0.mlir ..")
+    parser.add_argument("--lower", action="store_true", help="only write the text, do not run it")
+    parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")
+    parser.add_argument("--time-only", action="store_true", help="no values, and no comparison")
+    parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev")
+    parser.add_argument("--from-dump", metavar="FILE",
+                        help="of what --xla_mosaic_dump_to wrote: the module after apply-vector-layout-simplify")
+    parser.add_argument("--operands", nargs="+", default=[], metavar="TYPE",
+                        help="of a dump: the whole arrays, results last, as 'f32[256,128]'")
+    parser.add_argument("--results", type=int, default=1, metavar="N", help="of a dump: how many of them are results")
+    return parser
+
+
+def _save(path: Optional[str], texts: Sequence[str]) -> None:
+    for i, text in enumerate(texts if path else []):
+        name = Path(path)
+        (name if len(texts) == 1 else name.with_suffix(f".{i}{name.suffix}")).write_text(text)
+
+
+def _mlir_type(text: str) -> str:
+    kind, values = _fills.filled(text.strip() + " zeros")
+    element = kind.replace("s", "i").replace("u", "i") if kind[0] in "su" else {"pred": "i32"}.get(kind, kind)
+    return f"tensor<{''.join(f'{dim}x' for dim in values.shape)}{element}>"
+
+
+def _report(found: PallasRun, trace: Optional[str]) -> int:
+    for kernel in found.kernels:
+        print(f"kernel {kernel.name}\n\n{kernel.run.report()}")
+        for i, difference in enumerate(kernel.differences):
+            print(f"result {i} against interpret mode: {difference}")
+        if trace:
+            kernel.run.trace(trace)
+    return 0 if found.passed else 3
+
+
+def _main(options: argparse.Namespace) -> int:
+    mosaic = _lowering()
+    mosaic.jax.config.update("jax_platforms", "cpu")
+    if options.from_dump:
+        types = [_mlir_type(text) for text in options.operands]
+        text = mosaic.from_dump(options.from_dump, types, options.results, generation(options.machine))
+        _save(options.output or "/dev/stdout", [text])
+        return 0
+    if not options.kernel:
+        raise ValueError("nothing to run: expected FILE.py:FUNCTION or --from-dump FILE")
+    function = _function(options.kernel)
+    arrays = _arguments(function, options.inputs)
+    if options.lower:
+        _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine))
+        return 0
+    found = run(function, *arrays, machine=options.machine, compare=not options.time_only, check=options.check,
+                time_only=options.time_only)
+    _save(options.output, [kernel.text for kernel in found.kernels])
+    return _report(found, options.trace)
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    """Exit codes as those of tilesim: 0 ok, 1 input, 2 usage, 3 a difference or a fault, 4 not modelled."""
+    try:
+        return _main(_options().parse_args(words))
+    except Error as error:
+        print(error, file=sys.stderr)
+        return {"usage": 2, "fault": 3, "unmodelled": 4}.get(error.kind, 1)
+    except ImportError as error:
+        print(f"tilesim.pallas: {error}", file=sys.stderr)
+        return 1
+    except (ValueError, OSError) as error:
+        print(f"tilesim.pallas: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # what JAX or a pass of Mosaic refuses
+        print(f"tilesim.pallas: {type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

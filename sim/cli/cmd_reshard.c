@@ -1,0 +1,89 @@
+/* tilesim reshard: what it takes to bring a tensor from one sharding over many chips to another. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "report/reshard.h"
+
+static const cli_option options[] = {
+    {"mesh", '\0', "AXES", "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest"},
+    {"topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"},
+    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
+    {"algorithm", '\0', "NAME", "direct, ring, bidirectional or torus; the fastest when not given"},
+    {"no-proof", '\0', NULL, "do not move a small array by the plan to check it"},
+    CLI_MEMORY_OPTION,
+    {"json", '\0', NULL, "the same as JSON"},
+};
+
+static const cli_command command_reshard = {
+    .name = "reshard",
+    .operands = "SRC DST",
+    .operands_least = 2,
+    .operands_most = 2,
+    .about =
+        "Plans how a tensor that is sharded over the devices of a mesh becomes one that is sharded "
+        "otherwise,\n"
+        "prices the plan on the links between the chips, and makes it with real bytes. Behind the shape "
+        "stands\n"
+        "a partition spec, P('x', None), HLO's {devices=[2,2]<=[4]}, Shardy's #sdy.sharding<..>, or an Axe\n"
+        "layout with the mesh's axes; without any, every device has a copy.\n",
+    .example = "    tilesim reshard \"f32[8192,8192] P('x', 'y')\" \"f32[8192,8192] P('y', None)\" --mesh "
+               "4x4 -m tpu-v5p\n"
+               "    tilesim reshard \"bf16[64,64] P('a', unreduced={'b'})\" \"bf16[64,64] P('a', 'b')\" "
+               "--mesh a=4,b=8\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *report) {
+    const char *mesh = cli_value(line, "mesh"), *topology = cli_value(line, "topology");
+    if (!mesh) return ts_error_set(err, TS_ERROR_USAGE, "--mesh is not given, expected the devices, as 4x4");
+    report->machine = cli_machine(err, line);
+    if (!report->machine) return false;
+    ts_mesh_request request = {.machine = report->machine, .axes = {"--mesh", mesh, strlen(mesh)}};
+    if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
+    return ts_mesh_read(err, line->arena, &request, &report->mesh);
+}
+
+static bool read_algorithm(ts_error *err, const cli_line *line, ts_reshard_request *request) {
+    const char *word = cli_value(line, "algorithm");
+    request->forced = word != NULL;
+    return !word || ts_algorithm_find(word, &request->algorithm) ||
+           ts_error_set(err, TS_ERROR_INPUT,
+                        "--algorithm is '%s', expected direct, ring, bidirectional or torus", word);
+}
+
+static bool prove(ts_error *err, const cli_line *line, ts_reshard_report *report) {
+    enum { MOST_ELEMENTS = 1 << 20 }; /* over all devices: a fraction of a second */
+    ts_error found = {0};
+    if (cli_value(line, "no-proof")) return true;
+    report->proved = ts_reshard_prove(&found, line->arena, &report->plan, MOST_ELEMENTS, &report->proof);
+    if (report->proved) return true;
+    if (found.kind != TS_ERROR_UNMODELLED) return *err = found, false;
+    report->unproved = ts_arena_copy_text(line->arena, found.message, strlen(found.message));
+    return true;
+}
+
+static bool plan(ts_error *err, const cli_line *line, ts_reshard_report *report) {
+    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
+    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    ts_reshard_request request = {
+        .mesh = &report->mesh, .source = &report->source, .destination = &report->destination};
+    return read_mesh(err, line, report) && read_algorithm(err, line, &request) &&
+           ts_sharding_parse(err, line->arena, &report->mesh, &from, &report->source) &&
+           ts_sharding_parse(err, line->arena, &report->mesh, &to, &report->destination) &&
+           ts_reshard(err, line->arena, &request, &report->plan) && prove(err, line, report);
+}
+
+int cmd_reshard(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_text out;
+    if (!cli_begin(&line, &command_reshard, argc, argv)) return line.exit_code;
+    ts_reshard_report *report = TS_NEW(line.arena, ts_reshard_report);
+    if (!plan(&err, &line, report)) return cli_end(&line, cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    (cli_value(&line, "json") ? ts_report_reshard_json : ts_report_reshard)(report, &out);
+    return cli_end(&line, cli_print(&out));
+}

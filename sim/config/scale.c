@@ -1,0 +1,24 @@
+/* Figures doubled and halved, as text. */
+#include "config/scale.h"
+
+#include <string.h>
+
+#include "base/number.h"
+
+static bool is_number(ts_field_kind kind) {
+    return kind == TS_FIELD_INTEGER || kind == TS_FIELD_BYTES || kind == TS_FIELD_CLOCK ||
+           kind == TS_FIELD_TIME || kind == TS_FIELD_CYCLES;
+}
+
+bool ts_field_scaled(const ts_field_leaf *leaf, bool doubles, ts_text *out) {
+    const ts_field *field = leaf->field;
+    int64_t value = is_number(field->kind) ? ts_field_value(field, leaf->at) : 0, moved;
+    int32_t narrow;
+    if (value <= 0 || !ts_mul(value, 2, &moved) || (!doubles && value % 2 != 0)) return false;
+    if (!doubles) moved = value / 2;
+    if (field->bytes == sizeof narrow && moved > INT32_MAX) return false;
+    narrow = (int32_t)moved;
+    ts_text_add(out, "%s=", leaf->path);
+    ts_field_print(out, field, field->bytes == sizeof narrow ? (const void *)&narrow : &moved);
+    return true;
+}

@@ -1,0 +1,288 @@
+/* Time only: iterations of a loop that are done without time, for their scalars alone.
+ *
+ * A loop can be gone round so when it starts transfers, and nothing in it that decides the way or an address
+ * comes from vectors, from what transfers bring, or from how long things take. Iterations are alike when they
+ * take the same branches, wait for the same semaphores, and start the same transfers at the same place of a
+ * tile; a period is how many it takes until they begin again. What they cost is the caller's to say: it lets
+ * whole periods be walked, goes forward over others, and has the walked ones count for them.
+ */
+#include "core/forward.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "state.h"
+#include "layout/notation/xla.h"
+#include "layout/shape.h"
+
+enum { PERIODS = 96, KEPT = 256 }; /* the longest period, in iterations; signatures that are kept */
+
+typedef struct {
+    int64_t cycle;
+    int64_t stalls[TS_STALL_COUNT];
+    int64_t *issues, *stall_cycles, *turned; /* of the bundles */
+} forward_counts;
+
+struct core_forward {
+    bool *loops;   /* by bundle: its branch back closes a loop that can be gone round */
+    bool *is_idle; /* by bundle: no scalar, no branch, no transfer in it */
+    int64_t *
+        *residues;   /* by transfer and dim, of the source, then of the destination: extents of its tiles */
+    uint32_t *sregs; /* of the head of an iteration */
+    uint64_t signatures[KEPT];
+    forward_counts before;
+};
+
+/* ---- Which loops ---- */
+
+static bool is_smem(const ts_core *core, const ts_instruction *dma) {
+    const ts_transfer *t = &core->setup.code->transfers[dma->operands[0].as.transfer];
+    return core->setup.code->tensors[t->destination.tensor].space == TS_SPACE_SMEM;
+}
+
+static bool can_pass(const ts_core *core, const core_op *op) {
+    ts_opcode opcode = op->instruction->opcode;
+    switch (ts_opcode_get(opcode)->family) {
+    case TS_FAMILY_SCALAR:
+        return opcode != TS_OP_sst && op->run != core_run_copy_word;
+    case TS_FAMILY_CONTROL:
+        return true;
+    case TS_FAMILY_TRANSFER:
+        return opcode == TS_OP_wait || (opcode == TS_OP_dma && !is_smem(core, op->instruction));
+    default:
+        return ts_opcode_get(opcode)->shadow != TS_SHADOW_FIRST_WORD;
+    }
+}
+
+static bool is_loop(const ts_core *core, int head, int end) {
+    bool moves = false;
+    for (int b = head; b <= end; b++) {
+        const core_bundle *bundle = &core->bundles[b];
+        for (int i = 0; i < bundle->op_count; i++)
+            if (!can_pass(core, &bundle->ops[i])) return false;
+        moves = moves || bundle->starts_dma;
+    }
+    return moves;
+}
+
+static bool is_idle(const core_bundle *bundle) {
+    for (int i = 0; i < bundle->op_count; i++) {
+        const core_op *op = &bundle->ops[i];
+        ts_family family = ts_opcode_get(op->instruction->opcode)->family;
+        if (family == TS_FAMILY_SCALAR || family == TS_FAMILY_CONTROL || family == TS_FAMILY_TRANSFER ||
+            op->address)
+            return false;
+    }
+    return true;
+}
+
+/* What moves by whole tiles is the same plan elsewhere. */
+static void set_residues(const ts_core *core, const ts_slice *slice, int64_t *residues) {
+    const ts_xla_layout *xla = core->setup.code->tensors[slice->tensor].shape->xla;
+    const ts_xla_tile *tile = xla && xla->tile_count > 0 ? &xla->tiles[0] : NULL;
+    for (int i = 0; i < slice->rank; i++) residues[i] = 1;
+    for (int i = 0; tile && i < tile->rank && i < slice->rank; i++) {
+        int64_t extent = tile->dims[tile->rank - 1 - i];
+        if (extent > 0) residues[ts_xla_dim_at(xla, i)] = extent;
+    }
+}
+
+static void make_residues(ts_arena *arena, const ts_core *core, core_forward *forward) {
+    const ts_code *code = core->setup.code;
+    forward->residues = TS_NEW_ARRAY(arena, int64_t *, code->transfer_count);
+    for (int i = 0; i < code->transfer_count; i++) {
+        const ts_slice *from = &code->transfers[i].source, *to = &code->transfers[i].destination;
+        forward->residues[i] = TS_NEW_ARRAY(arena, int64_t, from->rank + to->rank);
+        set_residues(core, from, forward->residues[i]);
+        set_residues(core, to, forward->residues[i] + from->rank);
+    }
+}
+
+void core_forward_new(ts_arena *arena, ts_core *core) {
+    const ts_core_ports *ports = core->setup.ports;
+    if (!core->setup.time_only || core->setup.findings || core->profile || core->setup.cores > 1 ||
+        !ports->looped)
+        return;
+    core_forward *forward = core->forward = TS_NEW(arena, core_forward);
+    forward->loops = TS_NEW_ARRAY(arena, bool, core->bundle_count);
+    forward->is_idle = TS_NEW_ARRAY(arena, bool, core->bundle_count);
+    for (int i = 0; i < core->bundle_count; i++) {
+        const core_op *branch = core_branch_of(&core->bundles[i]);
+        forward->loops[i] = branch && branch->target <= i && is_loop(core, branch->target, i);
+        forward->is_idle[i] = is_idle(&core->bundles[i]);
+    }
+    make_residues(arena, core, forward);
+    forward->sregs = TS_NEW_ARRAY(arena, uint32_t, core->setup.config->limits.sregs);
+    int64_t **counts[] = {&forward->before.issues, &forward->before.stall_cycles, &forward->before.turned};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
+}
+
+void core_forward_loop(ts_core *core, int end) {
+    const ts_core_ports *ports = core->setup.ports;
+    if (core->forward->loops[end]) ports->looped(ports->chip, end);
+}
+
+int ts_core_forward_head(const ts_core *core, int end) { return core_branch_of(&core->bundles[end])->target; }
+
+/* ---- An iteration ---- */
+
+typedef struct {
+    ts_core *core;
+    int head, end;
+    int64_t bundles; /* that may still be passed */
+    uint64_t signature;
+} iteration;
+
+static void mix(iteration *it, int64_t value) {
+    it->signature = (it->signature ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
+    it->signature ^= it->signature >> 29;
+}
+
+static int64_t floor_residue(int64_t value, int64_t of) {
+    int64_t rest = value % of;
+    return rest < 0 ? rest + of : rest;
+}
+
+/* Semaphore and slice of a transfer that would start. */
+static bool pass_transfer(iteration *it, const core_op *op) {
+    ts_core *core = it->core;
+    int index = op->instruction->operands[0].as.transfer, semaphore;
+    const ts_transfer *transfer = &core->setup.code->transfers[index];
+    if (!core_transfer_find(NULL, core, op, &semaphore)) return false;
+    mix(it, index);
+    mix(it, semaphore);
+    for (int i = 0; i < transfer->source.rank + transfer->destination.rank; i++) {
+        const ts_slice *slice = i < transfer->source.rank ? &transfer->source : &transfer->destination;
+        int dim = i < transfer->source.rank ? i : i - transfer->source.rank;
+        int64_t begin = core->begin[i],
+                extent = core->setup.code->tensors[slice->tensor].shape->layout->dims[dim];
+        if (begin < 0 || begin > extent - slice->size[dim]) return false;
+        mix(it, floor_residue(begin, core->forward->residues[index][i]));
+    }
+    return true;
+}
+
+static bool pass_wait(iteration *it, const core_op *op) {
+    int semaphore;
+    if (!core_semaphore_find(NULL, it->core, op, &semaphore) || core_wait_count(op) < 0) return false;
+    mix(it, semaphore);
+    mix(it, core_wait_count(op));
+    return true;
+}
+
+/* False: the run must look at this one itself. */
+static bool pass_op(iteration *it, const core_op *op) {
+    ts_core *core = it->core;
+    int64_t address;
+    switch (ts_opcode_get(op->instruction->opcode)->family) {
+    case TS_FAMILY_SCALAR:
+        return op->run(NULL, core, op);
+    case TS_FAMILY_CONTROL:
+        return op->instruction->opcode != TS_OP_halt && op->run(NULL, core, op);
+    case TS_FAMILY_TRANSFER:
+        return op->instruction->opcode == TS_OP_dma ? pass_transfer(it, op) : pass_wait(it, op);
+    default:
+        return !op->address || core_address_find(NULL, core, op, &address);
+    }
+}
+
+static bool pass_bundle(iteration *it, int pc) {
+    const core_bundle *bundle = &it->core->bundles[pc];
+    for (int i = 0; i < bundle->op_count; i++)
+        if (!pass_op(it, &bundle->ops[i])) return false;
+    return true;
+}
+
+/* From the head until the branch back is taken; false: it does not come there, and scalars are void. */
+static bool go_round(iteration *it) {
+    ts_core *core = it->core;
+    it->signature = 0;
+    for (int pc = it->head; it->bundles-- > 0;) {
+        core->taken = -1;
+        if (!core->forward->is_idle[pc]) {
+            if (!pass_bundle(it, pc)) return false;
+            if (core->taken >= 0) mix(it, pc);
+        }
+        if (pc == it->end && core->taken == it->head) return true;
+        pc = core->taken >= 0 ? core->taken : pc + 1;
+        if (pc < it->head || pc > it->end) return false;
+    }
+    return false;
+}
+
+/* ---- Iterations that are alike ---- */
+
+static void copy_sregs(const ts_core *core, uint32_t *to, const uint32_t *from) {
+    memcpy(to, from, (size_t)core->setup.config->limits.sregs * sizeof *to);
+}
+
+/* How many of the kept signatures repeat those `period` before. */
+static int64_t repeated(const core_forward *forward, int64_t kept, int64_t period) {
+    int64_t count = period;
+    while (count < kept && forward->signatures[count] == forward->signatures[count - period]) count++;
+    return count;
+}
+
+/* The shortest one with which most of the iterations are alike; that many in *alike. */
+static int64_t find_period(const core_forward *forward, int64_t kept, int64_t *alike) {
+    int64_t best = 0;
+    *alike = 0;
+    for (int64_t period = 1; period <= PERIODS && 2 * period <= kept; period++) {
+        int64_t count = repeated(forward, kept, period);
+        if (count >= 2 * period && count > *alike) *alike = count, best = period;
+    }
+    return best;
+}
+
+int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period) {
+    core_forward *forward = core->forward;
+    iteration it = {.core = core, .head = core->pc, .end = end, .bundles = bundles};
+    int64_t kept = 0, alike = 0;
+    *period = 0;
+    if (core->unknown && ts_unknown_any(core->unknown)) return 0;
+    copy_sregs(core, forward->sregs, core->sregs);
+    while (kept < KEPT && go_round(&it)) forward->signatures[kept++] = it.signature;
+    *period = find_period(forward, kept, &alike);
+    if (alike == KEPT)
+        while (go_round(&it) && it.signature == forward->signatures[alike % *period]) alike++;
+    copy_sregs(core, core->sregs, forward->sregs);
+    core->taken = -1;
+    return alike;
+}
+
+void ts_core_forward_go(ts_core *core, int end, int64_t iterations) {
+    iteration it = {.core = core, .head = core->pc, .end = end, .bundles = INT64_MAX};
+    for (int64_t i = 0; i < iterations; i++) {
+        bool done = go_round(&it);
+        assert(done);
+    }
+    core->taken = -1;
+}
+
+/* ---- What they count ---- */
+
+void ts_core_forward_mark(ts_core *core) {
+    forward_counts *before = &core->forward->before;
+    size_t bytes = (size_t)core->bundle_count * sizeof *core->issues;
+    before->cycle = core->next;
+    memcpy(before->stalls, core->stalls, sizeof before->stalls);
+    memcpy(before->issues, core->issues, bytes);
+    memcpy(before->stall_cycles, core->stall_cycles, bytes);
+    memcpy(before->turned, core->turned, bytes);
+}
+
+static void add_again(int64_t *now, const int64_t *before, int64_t count, int64_t times) {
+    for (int64_t i = 0; i < count; i++) now[i] += times * (now[i] - before[i]);
+}
+
+int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
+    const forward_counts *before = &core->forward->before;
+    int64_t by = times * (core->next - before->cycle);
+    add_again(core->stalls, before->stalls, TS_STALL_COUNT, times);
+    add_again(core->issues, before->issues, core->bundle_count, times);
+    add_again(core->stall_cycles, before->stall_cycles, core->bundle_count, times);
+    add_again(core->turned, before->turned, core->bundle_count, times);
+    core_skip_move(core, by);
+    return by;
+}

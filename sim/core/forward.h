@@ -1,0 +1,21 @@
+/* Going round a loop of a program without time (forward.c): for who samples the time of long runs. */
+#ifndef TILESIM_CORE_FORWARD_H
+#define TILESIM_CORE_FORWARD_H
+
+#include "core/core.h"
+
+/* At the head of the loop whose branch back at bundle `end` was just taken: the core is as it was afterwards.
+ * How many iterations from here on are alike, each to the one `*period` before; looks at `bundles` bundles at
+ * most. Where it says n, n iterations can be gone round. 0: none. */
+int64_t ts_core_forward_count(ts_core *core, int end, int64_t bundles, int64_t *period);
+/* Goes round so many times, whole periods, in no time. */
+void ts_core_forward_go(ts_core *core, int end, int64_t iterations);
+/* The loop's first bundle. */
+int ts_core_forward_head(const ts_core *core, int end);
+
+/* From here on cycles, stalls and bundles count for others. */
+void ts_core_forward_mark(ts_core *core);
+/* Adds what came since then so many times more, and moves all that is to come behind it: by how many cycles. */
+int64_t ts_core_forward_repeat(ts_core *core, int64_t times);
+
+#endif

@@ -1,0 +1,353 @@
+/* The transfers of a collective. */
+#include "mesh/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+static const char *const kinds[TS_COLLECTIVE_KIND_COUNT] = {
+    [TS_COLLECTIVE_SLICE] = "slice",
+    [TS_COLLECTIVE_PERMUTE] = "permute",
+    [TS_COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+    [TS_COLLECTIVE_POINT_TO_POINT] = "point-to-point",
+    [TS_COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
+    [TS_COLLECTIVE_ALL_GATHER] = "all-gather",
+    [TS_COLLECTIVE_ALL_REDUCE] = "all-reduce",
+};
+const char *ts_collective_name(ts_collective_kind kind) { return kinds[kind]; }
+
+static const struct {
+    const char *word, *name;
+} algorithms[TS_ALGORITHM_COUNT] = {
+    [TS_ALGORITHM_DIRECT] = {"direct", "direct"},
+    [TS_ALGORITHM_RING] = {"ring", "ring"},
+    [TS_ALGORITHM_BIDIRECTIONAL] = {"bidirectional", "bidirectional ring"},
+    [TS_ALGORITHM_TORUS] = {"torus", "rings of a torus"},
+};
+const char *ts_algorithm_name(ts_algorithm algorithm) { return algorithms[algorithm].name; }
+
+bool ts_algorithm_find(const char *word, ts_algorithm *algorithm) {
+    for (int i = 0; i < TS_ALGORITHM_COUNT; i++) {
+        if (strcmp(algorithms[i].word, word) != 0) continue;
+        *algorithm = (ts_algorithm)i;
+        return true;
+    }
+    return false;
+}
+
+/* ---- Common digits ---- */
+
+bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {
+    for (int i = 0; i < b->digit_count; i++)
+        if (!ts_sharding_cut(a, b->digits[i].stride)) return false;
+    for (int i = 0; i < a->digit_count; i++)
+        if (!ts_sharding_cut(b, a->digits[i].stride)) return false;
+    if (a->digit_count != b->digit_count) return false;
+    for (int i = 0; i < a->digit_count; i++)
+        if (a->digits[i].stride != b->digits[i].stride || a->digits[i].extent != b->digits[i].extent)
+            return false;
+    return true;
+}
+
+/* ---- Rings ---- */
+
+/* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each other. */
+typedef struct {
+    int count;
+    const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS]; /* the slowest first */
+    int64_t extent;
+} ring;
+
+enum { MAX_RINGS = TS_SHARDING_MAX_DIGITS };
+
+typedef struct {
+    const ts_collective *collective;
+    const ts_collective_visitor *visitor;
+    int ring_count, shares; /* each ring is first in one share, or in two, one for either way */
+    ring rings[MAX_RINGS];
+} walk;
+
+/* Where a device stands in a ring, and the other way round. */
+static int64_t position_of(const ring *r, int64_t device) {
+    int64_t position = 0;
+    for (int i = 0; i < r->count; i++) {
+        int64_t value = device / r->digits[i]->stride % r->digits[i]->extent;
+        bool down =
+            position % 2 != 0; /* so that the last of a run and the first of the next are neighbours */
+        position = position * r->digits[i]->extent + (down ? r->digits[i]->extent - 1 - value : value);
+    }
+    return position;
+}
+
+static int64_t device_at(const ring *r, int64_t device, int64_t position) {
+    position = ts_floor_mod(position, r->extent);
+    int64_t below = r->extent, above = 0;
+    for (int i = 0; i < r->count; i++) {
+        const ts_mesh_digit *digit = r->digits[i];
+        below /= digit->extent;
+        int64_t value = position / below % digit->extent;
+        if (above % 2 != 0) value = digit->extent - 1 - value;
+        above = position / below;
+        device += (value - device / digit->stride % digit->extent) * digit->stride;
+    }
+    return device;
+}
+
+static void add_ring(walk *w, const int *group, int count) {
+    ring *r = &w->rings[w->ring_count++];
+    *r = (ring){.count = count, .extent = 1};
+    for (int i = 0; i < count; i++) {
+        r->digits[i] = &w->collective->before.digits[group[i]];
+        r->extent *= r->digits[i]->extent;
+    }
+}
+
+static void set_rings(walk *w) {
+    const ts_collective *c = w->collective;
+    if (c->algorithm == TS_ALGORITHM_TORUS) {
+        for (int i = 0; i < c->group_count; i++) add_ring(w, &c->group[i], 1);
+    } else {
+        add_ring(w, c->group, c->group_count);
+    }
+    w->shares = w->ring_count * (c->algorithm == TS_ALGORITHM_RING ? 1 : 2);
+}
+
+/* A share of the data in one stage: which ring it is in, which way it goes round, what is sent. */
+typedef struct {
+    const ring *r;
+    int64_t way; /* 1 or -1 */
+    ts_sharding
+        held; /* of what a position sends: the rings that it has been through are copies, or not yet split */
+    const ts_sharding *parts; /* in which the share is taken */
+    /* Of an all-reduce: the place of a position's part among those of the share. */
+    int ring_count;
+    const ring *through[MAX_RINGS];
+    int64_t share, shares, bytes;
+} share_stage;
+
+static void set_kind(walk *w, ts_sharding *held, const ring *r, ts_digit_kind kind) {
+    for (int i = 0; i < r->count; i++) held->digits[r->digits[i] - w->collective->before.digits].kind = kind;
+}
+
+static int64_t transfer_bytes(const share_stage *s, int64_t of) {
+    /* up to whole bytes: a device that has less is waited for all the same */
+    return ts_ceil_div(ts_ceil_div(ts_sharding_elements(&s->held), of) * s->held.shape->element_bits, 8);
+}
+
+typedef enum { SCATTER, GATHER } direction;
+
+/* Stage `number` of `share`: rings are gone through in turn, from another first one in each share; gathering goes
+ * back the same way. */
+static void begin_share(walk *w, direction way, int share, int number, share_stage *s) {
+    const ts_collective *c = w->collective;
+    bool parts = c->kind == TS_COLLECTIVE_ALL_REDUCE; /* the array's own sharding does not change */
+    int stage = way == SCATTER ? number : w->ring_count - 1 - number;
+    *s = (share_stage){.way = share < w->ring_count ? 1 : -1, .share = share, .shares = w->shares};
+    s->parts = way == SCATTER || parts ? &c->after : &c->before;
+    s->held = *s->parts;
+    for (int i = 0; i < w->ring_count; i++) {
+        const ring *r = &w->rings[(share + i) % w->ring_count];
+        if (i <= stage) s->through[s->ring_count++] = r;
+        if (i > stage && !parts) set_kind(w, &s->held, r, TS_DIGIT_REPLICA);
+    }
+    s->r = s->through[stage];
+    int64_t of = s->shares;
+    for (int i = 0; parts && i < s->ring_count; i++) of *= s->through[i]->extent;
+    s->bytes = transfer_bytes(s, of);
+}
+
+/* What the device `owner`, at its position of the stage's ring, sends to the next of `device`. */
+static void send(walk *w, const share_stage *s, direction way, int64_t device, int64_t owner) {
+    int64_t next = device_at(s->r, device, position_of(s->r, device) + s->way);
+    int64_t first = s->share, of = s->shares;
+    bool parts = w->collective->kind == TS_COLLECTIVE_ALL_REDUCE;
+    for (int i = 0; parts && i < s->ring_count; i++) {
+        first = first * s->through[i]->extent + position_of(s->through[i], owner);
+        of *= s->through[i]->extent;
+    }
+    ts_collective_transfer transfer = {.source = device,
+                                       .destination = next,
+                                       .adds = way == SCATTER,
+                                       .held = &s->held,
+                                       .parts = s->parts,
+                                       .owner = owner,
+                                       .first = first,
+                                       .of = of,
+                                       .bytes = s->bytes};
+    w->visitor->transfer(w->visitor->self, &transfer);
+}
+
+static void send_all(walk *w, const share_stage *s, direction way, int64_t step) {
+    int64_t back = way == SCATTER ? step + 1 : step;
+    for (int64_t device = 0; device < w->collective->mesh->device_count; device++)
+        send(w, s, way, device, device_at(s->r, device, position_of(s->r, device) - s->way * back));
+}
+
+/* Steps from `step` on that are like it: until a share's ring is through. */
+static int64_t steps_alike(const walk *w, const share_stage *stages, int64_t step) {
+    int64_t until = INT64_MAX;
+    for (int i = 0; i < w->shares; i++) {
+        int64_t end = stages[i].r->extent - 1;
+        if (end > step && end < until) until = end;
+    }
+    return until == INT64_MAX ? 0 : until - step;
+}
+
+static void visit_stage(walk *w, ts_arena *scratch, direction way, int number) {
+    share_stage *stages = TS_NEW_ARRAY(scratch, share_stage, w->shares);
+    for (int i = 0; i < w->shares; i++) begin_share(w, way, i, number, &stages[i]);
+    int64_t step = 0, alike;
+    while ((alike = steps_alike(w, stages, step)) > 0) {
+        int64_t times = w->visitor->every_step ? 1 : alike;
+        w->visitor->step(w->visitor->self, times);
+        for (int i = 0; i < w->shares; i++)
+            if (stages[i].r->extent - 1 > step) send_all(w, &stages[i], way, step);
+        step += times;
+    }
+}
+
+/* ---- Direct ---- */
+
+/* A run of indices of a dim: the digits of the devices that hold it, and of those that want it, in device numbers. */
+typedef struct {
+    int64_t begin, extent, holder, wanter;
+} run;
+
+typedef struct {
+    int count;
+    run *runs; /* by wanter */
+} run_list;
+
+/* What a dim's digits make of a device number, or what they want of an index. */
+static int64_t dim_part(const ts_sharding *sharding, int dim, int64_t device) {
+    int64_t part = 0;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim)
+            part += device / digit->stride % digit->extent * digit->stride;
+    }
+    return part;
+}
+
+static int64_t index_part(const ts_sharding *sharding, int dim, int64_t index) {
+    int64_t part = 0;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim)
+            part += index / digit->weight % digit->extent * digit->stride;
+    }
+    return part;
+}
+
+/* The least weight of a dim's digits: a device's elements come in runs of it. */
+static int64_t least_weight(const ts_sharding *sharding, int dim) {
+    int64_t least = sharding->dims[dim] > 0 ? sharding->dims[dim] : 1;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim && digit->weight < least)
+            least = digit->weight;
+    }
+    return least;
+}
+
+static void add_run(ts_arena *arena, run_list *list, run next) {
+    run *last = list->count > 0 ? &list->runs[list->count - 1] : NULL;
+    if (last && last->holder == next.holder && last->wanter == next.wanter) {
+        last->extent += next.extent;
+        return;
+    }
+    list->runs = ts_arena_extend(arena, list->runs, (size_t)list->count, sizeof next);
+    list->runs[list->count++] = next;
+}
+
+static int by_wanter(const void *a, const void *b) {
+    const run *x = a, *y = b;
+    if (x->wanter != y->wanter) return x->wanter < y->wanter ? -1 : 1;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void find_runs(ts_arena *arena, const ts_collective *c, int dim, run_list *list) {
+    int64_t a = least_weight(&c->before, dim), b = least_weight(&c->after, dim), end;
+    for (int64_t at = 0; at < c->before.dims[dim]; at = end) {
+        end = (at / a + 1) * a < (at / b + 1) * b ? (at / a + 1) * a : (at / b + 1) * b;
+        if (end > c->before.dims[dim]) end = c->before.dims[dim];
+        add_run(arena, list,
+                (run){at, end - at, index_part(&c->before, dim, at), index_part(&c->after, dim, at)});
+    }
+    if (list->count > 0) qsort(list->runs, (size_t)list->count, sizeof *list->runs, by_wanter);
+}
+
+/* The runs that a device wants: a part of the list. */
+static run_list wanted_runs(const run_list *list, int64_t wanter) {
+    int low = 0, high = list->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (list->runs[middle].wanter < wanter)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    run_list found = {0, list->runs + low};
+    while (low + found.count < list->count && found.runs[found.count].wanter == wanter) found.count++;
+    return found;
+}
+
+static void send_runs(walk *w, const run_list *lists, int64_t device, int64_t base) {
+    const ts_sharding *after = &w->collective->after;
+    int at[TS_LAYOUT_MAX_DIMS] = {0}, dim = after->rank;
+    int64_t only[2 * TS_LAYOUT_MAX_DIMS];
+    do {
+        int64_t elements = 1, source = base;
+        for (int d = 0; d < after->rank; d++) {
+            const run *r = &lists[d].runs[at[d]];
+            source += r->holder;
+            elements *= r->extent;
+            only[2 * d] = r->begin;
+            only[2 * d + 1] = r->extent;
+        }
+        ts_collective_transfer transfer = {.source = source,
+                                           .destination = device,
+                                           .held = after,
+                                           .parts = after,
+                                           .owner = device,
+                                           .of = 1,
+                                           .only = only};
+        transfer.bytes = ts_ceil_div(elements * after->shape->element_bits, 8);
+        w->visitor->transfer(w->visitor->self, &transfer);
+        for (dim = after->rank - 1; dim >= 0 && ++at[dim] == lists[dim].count; dim--) at[dim] = 0;
+    } while (dim >= 0);
+}
+
+static void visit_direct(walk *w, ts_arena *scratch) {
+    const ts_collective *c = w->collective;
+    run_list all[TS_LAYOUT_MAX_DIMS] = {{0}}, own[TS_LAYOUT_MAX_DIMS];
+    int64_t devices = w->visitor->first_device_only ? 1 : c->mesh->device_count;
+    for (int d = 0; d < c->after.rank; d++) find_runs(scratch, c, d, &all[d]);
+    w->visitor->step(w->visitor->self, 1);
+    for (int64_t device = 0; device < devices; device++) {
+        int64_t base = device;
+        bool some = true;
+        for (int d = 0; d < c->after.rank; d++) {
+            own[d] = wanted_runs(&all[d], dim_part(&c->after, d, device));
+            base -= dim_part(&c->before, d, device);
+            some = some && own[d].count > 0;
+        }
+        if (some) send_runs(w, own, device, base);
+    }
+}
+
+void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
+                         const ts_collective_visitor *visitor) {
+    walk w = {.collective = collective, .visitor = visitor};
+    if (collective->kind == TS_COLLECTIVE_SLICE) return;
+    if (collective->algorithm == TS_ALGORITHM_DIRECT) {
+        visit_direct(&w, scratch);
+        return;
+    }
+    set_rings(&w);
+    bool scatters = collective->kind != TS_COLLECTIVE_ALL_GATHER;
+    bool gathers = collective->kind != TS_COLLECTIVE_REDUCE_SCATTER;
+    for (int i = 0; i < w.ring_count && scatters; i++) visit_stage(&w, scratch, SCATTER, i);
+    for (int i = 0; i < w.ring_count && gathers; i++) visit_stage(&w, scratch, GATHER, i);
+}

@@ -1,0 +1,85 @@
+/* Collectives: one movement between two shardings of an array, as steps of transfers from device to device. The
+ * same transfers are priced, shown, and made with real bytes.
+ *
+ * Every step is a barrier: it takes the hops of its longest route and the time of its busiest link. In a ring every
+ * device sends to its neighbour what it got in the step before (Patarasuk and Yuan, "Bandwidth optimal all-reduce
+ * algorithms", 2009); the rings of a torus work on a share of the data each, the dims in turns, so that all links are
+ * busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus interconnects", 2010). */
+#ifndef TILESIM_MESH_COLLECTIVE_H
+#define TILESIM_MESH_COLLECTIVE_H
+
+#include "mesh/sharding.h"
+
+typedef enum {
+    TS_COLLECTIVE_SLICE, /* a copy keeps a part of itself: nothing moves */
+    TS_COLLECTIVE_PERMUTE,
+    TS_COLLECTIVE_ALL_TO_ALL,
+    TS_COLLECTIVE_POINT_TO_POINT, /* what is neither of the two */
+    TS_COLLECTIVE_REDUCE_SCATTER,
+    TS_COLLECTIVE_ALL_GATHER,
+    TS_COLLECTIVE_ALL_REDUCE,
+    TS_COLLECTIVE_KIND_COUNT
+} ts_collective_kind;
+const char *ts_collective_name(ts_collective_kind kind); /* "all-gather" */
+
+typedef enum {
+    TS_ALGORITHM_DIRECT, /* all at once, each to where it belongs */
+    TS_ALGORITHM_RING,
+    TS_ALGORITHM_BIDIRECTIONAL, /* half of the data either way */
+    TS_ALGORITHM_TORUS,         /* both ways, in each digit of the group at once */
+    TS_ALGORITHM_COUNT
+} ts_algorithm;
+const char *ts_algorithm_name(ts_algorithm algorithm);             /* "bidirectional ring" */
+bool ts_algorithm_find(const char *word, ts_algorithm *algorithm); /* as on command lines: "bidirectional" */
+
+typedef struct {
+    const ts_mesh *mesh;
+    ts_collective_kind kind;
+    ts_algorithm algorithm;
+    ts_sharding before, after; /* with the same digits, but for what they select */
+    int group_count;
+    int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
+} ts_collective;
+
+/* What goes from one device to another in a step, to be stored there, or added: of all that `owner` holds under `held`,
+ * a share. Shares are taken where the elements lie in the end, or lay in the beginning: of the n elements that a device
+ * has under `parts`, in row-major order, those from n * first / of to n * (first + 1) / of. */
+typedef struct {
+    int64_t source, destination;
+    bool adds;
+    const ts_sharding *held, *parts;
+    int64_t owner;
+    int64_t first, of;
+    int64_t bytes;       /* with padding: every device's share is as large as the largest */
+    const int64_t *only; /* of direct transfers: which runs of the dims, for who moves them; else NULL */
+} ts_collective_transfer;
+
+typedef struct {
+    void *self;
+    bool every_step;        /* else only those that differ from the one before */
+    bool first_device_only; /* of direct transfers: what device 0 gets, as all do where dims divide evenly */
+    /* `times` steps like this one begin: 1 where every_step. */
+    void (*step)(void *self, int64_t times);
+    void (*transfer)(void *self, const ts_collective_transfer *transfer);
+} ts_collective_visitor;
+void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
+                         const ts_collective_visitor *visitor);
+
+/* The digits of both that one number of devices has: cut where either is. False: they have no common cuts. */
+bool ts_sharding_refine(ts_sharding *a, ts_sharding *b);
+
+typedef struct {
+    int64_t steps, transfers;
+    int64_t sent_bytes;   /* of all transfers, once each */
+    int64_t link_bytes;   /* over the busiest link */
+    int64_t busiest_link; /* -1: none */
+    int64_t hops;         /* of the longest route of each step, added up */
+    double ps, bound_ps;  /* bound: no schedule is faster; see ts_collective_price */
+    const int64_t *loads; /* bytes over each link */
+} ts_collective_price;
+
+/* From launch to the last byte. The bound is the larger of two: bytes that a device must receive (or send) over all
+ * links of its chip, and, where every byte is wanted once, bytes that must cross the middle of a dim over its links. */
+void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_collective_price *price);
+
+#endif

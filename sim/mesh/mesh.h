@@ -1,0 +1,68 @@
+/* A mesh: devices in a grid with named axes (as jax.sharding.Mesh), on chips whose links form a grid or a torus.
+ *
+ * Device n has the coordinate n / stride % extent on each axis, the last axis the fastest; its chip is
+ * n / devices_per_chip, and chips are numbered in the same way over the topology. A chip has a link in each
+ * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent is a
+ * multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at multiples of
+ * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round (up, where both are as long). */
+#ifndef TILESIM_MESH_MESH_H
+#define TILESIM_MESH_MESH_H
+
+#include "machine/machine.h"
+
+enum {
+    TS_MESH_MAX_AXES = 8,
+    TS_MESH_MAX_DIMS = 4, /* of the topology */
+    TS_MESH_MAX_DEVICES = 1 << 16,
+};
+
+typedef struct {
+    const char *name;
+    int64_t extent, stride;
+} ts_mesh_axis;
+
+typedef struct {
+    int axis_count;
+    ts_mesh_axis axes[TS_MESH_MAX_AXES];
+    int64_t device_count, chip_count;
+    int32_t devices_per_chip;
+    int dim_count; /* of the topology */
+    int64_t dims[TS_MESH_MAX_DIMS], strides[TS_MESH_MAX_DIMS];
+    bool ring[TS_MESH_MAX_DIMS];
+    const int32_t *coordinates; /* dim_count a chip */
+    const ts_machine_ici *ici;  /* rates and latencies of its links */
+} ts_mesh;
+
+/* What a user writes: axes are "4x4" (then they are called x, y, z, w) or "data=2,model=8"; topology is the chips,
+ * "4x4", or NULL where a device is a chip: the axes. */
+typedef struct {
+    const ts_machine *machine;
+    ts_source axes, topology; /* topology.text NULL: not given */
+} ts_mesh_request;
+bool ts_mesh_read(ts_error *err, ts_arena *arena, const ts_mesh_request *request, ts_mesh *out);
+
+int ts_mesh_find_axis(const ts_mesh *mesh, const char *name, size_t length); /* -1: none */
+int64_t ts_mesh_coordinate(const ts_mesh *mesh, int64_t device, int axis);
+
+/* Links are numbered chip * 2 * dim_count + 2 * dim + (0 up, 1 down). */
+static inline int64_t ts_mesh_link_count(const ts_mesh *mesh) {
+    return mesh->chip_count * 2 * mesh->dim_count;
+}
+/* Whether there is a neighbour. */
+bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
+static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {
+    return mesh->coordinates[device / mesh->devices_per_chip * mesh->dim_count + dim];
+}
+/* Adds `bytes` to every link on the way between the chips of two devices; how many there are. `loads` has what is
+ * added from a link on, and off from one on, in its line: ts_mesh_sum_loads makes loads of that, once, in the end. */
+void ts_mesh_sum_loads(const ts_mesh *mesh, int64_t *loads);
+int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
+                      int64_t *loads);
+/* Outgoing links of the chip that has fewest, the corners of a grid. */
+int ts_mesh_least_links(const ts_mesh *mesh);
+/* Picoseconds that a link is busy with so many bytes. */
+double ts_mesh_link_ps(const ts_mesh *mesh, double bytes);
+/* "link (0,1) -> (0,2)", of a link. */
+void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link);
+
+#endif

@@ -1,0 +1,171 @@
+/* Moving a box: by which kernel, what its tiles leave, and what goes by way of a scratch. */
+#include <stdlib.h>
+
+#include "copy_plan.h"
+
+enum {
+    PEELED_BYTES = 64 << 10,
+    LONG_RUN = 512,
+    FEW = 8,
+    TINY_ELEMENTS = 384,
+    WIDEST_ELEMENT = 16, /* bytes */
+    MOST_DIRECT = 4      /* stages of a tile that is as fast when it stores for itself */
+};
+
+/* Moves what tiles leave of each loop. */
+static void move_rests(const ts_copy_context *m, ts_plan_box box, const int64_t *times) {
+    for (int i = 0; i < box.loop_count; i++) {
+        int64_t rest = ts_copy_rest(&box.loops[i], times[i]);
+        if (!ts_copy_rest_is_apart(m, &box.loops[i], times[i])) continue;
+        ts_plan_box edge = box;
+        edge.loops[i].extent = rest;
+        edge.src_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].src_bits;
+        edge.dst_bits += (box.loops[i].extent - edge.loops[i].extent) * box.loops[i].dst_bits;
+        ts_move_box(m, &edge);
+        box.loops[i].extent -= rest;
+    }
+}
+
+/* Narrow elements that lie in whole bytes on both sides: bytes. */
+static bool widen(const ts_copy_context *m, const ts_plan_box *box, ts_plan_box *wide) {
+    int width = m->src.element_bits, times = 8 / (width ? width : 8);
+    if (!m->same || width >= 8 || times * width != 8) return false;
+    *wide = *box;
+    for (int i = 0; i < wide->loop_count; i++) {
+        ts_plan_loop *loop = &wide->loops[i];
+        if (loop->src_bits != width || loop->dst_bits != width || loop->extent % times != 0) continue;
+        *loop = (ts_plan_loop){loop->extent / times, 8, 8};
+        int64_t all = wide->src_bits | wide->dst_bits;
+        for (int k = 0; k < wide->loop_count; k++) all |= wide->loops[k].src_bits | wide->loops[k].dst_bits;
+        return all % 8 == 0;
+    }
+    return false;
+}
+
+/* Splits a loop over narrow elements of the source where their byte ends, so that a loop over bytes is left.
+ */
+static bool split_bytes(const ts_copy_context *m, ts_plan_box *box) {
+    for (int i = 0; i < box->loop_count && box->loop_count < TS_PLAN_MAX_LOOPS; i++) {
+        ts_plan_loop loop = box->loops[i];
+        int64_t times = loop.src_bits > 0 && 8 % loop.src_bits == 0 ? 8 / loop.src_bits : 1;
+        if (times == 1 || loop.extent <= times) continue;
+        int64_t taken[TS_PLAN_MAX_LOOPS];
+        for (int k = 0; k < box->loop_count; k++) taken[k] = k == i ? times : 1;
+        move_rests(m, *box, taken);
+        box->loops[i] = (ts_plan_loop){loop.extent / times, loop.src_bits * times, loop.dst_bits * times};
+        box->loops[box->loop_count++] = (ts_plan_loop){times, loop.src_bits, loop.dst_bits};
+        return true;
+    }
+    return false;
+}
+
+/* A loop to turn outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
+static int find_peel(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times) {
+    int best = -1;
+    bool leaves = false;
+    int64_t bytes = m->dst.element_bits / 8;
+    for (int i = 0; i < box->loop_count; i++) {
+        bytes *= box->loops[i].extent;
+        leaves = leaves || ts_copy_rest(&box->loops[i], times[i]) != 0;
+    }
+    for (int i = 0; leaves && m->streams && i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        if (times[i] > 1 || loop->extent < 2 || bytes / loop->extent < PEELED_BYTES) continue;
+        if (best < 0 || llabs(loop->src_bits) > llabs(box->loops[best].src_bits)) best = i;
+    }
+    return best;
+}
+
+static void peel(const ts_copy_context *m, ts_plan_box box, int loop) {
+    int64_t extent = box.loops[loop].extent;
+    box.loops[loop].extent = 1;
+    for (int64_t i = 0; i < extent; i++) {
+        ts_move_box(m, &box);
+        box.src_bits += box.loops[loop].src_bits;
+        box.dst_bits += box.loops[loop].dst_bits;
+    }
+}
+
+bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box) {
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_copy_plan j = {.m = m};
+    if (!ts_copy_plan_match_box(&j, box, times)) return false;
+    if (!j.tile_function) return j.run_bytes >= LONG_RUN;
+    ts_copy_plan_order(&j, box);
+    for (int i = 0; i < j.loop_count; i++) {
+        if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
+    }
+    return j.streams;
+}
+
+/* A transpose of so many lines that it is better made in a scratch, even where it could store whole lines. */
+static bool is_large_square(const ts_copy_context *m, const ts_tile *tile) {
+    return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
+}
+
+/* So few elements that to choose a kernel takes longer than to move them? */
+static bool is_tiny(const ts_plan_box *box) {
+    int64_t elements = 1;
+    for (int i = 0; i < box->loop_count; i++) elements *= box->loops[i].extent;
+    return elements <= TINY_ELEMENTS;
+}
+
+static bool is_element(int64_t bytes) { return bytes <= WIDEST_ELEMENT && (bytes & (bytes - 1)) == 0; }
+
+/* Runs that are as long as wider elements. */
+static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *box, int64_t run_bytes) {
+    ts_copy_context wide = *m;
+    ts_plan_box others = *box;
+    others.loop_count = 0;
+    wide.src.element_bits = wide.dst.element_bits = (int)(8 * run_bytes);
+    for (int i = 0; i < box->loop_count; i++) {
+        const ts_plan_loop *loop = &box->loops[i];
+        bool in_run = loop->src_bits == m->src.element_bits && loop->dst_bits == m->dst.element_bits &&
+                      loop->extent * m->dst.element_bits == 8 * run_bytes;
+        if (!in_run) others.loops[others.loop_count++] = *loop;
+    }
+    ts_move_elements(&wide, &others);
+}
+
+void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
+    ts_plan_box wide;
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_copy_plan j;
+    if (m->same && is_tiny(box)) {
+        ts_move_elements(m, box);
+        return;
+    }
+    if (widen(m, box, &wide)) {
+        ts_copy_context bytes = *m;
+        bytes.src.element_bits = bytes.dst.element_bits = 8;
+        ts_move_box(&bytes, &wide);
+        return;
+    }
+    j.m = m;
+    bool runs = ts_copy_plan_match_narrow_run(&j, box, times);
+    if (m->src.element_bits < 8 && !runs) {
+        wide = *box;
+        while (split_bytes(m, &wide)) continue;
+        box = &wide;
+    }
+    if (!runs && !ts_copy_plan_match_box(&j, box, times)) {
+        ts_move_elements(m, box);
+        return;
+    }
+    if (m->same && !j.tile_function && is_element(j.run_bytes)) {
+        move_runs_as_elements(m, box, j.run_bytes);
+        return;
+    }
+    bool leaves = j.tile_function && ts_copy_is_narrow(m);
+    int outside = leaves ? find_peel(m, box, times) : -1;
+    if (outside >= 0) {
+        peel(m, *box, outside);
+        return;
+    }
+    ts_copy_plan_order(&j, box);
+    bool direct = j.streams && !is_large_square(m, &j.tile),
+         stages = j.tile_function && !direct && !leaves && !j.joins;
+    if (m->streams && stages && ts_stage_move(m, box)) return;
+    ts_copy_plan_run(&j, box->src_bits, box->dst_bits);
+    if (j.tile_function) move_rests(m, *box, times);
+}

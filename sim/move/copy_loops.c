@@ -1,0 +1,38 @@
+/* The loops around a kernel: what its tiles leave of each. */
+#include "copy_plan.h"
+
+enum { LITTLE = 2, FEW_TILES = 3, MANY = 8 };
+
+bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times) {
+    int64_t rest = ts_copy_rest(loop, times);
+    if (ts_copy_is_narrow(m)) return rest > 0;
+    return rest > 0 && !m->streams && !m->staging && rest <= LITTLE && rest * MANY <= times &&
+           loop->extent < FEW_TILES * times;
+}
+
+void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
+    j->loop_count = 0;
+    for (int i = 0; i < box->loop_count; i++) {
+        ts_plan_loop loop = box->loops[i];
+        int64_t last = loop.extent - times[i];
+        bool has_tail = ts_copy_rest(&loop, times[i]) > 0 && !ts_copy_rest_is_apart(j->m, &loop, times[i]);
+        if (loop.extent / times[i] < 2 && !has_tail) continue;
+        j->loops[j->loop_count++] = (ts_copy_loop){.count = loop.extent / times[i],
+                                                   .src_bits = loop.src_bits * times[i],
+                                                   .dst_bits = loop.dst_bits * times[i],
+                                                   .most = 1,
+                                                   .has_tail = has_tail,
+                                                   .tail_src_bits = loop.src_bits * last,
+                                                   .tail_dst_bits = loop.dst_bits * last};
+    }
+}
+
+bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_t src_bits,
+                           int64_t dst_bits) {
+    int64_t src = box->src_bits, dst = box->dst_bits;
+    for (int i = 0; i < j->loop_count; i++) {
+        src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
+        dst |= j->loops[i].dst_bits | j->loops[i].tail_dst_bits;
+    }
+    return src % src_bits == 0 && dst % dst_bits == 0;
+}

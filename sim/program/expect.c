@@ -1,0 +1,59 @@
+/* What all statements are read with. */
+
+#include "assembler.h"
+
+void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t size) {
+    if (count < *capacity) {
+        return items;
+    }
+    *capacity = *capacity == 0 ? 16 : *capacity * 2;
+    return ts_arena_grow(arena, items, (size_t)count, (size_t)*capacity, size);
+}
+
+bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
+    if (!token_is(*at, mark)) {
+        return token_unexpected(as->err, *at, what);
+    }
+    ++*at;
+    return true;
+}
+
+bool expect_name(assembler *as, const token **at, const char *what, const token **name) {
+    *name = *at;
+    if ((*at)->kind != TOKEN_NAME) {
+        return token_unexpected(as->err, *at, what);
+    }
+    ++*at;
+    return true;
+}
+
+bool expect_line_end(assembler *as, const token *at, const char *what) {
+    return token_ends_line(at) || token_unexpected(as->err, at, what);
+}
+
+bool count_work(assembler *as, const token *place, int amount) {
+    as->work += amount;
+    if (as->work <= WORK_MAX) {
+        return true;
+    }
+    TOKEN_ERROR(as->err, place, "the program expands to over %d statements", WORK_MAX);
+    return give_up(as);
+}
+
+item *add_item(assembler *as, const token *place, ts_opcode opcode, bool first) {
+    if (as->items.count >= INSTRUCTIONS_MAX) {
+        TOKEN_ERROR(as->err, place, "the program has over %d instructions", INSTRUCTIONS_MAX);
+        give_up(as);
+        return NULL;
+    }
+    item *added = LIST_ADD(as->arena, &as->items);
+    *added = (item){.first = first,
+                    .place = place,
+                    .label_operand = -1,
+                    .names = as->names,
+                    .named_region = as->named_region,
+                    .at = {as->frame, place->line}};
+    added->code = (ts_instruction){
+        .opcode = opcode, .mask = -1, .source = place->source, .line = place->line, .column = place->column};
+    return added;
+}

@@ -1,0 +1,41 @@
+/* The functions of constant expressions. */
+#include <string.h>
+
+#include "base/number.h"
+
+#include "expr.h"
+
+static bool apply_ceil_div(int64_t a, int64_t b, int64_t *out) {
+    *out = b > 0 ? ts_floor_div(a, b) + (ts_floor_mod(a, b) != 0) : 0;
+    return b > 0;
+}
+
+static bool apply_round_up(int64_t a, int64_t b, int64_t *out) {
+    return apply_ceil_div(a, b, out) && ts_mul(*out, b, out);
+}
+
+static bool apply_min(int64_t a, int64_t b, int64_t *out) {
+    *out = a < b ? a : b;
+    return true;
+}
+
+static bool apply_max(int64_t a, int64_t b, int64_t *out) {
+    *out = a > b ? a : b;
+    return true;
+}
+
+static const function functions[] = {
+    {"ceil_div", apply_ceil_div},
+    {"round_up", apply_round_up},
+    {"min", apply_min},
+    {"max", apply_max},
+};
+
+const function *function_find(const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0) {
+            return &functions[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* What a resharding does and takes, as text and as JSON; and shardings by themselves. */
+#ifndef TILESIM_REPORT_RESHARD_H
+#define TILESIM_REPORT_RESHARD_H
+
+#include "mesh/reshard.h"
+#include "report/json.h"
+
+typedef struct {
+    const ts_machine *machine;
+    ts_mesh mesh;
+    ts_sharding source, destination;
+    ts_reshard_plan plan;
+    bool proved; /* `proof` is set */
+    ts_reshard_proof proof;
+    const char *unproved; /* why it is not; NULL: it was not asked for */
+} ts_reshard_report;
+
+void ts_report_reshard(const ts_reshard_report *report, ts_text *out);
+void ts_report_reshard_json(const ts_reshard_report *report, ts_text *out);
+
+#endif

@@ -1,0 +1,164 @@
+/* Loops that are walked in part, time only: counts are those of the whole, and cycles are near. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/test.h"
+#include "run/run.h"
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    bool good;
+    ts_run_result result;
+} outcome;
+
+static outcome go(const char *machine_name, const char *text, bool exact, int64_t max_cycles) {
+    outcome o = {.arena = ts_arena_new()};
+    const ts_machine *machine = ts_machine_load(&o.err, o.arena, machine_name);
+    ts_source *source = TS_NEW(o.arena, ts_source);
+    *source = (ts_source){"a.tsim", text, strlen(text)};
+    ts_target target;
+    ts_run_target(machine, &target);
+    const ts_program *program = ts_program_parse(&o.err, o.arena, source, &target, NULL, 0);
+    if (!program) print_error("line %d: %s\n", o.err.line, o.err.message);
+    assert_non_null(program);
+    ts_run_request request = {.program = "a.tsim",
+                              .built = program,
+                              .machine = machine,
+                              .time_only = true,
+                              .exact = exact,
+                              .max_cycles = max_cycles};
+    o.good = ts_run(&o.err, o.arena, &request, &o.result);
+    return o;
+}
+
+#define TENSORS(rows)                                                                                        \
+    ".tensor x hbm f32[" rows ",128]{1,0:T(8,128)} in zeros\n.tensor y hbm f32[" rows                        \
+    ",128]{1,0:T(8,128)} out\n.tensor b vmem f32[4,8,128]{2,1,0:T(8,128)}\n.sem a[4], c[4]\n"
+
+/* What a block costs, to and fro. */
+#define BLOCK(slot)                                                                                          \
+    "dma b[" slot "] <- x[s0*8:+8], a[" slot "]\nwait a[" slot "]\ndma y[s0*8:+8] <- b[" slot "], c[" slot   \
+    "]\nwait c[" slot "]\n"
+
+static const struct {
+    const char *name, *text;
+} loops[] = {
+    {"one buffer", TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") ".end\n"},
+    {"three buffers in turn", TENSORS("40000") ".loop s0 = 0, 5000\nsmod s1, s0, 3\n" BLOCK("s1") ".end\n"},
+    {"in flight from one iteration to the next",
+     TENSORS("40000") ".loop s0 = 0, 4999\nsand s1, s0, 1\ndma b[s1] <- x[s0*8:+8], a[s1]\nbr.lt s0, 2, no\n"
+                      "wait a[s1]\nno: vld v0, b[s1, 0, 0]\ndma y[s0*8:+8] <- b[s1], c[0]\nwait c[0]\n.end\n"
+                      "wait a[0]\nwait a[1]\n"},
+    {"another way from the middle on",
+     TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "br.lt s0, 2900, no\n" BLOCK("1")
+         BLOCK("2") "no: nop\n.end\n"},
+    {"inner loops",
+     TENSORS("40000") ".loop s2 = 0, 2\n.loop s3 = 0, 2500\nsmul s0, s2, 2500\nsadd s0, s0, s3\n" BLOCK(
+         "0") ".loop s4 = 0, 7\nvld v0, b[0, 0, 0]\nvst b[1, 0, 0], v0\n.end\n.end\n.end\n"},
+    {"blocks off a tile, now and then",
+     TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK(
+         "0") "smul s1, s0, 3\ndma b[1] <- x[s1:+8], a[0]\nwait a[0]\n.end\n"},
+    {"a transposer between", TENSORS("40000") ".loop s0 = 0, 3000\n" BLOCK(
+                                 "0") ".for I = 0, 16\nvtr.push.b32 v[I]\n.end\n.for I = 0, 16\n"
+                                      "vtr.pop v[I]\n.end\n.end\n"},
+};
+
+static void counts_are_those_of_the_whole(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        outcome exact = go("tpu-v5e", loops[i].text, true, INT64_MAX),
+                quick = go("tpu-v5e", loops[i].text, false, INT64_MAX);
+        if (!exact.good) print_error("%s: line %d: %s\n", loops[i].name, exact.err.line, exact.err.message);
+        assert_true(exact.good && quick.good);
+        const ts_chip_counters *a = &exact.result.chip, *b = &quick.result.chip;
+        const ts_core_counters *core = &b->cores[0];
+        int64_t stalls = 0;
+        for (int s = 0; s < TS_STALL_COUNT; s++) stalls += core->stalls[s];
+        double off = 100.0 * (double)(b->cycles - a->cycles) / (double)a->cycles;
+        print_message("%s: %lld cycles, %+.3f %%\n", loops[i].name, (long long)a->cycles, off);
+        assert_true(b->estimated && !a->estimated && off > -1 && off < 1);
+        assert_int_equal(core->bundles + stalls, core->cycles);
+        assert_int_equal(b->cores[0].bundles, a->cores[0].bundles);
+        assert_memory_equal(core->instructions, a->cores[0].instructions, sizeof core->instructions);
+        assert_int_equal(b->transfers, a->transfers);
+        assert_int_equal(b->useful_bytes, a->useful_bytes);
+        assert_int_equal(b->src_bytes + b->dst_bytes, a->src_bytes + a->dst_bytes);
+        assert_int_equal(b->hbm_read_bytes, a->hbm_read_bytes);
+        assert_int_equal(b->hbm_written_bytes, a->hbm_written_bytes);
+        assert_int_equal(b->rmw_lines, a->rmw_lines);
+        double busy = (double)b->dma_busy_cycles / (double)a->dma_busy_cycles,
+               under_way = (double)b->transfer_cycles / (double)a->transfer_cycles,
+               bursts = (double)(b->hbm.reads + b->hbm.writes) / (double)(a->hbm.reads + a->hbm.writes);
+        assert_true(busy > 0.99 && busy < 1.01 && under_way > 0.98 && under_way < 1.02);
+        assert_true(bursts > 0.98 && bursts < 1.02);
+        ts_arena_free(exact.arena);
+        ts_arena_free(quick.arena);
+    }
+}
+
+/* Walked, this one would take a minute. */
+static void a_thousand_times_longer_does_not_take_as_long(void **state) {
+    (void)state;
+    static const char form[] = ".tensor x hbm f32[%d,128]{1,0:T(8,128)} in zeros\n.tensor b vmem "
+                               "f32[8,128]{1,0:T(8,128)}\n.sem a\n.loop s0 = 0, %d\ndma b <- x[s0*8:+8], a\n"
+                               "wait a\n.end\n";
+    char text[512];
+    int64_t cycles[2];
+    for (int i = 0; i < 2; i++) {
+        int count = i ? 3000000 : 3000;
+        snprintf(text, sizeof text, form, 8 * count, count);
+        outcome o = go("tpu-v5e", text, false, INT64_MAX);
+        assert_true(o.good);
+        assert_int_equal(o.result.chip.transfers, count);
+        cycles[i] = o.result.chip.cycles;
+        ts_arena_free(o.arena);
+    }
+    double ratio = (double)cycles[1] / (double)cycles[0];
+    assert_true(ratio > 990 && ratio < 1010);
+}
+
+static const char *const faults[] = {
+    TENSORS("40000") ".loop s0 = 0, 6000\n" BLOCK("0") ".end\n",
+    TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "sdiv s1, s0, 1200\nwait a[s1]\n.end\n",
+    TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "sdiv s1, s0, 1200\nvld v0, b[s1, 0, 0]\n.end\n",
+    TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "ssub s1, 4000, s0\nsdiv s1, 7, s1\n.end\n",
+};
+
+static void what_goes_wrong_late_is_the_same(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        outcome exact = go("tpu-v5e", faults[i], true, INT64_MAX),
+                quick = go("tpu-v5e", faults[i], false, INT64_MAX);
+        assert_false(exact.good || quick.good);
+        print_message("line %d: %s\n", quick.err.line, quick.err.message);
+        assert_string_equal(exact.err.message, quick.err.message);
+        assert_int_equal(exact.err.line, quick.err.line);
+        ts_arena_free(exact.arena);
+        ts_arena_free(quick.arena);
+    }
+}
+
+static void a_run_that_is_too_long_is_a_fault(void **state) {
+    (void)state;
+    outcome o = go("tpu-v5e", loops[0].text, false, 2000000);
+    assert_false(o.good);
+    assert_non_null(strstr(o.err.message, "has not halted after 2000000 cycles"));
+    ts_arena_free(o.arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_those_of_the_whole),
+        cmocka_unit_test(a_thousand_times_longer_does_not_take_as_long),
+        cmocka_unit_test(what_goes_wrong_late_is_the_same),
+        cmocka_unit_test(a_run_that_is_too_long_is_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

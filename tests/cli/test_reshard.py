@@ -1,0 +1,82 @@
+"""tilesim reshard: what it prints, its JSON keys, algorithms, proofs and bad input."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+MESH = ["--mesh", "4x4", "-m", "tpu-v4"]
+
+
+@test
+def text():
+    lines = expect(["reshard", "f32[4096,4096] P(('x','y'))", "f32[4096,4096]", *MESH]).splitlines()
+    assert all(len(line) <= 100 for line in lines), lines
+    assert lines[0] == "array         f32[4096,4096]{1,0}, 64.0 MiB", lines
+    assert lines[2] == "links         chips 4 (ring) x 4 (ring); 45.0 GB/s one way, 1.00 us a hop, 3.80 us to launch", lines
+    assert lines[-1].startswith("proof         f32[") and lines[-1].endswith(" bytes moved, all in place"), lines
+    assert any(line.startswith("  1 all-gather     rings of a torus") for line in lines), lines
+
+
+@test
+def keys():
+    found = expect_json(["reshard", "bf16[64,64] P('x', unreduced={'y'})", "bf16[64,64] P(None, 'x')", *MESH],
+                        schema="tilesim.reshard", proved=True, topology=[4, 4], rings=[True, True])
+    assert found["mesh"] == {"x": 4, "y": 4}
+    assert [c["kind"] for c in found["plan"]] == ["all-reduce", "all-to-all"], found
+    assert abs(sum(c["microseconds"] for c in found["plan"]) - found["microseconds"]) < 0.01
+    assert found["source"]["spec"] == "P('x', None, unreduced={'y'})" and found["source"]["device_elements"] == 1024
+    assert found["destination"]["copies"] == 4
+    assert max(found["links"].values()) >= max(c["busiest_link_bytes"] for c in found["plan"])
+
+
+@test
+def algorithms():
+    pair = ["f32[1024,1024] P('x')", "f32[1024,1024]", "--mesh", "8", "-m", "tpu-v5p", "--no-proof"]
+    times = {name: expect_json(["reshard", *pair, "--algorithm", name])["microseconds"]
+             for name in ("direct", "ring", "bidirectional", "torus")}
+    best = expect_json(["reshard", *pair])
+    assert best["microseconds"] == min(times[n] for n in ("ring", "bidirectional", "torus")) and not best["proved"]
+    assert times["bidirectional"] < times["ring"]
+
+
+@test
+def nothing():
+    out = expect(["reshard", "f32[8,8] P('x')", "f32[8,8] {devices=[4,1,4]<=[16] last_tile_dim_replicate}", *MESH])
+    assert "nothing to do" in out and "proof" not in out
+    out = expect(["reshard", "f32[8,8]", "f32[8,8] P('x')", *MESH])
+    assert "slice" in out and "time          0.00 us" in out, out
+
+
+@test
+def changed_machine():
+    pair = ["f32[1024,1024] P('x')", "f32[1024,1024]", *MESH]
+    slow = expect_json(["reshard", *pair, "--set", "ici.hop=101us"])
+    fast = expect_json(["reshard", *pair])
+    assert abs(slow["microseconds"] - fast["microseconds"] - 100 * slow["plan"][0]["hops"]) < 0.01
+
+
+@test
+def large():
+    found = expect_json(["reshard", "f32[65536,4096] P(('x','y','z'))", "f32[65536,4096]", "--mesh", "16x16x16", "-m",
+                         "tpu-v4"], proved=False)
+    assert found["plan"][0]["steps"] == 45 and len(found["links"]) == 4096 * 6
+
+
+@test
+def refusals():
+    def refuses(words, code, *parts):
+        status, out, err = run("reshard", *words)
+        assert (status, out) == (code, "") and all(part in err for part in parts), (words, status, err)
+
+    refuses(["f32[8]", "f32[8]"], 2, "--mesh is not given")
+    refuses(["f32[8] P('q')", "f32[8]", *MESH], 1, "source:1:10: error: the mesh has no axis 'q'")
+    refuses(["f32[8]", "f32[8] P('x','x')", *MESH], 1, "destination:1:14: error: the sharding has 2 dims, the array 1")
+    refuses(["f32[8]", "f32[9]", *MESH], 1, "must be one array")
+    refuses(["f32[8]", "f32[8]", "--mesh", "5x5x5", "-m", "tpu-v5e"], 1, "--mesh:1:1: error: the links of tpu-v5e form")
+    refuses(["f32[8]", "f32[8]", *MESH, "--topology", "2x4"], 1, "--topology:1:1: error: the mesh has 16 devices")
+    refuses(["f32[8]", "f32[8]", *MESH, "--algorithm", "best"], 1, "--algorithm is 'best', expected direct, ring")
+    refuses(["f32[8]", "f32[8] P(unreduced={'x'})", *MESH], 4, "partial sums where the source has none")
+
+
+main()

@@ -1,0 +1,198 @@
+/* Meshes: what is read, errors and their columns, and routes against a search over the links. */
+#include "tests/support/rounds.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "mesh/mesh.h"
+#include "tests/support/random_layout.h"
+
+typedef struct {
+    const char *machine, *axes, *topology;
+} mesh_text;
+
+static bool read_mesh(ts_error *err, ts_arena *arena, const mesh_text *text, ts_mesh *mesh) {
+    const ts_machine *machine = ts_machine_load(err, arena, text->machine);
+    ts_mesh_request request = {.machine = machine, .axes = {"--mesh", text->axes, strlen(text->axes)}};
+    if (text->topology) request.topology = (ts_source){"--topology", text->topology, strlen(text->topology)};
+    return machine && ts_mesh_read(err, arena, &request, mesh);
+}
+
+static void test_read(void **state) {
+    (void)state;
+    static const struct {
+        mesh_text text;
+        int axes, dims;
+        int64_t devices, chips;
+        int rings;
+        const char *second;
+        int64_t stride; /* of the first axis */
+    } rows[] = {
+        {{"tpu-v5e", "4x4", NULL}, 2, 2, 16, 16, 0, "y", 4},
+        {{"tpu-v5e", "16x2", NULL}, 2, 2, 32, 32, 1, "y", 2},
+        {{"tpu-v4", "4x4x8", NULL}, 3, 3, 128, 128, 3, "y", 32},
+        {{"tpu-v4", "data=2, model = 8", "2x2x4"}, 2, 3, 16, 16, 1, "model", 8},
+        {{"tpu-v7x", "x=4,core=2", "2x2"}, 2, 2, 8, 4, 0, "core", 2},
+        {{"tpu-v5p", "1x8", NULL}, 2, 2, 8, 8, 1, "y", 8},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        if (!read_mesh(&err, arena, &rows[i].text, &mesh)) fail_msg("%s: %s", rows[i].text.axes, err.message);
+        int rings = 0;
+        for (int d = 0; d < mesh.dim_count; d++) rings += mesh.ring[d];
+        assert_int_equal(mesh.axis_count, rows[i].axes);
+        assert_int_equal(mesh.dim_count, rows[i].dims);
+        assert_int_equal(mesh.device_count, rows[i].devices);
+        assert_int_equal(mesh.chip_count, rows[i].chips);
+        assert_int_equal(rings, rows[i].rings);
+        assert_string_equal(mesh.axes[1].name, rows[i].second);
+        assert_int_equal(mesh.axes[0].stride, rows[i].stride);
+        assert_int_equal(ts_mesh_find_axis(&mesh, rows[i].second, strlen(rows[i].second)), 1);
+        assert_int_equal(ts_mesh_find_axis(&mesh, "none", 4), -1);
+        assert_int_equal(ts_mesh_coordinate(&mesh, mesh.device_count - 1, 0), mesh.axes[0].extent - 1);
+        ts_arena_free(arena);
+    }
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    static const struct {
+        mesh_text text;
+        int column;
+        const char *message;
+    } rows[] = {
+        {{"tpu-v5e", "4x0", NULL}, 3, "found extent 0, expected 1 to 65536"},
+        {{"tpu-v5e", "4x", NULL}, 3, "found the end, expected an extent"},
+        {{"tpu-v5e", "", NULL}, 1, "found the end, expected an extent"},
+        {{"tpu-v5e", "4x4 4", NULL}, 5, "found '4', expected 'x' or the end"},
+        {{"tpu-v5e", "a=4,a=4", "4x4"}, 5, "a second axis of this name"},
+        {{"tpu-v5e", "a=4,4", "4x4"}, 5, "found '4', expected the name of an axis"},
+        {{"tpu-v5e", "1x1x1x1x1", NULL}, 9, "more than 4 extents"},
+        {{"tpu-v5e", "65536x2", NULL}, 1, "more than 65536 devices"},
+        {{"tpu-v5e", "2x2x2", NULL},
+         1,
+         "the links of tpu-v5e form a grid of 2 dims, found 3; --topology says how the chips lie"},
+        {{"tpu-v5e", "32x16", NULL}, 1, "found 512 chips, a slice of tpu-v5e has at most 256"},
+        {{"tpu-v5e", "4x4", "2x4"},
+         1,
+         "the mesh has 16 devices, the topology 8 chips of 1: the products must be equal"},
+        {{"tpu-v7x", "4x4", NULL},
+         1,
+         "a chip of tpu-v7x is 2 devices: --topology must say how the chips lie"},
+        {{"hbm2-reference", "4x4", NULL}, 0, "hbm2-reference has no links between chips (ici.dims is 0)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        assert_false(read_mesh(&err, arena, &rows[i].text, &mesh));
+        assert_string_equal(err.message, rows[i].message);
+        assert_int_equal(err.column, rows[i].column);
+        ts_arena_free(arena);
+    }
+}
+
+/* ---- Routes ---- */
+
+static int64_t link_end(const ts_mesh *mesh, int64_t link) {
+    int64_t chip = link / (2 * mesh->dim_count);
+    int dim = (int)(link % (2 * mesh->dim_count)) / 2;
+    int64_t at = chip / mesh->strides[dim] % mesh->dims[dim];
+    int64_t next = (at + (link % 2 == 0 ? 1 : mesh->dims[dim] - 1)) % mesh->dims[dim];
+    return chip + (next - at) * mesh->strides[dim];
+}
+
+/* Hops of the shortest way, by relaxing all links until nothing changes. */
+static int64_t shortest(const ts_mesh *mesh, ts_arena *arena, int64_t from, int64_t to) {
+    int64_t *far = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
+    for (int64_t i = 0; i < mesh->chip_count; i++) far[i] = i == from ? 0 : INT32_MAX;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
+            int64_t chip = link / (2 * mesh->dim_count), end = link_end(mesh, link);
+            if (!ts_mesh_has_link(mesh, link) || far[chip] + 1 >= far[end]) continue;
+            far[end] = far[chip] + 1;
+            changed = true;
+        }
+    }
+    return far[to];
+}
+
+static void check_route(const ts_mesh *mesh, ts_arena *arena, int64_t source, int64_t destination) {
+    int64_t *loads = TS_NEW_ARRAY(arena, int64_t, ts_mesh_link_count(mesh)), used = 0;
+    int64_t hops = ts_mesh_route(mesh, source, destination, 7, loads);
+    int64_t from = source / mesh->devices_per_chip, to = destination / mesh->devices_per_chip;
+    ts_mesh_sum_loads(mesh, loads);
+    assert_int_equal(hops, shortest(mesh, arena, from, to));
+    int64_t *leaves = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
+    for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
+        if (loads[link] == 0) continue;
+        assert_int_equal(loads[link], 7);
+        assert_true(ts_mesh_has_link(mesh, link));
+        leaves[link / (2 * mesh->dim_count)]++;
+        leaves[link_end(mesh, link)]--;
+        used++;
+    }
+    assert_int_equal(used, hops);
+    for (int64_t chip = 0; chip < mesh->chip_count; chip++)
+        assert_int_equal(leaves[chip], (chip == from) - (chip == to));
+}
+
+static void test_routes(void **state) {
+    (void)state;
+    static const mesh_text texts[] = {
+        {"tpu-v5e", "3x5", NULL},  {"tpu-v4", "4x8", NULL},    {"tpu-v4", "4x2x4", NULL},
+        {"tpu-v5e", "16x2", NULL}, {"tpu-v7x", "16x2", "4x4"}, {"tpu-v4", "8", NULL},
+    };
+    uint64_t seed = 20;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_mesh mesh;
+        if (!read_mesh(&err, arena, &texts[i], &mesh)) fail_msg("%s: %s", texts[i].axes, err.message);
+        for (int j = 0; j < cases(200, 30); j++)
+            check_route(&mesh, arena, random_below(&seed, (uint32_t)mesh.device_count),
+                        random_below(&seed, (uint32_t)mesh.device_count));
+        ts_arena_free(arena);
+    }
+}
+
+/* Loads of several routes add up, on the same links too. */
+static void test_sums(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_mesh mesh;
+    assert_true(read_mesh(&err, arena, &(mesh_text){"tpu-v4", "8", NULL}, &mesh));
+    int64_t loads[16] = {0};
+    assert_int_equal(ts_mesh_route(&mesh, 6, 1, 10, loads), 3); /* 6 7 0 1 */
+    assert_int_equal(ts_mesh_route(&mesh, 7, 2, 100, loads), 3);
+    assert_int_equal(ts_mesh_route(&mesh, 1, 6, 1000, loads), 3);
+    assert_int_equal(ts_mesh_route(&mesh, 0, 4, 10000, loads), 4); /* both ways are as long: up */
+    ts_mesh_sum_loads(&mesh, loads);
+    static const int64_t up[] = {10110, 10100, 10000, 10000, 0, 0, 10, 110},
+                         down[] = {1000, 1000, 0, 0, 0, 0, 0, 1000};
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(loads[2 * i], up[i]);
+        assert_int_equal(loads[2 * i + 1], down[i]);
+    }
+    assert_int_equal(ts_mesh_least_links(&mesh), 2);
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_mesh_print_link(&text, &mesh, 15);
+    ts_mesh_print_link(&text, &mesh, 14);
+    assert_string_equal(text.bytes, "(7) -> (6)(7) -> (0)");
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* Reshardings: random pairs are planned by every algorithm and made with bytes; a plan with a fault is found out; prices
+ * are those of closed forms, worked out by hand. */
+#include "tests/support/rounds.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mesh/reshard.h"
+#include "tests/support/random_layout.h"
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    ts_mesh mesh;
+    ts_sharding source, destination;
+    ts_reshard_plan plan;
+} fixture;
+
+static void begin(fixture *f, const char *machine, const char *axes, const char *topology) {
+    memset(f, 0, sizeof *f);
+    f->arena = ts_arena_new();
+    ts_mesh_request request = {.machine = ts_machine_load(&f->err, f->arena, machine),
+                               .axes = {"--mesh", axes, strlen(axes)}};
+    if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
+    if (!request.machine || !ts_mesh_read(&f->err, f->arena, &request, &f->mesh))
+        fail_msg("%s: %s", axes, f->err.message);
+}
+
+static void parse(fixture *f, const char *text, ts_sharding *out) {
+    ts_source source = {"source", text, strlen(text)};
+    if (!ts_sharding_parse(&f->err, f->arena, &f->mesh, &source, out))
+        fail_msg("%s: %s", text, f->err.message);
+}
+
+/* By the algorithm; TS_ALGORITHM_COUNT: by any. */
+static bool make_plan(fixture *f, const char *from, const char *to, ts_algorithm algorithm) {
+    parse(f, from, &f->source);
+    parse(f, to, &f->destination);
+    ts_reshard_request request = {&f->mesh, &f->source, &f->destination, algorithm != TS_ALGORITHM_COUNT,
+                                  algorithm};
+    return ts_reshard(&f->err, f->arena, &request, &f->plan);
+}
+
+/* ---- Prices: v4 has 45 GB/s a link, 1 us a hop, 3.8 us to launch ---- */
+
+static void test_prices(void **state) {
+    (void)state;
+    static const struct {
+        const char *mesh, *from, *to;
+        ts_algorithm algorithm;
+        ts_collective_kind kind;
+        int64_t steps, link_bytes;
+        double us, bound_us;
+    } rows[] = {
+        /* 8 chips of 45,000,000 bytes: a ring passes seven of them on, in halves either way, or has two rings of 4 and 2 */
+        {"8", "u8[360000000] P('x')", "u8[360000000]", TS_ALGORITHM_RING, TS_COLLECTIVE_ALL_GATHER, 7,
+         315000000, 3.8 + 7 + 7000, 3500},
+        {"8", "u8[360000000] P('x')", "u8[360000000]", TS_ALGORITHM_BIDIRECTIONAL, TS_COLLECTIVE_ALL_GATHER,
+         7, 157500000, 3.8 + 7 + 3500, 3500},
+        {"8", "u8[360000000] P(unreduced={'x'})", "u8[360000000] P('x')", TS_ALGORITHM_RING,
+         TS_COLLECTIVE_REDUCE_SCATTER, 7, 315000000, 3.8 + 7 + 7000, 3500},
+        {"8", "u8[360000000] P(unreduced={'x'})", "u8[360000000]", TS_ALGORITHM_BIDIRECTIONAL,
+         TS_COLLECTIVE_ALL_REDUCE, 14, 315000000, 3.8 + 14 + 7000, 7000},
+        /* 4 x 4: each of four shares goes round one dim, then, four times as large, round the other */
+        {"4x4", "u8[720000000] P(('x','y'))", "u8[720000000]", TS_ALGORITHM_TORUS, TS_COLLECTIVE_ALL_GATHER,
+         6, 168750000, 3.8 + 6 + 3750, 3750},
+        {"4x4", "u8[720000000] P(('x','y'))", "u8[720000000]", TS_ALGORITHM_RING, TS_COLLECTIVE_ALL_GATHER,
+         15, 675000000, 3.8 + 15 + 15000, 3750},
+        /* a line of 2: half of the other's elements each way, over one link each */
+        {"2", "u8[2,90000000] P('x')", "u8[2,90000000] P(None,'x')", TS_ALGORITHM_COUNT,
+         TS_COLLECTIVE_ALL_TO_ALL, 1, 45000000, 3.8 + 1 + 1000, 1000},
+        /* round 4 devices: one hop either way, and two up for what lies opposite: 3 of 4 parts over a link up */
+        {"4", "u8[4,180000000] P('x')", "u8[4,180000000] P(None,'x')", TS_ALGORITHM_COUNT,
+         TS_COLLECTIVE_ALL_TO_ALL, 1, 135000000, 3.8 + 2 + 3000, 2000},
+        /* a chip sends all it has to one other, and gets as much: from (x,y) to (y,x), at most 4 hops away */
+        {"4x4", "u8[16,45000000] P(('x','y'))", "u8[16,45000000] P(('y','x'))", TS_ALGORITHM_COUNT,
+         TS_COLLECTIVE_PERMUTE, 1, 90000000, 3.8 + 4 + 2000, 500},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        begin(&f, "tpu-v4", rows[i].mesh, NULL);
+        if (!make_plan(&f, rows[i].from, rows[i].to, rows[i].algorithm)) fail_msg("%s", f.err.message);
+        const ts_collective_price *p = &f.plan.prices[0];
+        if (f.plan.count != 1 || f.plan.collectives[0].kind != rows[i].kind || p->steps != rows[i].steps ||
+            p->link_bytes != rows[i].link_bytes || fabs(p->ps / 1e6 - rows[i].us) > 0.01 ||
+            fabs(p->bound_ps / 1e6 - rows[i].bound_us) > 0.01)
+            fail_msg("row %zu: %d of kind %d, %lld steps, %lld bytes, %.2f us, bound %.2f us", i,
+                     f.plan.count, f.plan.collectives[0].kind, (long long)p->steps, (long long)p->link_bytes,
+                     p->ps / 1e6, p->bound_ps / 1e6);
+        ts_arena_free(f.arena);
+    }
+}
+
+/* Two devices of a chip: what goes between them is on no link. */
+static void test_devices_of_a_chip(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, "tpu-v7x", "x=2,core=2", "2");
+    assert_true(make_plan(&f, "u8[4,90] P('core')", "u8[4,90]", TS_ALGORITHM_RING));
+    assert_int_equal(f.plan.prices[0].link_bytes, 0);
+    assert_int_equal(f.plan.prices[0].busiest_link, -1);
+    assert_int_equal(f.plan.prices[0].sent_bytes, 4 * 180);
+    assert_true(make_plan(&f, "u8[4,90] P('x')", "u8[4,90]", TS_ALGORITHM_RING));
+    assert_int_equal(f.plan.prices[0].link_bytes, 2 * 180); /* both devices' */
+    ts_arena_free(f.arena);
+}
+
+/* ---- Laws ---- */
+
+static const char *const places[] = {"P()",
+                                     "P('a')",
+                                     "P('b', 'a')",
+                                     "P(('a', 'b'))",
+                                     "P(('b', 'a'), 'c')",
+                                     "P('c', ('b', 'a'))",
+                                     "P(None, 'b')",
+                                     "P(None, ('a', 'c', 'b'))",
+                                     "P('a', unreduced={'b'})",
+                                     "P(unreduced={'a', 'c'})",
+                                     "P('c', 'b', unreduced={'a'})",
+                                     "P(('a', 'b', 'c'), None)"};
+enum { PLACES = sizeof places / sizeof places[0] };
+
+static const struct {
+    const char *machine, *axes, *topology, *array;
+} grounds[] = {
+    {"tpu-v4", "a=2,b=2,c=2", "8", "f32[24,40]"},          {"tpu-v4", "a=2,b=4,c=2", "4x4", "s8[16,32]"},
+    {"tpu-v5e", "a=4,b=2,c=2", "2x8", "bf16[17,33]"},      {"tpu-v7x", "a=2,b=3,c=2", "2x3", "f32[12,36]"},
+    {"tpu-v5p", "a=1,b=4,c=4", "2x2x4", "f32[5,7]"},       {"tpu-v4", "a=3,b=2,c=1", "6", "u8[18,6,2]"},
+    {"tpu-v4", "a=2,b=2,c=4", "4x4", "s32[8192,16384,8]"},
+};
+
+static void check_pair(fixture *f, const char *array, const char *from, const char *to,
+                       ts_algorithm algorithm) {
+    ts_text a, b;
+    ts_reshard_proof proof;
+    ts_text_init(&a, f->arena);
+    ts_text_init(&b, f->arena);
+    ts_text_add(&a, "%s %s", array, from);
+    ts_text_add(&b, "%s %s", array, to);
+    if (!make_plan(f, a.bytes, b.bytes, algorithm)) {
+        assert_non_null(strstr(f->err.message, "partial sums"));
+        f->err = (ts_error){0};
+        return;
+    }
+    if (!ts_reshard_prove(&f->err, f->arena, &f->plan, 1 << 14, &proof))
+        fail_msg("%s -> %s by %d: %s", a.bytes, b.bytes, algorithm, f->err.message);
+    for (int i = 0; i < f->plan.count; i++)
+        if (f->plan.prices[i].bound_ps > f->plan.prices[i].ps)
+            fail_msg("%s -> %s: below the bound", a.bytes, b.bytes);
+}
+
+static void test_every_pair(void **state) {
+    (void)state;
+    for (size_t g = 0; g < sizeof grounds / sizeof grounds[0]; g++)
+        for (int from = 0; from < PLACES; from++)
+            for (int to = 0; to < PLACES; to++) {
+                if ((from * PLACES + to) % stride(1, 7) != 0) continue;
+                fixture f;
+                begin(&f, grounds[g].machine, grounds[g].axes, grounds[g].topology);
+                for (int algorithm = 0; algorithm <= TS_ALGORITHM_COUNT; algorithm++)
+                    check_pair(&f, grounds[g].array, places[from], places[to], (ts_algorithm)algorithm);
+                ts_arena_free(f.arena);
+            }
+}
+
+/* Steps that are priced once count as often as they are made. */
+typedef struct {
+    int64_t steps, transfers, bytes, times;
+} counts;
+static void count_step(void *self, int64_t times) {
+    counts *c = self;
+    c->steps += times;
+    c->times = times;
+}
+static void count_transfer(void *self, const ts_collective_transfer *t) {
+    counts *c = self;
+    if (t->source == t->destination) return;
+    c->transfers += c->times;
+    c->bytes += c->times * t->bytes;
+}
+
+static void test_equal_steps(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, "tpu-v4", "a=2,b=3,c=4", "4x6");
+    for (int from = 0; from < PLACES; from++)
+        for (int algorithm = 0; algorithm < TS_ALGORITHM_COUNT; algorithm++) {
+            ts_text text;
+            ts_text_init(&text, f.arena);
+            ts_text_add(&text, "f32[24,48] %s", places[from]);
+            assert_true(make_plan(&f, text.bytes, "f32[24,48]", (ts_algorithm)algorithm));
+            for (int i = 0; i < f.plan.count; i++) {
+                counts c = {0};
+                ts_collective_visitor all = {&c, true, false, count_step, count_transfer};
+                ts_collective_visit(f.arena, &f.plan.collectives[i], &all);
+                assert_int_equal(c.steps, f.plan.prices[i].steps);
+                assert_int_equal(c.transfers, f.plan.prices[i].transfers);
+                assert_int_equal(c.bytes, f.plan.prices[i].sent_bytes);
+            }
+        }
+    ts_arena_free(f.arena);
+}
+
+/* ---- Plans with a fault ---- */
+
+static void test_faults(void **state) {
+    (void)state;
+    fixture f;
+    ts_reshard_proof proof;
+    begin(&f, "tpu-v4", "a=2,b=2,c=2", "8");
+    assert_true(make_plan(&f, "f32[8,8] P('a', unreduced={'b'})", "f32[8,8] P(None, 'b')",
+                          TS_ALGORITHM_BIDIRECTIONAL));
+    assert_int_equal(f.plan.count, 2);
+    assert_true(ts_reshard_prove(&f.err, f.arena, &f.plan, 1 << 20, &proof));
+    ts_reshard_plan plan = f.plan;
+    plan.collectives[1].kind = TS_COLLECTIVE_SLICE; /* nothing moves */
+    assert_false(ts_reshard_prove(&f.err, f.arena, &plan, 1 << 20, &proof));
+    f.err = (ts_error){0};
+    plan = f.plan;
+    plan.collectives[0].kind = TS_COLLECTIVE_ALL_GATHER; /* stored, not added */
+    assert_false(ts_reshard_prove(&f.err, f.arena, &plan, 1 << 20, &proof));
+    f.err = (ts_error){0};
+    plan = f.plan;
+    plan.collectives[1].group[0] = 2; /* among others than those that need it */
+    assert_false(ts_reshard_prove(&f.err, f.arena, &plan, 1 << 20, &proof));
+    ts_arena_free(f.arena);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to, *message;
+    } rows[] = {
+        {"f32[8,8]", "f32[8,9]", "the source and the destination must be one array: equal types and dims"},
+        {"f32[8,8]", "s32[8,8]", "the source and the destination must be one array: equal types and dims"},
+        {"f32[8,8]", "f32[8,8,1]", "the source and the destination must be one array: equal types and dims"},
+        {"f32[8,8]", "f32[8,8] P(unreduced={'a'})",
+         "the destination has partial sums where the source has none"},
+        {"f32[12] {devices=[2,3]<=[6] last_tile_dim_replicate}",
+         "f32[12] {devices=[3,2]<=[6] last_tile_dim_replicate}",
+         "the two shardings cut the devices in ways that have no common parts"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        begin(&f, "tpu-v4", "a=6", "6");
+        assert_false(make_plan(&f, rows[i].from, rows[i].to, TS_ALGORITHM_COUNT));
+        assert_string_equal(f.err.message, rows[i].message);
+        ts_arena_free(f.arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prices),     cmocka_unit_test(test_devices_of_a_chip),
+        cmocka_unit_test(test_every_pair), cmocka_unit_test(test_equal_steps),
+        cmocka_unit_test(test_faults),     cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

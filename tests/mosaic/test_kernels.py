@@ -1,0 +1,102 @@
+"""Every committed kernel through `tilesim run`: values against JAX's interpret mode; what is not modelled is counted and named."""
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent.parent / "support"), str(Path(__file__).parent)]
+from cli import SANITIZED, expect, main, run, test  # noqa: E402
+
+# Texts that are refused, and what is said of why.
+REFUSED = {"grouped": "more masks of packed values than there are registers"}
+SANITIZED_TEXTS = ("add", "paged_dma", "flash_ragged", "handshake", "softmax.v6", "matmul_int8")
+
+
+def sanitized():
+    """Under ASan a few texts run; they are compared in the release."""
+    for name in SANITIZED_TEXTS:
+        machine = "tpu-v6e" if name.endswith(".v6") else "tpu-v5e"
+        expect(["run", f"tests/mosaic/kernels/{name}.mlir", "-m", machine], out=None)
+
+
+if SANITIZED:
+    test(sanitized)
+    main()
+    sys.exit(0)
+
+import package  # noqa: E402, F401
+
+import numpy as np  # noqa: E402
+
+import cases  # noqa: E402
+import tilesim as ts  # noqa: E402
+
+
+def wide(array):
+    """In double precision; bf16 comes as its bits where NumPy has no type for it."""
+    array = np.asarray(array)
+    if array.dtype.kind == "V" or array.dtype == np.uint16:
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return array.astype(np.float64)
+
+
+def apart(result, expected, near):
+    """How many values are farther from what is expected than the case allows, and the largest difference."""
+    difference = np.abs(wide(result) - wide(expected))
+    bad = ~(difference <= near[0] + near[1] * np.abs(wide(expected)))
+    return int(bad.sum()), float(difference.max())
+
+
+def compared(name, generation):
+    """Runs a text and says what is wrong with its values."""
+    case = cases.CASES[name]
+    found = ts.run(cases.text_path(name, generation), machine=cases.MACHINES[generation])
+    assert found.cycles > 0
+    wrong = []
+    for i, path in enumerate(sorted(cases.FOLDER.glob(f"{name}.out*.npy"))):
+        bad, largest = apart(found.outputs[str(len(case.operands) + i)], np.load(path), case.near)
+        if bad:
+            wrong.append(f"result {i}: {bad} values, by up to {largest:.3g}")
+    return wrong
+
+
+@test
+def values_are_those_of_interpret_mode():
+    ran, refused, wrong = 0, {}, {}
+    for name, generation in cases.names():
+        stem = cases.text_path(name, generation).stem
+        try:
+            problems = compared(name, generation)
+        except ts.UnmodelledError as error:
+            refused[stem] = error
+            continue
+        ran += 1
+        if problems:
+            wrong[stem] = problems
+    print(f"# {ran} texts run, {len(refused)} refused: {', '.join(refused) or 'none'}")
+    assert not wrong, wrong
+    assert set(refused) == set(REFUSED), {name: str(error) for name, error in refused.items()}
+    for name, why in REFUSED.items():
+        assert why in str(refused[name]), (name, str(refused[name]))
+
+
+@test
+def a_wrong_value_is_seen():
+    """The comparison can fail: another input, another result."""
+    case = cases.CASES["softmax"]
+    found = ts.run(cases.text_path("softmax", 5), {"0": np.zeros((32, 256), np.float32)})
+    bad, _ = apart(found.outputs["1"], np.load(cases.FOLDER / "softmax.out0.npy"), case.near)
+    assert bad > 0
+
+
+@test
+def what_is_refused_says_where():
+    """An op that is not modelled: its name, the text's line, and the kernel's in Python."""
+    text = cases.text_path("add", 5).read_text().replace('"arith.addf"', '"arith.frob"', 1)
+    line = 1 + text[:text.index("arith.frob")].count("\n")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "add.mlir").write_text(text)
+        code, _, err = run("run", f"{folder}/add.mlir")
+    assert code == 4 and "arith.frob" in err and f"add.mlir:{line}:" in err and "kernels.py:" in err, (code, err)
+
+
+main()

@@ -1,0 +1,73 @@
+"""tilesim.pallas as far as it needs no JAX: arguments, comparisons, generations, and what it says where JAX is missing."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from package import raised
+from cli import main, test
+
+import numpy as np
+
+import tilesim as ts
+from tilesim import _fills, pallas
+
+
+def kernel(x: "f32[4,8] iota", y, scale=2.0, **options):
+    return x, y, scale, options
+
+
+@test
+def operands_are_texts_with_fills():
+    kind, values = _fills.filled("s8[3,5] random(seed=7, lo=-2, hi=2)")
+    assert kind == "s8" and values.shape == (3, 5) and set(values.ravel()) == {-2, -1, 0, 1, 2}
+    assert (_fills.filled("f32[2,3] iota")[1] == [[0, 1, 2], [3, 4, 5]]).all() and not _fills.filled("f32[9] zeros")[1].any()
+    assert (_fills.filled("f32[4]", 3)[1] == _fills.filled("f32[4] random(seed=3, lo=-1, hi=1)")[1]).all()
+    assert _fills.filled("f32[] zeros")[1].shape == ()
+    assert "is no operand" in str(raised(ValueError, _fills.filled, "f32(4)"))
+    assert "is no fill" in str(raised(ValueError, _fills.filled, "f32[4] ones"))
+
+
+@test
+def arguments_are_annotations_or_given():
+    x, y = pallas._arguments(kernel, ["y=s32[2] iota"])
+    assert x.dtype == np.float32 and x[1, 0] == 8 and y.dtype == np.int32 and y.tolist() == [0, 1]
+    x, _ = pallas._arguments(kernel, ["x=s8[2]", "1=u8[2] iota"])
+    assert x.dtype == np.int8
+    assert "'y' has no array" in str(raised(ValueError, pallas._arguments, kernel, []))
+    assert "no parameter 'z': expected one of x, y" in str(raised(ValueError, pallas._arguments, kernel, ["y=f32[2]", "z=f32[2]"]))
+
+
+@test
+def differences_are_shares_of_the_largest_value():
+    expected = np.array([64.0, -1.0, 0.0, np.nan], np.float32)
+    near = pallas.Difference(expected + np.float32([0.25, 0, 0, 0]), expected)
+    assert near.passed and (near.equal, near.count, near.largest, near.allowed) == (3, 4, 0.25, 0.25)
+    far = pallas.Difference(expected + np.float32([0.2501, 0, 0, 0]), expected)
+    assert not far.passed and "FAILED" in str(far) and "float32[4]: 3 of 4 values equal" in str(far)
+    assert not pallas.Difference(np.float32([1.0, 1.0, 0.0, 0.0]), expected).passed  # a number where NaN is expected
+    assert not pallas.Difference(np.int32([1]), np.int32([2])).passed  # integers are exact
+    assert pallas.Difference(np.int32([]), np.int32([])).passed
+
+
+@test
+def generations_are_mosaics():
+    assert [pallas.generation(name) for name in ("tpu-v4", "tpu-v5e", ts.Machine("tpu-v6e"), "x/tpu-v7x.yaml")] == [4, 5, 6, 7]
+    assert "no generation of 'tmem'" in str(raised(ValueError, pallas.generation, "tmem"))
+
+
+@test
+def types_of_dumps_are_mlirs():
+    assert [pallas._mlir_type(text) for text in ("f32[2,3]", "s32[4]", "u8[]", "pred[5]", "bf16[1]")] == \
+        ["tensor<2x3xf32>", "tensor<4xi32>", "tensor<i8>", "tensor<5xi32>", "tensor<1xbf16>"]
+
+
+@test
+def without_jax_it_says_what_to_install():
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        assert "jaxlib==0.8.1" in str(raised(ImportError, pallas.run, kernel))
+        assert pallas.main(["x.py:f"]) == 1
+
+
+main()

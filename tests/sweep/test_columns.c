@@ -1,0 +1,142 @@
+/* Rows as bytes and back, values as text and back, rows of a table that are kept. */
+#include "sweep/columns.h"
+
+#include <string.h>
+
+#include "sweep/evaluate.h"
+#include "sweep/table.h"
+#include "tests/support/test.h"
+
+static void names(void **state) {
+    (void)state;
+    assert_string_equal(ts_sweep_column_get(TS_COUNTER_CYCLES)->name, "cycles");
+    for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
+        const ts_sweep_column_info *info = ts_sweep_column_get(i);
+        assert_true(info->kind >= TS_SWEEP_INTEGER && info->meaning[0]);
+        assert_int_equal(ts_sweep_column_find(info->name, strlen(info->name)), i);
+    }
+    assert_int_equal(ts_sweep_column_find("time", 4), TS_SWEEP_MICROSECONDS_COLUMN);
+    assert_int_equal(ts_sweep_column_find("times", 5), -1);
+    assert_int_equal(ts_sweep_column_find("cycle", 5), -1);
+    for (int i = 0; i < TS_SWEEP_STATUSES; i++) assert_true(ts_sweep_status_text((ts_sweep_status)i)[0]);
+}
+
+static void rows_as_bytes(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_sweep_row row = {.status = TS_SWEEP_FAILED, .error = "an error"}, back;
+    ts_text out;
+    ts_text_init(&out, arena);
+    ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, -5);
+    ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, 0.1);
+    ts_sweep_set_real(&row, TS_SWEEP_ESTIMATED_COLUMN, 1.0 / 0.0); /* is none */
+    ts_sweep_set_text(&row, TS_SWEEP_LIMITER_COLUMN, "a\nb");
+    ts_sweep_set_text(&row, TS_SWEEP_LAYOUT_COLUMN, NULL);
+    ts_sweep_row_pack(&out, &row);
+    assert_true(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
+    assert_int_equal(back.status, TS_SWEEP_FAILED);
+    assert_string_equal(back.error, "an error");
+    assert_int_equal(back.values[TS_COUNTER_CYCLES].integer, -5);
+    assert_true(back.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 0.1);
+    assert_int_equal(back.values[TS_SWEEP_ESTIMATED_COLUMN].kind, TS_SWEEP_NONE);
+    assert_string_equal(back.values[TS_SWEEP_LIMITER_COLUMN].text, "a\nb");
+    assert_int_equal(back.values[TS_SWEEP_LAYOUT_COLUMN].kind, TS_SWEEP_NONE);
+    for (size_t length = 0; length < out.length; length++) { /* none of its beginnings is a row */
+        char *cut = ts_arena_copy_text(arena, out.bytes, length);
+        assert_false(ts_sweep_row_unpack(arena, cut, length, &back));
+    }
+    ts_text_add_char(&out, 0);
+    assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
+    out.bytes[0] = TS_SWEEP_STATUSES;
+    assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length - 1, &back));
+    ts_arena_free(arena);
+}
+
+static void values_as_text(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ts_sweep_kind kind;
+        const char *printed;
+    } rows[] = {
+        {"12", TS_SWEEP_INTEGER, "12"},
+        {"-3", TS_SWEEP_INTEGER, "-3"},
+        {"+3", TS_SWEEP_INTEGER, "3"},
+        {"9223372036854775807", TS_SWEEP_INTEGER, "9223372036854775807"},
+        {"0.1", TS_SWEEP_REAL, "0.1"},
+        {"9223372036854775808", TS_SWEEP_REAL, "9.223372036854776e+18"},
+        {"1e3", TS_SWEEP_REAL, "1000"},
+        {"0.1000000000000000055", TS_SWEEP_REAL, "0.1"},
+        {"1e999", TS_SWEEP_TEXT, "1e999"},
+        {"0.30000000000000004", TS_SWEEP_REAL, "0.30000000000000004"},
+        {"", TS_SWEEP_TEXT, ""},
+        {"e", TS_SWEEP_TEXT, "e"},
+        {"1 2", TS_SWEEP_TEXT, "1 2"},
+        {"0x10", TS_SWEEP_TEXT, "0x10"},
+        {"nan", TS_SWEEP_TEXT, "nan"},
+        {"1-2", TS_SWEEP_TEXT, "1-2"},
+        {"tpu-v5e", TS_SWEEP_TEXT, "tpu-v5e"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_text out;
+        double number;
+        ts_sweep_value value = ts_sweep_value_read(rows[i].text);
+        ts_text_init(&out, arena);
+        ts_sweep_value_print(&value, &out);
+        assert_int_equal(value.kind, rows[i].kind);
+        assert_string_equal(out.bytes, rows[i].printed);
+        assert_int_equal(ts_sweep_value_number(&value, &number), rows[i].kind != TS_SWEEP_TEXT);
+        ts_arena_free(arena);
+    }
+}
+
+/* Against all pairs: a row is of the front when no other is at most as large in all, and smaller in one. */
+static void fronts(void **state) {
+    (void)state;
+    enum { ROWS = 60, COLUMNS = 3 };
+    uint32_t seed = 12345;
+    for (int round = 0; round < 50; round++) {
+        ts_arena *arena = ts_arena_new();
+        ts_sweep_table table = {.column_count = COLUMNS, .row_count = ROWS};
+        int columns[COLUMNS] = {0, 1, 2}, count = 1 + round % COLUMNS;
+        int64_t *rows, found = 0;
+        bool front[ROWS];
+        table.cells = TS_NEW_ARRAY(arena, ts_sweep_value, ROWS * COLUMNS);
+        for (int i = 0; i < ROWS * COLUMNS; i++) {
+            seed = seed * 1664525 + 1013904223;
+            table.cells[i] = (ts_sweep_value){.kind = TS_SWEEP_INTEGER, .integer = seed >> 16 & 15};
+        }
+        for (int a = 0; a < ROWS; a++) {
+            front[a] = true;
+            for (int b = 0; b < ROWS; b++) {
+                int less = 0, more = 0;
+                for (int k = 0; k < count; k++) {
+                    int64_t x = ts_sweep_table_cell(&table, a, k)->integer,
+                            y = ts_sweep_table_cell(&table, b, k)->integer;
+                    less += y < x;
+                    more += y > x;
+                }
+                front[a] = front[a] && !(less > 0 && more == 0);
+            }
+            found += front[a];
+        }
+        assert_int_equal(ts_sweep_pareto(arena, &table, columns, count, &rows), found);
+        for (int64_t i = 0; i < found; i++) {
+            assert_true(front[rows[i]]);
+            assert_true(i == 0 || ts_sweep_table_cell(&table, rows[i - 1], 0)->integer <=
+                                      ts_sweep_table_cell(&table, rows[i], 0)->integer);
+        }
+        ts_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names),
+        cmocka_unit_test(rows_as_bytes),
+        cmocka_unit_test(values_as_text),
+        cmocka_unit_test(fronts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
