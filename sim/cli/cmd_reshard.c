@@ -48,8 +48,8 @@ static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *re
 
 static bool read_algorithm(ts_error *err, const cli_line *line, ts_reshard_request *request) {
     const char *word = cli_value(line, "algorithm");
-    request->forced = word != NULL;
-    return !word || ts_algorithm_find(word, &request->algorithm) ||
+    request->choice.forced = word != NULL;
+    return !word || ts_algorithm_find(word, &request->choice.algorithm) ||
            ts_error_set(err, TS_ERROR_INPUT,
                         "--algorithm is '%s', expected direct, ring, bidirectional or torus", word);
 }

@@ -337,10 +337,23 @@ static void visit_direct(walk *w, ts_arena *scratch) {
     }
 }
 
+static void visit_pairs(const ts_collective *c, const ts_collective_visitor *visitor) {
+    visitor->step(visitor->self, 1);
+    for (int64_t i = 0; i < c->pair_count; i++) {
+        ts_collective_transfer transfer = {
+            .source = c->pairs[i][0], .destination = c->pairs[i][1], .of = 1, .bytes = c->pair_bytes};
+        visitor->transfer(visitor->self, &transfer);
+    }
+}
+
 void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
                          const ts_collective_visitor *visitor) {
     walk w = {.collective = collective, .visitor = visitor};
     if (collective->kind == TS_COLLECTIVE_SLICE) return;
+    if (collective->pairs) {
+        visit_pairs(collective, visitor);
+        return;
+    }
     if (collective->algorithm == TS_ALGORITHM_DIRECT) {
         visit_direct(&w, scratch);
         return;

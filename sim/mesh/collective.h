@@ -39,6 +39,9 @@ typedef struct {
     ts_sharding before, after; /* with the same digits, but for what they select */
     int group_count;
     int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
+    /* Of a permute that is given as pairs, source and destination, of which each moves so many bytes; else NULL. */
+    const int64_t (*pairs)[2];
+    int64_t pair_count, pair_bytes;
 } ts_collective;
 
 /* What goes from one device to another in a step, to be stored there, or added: of all that `owner` holds under `held`,
@@ -81,5 +84,25 @@ typedef struct {
 /* From launch to the last byte. The bound is the larger of two: bytes that a device must receive (or send) over all
  * links of its chip, and, where every byte is wanted once, bytes that must cross the middle of a dim over its links. */
 void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_collective_price *price);
+
+/* Which of the algorithms may be taken; none is forced: the fastest. */
+typedef struct {
+    bool forced;
+    ts_algorithm algorithm;
+} ts_algorithm_choice;
+/* Sets the algorithm, and measures. */
+void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
+                          ts_collective_price *price);
+
+/* A collective as compiled programs write it. */
+typedef struct {
+    const ts_mesh *mesh;
+    ts_collective_kind kind;
+    int64_t bytes;    /* on each device: of what is gathered, in the end; of the others, in the beginning */
+    ts_source groups; /* HLO's replica_groups: "{{0,1},{2,3}}", "[2,4]<=[8]", "{}" for all; of a permute its
+                       * source_target_pairs "{{0,1},{1,0}}" */
+} ts_collective_request;
+bool ts_collective_read(ts_error *err, ts_arena *arena, const ts_collective_request *request,
+                        ts_collective *out);
 
 #endif

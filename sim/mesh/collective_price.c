@@ -81,7 +81,9 @@ static double direct_bound(const meter *m) {
     for (int64_t i = 0; i < mesh->chip_count; i++)
         if (m->received[i] > most) most = m->received[i];
     double bound = ts_mesh_link_ps(mesh, (double)most / ts_mesh_least_links(mesh));
-    for (int i = 0; i < mesh->dim_count && ts_sharding_copies(&m->collective->after) == 1; i++) {
+    for (int i = 0;
+         i < mesh->dim_count && (m->collective->pairs || ts_sharding_copies(&m->collective->after) == 1);
+         i++) {
         if (mesh->dims[i] == 1) continue;
         int64_t links = mesh->chip_count / mesh->dims[i] * (mesh->ring[i] ? 2 : 1);
         for (int way = 0; way < 2; way++) {
@@ -117,4 +119,23 @@ void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_
         price->busiest_link = i;
     }
     price->bound_ps = bound_of(&m);
+}
+
+void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
+                          ts_collective_price *price) {
+    bool has_rings = collective->kind >= TS_COLLECTIVE_REDUCE_SCATTER, found = false;
+    ts_algorithm best = TS_ALGORITHM_DIRECT;
+    for (int a = has_rings ? TS_ALGORITHM_RING : 0; a < (has_rings ? (int)TS_ALGORITHM_COUNT : 1); a++) {
+        bool may =
+            !choice.forced || choice.algorithm == TS_ALGORITHM_DIRECT || choice.algorithm == (ts_algorithm)a;
+        ts_collective_price tried;
+        if (has_rings && !may) continue;
+        collective->algorithm = (ts_algorithm)a;
+        ts_collective_measure(arena, collective, &tried);
+        if (found && tried.ps >= price->ps) continue;
+        found = true;
+        best = (ts_algorithm)a;
+        *price = tried;
+    }
+    collective->algorithm = best;
 }

@@ -16,36 +16,14 @@ static bool same_place(const ts_mesh_digit *a, const ts_mesh_digit *b) {
     return a->kind != TS_DIGIT_SHARD || (a->dim == b->dim && a->weight == b->weight);
 }
 
-/* ---- One collective: its algorithms are priced, the fastest is taken ---- */
-
-static bool has_rings(ts_collective_kind kind) { return kind >= TS_COLLECTIVE_REDUCE_SCATTER; }
-
-static void try_algorithm(planner *p, const ts_collective *draft, ts_algorithm algorithm, int at) {
-    ts_reshard_plan *plan = p->plan;
-    ts_collective tried = *draft;
-    ts_collective_price price;
-    tried.algorithm = algorithm;
-    ts_collective_measure(p->arena, &tried, &price);
-    if (at < plan->count && plan->prices[at].ps <= price.ps) return;
-    plan->count = at + 1;
-    plan->collectives[at] = tried;
-    plan->prices[at] = price;
-}
-
 static void add_collective(planner *p, ts_collective_kind kind, const ts_sharding *after, const int *group,
                            int count) {
-    ts_collective draft = {.mesh = p->request->mesh, .kind = kind, .before = p->now, .after = *after};
-    draft.group_count = count;
-    memcpy(draft.group, group, sizeof *group * (size_t)count);
-    int at = p->plan->count;
-    bool forced = p->request->forced && p->request->algorithm != TS_ALGORITHM_DIRECT;
-    if (!has_rings(kind)) {
-        try_algorithm(p, &draft, TS_ALGORITHM_DIRECT, at);
-    } else {
-        for (int a = TS_ALGORITHM_RING; a < TS_ALGORITHM_COUNT; a++)
-            if (!forced || p->request->algorithm == (ts_algorithm)a)
-                try_algorithm(p, &draft, (ts_algorithm)a, at);
-    }
+    int at = p->plan->count++;
+    ts_collective *c = &p->plan->collectives[at];
+    *c = (ts_collective){.mesh = p->request->mesh, .kind = kind, .before = p->now, .after = *after};
+    c->group_count = count;
+    memcpy(c->group, group, sizeof *group * (size_t)count);
+    ts_collective_choose(p->arena, p->request->choice, c, &p->plan->prices[at]);
     p->now = *after;
     p->plan->ps += p->plan->prices[at].ps;
 }
@@ -210,8 +188,8 @@ static bool consider(const planner *base, plan_order order, ts_reshard_plan *bes
     bool made = make_plan(&p, order);
     if (p.err && p.err->kind != TS_ERROR_NONE) return false;
     /* a forced algorithm is of rings: everything directly is a plan only where there is no other */
-    bool allowed =
-        !base->request->forced || (order == ALL_AT_ONCE) == (base->request->algorithm == TS_ALGORITHM_DIRECT);
+    bool allowed = !base->request->choice.forced ||
+                   (order == ALL_AT_ONCE) == (base->request->choice.algorithm == TS_ALGORITHM_DIRECT);
     if (made && (!*found || (allowed && plan.ps < best->ps))) *best = plan;
     *found = *found || made;
     return true;
@@ -227,7 +205,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
                             "the two shardings cut the devices in ways that have no common parts");
     for (int order = 0; order < ORDERS; order++) {
         if (!consider(&p, (plan_order)order, plan, &found)) return false;
-        bool is_direct = request->forced && request->algorithm == TS_ALGORITHM_DIRECT;
+        bool is_direct = request->choice.forced && request->choice.algorithm == TS_ALGORITHM_DIRECT;
         if (found && plan->count <= 1 && !is_direct) break; /* no order can need fewer */
     }
     for (int i = 0; i < plan->count; i++) plan->bound_ps += plan->prices[i].bound_ps;

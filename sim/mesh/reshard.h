@@ -9,8 +9,7 @@ enum { TS_RESHARD_MAX_COLLECTIVES = 6 };
 typedef struct {
     const ts_mesh *mesh;
     const ts_sharding *source, *destination; /* of one array: equal types and dims */
-    bool forced;                             /* every collective that has rings by `algorithm` */
-    ts_algorithm algorithm;
+    ts_algorithm_choice choice;              /* of every collective that has rings; direct: all at once */
 } ts_reshard_request;
 
 typedef struct {

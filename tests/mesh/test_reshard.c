@@ -37,8 +37,8 @@ static void parse(fixture *f, const char *text, ts_sharding *out) {
 static bool make_plan(fixture *f, const char *from, const char *to, ts_algorithm algorithm) {
     parse(f, from, &f->source);
     parse(f, to, &f->destination);
-    ts_reshard_request request = {&f->mesh, &f->source, &f->destination, algorithm != TS_ALGORITHM_COUNT,
-                                  algorithm};
+    ts_reshard_request request = {.mesh = &f->mesh, .source = &f->source, .destination = &f->destination};
+    request.choice = (ts_algorithm_choice){algorithm != TS_ALGORITHM_COUNT, algorithm};
     return ts_reshard(&f->err, f->arena, &request, &f->plan);
 }
 
@@ -251,11 +251,82 @@ static void test_refused(void **state) {
     }
 }
 
+/* ---- Collectives as programs write them ---- */
+
+static bool read_collective(fixture *f, ts_collective_kind kind, int64_t bytes, const char *groups,
+                            ts_collective *c) {
+    ts_collective_request request = {&f->mesh, kind, bytes, {"groups", groups, strlen(groups)}};
+    return ts_collective_read(&f->err, f->arena, &request, c);
+}
+
+static void test_collectives(void **state) {
+    (void)state;
+    static const struct {
+        ts_collective_kind kind;
+        int64_t bytes;
+        const char *groups;
+        ts_algorithm algorithm;
+        int64_t steps, sent, link_bytes; /* on 4 x 4 rings */
+    } rows[] = {
+        {TS_COLLECTIVE_ALL_GATHER, 1600, "{}", TS_ALGORITHM_RING, 15, 16 * 1500, 1500},
+        {TS_COLLECTIVE_ALL_GATHER, 1600, "", TS_ALGORITHM_TORUS, 6, 16 * 1500, 375},
+        {TS_COLLECTIVE_ALL_GATHER, 400, "{{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}", TS_ALGORITHM_RING,
+         3, 16 * 300, 300},
+        {TS_COLLECTIVE_ALL_GATHER, 400, "[4,4]<=[4,4]T(1,0)", TS_ALGORITHM_RING, 3, 16 * 300, 300},
+        {TS_COLLECTIVE_REDUCE_SCATTER, 400, "[4,4]<=[16]", TS_ALGORITHM_RING, 3, 16 * 300, 300},
+        {TS_COLLECTIVE_ALL_REDUCE, 400, "[4,4]<=[16]", TS_ALGORITHM_RING, 6, 16 * 600, 600},
+        {TS_COLLECTIVE_ALL_TO_ALL, 400, "[4,4]<=[16]", TS_ALGORITHM_DIRECT, 1, 16 * 300, 300},
+        {TS_COLLECTIVE_PERMUTE, 400, "{{0,1},{1,2},{2,3},{3,0}}", TS_ALGORITHM_DIRECT, 1, 1600, 400},
+        {TS_COLLECTIVE_PERMUTE, 400, "{{0,2},{0,1}}", TS_ALGORITHM_DIRECT, 1, 800, 800},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        ts_collective_price p;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        if (!read_collective(&f, rows[i].kind, rows[i].bytes, rows[i].groups, &c))
+            fail_msg("%s", f.err.message);
+        c.algorithm = rows[i].algorithm;
+        ts_collective_measure(f.arena, &c, &p);
+        if (p.steps != rows[i].steps || p.sent_bytes != rows[i].sent || p.link_bytes != rows[i].link_bytes)
+            fail_msg("row %zu: %lld steps, %lld sent, %lld", i, (long long)p.steps, (long long)p.sent_bytes,
+                     (long long)p.link_bytes);
+        ts_collective_choose(f.arena, (ts_algorithm_choice){false, TS_ALGORITHM_RING}, &c, &p);
+        assert_true(p.bound_ps <= p.ps);
+        ts_arena_free(f.arena);
+    }
+}
+
+static void test_collectives_refused(void **state) {
+    (void)state;
+    static const struct {
+        ts_collective_kind kind;
+        const char *groups, *message;
+    } rows[] = {
+        {TS_COLLECTIVE_ALL_GATHER, "{{0,1},{2}}", "groups of different sizes"},
+        {TS_COLLECTIVE_ALL_GATHER, "{{0,1},{2,3}}", "the sharding is of 4 devices, the mesh has 16"},
+        {TS_COLLECTIVE_ALL_GATHER, "{{0,1},{2,3}", "found the end, expected '}'"},
+        {TS_COLLECTIVE_ALL_GATHER, "[0,16]<=[16]", "groups of no devices"},
+        {TS_COLLECTIVE_ALL_GATHER, "[4]<=[16]", "found ']', expected ','"},
+        {TS_COLLECTIVE_PERMUTE, "{{0,16}}", "device 16, the mesh has 0 to 15"},
+        {TS_COLLECTIVE_PERMUTE, "{{0,1,2}}", "expected pairs of a source and a destination"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture f;
+        ts_collective c;
+        begin(&f, "tpu-v4", "4x4", NULL);
+        assert_false(read_collective(&f, rows[i].kind, 64, rows[i].groups, &c));
+        assert_string_equal(f.err.message, rows[i].message);
+        ts_arena_free(f.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prices),     cmocka_unit_test(test_devices_of_a_chip),
-        cmocka_unit_test(test_every_pair), cmocka_unit_test(test_equal_steps),
-        cmocka_unit_test(test_faults),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_prices),      cmocka_unit_test(test_devices_of_a_chip),
+        cmocka_unit_test(test_every_pair),  cmocka_unit_test(test_equal_steps),
+        cmocka_unit_test(test_faults),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_collectives), cmocka_unit_test(test_collectives_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
