@@ -10,7 +10,8 @@ static const cli_option options[] = {
     {"topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"},
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
-    {"algorithm", '\0', "NAME", "direct, ring, bidirectional or torus; the fastest when not given"},
+    {"algorithm", '\0', "NAME",
+     "direct, ring, bidirectional, torus or two-rings; the fastest when not given"},
     {"no-proof", '\0', NULL, "do not move a small array by the plan to check it"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
@@ -51,7 +52,8 @@ static bool read_algorithm(ts_error *err, const cli_line *line, ts_reshard_reque
     request->choice.forced = word != NULL;
     return !word || ts_algorithm_find(word, &request->choice.algorithm) ||
            ts_error_set(err, TS_ERROR_INPUT,
-                        "--algorithm is '%s', expected direct, ring, bidirectional or torus", word);
+                        "--algorithm is '%s', expected direct, ring, bidirectional, torus or two-rings",
+                        word);
 }
 
 static bool prove(ts_error *err, const cli_line *line, ts_reshard_report *report) {

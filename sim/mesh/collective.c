@@ -24,6 +24,7 @@ static const struct {
     [TS_ALGORITHM_RING] = {"ring", "ring"},
     [TS_ALGORITHM_BIDIRECTIONAL] = {"bidirectional", "bidirectional ring"},
     [TS_ALGORITHM_TORUS] = {"torus", "rings of a torus"},
+    [TS_ALGORITHM_TWO_RINGS] = {"two-rings", "two rings"},
 };
 const char *ts_algorithm_name(ts_algorithm algorithm) { return algorithms[algorithm].name; }
 
@@ -52,11 +53,14 @@ bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {
 
 /* ---- Rings ---- */
 
-/* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each other. */
+/* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each other; or all
+ * devices in an order of their chips. */
 typedef struct {
     int count;
     const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS]; /* the slowest first */
     int64_t extent;
+    int64_t devices_per_chip;
+    const int32_t *chips, *places; /* the chip at each place, and the other way round; NULL: by digits */
 } ring;
 
 enum { MAX_RINGS = TS_SHARDING_MAX_DIGITS };
@@ -64,12 +68,15 @@ enum { MAX_RINGS = TS_SHARDING_MAX_DIGITS };
 typedef struct {
     const ts_collective *collective;
     const ts_collective_visitor *visitor;
-    int ring_count, shares; /* each ring is first in one share, or in two, one for either way */
+    int ring_count, stage_count,
+        shares; /* every stage is of another ring; each ring is first in one share, or in two, one for either way */
     ring rings[MAX_RINGS];
 } walk;
 
 /* Where a device stands in a ring, and the other way round. */
 static int64_t position_of(const ring *r, int64_t device) {
+    if (r->places)
+        return r->places[device / r->devices_per_chip] * r->devices_per_chip + device % r->devices_per_chip;
     int64_t position = 0;
     for (int i = 0; i < r->count; i++) {
         int64_t value = device / r->digits[i]->stride % r->digits[i]->extent;
@@ -82,6 +89,9 @@ static int64_t position_of(const ring *r, int64_t device) {
 
 static int64_t device_at(const ring *r, int64_t device, int64_t position) {
     position = ts_floor_mod(position, r->extent);
+    if (r->chips)
+        return r->chips[position / r->devices_per_chip] * r->devices_per_chip +
+               position % r->devices_per_chip;
     int64_t below = r->extent, above = 0;
     for (int i = 0; i < r->count; i++) {
         const ts_mesh_digit *digit = r->digits[i];
@@ -103,12 +113,29 @@ static void add_ring(walk *w, const int *group, int count) {
     }
 }
 
-static void set_rings(walk *w) {
+static void add_chip_ring(walk *w, ts_arena *arena, const int32_t *chips) {
+    const ts_mesh *mesh = w->collective->mesh;
+    int32_t *places = TS_NEW_ARRAY(arena, int32_t, mesh->chip_count);
+    for (int32_t i = 0; i < mesh->chip_count; i++) places[chips[i]] = i;
+    w->rings[w->ring_count++] = (ring){.extent = mesh->device_count,
+                                       .devices_per_chip = mesh->devices_per_chip,
+                                       .chips = chips,
+                                       .places = places};
+}
+
+static void set_rings(walk *w, ts_arena *arena) {
     const ts_collective *c = w->collective;
     if (c->algorithm == TS_ALGORITHM_TORUS) {
         for (int i = 0; i < c->group_count; i++) add_ring(w, &c->group[i], 1);
+        w->stage_count = w->ring_count;
+    } else if (c->algorithm == TS_ALGORITHM_TWO_RINGS) {
+        int32_t *chips = TS_NEW_ARRAY(arena, int32_t, 2 * c->mesh->chip_count);
+        if (!ts_mesh_two_rings(c->mesh, chips, chips + c->mesh->chip_count)) return;
+        for (int i = 0; i < 2; i++) add_chip_ring(w, arena, chips + i * c->mesh->chip_count);
+        w->stage_count = 1;
     } else {
         add_ring(w, c->group, c->group_count);
+        w->stage_count = 1;
     }
     w->shares = w->ring_count * (c->algorithm == TS_ALGORITHM_RING ? 1 : 2);
 }
@@ -142,11 +169,11 @@ typedef enum { SCATTER, GATHER } direction;
 static void begin_share(walk *w, direction way, int share, int number, share_stage *s) {
     const ts_collective *c = w->collective;
     bool parts = c->kind == TS_COLLECTIVE_ALL_REDUCE; /* the array's own sharding does not change */
-    int stage = way == SCATTER ? number : w->ring_count - 1 - number;
+    int stage = way == SCATTER ? number : w->stage_count - 1 - number;
     *s = (share_stage){.way = share < w->ring_count ? 1 : -1, .share = share, .shares = w->shares};
     s->parts = way == SCATTER || parts ? &c->after : &c->before;
     s->held = *s->parts;
-    for (int i = 0; i < w->ring_count; i++) {
+    for (int i = 0; i < w->stage_count; i++) {
         const ring *r = &w->rings[(share + i) % w->ring_count];
         if (i <= stage) s->through[s->ring_count++] = r;
         if (i > stage && !parts) set_kind(w, &s->held, r, TS_DIGIT_REPLICA);
@@ -358,9 +385,9 @@ void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
         visit_direct(&w, scratch);
         return;
     }
-    set_rings(&w);
+    set_rings(&w, scratch);
     bool scatters = collective->kind != TS_COLLECTIVE_ALL_GATHER;
     bool gathers = collective->kind != TS_COLLECTIVE_REDUCE_SCATTER;
-    for (int i = 0; i < w.ring_count && scatters; i++) visit_stage(&w, scratch, SCATTER, i);
-    for (int i = 0; i < w.ring_count && gathers; i++) visit_stage(&w, scratch, GATHER, i);
+    for (int i = 0; i < w.stage_count && scatters; i++) visit_stage(&w, scratch, SCATTER, i);
+    for (int i = 0; i < w.stage_count && gathers; i++) visit_stage(&w, scratch, GATHER, i);
 }

@@ -27,6 +27,7 @@ typedef enum {
     TS_ALGORITHM_RING,
     TS_ALGORITHM_BIDIRECTIONAL, /* half of the data either way */
     TS_ALGORITHM_TORUS,         /* both ways, in each digit of the group at once */
+    TS_ALGORITHM_TWO_RINGS, /* both ways, in two rings of all devices without a common link; not everywhere */
     TS_ALGORITHM_COUNT
 } ts_algorithm;
 const char *ts_algorithm_name(ts_algorithm algorithm);             /* "bidirectional ring" */

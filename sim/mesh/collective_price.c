@@ -121,15 +121,26 @@ void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_
     price->bound_ps = bound_of(&m);
 }
 
+/* Of all devices, and where there are two; a choice that is forced and cannot be is one of a ring each way. */
+static bool has_two_rings(const ts_collective *c) {
+    int64_t members = 1;
+    int32_t chips[2][64];
+    for (int i = 0; i < c->group_count; i++) members *= c->before.digits[c->group[i]].extent;
+    return members == c->mesh->device_count && ts_mesh_two_rings(c->mesh, chips[0], chips[1]);
+}
+
 void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
                           ts_collective_price *price) {
     bool has_rings = collective->kind >= TS_COLLECTIVE_REDUCE_SCATTER, found = false;
+    if (choice.forced && choice.algorithm == TS_ALGORITHM_TWO_RINGS && has_rings &&
+        !has_two_rings(collective))
+        choice.algorithm = TS_ALGORITHM_BIDIRECTIONAL;
     ts_algorithm best = TS_ALGORITHM_DIRECT;
     for (int a = has_rings ? TS_ALGORITHM_RING : 0; a < (has_rings ? (int)TS_ALGORITHM_COUNT : 1); a++) {
         bool may =
             !choice.forced || choice.algorithm == TS_ALGORITHM_DIRECT || choice.algorithm == (ts_algorithm)a;
         ts_collective_price tried;
-        if (has_rings && !may) continue;
+        if (has_rings && (!may || (a == TS_ALGORITHM_TWO_RINGS && !has_two_rings(collective)))) continue;
         collective->algorithm = (ts_algorithm)a;
         ts_collective_measure(arena, collective, &tried);
         if (found && tried.ps >= price->ps) continue;

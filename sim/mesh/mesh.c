@@ -168,6 +168,14 @@ bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link) {
     return link % 2 == 0 ? at + 1 < mesh->dims[dim] : at > 0;
 }
 
+int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link) {
+    int64_t chip = link / (2 * mesh->dim_count);
+    int dim = (int)(link % (2 * mesh->dim_count)) / 2;
+    int64_t at = chip_coordinate(mesh, chip, dim), extent = mesh->dims[dim];
+    int64_t next = (at + (link % 2 == 0 ? 1 : extent - 1)) % extent;
+    return chip + (next - at) * mesh->strides[dim];
+}
+
 int ts_mesh_least_links(const ts_mesh *mesh) {
     int count = 0;
     for (int i = 0; i < mesh->dim_count; i++) count += mesh->ring[i] ? 2 : mesh->dims[i] > 1;
@@ -229,11 +237,7 @@ static void print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip) {
 }
 
 void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link) {
-    int64_t chip = link / (2 * mesh->dim_count);
-    int dim = (int)(link % (2 * mesh->dim_count)) / 2;
-    int64_t at = chip_coordinate(mesh, chip, dim), extent = mesh->dims[dim];
-    int64_t next = (at + (link % 2 == 0 ? 1 : extent - 1)) % extent;
-    print_chip(out, mesh, chip);
+    print_chip(out, mesh, link / (2 * mesh->dim_count));
     ts_text_add(out, " -> ");
-    print_chip(out, mesh, chip + (next - at) * mesh->strides[dim]);
+    print_chip(out, mesh, ts_mesh_link_end(mesh, link));
 }

@@ -48,6 +48,11 @@ int64_t ts_mesh_coordinate(const ts_mesh *mesh, int64_t device, int axis);
 static inline int64_t ts_mesh_link_count(const ts_mesh *mesh) {
     return mesh->chip_count * 2 * mesh->dim_count;
 }
+/* The chip that a link leads to, where there is one. */
+int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link);
+/* Chips in the order of two rings through all of them that share no link (each has room for all). False: none were
+ * found, or there are more than 64 chips. */
+bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
 /* Whether there is a neighbour. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
 static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {

@@ -21,13 +21,16 @@ static const char *const reads_names[TS_READS] = {
     [TS_READS_NOTHING] = "nothing",           [TS_READS_COPY] = "copy",
     [TS_READS_COPY_TO_CMEM] = "copy-to-cmem", [TS_READS_TRAFFIC] = "traffic",
     [TS_READS_PRODUCT] = "product",           [TS_READS_ELEMENTWISE] = "elementwise",
-    [TS_READS_ATTENTION] = "attention",
+    [TS_READS_ATTENTION] = "attention",       [TS_READS_PERMUTE] = "permute",
+    [TS_READS_ALL_GATHER] = "all-gather",     [TS_READS_ALL_REDUCE] = "all-reduce",
 };
 /* What runs for a row, where the table does not say it. */
 static const char *const models[TS_READS] = {
     [TS_READS_COPY] = "programs/copy.tsim",        [TS_READS_COPY_TO_CMEM] = "a transfer",
     [TS_READS_TRAFFIC] = "programs/pass.tsim",     [TS_READS_PRODUCT] = "programs/matmul.tsim",
     [TS_READS_ELEMENTWISE] = "programs/half.tsim", [TS_READS_ATTENTION] = "programs/flash_attention.tsim",
+    [TS_READS_PERMUTE] = "a collective",           [TS_READS_ALL_GATHER] = "a collective",
+    [TS_READS_ALL_REDUCE] = "a collective",
 };
 static const char *const timings[] = {"device", "host"};
 

@@ -15,6 +15,9 @@ typedef enum {
     TS_READS_PRODUCT,      /* M, N, K of a matrix product, blocks and what is fused to it */
     TS_READS_ELEMENTWISE,  /* a shape and the number of inputs, of f16 */
     TS_READS_ATTENTION,    /* batch, heads, length and depth */
+    TS_READS_PERMUTE,      /* bytes, sent from a chip to its neighbour */
+    TS_READS_ALL_GATHER,   /* bytes of a shard, and of what is transferred */
+    TS_READS_ALL_REDUCE,   /* bytes, and the devices */
     TS_READS
 } ts_group_reads;
 

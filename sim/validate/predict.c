@@ -493,6 +493,8 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, 
                                         [TS_WORK_PASSES] = predict_passes,
                                         [TS_WORK_ELEMENTWISE] = predict_elementwise,
                                         [TS_WORK_ATTENTION] = predict_attention};
+    if (work->kind == TS_WORK_COLLECTIVE)
+        return ts_workload_predict_collective(err, arena, work, machine, us);
     const ts_machine *device = ts_machine_device(err, arena, machine);
     if (device == NULL) return false;
     if (work->kind >= sizeof models / sizeof models[0] || models[work->kind] == NULL)
@@ -526,6 +528,7 @@ static void needs(const ts_workload *w, double *bytes, double *operations) {
 
 double ts_workload_roofline(const ts_workload *work, const ts_machine *machine) {
     double bytes, operations, devices = machine->chip.devices;
+    if (work->kind == TS_WORK_COLLECTIVE) return (double)work->bytes / (double)machine->ici.rate; /* over one link */
     needs(work, &bytes, &operations);
     double memory = bytes / ((double)ts_machine_hbm_rate(machine) / devices) * 1e6;
     double matrix = operations /

@@ -13,6 +13,10 @@ ts_predictions *ts_predictions_new(ts_arena *arena);
 bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *work,
                          const ts_machine *machine, double *us);
 
+/* The same of a collective, whose machine is a chip with its links. */
+bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_workload *work,
+                                    const ts_machine *machine, double *us);
+
 /* The same launches and dispatch, and the larger of bytes / peak bandwidth and operations / peak rate, of the
  * device. */
 double ts_workload_roofline(const ts_workload *work, const ts_machine *machine);

@@ -12,7 +12,7 @@
 
 static const char limbs[] = "integers of several words",
                   kernels[] = "which kernel of attention it is, and its shapes, are not in the row",
-                  chips[] = "it is of several chips, and there are no links between them";
+                  chips[] = "it is of several chips, and no collective";
 
 #define FAMILY(group_, chip_, ...)                                                                           \
     {                                                                                                        \
@@ -30,6 +30,9 @@ static const struct {
     bool (*read)(const ts_measured_row *row, ts_workload *work); /* of a suite; NULL: as the group says */
     const char *reason;                                          /* why it is refused */
 } families[] = {
+    REFUSED("SparseCore", "SparseCores are not modelled"),
+    REFUSED("*SC overlap", "SparseCores are not modelled"),
+    REFUSED("ppermute fit", "it is derived from other rows"),
     FAMILY("ici-allgather", NULL, "all_gather"),
     FAMILY("ici-allgather", NULL, "all-gather"),
     FAMILY("ici-allreduce", NULL, "all_reduce"),
@@ -52,8 +55,6 @@ static const struct {
     FAMILY("flash-v6e", "v6e", "flash", "attention"),
     REFUSED("*attention", kernels),
     REFUSED("RPA", kernels),
-    REFUSED("SparseCore", "SparseCores are not modelled"),
-    REFUSED("*SC overlap", "SparseCores are not modelled"),
     REFUSED("per-grid-step", "it is derived from another row"),
     REFUSED("copy-start", "it is a part of a transfer"),
     FAMILY("pallas-blocks-v5e", "v5e", "pallas matmul"),
@@ -173,6 +174,7 @@ static void read_by_words(const ts_measured_row *row, ts_workload *work) {
         if (group != NULL && strcmp(group, "gemm") == 0 && HAS(row->timing, "wall", "host"))
             group = "gemm-large-wall";
         bool modelled = group == NULL || workload_enter(work, group) || families[i].read != NULL;
+        several = several && !(work->group && work->group->reads >= TS_READS_PERMUTE);
         if (families[i].reason != NULL || (several && modelled))
             workload_refuse(work, several ? chips : families[i].reason);
         else if (families[i].read != NULL)

@@ -2,6 +2,7 @@
 #ifndef TILESIM_VALIDATE_WORKLOAD_H
 #define TILESIM_VALIDATE_WORKLOAD_H
 
+#include "mesh/collective.h"
 #include "validate/groups.h"
 #include "validate/measured.h"
 
@@ -13,6 +14,7 @@ typedef enum {
     TS_WORK_ELEMENTWISE, /* one operation on f16, its operands on the chip */
     TS_WORK_LAYERNORM,   /* of f16 */
     TS_WORK_ATTENTION,   /* in one kernel: nothing but q, k, v and the output in HBM */
+    TS_WORK_COLLECTIVE,  /* over the links of several chips */
 } ts_work_kind;
 
 typedef struct {
@@ -43,6 +45,11 @@ typedef struct {
     bool random;      /* the operands of the matrix units are random, not constant */
     int64_t batch, heads, length, depth; /* of attention */
     bool causal;
+    ts_collective_kind collective;
+    int64_t bytes, members; /* on each device: see ts_collective_request; of each group */
+    bool one_dim;           /* all devices are in rings */
+    int chip_dims;
+    int64_t chips[3];
 } ts_workload;
 
 /* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays. */

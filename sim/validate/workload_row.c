@@ -214,10 +214,137 @@ static bool read_attention(const ts_measured_row *row, ts_workload *work) {
            workload_refuse(work, "it does not state batch, heads, length and depth");
 }
 
+/* ---- Collectives ---- */
+
+/* "2x2x4" behind `key`, or anywhere in `text` where that is NULL: extents, at most three; 0: none. */
+static int read_chips(const char *text, const char *key, int64_t *extents) {
+    const char *at = key ? strstr(text, key) : text;
+    if (at == NULL) return 0;
+    for (at += key ? strlen(key) : 0; *at != '\0'; at++) {
+        if (!isdigit((unsigned char)*at) || (at > text && isalnum((unsigned char)at[-1]))) continue;
+        int count = 0;
+        char *end;
+        for (const char *from = at; count < 3; from = end + 1) {
+            extents[count++] = strtoll(from, &end, 10);
+            if (*end != 'x' || !isdigit((unsigned char)end[1])) break;
+        }
+        if (count > 1) return count;
+        if (key) return 0;
+    }
+    return 0;
+}
+
+/* As square as may be: 16 in three dims is 2 x 2 x 4. */
+static void compact(int64_t chips, int dims, ts_workload *work) {
+    int64_t *extent = work->chips;
+    work->chip_dims = dims;
+    for (int i = 0; i < dims; i++) extent[i] = 1;
+    for (int64_t factor = 2; chips > 1; factor++)
+        for (; chips % factor == 0; chips /= factor) {
+            int least = 0;
+            for (int i = 1; i < dims; i++)
+                if (extent[i] < extent[least]) least = i;
+            extent[least] *= factor;
+        }
+}
+
+static bool set_chips(const ts_measured_row *row, int64_t chips, ts_workload *work) {
+    work->chip_dims = read_chips(row->parameters, "topology=", work->chips);
+    if (work->chip_dims == 0) work->chip_dims = read_chips(row->chip, NULL, work->chips);
+    if (work->chip_dims == 0) compact(chips, 3, work);
+    return workload_product(work->chips, work->chip_dims) > 0 ||
+           workload_refuse(work, "its chips are too many");
+}
+
+/* Bytes of an array for one of its `n`: "f32[n,8,128]". */
+static int64_t bytes_of_n(const char *text) {
+    int64_t bytes = 1;
+    const char *at = strstr(text, "[n,");
+    if (at == NULL) return 0;
+    const char *type = at;
+    while (type > text && isdigit((unsigned char)type[-1])) type--;
+    bytes = strtoll(type, NULL, 10) / 8;
+    for (char *end; *at != ']' && bytes > 0; at = end) {
+        int64_t extent = strtoll(at + (at[1] == 'n' ? 3 : 1), &end, 10);
+        if (extent < 1 || extent > 1 << 20 || *end == '\0') return 0;
+        bytes *= extent;
+    }
+    return bytes;
+}
+
+static int64_t operand_bytes(const ts_measured_row *row, const char *key) {
+    const char *const keys[] = {key, NULL}, *const n[] = {"n", NULL};
+    int64_t bytes = workload_number(row, keys);
+    return bytes > 0 ? bytes : workload_number(row, n) * bytes_of_n(row->workload);
+}
+
+static bool finish(ts_workload *work) {
+    work->kind = TS_WORK_COLLECTIVE;
+    work->launched = false;
+    return true;
+}
+
+/* What crosses the links of a chip is stated, for all its devices; a device gets all shards but its own. */
+static bool read_all_gather(const ts_measured_row *row, ts_workload *work) {
+    int64_t shard = operand_bytes(row, "S");
+    double transferred = workload_real(row, "tr", workload_real(row, "transferred", 0));
+    int64_t devices = strcmp(work->machine, "tpu-v7x") == 0 ? 2 : 1;
+    if (shard <= 0 || transferred < (double)shard)
+        return workload_refuse(work,
+                               "it does not state the bytes of a shard, and those that are transferred");
+    work->collective = TS_COLLECTIVE_ALL_GATHER;
+    work->members = (int64_t)(transferred / (double)(devices * shard) + 0.5) + 1;
+    work->bytes = shard * work->members;
+    work->read_bytes = devices * shard * (work->members - 1); /* of which the rate is */
+    return set_chips(row, work->members, work) && finish(work);
+}
+
+static bool read_all_reduce(const ts_measured_row *row, ts_workload *work) {
+    work->collective = TS_COLLECTIVE_ALL_REDUCE;
+    work->one_dim = true; /* as the group's source says of its rows: "1D all-reduce" */
+    work->bytes = operand_bytes(row, "b");
+    int64_t devices = strcmp(work->machine, "tpu-v7x") == 0 ? 2 : 1;
+    work->members = NUMBER("P");
+    int64_t extents[3];
+    int count = read_chips(row->chip, NULL, extents);
+    if (work->members == 0 && count > 0) work->members = workload_product(extents, count) * devices;
+    if (work->bytes <= 0 || work->members < 2 || work->members % devices != 0)
+        return workload_refuse(work, "it does not state the bytes and the devices");
+    return set_chips(row, work->members / devices, work) && finish(work);
+}
+
+/* "1 MiB", "1-16 KiB": the middle. */
+static double sized(const char *text) {
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+    const char *at = strstr(text, "bytes=");
+    char *end;
+    if (at == NULL) return 0;
+    double from = strtod(at + strlen("bytes="), &end), to = *end == '-' ? strtod(end + 1, &end) : from;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strncmp(end + (*end == ' '), units[i].unit, 3) == 0) return (from + to) / 2 * units[i].bytes;
+    return (from + to) / 2;
+}
+
+/* One hop: two chips, of which each sends to the other. */
+static bool read_permute(const ts_measured_row *row, ts_workload *work) {
+    double bytes = workload_real(row, "b", sized(row->parameters));
+    if (bytes < 1 || bytes > WORKLOAD_LARGEST) return workload_refuse(work, "it does not state the bytes");
+    work->collective = TS_COLLECTIVE_PERMUTE;
+    work->bytes = (int64_t)bytes;
+    work->members = 2;
+    compact(2, 1, work);
+    return finish(work);
+}
+
 static bool (*const readers[TS_READS])(const ts_measured_row *row, ts_workload *work) = {
     [TS_READS_COPY] = read_copy_inside,        [TS_READS_COPY_TO_CMEM] = read_copy_v4,
     [TS_READS_TRAFFIC] = read_traffic,         [TS_READS_PRODUCT] = read_gemm,
     [TS_READS_ELEMENTWISE] = read_elementwise, [TS_READS_ATTENTION] = read_attention,
+    [TS_READS_PERMUTE] = read_permute,         [TS_READS_ALL_GATHER] = read_all_gather,
+    [TS_READS_ALL_REDUCE] = read_all_reduce,
 };
 
 bool workload_enter(ts_workload *work, const char *group) {
