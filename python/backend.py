@@ -53,7 +53,8 @@ def libraries():
 def licences():
     """{name in .dist-info: path}: ours, and on Debian those of the libraries that are carried along."""
     places = {"LICENSE": ROOT / "LICENSE", "libyaml.copyright": Path("/usr/share/doc/libyaml-0-2/copyright"),
-              "sqlite3.copyright": Path("/usr/share/doc/libsqlite3-0/copyright"), "cjson.copyright": Path("/usr/share/doc/libcjson1/copyright")}
+              "sqlite3.copyright": Path("/usr/share/doc/libsqlite3-0/copyright"),
+              "cjson.copyright": Path("/usr/share/doc/libcjson1/copyright")}
     return {name: path for name, path in places.items() if path.exists()}
 
 

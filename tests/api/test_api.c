@@ -495,6 +495,38 @@ static void audits(void **state) {
     ts_audit_close(NULL);
 }
 
+static void studies(void **state) {
+    (void)state;
+    static const char yaml[] = "vary: {ROWS: [8, 16, x]}\n"
+                               "ask: {dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}'}\n";
+    ts_study_request request = {.struct_bytes = sizeof request, .text = yaml, .workers = 2};
+    const ts_study *study = ts_study_answer(err, arena, &request);
+    assert_non_null(study);
+    assert_int_equal(ts_study_points(study), 3);
+    assert_int_equal(ts_study_answered(study), 3);
+    const char *csv = ts_study_csv(arena, study);
+    assert_memory_equal(csv, "ROWS,status,error,cycles,", strlen("ROWS,status,error,cycles,"));
+    assert_non_null(strstr(csv, "\n16,ok,,"));
+    assert_non_null(strstr(csv, "\nx,error,"));
+    assert_non_null(strstr(ts_study_json(arena, study), "\"schema\": \"tilesim.sweep\""));
+    request.file = "also";
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_USAGE, "a study is a file or a text");
+    request.file = NULL;
+    request.text = "ask: 1\n";
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_INPUT, "ask: expected a mapping of 1 to 64 keys");
+    request.text = NULL;
+    request.file = "no/such/study.yaml";
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_IO, "cannot open 'no/such/study.yaml': No such file or directory");
+    request.text = yaml;
+    request.file = NULL;
+    request.workers = 1000;
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_USAGE, "1000 workers, expected 1 to 256");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -502,7 +534,7 @@ int main(void) {
         TEST(version), TEST(errors),    TEST(arrays),   TEST(shapes),         TEST(notations),
         TEST(plans),   TEST(moves),     TEST(machines), TEST(prices),         TEST(bad_requests),
         TEST(runs),    TEST(run_modes), TEST(traces),   TEST(builder_errors), TEST(builder_parts),
-        TEST(choices), TEST(audits),
+        TEST(choices), TEST(audits),    TEST(studies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,67 @@
+"""tilesim.sweep beside the command line."""
+import sys
+import tempfile
+import types
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import package  # noqa: F401
+from cli import expect_json, main, test
+
+import tilesim as ts
+
+HERE = Path(tempfile.mkdtemp())
+STUDY = {"title": "rows", "vary": {"ROWS": [8, 16, "x"], "machine": ["tpu-v5e", "tpu-v4"]},
+         "ask": {"dma": "f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}"}, "columns": {"rate": "useful_bytes / time"}}
+TEXT = """title: rows
+vary: {ROWS: [8, 16, x], machine: [tpu-v5e, tpu-v4]}
+ask: {dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}'}
+columns: {rate: useful_bytes / time}
+"""
+
+
+@test
+def rows_are_the_command_lines():
+    path, db = HERE / "rows.yaml", HERE / "rows.db"
+    path.write_text(TEXT)
+    found = expect_json(["sweep", path, "--db", db])
+    for study in (STUDY, TEXT, path, str(path)):
+        rows = ts.sweep(study, workers=2, frame=False)
+        assert list(rows) == found["rows"] and rows.title == "rows" and rows.parameters == ["ROWS", "machine"], study
+        assert rows.answered == 6 and rows.columns == list(found["rows"][0])
+    assert ts.sweep(path, db=db, frame=False).answered == 0
+    assert [row["status"] for row in ts.sweep(STUDY, db=HERE / "new.db", frame=False)] == ["ok"] * 4 + ["error"] * 2
+    assert (HERE / "new.db").exists()
+
+
+@test
+def frames():
+    """Of pandas, or of what stands for it here."""
+    made = types.SimpleNamespace(DataFrame=lambda rows, columns: ("frame", rows, columns))
+    before = sys.modules.get("pandas")
+    try:
+        sys.modules["pandas"] = made
+        rows = ts.sweep(STUDY, frame=False)
+        assert ts.sweep(STUDY) == ts.sweep(STUDY, frame=True) == rows.frame() == ("frame", list(rows), rows.columns)
+        sys.modules["pandas"] = None  # as if there were none
+        assert isinstance(ts.sweep(STUDY), ts.Sweep)
+    finally:
+        sys.modules.pop("pandas")
+        if before:
+            sys.modules["pandas"] = before
+
+
+@test
+def notebooks_and_errors():
+    shown = ts.sweep(STUDY, frame=False)._repr_html_()
+    assert "rows: 6 points" in shown and "tpu-v4" in shown and "None" not in shown
+    for study, words in (("no/such.yaml", "No such file"), ({"ask": 1}, "study:1:"), ("ask:\n  dma: $A\n", "unknown parameter 'A'")):
+        try:
+            ts.sweep(study)
+        except ts.Error as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(study)
+
+
+main()
