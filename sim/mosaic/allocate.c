@@ -17,6 +17,7 @@ typedef struct {
     bool homed;  /* of a global: its home is in memory */
     int definitions;
     ts_instruction *made_by; /* the only definition, if it has no sources */
+    bool packed;             /* a mask of which a word has several */
     double weight;
     int number; /* of a global among them */
     int reg;    /* NONE: in none */
@@ -82,6 +83,15 @@ static void note(allocator *a, int v, int block, ts_instruction *definition) {
     }
 }
 
+/* Masks of packed values, and what is made of such. */
+static void note_packed(allocator *a, const ts_instruction *i, const mosaic_places *p) {
+    bool packed = i->opcode == TS_OP_mpack_rows_b16;
+    for (int k = 0; k < p->count - p->writes; k++) packed = packed || a->states[*p->places[k]].packed;
+    if (p->writes && kind_of(a, *p->places[p->count - 1]) == TS_OPERAND_VMASK && packed) {
+        a->states[*p->places[p->count - 1]].packed = true;
+    }
+}
+
 static void survey(allocator *a) {
     for (int b = 0; b < a->code->blocks.count; b++) {
         mosaic_block *block = &a->code->blocks.items[b];
@@ -89,6 +99,7 @@ static void survey(allocator *a) {
             mosaic_places p;
             bool found = mosaic_find_places(a->code, &block->list.items[i], &p);
             assert(found);
+            note_packed(a, &block->list.items[i], &p);
             for (int k = 0; k < p.count; k++) {
                 bool written = p.writes && k == p.count - 1;
                 note(a, *p.places[k], b, written ? &block->list.items[i] : NULL);
@@ -262,7 +273,7 @@ static void save(allocator *a, int v, const ts_instruction *like) {
     state *s = &a->states[v];
     ts_operand at = slot_address(a, v), from = {(ts_operand_kind)kind_of(a, v), {.reg = s->reg}};
     if (from.kind == TS_OPERAND_VMASK) {
-        a->spills->masks = true;
+        a->spills->packed_masks |= s->packed;
         add(a, like, TS_OP_vmov, -1, vreg(a->mask_vreg), word(0));
         add(a, like, TS_OP_vmov, s->reg, vreg(a->mask_vreg), word(-1));
         from = vreg(a->mask_vreg);

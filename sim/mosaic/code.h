@@ -39,10 +39,11 @@ bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_p
 
 /* schedule.c: orders each block for the latencies and slots of the machine, while few enough values are alive. */
 typedef struct {
-    int64_t cycles, slot_cycles,
-        path_cycles; /* of one block as ordered; least by slots; least by latencies */
+    int instructions;
+    int64_t cycles, slot_cycles, path_cycles; /* as ordered; least by slots and units; least by latencies */
 } mosaic_bound;
-void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *bounds);
+/* *longest: of the block with the most instructions. Registers are still as many as one likes. */
+void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *longest);
 
 /* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
  * and SMEM, at addresses whose tensor is one of the two below and whose words count from 0; or is made again. */
@@ -50,7 +51,8 @@ enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
 typedef struct {
     int vregs, words;             /* of VMEM and of SMEM that are needed */
     int64_t stores, loads, again; /* instructions added; `again`: of constants */
-    bool masks;                   /* some are of masks */
+    bool
+        packed_masks; /* masks of which a word has several were spilled: only where there are vector compares of halves */
 } mosaic_spills;
 void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
 

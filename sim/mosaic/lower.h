@@ -57,7 +57,6 @@ typedef struct lowering {
     known_constant constants[64]; /* vregs that hold a number */
     LIST_OF(value) yielded;       /* by the region that was translated last */
     int unit;                     /* the matrix unit that was used last */
-    bool packs_masks;             /* of which a word has several */
     int scratch_count;
 } lowering;
 

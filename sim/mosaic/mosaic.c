@@ -69,8 +69,10 @@ static void report(lowering *l, const char *name, int64_t number) {
 static const ts_program *finish(lowering *l) {
     output o = {.l = l, .labels = TS_NEW_ARRAY(l->arena, ts_operand, l->code.blocks.count + 1)};
     mosaic_spills spills;
+    mosaic_bound bound;
+    mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_allocate(&l->code, &l->target->core, &spills);
-    if (spills.masks && l->packs_masks && !l->target->core.limits.bf16) {
+    if (spills.packed_masks && !l->target->core.limits.bf16) {
         refuse(l, "with more masks of packed values than there are registers");
         return NULL;
     }
@@ -86,6 +88,9 @@ static const ts_program *finish(lowering *l) {
     }
     ts_program_add(l->builder, TS_OP_halt, 0);
     ts_program_pack(l->builder, false);
+    report(l, "block_cycles", bound.cycles);
+    report(l, "block_slot_bound", bound.slot_cycles);
+    report(l, "block_critical_path", bound.path_cycles);
     report(l, "spill_stores", spills.stores);
     report(l, "spill_loads", spills.loads);
     return ts_program_end(l->builder);

@@ -277,7 +277,6 @@ bool lower_pack_masks(lowering *l) {
     if (l->op->operand_count != 2 || type->rank != 3 || type->dims[2] != 2 || type_at(l, 0)->rank != 2) {
         return refuse(l, "of these shapes");
     }
-    l->packs_masks = true;
     return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, value_at(l, 0)->one, value_at(l, 1)->one));
 }
 

@@ -1,0 +1,235 @@
+/* Dependences by registers, by memory, by the queues of the matrix units. */
+#include "graph.h"
+
+#include <string.h>
+
+enum { NONE = -1, UNITS_MAX = 64 };
+
+/* Of a virtual register: who wrote it last, and who has read it since. */
+typedef struct {
+    int writer;
+    LIST_OF(int) readers;
+} history;
+
+/* Of a matrix unit: the order of its ports, and what its queue of results has room for. */
+typedef struct {
+    int latch, push, pop, swap; /* the last of each */
+    int latches_since_swap;
+    int staged[8], staged_count; /* the last swaps, newest last */
+    int64_t pushed, popped;      /* results */
+    LIST_OF(int) pushes;         /* for each result the push that gives it */
+    LIST_OF(int) pops;
+} unit_history;
+
+typedef struct {
+    graph *g;
+    history *registers;         /* by virtual register */
+    LIST_OF(int) loads, stores; /* since the last of what waits for all of them */
+    int sync;
+    int transposer;
+    unit_history units[UNITS_MAX];
+} builder;
+
+static void add_edge(builder *b, int from, int to, int64_t latency) {
+    graph *g = b->g;
+    if (from == NONE || from == to) {
+        return;
+    }
+    graph_edge *new = PUSH(g->arena, &g->edges);
+    *new = (graph_edge){to, (int)latency, g->nodes[from].first_edge};
+    g->nodes[from].first_edge = g->edges.count - 1;
+    g->nodes[to].waits_for++;
+}
+
+static void add_registers(builder *b, int at) {
+    graph *g = b->g;
+    mosaic_places p;
+    mosaic_find_places((mosaic_code *)(uintptr_t)g->code, &g->instructions[at], &p);
+    g->nodes[at].leaf = p.writes && g->code->kinds.items[*p.places[p.count - 1]] == TS_OPERAND_VREG;
+    for (int k = 0; k < p.count; k++) {
+        bool written = p.writes && k == p.count - 1;
+        history *h = &b->registers[*p.places[k]];
+        if (!written || p.merges) {
+            if (h->writer != NONE) add_edge(b, h->writer, at, g->nodes[h->writer].latency);
+            *PUSH(g->arena, &h->readers) = at;
+            g->nodes[at].leaf = g->nodes[at].leaf && g->code->kinds.items[*p.places[k]] != TS_OPERAND_VREG;
+        }
+        if (written) {
+            for (int i = 0; i < h->readers.count; i++) add_edge(b, h->readers.items[i], at, 0);
+            if (h->readers.count == 0 && h->writer != NONE) add_edge(b, h->writer, at, 1);
+            h->writer = at;
+            h->readers.count = 0;
+        }
+    }
+}
+
+/* ---- Memory ---- */
+
+static const ts_address *address_of(const ts_instruction *i, ts_space_kind *space, bool *store) {
+    const ts_opcode_info *info = ts_opcode_get(i->opcode);
+    for (int k = 0; k < i->operand_count; k++) {
+        if (i->operands[k].kind == TS_OPERAND_ADDRESS) {
+            *space = ts_opcode_operand(info, k)->space;
+            *store = k == 0;
+            return i->operands[k].as.address;
+        }
+    }
+    return NULL;
+}
+
+static bool may_meet(const builder *b, int one, int other) {
+    ts_space_kind space = TS_SPACE_VMEM, other_space = TS_SPACE_VMEM;
+    bool store = false;
+    const ts_address *a = address_of(&b->g->instructions[one], &space, &store);
+    const ts_address *c = address_of(&b->g->instructions[other], &other_space, &store);
+    return space == other_space && ts_address_may_meet(a, c, space);
+}
+
+static void add_memory(builder *b, int at) {
+    ts_space_kind space;
+    bool store = false;
+    graph *g = b->g;
+    if (ts_opcode_get(g->instructions[at].opcode)->family == TS_FAMILY_TRANSFER) {
+        for (int i = 0; i < b->loads.count; i++) add_edge(b, b->loads.items[i], at, 1);
+        for (int i = 0; i < b->stores.count; i++) add_edge(b, b->stores.items[i], at, 1);
+        add_edge(b, b->sync, at, 1);
+        b->sync = at;
+        b->loads.count = b->stores.count = 0;
+        return;
+    }
+    if (!address_of(&g->instructions[at], &space, &store)) {
+        return;
+    }
+    add_edge(b, b->sync, at, 1);
+    for (int i = 0; i < b->stores.count; i++) {
+        int from = b->stores.items[i];
+        if (may_meet(b, from, at)) add_edge(b, from, at, store ? 1 : g->nodes[from].latency);
+    }
+    for (int i = 0; i < b->loads.count && store; i++) {
+        if (may_meet(b, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
+    }
+    if (store) {
+        *PUSH(g->arena, &b->stores) = at;
+    } else {
+        *PUSH(g->arena, &b->loads) = at;
+    }
+}
+
+/* ---- Units with an order of their own ---- */
+
+/* A tile is latched while at most staging - 1 others wait or are in use. */
+static void add_latch(builder *b, unit_history *u, int at) {
+    int keep = b->g->core->mxu.staging - 1;
+    add_edge(b, u->latch, at, 1);
+    if (keep > 0 && u->staged_count >= keep) add_edge(b, u->staged[u->staged_count - keep], at, 1);
+    u->latch = at;
+}
+
+static void add_swap(builder *b, unit_history *u, int at) {
+    add_edge(b, u->latch, at, 1);
+    add_edge(b, u->push, at, 1);
+    add_edge(b, u->swap, at, 1);
+    if (u->staged_count == 8) {
+        memmove(u->staged, u->staged + 1, sizeof u->staged[0] * 7);
+        u->staged_count--;
+    }
+    u->staged[u->staged_count++] = u->swap = at;
+}
+
+static void add_push(builder *b, unit_history *u, int at) {
+    const ts_machine_mxu *mxu = &b->g->core->mxu;
+    ts_opcode opcode = b->g->instructions[at].opcode;
+    int rows = opcode == TS_OP_mxu_push_f32    ? 1
+               : opcode == TS_OP_mxu_push_bf16 ? 2
+               : opcode == TS_OP_mxu_push_i4   ? 8
+                                               : 4;
+    add_edge(b, u->push, at, 1);
+    add_edge(b, u->swap, at, 1);
+    for (int i = 0; i < rows; i++)
+        *PUSH(b->g->arena, &u->pushes) = at; /* of `chunks` pushes, as many results */
+    u->pushed += rows;
+    int64_t room = u->pushed - mxu->result_vregs;
+    if (room > 0 && room <= u->pops.count) add_edge(b, u->pops.items[room - 1], at, 1);
+    u->push = at;
+}
+
+static void add_pop(builder *b, unit_history *u, int at) {
+    int chunks = b->g->core->mxu.edge / TS_LANES;
+    add_edge(b, u->pop, at, 1);
+    int64_t last =
+        (u->popped / chunks + 1) * chunks - 1; /* results come when all columns of a row are pushed */
+    last = last < u->pushes.count ? last : u->pushes.count - 1;
+    if (last >= 0) add_edge(b, u->pushes.items[last], at, b->g->nodes[u->pushes.items[last]].latency);
+    u->popped++;
+    *PUSH(b->g->arena, &u->pops) = at;
+    u->pop = at;
+}
+
+static void add_state(builder *b, int at) {
+    const ts_instruction *i = &b->g->instructions[at];
+    const ts_opcode_info *info = ts_opcode_get(i->opcode);
+    if (info->family == TS_FAMILY_TRANSPOSE) {
+        add_edge(b, b->transposer, at, 1);
+        b->transposer = at;
+        return;
+    }
+    if (info->family != TS_FAMILY_MATRIX) {
+        return;
+    }
+    int64_t number = i->operands[i->opcode == TS_OP_mxu_pop].as.integer;
+    unit_history *u = &b->units[number >= 0 && number < UNITS_MAX ? number : 0];
+    if (i->opcode == TS_OP_mxu_pop) {
+        add_pop(b, u, at);
+    } else if (i->opcode == TS_OP_mxu_swap) {
+        add_swap(b, u, at);
+    } else if (info->latency == TS_LATENCY_MXU_LATCH) {
+        add_latch(b, u, at);
+    } else {
+        add_push(b, u, at);
+    }
+}
+
+/* ---- All ---- */
+
+static void fill_nodes(graph *g) {
+    for (int i = 0; i < g->count; i++) {
+        const ts_opcode_info *info = ts_opcode_get(g->instructions[i].opcode);
+        int64_t latency = g->core->latency_cycles[info->latency];
+        g->nodes[i] =
+            (graph_node){.first_edge = NONE, .latency = latency > 0 ? latency : 1, .slot = (int)info->slot};
+        g->nodes[i].unit = ts_core_use_of(g->core, &g->instructions[i]);
+    }
+}
+
+static void find_heights(graph *g) {
+    for (int i = g->count - 1; i >= 0; i--) {
+        graph_node *n = &g->nodes[i];
+        n->height = n->latency;
+        for (int e = n->first_edge; e != NONE; e = g->edges.items[e].next) {
+            int64_t below = g->edges.items[e].latency + g->nodes[g->edges.items[e].to].height;
+            n->height = below > n->height ? below : n->height;
+        }
+    }
+}
+
+graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core, ts_instruction *instructions,
+                 int count) {
+    graph *g = TS_NEW(arena, graph);
+    builder *b = TS_NEW(arena, builder);
+    *g = (graph){.arena = arena, .code = code, .core = core, .instructions = instructions, .count = count};
+    g->nodes = TS_NEW_ARRAY(arena, graph_node, count + 1);
+    *b = (builder){.g = g, .sync = NONE, .transposer = NONE};
+    b->registers = TS_NEW_ARRAY(arena, history, code->kinds.count + 1);
+    for (int v = 0; v < code->kinds.count; v++) b->registers[v].writer = NONE;
+    for (int u = 0; u < UNITS_MAX; u++) {
+        b->units[u].latch = b->units[u].push = b->units[u].pop = b->units[u].swap = NONE;
+    }
+    fill_nodes(g);
+    for (int i = 0; i < count; i++) {
+        add_registers(b, i);
+        add_memory(b, i);
+        add_state(b, i);
+    }
+    find_heights(g);
+    return g;
+}
