@@ -465,7 +465,6 @@ static void allocate_block(allocator *a, int b) {
 void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills) {
     allocator *a = TS_NEW(code->arena, allocator);
     *a = (allocator){.code = code, .arena = ts_arena_new(), .core = core, .spills = spills};
-    *spills = (mosaic_spills){0};
     a->states = TS_NEW_ARRAY(a->arena, state, code->kinds.count + 1);
     int masks = 0;
     for (int v = 0; v < code->kinds.count; v++) {

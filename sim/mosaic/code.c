@@ -92,3 +92,20 @@ bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_p
     if (out->writes) out->places[out->count++] = &instruction->operands[written].as.reg;
     return true;
 }
+
+int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena) {
+    int *last = TS_NEW_ARRAY(arena, int, code->kinds.count + 1),
+        *blocks = TS_NEW_ARRAY(arena, int, code->kinds.count + 1);
+    for (int b = 0; b < code->blocks.count; b++) {
+        for (int i = 0; i < code->blocks.items[b].list.count; i++) {
+            mosaic_places p;
+            mosaic_find_places(code, &code->blocks.items[b].list.items[i], &p);
+            for (int k = 0; k < p.count; k++) {
+                int v = *p.places[k];
+                if (last[v] != b + 1) blocks[v]++;
+                last[v] = b + 1;
+            }
+        }
+    }
+    return blocks;
+}

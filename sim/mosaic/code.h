@@ -37,6 +37,21 @@ typedef struct {
 /* False: there are more places than that. Addresses and transfers are the instruction's own. */
 bool mosaic_find_places(mosaic_code *code, ts_instruction *instruction, mosaic_places *out);
 
+/* In how many blocks each register is. */
+int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena);
+
+/* Spilled values are at addresses whose tensor is one of these two, and whose words count from 0. */
+enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
+typedef struct {
+    int vregs, words;             /* of VMEM and of SMEM that are needed */
+    int64_t stores, loads, again; /* instructions added; `again`: of constants */
+    bool packed_masks;            /* were spilled: those of which a word has several */
+} mosaic_spills;
+
+/* spill.c: in each block, in the order in which values are needed, those that would wait too long for their next use are
+ * put into VMEM, and loaded again as new values. */
+void mosaic_spill(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
+
 /* schedule.c: orders each block for the latencies and slots of the machine, while few enough values are alive. */
 typedef struct {
     int instructions;
@@ -46,14 +61,7 @@ typedef struct {
 void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound *longest);
 
 /* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
- * and SMEM, at addresses whose tensor is one of the two below and whose words count from 0; or is made again. */
-enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
-typedef struct {
-    int vregs, words;             /* of VMEM and of SMEM that are needed */
-    int64_t stores, loads, again; /* instructions added; `again`: of constants */
-    bool
-        packed_masks; /* masks of which a word has several were spilled: only where there are vector compares of halves */
-} mosaic_spills;
+ * and SMEM, behind what is there already, or is made again. */
 void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
 
 #endif

@@ -354,10 +354,13 @@ bool lower_op(lowering *l, const mlir_op *op) {
 }
 
 bool lower_block(lowering *l, const mlir_block *block) {
-    for (int i = 0; i < block->op_count; i++) {
-        if (!lower_op(l, block->ops[i])) return false;
-    }
-    return true;
+    int outer = l->products;
+    bool good = true;
+    l->products = 0;
+    for (int i = 0; i < block->op_count; i++) l->products += mlir_is(block->ops[i]->name, "tpu.matmul");
+    for (int i = 0; i < block->op_count && good; i++) good = lower_op(l, block->ops[i]);
+    l->products = outer;
+    return good;
 }
 
 bool lower_region(lowering *l, const mlir_region *region) {

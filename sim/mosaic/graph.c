@@ -45,6 +45,10 @@ static void add_registers(builder *b, int at) {
     graph *g = b->g;
     mosaic_places p;
     mosaic_find_places((mosaic_code *)(uintptr_t)g->code, &g->instructions[at], &p);
+    g->nodes[at].reads = TS_NEW_ARRAY(g->arena, int, p.count + 1);
+    g->nodes[at].read_count = p.count - p.writes;
+    g->nodes[at].written = p.writes ? *p.places[p.count - 1] : NONE;
+    for (int k = 0; k < g->nodes[at].read_count; k++) g->nodes[at].reads[k] = *p.places[k];
     g->nodes[at].leaf = p.writes && g->code->kinds.items[*p.places[p.count - 1]] == TS_OPERAND_VREG;
     for (int k = 0; k < p.count; k++) {
         bool written = p.writes && k == p.count - 1;
@@ -77,12 +81,22 @@ static const ts_address *address_of(const ts_instruction *i, ts_space_kind *spac
     return NULL;
 }
 
-static bool may_meet(const builder *b, int one, int other) {
+static bool may_meet(const graph *g, int one, int other) {
     ts_space_kind space = TS_SPACE_VMEM, other_space = TS_SPACE_VMEM;
     bool store = false;
-    const ts_address *a = address_of(&b->g->instructions[one], &space, &store);
-    const ts_address *c = address_of(&b->g->instructions[other], &other_space, &store);
+    const ts_address *a = address_of(&g->instructions[one], &space, &store);
+    const ts_address *c = address_of(&g->instructions[other], &other_space, &store);
+    if (a->tensor < -1 || c->tensor < -1) { /* a spilled value has a slot of its own */
+        return a->tensor == c->tensor && a->word == c->word;
+    }
     return space == other_space && ts_address_may_meet(a, c, space);
+}
+
+bool graph_is_changed(const graph *g, int load) {
+    for (int i = 0; i < g->stores.count; i++) {
+        if (may_meet(g, g->stores.items[i], load)) return true;
+    }
+    return g->waits;
 }
 
 static void add_memory(builder *b, int at) {
@@ -103,10 +117,10 @@ static void add_memory(builder *b, int at) {
     add_edge(b, b->sync, at, 1);
     for (int i = 0; i < b->stores.count; i++) {
         int from = b->stores.items[i];
-        if (may_meet(b, from, at)) add_edge(b, from, at, store ? 1 : g->nodes[from].latency);
+        if (may_meet(g, from, at)) add_edge(b, from, at, store ? 1 : g->nodes[from].latency);
     }
     for (int i = 0; i < b->loads.count && store; i++) {
-        if (may_meet(b, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
+        if (may_meet(g, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
     }
     if (store) {
         *PUSH(g->arena, &b->stores) = at;
@@ -226,10 +240,57 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
     }
     fill_nodes(g);
     for (int i = 0; i < count; i++) {
+        g->waits = g->waits || ts_opcode_get(instructions[i].opcode)->family == TS_FAMILY_TRANSFER;
+        if (instructions[i].opcode == TS_OP_vst) *PUSH(arena, &g->stores) = i;
         add_registers(b, i);
         add_memory(b, i);
         add_state(b, i);
     }
     find_heights(g);
     return g;
+}
+
+/* ---- A walk ---- */
+
+/* What each waits for, as lists. */
+static int *find_sources(const graph *g, int **first) {
+    int *count = *first = TS_NEW_ARRAY(g->arena, int, g->count + 2);
+    for (int i = 0; i < g->count; i++) {
+        for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next)
+            count[g->edges.items[e].to + 1]++;
+    }
+    for (int i = 0; i < g->count; i++) count[i + 1] += count[i];
+    int *sources = TS_NEW_ARRAY(g->arena, int, g->edges.count + 1),
+        *at = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    for (int i = 0; i < g->count; i++) {
+        for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next) {
+            int to = g->edges.items[e].to;
+            sources[count[to] + at[to]++] = i;
+        }
+    }
+    return sources;
+}
+
+void graph_walk(const graph *g, int *order) {
+    int *first, *sources = find_sources(g, &first), placed = 0, depth = 0;
+    int *stack = TS_NEW_ARRAY(g->arena, int, g->count + 1), *next = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    bool *seen = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
+    for (int root = 0; root < g->count; root++) {
+        if (seen[root] || g->nodes[root].first_edge != NONE) continue;
+        stack[depth++] = root;
+        seen[root] = true;
+        while (depth > 0) {
+            int at = stack[depth - 1];
+            if (next[at] == first[at + 1] - first[at]) {
+                order[at] = placed++;
+                depth--;
+                continue;
+            }
+            int source = sources[first[at] + next[at]++];
+            if (!seen[source]) {
+                seen[source] = true;
+                stack[depth++] = source;
+            }
+        }
+    }
 }

@@ -18,7 +18,9 @@ typedef struct {
     int64_t latency, height; /* cycles until its result; and to the end of the block, at least */
     ts_core_use unit;
     int slot;
-    bool leaf; /* makes a vreg of none */
+    int read_count, *reads; /* virtual registers */
+    int written;            /* -1: none */
+    bool leaf;              /* makes a vreg of none */
 } graph_node;
 
 typedef struct {
@@ -29,10 +31,17 @@ typedef struct {
     int count;
     graph_node *nodes;
     LIST_OF(graph_edge) edges;
+    LIST_OF(int) stores; /* to VMEM */
+    bool waits;          /* there are transfers, or waits */
 } graph;
 
 /* Of the instructions of a block; all lives in the arena. */
 graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core, ts_instruction *instructions,
                  int count);
+/* For each instruction its place in a walk from the last ones, in their order, to what they need: each stands behind
+ * all that it waits for, and values are made where they are needed. */
+void graph_walk(const graph *g, int *order);
+/* May a store, a transfer or a wait of the block change what the load reads? */
+bool graph_is_changed(const graph *g, int load);
 
 #endif

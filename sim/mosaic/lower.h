@@ -57,6 +57,7 @@ typedef struct lowering {
     known_constant constants[64]; /* vregs that hold a number */
     LIST_OF(value) yielded;       /* by the region that was translated last */
     int unit;                     /* the matrix unit that was used last */
+    int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
 } lowering;
 

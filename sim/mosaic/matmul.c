@@ -30,6 +30,7 @@ typedef struct {
     const struct matrix_row *row;
     matrix left, right;
     bool transposed; /* the right side has the columns of the product as its rows */
+    int passes;      /* 6: of f32 in parts */
     int chunks;      /* vregs that an edge is wide */
     int64_t m, k, n; /* 8 rows, edges, edges */
     value *sums;     /* of m rows x n * chunks vregs */
@@ -112,25 +113,37 @@ static void pop_rows(lowering *l, const product *p, int unit, int64_t row, int64
     }
 }
 
-/* As many pushes are on their way as the queue of the unit has room for. */
-static void multiply_tile(lowering *l, const product *p, int64_t k, int64_t n, const int which[2]) {
+/* Rows first .. end - 1 of the left side; as many pushes are on their way as the queue of the unit has room for. */
+static void multiply_rows(lowering *l, const product *p, int64_t k, int64_t n, const int which[2],
+                          int64_t first, int64_t end) {
     const ts_machine_mxu *mxu = &l->target->core.mxu;
     int unit = l->unit = (l->unit + 1) % mxu->units;
-    int64_t ahead = mxu->result_vregs / (p->row->packing * p->chunks), rows_left = p->left.rows;
+    int64_t ahead = mxu->result_vregs / (p->row->packing * p->chunks);
     ahead = ahead > 0 ? ahead : 1;
     latch_tile(l, p, unit, k, n, which[1]);
-    for (int64_t row = 0; row < rows_left + ahead; row++) {
-        if (row >= ahead && row - ahead < rows_left) pop_rows(l, p, unit, row - ahead, n);
-        if (row < rows_left) push_rows(l, p, unit, row, k, which[0]);
+    for (int64_t row = first; row < end + ahead; row++) {
+        if (row >= first + ahead && row - ahead < end) pop_rows(l, p, unit, row - ahead, n);
+        if (row < end) push_rows(l, p, unit, row, k, which[0]);
     }
 }
 
-static bool multiply(lowering *l, const product *p, bool exact) {
+/* A tile on one unit; or, where there are fewer tiles than units, its rows on several. */
+static void multiply_tile(lowering *l, const product *p, int64_t k, int64_t n, const int which[2]) {
+    int64_t tiles = p->k * p->n * p->passes * (l->products > 0 ? l->products : 1),
+            units = l->target->core.mxu.units;
+    int64_t parts = tiles < units ? units / tiles : 1, rows_left = p->left.rows;
+    parts = parts < rows_left ? parts : rows_left;
+    for (int64_t i = 0; i < parts; i++) {
+        multiply_rows(l, p, k, n, which, rows_left * i / parts, rows_left * (i + 1) / parts);
+    }
+}
+
+static bool multiply(lowering *l, const product *p) {
     /* of three parts each: the products that f32 can hold */
     static const int parts[][2] = {{0, 2}, {2, 0}, {1, 1}, {0, 1}, {1, 0}, {0, 0}}, one[2] = {-1, -1};
     for (int64_t n = 0; n < p->n; n++) {
         for (int64_t k = 0; k < p->k; k++) {
-            for (int i = 0; i < (exact ? 6 : 1); i++) multiply_tile(l, p, k, n, exact ? parts[i] : one);
+            for (int i = 0; i < p->passes; i++) multiply_tile(l, p, k, n, p->passes > 1 ? parts[i] : one);
         }
     }
     return true;
@@ -210,5 +223,6 @@ bool lower_matmul(lowering *l) {
         .kind = VALUE_VECTOR, .count = count, .many = TS_NEW_ARRAY(l->arena, ts_operand, count + 1)};
     for (int i = 0; i < count; i++) sums.many[i] = part_of(value_at(l, 2), i);
     p.sums = &sums;
-    return multiply(l, &p, exact) && set_result(l, 0, value_of_parts(l, sums.many, count));
+    p.passes = exact ? 6 : 1;
+    return multiply(l, &p) && set_result(l, 0, value_of_parts(l, sums.many, count));
 }

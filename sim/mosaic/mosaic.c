@@ -70,6 +70,7 @@ static const ts_program *finish(lowering *l) {
     output o = {.l = l, .labels = TS_NEW_ARRAY(l->arena, ts_operand, l->code.blocks.count + 1)};
     mosaic_spills spills;
     mosaic_bound bound;
+    mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_allocate(&l->code, &l->target->core, &spills);
     if (spills.packed_masks && !l->target->core.limits.bf16) {
@@ -80,6 +81,7 @@ static const ts_program *finish(lowering *l) {
         return NULL;
     }
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);
+    ts_program_pack_results(l->builder);
     ts_program_pack(l->builder, true);
     for (int b = 0; b < l->code.blocks.count; b++) {
         const mosaic_block *block = &l->code.blocks.items[b];

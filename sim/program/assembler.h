@@ -54,14 +54,15 @@ typedef struct assembler {
     const ts_define *defines;
     int define_count;
     bool *define_used;
-    scope *global, *names; /* tensors and semaphores are global; other new names go to `names` */
-    int blocks;            /* that are open */
-    int expansions;        /* macros and includes that are open */
-    int work;              /* statements and macro tokens so far */
-    bool packing;          /* .pack auto is on */
-    int cores;             /* of .cores; 0: none was given */
-    int region;            /* first item that may still be packed */
-    int frame;             /* the innermost that is open, -1: none */
+    scope *global, *names;  /* tensors and semaphores are global; other new names go to `names` */
+    int blocks;             /* that are open */
+    int expansions;         /* macros and includes that are open */
+    int work;               /* statements and macro tokens so far */
+    bool packing;           /* .pack auto is on */
+    bool packs_for_results; /* and what takes results of a matrix unit is not put before they come */
+    int cores;              /* of .cores; 0: none was given */
+    int region;             /* first item that may still be packed */
+    int frame;              /* the innermost that is open, -1: none */
     LIST(ts_program_frame) frames;
     LIST(frame_links) frame_links; /* of the same */
     int first_frame;               /* -1: none; of those in no other */

@@ -217,6 +217,8 @@ void ts_program_pack(ts_program_builder *b, bool on) {
     b->as.packing = on;
 }
 
+void ts_program_pack_results(ts_program_builder *b) { b->as.packs_for_results = true; }
+
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *place = b->failed ? NULL : place_of(b, info->mnemonic);

@@ -84,6 +84,8 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
 void ts_program_from(ts_program_builder *b, const ts_source *source, int line);
 /* Until `on` is false again, single instructions are put into bundles, as by .pack auto. */
 void ts_program_pack(ts_program_builder *b, bool on);
+/* From here on the packer does not put what takes a result of a matrix unit before the result comes. */
+void ts_program_pack_results(ts_program_builder *b);
 /* `count` operands, each a ts_operand. */
 void ts_program_add(ts_program_builder *b, ts_opcode opcode, int count, ...);
 /* The same under a write mask. */

@@ -170,12 +170,61 @@ static void connect(region *r, int from, int to) {
     }
 }
 
+static bool is_push(const node *n) {
+    return ts_opcode_get(n->it->code.opcode)->latency == TS_LATENCY_MXU_PUSH;
+}
+
+/* The results that a unit gives for the rows of a push: one for each 8. */
+static int results_of(const node *n) {
+    switch (n->it->code.opcode) {
+    case TS_OP_mxu_push_f32:
+        return 1;
+    case TS_OP_mxu_push_bf16:
+        return 2;
+    case TS_OP_mxu_push_i4:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+/* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where a push has its
+ * pops in another region, or an edge takes several pushes, they are taken to be those of the last of them. */
+static int *find_pops(region *r, int **next) {
+    int *first = TS_NEW_ARRAY(r->scratch, int, r->count + 1), units = r->as->target->core.mxu.units;
+    int *giver = TS_NEW_ARRAY(r->scratch, int, r->count * 8 + 1),
+        chunks = r->as->target->core.mxu.edge / TS_LANES;
+    *next = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
+    for (int i = 0; i < r->count; i++) first[i] = (*next)[i] = -1;
+    for (int unit = 0; unit < units && units <= 64; unit++) {
+        int given = 0, taken = 0;
+        for (int i = 0; i < r->count; i++) {
+            const node *n = &r->nodes[i];
+            bool own = n->effect == EFFECT_STATE && n->unit.queues == (uint64_t)1 << unit;
+            for (int k = 0; own && is_push(n) && k < results_of(n); k++) giver[given++] = i;
+            if (own && n->it->code.opcode == TS_OP_mxu_pop) {
+                int result = (taken / chunks + 1) * chunks - 1;
+                taken++;
+                if (result < given) {
+                    (*next)[i] = first[giver[result]];
+                    first[giver[result]] = i;
+                }
+            }
+        }
+    }
+    return first;
+}
+
 static void find_edges(region *r) {
+    int *next = NULL, *pops = r->as->packs_for_results ? find_pops(r, &next) : NULL;
     r->first_edge = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int from = 0; from < r->count; from++) {
         r->first_edge[from] = r->edges.count;
         for (int to = from + 1; to < r->count; to++) {
             connect(r, from, to);
+        }
+        for (int to = pops ? pops[from] : -1; to >= 0; to = next[to]) {
+            add_edge(r, from, to, false, r->nodes[from].latency);
         }
     }
     r->first_edge[r->count] = r->edges.count;
