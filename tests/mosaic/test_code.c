@@ -1,0 +1,327 @@
+/* Code over virtual registers: what spilling, scheduling and allocation make of it still computes the same, uses no more
+ * registers than there are, and is no longer than it need be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "mosaic/graph.h"
+
+#include "tests/support/rounds.h"
+
+enum { VREGS = 16, SREGS = 8, VMASKS = 4, WORDS = 64 };
+
+static ts_arena *arena;
+static uint64_t seed;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+static ts_core_config machine(void) {
+    ts_core_config core = {
+        .limits = {.slots = {2, 2, 1, 1, 1, 1, 2, 1}, .sregs = SREGS, .vregs = VREGS, .vmasks = VMASKS},
+        .mxu = {.units = 2, .edge = 128, .staging = 2, .result_vregs = 4, .rate = {1, 1, 1, 1, 1}}};
+    for (int i = 0; i < TS_LATENCY_COUNT; i++) core.latency_cycles[i] = core.occupancy_cycles[i] = 1;
+    core.latency_cycles[TS_LATENCY_VECTOR_LOAD] = 10;
+    core.latency_cycles[TS_LATENCY_VECTOR_ALU] = 2;
+    core.latency_cycles[TS_LATENCY_MXU_PUSH] = 100;
+    return core;
+}
+
+static mosaic_code *new_code(void) {
+    mosaic_code *code = TS_NEW(arena, mosaic_code);
+    code->arena = arena;
+    mosaic_begin_block(code, 0);
+    return code;
+}
+
+static ts_operand address(int tensor, int64_t word) {
+    ts_address *a = TS_NEW(arena, ts_address);
+    *a = (ts_address){.word = word * TS_VREG_WORDS, .tensor = tensor, .stride = 1, .sublane_mask = 0xff};
+    return (ts_operand){TS_OPERAND_ADDRESS, {.address = a}};
+}
+
+static ts_operand reg(ts_operand_kind kind, int number) { return (ts_operand){kind, {.reg = number}}; }
+static ts_operand number(int64_t n) { return (ts_operand){TS_OPERAND_INTEGER, {.integer = n}}; }
+
+static ts_operand load(mosaic_code *code, int64_t word) {
+    ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+    mosaic_add(code, TS_OP_vld, 2, (ts_operand[]){d, address(0, word)});
+    return d;
+}
+
+static ts_operand sum(mosaic_code *code, ts_operand a, ts_operand b) {
+    ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+    mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){d, a, b});
+    return d;
+}
+
+static void store(mosaic_code *code, ts_operand from, int64_t word) {
+    mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){address(1, word), from});
+}
+
+/* ---- A machine of one word a vreg ---- */
+
+typedef struct {
+    int64_t vregs[4096], sregs[4096], memory[4][4096];
+} little;
+
+static int64_t *word_at(little *m, const ts_operand *o) {
+    const ts_address *a = o->as.address;
+    int space = a->tensor == MOSAIC_SPILL_VMEM ? 2 : a->tensor == MOSAIC_SPILL_SMEM ? 3 : a->tensor;
+    return &m->memory[space][space == 3 ? a->word : a->word / TS_VREG_WORDS];
+}
+
+static int64_t value_of(const little *m, const ts_operand *o) {
+    return o->kind == TS_OPERAND_INTEGER ? o->as.integer
+           : o->kind == TS_OPERAND_SREG  ? m->sregs[o->as.reg]
+                                         : m->vregs[o->as.reg];
+}
+
+/* Blocks may jump back while an sreg counts. */
+static void execute(little *m, const mosaic_code *code) {
+    int b = 0, at = 0;
+    for (int steps = 0; b < code->blocks.count && steps < 100000; steps++) {
+        const mosaic_block *block = &code->blocks.items[b];
+        if (at == block->list.count) {
+            b++;
+            at = 0;
+            continue;
+        }
+        const ts_instruction *i = &block->list.items[at++];
+        const ts_operand *o = i->operands;
+        switch (i->opcode) {
+        case TS_OP_vld:
+            m->vregs[o[0].as.reg] = *word_at(m, &o[1]);
+            break;
+        case TS_OP_vst:
+            *word_at(m, &o[0]) = m->vregs[o[1].as.reg];
+            break;
+        case TS_OP_sld:
+            m->sregs[o[0].as.reg] = *word_at(m, &o[1]);
+            break;
+        case TS_OP_sst:
+            *word_at(m, &o[0]) = value_of(m, &o[1]);
+            break;
+        case TS_OP_vmov:
+            m->vregs[o[0].as.reg] = value_of(m, &o[1]);
+            break;
+        case TS_OP_smov:
+            m->sregs[o[0].as.reg] = value_of(m, &o[1]);
+            break;
+        case TS_OP_sadd:
+            m->sregs[o[0].as.reg] = value_of(m, &o[1]) + value_of(m, &o[2]);
+            break;
+        case TS_OP_vadd_i32:
+            m->vregs[o[0].as.reg] = value_of(m, &o[1]) + 3 * value_of(m, &o[2]);
+            break;
+        case TS_OP_br_lt:
+            if (value_of(m, &o[0]) < value_of(m, &o[1])) {
+                b = o[2].as.label;
+                at = 0;
+            }
+            break;
+        default:
+            fail_msg("%s is not executed", ts_opcode_get(i->opcode)->mnemonic);
+        }
+    }
+}
+
+static void check_registers(const mosaic_code *code) {
+    for (int b = 0; b < code->blocks.count; b++) {
+        for (int i = 0; i < code->blocks.items[b].list.count; i++) {
+            const ts_instruction *in = &code->blocks.items[b].list.items[i];
+            for (int k = 0; k < in->operand_count; k++) {
+                ts_operand_kind kind = in->operands[k].kind;
+                if (kind == TS_OPERAND_VREG) assert_in_range(in->operands[k].as.reg, 0, VREGS - 1);
+                if (kind == TS_OPERAND_SREG) assert_in_range(in->operands[k].as.reg, 0, SREGS - 1);
+                if (kind == TS_OPERAND_VMASK) assert_in_range(in->operands[k].as.reg, 0, VMASKS - 1);
+            }
+        }
+    }
+}
+
+/* ---- Random code ---- */
+
+static int below(int n) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)(seed >> 33) % n;
+}
+
+/* Loads, then sums of any that are there, then stores: more values than registers. Those of `carried` are changed in a
+ * loop, which is block 1. */
+static mosaic_code *random_code(void) {
+    mosaic_code *code = new_code();
+    ts_operand values[300], counter = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)),
+                            carried[24];
+    int count = 0, carried_count = below(24), loads = 1 + below(60);
+    mosaic_add(code, TS_OP_smov, 2, (ts_operand[]){counter, number(0)});
+    for (int i = 0; i < carried_count; i++) {
+        carried[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+        mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){carried[i], number(i)});
+    }
+    for (int i = 0; i < loads; i++) values[count++] = load(code, below(WORDS));
+    int head = mosaic_begin_block(code, 1);
+    for (int i = below(100); i > 0 && count < 300; i--) {
+        ts_operand b = below(4) == 0 ? number(below(9)) : values[below(count)];
+        ts_operand next = sum(code, values[below(count)], b);
+        values[count++] = next;
+        if (below(8) == 0) store(code, values[below(count)], below(WORDS));
+        if (below(8) == 0) values[below(count)] = load(code, below(WORDS));
+    }
+    for (int i = 0; i < carried_count; i++) {
+        mosaic_add(code, TS_OP_vadd_i32, 3, (ts_operand[]){carried[i], carried[i], values[below(count)]});
+    }
+    mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){counter, counter, number(1)});
+    mosaic_add(code, TS_OP_br_lt, 3,
+               (ts_operand[]){counter, number(3), (ts_operand){TS_OPERAND_LABEL, {.label = head}}});
+    mosaic_begin_block(code, 0);
+    for (int i = 0; i < loads; i++) store(code, values[i], i);
+    for (int i = 0; i < carried_count; i++) store(code, carried[i], WORDS + i);
+    return code;
+}
+
+static void the_code_computes_the_same(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    static little before, after;
+    for (int round = 0; round < rounds(200, 60); round++) {
+        mosaic_spills spills;
+        mosaic_bound bound;
+        seed = (uint64_t)round * 77 + 5;
+        memset(&before, 0, sizeof before);
+        for (int i = 0; i < WORDS; i++) before.memory[0][i] = i * i + 1;
+        memcpy(&after, &before, sizeof after);
+        mosaic_code *code = random_code();
+        execute(&before, code);
+        mosaic_spill(code, &core, &spills);
+        mosaic_schedule(code, &core, &bound);
+        mosaic_allocate(code, &core, &spills);
+        check_registers(code);
+        execute(&after, code);
+        if (memcmp(before.memory[1], after.memory[1], sizeof before.memory[1]) != 0)
+            fail_msg("seed %d", round);
+        assert_true(bound.path_cycles <= bound.cycles + 16 && bound.slot_cycles <= bound.cycles);
+    }
+}
+
+/* ---- Spills ---- */
+
+static void values_that_fit_are_not_spilled(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    for (int count = 8; count <= 40; count += 32) {
+        mosaic_code *code = new_code();
+        mosaic_spills spills;
+        ts_operand values[40];
+        for (int i = 0; i < count; i++) values[i] = sum(code, load(code, i), number(1));
+        for (int i = 0; i < count; i++) store(code, sum(code, values[i], values[count - 1 - i]), i);
+        mosaic_spill(code, &core, &spills);
+        mosaic_allocate(code, &core, &spills);
+        assert_int_equal(spills.stores > 0, count == 40);
+        assert_int_equal(spills.loads > 0, count == 40);
+        assert_int_equal(spills.vregs > 0, count == 40);
+        check_registers(code);
+    }
+}
+
+static void constants_are_made_again(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_spills spills = {0};
+    ts_operand values[40];
+    for (int i = 0; i < 40; i++) {
+        values[i] = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+        mosaic_add(code, TS_OP_vmov, 2, (ts_operand[]){values[i], number(i)});
+    }
+    for (int i = 0; i < 40; i++) store(code, values[i], i);
+    mosaic_allocate(code, &core, &spills);
+    assert_int_equal(spills.stores, 0);
+    assert_int_equal(spills.again, 40 - VREGS);
+}
+
+/* ---- Order ---- */
+
+static void loads_run_ahead(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_bound bound;
+    for (int i = 0; i < 4; i++) store(code, sum(code, load(code, i), number(1)), i);
+    mosaic_schedule(code, &core, &bound);
+    assert_int_equal(bound.instructions, 12);
+    assert_int_equal(bound.slot_cycles, 4);          /* of loads, and of stores */
+    assert_int_equal(bound.path_cycles, 10 + 2 + 1); /* load, sum, store */
+    assert_int_equal(bound.cycles, 3 + 10 + 2 + 1);
+    for (int i = 0; i < 4; i++) assert_int_equal(code->blocks.items[0].list.items[i].opcode, TS_OP_vld);
+}
+
+static void memory_keeps_its_order(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    ts_operand a = load(code, 0);
+    mosaic_add(code, TS_OP_vst, 2, (ts_operand[]){address(0, 1), a});
+    ts_operand b = load(code, 1), c = load(code, 2);
+    store(code, b, 0);
+    store(code, c, 1);
+    graph *g =
+        graph_new(arena, code, &core, code->blocks.items[0].list.items, code->blocks.items[0].list.count);
+    assert_int_equal(g->nodes[2].waits_for, 1); /* the store before it */
+    assert_int_equal(g->nodes[3].waits_for, 0);
+    assert_true(graph_is_changed(g, 2));
+    assert_false(graph_is_changed(g, 3));
+    mosaic_add(code, TS_OP_wait, 1,
+               (ts_operand[]){{TS_OPERAND_SEMAPHORE, {.semaphore = {.count = 1, .sreg = -1}}}});
+    g = graph_new(arena, code, &core, code->blocks.items[0].list.items, code->blocks.items[0].list.count);
+    assert_true(graph_is_changed(g, 3));
+    assert_int_equal(g->nodes[6].waits_for, 6);
+}
+
+/* The queue of the unit holds 4 results: the fifth push waits for the first pop. */
+static void queues_have_room(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_bound bound;
+    ts_operand a = load(code, 0), unit = number(0);
+    mosaic_add(code, TS_OP_mxu_swap, 1, &unit);
+    for (int i = 0; i < 4; i++) mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){unit, a});
+    for (int i = 0; i < 4; i++) {
+        ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+        mosaic_add(code, TS_OP_mxu_pop, 2, (ts_operand[]){d, unit});
+        mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){unit, a});
+        store(code, d, i);
+    }
+    mosaic_schedule(code, &core, &bound);
+    int pushed = 0, popped = 0;
+    for (int i = 0; i < code->blocks.items[0].list.count; i++) {
+        pushed += code->blocks.items[0].list.items[i].opcode == TS_OP_mxu_push_f32;
+        popped += code->blocks.items[0].list.items[i].opcode == TS_OP_mxu_pop;
+        assert_in_range(pushed - popped, 0, 4);
+    }
+    assert_int_equal(pushed, 8);
+    assert_int_equal(bound.cycles,
+                     10 + 100 + 3 + 1 + 1); /* load, push, the fourth pop, store */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_code_computes_the_same), cmocka_unit_test(values_that_fit_are_not_spilled),
+        cmocka_unit_test(constants_are_made_again),   cmocka_unit_test(loads_run_ahead),
+        cmocka_unit_test(memory_keeps_its_order),     cmocka_unit_test(queues_have_room),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
