@@ -10,8 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const ts_target target = {
     .machine = "toy",
-    .core = {.limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .bf16 = true, .vregs = 32, .vmasks = 8},
-             .mxu = {.units = 2, .edge = 128, .rate = {1, 1, 1, 1, 1}, .staging = 2, .result_vregs = 24}},
+    .core =
+        {.limits = {.slots = {2, 2, 1, 1, 1, 1, 1, 1}, .sregs = 32, .bf16 = true, .vregs = 32, .vmasks = 8},
+         .mxu = {.units = 2, .edge = 128, .rate = {1, 1, 1, 1, 1}, .staging = 2, .result_vregs = 24}},
     .space_bytes = {1 << 30, 1 << 24, 1 << 14, 0},
 };
 

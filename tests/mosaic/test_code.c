@@ -313,8 +313,7 @@ static void queues_have_room(void **state) {
         assert_in_range(pushed - popped, 0, 4);
     }
     assert_int_equal(pushed, 8);
-    assert_int_equal(bound.cycles,
-                     10 + 100 + 3 + 1 + 1); /* load, push, the fourth pop, store */
+    assert_int_equal(bound.cycles, 10 + 100 + 3 + 1 + 1); /* load, push, the fourth pop, store */
 }
 
 int main(void) {

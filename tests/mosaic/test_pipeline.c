@@ -1,0 +1,244 @@
+/* Kernels with a grid: which blocks move and what comes out; and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mosaic/mosaic.h"
+#include "run/run.h"
+
+#define WINDOW "memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>"
+#define ALL                                                                                                  \
+    "sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32"
+#define LOAD "%a = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<8x128xf32>\n"
+#define STORE(value)                                                                                         \
+    "\"tpu.store\"(" value ", %y, %c, %c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL              \
+    "}> : (vector<8x128xf32>, " WINDOW ", index, index) -> ()\n"
+#define COPY LOAD STORE("%a")
+
+static ts_arena *arena;
+static ts_error err;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = ts_arena_new();
+    err = (ts_error){0};
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ts_arena_free(arena);
+    return 0;
+}
+
+/* A kernel of one input of `in` rows and one result of `out` rows of 128, in blocks of 8; %g is the grid index, and each
+ * transform gives %r. */
+typedef struct {
+    const char *grid, *input, *result, *body;
+    int in, out;
+} sketch;
+
+static const char *text_of(sketch s) {
+    ts_text t;
+    const char *names[] = {s.input, s.result};
+    ts_text_init(&t, arena);
+    ts_text_add(
+        &t,
+        "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%g: i32, %%x: " WINDOW
+        ", %%y: " WINDOW "):\n%%c = \"arith.constant\"() <{value = 0 : index}> : () -> index\n%s"
+        "\"func.return\"() : () -> ()\n}) {iteration_bounds = array<i64: %s>, scalar_prefetch = 0 : i64, "
+        "scratch_operands = 0 : i64, window_params = [{transform_indices = @t0, window_bounds = array<i64: "
+        "8, "
+        "128>}, {transform_indices = @t1, window_bounds = array<i64: 8, 128>}]} : () -> ()\n",
+        s.body, s.grid);
+    for (int i = 0; i < 2; i++) {
+        ts_text_add(&t,
+                    "\"func.func\"() <{sym_name = \"t%d\"}> ({\n^bb0(%%g: i32):\n%%z = \"arith.constant\"() "
+                    "<{value = 0 "
+                    ": i32}> : () -> i32\n%%two = \"arith.constant\"() <{value = 2 : i32}> : () -> "
+                    "i32\n%s\"func.return\"(%%r, %%z) : (i32, i32) -> ()\n}) : () -> ()\n",
+                    i, names[i]);
+    }
+    ts_text_add(&t,
+                "}) {tilesim.operands = [tensor<%dx128xf32>, tensor<%dx128xf32>], tilesim.results = 1 : i64, "
+                "tilesim.fills = [\"iota\"]} : () -> ()\n",
+                s.in, s.out);
+    return t.bytes;
+}
+
+static const char same[] = "%r = \"arith.addi\"(%g, %z) : (i32, i32) -> i32\n";
+static const char half[] = "%r = \"arith.divsi\"(%g, %two) : (i32, i32) -> i32\n";
+static const char fixed[] = "%r = \"arith.constant\"() <{value = 1 : i32}> : () -> i32\n";
+static const char first[] = "%r = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n";
+static const char back[] = "%r = \"arith.subi\"(%two, %g) : (i32, i32) -> i32\n";
+
+typedef struct {
+    int in, out; /* transfers from the input, and to the result */
+    const ts_program *program;
+    const float *values;
+} outcome;
+
+static void count(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
+    outcome *o = self;
+    const ts_transfer *t = &o->program->code.transfers[transfer->transfer];
+    (void)result;
+    o->in += strcmp(o->program->code.tensors[t->source.tensor].name, "0") == 0;
+    o->out += strcmp(o->program->code.tensors[t->destination.tensor].name, "1") == 0;
+}
+
+static const ts_program *read_text(const char *text) {
+    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
+    ts_source *source = TS_NEW(arena, ts_source);
+    ts_target target;
+    ts_run_target(machine, &target);
+    *source = (ts_source){"k.mlir", text, strlen(text)};
+    return ts_mosaic_parse(&err, arena, source, &target);
+}
+
+static outcome run(sketch s) {
+    outcome o = {.program = read_text(text_of(s))};
+    ts_chip_observer observer = {.self = &o, .transferred = count};
+    ts_run_result result;
+    if (!o.program) print_error("%d:%d: %s\n", err.line, err.column, err.message);
+    assert_non_null(o.program);
+    ts_run_request request = {.program = "k.mlir",
+                              .built = o.program,
+                              .machine = ts_machine_load(&err, arena, "tpu-v5e"),
+                              .keep_outputs = true,
+                              .check = true,
+                              .observer = &observer,
+                              .max_cycles = INT64_MAX};
+    bool good = ts_run(&err, arena, &request, &result);
+    if (!good) print_error("%s\n", err.message);
+    assert_true(good && result.passed);
+    o.values = (const float *)(const void *)result.tensors[1].after.bytes;
+    return o;
+}
+
+static void blocks_follow_the_grid(void **state) {
+    (void)state;
+    outcome o = run((sketch){"4", same, same, COPY, 32, 32});
+    assert_int_equal(o.in, 4);
+    assert_int_equal(o.out, 4);
+    for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+    o = run((sketch){"3", same, back, COPY, 24, 24});
+    assert_int_equal(o.out, 3);
+    for (int i = 0; i < 24 * 128; i++) assert_true(o.values[i] == (float)((2 - i / 1024) * 1024 + i % 1024));
+}
+
+static void a_block_that_is_there_is_not_fetched(void **state) {
+    (void)state;
+    outcome o = run((sketch){"6", half, same, COPY, 24, 48});
+    assert_int_equal(o.in, 3);
+    assert_int_equal(o.out, 6);
+    for (int i = 0; i < 48 * 128; i++) assert_true(o.values[i] == (float)(i / 2048 * 1024 + i % 1024));
+    o = run((sketch){"5", fixed, same, COPY, 16, 40});
+    assert_int_equal(o.in, 1);
+    for (int i = 0; i < 40 * 128; i++) assert_true(o.values[i] == (float)(1024 + i % 1024));
+}
+
+static void a_result_leaves_when_it_is_complete(void **state) {
+    (void)state;
+    outcome o = run((sketch){"6", same, half, COPY, 48, 24});
+    assert_int_equal(o.in, 6);
+    assert_int_equal(o.out, 3);
+    for (int i = 0; i < 24 * 128; i++) assert_true(o.values[i] == (float)(i / 1024 * 2048 + 1024 + i % 1024));
+    o = run((sketch){"2", same, first, COPY STORE("%a"), 16, 8});
+    assert_int_equal(o.out, 1);
+    for (int i = 0; i < 1024; i++) assert_true(o.values[i] == (float)(1024 + i));
+}
+
+static void the_last_block_is_cut(void **state) {
+    (void)state;
+    outcome o = run((sketch){"3", same, same, COPY, 20, 20});
+    assert_int_equal(o.in, 3);
+    assert_int_equal(o.out, 3);
+    for (int i = 0; i < 20 * 128; i++) assert_true(o.values[i] == (float)i);
+}
+
+static void one_step_has_no_loop(void **state) {
+    (void)state;
+    outcome o = run((sketch){"1", same, same, COPY, 8, 8});
+    assert_int_equal(o.in, 1);
+    assert_int_equal(o.out, 1);
+    for (int i = 0; i < o.program->code.bundle_count; i++) {
+        for (int k = 0; k < o.program->code.bundles[i].count; k++) {
+            assert_int_not_equal(o.program->code.bundles[i].instructions[k].opcode, TS_OP_brz);
+        }
+    }
+}
+
+static const struct {
+    sketch s;
+    ts_error_kind kind;
+    const char *message;
+} refused[] = {
+    {{"2", same, same, "\"tpu.sort\"() : () -> () loc(\"k.py\":9:1)\n", 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.sort' is not modelled (k.py:9)"},
+    {{"2", same, same,
+      "%k = \"arith.constant\"() <{value = dense<[1, 2]> : vector<8x128xf32>}> : () -> vector<8x128xf32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'arith.constant' is not modelled: of different values"},
+    {{"0", same, same, COPY, 16, 16},
+     TS_ERROR_UNMODELLED,
+     "'func.func' is not modelled: with a grid that is empty or dynamic"},
+    {{"2, 2", same, same, COPY, 16, 16},
+     TS_ERROR_INPUT,
+     "'func.func': expected as many arguments as grid dims, operands and scratch"},
+    {{"2", same, same, "%k = \"tpu.load\"(%x, %c) : (" WINDOW ", index) -> vector<8x128xf32>\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'tpu.load': expected an index for each dim"},
+    {{"2", same, same,
+      "%k = \"arith.constant\"() <{value = 3 : index}> : () -> index\n%l = \"tpu.load\"(%x, %c, %k) <{" ALL
+      "}> : (" WINDOW ", index, index) -> vector<8x128xf32>\n",
+      16, 16},
+     TS_ERROR_UNMODELLED,
+     "'tpu.load' is not modelled: at an index inside a word or a row of lanes"},
+    {{"2", same, same, "\"scf.for\"(%c, %c) ({}) : (index, index) -> ()\n", 16, 16},
+     TS_ERROR_INPUT,
+     "'scf.for': expected bounds, a step and a region of one block"},
+};
+
+static void what_is_not_modelled_is_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        err = (ts_error){0};
+        assert_null(read_text(text_of(refused[i].s)));
+        assert_string_equal(err.message, refused[i].message);
+        assert_int_equal(err.kind, refused[i].kind);
+        assert_true(err.line > 0);
+    }
+}
+
+static void a_window_must_fit(void **state) {
+    (void)state;
+    char text[2048];
+    err = (ts_error){0};
+    snprintf(
+        text, sizeof text,
+        "\"m\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%x: memref<%dx128xf32, "
+        "#tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>):\n\"func.return\"() : () -> ()\n}) : () -> ()\n"
+        "}) {tilesim.operands = [tensor<%dx128xf32>], tilesim.results = 1 : i64} : () -> ()\n",
+        1 << 20, 1 << 20);
+    assert_null(read_text(text));
+    assert_non_null(strstr(err.message, "'window_0' is larger than vmem: 536,870,912 bytes"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_follow_the_grid),
+        cmocka_unit_test(a_block_that_is_there_is_not_fetched),
+        cmocka_unit_test(a_result_leaves_when_it_is_complete),
+        cmocka_unit_test(the_last_block_is_cut),
+        cmocka_unit_test(one_step_has_no_loop),
+        cmocka_unit_test(what_is_not_modelled_is_refused),
+        cmocka_unit_test(a_window_must_fit),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
