@@ -25,6 +25,7 @@ typedef struct {
     graph *g;
     history *registers;         /* by virtual register */
     LIST_OF(int) loads, stores; /* since the last of what waits for all of them */
+    LIST_OF(int) slots;         /* of spilled values: the last store to each */
     int sync;
     int transposer;
     unit_history units[UNITS_MAX];
@@ -69,27 +70,21 @@ static void add_registers(builder *b, int at) {
 
 /* ---- Memory ---- */
 
-static const ts_address *address_of(const ts_instruction *i, ts_space_kind *space, bool *store) {
+static void find_address(graph_node *n, const ts_instruction *i) {
     const ts_opcode_info *info = ts_opcode_get(i->opcode);
     for (int k = 0; k < i->operand_count; k++) {
         if (i->operands[k].kind == TS_OPERAND_ADDRESS) {
-            *space = ts_opcode_operand(info, k)->space;
-            *store = k == 0;
-            return i->operands[k].as.address;
+            n->address = i->operands[k].as.address;
+            n->space = ts_opcode_operand(info, k)->space;
+            n->store = k == 0;
         }
     }
-    return NULL;
 }
 
 static bool may_meet(const graph *g, int one, int other) {
-    ts_space_kind space = TS_SPACE_VMEM, other_space = TS_SPACE_VMEM;
-    bool store = false;
-    const ts_address *a = address_of(&g->instructions[one], &space, &store);
-    const ts_address *c = address_of(&g->instructions[other], &other_space, &store);
-    if (a->tensor < -1 || c->tensor < -1) { /* a spilled value has a slot of its own */
-        return a->tensor == c->tensor && a->word == c->word;
-    }
-    return space == other_space && ts_address_may_meet(a, c, space);
+    const graph_node *a = &g->nodes[one], *c = &g->nodes[other];
+    return a->space == c->space && a->address->tensor == c->address->tensor &&
+           ts_address_may_meet(a->address, c->address, a->space);
 }
 
 bool graph_is_changed(const graph *g, int load) {
@@ -99,30 +94,50 @@ bool graph_is_changed(const graph *g, int load) {
     return g->waits;
 }
 
+/* A spilled value has a slot of its own, which no transfer touches. */
+static void add_spill(builder *b, int at) {
+    const graph_node *n = &b->g->nodes[at];
+    int64_t slot = n->address->word / TS_VREG_WORDS;
+    while (b->slots.count <= slot) *PUSH(b->g->arena, &b->slots) = NONE;
+    if (n->store) {
+        b->slots.items[slot] = at;
+    } else if (b->slots.items[slot] != NONE) {
+        add_edge(b, b->slots.items[slot], at, b->g->nodes[b->slots.items[slot]].latency);
+    }
+}
+
+/* Transfers and waits stay where they are among all accesses. */
+static void add_sync(builder *b, int at) {
+    for (int i = 0; i < b->loads.count; i++) add_edge(b, b->loads.items[i], at, 1);
+    for (int i = 0; i < b->stores.count; i++) add_edge(b, b->stores.items[i], at, 1);
+    add_edge(b, b->sync, at, 1);
+    b->sync = at;
+    b->loads.count = b->stores.count = 0;
+}
+
 static void add_memory(builder *b, int at) {
-    ts_space_kind space;
-    bool store = false;
     graph *g = b->g;
+    const graph_node *n = &g->nodes[at];
     if (ts_opcode_get(g->instructions[at].opcode)->family == TS_FAMILY_TRANSFER) {
-        for (int i = 0; i < b->loads.count; i++) add_edge(b, b->loads.items[i], at, 1);
-        for (int i = 0; i < b->stores.count; i++) add_edge(b, b->stores.items[i], at, 1);
-        add_edge(b, b->sync, at, 1);
-        b->sync = at;
-        b->loads.count = b->stores.count = 0;
+        add_sync(b, at);
         return;
     }
-    if (!address_of(&g->instructions[at], &space, &store)) {
+    if (!n->address) {
+        return;
+    }
+    if (n->address->tensor == MOSAIC_SPILL_VMEM) {
+        add_spill(b, at);
         return;
     }
     add_edge(b, b->sync, at, 1);
     for (int i = 0; i < b->stores.count; i++) {
         int from = b->stores.items[i];
-        if (may_meet(g, from, at)) add_edge(b, from, at, store ? 1 : g->nodes[from].latency);
+        if (may_meet(g, from, at)) add_edge(b, from, at, n->store ? 1 : g->nodes[from].latency);
     }
-    for (int i = 0; i < b->loads.count && store; i++) {
+    for (int i = 0; i < b->loads.count && n->store; i++) {
         if (may_meet(g, b->loads.items[i], at)) add_edge(b, b->loads.items[i], at, 0);
     }
-    if (store) {
+    if (n->store) {
         *PUSH(g->arena, &b->stores) = at;
     } else {
         *PUSH(g->arena, &b->loads) = at;
@@ -211,6 +226,7 @@ static void fill_nodes(graph *g) {
         int64_t latency = g->core->latency_cycles[info->latency];
         g->nodes[i] =
             (graph_node){.first_edge = NONE, .latency = latency > 0 ? latency : 1, .slot = (int)info->slot};
+        find_address(&g->nodes[i], &g->instructions[i]);
         g->nodes[i].unit = ts_core_use_of(g->core, &g->instructions[i]);
     }
 }
@@ -241,7 +257,8 @@ graph *graph_new(ts_arena *arena, mosaic_code *code, const ts_core_config *core,
     fill_nodes(g);
     for (int i = 0; i < count; i++) {
         g->waits = g->waits || ts_opcode_get(instructions[i].opcode)->family == TS_FAMILY_TRANSFER;
-        if (instructions[i].opcode == TS_OP_vst) *PUSH(arena, &g->stores) = i;
+        if (instructions[i].opcode == TS_OP_vst && g->nodes[i].address->tensor >= 0)
+            *PUSH(arena, &g->stores) = i;
         add_registers(b, i);
         add_memory(b, i);
         add_state(b, i);

@@ -17,6 +17,9 @@ typedef struct {
     int waits_for;
     int64_t latency, height; /* cycles until its result; and to the end of the block, at least */
     ts_core_use unit;
+    const ts_address *address; /* of a load or a store */
+    ts_space_kind space;
+    bool store;
     int slot;
     int read_count, *reads; /* virtual registers */
     int written;            /* -1: none */
