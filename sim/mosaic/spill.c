@@ -232,7 +232,7 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
     find_values(s, blocks_of, count);
     int *next = find_uses(s, ordered, count, first);
     if (find_pressure(s, ordered, next, first, count) <= s->most) {
-        memcpy(block->list.items, ordered, (size_t)count * sizeof ordered[0]);
+        if (count > 0) memcpy(block->list.items, ordered, (size_t)count * sizeof ordered[0]);
         return;
     }
     s->most = s->most * 3 / 10; /* the others are for what the scheduler does at the same time */
