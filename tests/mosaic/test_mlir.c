@@ -197,7 +197,7 @@ static void finds_the_innermost_place(void **state) {
     int line = 0;
     assert_non_null(m);
     for (int i = 1; i <= 4; i++) {
-        char alias[8];
+        char alias[20];
         snprintf(alias, sizeof alias, "#loc%d", i);
         assert_true(mlir_place(m, span(alias), &file, &line));
         assert_true(mlir_is(file, "k.py"));
