@@ -67,11 +67,36 @@ ts_array *ts_move_pack(ts_error *err, ts_arena *arena, const ts_array *array, co
     return good ? api_array_of(arena, &packed) : NULL;
 }
 
+/* Of bytes that are only read. */
+static ts_host_buffer read_buffer(const void *bytes, int64_t length) {
+    return (ts_host_buffer){"the buffer", (uint8_t *)(uintptr_t)bytes, length};
+}
+
 ts_array *ts_move_unpack(ts_error *err, ts_arena *arena, const void *bytes, int64_t length,
                          const ts_shape *shape, int threads) {
     ts_host_array host;
-    const ts_host_buffer buffer = {"the buffer", bytes, length};
+    const ts_host_buffer buffer = read_buffer(bytes, length);
     bool good = ts_shape_layout(err, shape, "the shape") &&
                 ts_host_unpack(err, arena, &buffer, shape, threads, &host);
     return good ? api_array_of(arena, &host) : NULL;
+}
+
+int64_t ts_move_bytes(ts_error *err, const ts_shape *shape) {
+    int64_t bytes = -1;
+    bool good = ts_shape_layout(err, shape, "the shape") && ts_host_buffer_bytes(err, shape, &bytes);
+    return good ? bytes : -1;
+}
+
+int ts_move_pack_into(ts_error *err, const ts_array *array, const ts_shape *shape, int threads, void *bytes,
+                      int64_t length) {
+    return ts_shape_layout(err, shape, "the shape") &&
+           ts_host_pack_into(err, &array->host, shape, threads,
+                             &(ts_host_buffer){"the buffer", bytes, length});
+}
+
+int ts_move_unpack_into(ts_error *err, const void *bytes, int64_t length, const ts_shape *shape, int threads,
+                        ts_array *array) {
+    const ts_host_buffer buffer = read_buffer(bytes, length);
+    return ts_shape_layout(err, shape, "the shape") &&
+           ts_host_unpack_into(err, &buffer, shape, threads, &array->host);
 }

@@ -52,9 +52,8 @@ static bool load(ts_error *err, const cli_line *line, const ts_shape *from, cons
         char *bytes;
         size_t length;
         return ts_file_read(err, line->arena, path, TS_HOST_LIMIT_BYTES, &bytes, &length) &&
-               ts_host_unpack(err, line->arena,
-                              &(ts_host_buffer){path, (const uint8_t *)bytes, (int64_t)length}, from, threads,
-                              array);
+               ts_host_unpack(err, line->arena, &(ts_host_buffer){path, (uint8_t *)bytes, (int64_t)length},
+                              from, threads, array);
     }
     int64_t most;
     if (!cli_max_memory(err, line, &most)) return false;

@@ -193,25 +193,50 @@ bool ts_host_buffer_bytes(ts_error *err, const ts_shape *shape, int64_t *bytes) 
     return true;
 }
 
+static bool check_length(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape) {
+    int64_t needed = 0;
+    return ts_host_buffer_bytes(err, shape, &needed) &&
+           (buffer->length == needed ||
+            ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape", buffer->name,
+                         (long long)buffer->length, (long long)needed));
+}
+
+static bool pack(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
+                 int threads, const ts_host_buffer *buffer) {
+    const place at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    return store_with(err, scratch, array, &at, threads);
+}
+
+bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape *shape, int threads,
+                       const ts_host_buffer *buffer) {
+    ts_arena *scratch = ts_arena_new();
+    bool good = check_length(err, buffer, shape) && pack(err, scratch, array, shape, threads, buffer);
+    ts_arena_free(scratch);
+    return good;
+}
+
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
                   int threads, ts_host_array *buffer) {
     int64_t length = 0;
     if (!ts_host_buffer_bytes(err, shape, &length)) return false;
     *buffer = (ts_host_array){.dtype = TS_DTYPE_U8, .rank = 1, .dims = {length}, .length = (size_t)length};
     buffer->bytes = TS_NEW_ARRAY(arena, uint8_t, length);
-    const place at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, length), 0, NULL};
-    return store_with(err, arena, array, &at, threads);
+    return pack(err, arena, array, shape, threads, &(ts_host_buffer){"the buffer", buffer->bytes, length});
+}
+
+bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
+                         const ts_host_array *array) {
+    ts_arena *scratch = ts_arena_new();
+    const place at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    bool good = check_length(err, buffer, shape) && same_dims(err, array, shape->layout) &&
+                move(err, scratch, array, &at, false, threads);
+    ts_arena_free(scratch);
+    return good;
 }
 
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array) {
-    int64_t needed = 0, length = buffer->length;
-    if (!ts_host_buffer_bytes(err, shape, &needed)) return false;
-    if (length != needed) {
-        return ts_error_set(err, TS_ERROR_INPUT, "%s: %lld bytes, expected the %lld of the shape",
-                            buffer->name, (long long)length, (long long)needed);
-    }
-    uint8_t *bytes = (uint8_t *)buffer->bytes; /* which a move out of the space only reads */
-    const place at = {shape, ts_space_wrap(arena, "the buffer", bytes, length), 0, NULL};
+    if (!check_length(err, buffer, shape)) return false;
+    const place at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, buffer->length), 0, NULL};
     return fetch_with(err, arena, &at, array, threads);
 }

@@ -30,10 +30,15 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
                   int threads, ts_host_array *buffer);
 typedef struct {
     const char *name; /* what errors call it */
-    const uint8_t *bytes;
+    uint8_t *bytes;   /* only read where they are unpacked */
     int64_t length;
 } ts_host_buffer;
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array);
+/* Into memory that is there: bytes, whose padding keeps what it holds, and an array with its type and dims. */
+bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape *shape, int threads,
+                       const ts_host_buffer *buffer);
+bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
+                         const ts_host_array *array);
 
 #endif

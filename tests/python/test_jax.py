@@ -3,6 +3,7 @@ import doctest
 import functools
 import inspect
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -149,6 +150,23 @@ def arguments_of_any_kind():
     assert list(tj.compile(functools.partial(lambda n, x: x * n, 3), shape(8)).arguments) == ["args[0]"]
     assert tj.compile(Layer(), shape(8)).name == "Layer"
     assert tj.compile(lambda: jnp.zeros(3)).arguments == {}
+
+
+@test
+def types_of_ml_dtypes():
+    """The tests of layouts where ml_dtypes is installed, as it is here, and arrays of its types."""
+    import ml_dtypes
+    assert ts.dtype("bf16") == ml_dtypes.bfloat16 and ts.dtype("f8e4m3fn") == ml_dtypes.float8_e4m3fn
+    values = np.arange(256).astype(ml_dtypes.bfloat16).reshape(2, 128)
+    packed = ts.convert(values, to="bf16[2,128]{1,0:T(8,128)(2,1)}")
+    back = ts.convert(packed, "bf16[2,128]{1,0:T(8,128)(2,1)}")
+    assert back.dtype == ml_dtypes.bfloat16 and (back == values).all() and (ts.convert(packed, "bf16[2,128]{1,0:T(8,128)(2,1)}", to="f32[2,128]{1,0}") == values).all()
+    small = np.array([0, 1, -2, 448], ml_dtypes.float8_e4m3fn)
+    assert (ts.convert(ts.convert(small, to="f8e4m3fn[4]{0}"), "f8e4m3fn[4]{0}") == small).all()
+    nibbles = np.array([-8, 7, 0], ml_dtypes.int4)
+    assert ts.convert(ts.convert(nibbles, to="s4[3]{0:E(4)}"), "s4[3]{0:E(4)}").tolist() == [-8, 7, 0]
+    done = subprocess.run([sys.executable, str(Path(__file__).parent / "test_layout.py"), sys.argv[1]], capture_output=True, text=True)
+    assert done.returncode == 0 and "not ok" not in done.stdout and "skipped" not in done.stdout, done.stdout + done.stderr
 
 
 @test

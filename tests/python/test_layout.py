@@ -191,6 +191,60 @@ def results_outlive_what_made_them():
 
 
 @test
+def into_the_callers_memory():
+    array = np.random.default_rng(4).standard_normal((20, 300)).astype(np.float32)
+    layout = ts.Layout("bf16[20,300]{1,0:T(8,128)(2,1)}")
+    packed, wide = bytes(ts.convert(array, to=layout)), "f32[20,300]{1,0}"
+    for out in (bytearray(b"\xff" * layout.bytes), np.full(layout.bytes, 255, np.uint8), np.full((24, 384), -1, np.int16)):
+        assert ts.convert(array, to=layout, out=out) is out and bytes(memoryview(out).cast("B")) == packed  # padding is zero again
+    values = np.full((20, 300), 7, np.float32)
+    assert ts.convert(packed, layout, out=values) is values and (values == ts.convert(packed, layout, to=wide)).all()
+    assert ts.convert(packed, layout, to=wide, out=np.empty_like(values)).tolist() == values.tolist()
+    whole = np.zeros((20, 300), np.int32)
+    assert (ts.convert(packed, layout, out=whole) == np.trunc(values)).all() or (whole == np.rint(values)).all()
+    turned = bytearray(24000)
+    assert ts.convert(packed, layout, to="f32[20,300]{0,1}", out=turned) is turned and bytes(turned) == values.T.tobytes()
+    kept = bytearray(b"\xff" * layout.bytes)
+    for wrong in (bytearray(layout.bytes - 1), bytearray(layout.bytes + 1)):
+        assert f"{len(wrong)} bytes, expected the {layout.bytes}" in raised(ts.InputError, ts.convert, array, to=layout, out=wrong).message
+    raised(TypeError, ts.convert, array, to=layout, out=packed)  # bytes are not written
+    raised(TypeError, ts.convert, packed, layout, out=kept)
+    raised(TypeError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32).T)
+    raised(TypeError, ts.convert, packed, layout, to=wide, out=np.empty((20, 300), np.int32))
+    raised(ts.InputError, ts.convert, packed, layout, out=np.empty((300, 20), np.float32))
+
+
+@test
+def large_ones_are_of_fresh_memory():
+    array = np.random.default_rng(5).standard_normal((1100, 1100)).astype(np.float32)
+    layout = "f32[1100,1100]{1,0:T(8,128)}"
+    packed = ts.convert(array, to=layout)
+    assert packed.nbytes > 4 << 20 and bytes(packed) == by_numpy(array, 8, 128) and not packed.readonly
+    back = ts.convert(packed, layout)
+    assert (back == array).all() and back.flags.writeable and back.flags.c_contiguous
+    back[0, 0] = packed[0] = 1
+
+
+@test
+def other_threads_go_on():
+    """While the library works: nothing else lets another thread have the interpreter here."""
+    array, go, went = np.zeros((2048, 2048), np.float32), threading.Event(), []
+    other = threading.Thread(target=lambda: (go.wait(), went.append(True)))
+    other.start()
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(100)
+    try:
+        go.set()
+        before = list(went)
+        ts.convert(array, to="f32[2048,2048]{0,1}")
+        behind = list(went)
+    finally:
+        sys.setswitchinterval(switch)
+        other.join()
+    assert (before, behind) == ([], [True]), (before, behind)
+
+
+@test
 def refused():
     array = np.zeros((4, 6), np.float32)
     error = raised(ts.InputError, ts.convert, array, to="f32[6,4]{1,0}")
