@@ -28,6 +28,7 @@ typedef struct {
     int exact;          /* nothing is left out of the time */
     int64_t max_cycles; /* a program that still runs then has failed; 0: no limit */
     const char *trace;  /* a file that gets the timeline, for ui.perfetto.dev; NULL: none */
+    int page;           /* keep what ts_simulation_html shows */
 } ts_run_options;
 
 typedef struct ts_simulation ts_simulation;
@@ -45,6 +46,8 @@ TS_API const ts_array *ts_simulation_output(const ts_simulation *run, const char
 /* What `tilesim run` prints, and what it prints with --json. */
 TS_API const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run);
 TS_API const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run);
+/* What it writes with --html: a page with the timeline. NULL: the run was not to keep it. */
+TS_API const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run);
 
 #ifdef __cplusplus
 }

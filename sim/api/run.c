@@ -11,6 +11,8 @@ struct ts_simulation {
     ts_arena *arena;
     ts_run_request request;
     ts_run_result result;
+    ts_timeline timeline;
+    ts_page_trace *page; /* NULL: none is kept */
 };
 
 static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
@@ -40,25 +42,41 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .time_only = options->time_only,
         .check = options->check,
         .exact = options->exact,
+        .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
     };
+    if (options->trace || options->page) {
+        run->timeline =
+            (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
+        run->request.timeline = &run->timeline;
+    }
     return run->request.arrays != NULL;
 }
 
+/* Behind the trace, which it forwards to. */
+static void open_page(ts_arena *arena, ts_simulation *run) {
+    run->page = TS_NEW(arena, ts_page_trace);
+    ts_page_trace_open(arena, &run->timeline, run->page);
+}
+
 /* A program that broke a rule of the machine has a timeline up to there. */
-static bool run_traced(ts_error *err, ts_arena *arena, const char *path, ts_simulation *run) {
-    ts_timeline *timeline = TS_NEW(arena, ts_timeline);
+static bool run_traced(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     ts_chrome_trace *trace = TS_NEW(arena, ts_chrome_trace);
     ts_error of_run = {0};
-    *timeline = (ts_timeline){.until = INT64_MAX, .events = TS_TIMELINE_EVENTS};
-    run->request.timeline = timeline;
-    if (!ts_chrome_trace_open(err, arena, path, timeline, trace)) return false;
+    if (!ts_chrome_trace_open(err, arena, options->trace, &run->timeline, trace)) return false;
+    if (options->page) open_page(arena, run);
     bool good = ts_run(&of_run, arena, &run->request, &run->result);
-    bool drawn = timeline->program && (good || of_run.kind == TS_ERROR_FAULT);
+    bool drawn = run->timeline.program && (good || of_run.kind == TS_ERROR_FAULT);
     if (!drawn) ts_chrome_trace_abandon(trace);
     if (drawn) good = ts_chrome_trace_close(&of_run, trace) && good;
     if (!good && err && err->kind == TS_ERROR_NONE) *err = of_run;
     return good;
+}
+
+static bool run_shown(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
+    if (options->trace) return run_traced(err, arena, options, run);
+    if (options->page) open_page(arena, run);
+    return ts_run(err, arena, &run->request, &run->result);
 }
 
 const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options) {
@@ -66,9 +84,7 @@ const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_op
     ts_simulation *made = TS_NEW(arena, ts_simulation);
     made->arena = arena;
     bool good = api_read_request(err, "ts_run_options", options, &own, sizeof own) &&
-                read_options(err, arena, &own, made) &&
-                (own.trace ? run_traced(err, arena, own.trace, made)
-                           : ts_run(err, arena, &made->request, &made->result));
+                read_options(err, arena, &own, made) && run_shown(err, arena, &own, made);
     return good ? made : NULL;
 }
 
@@ -108,4 +124,11 @@ const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run) {
 }
 const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run) {
     return report(arena, run, ts_report_run_json);
+}
+const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run) {
+    ts_text text;
+    if (!run->page) return NULL;
+    ts_text_init(&text, arena);
+    ts_report_run_html(&run->request, &run->result, run->page, &text);
+    return text.bytes;
 }

@@ -379,7 +379,16 @@ static void traces(void **state) {
     assert_int_equal(ts_error_get_kind(err), TS_ERROR_IO);
     ts_error_clear(err);
     options.trace = NULL;
-    assert_int_equal(ts_simulation_cycles(ts_simulate(err, arena, &options)), ts_simulation_cycles(traced));
+    const ts_simulation *plain = ts_simulate(err, arena, &options);
+    assert_int_equal(ts_simulation_cycles(plain), ts_simulation_cycles(traced));
+    assert_null(ts_simulation_html(arena, plain));
+    options.page = 1;
+    const char *html = ts_simulation_html(arena, ts_simulate(err, arena, &options));
+    assert_true(strncmp(html, "<!DOCTYPE html>", 15) == 0 || strncmp(html, "<!doctype html>", 15) == 0);
+    assert_non_null(strstr(html, "Timeline"));
+    options.trace = path;
+    assert_string_equal(ts_simulation_html(arena, ts_simulate(err, arena, &options)), html);
+    remove(path);
 }
 
 static void run_modes(void **state) {
