@@ -84,6 +84,16 @@ def owned(pointer, arena):
     return ffi.gc(pointer, lambda _, kept=arena: None)
 
 
+def asked(function: Callable, struct: str, kept: Any = (), arena: Any = None, **fields: Any):
+    """What a function makes of a request: a struct of these fields, texts and None as they are. It lies in an arena, a new one
+    where none is given, and `kept` stays as long as it does."""
+    place = new_arena() if arena is None else arena
+    texts = (str, bytes, type(None))
+    held = {name: optional(value) if isinstance(value, texts) else value for name, value in fields.items()}
+    request = ffi.new(f"{struct} *", {"struct_bytes": ffi.sizeof(struct), **held})
+    return owned(call(function, place, request), (place, kept))
+
+
 def view(pointer, count: int, arena) -> memoryview:
     """Bytes that lie in an arena, which stays as long as the view does."""
     if count == 0:

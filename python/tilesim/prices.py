@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Dict, List, NamedTuple, Union
 
 from . import _native as native
-from ._native import ffi, lib
+from ._native import lib
 from ._table import table
 from .layout import Layout
 from .machine import DEFAULT, Machine, as_machine
@@ -34,12 +34,8 @@ class Price:
         self.exact: bool = lib.ts_price_is_exact(self._price) != 0  #: nothing was left out
 
     def _ask(self, others: bool):
-        arena = native.new_arena()
-        source, destination = native.optional(self.source), native.optional(self.destination)
-        request = ffi.new("ts_price_request *", {
-            "struct_bytes": ffi.sizeof("ts_price_request"), "machine": self.machine._machine, "source": source,
-            "destination": destination, "exact": self._asked_exact, "others": others})
-        return native.owned(native.call(lib.ts_price_transfer, arena, request), arena)
+        return native.asked(lib.ts_price_transfer, "ts_price_request", self.machine, machine=self.machine._machine,
+                            source=self.source, destination=self.destination, exact=self._asked_exact, others=others)
 
     @property
     def breakdown(self) -> Dict[str, int]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from html import escape
 from typing import Any, Dict, Mapping, Optional, Union
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from . import _native as native
 from . import arrays
 from ._native import ffi, lib
-from ._table import table
 from .machine import DEFAULT, Machine
 from .program import Program
 
@@ -20,7 +20,7 @@ class Run:
     def __init__(self, program: Program, inputs: Mapping[str, Any], options: Dict[str, Any]):
         self.program, self._options = program, options
         self._inputs = {name: np.array(array, order="C") for name, array in inputs.items()}  # for a trace of the same run
-        self._run = self._simulate(None)
+        self._run = self._simulate()
         self.cycles: int = lib.ts_simulation_cycles(self._run)
         self.microseconds: float = lib.ts_simulation_microseconds(self._run)
         self.passed: bool = lib.ts_simulation_passed(self._run) != 0  #: its checks, and with `check` nothing was found
@@ -32,17 +32,15 @@ class Run:
             if array != native.NULL:
                 self.outputs[tensor["name"]] = arrays.as_numpy(array, self._run)
 
-    def _simulate(self, trace: Optional[bytes]):
+    def _simulate(self, trace: Optional[bytes] = None, page: bool = False):
         arena = native.new_arena()
         kept = [(native.optional(name), *arrays.wrap(arena, array))
                 for name, array in self._inputs.items()]
         inputs = ffi.new("ts_input[]", [{"name": name, "array": array} for name, array, _ in kept])
-        path = ffi.new("char[]", trace) if trace else native.NULL
-        request = ffi.new("ts_run_options *", {
-            "struct_bytes": ffi.sizeof("ts_run_options"), "machine": self.program.machine._machine,
-            "program": self.program._program, "inputs": inputs, "input_count": len(kept), "trace": path, **self._options})
-        made = native.call(lib.ts_simulate, arena, request)
-        return native.owned(made, (arena, self.program._program, self.program.machine._machine))
+        program = self.program
+        return native.asked(lib.ts_simulate, "ts_run_options", program, arena, machine=program.machine._machine,
+                            program=program._program, inputs=inputs, input_count=len(kept), trace=trace, page=page,
+                            **self._options)
 
     def counter(self, name: str) -> int:
         """A counter by its name in the JSON: "bundles", "hbm_read_bytes"."""
@@ -53,7 +51,11 @@ class Run:
 
     def trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Runs once more and writes the timeline, for ui.perfetto.dev."""
-        self._simulate(os.fsencode(path))
+        self._simulate(trace=os.fsencode(path))
+
+    def html(self) -> str:
+        """Runs once more; the page that `tilesim run --html` writes: cycles, roofline, timeline, lines, transfers."""
+        return native.printed(lib.ts_simulation_html, self._simulate(page=True)) or ""
 
     def report(self) -> str:
         """What `tilesim run` prints."""
@@ -67,8 +69,8 @@ class Run:
         return f"<Run {self.cycles} cycles, {self.microseconds:.3f} us, {'passed' if self.passed else 'failed'}>"
 
     def _repr_html_(self) -> str:
-        title = f"{self.cycles:,} cycles, {self.microseconds:.3f} us, {'passed' if self.passed else 'failed'}"
-        return table(title, ("stall", "cycles"), sorted(self.stalls.items(), key=lambda row: -row[1]))
+        """The page, in a frame of its own."""
+        return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:40em;border:0"></iframe>'
 
 
 def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mapping[str, Any]] = None,

@@ -60,14 +60,10 @@ def choose(shape: Union[str, Layout, None] = None, uses: Optional[str] = None, m
     chip = as_machine(machine)
     values, count, _kept = defines(params)
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
-    kept = {"machine": native.optional(chip.name), "shape": native.optional(None if shape is None else str(shape)),
-            "uses": native.optional(uses), "program": native.optional(None if program is None else os.fspath(program)),
-            "tensor": native.optional(tensor), "changes": ffi.new("char *[]", changes)}
-    request = ffi.new("ts_choice_request *", {
-        "struct_bytes": ffi.sizeof("ts_choice_request"), "defines": values, "define_count": count, "combine": combine,
-        "exhaustive": exhaustive, "change_count": len(changes), **kept})
-    arena = native.new_arena()
-    return Choice(native.owned(native.call(lib.ts_choose_layouts, arena, request), arena))
+    return Choice(native.asked(
+        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=uses,
+        program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count, combine=combine,
+        exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 
 
 class Source(NamedTuple):

@@ -1,4 +1,5 @@
 """tilesim.run, choose, audit and the builder: values against NumPy, figures against the command line."""
+import html
 import json
 import sys
 import tempfile
@@ -245,9 +246,12 @@ def audits_are_the_command_lines():
 @test
 def notebooks():
     run = ts.run("tilesim:/softmax.tsim", time_only=True)
-    html = run._repr_html_()
-    largest = max(run.stalls, key=run.stalls.get)
-    assert html.index(largest) == min(html.index(name) for name in run.stalls) and f"{run.stalls[largest]:,}" in html
+    with tempfile.TemporaryDirectory() as folder:
+        expect(["run", "tilesim:/softmax.tsim", "--time-only", "--html", f"{folder}/a.html"], out=None, err=None)
+        assert run.html() == Path(folder, "a.html").read_text()
+    shown = run._repr_html_()
+    assert shown.startswith('<iframe srcdoc="') and shown.count('"') < 10 and html.unescape(shown.split('"')[1]) == run.html()
+    assert "Timeline" in run.html() and f"{max(run.stalls.values()):,}" in run.html()
 
 
 main()
