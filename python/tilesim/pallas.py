@@ -127,6 +127,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
     number = generation(machine)
 
     def on_call(call):
+        """Runs it, and gives its results to the caller."""
         text = mosaic.lower(call, number)
         found, results = _simulated(call, text, machine, options)
         expected = call.interpreted() if compare or not results else []

@@ -62,8 +62,8 @@ def choose(shape: Union[str, Layout, None] = None, uses: Optional[str] = None, m
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
     return Choice(native.asked(
         lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=uses,
-        program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count, combine=combine,
-        exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
+        program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
+        combine=combine, exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 
 
 class Source(NamedTuple):
