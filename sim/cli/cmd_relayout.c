@@ -1,0 +1,54 @@
+/* tilesim relayout: how a value in vregs comes from one layout to another, and what that takes. */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "report/relayout.h"
+
+static const cli_option options[] = {
+    {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
+    {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    {"json", '\0', NULL, "the same as JSON"},
+};
+
+static const cli_command usage = {
+    .name = "relayout",
+    .operands = "SRC DST",
+    .operands_least = 2,
+    .operands_most = 2,
+    .about =
+        "How Mosaic brings a value in vregs from one layout to another: free, or which ops on vregs; or its\n"
+        "refusal. The cycles are those that the ops add to a kernel that loads the vregs and stores them.\n"
+        "SRC and DST are TYPE[DIMS] vpad<\"BITS,{ROW,COLUMN},(ROWS,COLUMNS)\">, of the same type and dims.\n",
+    .example = "    tilesim relayout 'f32[16,256] vpad<\"32,{0,0},(8,128)\">' 'f32[16,256] "
+               "vpad<\"32,{3,0},(8,128)\">'\n",
+    .option_count = sizeof options / sizeof options[0],
+    .options = options,
+};
+
+static bool find(ts_error *err, const cli_line *line, ts_relayout_price_request *request,
+                 ts_relayout_price *price) {
+    ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
+    ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
+    request->machine = cli_machine(err, line);
+    if (request->machine == NULL || (request->from = ts_shape_parse(err, line->arena, &from)) == NULL ||
+        (request->to = ts_shape_parse(err, line->arena, &to)) == NULL)
+        return false;
+    return ts_relayout_price_find(err, line->arena, request, price);
+}
+
+int cmd_relayout(int argc, char **argv) {
+    cli_line line;
+    ts_error err = {0};
+    ts_relayout_price_request request = {0};
+    ts_relayout_price price;
+    ts_text out;
+    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
+    if (!find(&err, &line, &request, &price)) return cli_end(&line, cli_fail(&err));
+    ts_text_init(&out, line.arena);
+    if (cli_value(&line, "json") != NULL)
+        ts_report_relayout_json(&request, &price, &out);
+    else
+        ts_report_relayout(&request, &price, &out);
+    return cli_end(&line, cli_print(&out));
+}

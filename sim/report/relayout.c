@@ -1,0 +1,47 @@
+/* What a relayout takes. */
+#include "report/relayout.h"
+
+#include <inttypes.h>
+
+void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_price *price, ts_text *out) {
+    const ts_relayout *plan = &price->plan;
+    ts_text_add(out, "from       ");
+    ts_shape_print(r->from, out);
+    ts_text_add(out, "\nto         ");
+    ts_shape_print(r->to, out);
+    ts_text_add(out, "\nvregs      %" PRId64 " to %" PRId64 "\nhow        %s\n", plan->sources, plan->results,
+                plan->steps.bytes);
+    for (int i = 0; i < TS_RELAYOUT_OPS; i++)
+        if (plan->counts[i] > 0)
+            ts_text_add(out, "%-10s %6" PRId64 " %s\n", "", plan->counts[i],
+                        ts_relayout_op_name((ts_relayout_kind)i));
+    ts_text_add(out, "ops        %d\ncycles     %" PRId64, plan->op_count, price->cycles);
+    if (plan->op_count > 0)
+        ts_text_add(out, " more than to load and store the vregs alone, on %s", ts_machine_title(r->machine));
+    ts_text_add_char(out, '\n');
+}
+
+static void add_shape(ts_json *json, const char *key, const ts_shape *shape, ts_arena *arena) {
+    ts_text text;
+    ts_text_init(&text, arena);
+    ts_shape_print(shape, &text);
+    ts_json_text(json, key, text.bytes);
+}
+
+void ts_report_relayout_json(const ts_relayout_price_request *r, const ts_relayout_price *price,
+                             ts_text *out) {
+    const ts_relayout *plan = &price->plan;
+    ts_json json;
+    ts_json_begin(&json, out, "relayout");
+    add_shape(&json, "src", r->from, out->arena);
+    add_shape(&json, "dst", r->to, out->arena);
+    ts_json_int(&json, "src_vregs", plan->sources);
+    ts_json_int(&json, "dst_vregs", plan->results);
+    ts_json_text(&json, "how", plan->steps.bytes);
+    ts_json_object(&json, "ops");
+    for (int i = 0; i < TS_RELAYOUT_OPS; i++)
+        ts_json_int(&json, ts_relayout_op_name((ts_relayout_kind)i), plan->counts[i]);
+    ts_json_close(&json);
+    ts_json_int(&json, "cycles", price->cycles);
+    ts_json_end(&json);
+}

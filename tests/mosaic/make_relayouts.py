@@ -1,0 +1,111 @@
+"""Writes relayouts.tsv: what Mosaic's own pass makes of a grid of relayouts. Run where jaxlib 0.8.1 is; see docs/pallas.md.
+
+usage: python3 tests/mosaic/make_relayouts.py
+"""
+import itertools
+import os
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+from jax._src.interpreters import mlir
+from jax._src.lib import tpu
+from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
+
+OUT = Path(__file__).resolve().parent / "relayouts.tsv"
+TYPES = {"f32": 32, "s32": 32, "bf16": 16, "s8": 8, "s4": 4}
+SHAPES = [(24, 300), (16, 128), (7, 500), (3, 9, 130), (5, 1), (1, 77)]
+FREE = ("tpu.bitcast_vreg", "tpu.roll_vectors", "arith.constant", "tpu.internal_scratch")
+ROWS = 900  # drawn of the grid, beside all of rows and columns of native tiles
+
+
+def tiles(bits):
+    packing = 32 // bits
+    every = [(rows, 128) for rows in (1, 2, 4, 8, 16, 32, 64)] + [(1, 128 * packing), (1, 1024 * packing), (4, 256), (2, 512)]
+    return [tile for tile in dict.fromkeys(every) if tile[0] <= 8 * packing and tile[0] * tile[1] % (packing * 128) == 0
+            and (tile[1] == 128 or packing == 1 or tile[0] == 1) and packing * 1024 % (tile[0] * tile[1]) == 0]
+
+
+def layouts(bits):
+    """Every layout of the grid: tiles, offsets and implicit dims."""
+    for tile, offsets in itertools.product(tiles(bits), [("0", "0"), ("3", "0"), ("0", "17"), ("5", "100"), ("*", "0"), ("*", "*")]):
+        if offsets[0] == "*" or int(offsets[0]) < tile[0]:
+            for implicit in ("", "", ",-1", ",-2"):  # most have none
+                yield f"{bits},{{{','.join(offsets)}}},({tile[0]},{tile[1]}){implicit}"
+
+
+def replicated(layout):
+    return re.sub(r"\{.*\}", "{*,*}", layout)
+
+
+def module(shape, name, source, target):
+    """A relayout of vregs that are all one constant: only the ops count."""
+    element = {"s": "i"}.get(name[0], name[0]) + name[1:]
+    vector = f"vector<{'x'.join(map(str, shape))}x{element}>"
+    one = "1" if element[0] == "i" else "1.0"
+    whole = replicated(source)
+    attributes = lambda a, b: f'in_layout = [#tpu.vpad<"{a}">], out_layout = [#tpu.vpad<"{b}">]'  # noqa: E731
+    first = f'%a = "tpu.relayout"(%c) {{{attributes(whole, source)}}} : ({vector}) -> {vector}' if whole != source else ""
+    value = "%a" if first else "%c"
+    return f"""func.func @main(%arg0: i32) attributes {{dimension_semantics = [], scalar_prefetch = 0 : i64, scratch_operands = 0 : i64}} {{
+ %c = arith.constant {{out_layout = [#tpu.vpad<"{whole}">]}} dense<{one}> : {vector}
+ {first}
+ %v = "tpu.relayout"({value}) {{{attributes(source, target)}}} : ({vector}) -> {vector}
+ return }}"""
+
+
+def ops(text):
+    """The ops behind the source's vregs, by name."""
+    behind = text.split("tpu.roll_vectors", 1 if text.count("tpu.roll_vectors") == 2 else 2)[-1]
+    found = Counter(re.findall(r"= ((?:tpu|arith|vector|math)\.\w+)|^\s+(tpu\.\w+)", behind, re.MULTILINE))
+    counts = Counter({(name or other): n for (name, other), n in found.items()})
+    return {name: n for name, n in sorted(counts.items()) if name not in FREE}
+
+
+def asked(context, question, generation=5):
+    with context, ir.Location.unknown():
+        parsed = ir.Module.parse(module(*question))
+        try:
+            PassManager.parse("builtin.module(func.func(tpu-apply-vector-layout{"
+                              f"hardware-generation={generation} max-sublanes-in-scratch=72}}))").run(parsed.operation)
+        except ir.MLIRError as error:
+            found = re.search(r"error: \"[^\"]*\":\d+:\d+: (.*)", str(error))
+            return "refused: " + re.sub(r" for 'vector.*", "", (found[1] if found else str(error).split("\n")[0]))
+        return " ".join(f"{name}={n}" for name, n in ops(str(parsed)).items()) or "free"
+
+
+def answer(context, question):
+    """The same in a process of its own: the pass ends its process where it meets what it does not expect; then "" is given."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.write(writing, asked(context, question).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        text = file.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def main():
+    context = mlir.make_ir_context()
+    tpu.register_dialect(context)
+    context.allow_unregistered_dialects = True
+    grid = [(shape, name, source, target) for shape in SHAPES for name, bits in TYPES.items()
+            for source, target in itertools.product(layouts(bits), repeat=2) if source != target]
+    random.seed(19)
+    chosen = sorted(random.sample(grid, ROWS), key=str) + [row for row in grid if row[1] in ("f32", "bf16") and row[0] == SHAPES[0]
+                                                           and all("(8,128)" in text or "(16,128)" in text for text in row[2:])]
+    with OUT.open("w") as file:
+        file.write("# shape, type, from, to, what tpu-apply-vector-layout (jaxlib 0.8.1, generation 5) makes: ops, or its refusal\n")
+        for shape, name, source, target in dict.fromkeys(chosen):
+            said = answer(context, (shape, name, source, target))
+            if said:
+                file.write(f"{name}[{','.join(map(str, shape))}]\t{source}\t{target}\t{said}\n")
+
+
+main()
