@@ -147,7 +147,7 @@ def random_body(rng):
 
 @test
 def random_loops():
-    for seed in cases(range(120), 12):
+    for seed in cases(range(120), 8):
         rng = random.Random(seed)
         inner = "\n".join(random_body(rng))
         text = f""".tensor c vmem f32[16384,128]{{1,0:T(8,128)}}

@@ -163,7 +163,7 @@ def a_stream_computes_in_a_region():
 @test
 def a_part_of_a_run():
     whole = traced("programs/softmax.tsim", "--exact")[1]
-    for start, stop in ((0, 1000), (1000, 3000), (2345, 2346), (4000, 10 ** 9)):
+    for start, stop in cases(((0, 1000), (1000, 3000), (2345, 2346), (4000, 10 ** 9)), 2):
         part = traced("programs/softmax.tsim", "--exact", "--from", start, "--until", stop)[1]
         assert min(s["begin"] for row in part.slices.values() for s in row) >= start
         assert max(s["end"] for row in part.slices.values() for s in row) <= stop
@@ -174,7 +174,7 @@ def a_part_of_a_run():
             assert sorted(found) == sorted(cut), (start, stop, process, prefix)
 
 
-@test
+@release_test
 def long_runs_are_sampled():
     out, trace, err = traced("programs/softmax.tsim", "-D", "ROWS=16000", "--time-only", notes=True)
     assert SAMPLING in err and err.endswith("and are summed up in the others\n") and err.count("\n") == 1, err

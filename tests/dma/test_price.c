@@ -18,7 +18,7 @@
 
 enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };
 /* Under ASan: to find faults of memory, not of prices. */
-enum { SANITIZED_PAIRS = 6, SANITIZED_TPU_PAIRS = 3, SANITIZED_DRAWN = 5, SANITIZED_KNOWN = 3 };
+enum { SANITIZED_PAIRS = 4, SANITIZED_TPU_PAIRS = 2, SANITIZED_DRAWN = 5, SANITIZED_KNOWN = 2 };
 static const char *const maps[] = {"A", "H", "B"};
 
 static const char *const layouts[] = {"{1,0}",          "{1,0:T(8,128)}", "{0,1:T(8,128)}", "{0,1}",
