@@ -8,7 +8,7 @@
 #include "core/forward.h"
 
 enum {
-    SETTLE_INTERVALS = 24, /* before the first batch */
+    SETTLE_INTERVALS = 48, /* before the first batch */
     BATCH_INTERVALS = 6,   /* at least, of one */
     LEAST_BATCHES = 8,
     MOST_BATCHES = 32,

@@ -65,6 +65,10 @@ static const struct {
     {"blocks off a tile, now and then",
      TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK(
          "0") "smul s1, s0, 3\ndma b[1] <- x[s1:+8], a[0]\nwait a[0]\n.end\n"},
+    {"a transfer is always under way",
+     TENSORS(
+         "40000") "dma b[3] <- x[0:8], c[3]\n.loop s0 = 0, 5000\ndma b[0] <- x[s0*8:+8], a[0]\nwait c[3]\n"
+                  "dma b[3] <- x[s0*8:+8], c[3]\nwait a[0]\n.end\nwait c[3]\n"},
     {"a transposer between", TENSORS("40000") ".loop s0 = 0, 3000\n" BLOCK(
                                  "0") ".for I = 0, 16\nvtr.push.b32 v[I]\n.end\n.for I = 0, 16\n"
                                       "vtr.pop v[I]\n.end\n.end\n"},
