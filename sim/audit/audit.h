@@ -13,6 +13,7 @@
 #include "host/hlo_place.h"
 #include "layout/shape.h"
 #include "machine/machine.h"
+#include "mesh/collective.h"
 
 enum {
     TS_AUDIT_SHAPES = 1 << 18,       /* that are referred to at once; further ones are counted, not audited */
@@ -35,7 +36,8 @@ typedef enum {
 typedef struct {
     const ts_machine *machine;
     ts_audit_untiled untiled;
-    bool exact; /* every price is of its own size and plan, and walks every access */
+    const ts_mesh *mesh; /* on which collectives are priced; NULL: they are not */
+    bool exact;          /* every price is of its own size and plan, and walks every access */
 } ts_audit_request;
 
 /* A shape of the text: an array, sized. */
@@ -101,6 +103,7 @@ typedef struct {
     int32_t src, dst, computation; /* src -1: not known, or of no matter */
     unsigned changes;
     int from, to;                          /* memory spaces */
+    int32_t groups;                        /* of a collective, and of the audit's; 0: none stated */
     int8_t permutation[TS_AUDIT_PERMUTED]; /* of a transpose of at most so many dims; -1 behind them */
     bool from_parameter, from_kernel;      /* the operand is a parameter, or a custom-call's */
     bool not_read;                         /* a transpose whose dims cannot be read */
@@ -198,10 +201,11 @@ typedef struct {
     ts_audit_sum sum, spaces[TS_AUDIT_SPACES]; /* of all, and by memory space */
     int64_t class_count, group_count, buffer_count;
     const ts_audit_class *classes; /* most waste first */
-    const ts_audit_group *groups;  /* most time first; collectives among them, unpriced */
+    const ts_audit_group *groups;  /* most time first; collectives among them */
     const ts_audit_buffer *buffers;
     int64_t buffers_left_out, moves_left_out; /* of the lists */
-    int64_t bitcasts, free_moves, collectives, collective_bytes;
+    int64_t bitcasts, free_moves, collectives, collective_bytes, collectives_priced;
+    double collective_microseconds;          /* of those that are priced */
     double microseconds, fused_microseconds; /* of all moves, and of fused ones at most */
     int finding_count;
     const ts_audit_finding *findings; /* by time, then by bytes: see `by_bytes` */

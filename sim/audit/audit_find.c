@@ -192,9 +192,7 @@ static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, t
         ts_audit_group *group = &groups[i];
         find_changes(a, r, group);
         if (ts_hlo_opcode_class(group->first.opcode) == TS_HLO_COLLECTIVE) {
-            group->why_not = "collectives are not modelled";
-            r->collectives += group->first.count;
-            audit_add(&r->collective_bytes, audit_times(group->first.written_bytes, group->first.runs));
+            audit_price_collective(a, r, group);
         } else if (is_free(group)) {
             group->priced = true;
             r->free_moves += group->first.opcode == TS_HLO_OP_BITCAST ? 0 : group->first.count;

@@ -124,6 +124,7 @@ static int order_moves(const ts_audit_move *a, const ts_audit_move *b) {
     if (a->dst != b->dst) return a->dst < b->dst ? -1 : 1;
     if (a->from != b->from) return a->from < b->from ? -1 : 1;
     if (a->to != b->to) return a->to < b->to ? -1 : 1;
+    if (a->groups != b->groups) return a->groups < b->groups ? -1 : 1;
     if (a->read_bytes != b->read_bytes) return a->read_bytes < b->read_bytes ? -1 : 1;
     if (a->from_parameter != b->from_parameter) return a->from_parameter ? -1 : 1;
     int turned = memcmp(a->permutation, b->permutation, sizeof a->permutation);

@@ -121,6 +121,7 @@ static void move_collective(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opc
                           .opcode = opcode,
                           .src = AUDIT_NONE,
                           .dst = only_array(a, shape),
+                          .groups = audit_keep_groups(a, i->attributes),
                           .computation = a->current};
     for (int32_t k = 0; k < record->leaf_count; k++)
         audit_add(&move.written_bytes, audit_shape_now(a, record->leaves[k])->padded_bytes);

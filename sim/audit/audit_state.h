@@ -51,6 +51,7 @@ typedef struct {
     char kind[24]; /* "HLO temp" */
 } report_block;
 
+enum { AUDIT_GROUP_TEXTS = 256 };
 enum { AUDIT_AWAITED = 64 /* moves whose readers are looked for */ };
 typedef struct {
     uint64_t name; /* what a reader of the move would name */
@@ -90,6 +91,8 @@ struct ts_audit {
     /* settled: so many at the beginning are of no computation that is known */
     int64_t buffer_count, buffer_capacity, buffers_settled, buffers_dropped, least_waste;
     int64_t move_count, move_capacity, moves_settled, moves_dropped, least_bytes;
+    const char *group_texts[AUDIT_GROUP_TEXTS]; /* of collectives: which devices take part */
+    int32_t group_text_count;
     int64_t bitcasts, free_moves, collectives, collective_bytes, donated;
     ts_audit_kind kinds[TS_AUDIT_KINDS];
     int kind_count;
@@ -136,6 +139,12 @@ int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *r
 void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
 /* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
 int32_t audit_add_reported(ts_audit *a, int64_t line, ts_hlo_span name, int32_t shape, const char *reported);
+
+/* ---- Collectives (audit_collective.c) ---- */
+
+/* The number of the groups, or pairs, that the attributes state; 0: none, or too many are kept. */
+int32_t audit_keep_groups(ts_audit *a, ts_hlo_span attributes);
+void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *group);
 
 /* ---- Reports of memory (audit_memory.c) ---- */
 

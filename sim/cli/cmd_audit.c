@@ -16,6 +16,7 @@ static const cli_option options[] = {
     {"untiled", 0, "HOW",
      "what arrays without tiles are: auto, linear or rule: linear, or tiled by the compiler's "
      "published rule; auto: linear where the text has tiles at all"},
+    CLI_MESH_OPTIONS,
     {"exact", 0, NULL, "price every size and plan by itself, and walk every access: slower"},
     {"rows", 0, "N", "of each table; 8 when not given"},
     {"all", 0, NULL, "all rows"},
@@ -34,13 +35,15 @@ static const cli_command usage = {
     .operands_most = 1,
     .operand_files = "r",
     .holds_files = true,
-    .about = "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
-             "messages, usage reports and buffer assignments (- is "
-             "standard input), or StableHLO, whose arrays get the layouts that the TPU compiler gives by default. "
-             "Says what tiles "
-             "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
-             "transfers between "
-             "memories. Files named - are standard output.\n",
+    .about =
+        "Reads HLO text as a TPU compiler prints it, whole, cut, or lines of logs and out-of-memory "
+        "messages, usage reports and buffer assignments (- is "
+        "standard input), or StableHLO, whose arrays get the layouts that the TPU compiler gives by default. "
+        "Says what tiles "
+        "pad, and what instructions cost that only move data: copies, transposes, reshapes, slices, "
+        "transfers between "
+        "memories; with --mesh also collectives, by their groups of devices. Files named - are standard "
+        "output.\n",
     .example = "    tilesim audit tests/data/hlo/step.txt -m tpu-v6e\n"
                "    tilesim audit - -m tpu-v4 --fail-over 1.5x < tests/data/hlo/step.txt\n",
     .option_count = sizeof options / sizeof options[0],
@@ -132,6 +135,9 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
         !read_rows(err, line, &view->rows))
         return false;
+    ts_mesh *mesh = cli_value(line, "mesh") ? TS_NEW(line->arena, ts_mesh) : NULL;
+    if (mesh && !cli_mesh(err, line, request->machine, mesh)) return false;
+    request->mesh = mesh;
     *state = ts_audit_new(line->arena, request);
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
     bool binary = false, good = feed(err, line, *state, &bar, &binary);

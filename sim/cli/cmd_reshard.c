@@ -6,8 +6,7 @@
 #include "report/reshard.h"
 
 static const cli_option options[] = {
-    {"mesh", '\0', "AXES", "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest"},
-    {"topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"},
+    CLI_MESH_OPTIONS,
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "the machine with this figure changed; may be repeated"},
     {"algorithm", '\0', "NAME",
@@ -38,13 +37,10 @@ static const cli_command command_reshard = {
 };
 
 static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *report) {
-    const char *mesh = cli_value(line, "mesh"), *topology = cli_value(line, "topology");
-    if (!mesh) return ts_error_set(err, TS_ERROR_USAGE, "--mesh is not given, expected the devices, as 4x4");
+    if (!cli_value(line, "mesh"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--mesh is not given, expected the devices, as 4x4");
     report->machine = cli_machine(err, line);
-    if (!report->machine) return false;
-    ts_mesh_request request = {.machine = report->machine, .axes = {"--mesh", mesh, strlen(mesh)}};
-    if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
-    return ts_mesh_read(err, line->arena, &request, &report->mesh);
+    return report->machine && cli_mesh(err, line, report->machine, &report->mesh);
 }
 
 static bool read_algorithm(ts_error *err, const cli_line *line, ts_reshard_request *request) {

@@ -104,3 +104,10 @@ const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const c
 const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
     return cli_machine_named(err, line, cli_value(line, "machine"), NULL);
 }
+
+bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh) {
+    const char *axes = cli_value(line, "mesh"), *topology = cli_value(line, "topology");
+    ts_mesh_request request = {.machine = machine, .axes = {"--mesh", axes, strlen(axes)}};
+    if (topology) request.topology = (ts_source){"--topology", topology, strlen(topology)};
+    return ts_mesh_read(err, line->arena, &request, mesh);
+}

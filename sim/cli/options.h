@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "machine/machine.h"
+#include "mesh/mesh.h"
 #include "program/program.h"
 
 typedef struct {
@@ -75,6 +76,15 @@ bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ra
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
+
+/* The mesh of --mesh and --topology, on a machine. */
+bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh);
+#define CLI_MESH_OPTIONS                                                                                     \
+    {"mesh", '\0', "AXES",                                                                                   \
+     "the devices: 4x4 (axes x, y, z, w), or data=2,model=8; the last is the fastest"},                      \
+    {                                                                                                        \
+        "topology", '\0', "CHIPS", "how the chips lie, as 2x2x4; the mesh's extents when not given"          \
+    }
 
 /* The machine of --machine and --set, or the default one with --set; NULL: an error. */
 const ts_machine *cli_machine(ts_error *err, const cli_line *line);

@@ -99,7 +99,8 @@ void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collec
 typedef struct {
     const ts_mesh *mesh;
     ts_collective_kind kind;
-    int64_t bytes;    /* on each device: of what is gathered, in the end; of the others, in the beginning */
+    int64_t
+        bytes; /* on each device: of the result; of an all-to-all and a permute that is as many as before */
     ts_source groups; /* HLO's replica_groups: "{{0,1},{2,3}}", "[2,4]<=[8]", "{}" for all; of a permute its
                        * source_target_pairs "{{0,1},{1,0}}" */
 } ts_collective_request;

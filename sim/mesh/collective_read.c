@@ -78,7 +78,8 @@ static bool read_groups(ts_error *err, ts_arena *arena, const ts_collective_requ
     if (!print_groups(err, arena, request, &devices, shape)) return false;
     if (shape[0] < 1 || shape[1] < 1)
         return ts_error_at(err, TS_ERROR_INPUT, &request->groups, 0, "groups of no devices");
-    int64_t rest = ts_ceil_div(request->bytes, shape[1]);
+    bool scatters = request->kind == TS_COLLECTIVE_REDUCE_SCATTER;
+    int64_t rest = scatters ? request->bytes : ts_ceil_div(request->bytes, shape[1]);
     bool turns = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
     const char *end = memchr(devices.bytes, ']', devices.length); /* of the tiles, which get a third dim */
     ts_text_add(&text, "u8[%" PRId64 ",%" PRId64 ",%" PRId64 "] {devices=%.*s,1%s}", shape[0], shape[1],

@@ -193,9 +193,12 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
     if (endless > 0)
         ts_text_add(out, "           %s moves are in loops whose rounds are not known: counted once\n",
                     grouped(a, endless));
-    if (r->collectives > 0)
-        ts_text_add(out, "not modelled: %s collectives, %s bytes\n", grouped(a, r->collectives),
-                    grouped(b, r->collective_bytes));
+    if (r->collectives_priced > 0)
+        ts_text_add(out, "           %.1f us of it are %s collectives between chips\n",
+                    r->collective_microseconds, grouped(a, r->collectives_priced));
+    if (r->collectives > r->collectives_priced)
+        ts_text_add(out, "not priced: %s collectives%s\n", grouped(a, r->collectives - r->collectives_priced),
+                    r->collectives_priced == 0 ? "; --mesh says between which devices" : "");
 }
 
 const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const ts_audit_finding *f) {

@@ -236,6 +236,8 @@ void ts_report_audit_json(const ts_audit_result *r, const ts_audit_view *view, t
     ts_json_int(&json, "free_moves", r->free_moves);
     ts_json_int(&json, "collectives", r->collectives);
     ts_json_int(&json, "collective_bytes", r->collective_bytes);
+    ts_json_int(&json, "collectives_priced", r->collectives_priced);
+    ts_json_real(&json, "collective_microseconds", r->collective_microseconds, 3);
     add_classes(&json, r, out->arena);
     add_groups(&json, r, out->arena);
     add_copies(&json, r);

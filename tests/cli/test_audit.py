@@ -41,6 +41,45 @@ def reported_sizes():
         return [row for row in csv.DictReader(file, delimiter="\t") if not row["shape_string"].startswith("(")]
 
 
+COLLECTIVES = """HloModule sharded, num_partitions=16
+ENTRY %main {
+  %p = bf16[1024,8192]{1,0:T(8,128)(2,1)} parameter(0)
+  %ag = bf16[4096,8192]{1,0:T(8,128)(2,1)} all-gather(%p), channel_id=1, replica_groups=[4,4]<=[16], dimensions={0}
+  %ar = f32[1024,1024]{1,0:T(8,128)} all-reduce(%q), replica_groups={{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}
+  %rs = f32[256,1024]{1,0:T(8,128)} reduce-scatter(%q), replica_groups=[4,4]<=[4,4]T(1,0), dimensions={0}
+  %cp = bf16[1024,8192]{1,0:T(8,128)(2,1)} collective-permute(%p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+  %st = (bf16[1024,8192]{1,0:T(8,128)(2,1)}, bf16[4096,8192]{1,0:T(8,128)(2,1)}) all-gather-start(%p), replica_groups=[4,4]<=[16], dimensions={0}
+  %dn = bf16[4096,8192]{1,0:T(8,128)(2,1)} all-gather-done(%st)
+  %aa = bf16[1024,8192]{1,0:T(8,128)(2,1)} all-to-all(%p), replica_groups=[4,4]<=[16], dimensions={0}
+  %cb = bf16[1024,8192]{1,0:T(8,128)(2,1)} collective-broadcast(%p), replica_groups={{0,1}}
+  %bad = f32[256,1024]{1,0:T(8,128)} all-reduce(%q), replica_groups={{0,1,2,3}}
+}
+"""
+
+
+@test
+def collectives():
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder, "sharded.txt")
+        module.write_text(COLLECTIVES)
+        plain = expect_json(["audit", str(module), "-m", "tpu-v4"], collectives=8, collectives_priced=0)
+        assert {m["not_priced"] for m in plain["moves"] if m["opcode"].startswith("all")} == {"collectives need the devices: --mesh"}
+        found = expect_json(["audit", str(module), "-m", "tpu-v4", "--mesh", "4x4"], collectives=8, collectives_priced=6)
+        moves = {m["first"]: m for m in found["moves"]}
+        # 4 devices of a ring either way, 45 GB/s, 1 us a hop, 3.8 us: half of 3/4 of the result passes each link
+        shard, three = 1024 * 8192 * 2, 3.8 + 3
+        wanted = {"ag": three + 3 * shard / 2 / 45e3, "ar": 3.8 + 6 + 2 * 3 * (1 << 20) / 2 / 45e3,
+                  "rs": three + 3 * (1 << 20) / 2 / 45e3, "cp": 3.8 + 1 + shard / 45e3, "st": three + 3 * shard / 2 / 45e3,
+                  "aa": 3.8 + 2 + 3 * shard / 4 / 45e3}
+        for name, us in wanted.items():
+            assert abs(moves[name]["microseconds"] - us) < 0.01, (name, moves[name], us)
+        assert moves["ag"]["by"] == "links, bidirectional ring"
+        assert moves["cb"]["not_priced"] == "collectives of this kind are not modelled"
+        assert moves["bad"]["not_priced"] == "the sharding is of 4 devices, the mesh has 16"
+        assert abs(found["collective_microseconds"] - sum(wanted.values())) < 0.02
+        expect(["audit", module, "--mesh", "3x", "-m", "tpu-v4"], 1, "", None)
+
+
 @test
 def sizes_that_compilers_reported():
     rows = reported_sizes()
@@ -299,7 +338,7 @@ def a_whole_module():
     assert moves["copy-start.2"]["changes"] == "space" and moves["copy-start.2"]["microseconds"] < moves["copy.20"]["microseconds"]
     assert moves["slice.1"]["read_bytes"] == moves["slice.1"]["written_bytes"] == 16 << 20
     assert moves["bitcast.3"]["microseconds"] == 0 and moves["bitcast.3"]["changes"] == "dims"
-    assert moves["all-gather.1"]["not_priced"] == "collectives are not modelled"
+    assert moves["all-gather.1"]["not_priced"] == "collectives need the devices: --mesh"
     total = sum(m.get("microseconds", 0) * m["runs"] for m in result["moves"] if not m.get("at_most"))
     assert abs(result["microseconds"] - total) < 1e-4
     fixes = {f["first"]: f["fix"] for f in result["findings"]}

@@ -1,0 +1,91 @@
+/* What collectives cost on a mesh: the groups that their text states are kept, each text once, and priced when all is
+ * read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit_state.h"
+
+enum { MOST_TEXT_BYTES = 1 << 16 };
+
+/* How an instruction's opcode is called on links; a start is what it starts. */
+static const struct {
+    ts_hlo_opcode opcode;
+    ts_collective_kind kind;
+} kinds[] = {
+    {TS_HLO_OP_ALL_GATHER, TS_COLLECTIVE_ALL_GATHER},
+    {TS_HLO_OP_ALL_GATHER_START, TS_COLLECTIVE_ALL_GATHER},
+    {TS_HLO_OP_ALL_REDUCE, TS_COLLECTIVE_ALL_REDUCE},
+    {TS_HLO_OP_ALL_REDUCE_START, TS_COLLECTIVE_ALL_REDUCE},
+    {TS_HLO_OP_CROSS_REPLICA_SUM, TS_COLLECTIVE_ALL_REDUCE},
+    {TS_HLO_OP_REDUCE_SCATTER, TS_COLLECTIVE_REDUCE_SCATTER},
+    {TS_HLO_OP_REDUCE_SCATTER_START, TS_COLLECTIVE_REDUCE_SCATTER},
+    {TS_HLO_OP_ALL_TO_ALL, TS_COLLECTIVE_ALL_TO_ALL},
+    {TS_HLO_OP_ALL_TO_ALL_START, TS_COLLECTIVE_ALL_TO_ALL},
+    {TS_HLO_OP_COLLECTIVE_PERMUTE, TS_COLLECTIVE_PERMUTE},
+    {TS_HLO_OP_COLLECTIVE_PERMUTE_START, TS_COLLECTIVE_PERMUTE},
+};
+
+static bool find_kind(ts_hlo_opcode opcode, ts_collective_kind *kind) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].opcode != opcode) continue;
+        *kind = kinds[i].kind;
+        return true;
+    }
+    return false;
+}
+
+int32_t audit_keep_groups(ts_audit *a, ts_hlo_span attributes) {
+    ts_hlo_span text;
+    if (!ts_hlo_attribute(attributes, "replica_groups", &text) &&
+        !ts_hlo_attribute(attributes, "source_target_pairs", &text))
+        return 0;
+    for (int32_t i = 0; i < a->group_text_count; i++)
+        if (strlen(a->group_texts[i]) == text.length &&
+            memcmp(a->group_texts[i], text.text, text.length) == 0)
+            return i + 1;
+    if (a->group_text_count == AUDIT_GROUP_TEXTS || text.length > MOST_TEXT_BYTES) return 0;
+    a->group_texts[a->group_text_count] = ts_arena_copy_text(a->arena, text.text, text.length);
+    return ++a->group_text_count;
+}
+
+static bool measure(ts_error *err, ts_audit *a, const ts_audit_group *group, ts_collective *c,
+                    ts_collective_price *price) {
+    const ts_audit_request *from = a->request;
+    const char *text = group->first.groups > 0 ? a->group_texts[group->first.groups - 1] : "";
+    ts_collective_request request = {.mesh = from->mesh,
+                                     .bytes = group->first.written_bytes,
+                                     .groups = {"replica_groups", text, strlen(text)}};
+    if (!find_kind(group->first.opcode, &request.kind))
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "collectives of this kind are not modelled");
+    if (group->first.groups == 0 && request.kind == TS_COLLECTIVE_PERMUTE)
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "its pairs are not in the text");
+    if (!ts_collective_read(err, a->arena, &request, c)) return false;
+    ts_collective_choose(a->arena, (ts_algorithm_choice){0}, c, price);
+    return true;
+}
+
+void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *group) {
+    ts_error err = {0};
+    ts_collective c;
+    ts_collective_price price;
+    r->collectives += group->first.count;
+    audit_add(&r->collective_bytes, audit_times(group->first.written_bytes, group->first.runs));
+    if (!a->request->mesh) {
+        group->why_not = "collectives need the devices: --mesh";
+        return;
+    }
+    if (!measure(&err, a, group, &c, &price)) {
+        group->why_not = ts_arena_copy_text(a->arena, err.message, strlen(err.message));
+        return;
+    }
+    ts_text by;
+    ts_text_init(&by, a->arena);
+    ts_text_add(&by, "links, %s", ts_algorithm_name(c.algorithm));
+    group->by = by.bytes;
+    group->priced = true;
+    group->microseconds = price.ps / 1e6;
+    group->total_microseconds = group->microseconds * (double)group->first.runs;
+    group->cycles = (int64_t)(price.ps / 1e9 * (double)r->request->machine->chip.sustained_khz + 0.5);
+    r->collectives_priced += group->first.count;
+    r->collective_microseconds += group->total_microseconds;
+}
