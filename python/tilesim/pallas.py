@@ -126,7 +126,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
     kernels: List[Kernel] = []
     number = generation(machine)
 
-    def on_call(call):
+    def on_call(call: Any) -> Any:
         """Runs it, and gives its results to the caller."""
         text = mosaic.lower(call, number)
         found, results = _simulated(call, text, machine, options)

@@ -6,7 +6,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _native as native
-from ._native import ffi, lib
+from ._native import lib
 from ._table import table
 
 
@@ -40,7 +40,7 @@ def _has_pandas() -> bool:
 
 
 def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[str, "os.PathLike[str]", None] = None,
-          workers: int = 1, timeout: Optional[float] = None, retry: bool = False, frame: Optional[bool] = None):
+          workers: int = 1, timeout: Optional[float] = None, retry: bool = False, frame: Optional[bool] = None) -> Any:
     """Answers a study: the path of its YAML, the YAML as a text of several lines, or the same as a dict.
 
     Rows that are in the database `db` are not asked again; without one nothing is kept. Gives a frame of pandas where there
@@ -51,12 +51,8 @@ def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[st
         file, text = None, study
     else:
         file, text = os.fspath(study), None
-    kept = {"file": native.optional(file), "text": native.optional(text),
-            "database": native.optional(None if db is None else os.fspath(db))}
-    request = ffi.new("ts_study_request *", {
-        "struct_bytes": ffi.sizeof("ts_study_request"), "workers": workers, "timeout_seconds": timeout or 0.0, "retry": retry,
-        **kept})
-    arena = native.new_arena()
-    made = native.owned(native.call(lib.ts_study_answer, arena, request), arena)
+    made = native.asked(lib.ts_study_answer, "ts_study_request", file=file, text=text,
+                        database=None if db is None else os.fspath(db), workers=workers, timeout_seconds=timeout or 0.0,
+                        retry=retry)
     rows = Sweep(native.printed_json(lib.ts_study_json, made))
     return rows.frame() if frame or (frame is None and _has_pandas()) else rows

@@ -20,13 +20,17 @@ static const cli_command command_convert = {
     .operands_least = 2,
     .operands_most = 2,
     .operand_files = "rw",
-    .about = "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
-             "define. "
-             "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "
-             "Values are converted where the types differ.\n",
+    .about =
+        "Converts between files of arrays (.npy, .safetensors:NAME, .bin) and the buffers that layouts "
+        "define. "
+        "A buffer begins with offset 0, has zeros for padding, and is as long as the layout's storage. "
+        "Values are converted where the types differ. A row-major shape without padding may also be an "
+        "array's "
+        "file. Types that NumPy lacks are bytes in a .npy: np.load(F).view(ml_dtypes.bfloat16) reads bf16.\n",
     .example = "    tilesim convert tests/data/digits_1000_u8.npy d.bin --to "
                "'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
-               "    tilesim convert d.bin d.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n",
+               "    tilesim convert d.bin d.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}' --to "
+               "'f32[1000,784]{1,0}'\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
@@ -88,11 +92,33 @@ static bool check_memory(ts_error *err, const cli_line *line, const ts_shape *fr
     return ts_memory_check(err, parts, sizeof parts / sizeof parts[0], most);
 }
 
+enum { COMPARED = 1 << 26 }; /* points of layouts, at most */
+
+/* Is its buffer that of an array, the elements one behind the other? */
+static bool is_plain(ts_arena *arena, const ts_shape *shape) {
+    ts_layout_comparison found = {0};
+    const ts_layout *layout = shape->layout;
+    const ts_shape *flat =
+        layout ? ts_shape_row_major(NULL, arena, shape->dtype, layout->rank, layout->dims) : NULL;
+    return flat && flat->bytes == shape->bytes &&
+           ts_layout_compare(NULL, arena, flat->layout, layout, COMPARED, &found) && found.equal;
+}
+
+static bool save_array(ts_error *err, const cli_line *line, const ts_shape *to, const ts_host_array *array) {
+    const char *path = line->operands[1];
+    const ts_host_expect expect = {.has_dims = true, .rank = to->layout->rank, .dims = to->layout->dims};
+    ts_host_array converted;
+    return ts_host_array_check(err, line->operands[0], array, &expect) &&
+           ts_host_array_convert(err, line->arena, array, to->dtype, &converted) &&
+           ts_host_save(err, line->arena, path, &converted);
+}
+
 static bool save(ts_error *err, const cli_line *line, const ts_shape *to, int threads,
                  const ts_host_array *array) {
     const char *path = line->operands[1];
     if (!to) return ts_host_save(err, line->arena, path, array);
     if (ends_with(path, ".npy") || strstr(path, ".safetensors")) {
+        if (is_plain(line->arena, to)) return save_array(err, line, to, array);
         return ts_error_set(err, TS_ERROR_INPUT,
                             "'%s' cannot hold the buffer of a layout, expected a name such as .bin", path);
     }

@@ -133,6 +133,19 @@ def u8_comes_back_to_the_last_bit(path):
 
 
 @folder
+def straight_to_an_array_of_another_type(path):
+    bf16, f32 = "bf16[1000,784]{1,0:T(8,128)(2,1)}", struct.pack(f"<{ROWS * COLUMNS}f", *PIXELS)
+    expect(["convert", DIGITS, path / "x.bin", "--to", bf16], out="")
+    for target in ("f32[1000,784]{1,0}", "f32[1000,784]", "f32[1000,784]{1,0:T(1,784)}"):
+        expect(["convert", path / "x.bin", path / "x.npy", "--from", bf16, "--to", target], out="")
+        assert read_npy(path / "x.npy") == ("<f4", (ROWS, COLUMNS), f32), target
+    expect(["convert", DIGITS, path / "y.npy", "--to", "f32[1000,784]{1,0}"], out="")
+    assert (path / "y.npy").read_bytes() == (path / "x.npy").read_bytes()
+    expect(["convert", path / "x.bin", path / "z.npy", "--from", bf16, "--to", "u8[1000,784]{1,0}"], out="")
+    assert read_npy(path / "z.npy") == ("|u1", (ROWS, COLUMNS), PIXELS)
+
+
+@folder
 def bad_input_leaves_nothing_behind(path):
     (path / "cut.npy").write_bytes(Path(DIGITS).read_bytes()[:5000])
     (path / "short.bin").write_bytes(b"abc")
@@ -141,8 +154,12 @@ def bad_input_leaves_nothing_behind(path):
          f"tilesim: error: cannot open '{path}/no.npy': No such file or directory\n"),
         (["convert", DIGITS, path / "o.bin", "--to", "f32[2]{0}"],
          f"tilesim: error: {DIGITS} holds u8[1000,784], expected dims [2]\n"),
-        (["convert", DIGITS, path / "o.npy", "--to", "f32[1000,784]{1,0}"],
+        (["convert", DIGITS, path / "o.npy", "--to", "f32[1000,784]{0,1}"],
          f"tilesim: error: '{path}/o.npy' cannot hold the buffer of a layout, expected a name such as .bin\n"),
+        (["convert", DIGITS, path / "o.npy", "--to", "f32[1000,784]{1,0:T(8,128)}"],
+         f"tilesim: error: '{path}/o.npy' cannot hold the buffer of a layout, expected a name such as .bin\n"),
+        (["convert", DIGITS, path / "o.npy", "--to", "f32[784,1000]{1,0}"],
+         f"tilesim: error: {DIGITS} holds u8[1000,784], expected dims [784,1000]\n"),
         (["convert", path / "short.bin", path / "o.npy", "--from", "f32[2]{0}"],
          f"tilesim: error: {path}/short.bin: 3 bytes, expected the 8 of the shape\n"),
         (["convert", DIGITS, path / "o.bin", "--to", "f32[1000,784]{1,0:T(8,12x)}"],
