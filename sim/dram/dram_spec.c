@@ -3,19 +3,8 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "command_names.h"
 #include "dram_state.h"
-
-enum {
-    RD = TS_DRAM_RD,
-    WR = TS_DRAM_WR,
-    ACT = TS_DRAM_ACT,
-    PRE = TS_DRAM_PRE,
-    RDA = TS_DRAM_RDA,
-    WRA = TS_DRAM_WRA,
-    PREA = TS_DRAM_PREA,
-    REFA = TS_DRAM_REFA,
-    REFB = TS_DRAM_REFB,
-};
 
 /* ---- The rows. ---- */
 

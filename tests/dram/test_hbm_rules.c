@@ -6,21 +6,13 @@
 
 #include "tests/support/test.h"
 #include "machine/machine.h"
+#include "dram/command_names.h"
 #include "dram/dram.h"
 #include "dram/hbm.h"
 
 /* ---- Between two commands. ---- */
 
 enum {
-    RD = TS_DRAM_RD,
-    WR = TS_DRAM_WR,
-    ACT = TS_DRAM_ACT,
-    PRE = TS_DRAM_PRE,
-    RDA = TS_DRAM_RDA,
-    WRA = TS_DRAM_WRA,
-    PREA = TS_DRAM_PREA,
-    REFA = TS_DRAM_REFA,
-    REFB = TS_DRAM_REFB,
     READS = RD | RDA,
     WRITES = WR | WRA,
     ROWS = ACT | PRE | PREA | REFA | REFB,
