@@ -142,10 +142,11 @@ INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
     UNROLL for (int i = 0; i < lines; i++) v[i] = _mm512_permutexvar_epi8(from, v[i]);
 }
 
-INLINE void store_line(bool masked, bool streams, const ts_tile *tile, int line, uint8_t *p, wide v) {
-    if (masked && !streams)
-        _mm512_mask_storeu_epi8(p, tile->dst_mask[line], v);
-    else if (!masked || tile->dst_mask[line] != 0)
+/* mask: of the line's bytes; NULL: all. */
+INLINE void store_line(const uint64_t *mask, bool streams, uint8_t *p, wide v) {
+    if (mask && !streams)
+        _mm512_mask_storeu_epi8(p, *mask, v);
+    else if (!mask || *mask != 0)
         store(p, streams, v);
 }
 
@@ -185,8 +186,9 @@ INLINE void move_some(const kind k, int tiles, const ts_tile *tile, const unpack
         network(0, stages, all, u, v);
     }
     if (masked && tile->packs) arrange_all(tile->pack, all, v);
-    UNROLL for (int i = 0; i < all; i++) store_line(
-        masked, streams, tile, i % lines, dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
+    UNROLL for (int i = 0; i < all; i++)
+        store_line(masked ? &tile->dst_mask[i % lines] : NULL, streams,
+                   dst + i / lines * dst_step + tile->dst_line[i % lines], v[i]);
 }
 
 /* 32 and 64 lines go through the first three stages eight at a time, and through the others from a copy. */
@@ -214,7 +216,7 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
         const int64_t *at = tile->dst_line + group;
         if (masked && tile->packs) arrange_all(tile->pack, 1 << rest, v);
         UNROLL for (int i = 0; i < 1 << rest; i++)
-            store_line(masked, tile->streams, tile, 8 * i + group, dst + at[8 * i], v[i]);
+            store_line(masked ? &tile->dst_mask[8 * i + group] : NULL, tile->streams, dst + at[8 * i], v[i]);
     }
 }
 
