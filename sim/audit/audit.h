@@ -30,7 +30,7 @@ enum {
 typedef enum {
     TS_AUDIT_UNTILED_AUTO, /* linear where the text has tiles at all, else as the rule */
     TS_AUDIT_UNTILED_LINEAR,
-    TS_AUDIT_UNTILED_RULE, /* tiled by the compiler's published rule (layout/tpu_rule.h) */
+    TS_AUDIT_UNTILED_RULE, /* as the TPU compiler lays them out by default (layout/tpu_rule.h) */
 } ts_audit_untiled;
 
 typedef struct {

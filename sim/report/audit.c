@@ -66,7 +66,7 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
     ts_report_machine_line("machine    ", machine, out);
     if (r->assumed_tiles)
         ts_text_add(out,
-                    "tiles      of shapes without them: as the TPU compiler's published rule has them, "
+                    "tiles      of shapes without them, and orders that none has chosen: the TPU compiler's, "
                     "generation %d\n",
                     machine->chip.generation);
 }
