@@ -63,6 +63,7 @@ class _Evaluation:
         self.on_call = on_call
 
     def equation(self, eqn, values) -> Sequence[Any]:
+        """The results of one; a kernel's are those that `on_call` gives."""
         if eqn.primitive.name == "pallas_call":
             inputs, params = _fixed_grid(values, eqn.params)
             name = params.get("name") or params["jaxpr"].debug_info.func_name
@@ -77,10 +78,12 @@ class _Evaluation:
         return out if eqn.primitive.multiple_results else [out]
 
     def jaxpr(self, jaxpr, consts, arguments) -> List[Any]:
+        """The results of all of them."""
         known = dict(zip(jaxpr.constvars, consts))
         known.update(zip(jaxpr.invars, arguments))
 
         def read(atom):
+            """The value of a variable or of a literal."""
             return atom.val if hasattr(atom, "val") else known[atom]
 
         for eqn in jaxpr.eqns:
@@ -109,6 +112,7 @@ def calls(function: Callable, generation: int, *arrays: Any) -> List[Tuple[Call,
     found: List[Tuple[Call, List[np.ndarray]]] = []
 
     def on_call(call: Call) -> List[np.ndarray]:
+        """Keeps it with its results."""
         found.append((call, call.interpreted()))
         return found[-1][1]
 
@@ -121,6 +125,7 @@ def _bodies(module) -> List[bytes]:
     found: List[bytes] = []
 
     def visit(op):
+        """Keeps the module of a kernel's call."""
         if op.name == "stablehlo.custom_call" and ir.StringAttr(
                 op.attributes["call_target_name"]).value == "tpu_custom_call":
             config = json.loads(ir.StringAttr(op.attributes["backend_config"]).value)
@@ -189,6 +194,7 @@ def plain_locations(text: str, root: Optional[str] = None) -> str:
     root = root or os.getcwd()
 
     def place(body: str, depth: int = 0) -> str:
+        """The innermost of a location's frames."""
         here = _PLACE.search(body)
         inner = re.search(r"#(loc\d*)", body)
         if here and (not inner or here.start() < inner.start()):

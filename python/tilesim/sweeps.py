@@ -20,7 +20,7 @@ class Sweep(List[Dict[str, Any]]):
         self.columns: List[str] = list(self[0]) if self else []
         self.answered: int = value["answered"]  #: now; the others were in the database
 
-    def frame(self):
+    def frame(self) -> Any:
         """The same as a frame of pandas."""
         import pandas
 
