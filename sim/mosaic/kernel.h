@@ -33,6 +33,7 @@ typedef struct {
 typedef struct {
     lowering *l;
     const mlir_op *main;
+    ts_source source; /* of what is from no line of Python */
     int grid_rank, prefetch_count, scratch_count, operand_count, result_count, window_count;
     int64_t grid[GRID_MAX];
     kernel_operand operands[OPERANDS_MAX];

@@ -54,6 +54,7 @@ typedef struct lowering {
     int line;
     int depth; /* loops around it */
     LIST_OF(ts_source *) files;
+    bool shows_files;             /* that are there */
     known_constant constants[64]; /* vregs that hold a number */
     LIST_OF(value) yielded;       /* by the region that was translated last */
     int unit;                     /* the matrix unit that was used last */

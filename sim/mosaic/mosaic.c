@@ -81,6 +81,7 @@ static const ts_program *finish(lowering *l) {
         return NULL;
     }
     for (int b = 0; b < l->code.blocks.count; b++) o.labels[b] = ts_program_label(l->builder);
+    if (l->files.count > 0) ts_program_from(l->builder, l->files.items[0], 1); /* the program's own text */
     ts_program_pack_results(l->builder);
     ts_program_pack(l->builder, true);
     for (int b = 0; b < l->code.blocks.count; b++) {
@@ -98,15 +99,16 @@ static const ts_program *finish(lowering *l) {
     return ts_program_end(l->builder);
 }
 
-const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_source *source,
-                                  const ts_target *target) {
+static const ts_program *make(ts_error *err, ts_arena *arena, const ts_source *source, bool shows_files,
+                              const ts_target *target) {
     const mlir_module *module = mlir_parse(err, arena, source);
     lowering *l = TS_NEW(arena, lowering);
     kernel *k = TS_NEW(arena, kernel);
     if (!module) {
         return NULL;
     }
-    *l = (lowering){.err = err, .arena = arena, .target = target, .module = module};
+    *l = (lowering){
+        .err = err, .arena = arena, .target = target, .module = module, .shows_files = shows_files};
     l->code.arena = arena;
     l->values = TS_NEW_ARRAY(arena, value, module->value_count + 1);
     l->builder = ts_program_begin(err, arena, source->name, target);
@@ -115,6 +117,11 @@ const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_sourc
         return NULL;
     }
     return kernel_lower(k) ? finish(l) : NULL;
+}
+
+const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_source *source,
+                                  const ts_target *target) {
+    return make(err, arena, source, false, target);
 }
 
 bool ts_mosaic_is_module(const char *path) {
@@ -138,5 +145,5 @@ const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *pat
         return NULL;
     }
     source.text = text;
-    return ts_mosaic_parse(err, arena, &source, target);
+    return make(err, arena, &source, true, target);
 }

@@ -43,6 +43,14 @@ static ts_operand variable(lowering *l, ts_operand from) {
 
 /* ---- Blocks ---- */
 
+/* What follows is from no line of Python. */
+static void enter_pipeline(kernel *k) {
+    static const char text[] = "the loop over the grid: blocks are fetched, waited for and written back";
+    k->l->file = &k->source;
+    k->l->line = 1;
+    k->source = (ts_source){"pipeline", text, sizeof text - 1};
+}
+
 /* The block that a window has at a place of the grid. */
 static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_operand *out) {
     lowering *l = k->l;
@@ -64,6 +72,7 @@ static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_oper
         return false;
     }
     l->op = w->transform;
+    enter_pipeline(k);
     if (l->yielded.count != w->type.rank) {
         return malformed(l, "a block index for each dim");
     }
@@ -333,7 +342,7 @@ static bool lower_body(kernel *k) {
     }
     bool good = lower_block(l, body);
     l->op = k->main;
-    find_source_line(l);
+    enter_pipeline(k);
     return good;
 }
 
@@ -342,7 +351,7 @@ bool kernel_lower(kernel *k) {
     int64_t steps = 1;
     for (int i = 0; i < k->grid_rank; i++) steps = k->grid[i] > 1 ? 2 : steps;
     l->op = k->main;
-    find_source_line(l);
+    enter_pipeline(k);
     begin_block(l);
     if (!bind_scratch(k, k->main->regions[0].blocks[0]) || !bring_prefetch(k) || !bring_first(k)) {
         return false;

@@ -1,6 +1,7 @@
 /* Values of the text as registers and numbers, and instructions on them. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/number.h"
 
 #include "lower.h"
@@ -164,7 +165,19 @@ void move_to(lowering *l, ts_operand to, ts_operand from) {
 
 /* ---- Lines of Python ---- */
 
-/* Texts of the files are not there; a line is what came from it. */
+enum { PYTHON_BYTES_MAX = 1 << 22 };
+
+/* Its text, if it is there, is only shown. */
+static void read_python(lowering *l, ts_source *file) {
+    size_t length = strlen(file->name);
+    ts_error ignored = {0};
+    char *text;
+    if (l->shows_files && length > 3 && strcmp(file->name + length - 3, ".py") == 0 &&
+        ts_file_read(&ignored, l->arena, file->name, PYTHON_BYTES_MAX, &text, &file->length)) {
+        file->text = text;
+    }
+}
+
 static ts_source *file_named(lowering *l, mlir_span name) {
     for (int i = 0; i < l->files.count; i++) {
         if (strlen(l->files.items[i]->name) == name.length &&
@@ -174,6 +187,7 @@ static ts_source *file_named(lowering *l, mlir_span name) {
     }
     ts_source *new = TS_NEW(l->arena, ts_source);
     *new = (ts_source){ts_arena_copy_text(l->arena, name.text, name.length), "", 0};
+    read_python(l, new);
     *PUSH(l->arena, &l->files) = new;
     return new;
 }

@@ -107,6 +107,12 @@ void ts_program_report_text(ts_program_builder *b, const char *name, const char 
         ts_arena_copy_text(b->as.arena, name, strlen(name)), {place->source, 0, place->source->length, 1}};
 }
 
+static int line_count(const ts_source *source) {
+    int count = 1;
+    for (size_t i = 0; i < source->length; i++) count += source->text[i] == '\n';
+    return count;
+}
+
 /* The frame of a text other than the program's own; -1: it is that. */
 static int frame_of(assembler *as, const ts_source *source) {
     for (int i = 0; i < as->frames.count && source != as->source; i++) {
@@ -123,7 +129,7 @@ static int frame_of(assembler *as, const ts_source *source) {
                                                   .line = 1,
                                                   .body = source,
                                                   .first_line = 1,
-                                                  .end_line = INT32_MAX});
+                                                  .end_line = line_count(source) + 1});
     int new = as->frame;
     as->frame = outer;
     return new;
@@ -132,6 +138,8 @@ static int frame_of(assembler *as, const ts_source *source) {
 void ts_program_from(ts_program_builder *b, const ts_source *source, int line) {
     if (source && !b->as.source) b->as.source = source;
     b->from = (ts_program_location){source ? frame_of(&b->as, source) : -1, line};
+    if (b->from.frame >= 0 && line > line_count(source))
+        b->from.line = line_count(source); /* it has no such line */
     b->from_source = source;
 }
 
