@@ -15,6 +15,7 @@
 #include "tilesim/plan.h"
 #include "tilesim/price.h"
 #include "tilesim/program.h"
+#include "tilesim/relayout.h"
 #include "tilesim/run.h"
 #include "tilesim/sweep.h"
 #include "tilesim/version.h"

@@ -7,13 +7,14 @@ from .layout import Layout
 from .machine import Machine
 from .prices import Cheaper, Price, price
 from .program import Program
+from .relayouts import Relayout, relayout
 from .runs import Run, run
 from .studies import Audit, Candidate, Choice, Finding, Source, audit, choose
 from .sweeps import Sweep, sweep
 
 __version__ = _decoded(_lib.ts_version())
 __all__ = [
-    "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "Finding", "InputError",
-    "Layout", "Machine", "Price", "Program", "Run", "Source", "Sweep", "UnmodelledError", "UsageError", "audit",
-    "choose", "convert", "dtype", "price", "program", "run", "sweep",
+    "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "Finding", "InputError", "Layout",
+    "Machine", "Price", "Program", "Relayout", "Run", "Source", "Sweep", "UnmodelledError", "UsageError", "audit",
+    "choose", "convert", "dtype", "price", "program", "relayout", "run", "sweep",
 ]

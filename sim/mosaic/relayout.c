@@ -96,7 +96,6 @@ static shift shift_of(const state *s, int dim, int64_t to, int64_t extent) {
 static void parts_of(const shift *h, int64_t j, int64_t count, int64_t *first, int64_t *second) {
     *first = h->back ? j - 1 : j;
     *second = *first + 1;
-    if (*first >= count) *first = -1;
     if (*second >= count) *second = -1;
 }
 

@@ -300,6 +300,22 @@ static void bad_requests(void **state) {
     failed(TS_ERROR_USAGE, "the request has no machine");
 }
 
+static void relayouts(void **state) {
+    (void)state;
+    ts_relayout_query q = {.struct_bytes = sizeof q,
+                           .machine = machine(),
+                           .source = "f32[8,128] vpad<\"32,{0,0},(8,128)\">",
+                           .destination = "f32[8,128] vpad<\"32,{0,5},(8,128)\">"};
+    const ts_relayout_answer *found = ts_relayout_find(err, arena, &q);
+    assert_non_null(found);
+    assert_int_equal(ts_relayout_op_total(found), 1);
+    assert_true(ts_relayout_cycles(found) > 0);
+    assert_non_null(strstr(ts_relayout_text(arena, found), "rotate columns"));
+    q.destination = NULL;
+    assert_null(ts_relayout_find(err, arena, &q));
+    failed(TS_ERROR_USAGE, "ts_relayout_query needs a machine, a source and a destination");
+}
+
 static const char text[] =
     ".tensor x hbm f32[8,128]{1,0:T(8,128)} in\n.tensor y hbm f32[8,128]{1,0:T(8,128)} out\n"
     ".tensor xb vmem f32[8,128]{1,0:T(8,128)}\n.param N = 1\n.sem done\n"
@@ -567,7 +583,7 @@ int main(void) {
         TEST(version), TEST(errors),    TEST(arrays),   TEST(shapes),         TEST(notations),
         TEST(plans),   TEST(moves),     TEST(machines), TEST(prices),         TEST(bad_requests),
         TEST(runs),    TEST(run_modes), TEST(traces),   TEST(builder_errors), TEST(builder_parts),
-        TEST(choices), TEST(audits),    TEST(studies),
+        TEST(choices), TEST(audits),    TEST(studies),  TEST(relayouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

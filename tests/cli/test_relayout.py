@@ -51,6 +51,7 @@ def refusals_say_why():
     refused(NATIVE, value("32,{0,*},(8,128)"), 1, "Non-singleton logical dimension is replicated in destination but not in source")
     refused(NATIVE, value("32,{0,0},(1,128)"), 4, "a relayout between these tiles is not modelled")
     refused(NATIVE, value("32,{0,0},(8,128),-1"), 4, "between implicit dims is not modelled")
+    refused(value("8,{0,0},(32,128)", "s8[64,128]"), value("8,{0,0},(16,128)", "s8[64,128]"), 4, "between these tiles is not modelled")
     refused(value("32,{0,*},(8,128)"), NATIVE, 4, "replicated along one dim is not modelled")
     refused(NATIVE, value("32,{0,0},(8,128)", "f32[16,255]"), 1, "different types or dims")
     refused("f32[16,256]", NATIVE, 1, "the source is no value in vregs")

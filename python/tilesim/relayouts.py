@@ -1,0 +1,45 @@
+"""Relayouts: how Mosaic brings a value in vregs from one layout to another."""
+from __future__ import annotations
+
+from typing import Dict, Union
+
+from . import _native as native
+from ._native import lib
+from ._table import table
+from .layout import Layout
+from .machine import DEFAULT, Machine, as_machine
+
+
+class Relayout:
+    """What :func:`relayout` found."""
+
+    def __init__(self, source: str, destination: str, machine: Machine):
+        self.source, self.destination, self.machine = source, destination, machine
+        self._answer = native.asked(lib.ts_relayout_find, "ts_relayout_query", machine, machine=machine._machine,
+                                    source=source, destination=destination)
+        self.cycles: int = lib.ts_relayout_cycles(self._answer)  #: that its ops add
+        self.op_count: int = lib.ts_relayout_op_total(self._answer)  #: ops on vregs
+        found = self.json()
+        self.how: str = found["how"]  #: "free", "rotate rows" ..
+        self.ops: Dict[str, int] = {name: count for name, count in found["ops"].items() if count}  #: by Mosaic's names
+
+    def report(self) -> str:
+        """What `tilesim relayout` prints."""
+        return native.printed(lib.ts_relayout_text, self._answer) or ""
+
+    def json(self) -> dict:
+        """What `tilesim relayout --json` prints."""
+        return native.printed_json(lib.ts_relayout_json, self._answer)
+
+    def __repr__(self) -> str:
+        return f"<Relayout {self.how}, {self.op_count} ops, {self.cycles} cycles>"
+
+    def _repr_html_(self) -> str:
+        title = f"{self.source} to {self.destination}: {self.how}, {self.cycles} cycles"
+        return table(title, ("op", "count"), list(self.ops.items()))
+
+
+def relayout(source: Union[str, Layout], destination: Union[str, Layout], machine: Union[str, Machine] = DEFAULT) -> Relayout:
+    """How a value comes from one layout in vregs to another: ``'f32[8,128] vpad<"32,{0,0},(8,128)">'``. What Mosaic refuses
+    is an :class:`InputError` in its words, what is not modelled an :class:`UnmodelledError`."""
+    return Relayout(str(source), str(destination), as_machine(machine))
