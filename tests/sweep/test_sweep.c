@@ -1,0 +1,401 @@
+/* Studies answered by a crew in this process, with rows that the test makes: what is asked, kept, merged, tuned, ranked
+ * and compared. */
+#include "sweep/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sweep/diff.h"
+#include "sweep/sensitivity.h"
+#include "sweep/tune.h"
+#include "tests/support/test.h"
+
+enum { AHEAD = 3, MEMBERS = 2, QUEUE = 16 };
+
+/* Answers what was asked last first, as members may. */
+typedef struct {
+    ts_arena *arena;
+    const ts_sweep_study *study;
+    double (*time)(const ts_sweep_point *point); /* NAN: an error; negative: a crash */
+    int64_t points[QUEUE];
+    int members[QUEUE];
+    int count, most, asked;
+} fake;
+
+static bool hand(ts_error *err, void *self, int member, int64_t index) {
+    (void)err;
+    fake *f = self;
+    int own = 0;
+    for (int i = 0; i < f->count; i++) own += f->members[i] == member;
+    assert_true(own < AHEAD && member >= 0 && member < MEMBERS);
+    f->points[f->count] = index;
+    f->members[f->count++] = member;
+    f->asked++;
+    if (f->count > f->most) f->most = f->count;
+    return true;
+}
+
+static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
+    (void)err;
+    fake *f = self;
+    ts_sweep_row row = {.error = ""};
+    ts_sweep_point point;
+    ts_text out;
+    assert_true(f->count > 0);
+    reply->member = f->members[--f->count];
+    reply->index = f->points[f->count];
+    ts_sweep_point_get(f->arena, f->study, reply->index, &point);
+    double time = f->time(&point);
+    if (isnan(time) || time < 0) row.status = isnan(time) ? TS_SWEEP_ERROR : TS_SWEEP_CRASH;
+    if (row.status != TS_SWEEP_OK) row.error = "why";
+    if (row.status == TS_SWEEP_OK) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, time);
+    ts_text_init(&out, f->arena);
+    ts_sweep_row_pack(&out, &row);
+    reply->bytes = out.bytes;
+    reply->length = out.length;
+    return true;
+}
+
+static void dismiss(void *self) { (void)self; }
+
+static double number(const ts_sweep_point *point, const char *name) {
+    ts_sweep_value value = ts_sweep_value_read(ts_sweep_point_value(point, name));
+    double found;
+    return ts_sweep_value_number(&value, &found) ? found : (double)NAN;
+}
+
+/* ---- Set-up ---- */
+
+typedef struct {
+    ts_arena *arena;
+    ts_error err;
+    const ts_sweep_study *study;
+    ts_sweep_store *store;
+    fake crew_self;
+    ts_sweep_crew crew;
+    ts_sweep_request request;
+    ts_sweep_result result;
+} fixture;
+
+static void begin(fixture *f, const char *text, const char *database,
+                  double (*time)(const ts_sweep_point *)) {
+    *f = (fixture){.arena = ts_arena_new()};
+    ts_source *source = TS_NEW(f->arena, ts_source);
+    *source = (ts_source){"study", text, strlen(text)};
+    f->study = ts_sweep_study_parse(&f->err, f->arena, source, "");
+    if (!f->study) fail_msg("%s", f->err.message);
+    f->store = ts_sweep_store_open(&f->err, f->arena, database, true);
+    if (!f->store) fail_msg("%s", f->err.message);
+    f->crew_self = (fake){.arena = f->arena, .study = f->study, .time = time};
+    f->crew = (ts_sweep_crew){&f->crew_self, MEMBERS, AHEAD, hand, wait_for_one, dismiss};
+    f->request = (ts_sweep_request){.study = f->study, .store = f->store, .crew = &f->crew};
+}
+
+static void go(fixture *f) {
+    if (!ts_sweep(&f->err, f->arena, &f->request, &f->result)) fail_msg("%s", f->err.message);
+    assert_int_equal(f->crew_self.count, 0);
+}
+
+static void end(fixture *f) {
+    assert_true(ts_sweep_store_close(&f->err, f->store));
+    ts_arena_free(f->arena);
+}
+
+static void expect(const fixture *f, int64_t points, int64_t there, int64_t answered) {
+    assert_int_equal(f->result.points, points);
+    assert_int_equal(f->result.there, there);
+    assert_int_equal(f->result.answered, answered);
+}
+
+/* ---- Points ---- */
+
+static const char grid[] =
+    "vary: {A: {from: 0, to: 9, step: 1}, B: [1, 2]}\nwhere: A != 3\nask: {layout: 'f32[$A]'}\n";
+
+static double sum_of(const ts_sweep_point *point) {
+    double a = number(point, "A");
+    return a == 5 ? (double)NAN : a == 6 ? -1 : a + 10 * number(point, "B");
+}
+
+static void told(void *self, int64_t done, int64_t of, int64_t answered) {
+    int64_t *last = self;
+    assert_true(done >= 0 && done <= of && answered >= last[0]);
+    last[0] = answered;
+    last[1] = done;
+    last[2] = of;
+}
+
+static void each_point_once(void **state) {
+    (void)state;
+    fixture f;
+    int64_t last[3] = {0};
+    begin(&f, grid, ":memory:", sum_of);
+    f.request.progress = told;
+    f.request.self = last;
+    go(&f);
+    expect(&f, 18, 0, 18);
+    assert_int_equal(f.result.left_out, 2);
+    assert_int_equal(f.result.by_status[TS_SWEEP_OK], 14);
+    assert_int_equal(f.result.by_status[TS_SWEEP_ERROR], 2);
+    assert_int_equal(f.result.by_status[TS_SWEEP_CRASH], 2);
+    assert_int_equal(f.crew_self.asked, 18);
+    assert_int_equal(f.crew_self.most, MEMBERS * AHEAD);
+    assert_true(last[0] == 18 && last[1] == 20 && last[2] == 20);
+    f.request.progress = NULL;
+    go(&f);
+    expect(&f, 18, 18, 0);
+    assert_int_equal(f.result.by_status[TS_SWEEP_OK], 14);
+    assert_int_equal(f.result.by_status[TS_SWEEP_CRASH], 2);
+    f.request.retry = true;
+    go(&f);
+    expect(&f, 18, 16, 2);
+    assert_int_equal(f.result.by_status[TS_SWEEP_CRASH], 2);
+    assert_int_equal(f.crew_self.asked, 20);
+    end(&f);
+}
+
+static void some_points(void **state) {
+    (void)state;
+    fixture f;
+    static const int64_t points[] = {19, 2, 3};
+    begin(&f, grid, ":memory:", sum_of);
+    f.request.points = points;
+    f.request.point_count = 3;
+    go(&f);
+    expect(&f, 3, 0, 3);
+    ts_sweep_table table;
+    const ts_sweep_table_request read = {f.study, f.store, points, 3};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &table));
+    static const double times[] = {29, 11, 21};
+    int column = ts_sweep_table_find(&f.err, &table, "", "time");
+    assert_int_equal(table.row_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(ts_sweep_table_cell(&table, i, column)->real == times[i]);
+        assert_int_equal(table.points[i], points[i]);
+    }
+    f.request.points = NULL;
+    f.request.shards = 3;
+    static const int64_t counts[] = {6, 6, 6},
+                         there[] = {1, 1, 1}; /* of 0, 3 .. 18; A = 3 are points 6 and 7 */
+    for (f.request.shard = 0; f.request.shard < 3; f.request.shard++) {
+        go(&f);
+        int64_t known = f.request.shard == 1 ? 1 : there[f.request.shard];
+        expect(&f, counts[f.request.shard], known, counts[f.request.shard] - known);
+    }
+    f.request.shards = 0;
+    go(&f);
+    expect(&f, 18, 18, 0);
+    end(&f);
+}
+
+static double one(const ts_sweep_point *point) { return number(point, "A"); }
+
+static void machines_that_cannot_be(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, "vary: {A: 1, hbm.stacks: [2, -1]}\nask: {layout: 'f32[$A]'}\n", ":memory:", one);
+    go(&f);
+    expect(&f, 2, 0, 2);
+    assert_int_equal(f.crew_self.asked, 1);
+    assert_int_equal(f.result.by_status[TS_SWEEP_ERROR], 1);
+    end(&f);
+}
+
+/* ---- The table ---- */
+
+static void tables(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f,
+          "vary: {A: [1, 5, 2], B: [x]}\nask: {layout: 'f32[$A]'}\n"
+          "columns: {twice: 2 * time, odd: 1 / (A - 1)}\n",
+          ":memory:", sum_of);
+    f.crew_self.time = sum_of;
+    go(&f);
+    ts_sweep_table t;
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_int_equal(t.row_count, 3);
+    assert_int_equal(t.parameter_count, 2);
+    static const char *const names[] = {"A", "B", "status", "error", "twice", "odd"};
+    assert_int_equal(t.column_count, 6); /* B is no number: all times are none */
+    for (int i = 0; i < 6; i++) assert_string_equal(t.headings[i].name, names[i]);
+    assert_true(t.headings[0].number && !t.headings[1].number && !t.headings[2].number);
+    assert_int_equal(ts_sweep_table_cell(&t, 0, 5)->kind, TS_SWEEP_NONE);
+    assert_int_equal(ts_sweep_table_cell(&t, 2, 5)->integer, 1);
+    assert_string_equal(ts_sweep_table_cell(&t, 1, 3)->text, "why");
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "here", "staus"), -1);
+    assert_string_equal(f.err.message, "here: there is no column 'staus'; did you mean 'status'?");
+    end(&f);
+}
+
+/* ---- Tuning ---- */
+
+static double by_size(const ts_sweep_point *point) {
+    double a = number(point, "A"), n = number(point, "N");
+    return a == 7 ? (double)NAN : fabs(a - 4 - n) + 1; /* best: A = 4 + N */
+}
+
+static void tuning(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_tuned tuned;
+    begin(&f, "vary: {A: {from: 1, to: 9, step: 1}, N: [0, 1, 2], C: 1}\nask: {layout: 'f32[$A]'}\n",
+          ":memory:", by_size);
+    ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rung_count, 3);
+    static const struct {
+        const char *value;
+        int64_t tried, kept;
+    } rungs[] = {{"0", 9, 4}, {"1", 4, 2}, {"2", 2, 2}};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(tuned.rungs[i].value, rungs[i].value);
+        assert_int_equal(tuned.rungs[i].tried, rungs[i].tried);
+        assert_int_equal(tuned.rungs[i].kept, rungs[i].kept);
+    }
+    assert_int_equal(tuned.candidates, 9);
+    expect(&(fixture){.result = tuned.result}, 15, 0, 15);
+    assert_int_equal(tuned.table.row_count, 2); /* of 4 3 5 2 at 0: 5 and 4 at 1, 5 first at 2 */
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 0)->integer, 5);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 1, 0)->integer, 4);
+    request.budget = "C";
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: 'C' does not vary in the study, expected such as a size");
+    end(&f);
+}
+
+/* ---- Elasticity ---- */
+
+/* The square of the clock, a constant, and what there is no machine with twice of. */
+static double law(const ts_sweep_point *point) {
+    const char *change = ts_sweep_point_value(point, TS_SWEEP_CHANGE);
+    double a = number(point, "A");
+    if (strncmp(change, "hbm.clock=", 10) == 0)
+        return a * (strcmp(change, "hbm.clock=3.2 GHz") == 0 ? 4 : 0.25);
+    if (strncmp(change, "dma.access=", 11) == 0) return a * 0.5;
+    return a;
+}
+
+static void elasticities(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_changes changes;
+    ts_sweep_table table;
+    begin(&f, "vary: {A: [1, 3]}\nask: {layout: 'f32[$A]'}\n", ":memory:", law);
+    assert_true(ts_sweep_changes_make(&f.err, f.arena, f.study, &changes));
+    assert_int_equal(changes.study->grid.point_count % 2, 0);
+    f.request.study = f.crew_self.study = changes.study;
+    go(&f);
+    const ts_sweep_table_request read = {.study = changes.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &table));
+    const ts_sweep_elasticity *list = ts_sweep_elasticities(
+        f.arena, &changes, &table, ts_sweep_table_find(&f.err, &table, "", "microseconds"));
+    assert_string_equal(list[0].moved->field, "hbm.clock");
+    assert_string_equal(list[0].moved->value, "1.6 GHz");
+    assert_true(fabs(list[0].elasticity - 2) < 1e-9 && fabs(list[0].halved - 0.25) < 1e-9 &&
+                fabs(list[0].doubled - 4) < 1e-9);
+    for (int i = 1; i < changes.count; i++) {
+        bool access = strcmp(list[i].moved->field, "dma.access") == 0;
+        assert_true(fabs(list[i].elasticity) <= fabs(list[i - 1].elasticity) + 1e-12);
+        if (!access) assert_true(fabs(list[i].elasticity) < 1e-9);
+    }
+    end(&f);
+}
+
+/* ---- Databases ---- */
+
+static void put(ts_sweep_store *store, const char *key, const char *parameters, ts_sweep_status status,
+                double time) {
+    ts_sweep_row row = {.status = status, .error = status == TS_SWEEP_OK ? "" : "why"};
+    ts_sweep_identity identity = {
+        .parameters = parameters, .question = "layout: f32[8]", .machine = "tpu-v5e"};
+    strcpy(identity.key, key);
+    if (time > 0) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, time);
+    ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, 7);
+    ts_sweep_set_text(&row, TS_SWEEP_LIMITER_COLUMN, "a 'quote'");
+    assert_true(ts_sweep_store_put(NULL, store, &identity, &row));
+}
+
+static void stores(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row;
+    bool found;
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, ":memory:", true);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k1"), -1);
+    put(store, "k1", "{}", TS_SWEEP_OK, 1.25);
+    put(store, "k2", "{}", TS_SWEEP_TIMEOUT, 0);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k1"), TS_SWEEP_OK);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k2"), TS_SWEEP_TIMEOUT);
+    assert_true(ts_sweep_store_get(&err, arena, store, "k1", &found, &row));
+    assert_true(found && row.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 1.25);
+    assert_int_equal(row.values[TS_COUNTER_CYCLES].integer, 7);
+    assert_string_equal(row.values[TS_SWEEP_LIMITER_COLUMN].text, "a 'quote'");
+    assert_int_equal(row.values[TS_SWEEP_LAYOUT_COLUMN].kind, TS_SWEEP_NONE);
+    assert_string_equal(row.error, "");
+    assert_true(ts_sweep_store_get(&err, arena, store, "k2", &found, &row) && found);
+    assert_string_equal(row.error, "why");
+    assert_true(ts_sweep_store_get(&err, arena, store, "k3", &found, &row) && !found);
+    put(store, "k2", "{}", TS_SWEEP_OK, 2);
+    assert_int_equal(ts_sweep_store_status(&err, store, "k2"), TS_SWEEP_OK);
+    assert_true(ts_sweep_store_close(&err, store));
+    assert_true(ts_sweep_store_close(&err, NULL));
+    assert_int_equal(err.kind, TS_ERROR_NONE);
+    ts_arena_free(arena);
+}
+
+static void differences(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_diff d;
+    ts_sweep_store *a = ts_sweep_store_open(&err, arena, ":memory:", true),
+                   *b = ts_sweep_store_open(&err, arena, ":memory:", true);
+    static const struct {
+        const char *parameters;
+        ts_sweep_status before, after;
+        double was, is; /* negative: not there */
+    } rows[] = {{"same", TS_SWEEP_OK, TS_SWEEP_OK, 2, 2},      {"slower", TS_SWEEP_OK, TS_SWEEP_OK, 2, 3},
+                {"faster", TS_SWEEP_OK, TS_SWEEP_OK, 2, 1},    {"broken", TS_SWEEP_OK, TS_SWEEP_ERROR, 2, 0},
+                {"mended", TS_SWEEP_CRASH, TS_SWEEP_OK, 0, 2}, {"gone", TS_SWEEP_OK, TS_SWEEP_OK, 2, -1},
+                {"new", TS_SWEEP_OK, TS_SWEEP_OK, -1, 2},      {"newer", TS_SWEEP_OK, TS_SWEEP_OK, -1, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char key[] = {'k', (char)('z' - i), '\0'};
+        if (rows[i].was >= 0) put(a, key, rows[i].parameters, rows[i].before, rows[i].was);
+        if (rows[i].is >= 0) put(b, rows[i].parameters, rows[i].parameters, rows[i].after, rows[i].is);
+    }
+    assert_true(ts_sweep_compare(&err, arena, a, b, TS_SWEEP_MICROSECONDS_COLUMN, &d));
+    assert_int_equal(d.both, 5);
+    assert_int_equal(d.only_before, 1);
+    assert_int_equal(d.only_after, 2);
+    assert_int_equal(d.change_count, 4);
+    assert_int_equal(d.broken, 1);
+    assert_true(d.worst == 1.5);
+    static const char *const order[] = {"broken", "slower", "faster", "mended"};
+    for (int i = 0; i < 4; i++) assert_string_equal(d.changes[i].parameters, order[i]);
+    assert_true(d.changes[1].ratio == 1.5 && d.changes[1].before == 2 && d.changes[1].after == 3);
+    assert_true(d.changes[0].ratio == 0 && d.changes[2].ratio == 0.5);
+    assert_string_equal(d.column, "microseconds");
+    assert_true(ts_sweep_compare(&err, arena, a, b, TS_COUNTER_CYCLES, &d));
+    assert_int_equal(d.change_count, 2);
+    assert_true(d.worst == 1);
+    ts_sweep_store_close(NULL, a);
+    ts_sweep_store_close(NULL, b);
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_point_once),
+        cmocka_unit_test(some_points),
+        cmocka_unit_test(machines_that_cannot_be),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(tuning),
+        cmocka_unit_test(elasticities),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
