@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import TOOL, cases, expect, expect_json, main, run, test
+from cli import TOOL, cases, expect, expect_json, main, release_test, run, test
 
 HERE = Path(tempfile.mkdtemp())
 GRID = """title: a grid
@@ -167,12 +167,12 @@ ask: {program: tilesim:/layernorm.tsim, define: {ROWS: $ROWS}}
     while not workers:
         workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     time.sleep(0.7)
-    os.kill(int(workers[0]), signal.SIGSEGV)
+    os.kill(int(workers[0]), signal.SIGKILL)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0 and err == b"", (out, err)
     found = rows(path, "--db", db)
     assert [row["status"] for row in found] == ["ok", "crash", "ok"], found
-    assert found[1]["error"].startswith(("its process was ended by signal 11", "its process ended with exit code")), found[1]
+    assert found[1]["error"] == "its process was ended by signal 9 (Killed)", found[1]
     assert "1 of them: crash" in expect(["sweep", path, "--db", db])
 
 
@@ -230,8 +230,8 @@ def a_damaged_database():
         for _ in range(draw.choice((1, 4, 200))):
             bad[draw.randrange(100, len(bad))] = draw.randrange(256)
         db.write_bytes(bad if round % 3 else bad[:draw.randrange(len(bad))])
-        code, out, err = run("sweep", path, "--db", db, "--csv", "-")
-        assert code in (0, 1) and (code == 0 or "damaged" in err or "database" in err or "cannot" in err), (seed, round, code, err)
+        code, _, err = run("sweep", path, "--db", db, "--csv", "-", text=False)  # a row's texts may be anything
+        assert code in (0, 1) and (code == 0 or any(word in err for word in (b"damaged", b"database", b"cannot"))), (seed, round, code, err)
 
 
 @test
@@ -275,7 +275,7 @@ def changes_are_seen():
     assert value["answered"] == 2 and "hbm.stacks" in value["rows"][0]["error"], value
 
 
-@test
+@release_test
 def the_tutorial():
     """Commands of docs/sweep.md, in a folder of their own."""
     text = Path("docs/sweep.md").read_text()
@@ -342,7 +342,7 @@ ask: {layout: 'f32[$A]'}
     expect(["sweep", path, "--db", ":memory:", "--pareto", "A,,B"], 2, "", None)
 
 
-@test
+@release_test
 def sensitivity():
     """The elasticity of a copy's time: in the bandwidth of HBM it is near -1, in the fixed cost near 0, beside the commands."""
     path = study("ask: {dma: 'f32[4096,1024] -> f32[4096,1024]', exact: false}\nset: {hbm.stacks: 2}\n", "sens.yaml")
