@@ -24,6 +24,7 @@ void dram_clear(ts_dram *d, const dram_spec *spec) {
     fill(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, DRAM_NEVER);
     fill(d->act_at, DRAM_MAX_PCS, 0);
     fill(d->open_banks, DRAM_MAX_PCS, 0);
+    for (int pc = 0; pc < DRAM_MAX_PCS; pc++) d->open_cycles[pc] = 0;
 }
 
 static void shift_down(int32_t *values, int count, int32_t shift) {
@@ -40,6 +41,7 @@ void dram_rebase(ts_dram *d, int32_t shift) {
     shift_down(d->group_note[0], DRAM_MAX_GROUPS * 3, shift);
     shift_down(d->pc_note[0], DRAM_MAX_PCS * TS_DRAM_COMMANDS, shift);
     shift_down(d->acts[0], DRAM_MAX_PCS * DRAM_WINDOW, shift);
+    for (int pc = 0; pc < DRAM_MAX_PCS; pc++) d->open_cycles[pc] += d->open_banks[pc] > 0 ? shift : 0;
 }
 
 static int banks_of_level(const dram_spec *s, ts_dram_level level) {
@@ -103,7 +105,7 @@ static void rare_column(ts_dram *d, int command, int bank, int32_t t) {
     dram_column(d, direction, bank, bank >> d->spec->group_shift, t, d->spec->groups);
     d->bank_note[direction][bank] = last; /* a PRE does not wait for a row that closes itself */
     raise_to(&d->act_time[bank], t + d->spec->to_act[command][DRAM_SAME_BANK]);
-    dram_close(d, bank, d->spec->banks_of_pc);
+    dram_close(d, bank, t, d->spec->banks_of_pc);
     if (d->spec->is_wide[command]) dram_hold_acts(d, command, bank, t);
 }
 
@@ -112,6 +114,7 @@ void dram_rare(ts_dram *d, ts_dram_command command, int bank, int32_t t) {
     int pc = bank >> s->pc_shift, bit = bit_number((int)command);
     if (command == TS_DRAM_PREA) {
         fill(d->open_row + (pc << s->pc_shift), s->banks_of_pc, DRAM_CLOSED);
+        if (d->open_banks[pc] > 0) d->open_cycles[pc] += t;
         d->open_banks[pc] = 0;
     }
     if (command == TS_DRAM_RDA || command == TS_DRAM_WRA)

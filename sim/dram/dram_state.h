@@ -97,6 +97,7 @@ struct ts_dram {
     int32_t acts[DRAM_MAX_PCS][DRAM_WINDOW]; /* a ring of the last ACTs */
     int32_t act_at[DRAM_MAX_PCS];            /* its oldest */
     int32_t open_banks[DRAM_MAX_PCS];
+    int64_t open_cycles[DRAM_MAX_PCS]; /* with an open bank; while one is, less the cycle since which */
 };
 
 dram_spec *dram_spec_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config, ts_dram_rules rules);
@@ -105,6 +106,13 @@ void dram_rebase(ts_dram *dram, int32_t shift);
 ts_dram_limit dram_earliest(const ts_dram *dram, ts_dram_command command, int bank);
 /* No bank is opened sooner than the rules after a command of this bank let it. */
 void dram_hold_acts(ts_dram *dram, int command, int bank, int32_t t);
+
+ALWAYS static inline void dram_count_open(ts_dram *d, int pc, int32_t t) {
+    if (d->open_banks[pc]++ == 0) d->open_cycles[pc] -= t;
+}
+ALWAYS static inline void dram_count_closed(ts_dram *d, int pc, int32_t t) {
+    if (--d->open_banks[pc] == 0) d->open_cycles[pc] += t;
+}
 
 ALWAYS static inline void raise_to(int32_t *value, int32_t least) { *value = max32(*value, least); }
 
@@ -136,15 +144,15 @@ ALWAYS static inline void dram_act(ts_dram *d, int bank, int32_t row, int32_t t,
     d->opened_time[DRAM_READ][bank] = t + s->act_to_column[DRAM_READ];
     d->opened_time[DRAM_WRITE][bank] = t + s->act_to_column[DRAM_WRITE];
     if (__builtin_expect(s->is_wide[DRAM_ACT], 0)) dram_hold_acts(d, DRAM_ACT, bank, t);
-    d->open_banks[pc]++;
+    dram_count_open(d, pc, t);
     d->group_note[DRAM_ACT][bank / banks_of_group] = t;
     d->bank_note[DRAM_ACT][bank] = d->pc_note[pc][DRAM_ACT] = t;
 }
 
-ALWAYS static inline void dram_close(ts_dram *d, int bank, int banks_of_pc) {
+ALWAYS static inline void dram_close(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
     lane_set(d->open_row, bank, DRAM_CLOSED);
     lane_set_soon(d->row_time, bank, d->act_time[bank] | d->spec->odd);
-    d->open_banks[bank / banks_of_pc]--;
+    dram_count_closed(d, bank / banks_of_pc, t);
 }
 
 ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of_pc) {
@@ -153,7 +161,7 @@ ALWAYS static inline void dram_pre(ts_dram *d, int bank, int32_t t, int banks_of
     if (s->pre_to_pre > 0)
         raise_open(d->row_time + first, d->open_row + first, t + s->pre_to_pre, banks_of_pc);
     lane_set(d->act_time, bank, max32(d->act_time[bank], t + s->pre_to_act));
-    dram_close(d, bank, banks_of_pc);
+    dram_close(d, bank, t, banks_of_pc);
     if (__builtin_expect(s->is_wide[DRAM_PRE], 0)) dram_hold_acts(d, DRAM_PRE, bank, t);
     d->bank_note[DRAM_PRE][bank] = d->pc_note[pc][DRAM_PRE] = t;
 }

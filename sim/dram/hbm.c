@@ -195,12 +195,34 @@ int ts_hbm_burst_ticks(const ts_hbm_config *config) { return config->timing.n_bl
 void ts_hbm_observe(ts_hbm *hbm, ts_hbm_observer *observer, void *self) {
     hbm->observer = observer;
     hbm->observed = self;
+    hbm->is_observed = hbm->observer || hbm->command_observer;
 }
 
+void ts_hbm_observe_commands(ts_hbm *hbm, ts_hbm_command_observer *observer, void *self) {
+    hbm->command_observer = observer;
+    hbm->commands_observed = self;
+    hbm->is_observed = hbm->observer || hbm->command_observer;
+}
+
+enum {
+    COLUMNS = 1 << DRAM_READ | 1 << DRAM_WRITE | 1 << DRAM_RDA | 1 << DRAM_WRA,
+    WRITES = 1 << DRAM_WRITE | 1 << DRAM_WRA,
+    COLUMN_MASK = (1 << TS_ADDRESS_COLUMN_BITS) - 1,
+};
+
 /* The per bank scheduler has a channel for each pseudo channel. */
-void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int pseudo_channel, bool is_write, int32_t t) {
-    int bus = (int)(ch - hbm->channels) * hbm->spec->pcs + pseudo_channel;
-    hbm->observer(hbm->observed, &(ts_hbm_burst){bus, hbm->share, is_write, hbm->base + t});
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t place, int32_t t) {
+    int bit = 1 << command, of_pc = hbm->spec->banks_of_pc;
+    bool is_column = (bit & COLUMNS) != 0, has_row = is_column || command == DRAM_ACT;
+    const ts_hbm_command told = {.command = (ts_dram_command)bit,
+                                 .bus = (int)(ch - hbm->channels) * hbm->spec->pcs + bank / of_pc,
+                                 .bank = bank % of_pc,
+                                 .row = has_row ? ch->dram.open_row[bank] : -1,
+                                 .column = is_column ? (int32_t)(place & COLUMN_MASK) : -1,
+                                 .tick = hbm->base + t};
+    if (hbm->command_observer) hbm->command_observer(hbm->commands_observed, &told);
+    if (hbm->observer && is_column)
+        hbm->observer(hbm->observed, &(ts_hbm_burst){told.bus, hbm->share, (bit & WRITES) != 0, told.tick});
 }
 
 /* ---- Streams. ---- */
@@ -329,6 +351,11 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     return sum;
 }
 
+/* Of a pseudo channel, up to a local cycle. */
+static int64_t open_cycles(const ts_dram *d, int pc, int64_t end) {
+    return d->open_cycles[pc] + (d->open_banks[pc] > 0 ? end : 0);
+}
+
 static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *out) {
     const ts_hbm_stats *s = &ch->stats;
     int64_t served = served_of(ch);
@@ -341,6 +368,8 @@ static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *
     if (s->read_latency_max > out->read_latency_max) out->read_latency_max = s->read_latency_max;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) out->limiter_cycles[i] += s->limiter_cycles[i];
     out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
+    for (int pc = 0; pc < hbm->spec->pcs; pc++)
+        out->open_cycles += open_cycles(&ch->dram, pc, out->end_cycle - hbm->base);
     hbm_attribute_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
 }
 

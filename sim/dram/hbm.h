@@ -61,6 +61,18 @@ typedef void ts_hbm_observer(void *self, const ts_hbm_burst *burst);
  * are walked by themselves, so all of the part after ts_hbm_walk_all. NULL: nobody. */
 void ts_hbm_observe(ts_hbm *hbm, ts_hbm_observer *observer, void *self);
 int ts_hbm_burst_ticks(const ts_hbm_config *config);
+/* A command that is issued: RD, RDA, WR and WRA have all of row and column, ACT the row; else those are -1. PREA and
+ * REFA have no bank: bank is that of the first of the pseudo channel. */
+typedef struct {
+    ts_dram_command command;
+    int bus;  /* as that of a burst */
+    int bank; /* (sid * bank_groups + group) * banks + bank of the pseudo channel */
+    int32_t row, column;
+    int64_t tick; /* at which it starts */
+} ts_hbm_command;
+typedef void ts_hbm_command_observer(void *self, const ts_hbm_command *command);
+/* The same for commands, those of a channel in order of time; of all that are issued after ts_hbm_walk_all. */
+void ts_hbm_observe_commands(ts_hbm *hbm, ts_hbm_command_observer *observer, void *self);
 /* Rows closed, queues empty, cycle 0, refresh phase 0, statistics 0; streams must be started again. */
 void ts_hbm_reset(ts_hbm *hbm);
 
@@ -119,9 +131,10 @@ typedef struct {
     int64_t forwarded, coalesced; /* of them: reads answered from, writes merged into, a queue */
     int64_t row_hits, row_misses, row_conflicts; /* bursts by the state of their bank when first served */
     int64_t activations, precharges, refreshes;
-    int64_t read_to_write, write_to_read;         /* turnarounds of the data bus of a pseudo channel */
-    int64_t read_latency_sum, read_latency_max;   /* of bursts, from acceptance to last data */
-    int64_t end_cycle;                            /* of the last thing done */
+    int64_t read_to_write, write_to_read;       /* turnarounds of the data bus of a pseudo channel */
+    int64_t read_latency_sum, read_latency_max; /* of bursts, from acceptance to last data */
+    int64_t end_cycle;                          /* of the last thing done */
+    int64_t open_cycles;                        /* with a row open, of all pseudo channels, up to end_cycle */
     int64_t limiter_cycles[TS_HBM_LIMITER_COUNT]; /* of all pseudo channels, up to end_cycle */
 } ts_hbm_stats;
 /* All that add up: not read_latency_max, nor end_cycle. */

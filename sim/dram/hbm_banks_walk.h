@@ -344,10 +344,11 @@ ALWAYS static inline void issue_column(const ts_hbm *hbm, hbm_channel *ch, int b
         .direction = direction, .bank = bank, .arrival = e->arrival, .is_active = b->served[bank] == 0};
     if (ch->bus_until[0] != t) hbm_attribute_column(hbm, ch, column, t);
     ch->bus_until[0] = t + hbm->burst_ticks;
-    if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, 0, direction, t);
     ch->stats.row_misses += b->served[bank] == 0;
     if (b->served[bank] < UINT16_MAX) b->served[bank]++;
     bool closes = sh.closed_page && b->served[bank] >= hbm->config.page_accesses;
+    if (__builtin_expect(hbm->is_observed, 0))
+        hbm_tell(hbm, ch, closes ? DRAM_RDA + direction : direction, bank, e->burst, t);
     if (closes)
         dram_rare(&ch->dram, direction ? TS_DRAM_WRA : TS_DRAM_RDA, bank, t);
     else
@@ -370,6 +371,7 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int bank
     const entry *e = &ch->banks->entries[slot];
     hbm_keep_cause(ch, DRAM_ACT, bank, e->arrival, t);
     dram_act(&ch->dram, bank, e->row, t, sh.banks_of_pc, sh.banks_of_group);
+    hbm_tell_row(hbm, ch, DRAM_ACT, bank, t);
     after_opening(hbm, ch, bank, sh);
     ch->stats.activations++;
 }
@@ -378,6 +380,7 @@ ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int bank
                                     const shape sh) {
     hbm_keep_cause(ch, DRAM_PRE, bank, ch->banks->entries[slot].arrival, t);
     dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
+    hbm_tell_row(hbm, ch, DRAM_PRE, bank, t);
     after_closing(hbm, ch, bank);
     ch->stats.precharges++;
 }
@@ -414,6 +417,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
         open++;
         if (ch->dram.row_time[bank] <= t) {
             dram_pre(&ch->dram, bank, t, hbm->spec->banks_of_pc);
+            hbm_tell_row(hbm, ch, DRAM_PRE, bank, t);
             after_closing(hbm, ch, bank);
             ch->stats.precharges++;
             return true;
@@ -425,6 +429,7 @@ static bool refresh_one(const ts_hbm *hbm, hbm_channel *ch, int32_t t, int32_t *
     *next = min32(*next, at);
     if (at > t) return false;
     dram_rare(&ch->dram, command, first, t);
+    hbm_tell_row(hbm, ch, all ? DRAM_REFA : DRAM_REFB, first, t);
     hbm_attribute_refresh(hbm, ch, first, t, all ? hbm->spec->refa_to_act : 0);
     ch->refresh_head = (first + 1) % hbm->spec->banks;
     ch->waiting_count = 0;

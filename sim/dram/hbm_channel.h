@@ -45,6 +45,7 @@ typedef struct {
     int32_t opened; /* ready as far as its ACT goes */
     int32_t ticket;
     uint8_t bank, group, stream, direction;
+    uint16_t column; /* for observers of commands */
 } hbm_active;
 
 typedef struct {
@@ -164,10 +165,13 @@ struct ts_hbm {
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;
-    int32_t refresh_ticks;     /* from one refresh of a channel to the next; FAR */
-    int refresh_pcs;           /* pseudo channels that are refreshed together */
+    int32_t refresh_ticks; /* from one refresh of a channel to the next; FAR */
+    int refresh_pcs;       /* pseudo channels that are refreshed together */
+    bool is_observed;
     ts_hbm_observer *observer; /* of bursts; NULL: none */
     void *observed;
+    ts_hbm_command_observer *command_observer; /* NULL: none */
+    void *commands_observed;
     ts_hbm_stream *streams[MAX_STREAMS];
     int stream_count;
     void (*walk)(ts_hbm *hbm, hbm_channel *channel, int32_t until); /* hbm_walkers.h */
@@ -232,8 +236,14 @@ static inline bool hbm_is_done_known(const ts_hbm_stream *st, int32_t ahead) {
     return st->done[at >= st->in_flight ? at - st->in_flight : at] >= -1;
 }
 
-/* The observer is told of a burst served at `t`. */
-void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int pseudo_channel, bool is_write, int32_t t);
+/* Observers are told of a command at `t`, before it closes a row, after it opens one. `place`: of the burst of a column
+ * command. */
+void hbm_tell(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank, uint64_t place, int32_t t);
+/* The same, when there is one, of a row command, by bit number. */
+ALWAYS static inline void hbm_tell_row(const ts_hbm *hbm, const hbm_channel *ch, int command, int bank,
+                                       int32_t t) {
+    if (__builtin_expect(hbm->is_observed, 0)) hbm_tell(hbm, ch, command, bank, 0, t);
+}
 
 /* A row command, by bit number, takes the bus. */
 ALWAYS static inline void hbm_take_row_bus(hbm_channel *ch, int command, int32_t t) {

@@ -189,11 +189,15 @@ ALWAYS static inline void finish_read(const ts_hbm *hbm, hbm_channel *ch, int st
     finish(hbm, ch, stream, ticket, cycle);
 }
 
-/* Closed page: a column command of a row that has had enough of them closes it; else the row may be closed as
- * soon as it can be. True when it is closed. */
+/* Closed page: the column command of a row that has had enough of them closes it. */
+static bool page_closes(const ts_hbm *hbm, const hbm_channel *ch, int bank, bool is_active) {
+    return ch->page_count[bank] >= hbm->config.page_accesses && (is_active || ch->active_of[bank] == 0);
+}
+
+/* Closed page: a column command; true when the row is closed by it. Else it may be closed as soon as it can be. */
 static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int bank, bool is_active,
                         int32_t t) {
-    if (ch->page_count[bank] >= hbm->config.page_accesses && (is_active || ch->active_of[bank] == 0)) {
+    if (page_closes(hbm, ch, bank, is_active)) {
         dram_rare(&ch->dram, direction == DRAM_READ ? TS_DRAM_RDA : TS_DRAM_WRA, bank, t);
         ch->stats.precharges++;
         ch->page_count[bank] = 0;
@@ -208,15 +212,18 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
     return false;
 }
 
-/* True when the row is closed by it. */
-ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_column column, int32_t t,
-                                const shape sh) {
+/* True when the row is closed by it. `place`: of the burst. */
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_column column, uint64_t place,
+                                int32_t t, const shape sh) {
     int direction = column.direction, bank = column.bank;
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
     if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, column, t);
     *until = t + hbm->burst_ticks;
-    if (__builtin_expect(hbm->observer != NULL, 0)) hbm_tell(hbm, ch, bank / sh.banks_of_pc, direction, t);
+    if (__builtin_expect(hbm->is_observed, 0)) {
+        bool closes = sh.closed_page && page_closes(hbm, ch, bank, column.is_active);
+        hbm_tell(hbm, ch, closes ? DRAM_RDA + direction : direction, bank, place, t);
+    }
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, column.is_active, t);
     else
@@ -230,6 +237,10 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_co
 
 /* ---- Commands. ---- */
 
+ALWAYS static inline uint64_t place_of(const ts_hbm *hbm, const hbm_slot *s, int i) {
+    return s->place ^ (i ? hbm->pair : 0);
+}
+
 /* Serves a hit, and sees whether the other direction is next. */
 ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
                                     int32_t t, const shape sh) {
@@ -238,7 +249,7 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     int i = s->at, bank = s->bank;
     const hbm_link link = q->links[slot];
     hbm_column column = {direction, bank, s->stream, s->arrival[i], &q->tickets[2 * slot + i], false};
-    bool closed = serve(hbm, ch, column, t, sh);
+    bool closed = serve(hbm, ch, column, place_of(hbm, s, i), t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
         set_hit(ch, direction, bank, end_of(q, bank), t, group_shift(sh));
@@ -325,7 +336,7 @@ ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int i
                                        const shape sh) {
     hbm_active a = *active_at(ch, index);
     hbm_column column = {a.direction, a.bank, a.stream, active_arrival(&a), &a.ticket, true};
-    if (serve(hbm, ch, column, t, sh)) after_close(hbm, ch, a.bank);
+    if (serve(hbm, ch, column, a.column, t, sh)) after_close(hbm, ch, a.bank);
     remove_active(ch, index, a.direction, a.bank, sh);
 }
 
@@ -340,10 +351,12 @@ ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_keep_cause(ch, DRAM_ACT, bank, s->arrival[i], t);
     hbm_take_row_bus(ch, DRAM_ACT, t);
     dram_act(&ch->dram, bank, row, t, sh.banks_of_pc, sh.banks_of_group);
+    hbm_tell_row(hbm, ch, DRAM_ACT, bank, t);
     push_active(ch,
                 (hbm_active){active_age(s->arrival[i], t), ch->dram.opened_time[direction][bank],
                              q->tickets[2 * slot + i], s->bank, (uint8_t)(bank / sh.banks_of_group),
-                             s->stream, (uint8_t)direction},
+                             s->stream, (uint8_t)direction,
+                             (uint16_t)(place_of(hbm, s, i) & ((1 << TS_ADDRESS_COLUMN_BITS) - 1))},
                 sh);
     take_burst(hbm, ch, direction, slot, i);
     after_act(ch, bank, row, t, sh);
@@ -359,6 +372,7 @@ ALWAYS static inline void issue_pre(const ts_hbm *hbm, hbm_channel *ch, int dire
     hbm_keep_cause(ch, DRAM_PRE, bank, s->arrival[i], t);
     hbm_take_row_bus(ch, DRAM_PRE, t);
     dram_pre(&ch->dram, bank, t, sh.banks_of_pc);
+    hbm_tell_row(hbm, ch, DRAM_PRE, bank, t);
     after_close(hbm, ch, bank);
 }
 

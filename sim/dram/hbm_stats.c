@@ -5,16 +5,14 @@ const ts_member ts_hbm_stats_members[] = {
 #define STAT(name) TS_MEMBER(ts_hbm_stats, name),
 #include "hbm_stats.def"
 #undef STAT
-    TS_MEMBER(ts_hbm_stats, reads),
-    TS_MEMBER(ts_hbm_stats, writes),
-    TS_MEMBER(ts_hbm_stats, row_hits),
-    TS_MEMBER(ts_hbm_stats, limiter_cycles),
-    {0, 0},
+    TS_MEMBER(ts_hbm_stats, reads),          TS_MEMBER(ts_hbm_stats, writes),
+    TS_MEMBER(ts_hbm_stats, row_hits),       TS_MEMBER(ts_hbm_stats, open_cycles),
+    TS_MEMBER(ts_hbm_stats, limiter_cycles), {0, 0},
 };
 
 /* And two that are not counts: the largest latency, the last cycle. */
 enum {
-    COUNTS = 3 + TS_HBM_LIMITER_COUNT
+    COUNTS = 4 + TS_HBM_LIMITER_COUNT
 #define STAT(name) +1
 #include "hbm_stats.def"
 #undef STAT

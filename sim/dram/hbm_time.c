@@ -142,8 +142,10 @@ static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t ti
     int64_t *value = (int64_t *)&ch->stats;
     hbm->walk(hbm, ch, until);
     for (size_t i = 0; i < sizeof before / sizeof *old; i++) value[i] += times * (value[i] - old[i]);
-    for (int pc = 0; pc < hbm->spec->pcs && hbm->config.refresh == TS_HBM_REFRESH_NONE; pc++)
+    for (int pc = 0; pc < hbm->spec->pcs && hbm->config.refresh == TS_HBM_REFRESH_NONE; pc++) {
         ch->passed[pc] += times * refresh_round(hbm);
+        if (ch->dram.open_banks[pc] > 0) ch->dram.open_cycles[pc] += times * refresh_round(hbm);
+    }
 }
 
 /* Nothing is offered before `cycle`: three rounds after the last thing done nothing counts that went before,

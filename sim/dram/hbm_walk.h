@@ -70,9 +70,10 @@ static void issue_waiting(const ts_hbm *hbm, hbm_channel *ch, ts_dram_command co
     const dram_spec *s = hbm->spec;
     int first = bank / s->banks_of_pc * s->banks_of_pc;
     hbm_take_row_bus(ch, __builtin_ctz((unsigned)command), t);
+    hbm_tell_row(hbm, ch, __builtin_ctz((unsigned)command), bank, t);
     if (command == TS_DRAM_PRE) {
-        ch->dram.open_banks[bank / s->banks_of_pc] +=
-            ch->dram.open_row[bank] == DRAM_CLOSED; /* closed meanwhile */
+        if (ch->dram.open_row[bank] == DRAM_CLOSED) /* closed meanwhile */
+            dram_count_open(&ch->dram, bank / s->banks_of_pc, t);
         dram_pre(&ch->dram, bank, t, s->banks_of_pc);
     } else {
         dram_rare(&ch->dram, command, bank, t);
