@@ -23,6 +23,7 @@ static bool begins(const char *text, const char *with) { return strncmp(text, wi
 
 static bool is_timing(const char *path) {
     static const char *const groups[] = {"dma.", "hbm.", "core.timing.", "core.slots."};
+    if (begins(path, "hbm.energy.")) return false;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         if (begins(path, groups[i])) return true;
     return false;

@@ -125,6 +125,9 @@ static const ts_field rows[] = {
 #define TIMING(name, meaning) CYCLES(name, meaning),
 #include "machine/hbm_timing.def"
 #undef TIMING
+#define ENERGY(name, unit, meaning) INTEGER("hbm.energy." #name, hbm.energy.name, 0, 100000, unit, meaning),
+#include "machine/hbm_energy.def"
+#undef ENERGY
     CHOICE("hbm.controller.scheduler", hbm.scheduler, schedulers, "which command goes first"),
     INTEGER("hbm.controller.read_entries", hbm.read_entries, 1, 1 << 12, "bursts", "read queue of a channel"),
     INTEGER("hbm.controller.write_entries", hbm.write_entries, 1, 1 << 12, "bursts",

@@ -20,6 +20,12 @@ typedef struct {
 } ts_hbm_timing;
 
 typedef struct {
+#define ENERGY(name, unit, meaning) int32_t name;
+#include "machine/hbm_energy.def"
+#undef ENERGY
+} ts_hbm_energy;
+
+typedef struct {
     int32_t stacks;
     int32_t channels;        /* of a stack */
     int32_t pseudo_channels; /* of a channel; they share its command buses */
@@ -49,6 +55,8 @@ typedef struct {
     int32_t bank_entries;  /* per bank scheduler: commands queued for a bank */
     int32_t row_hit_limit; /* per bank scheduler: hits that may hold back a precharge */
     ts_hbm_refresh refresh;
+
+    ts_hbm_energy energy; /* of a pseudo channel */
 
     const char *address_map; /* a name (A, B, H, ...) or fields, lowest first; see memory/address_map.h */
 } ts_hbm_config;

@@ -36,13 +36,33 @@ static bool check_refresh(ts_error *err, const ts_machine *m) {
     return true;
 }
 
+/* No command takes less than standby. */
+static bool check_energy(ts_error *err, const ts_machine *m) {
+    const ts_hbm_energy *e = &m->hbm.energy;
+    const ts_hbm_timing *t = &m->hbm.timing;
+    const struct {
+        const char *path;
+        int32_t current;
+    } rows[] = {{"hbm.energy.idd4r", e->idd4r},
+                {"hbm.energy.idd4w", e->idd4w},
+                {"hbm.energy.idd5ab", e->idd5ab},
+                {"hbm.energy.idd5pb", e->idd5pb}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].current < e->idd3n) return fail_at(err, m, rows[i].path, "at least hbm.energy.idd3n");
+    }
+    int64_t standby = (int64_t)e->idd3n * t->t_ras + (int64_t)e->idd2n * (t->t_rc - t->t_ras);
+    return (int64_t)e->idd0 * t->t_rc >= standby ||
+           fail_at(err, m, "hbm.energy.idd0",
+                   "at least what standby takes in tRC: idd3n in tRAS, then idd2n");
+}
+
 static bool check_hbm(ts_error *err, const ts_machine *m) {
     const ts_hbm_config *h = &m->hbm;
     if (h->burst_bytes > h->row_bytes) return fail_at(err, m, "hbm.burst", "at most hbm.row");
     if (h->timing.n_bl == 0) return fail_at(err, m, "hbm.timing.n_bl", "at least 1 ck");
     if (h->write_low_percent >= h->write_high_percent)
         return fail_at(err, m, "hbm.controller.write_low", "less than hbm.controller.write_high");
-    return check_refresh(err, m);
+    return check_refresh(err, m) && check_energy(err, m);
 }
 
 /* What the geometry of the HBM holds. */

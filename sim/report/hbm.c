@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "dram/hbm_energy.h"
 #include "report/machine.h"
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
@@ -78,11 +79,33 @@ static void add_limiters(ts_text *out, const ts_hbm_report *r) {
     }
 }
 
+static double total_joules(const double joules[TS_HBM_ENERGY_CAUSES]) {
+    double sum = 0;
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) sum += joules[i];
+    return sum;
+}
+
+static void add_energy(ts_text *out, const ts_hbm_report *r) {
+    double joules[TS_HBM_ENERGY_CAUSES], seconds = (double)r->run.cycles / (tick_ghz(r) * 1e9);
+    ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, joules);
+    double total = total_joules(joules);
+    ts_text_add(out, "energy        %.3f uJ, %.3f W, %.2f pJ a byte\n", total * 1e6,
+                seconds > 0 ? total / seconds : 0,
+                r->run.bytes > 0 ? total * 1e12 / (double)r->run.bytes : 0);
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) {
+        if (joules[i] != 0)
+            ts_text_add(out, "  %14.3f uJ  %-17s  %s\n", joules[i] * 1e6,
+                        ts_hbm_energy_name((ts_hbm_energy_cause)i),
+                        ts_hbm_energy_meaning((ts_hbm_energy_cause)i));
+    }
+}
+
 void ts_report_hbm(const ts_hbm_report *report, ts_text *out) {
     add_head(out, report);
     add_time(out, report);
     add_counts(out, &report->run.stats);
     add_limiters(out, report);
+    add_energy(out, report);
     ts_text_add(out, "host          %.3f s of CPU time, %.2f million requests a second\n",
                 report->host_seconds,
                 report->host_seconds > 0 ? (double)report->run.requests / report->host_seconds / 1e6 : 0);
@@ -112,6 +135,16 @@ static void add_json_limiters(ts_json *json, const ts_hbm_report *r) {
     ts_json_close(json);
 }
 
+static void add_json_energy(ts_json *json, const ts_hbm_report *r) {
+    double joules[TS_HBM_ENERGY_CAUSES];
+    ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, joules);
+    ts_json_object(json, "energy_joules");
+    ts_json_real(json, "total", total_joules(joules), 12);
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
+        ts_json_real(json, ts_hbm_energy_name((ts_hbm_energy_cause)i), joules[i], 12);
+    ts_json_close(json);
+}
+
 void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     const ts_hbm_stats *s = &r->run.stats;
     ts_json json;
@@ -135,6 +168,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);
+    add_json_energy(&json, r);
     ts_json_real(&json, "host_seconds", r->host_seconds, 6);
     ts_json_end(&json);
 }

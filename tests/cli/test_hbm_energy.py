@@ -1,0 +1,128 @@
+"""The energy of tilesim hbm: DRAMsim3's for equal commands, and what follows from the currents."""
+import csv
+import json
+import lzma
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+DATA = Path(__file__).parent.parent / "data"
+CAUSES = {"act_pJ": "activate", "read_pJ": "read", "write_pJ": "write", "refresh_pJ": "refresh",
+          "act_standby_pJ": "active_standby", "pre_standby_pJ": "precharge_standby"}
+DRAMSIM3 = ["hbm.channels=16", "hbm.pseudo_channels=1", "hbm.bus.act=1", "hbm.controller.scheduler=per_bank",
+            "hbm.controller.read_entries=32", "hbm.controller.write_entries=32", "hbm.controller.write_high=100",
+            "hbm.controller.write_low=25"]
+
+
+def settings(*fields):
+    return [word for field in fields for word in ("--set", field)]
+
+
+def energy(words, requests=""):
+    code, out, err = run("hbm", *words, "--json", stdin=requests)
+    assert code == 0, err
+    found = json.loads(out)
+    joules = found["energy_joules"]
+    assert abs(joules["total"] - sum(joules[cause] for cause in CAUSES.values())) < 1e-11
+    return found, joules
+
+
+@test
+def dramsim3():
+    """By cause within 2 %; what it leaves in its write buffer is the difference of the writes."""
+    lines = (DATA / "hbm_energy.csv").read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == 5
+    for row in rows:
+        requests = lzma.open(DATA / "hbm_traces" / row["trace"], "rt").read()
+        found, joules = energy(["-", "-m", "hbm2-reference", "--map", row["map"], "--window", row["window_bytes"],
+                                *settings(*DRAMSIM3)], requests)
+        assert [found[key] for key in ("cycles", "activations", "refreshes")] == \
+            [int(row[key]) for key in ("cycles", "activations", "refreshes")], (row, found)
+        for column, cause in CAUSES.items():
+            of_dramsim3 = float(row[column])
+            assert abs(joules[cause] * 1e12 - of_dramsim3) <= 0.02 * of_dramsim3, (row["trace"], cause, joules)
+
+
+@test
+def one_read():
+    """By hand: 64 bytes are two bursts of one row, done at 36 ns; the row is open from 1 on, 15 others are not."""
+    found, joules = energy(["-", "-m", "hbm2-reference", *settings("hbm.controller.refresh=none")], "R 0\n")
+    assert found["cycles"] == 36
+    expected = {"activate": 828, "read": 2 * 804, "write": 0, "refresh": 0, "active_standby": 35 * 66,
+                "precharge_standby": (16 * 36 - 35) * 48}
+    assert {cause: round(joules[cause] * 1e12, 6) for cause in expected} == expected, joules
+
+
+@test
+def currents():
+    """Each figure moves the causes that it is of, and those alone."""
+    moves = {"vdd": set(CAUSES.values()), "idd0": {"activate"}, "idd4r": {"read"}, "idd4w": {"write"},
+             "idd5ab": {"refresh"}, "idd5pb": set(), "idd2n": {"activate", "precharge_standby"},
+             "idd3n": {"activate", "read", "write", "refresh", "active_standby"}}
+    one = energy(["c_copy4k", "-m", "hbm2-reference"])[1]
+    figures = expect_json(["show", "machine", "hbm2-reference"])["figures"]
+    for name, causes in moves.items():
+        value = figures[f"hbm.energy.{name}"]["value"] + 1
+        other = energy(["c_copy4k", "-m", "hbm2-reference", *settings(f"hbm.energy.{name}={value}")])[1]
+        assert {cause for cause in CAUSES.values() if one[cause] != other[cause]} == causes, name
+    assert min(one[cause] for cause in CAUSES.values()) > 0
+
+
+@test
+def refreshes_of_one_bank():
+    found, joules = energy(["c_copy4k", "-m", "hbm2-reference", *settings("hbm.controller.refresh=per_bank")])
+    assert abs(joules["refresh"] * 1e12 - found["refreshes"] * 1.2 * (75 - 55) * 160) < 1, joules
+
+
+@test
+def clocks():
+    """Of half CKs and of a faster clock, the time counts."""
+    def value(path):
+        return figures[f"hbm.{path}"]["value"]
+    for machine in ("hbm3-reference", "hbm3e-reference", "tpu-v5e"):
+        found, joules = energy(["l_relayout", "-m", machine, "--map", "H"])
+        figures = expect_json(["show", "machine", machine])["figures"]
+        seconds, ck = found["cycles"] / found["clock_khz"] / 1e3, 1e-3 / value("clock")
+        buses = value("stacks") * value("channels") * value("pseudo_channels")
+        standby = joules["active_standby"] / 66e-3 + joules["precharge_standby"] / 48e-3
+        assert abs(standby / (buses * seconds) - 1) < 1e-6, (machine, standby, buses, seconds)
+        read = 1.2 * (0.390 - 0.055) * value("timing.n_bl") * ck * (found["reads"] - found["forwarded"])
+        assert abs(joules["read"] / read - 1) < 1e-6, (machine, joules, read)
+
+
+@test
+def walked_and_passed_over():
+    """Gaps between requests that are passed over, with rows open and without, and channels that stand for others."""
+    far = "0x0 READ 0\n0x40 READ 5000000\n0x4000000 WRITE 9000000\n0x8000 READ 700000000\n"
+    for more in ([], settings("hbm.controller.refresh=none")):
+        found = [energy(["-", "-m", "hbm2-reference", *more, *exact], far)[1] for exact in ([], ["--exact"])]
+        assert found[0] == found[1]
+    waits = [energy(["h_tile_bf16", "-m", "tpu-v5e", *exact])[1] for exact in ([], ["--exact"])]
+    assert waits[0] == waits[1]
+
+
+@test
+def text():
+    lines = expect(["hbm", "a_seq_rd", "-m", "hbm2-reference"]).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("energy"))
+    total, parts = lines[at].split(), [line.split() for line in lines[at + 1:-1]]
+    assert total[2] == "uJ," and total[4] == "W," and total[6:] == ["pJ", "a", "byte"], lines[at]
+    assert {part[2] for part in parts} == set(CAUSES.values()) - {"write"}, parts
+    assert abs(sum(float(part[0]) for part in parts) - float(total[1])) < 0.004
+    assert abs(float(total[1]) * 1e6 / (262144 * 64) - float(total[5])) < 0.01
+    assert all(len(line) <= 100 for line in lines)
+
+
+@test
+def bad_currents():
+    for field, reason in (("idd4r=54", "hbm.energy.idd4r: found '54', expected at least hbm.energy.idd3n"),
+                          ("idd5pb=0", "hbm.energy.idd5pb: found '0', expected at least hbm.energy.idd3n"),
+                          ("idd0=50", "hbm.energy.idd0: found '50', expected at least what standby takes in tRC")):
+        code, out, err = run("hbm", "a_seq_rd", *settings(f"hbm.energy.{field}"))
+        assert code != 0 and out == "" and reason in err, (code, err)
+
+
+main()

@@ -1,0 +1,78 @@
+/* The energy of counts: that of DRAMsim3 for its own, and causes one by one. */
+#include <string.h>
+
+#include "dram/hbm_energy.h"
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+
+static const ts_hbm_energy currents = {.vdd = 1200,
+                                       .idd0 = 65,
+                                       .idd2n = 40,
+                                       .idd3n = 55,
+                                       .idd4r = 390,
+                                       .idd4w = 500,
+                                       .idd5ab = 250,
+                                       .idd5pb = 75};
+
+static void expect(const ts_hbm_config *config, const ts_hbm_stats *stats,
+                   const double picojoules[TS_HBM_ENERGY_CAUSES]) {
+    double joules[TS_HBM_ENERGY_CAUSES];
+    ts_hbm_energy_joules(config, stats, joules);
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) {
+        double difference = joules[i] * 1e12 - picojoules[i];
+        if (difference < -1e-3 || difference > 1e-3)
+            fail_msg("%s: %.6f pJ, expected %.6f", ts_hbm_energy_name((ts_hbm_energy_cause)i),
+                     joules[i] * 1e12, picojoules[i]);
+    }
+}
+
+/* DRAMsim3 (2981759) counts 16 x 5894 cycles of 1 ns, of them 83768 with a row open; and 24 more merged here. */
+static void test_dramsim3(void **state) {
+    (void)state;
+    ts_hbm_config config = hbm2;
+    config.energy = currents;
+    const ts_hbm_stats stats = {.activations = 12040,
+                                .reads = 300,
+                                .forwarded = 300,
+                                .writes = 23990 + 24,
+                                .coalesced = 24,
+                                .refreshes = 16,
+                                .open_cycles = 83768,
+                                .end_cycle = 5894};
+    expect(&config, &stats, (const double[]){9969120, 0, 25621320, 973440, 5528688, 505728});
+}
+
+/* By hand, in half CKs of 1.6 GHz: 0.3125 ns. */
+static void test_half_cks(void **state) {
+    (void)state;
+    ts_hbm_config config = hbm2;
+    config.energy = currents;
+    config.clock_khz = 1600000;
+    config.ticks_per_ck = 2;
+    config.stacks = 2;
+    config.refresh = TS_HBM_REFRESH_PER_BANK;
+    config.timing.t_rc = 50; /* more than tRAS + tRP */
+    const ts_hbm_stats stats = {
+        .activations = 1, .reads = 1, .refreshes = 1, .open_cycles = 32, .end_cycle = 10};
+    /* (65 50 - 55 34 - 40 16) 1.2 0.625, 335 2 1.2 0.625, 20 160 1.2 0.625, 32 55 1.2 0.3125, (32 10 - 32) 40 .. */
+    expect(&config, &stats, (const double[]){555, 502.5, 0, 2400, 660, 4320});
+}
+
+static void test_names(void **state) {
+    (void)state;
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(ts_hbm_energy_name((ts_hbm_energy_cause)i),
+                                    ts_hbm_energy_name((ts_hbm_energy_cause)k));
+    assert_string_equal(ts_hbm_energy_name(TS_HBM_ENERGY_ACTIVE_STANDBY), "active_standby");
+    assert_string_equal(ts_hbm_energy_meaning(TS_HBM_ENERGY_READ), "bursts read");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dramsim3),
+        cmocka_unit_test(test_half_cks),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
