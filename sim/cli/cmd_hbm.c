@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "report/hbm.h"
 
@@ -14,6 +15,9 @@ static const cli_option options[] = {
     {"map", 0, "A|B|H|FIELDS", "the address map, instead of the machine's"},
     {"set", 0, "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
     {"exact", 0, NULL, "walk every channel by itself, and gaps cycle by cycle: the same, slower"},
+    {"commands", 0, "FILE",
+     "writes every command, a line each: cycle, command, channel, pseudo channel, sid, bank group, bank, "
+     "row, column; held in memory until the end"},
     {"list", 0, NULL, "the patterns, a line each"},
     CLI_MEMORY_OPTION,
     {"json", 0, NULL, "the same as JSON"},
@@ -24,6 +28,7 @@ static const cli_command usage = {
     .operands = "PATTERN|TRACE",
     .operands_least = 0,
     .operands_most = 1,
+    .operand_files = "r",
     .about =
         "Offers requests of 64 bytes to a machine's HBM as fast as it takes them, and says what came of it.\n"
         "They come from a named pattern, or from a trace (a path with '.' or '/'; - is standard input) with "
@@ -75,12 +80,15 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     if (!read_window(err, line, &report->lookahead_bytes)) return false;
     double start = cpu_seconds();
     ts_hbm_requests *requests = ts_hbm_requests_open(err, line->arena, report->what, &machine->hbm);
+    ts_text *trace = cli_text_for(line, "commands");
     const ts_hbm_run_request request = {&machine->hbm, requests, report->lookahead_bytes,
-                                        cli_value(line, "exact") != NULL};
+                                        cli_value(line, "exact") != NULL,
+                                        trace ? ts_hbm_commands_new(line->arena, &machine->hbm) : NULL};
     bool done = requests && ts_hbm_run_requests(err, line->arena, &request, &report->run);
     ts_hbm_requests_close(requests);
     report->host_seconds = cpu_seconds() - start;
-    return done;
+    if (done && trace) ts_hbm_commands_write(request.commands, trace);
+    return done && cli_save(err, line, "commands", trace);
 }
 
 int cmd_hbm(int argc, char **argv) {
@@ -99,6 +107,7 @@ int cmd_hbm(int argc, char **argv) {
         ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
     if (line.operand_count == 0 || !run(&err, &line, &report))
         return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
+    if (!json && !cli_reports(&line)) return cli_end(&line, 0); /* the commands are what is printed */
     (json ? ts_report_hbm_json : ts_report_hbm)(&report, &out);
     return cli_end(&line, cli_print(&out));
 }

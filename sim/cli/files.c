@@ -41,7 +41,7 @@ static const char *file_of(const cli_line *line, const char *path) {
 
 static bool read_option(const cli_line *line, const struct cli_given *given, named_file *file) {
     static const char *const readers[] = {"data", "input", "machine", NULL},
-                             *const writers[] = {"csv", "html", "svg", "trace", "output", NULL},
+                             *const writers[] = {"commands", "csv", "html", "svg", "trace", "output", NULL},
                              *const reports[] = {"json", "trace-text", "ansi", NULL};
     const cli_option *option = &line->command->options[given->option];
     const char *equals = repeats(option) ? strchr(given->value, '=') : NULL;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "machine/machine.h"
 #include "dram/hbm.h"
+#include "study/hbm_commands.h"
 
 enum { TS_HBM_REQUEST_BYTES = 64, TS_HBM_NEST_LOOPS = 4, TS_HBM_NEST_LEGS = 2 };
 
@@ -44,8 +45,9 @@ typedef struct {
 typedef struct {
     const ts_hbm_config *config;
     ts_hbm_requests *requests;
-    int64_t lookahead_bytes; /* how far they run ahead of the oldest not yet accepted */
-    bool exact;              /* ts_hbm_walk_all */
+    int64_t lookahead_bytes;   /* how far they run ahead of the oldest not yet accepted */
+    bool exact;                /* ts_hbm_walk_all */
+    ts_hbm_commands *commands; /* NULL, or what keeps them; then exact */
 } ts_hbm_run_request;
 
 /* Offers all of them to the machine's HBM. */
