@@ -212,18 +212,21 @@ static bool page_column(const ts_hbm *hbm, hbm_channel *ch, int direction, int b
     return false;
 }
 
-/* True when the row is closed by it. `place`: of the burst. */
-ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_column column, uint64_t place,
-                                int32_t t, const shape sh) {
+/* Observers are told of a column command; `place`: of its burst. */
+ALWAYS static inline void tell_column(const ts_hbm *hbm, const hbm_channel *ch, const hbm_column column,
+                                      uint64_t place, int32_t t, const shape sh) {
+    bool closes = sh.closed_page && page_closes(hbm, ch, column.bank, column.is_active);
+    hbm_tell(hbm, ch, closes ? DRAM_RDA + column.direction : column.direction, column.bank, place, t);
+}
+
+/* True when the row is closed by it. */
+ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_column column, int32_t t,
+                                const shape sh) {
     int direction = column.direction, bank = column.bank;
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
     if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, column, t);
     *until = t + hbm->burst_ticks;
-    if (__builtin_expect(hbm->is_observed, 0)) {
-        bool closes = sh.closed_page && page_closes(hbm, ch, bank, column.is_active);
-        hbm_tell(hbm, ch, closes ? DRAM_RDA + direction : direction, bank, place, t);
-    }
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, column.is_active, t);
     else
@@ -249,7 +252,8 @@ ALWAYS static inline void issue_hit(const ts_hbm *hbm, hbm_channel *ch, int dire
     int i = s->at, bank = s->bank;
     const hbm_link link = q->links[slot];
     hbm_column column = {direction, bank, s->stream, s->arrival[i], &q->tickets[2 * slot + i], false};
-    bool closed = serve(hbm, ch, column, place_of(hbm, s, i), t, sh);
+    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, place_of(hbm, s, i), t, sh);
+    bool closed = serve(hbm, ch, column, t, sh);
     take_burst(hbm, ch, direction, slot, i);
     if (closed) {
         set_hit(ch, direction, bank, end_of(q, bank), t, group_shift(sh));
@@ -336,7 +340,8 @@ ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int i
                                        const shape sh) {
     hbm_active a = *active_at(ch, index);
     hbm_column column = {a.direction, a.bank, a.stream, active_arrival(&a), &a.ticket, true};
-    if (serve(hbm, ch, column, a.column, t, sh)) after_close(hbm, ch, a.bank);
+    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, a.column, t, sh);
+    if (serve(hbm, ch, column, t, sh)) after_close(hbm, ch, a.bank);
     remove_active(ch, index, a.direction, a.bank, sh);
 }
 
