@@ -19,14 +19,15 @@ static void charges(const ts_hbm_config *c, int64_t charge[TS_HBM_ENERGY_CAUSES]
 
 void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats,
                           double joules[TS_HBM_ENERGY_CAUSES]) {
-    int64_t buses = (int64_t)config->stacks * config->channels * config->pseudo_channels;
+    int64_t cycles = 0; /* of all pseudo channels */
+    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) cycles += stats->limiter_cycles[i];
     const int64_t counts[TS_HBM_ENERGY_CAUSES] = {
         [TS_HBM_ENERGY_ACTIVATE] = stats->activations,
         [TS_HBM_ENERGY_READ] = stats->reads - stats->forwarded,
         [TS_HBM_ENERGY_WRITE] = stats->writes - stats->coalesced,
         [TS_HBM_ENERGY_REFRESH] = stats->refreshes,
         [TS_HBM_ENERGY_ACTIVE_STANDBY] = stats->open_cycles,
-        [TS_HBM_ENERGY_PRECHARGE_STANDBY] = buses * stats->end_cycle - stats->open_cycles,
+        [TS_HBM_ENERGY_PRECHARGE_STANDBY] = cycles - stats->open_cycles,
     };
     int64_t charge[TS_HBM_ENERGY_CAUSES];
     charges(config, charge);

@@ -22,7 +22,7 @@ typedef enum {
     TS_HBM_ENERGY_CAUSES,
 } ts_hbm_energy_cause;
 
-/* Of a whole run. */
+/* Of a run; its time is that which the limiters add up to. */
 void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats,
                           double joules[TS_HBM_ENERGY_CAUSES]);
 const char *ts_hbm_energy_name(ts_hbm_energy_cause cause);

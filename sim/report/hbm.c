@@ -135,10 +135,11 @@ static void add_json_limiters(ts_json *json, const ts_hbm_report *r) {
     ts_json_close(json);
 }
 
-static void add_json_energy(ts_json *json, const ts_hbm_report *r) {
+void ts_report_hbm_energy_json(const char *key, const ts_hbm_config *config, const ts_hbm_stats *stats,
+                               ts_json *json) {
     double joules[TS_HBM_ENERGY_CAUSES];
-    ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, joules);
-    ts_json_object(json, "energy_joules");
+    ts_hbm_energy_joules(config, stats, joules);
+    ts_json_object(json, key);
     ts_json_real(json, "total", total_joules(joules), 12);
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
         ts_json_real(json, ts_hbm_energy_name((ts_hbm_energy_cause)i), joules[i], 12);
@@ -168,7 +169,7 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);
-    add_json_energy(&json, r);
+    ts_report_hbm_energy_json("energy_joules", &r->machine->hbm, s, &json);
     ts_json_real(&json, "host_seconds", r->host_seconds, 6);
     ts_json_end(&json);
 }

@@ -8,6 +8,7 @@
 #include "padding.h"
 #include "transfer_private.h"
 
+#include "report/hbm.h"
 #include "report/machine.h"
 
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
@@ -388,6 +389,7 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
         ts_json_int(&json, ts_hbm_limiter_name((ts_hbm_limiter)i), study->cost.hbm.limiter_cycles[i]);
     }
     ts_json_close(&json);
+    ts_report_hbm_energy_json("hbm_energy_joules", &study->machine->hbm, &study->cost.hbm, &json);
     ts_json_int(&json, "src_at", study->src.at);
     ts_json_int(&json, "dst_at", study->dst.at);
     if (others) add_json_others(&json, "other_sources", &others[0], out->arena);

@@ -105,6 +105,24 @@ def walked_and_passed_over():
 
 
 @test
+def transfers():
+    """Of the HBM while a transfer uses it; a sampled one as the walked one."""
+    def value(path):
+        return figures[f"hbm.{path}"]["value"]
+    figures = expect_json(["show", "machine", "tpu-v5e"])["figures"]
+    for ends in (["f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"], ["bf16[4096,2048]{0,1}", "bf16[4096,2048]{1,0}"]):
+        waits, exact = (expect_json(["dma", *ends, "-m", "tpu-v5e", "--alone", *more]) for more in ([], ["--exact"]))
+        for bill in (waits, exact):
+            joules, ticks = bill["hbm_energy_joules"], sum(bill["hbm_limiters"].values())
+            standby = joules["active_standby"] / 66e-3 + joules["precharge_standby"] / 48e-3
+            assert abs(standby * value("clock") * 1e3 * value("ticks") / ticks - 1) < 1e-6
+            bursts = (joules["read"] / 402 + joules["write"] / 534) * value("clock") * 1e3 / value("timing.n_bl") * 1e3
+            assert abs(bursts / bill["bursts"] - 1) < 1e-6 and joules["precharge_standby"] >= 0, (bursts, bill)
+        for cause, of_exact in exact["hbm_energy_joules"].items():
+            assert abs(waits["hbm_energy_joules"][cause] - of_exact) < 0.02 * exact["hbm_energy_joules"]["total"], cause
+
+
+@test
 def text():
     lines = expect(["hbm", "a_seq_rd", "-m", "hbm2-reference"]).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("energy"))

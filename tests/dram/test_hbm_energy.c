@@ -31,14 +31,15 @@ static void test_dramsim3(void **state) {
     (void)state;
     ts_hbm_config config = hbm2;
     config.energy = currents;
-    const ts_hbm_stats stats = {.activations = 12040,
-                                .reads = 300,
-                                .forwarded = 300,
-                                .writes = 23990 + 24,
-                                .coalesced = 24,
-                                .refreshes = 16,
-                                .open_cycles = 83768,
-                                .end_cycle = 5894};
+    const ts_hbm_stats stats = {
+        .activations = 12040,
+        .reads = 300,
+        .forwarded = 300,
+        .writes = 23990 + 24,
+        .coalesced = 24,
+        .refreshes = 16,
+        .open_cycles = 83768,
+        .limiter_cycles = {[TS_HBM_LIMITER_DATA] = 4304, [TS_HBM_LIMITER_RP] = 15 * 6000}};
     expect(&config, &stats, (const double[]){9969120, 0, 25621320, 973440, 5528688, 505728});
 }
 
@@ -52,8 +53,11 @@ static void test_half_cks(void **state) {
     config.stacks = 2;
     config.refresh = TS_HBM_REFRESH_PER_BANK;
     config.timing.t_rc = 50; /* more than tRAS + tRP */
-    const ts_hbm_stats stats = {
-        .activations = 1, .reads = 1, .refreshes = 1, .open_cycles = 32, .end_cycle = 10};
+    const ts_hbm_stats stats = {.activations = 1,
+                                .reads = 1,
+                                .refreshes = 1,
+                                .open_cycles = 32,
+                                .limiter_cycles = {[0] = 20, [TS_HBM_LIMITER_COUNT - 1] = 300}};
     /* (65 50 - 55 34 - 40 16) 1.2 0.625, 335 2 1.2 0.625, 20 160 1.2 0.625, 32 55 1.2 0.3125, (32 10 - 32) 40 .. */
     expect(&config, &stats, (const double[]){555, 502.5, 0, 2400, 660, 4320});
 }
