@@ -34,10 +34,10 @@ static void test_lines(void **state) {
     config.address_map = "off co bg ba ro pc ch";
     config.channels = 1;
     /* tRRD 4; tRCD 14 and a cycle more, as ACT takes two */
-    assert_string_equal(trace(arena, &config, 2, 21 * KIB, 0), HEAD "1,ACT,0,0,0,0,0,0,-1\n"
-                                                                    "5,ACT,0,0,0,1,1,1,-1\n"
+    assert_string_equal(trace(arena, &config, 2, 22 * KIB, 0), HEAD "1,ACT,0,0,0,0,0,0,-1\n"
+                                                                    "5,ACT,0,0,0,2,1,1,-1\n"
                                                                     "16,RD,0,0,0,0,0,0,0\n"
-                                                                    "20,RD,0,0,0,1,1,1,0\n");
+                                                                    "20,RD,0,0,0,2,1,1,0\n");
     /* tREFI 3900, tRP 14, then the row bus; tRFC 260 after that the row is opened anew, its end counts */
     assert_string_equal(trace(arena, &config, 2, 32, 3905), HEAD "1,ACT,0,0,0,0,0,0,-1\n"
                                                                  "16,RD,0,0,0,0,0,0,0\n"
