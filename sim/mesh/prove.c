@@ -22,15 +22,14 @@ typedef struct {
 
 /* ---- The array, made smaller ---- */
 
+/* Digits on the way are of the one or of the other. */
 static int64_t common_unit(const ts_reshard_plan *plan, int dim) {
-    int64_t unit = plan->collectives[0].before.dims[dim];
-    for (int i = 0; i < plan->count; i++)
-        for (int j = 0; j < plan->collectives[i].before.digit_count; j++) {
-            const ts_mesh_digit *a = &plan->collectives[i].before.digits[j],
-                                *b = &plan->collectives[i].after.digits[j];
-            if (a->kind == TS_DIGIT_SHARD && a->dim == dim) unit = ts_gcd(unit, a->weight);
-            if (b->kind == TS_DIGIT_SHARD && b->dim == dim) unit = ts_gcd(unit, b->weight);
-        }
+    int64_t unit = plan->source.dims[dim];
+    for (int i = 0; i < plan->source.digit_count; i++) {
+        const ts_mesh_digit *a = &plan->source.digits[i], *b = &plan->destination.digits[i];
+        if (a->kind == TS_DIGIT_SHARD && a->dim == dim) unit = ts_gcd(unit, a->weight);
+        if (b->kind == TS_DIGIT_SHARD && b->dim == dim) unit = ts_gcd(unit, b->weight);
+    }
     return unit > 0 ? unit : 1;
 }
 
@@ -49,7 +48,7 @@ static bool fits(const proof *p, int64_t most) {
 
 /* The dim with the longest runs has them made shorter, until all fits or no run can be. */
 static void set_dims(proof *p, const ts_reshard_plan *plan, int64_t most) {
-    const ts_sharding *first = &plan->collectives[0].before;
+    const ts_sharding *first = &plan->source;
     int64_t units[TS_LAYOUT_MAX_DIMS] = {1};
     p->rank = first->rank;
     for (int d = 0; d < p->rank; d++) {
@@ -277,10 +276,9 @@ static void move_all(proof *p, const ts_reshard_plan *plan, const ts_sharding *s
 bool ts_reshard_prove(ts_error *err, ts_arena *arena, const ts_reshard_plan *plan, int64_t most,
                       ts_reshard_proof *result) {
     memset(result, 0, sizeof *result);
-    if (plan->count == 0) return true;
-    proof p = {.err = err, .arena = arena, .mesh = plan->collectives[0].mesh};
+    proof p = {.err = err, .arena = arena, .mesh = plan->mesh};
     set_dims(&p, plan, most);
-    ts_sharding source = plan->collectives[0].before, end = plan->collectives[plan->count - 1].after;
+    ts_sharding source = plan->source, end = plan->destination;
     result->elements = p.elements;
     for (int d = 0; d < p.rank; d++) result->shrunk = result->shrunk || p.shrink[d] > 1;
     print_shape(&p, source.shape, &result->shape);

@@ -87,7 +87,9 @@ static ts_collective_kind kind_of(planner *p, const ts_collective *draft) {
     for (int i = 0; i < draft->group_count; i++) members *= p->now.digits[draft->group[i]].extent;
     ts_collective_visit(p->arena, draft, &visitor);
     if (s.sources + s.keeps <= 1) return TS_COLLECTIVE_PERMUTE;
-    return s.sources == members - 1 && s.equal ? TS_COLLECTIVE_ALL_TO_ALL : TS_COLLECTIVE_POINT_TO_POINT;
+    bool copies = ts_sharding_copies(&draft->before) != ts_sharding_copies(&draft->after);
+    return s.sources == members - 1 && s.equal && !copies ? TS_COLLECTIVE_ALL_TO_ALL
+                                                          : TS_COLLECTIVE_POINT_TO_POINT;
 }
 
 static void add_direct(planner *p, const ts_sharding *after, const int *group, int count) {
@@ -181,16 +183,14 @@ static bool check_request(ts_error *err, const ts_sharding *a, const ts_sharding
                                  "and dims");
 }
 
+/* Of an order that works the faster plan is kept. False: an error, no order works. */
 static bool consider(const planner *base, plan_order order, ts_reshard_plan *best, bool *found) {
     planner p = *base;
     ts_reshard_plan plan = {0};
     p.plan = &plan;
     bool made = make_plan(&p, order);
     if (p.err && p.err->kind != TS_ERROR_NONE) return false;
-    /* a forced algorithm is of rings: everything directly is a plan only where there is no other */
-    bool allowed = !base->request->choice.forced ||
-                   (order == ALL_AT_ONCE) == (base->request->choice.algorithm == TS_ALGORITHM_DIRECT);
-    if (made && (!*found || (allowed && plan.ps < best->ps))) *best = plan;
+    if (made && (!*found || plan.ps < best->ps)) *best = plan;
     *found = *found || made;
     return true;
 }
@@ -203,11 +203,15 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     if (!ts_sharding_refine(&p.now, &p.goal))
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "the two shardings cut the devices in ways that have no common parts");
-    for (int order = 0; order < ORDERS; order++) {
+    bool directly = request->choice.forced && request->choice.algorithm == TS_ALGORITHM_DIRECT;
+    for (int order = directly ? ALL_AT_ONCE : 0; order < ORDERS; order++) {
+        if (order == ALL_AT_ONCE && found && request->choice.forced) break; /* rings are wanted */
         if (!consider(&p, (plan_order)order, plan, &found)) return false;
-        bool is_direct = request->choice.forced && request->choice.algorithm == TS_ALGORITHM_DIRECT;
-        if (found && plan->count <= 1 && !is_direct) break; /* no order can need fewer */
+        if (plan->count <= 1 && found) break; /* no order can need fewer */
     }
+    plan->mesh = request->mesh;
+    plan->source = p.now;
+    plan->destination = p.goal;
     for (int i = 0; i < plan->count; i++) plan->bound_ps += plan->prices[i].bound_ps;
     return true;
 }

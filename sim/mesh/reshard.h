@@ -13,7 +13,9 @@ typedef struct {
 } ts_reshard_request;
 
 typedef struct {
-    int count; /* 0: every device has what it needs */
+    const ts_mesh *mesh;
+    ts_sharding source, destination; /* with the same digits */
+    int count;                       /* 0: every device has what it needs */
     ts_collective collectives[TS_RESHARD_MAX_COLLECTIVES];
     ts_collective_price prices[TS_RESHARD_MAX_COLLECTIVES];
     double ps, bound_ps;

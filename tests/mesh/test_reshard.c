@@ -62,6 +62,12 @@ static void test_prices(void **state) {
          TS_COLLECTIVE_REDUCE_SCATTER, 7, 315000000, 3.8 + 7 + 7000, 3500},
         {"8", "u8[360000000] P(unreduced={'x'})", "u8[360000000]", TS_ALGORITHM_BIDIRECTIONAL,
          TS_COLLECTIVE_ALL_REDUCE, 14, 315000000, 3.8 + 14 + 7000, 7000},
+        /* all at once: over each link what goes 1, 2, 3, 4 hops up */
+        {"8", "u8[360000000] P('x')", "u8[360000000]", TS_ALGORITHM_DIRECT, TS_COLLECTIVE_POINT_TO_POINT, 1,
+         450000000, 3.8 + 4 + 10000, 3500},
+        /* faster at once than to gather one dim and then turn the other */
+        {"4x4", "u8[4,4,45000000] P('x','y')", "u8[4,4,45000000] P('y')", TS_ALGORITHM_COUNT,
+         TS_COLLECTIVE_POINT_TO_POINT, 1, 135000000, 3.8 + 4 + 3000, 1000},
         /* 4 x 4: each of four shares goes round one dim, then, four times as large, round the other */
         {"4x4", "u8[720000000] P(('x','y'))", "u8[720000000]", TS_ALGORITHM_TORUS, TS_COLLECTIVE_ALL_GATHER,
          6, 168750000, 3.8 + 6 + 3750, 3750},
@@ -220,6 +226,10 @@ static void test_faults(void **state) {
     f.err = (ts_error){0};
     plan = f.plan;
     plan.collectives[0].kind = TS_COLLECTIVE_ALL_GATHER; /* stored, not added */
+    assert_false(ts_reshard_prove(&f.err, f.arena, &plan, 1 << 20, &proof));
+    f.err = (ts_error){0};
+    plan = f.plan;
+    plan.count = 0;
     assert_false(ts_reshard_prove(&f.err, f.arena, &plan, 1 << 20, &proof));
     f.err = (ts_error){0};
     plan = f.plan;
