@@ -16,6 +16,7 @@
 #include "tilesim/price.h"
 #include "tilesim/program.h"
 #include "tilesim/relayout.h"
+#include "tilesim/reshard.h"
 #include "tilesim/run.h"
 #include "tilesim/sweep.h"
 #include "tilesim/version.h"

@@ -8,6 +8,7 @@ from .machine import Machine
 from .prices import Cheaper, Price, price
 from .program import Program
 from .relayouts import Relayout, relayout
+from .reshardings import Reshard, reshard
 from .runs import Run, run
 from .studies import Audit, Candidate, Choice, Finding, Source, audit, choose
 from .sweeps import Sweep, sweep
@@ -15,6 +16,6 @@ from .sweeps import Sweep, sweep
 __version__ = _decoded(_lib.ts_version())
 __all__ = [
     "Audit", "Candidate", "Cheaper", "Choice", "Error", "FaultError", "FileError", "Finding", "InputError", "Layout",
-    "Machine", "Price", "Program", "Relayout", "Run", "Source", "Sweep", "UnmodelledError", "UsageError", "audit",
-    "choose", "convert", "dtype", "price", "program", "relayout", "run", "sweep",
+    "Machine", "Price", "Program", "Relayout", "Reshard", "Run", "Source", "Sweep", "UnmodelledError", "UsageError", "audit",
+    "choose", "convert", "dtype", "price", "program", "relayout", "reshard", "run", "sweep",
 ]

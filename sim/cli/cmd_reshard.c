@@ -46,21 +46,11 @@ static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *re
 static bool read_algorithm(ts_error *err, const cli_line *line, ts_reshard_request *request) {
     const char *word = cli_value(line, "algorithm");
     request->choice.forced = word != NULL;
-    return !word || ts_algorithm_find(word, &request->choice.algorithm) ||
-           ts_error_set(err, TS_ERROR_INPUT,
-                        "--algorithm is '%s', expected direct, ring, bidirectional, torus or two-rings",
-                        word);
+    return !word || ts_algorithm_find(err, "--algorithm", word, &request->choice.algorithm);
 }
 
 static bool prove(ts_error *err, const cli_line *line, ts_reshard_report *report) {
-    enum { MOST_ELEMENTS = 1 << 20 }; /* over all devices: a fraction of a second */
-    ts_error found = {0};
-    if (cli_value(line, "no-proof")) return true;
-    report->proved = ts_reshard_prove(&found, line->arena, &report->plan, MOST_ELEMENTS, &report->proof);
-    if (report->proved) return true;
-    if (found.kind != TS_ERROR_UNMODELLED) return *err = found, false;
-    report->unproved = ts_arena_copy_text(line->arena, found.message, strlen(found.message));
-    return true;
+    return cli_value(line, "no-proof") || ts_reshard_report_prove(err, line->arena, report);
 }
 
 static bool plan(ts_error *err, const cli_line *line, ts_reshard_report *report) {

@@ -105,7 +105,8 @@ static void add_row(ts_hlo_places *p, ts_hlo_span fields) {
     if (p->current == FILES || p->current == FUNCTIONS) {
         const char *at = fields.text, *end = at + fields.length;
         if (at < end && *at == '"')
-            made->text = keep_text(p, (ts_hlo_span){at + 1, (size_t)(end - at) - 1 - (end[-1] == '"')});
+            made->text = keep_text(
+                p, (ts_hlo_span){at + 1, (size_t)(end - at) - 1 - (end - at > 1 && end[-1] == '"')});
         return;
     }
     made->file = (int32_t)find_number(fields, "file_name_id");

@@ -28,13 +28,16 @@ static const struct {
 };
 const char *ts_algorithm_name(ts_algorithm algorithm) { return algorithms[algorithm].name; }
 
-bool ts_algorithm_find(const char *word, ts_algorithm *algorithm) {
+bool ts_algorithm_find(ts_error *err, const char *what, const char *word, ts_algorithm *algorithm) {
     for (int i = 0; i < TS_ALGORITHM_COUNT; i++) {
         if (strcmp(algorithms[i].word, word) != 0) continue;
         *algorithm = (ts_algorithm)i;
         return true;
     }
-    return false;
+    ts_error_set(err, TS_ERROR_INPUT,
+                 "%s is '%.40s', expected direct, ring, bidirectional, torus or two-rings", what, word);
+    return ts_error_hint(
+        err, ts_text_nearest(word, &algorithms[0].word, TS_ALGORITHM_COUNT, sizeof algorithms[0]));
 }
 
 /* ---- Common digits ---- */

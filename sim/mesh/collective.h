@@ -30,8 +30,9 @@ typedef enum {
     TS_ALGORITHM_TWO_RINGS, /* both ways, in two rings of all devices without a common link; not everywhere */
     TS_ALGORITHM_COUNT
 } ts_algorithm;
-const char *ts_algorithm_name(ts_algorithm algorithm);             /* "bidirectional ring" */
-bool ts_algorithm_find(const char *word, ts_algorithm *algorithm); /* as on command lines: "bidirectional" */
+const char *ts_algorithm_name(ts_algorithm algorithm); /* "bidirectional ring" */
+/* By its word: "bidirectional"; `what` is what the error calls it. */
+bool ts_algorithm_find(ts_error *err, const char *what, const char *word, ts_algorithm *algorithm);
 
 typedef struct {
     const ts_mesh *mesh;

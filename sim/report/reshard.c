@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static double microseconds(double ps) { return ps / 1e6; }
 
@@ -155,6 +156,16 @@ void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
     add_plan(out, &r->plan);
     add_links(out, r);
     add_proof(out, r);
+}
+
+bool ts_reshard_report_prove(ts_error *err, ts_arena *arena, ts_reshard_report *report) {
+    enum { MOST_ELEMENTS = 1 << 20 }; /* over all devices: a fraction of a second */
+    ts_error found = {0};
+    report->proved = ts_reshard_prove(&found, arena, &report->plan, MOST_ELEMENTS, &report->proof);
+    if (report->proved) return true;
+    if (found.kind != TS_ERROR_UNMODELLED) return ts_error_set(err, found.kind, "%s", found.message);
+    report->unproved = ts_arena_copy_text(arena, found.message, strlen(found.message));
+    return true;
 }
 
 /* ---- JSON ---- */

@@ -300,6 +300,29 @@ static void bad_requests(void **state) {
     failed(TS_ERROR_USAGE, "the request has no machine");
 }
 
+static void reshardings(void **state) {
+    (void)state;
+    ts_reshard_query q = {.struct_bytes = sizeof q,
+                          .machine = ts_machine_load(err, arena, "tpu-v4"),
+                          .source = "f32[64,64] P('x')",
+                          .destination = "f32[64,64]",
+                          .mesh = "8"};
+    const ts_reshard_answer *found = ts_reshard_find(err, arena, &q);
+    assert_non_null(found);
+    assert_int_equal(ts_reshard_collective_count(found), 1);
+    assert_true(ts_reshard_bound_microseconds(found) > 0);
+    assert_true(ts_reshard_microseconds(found) > ts_reshard_bound_microseconds(found));
+    assert_non_null(strstr(ts_reshard_text(arena, found), "all in place"));
+    assert_non_null(strstr(ts_reshard_json(arena, found), "\"proved\": true"));
+    q.algorithm = "rings";
+    assert_null(ts_reshard_find(err, arena, &q));
+    failed(TS_ERROR_INPUT, "algorithm is 'rings', expected direct, ring, bidirectional, torus or two-rings; "
+                           "did you mean 'ring'?");
+    q.mesh = NULL;
+    assert_null(ts_reshard_find(err, arena, &q));
+    failed(TS_ERROR_USAGE, "ts_reshard_query needs a machine, a mesh, a source and a destination");
+}
+
 static void relayouts(void **state) {
     (void)state;
     ts_relayout_query q = {.struct_bytes = sizeof q,
@@ -583,7 +606,7 @@ int main(void) {
         TEST(version), TEST(errors),    TEST(arrays),   TEST(shapes),         TEST(notations),
         TEST(plans),   TEST(moves),     TEST(machines), TEST(prices),         TEST(bad_requests),
         TEST(runs),    TEST(run_modes), TEST(traces),   TEST(builder_errors), TEST(builder_parts),
-        TEST(choices), TEST(audits),    TEST(studies),  TEST(relayouts),
+        TEST(choices), TEST(audits),    TEST(studies),  TEST(relayouts),      TEST(reshardings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/* Resharding. */
+#include "report/reshard.h"
+
+#include <string.h>
+
+#include "api_private.h"
+
+struct ts_reshard_answer {
+    ts_reshard_report report;
+};
+
+static bool read_choice(ts_error *err, const char *word, ts_algorithm_choice *choice) {
+    choice->forced = word != NULL;
+    return !word || ts_algorithm_find(err, "algorithm", word, &choice->algorithm);
+}
+
+static bool find(ts_error *err, ts_arena *arena, const ts_reshard_query *query, ts_reshard_report *report) {
+    ts_source from = api_source("source", query->source), to = api_source("destination", query->destination);
+    ts_mesh_request mesh = {.machine = query->machine, .axes = api_source("mesh", query->mesh)};
+    ts_reshard_request request = {&report->mesh, &report->source, &report->destination, {0}};
+    if (query->topology) mesh.topology = api_source("topology", query->topology);
+    report->machine = query->machine;
+    return ts_mesh_read(err, arena, &mesh, &report->mesh) &&
+           read_choice(err, query->algorithm, &request.choice) &&
+           ts_sharding_parse(err, arena, &report->mesh, &from, &report->source) &&
+           ts_sharding_parse(err, arena, &report->mesh, &to, &report->destination) &&
+           ts_reshard(err, arena, &request, &report->plan) &&
+           (query->unproved || ts_reshard_report_prove(err, arena, report));
+}
+
+const ts_reshard_answer *ts_reshard_find(ts_error *err, ts_arena *arena, const ts_reshard_query *query) {
+    ts_reshard_query own;
+    ts_reshard_answer *answer = TS_NEW(arena, ts_reshard_answer);
+    if (!api_read_request(err, "ts_reshard_query", query, &own, sizeof own)) return NULL;
+    if (own.machine == NULL || own.source == NULL || own.destination == NULL || own.mesh == NULL) {
+        ts_error_set(err, TS_ERROR_USAGE,
+                     "ts_reshard_query needs a machine, a mesh, a source and a destination");
+        return NULL;
+    }
+    return find(err, arena, &own, &answer->report) ? answer : NULL;
+}
+
+double ts_reshard_microseconds(const ts_reshard_answer *answer) { return answer->report.plan.ps / 1e6; }
+double ts_reshard_bound_microseconds(const ts_reshard_answer *answer) {
+    return answer->report.plan.bound_ps / 1e6;
+}
+int ts_reshard_collective_count(const ts_reshard_answer *answer) { return answer->report.plan.count; }
+
+static const char *print(ts_arena *arena, const ts_reshard_answer *answer,
+                         void (*add)(const ts_reshard_report *, ts_text *)) {
+    ts_text out;
+    ts_text_init(&out, arena);
+    add(&answer->report, &out);
+    return out.bytes;
+}
+
+const char *ts_reshard_text(ts_arena *arena, const ts_reshard_answer *answer) {
+    return print(arena, answer, ts_report_reshard);
+}
+const char *ts_reshard_json(ts_arena *arena, const ts_reshard_answer *answer) {
+    return print(arena, answer, ts_report_reshard_json);
+}

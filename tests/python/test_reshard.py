@@ -1,0 +1,33 @@
+"""tilesim.reshard beside the command line."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from package import raised
+from cli import expect, expect_json, main, test
+
+import tilesim as ts
+
+
+@test
+def reshardings_are_the_command_lines():
+    pair = ["bf16[64,64] P('x', unreduced={'y'})", "bf16[64,64] P(None, 'x')"]
+    found = ts.reshard(*pair, mesh="4x4", machine="tpu-v4")
+    words = ["reshard", *pair, "--mesh", "4x4", "-m", "tpu-v4"]
+    assert found.report() == expect(words, out=None)
+    assert found.json() == expect_json(words) and found.proved
+    assert [step["kind"] for step in found.plan] == ["all-reduce", "all-to-all"]
+    assert abs(sum(step["microseconds"] for step in found.plan) - found.microseconds) < 0.01
+    assert 0 < found.bound_microseconds < found.microseconds and sum(found.links.values()) > 0
+    assert "all-to-all" in repr(found) and "all-reduce" in found._repr_html_()
+    slow = ts.reshard(*pair, mesh="4x4", machine=ts.Machine("tpu-v4", {"ici.hop": "9 us"}), proof=False)
+    assert slow.microseconds > found.microseconds and not slow.proved
+
+
+@test
+def refusals():
+    assert "no axis 'q'" in str(raised(ts.InputError, ts.reshard, "f32[8] P('q')", "f32[8]", "4x4"))
+    raised(ts.UnmodelledError, ts.reshard, "f32[8]", "f32[8] P(unreduced={'x'})", "4x4")
+
+
+main()
