@@ -9,8 +9,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Read once, for all inputs. */
+static const ts_machine *machine(void) {
+    static ts_arena *kept;
+    static const ts_machine *loaded;
+    if (!kept) loaded = ts_machine_load(NULL, kept = ts_arena_new(), "tpu-v4");
+    return loaded;
+}
+
 static bool read_mesh(ts_arena *arena, const char *text, size_t length, ts_mesh *mesh) {
-    ts_mesh_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v4"), .axes = {"fuzz", text, length}};
+    ts_mesh_request request = {.machine = machine(), .axes = {"fuzz", text, length}};
     request.topology = (ts_source){"topology", "2x4x2", 5};
     return ts_mesh_read(NULL, arena, &request, mesh);
 }
@@ -31,7 +39,8 @@ static void check_printed(ts_arena *arena, const ts_mesh *mesh, const ts_shardin
     assert(again.digit_count == s->digit_count);
     for (int i = 0; i < s->digit_count; i++) {
         assert(again.digits[i].kind == s->digits[i].kind && again.digits[i].weight == s->digits[i].weight);
-        assert(again.digits[i].extent == s->digits[i].extent && again.digits[i].stride == s->digits[i].stride);
+        assert(again.digits[i].extent == s->digits[i].extent &&
+               again.digits[i].stride == s->digits[i].stride);
     }
 }
 
