@@ -36,6 +36,12 @@ typedef struct {
     int64_t latency;
 } edge;
 
+enum { QUEUES_MAX = 64 };
+
+typedef struct {
+    int given, taken;
+} result_count;
+
 typedef struct {
     assembler *as;
     ts_arena *scratch;
@@ -45,6 +51,7 @@ typedef struct {
     int *first_edge;  /* [count + 1] */
     int *open;        /* those that wait for none, and are not placed */
     int open_count;
+    result_count *results; /* of the matrix units, in the regions before that it goes on from */
 } region;
 
 /* ---- What depends on what ---- */
@@ -188,29 +195,31 @@ static int results_of(const node *n) {
     }
 }
 
-/* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where a push has its
- * pops in another region, or an edge takes several pushes, they are taken to be those of the last of them. */
+/* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where an edge takes
+ * several pushes, they are taken to be those of the last of them. */
 static int *find_pops(region *r, int **next) {
     int *first = TS_NEW_ARRAY(r->scratch, int, r->count + 1), units = r->as->target->core.mxu.units;
     int *giver = TS_NEW_ARRAY(r->scratch, int, r->count * 8 + 1),
         chunks = r->as->target->core.mxu.edge / TS_LANES;
     *next = TS_NEW_ARRAY(r->scratch, int, r->count + 1);
     for (int i = 0; i < r->count; i++) first[i] = (*next)[i] = -1;
-    for (int unit = 0; unit < units && units <= 64; unit++) {
-        int given = 0, taken = 0;
+    for (int unit = 0; unit < units && units <= QUEUES_MAX; unit++) {
+        result_count *all = &r->results[unit];
+        int given = 0, before = all->given;
         for (int i = 0; i < r->count; i++) {
             const node *n = &r->nodes[i];
             bool own = n->effect == EFFECT_STATE && n->unit.queues == (uint64_t)1 << unit;
             for (int k = 0; own && is_push(n) && k < results_of(n); k++) giver[given++] = i;
             if (own && n->it->code.opcode == TS_OP_mxu_pop) {
-                int result = (taken / chunks + 1) * chunks - 1;
-                taken++;
-                if (result < given) {
+                int result = (all->taken / chunks + 1) * chunks - 1 - before;
+                all->taken++;
+                if (result >= 0 && result < given) {
                     (*next)[i] = first[giver[result]];
                     first[giver[result]] = i;
                 }
             }
         }
+        all->given += given;
     }
     return first;
 }
@@ -326,8 +335,8 @@ static bool schedule(region *r, item *out) {
     return true;
 }
 
-static void pack_piece(assembler *as, item *items, int count) {
-    region r = {.as = as, .scratch = ts_arena_new(), .count = count};
+static void pack_piece(assembler *as, item *items, int count, result_count *results) {
+    region r = {.as = as, .scratch = ts_arena_new(), .count = count, .results = results};
     r.nodes = TS_NEW_ARRAY(r.scratch, node, count);
     for (int i = 0; i < count; i++) {
         fill_node(&r, &r.nodes[i], &items[i]);
@@ -342,9 +351,10 @@ static void pack_piece(assembler *as, item *items, int count) {
 }
 
 void pack_region(assembler *as) {
+    result_count results[QUEUES_MAX] = {0};
     while (as->packing && as->region < as->items.count) {
         int left = as->items.count - as->region, count = left < REGION_MAX ? left : REGION_MAX;
-        pack_piece(as, as->items.items + as->region, count);
+        pack_piece(as, as->items.items + as->region, count, results);
         as->region += count;
     }
     as->region = as->items.count;
