@@ -350,6 +350,7 @@ static bool lower_named(lowering *l) {
 bool lower_op(lowering *l, const mlir_op *op) {
     l->op = op;
     find_source_line(l);
+    if (op->region_count > 0 || matmul_is_read(l)) matmul_flush(l);
     return lower_named(l);
 }
 
@@ -359,6 +360,7 @@ bool lower_block(lowering *l, const mlir_block *block) {
     l->products = 0;
     for (int i = 0; i < block->op_count; i++) l->products += mlir_is(block->ops[i]->name, "tpu.matmul");
     for (int i = 0; i < block->op_count && good; i++) good = lower_op(l, block->ops[i]);
+    matmul_flush(l);
     l->products = outer;
     return good;
 }

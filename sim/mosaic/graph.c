@@ -1,6 +1,7 @@
 /* Dependences by registers, by memory, by the queues of the matrix units. */
 #include "graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { NONE = -1, UNITS_MAX = 64 };
@@ -288,12 +289,54 @@ static int *find_sources(const graph *g, int **first) {
     return sources;
 }
 
+/* From what the walk begins, and in which order: results, and what is done at the matrix units, whose order is fixed; a
+ * result behind the last of the units' instructions that it needs. */
+typedef struct {
+    int at, behind;
+} walk_root;
+
+static int by_place(const void *x, const void *y) {
+    const walk_root *a = x, *b = y;
+    return a->behind != b->behind ? (a->behind < b->behind ? -1 : 1) : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Of those that live on, behind all that read the old one. */
+static bool writes_scalar(const graph *g, int at) {
+    int v = g->nodes[at].written;
+    return v != NONE && g->code->kinds.items[v] == TS_OPERAND_SREG;
+}
+
+static walk_root *find_roots(const graph *g, int *count) {
+    int *behind = TS_NEW_ARRAY(g->arena, int, g->count + 1);
+    bool *adds = TS_NEW_ARRAY(g->arena, bool, g->count + 1); /* what the unit gives */
+    walk_root *roots = TS_NEW_ARRAY(g->arena, walk_root, g->count + 1);
+    *count = 0;
+    for (int i = 0; i < g->count; i++) behind[i] = NONE;
+    for (int i = 0; i < g->count; i++) {
+        bool matrix = ts_opcode_get(g->instructions[i].opcode)->family == TS_FAMILY_MATRIX,
+             pop = g->instructions[i].opcode == TS_OP_mxu_pop;
+        if (matrix) behind[i] = i;
+        if (matrix || adds[i] || g->nodes[i].store || g->nodes[i].first_edge == NONE) {
+            roots[(*count)++] = (walk_root){i, writes_scalar(g, i) ? g->count : behind[i]};
+        }
+        for (int e = g->nodes[i].first_edge; e != NONE; e = g->edges.items[e].next) {
+            int to = g->edges.items[e].to;
+            behind[to] = behind[i] > behind[to] ? behind[i] : behind[to];
+            adds[to] = adds[to] || pop;
+        }
+    }
+    qsort(roots, (size_t)*count, sizeof roots[0], by_place);
+    return roots;
+}
+
 void graph_walk(const graph *g, int *order) {
-    int *first, *sources = find_sources(g, &first), placed = 0, depth = 0;
+    int *first, *sources = find_sources(g, &first), placed = 0, depth = 0, root_count;
     int *stack = TS_NEW_ARRAY(g->arena, int, g->count + 1), *next = TS_NEW_ARRAY(g->arena, int, g->count + 1);
     bool *seen = TS_NEW_ARRAY(g->arena, bool, g->count + 1);
-    for (int root = 0; root < g->count; root++) {
-        if (seen[root] || g->nodes[root].first_edge != NONE) continue;
+    const walk_root *roots = find_roots(g, &root_count);
+    for (int r = 0; r < root_count; r++) {
+        int root = roots[r].at;
+        if (seen[root]) continue;
         stack[depth++] = root;
         seen[root] = true;
         while (depth > 0) {

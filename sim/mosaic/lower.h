@@ -57,6 +57,7 @@ typedef struct lowering {
     bool shows_files;             /* that are there */
     known_constant constants[64]; /* vregs that hold a number */
     LIST_OF(value) yielded;       /* by the region that was translated last */
+    struct matmul_queue *matmuls; /* tpu.matmul that wait for others */
     int unit;                     /* the matrix unit that was used last */
     int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
@@ -83,6 +84,8 @@ bool malformed(lowering *l, const char *expected);
 void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands);
 /* The same with a new register as the first operand, which it returns. */
 ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources);
+/* The same to a register that is there. */
+void emit_to(lowering *l, ts_operand to, ts_opcode opcode, int count, const ts_operand *sources);
 ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a);
 ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
 ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c);
@@ -107,6 +110,9 @@ bool lower_region(lowering *l, const mlir_region *region);
 lower_function lower_load, lower_store, lower_scalar_load, lower_scalar_store, lower_slice, lower_squeeze,
     lower_view, lower_erase, lower_alloca;
 lower_function lower_matmul;
+/* Emits those that wait; and whether the operation needs what they give. */
+void matmul_flush(lowering *l);
+bool matmul_is_read(const lowering *l);
 lower_function lower_enqueue, lower_wait_dma, lower_sem_alloc, lower_sem_wait, lower_sem_signal,
     lower_sem_read;
 lower_function lower_if, lower_for, lower_while, lower_inline;

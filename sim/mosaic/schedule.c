@@ -1,5 +1,6 @@
-/* List scheduling of a block, cycle by cycle within slots and units: the instruction with the longest way to the end goes
- * first, as long as there are registers; of equals the one that a walk from the results needs first. */
+/* List scheduling of a block, cycle by cycle within slots and units, as long as there are registers: the instruction with
+ * the longest way to the end goes first, or, in a block that slots and units bound more than latencies, the one that a
+ * walk from the results needs first. */
 #include <string.h>
 
 #include "graph.h"
@@ -20,6 +21,7 @@ typedef struct {
     int alive[CLASSES], most[CLASSES];
     int used[TS_SLOT_COUNT];
     int64_t *unit_free;
+    bool as_walked; /* latencies do not bound the block */
 } scheduler;
 
 static int class_of(const scheduler *s, int v) {
@@ -61,7 +63,7 @@ static bool fits(const scheduler *s, int at) {
     }
     find_change(s, at, change);
     for (int c = 0; c < CLASSES; c++) {
-        int most = s->g->nodes[at].leaf && c == 0 ? s->most[c] * 5 / 8 : s->most[c];
+        int most = s->g->nodes[at].leaf && c == 0 ? s->most[c] * 3 / 4 : s->most[c];
         if (change[c] > 0 && s->alive[c] + change[c] > most) return false;
     }
     return true;
@@ -93,7 +95,7 @@ static bool has_slot(const scheduler *s, const graph_node *n, int64_t cycle) {
 
 static bool is_before(const scheduler *s, int a, int b) {
     const graph_node *x = &s->g->nodes[a], *y = &s->g->nodes[b];
-    return x->height != y->height ? x->height > y->height : a < b;
+    return !s->as_walked && x->height != y->height ? x->height > y->height : a < b;
 }
 
 /* Of those that are ready in the cycle, as an index into s->ready. */
@@ -184,6 +186,7 @@ static void schedule_block(mosaic_code *code, const ts_core_config *core, int nu
     s.unit_free = TS_NEW_ARRAY(arena, int64_t, ts_core_unit_count(core) + 1);
     ts_instruction *out = TS_NEW_ARRAY(arena, ts_instruction, count + 1);
     find_bounds(g, bound);
+    s.as_walked = bound->slot_cycles > bound->path_cycles;
     count_uses(&s, blocks_of);
     bound->cycles = run(&s, out);
     if (count > 0) memcpy(block->list.items, out, (size_t)count * sizeof out[0]);

@@ -108,13 +108,18 @@ static ts_operand fit(lowering *l, const ts_operand_class *class, ts_operand o) 
                                                    : in_sreg(l, o);
 }
 
-ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources) {
+void emit_to(lowering *l, ts_operand to, ts_opcode opcode, int count, const ts_operand *sources) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     ts_operand operands[TS_OPERANDS_MAX];
     for (int i = 0; i < count; i++) operands[i + 1] = fit(l, ts_opcode_operand(info, i + 1), sources[i]);
-    operands[0] = fresh(l, kind_written(opcode));
+    operands[0] = to;
     emit(l, opcode, count + 1, operands);
-    return operands[0];
+}
+
+ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources) {
+    ts_operand to = fresh(l, kind_written(opcode));
+    emit_to(l, to, opcode, count, sources);
+    return to;
 }
 
 ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a) { return emit_new(l, opcode, 1, &a); }

@@ -316,11 +316,74 @@ static void queues_have_room(void **state) {
     assert_int_equal(bound.cycles, 10 + 100 + 3 + 1 + 1); /* load, push, the fourth pop, store */
 }
 
+static ts_operand pop(mosaic_code *code, int unit) {
+    ts_operand d = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
+    mosaic_add(code, TS_OP_mxu_pop, 2, (ts_operand[]){d, number(unit)});
+    return d;
+}
+
+/* Results of two units come twice, and only the sums wait for the second time. */
+static void results_are_added_as_they_come(void **state) {
+    (void)state;
+    enum { COUNT = 8 };
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    mosaic_spills spills;
+    ts_operand sums[COUNT];
+    core.mxu.result_vregs = 64;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            ts_operand a = pop(code, 0), b;
+            sums[i] = round > 0 ? sum(code, a, sums[i]) : a;
+            b = pop(code, 1);
+            sums[i] = sum(code, b, sums[i]);
+        }
+    }
+    for (int i = 0; i < COUNT; i++) store(code, sums[i], i);
+    mosaic_spill(code, &core, &spills);
+    assert_int_equal(spills.stores, 0);
+    int pops = 0;
+    for (int i = 0; i < code->blocks.items[0].list.count; i++) {
+        const ts_instruction *in = &code->blocks.items[0].list.items[i];
+        pops += in->opcode == TS_OP_mxu_pop;
+        if (in->opcode == TS_OP_vst)
+            assert_int_equal(pops, 2 * COUNT + 2 + 2 * in->operands[0].as.address->word / TS_VREG_WORDS);
+    }
+}
+
+/* An address that a later instruction changes does not bring the loads before what uses them. */
+static void new_scalars_come_last(void **state) {
+    (void)state;
+    ts_core_config core = machine();
+    mosaic_code *code = new_code();
+    ts_operand slot = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)), loaded[4];
+    for (int i = 0; i < 4; i++) {
+        loaded[i] = load(code, i);
+        ts_address *a = (ts_address *)(uintptr_t)code->blocks.items[0].list.items[i].operands[1].as.address;
+        a->terms[0].sreg = slot.as.reg;
+        a->term_count = 1;
+    }
+    mosaic_add(code, TS_OP_sadd, 3, (ts_operand[]){slot, slot, number(1)});
+    for (int i = 0; i < 4; i++) {
+        mosaic_add(code, TS_OP_mxu_push_f32, 2, (ts_operand[]){number(0), loaded[i]});
+    }
+    for (int i = 0; i < 4; i++) store(code, pop(code, 0), i);
+    int count = code->blocks.items[0].list.count, order[32];
+    graph *g = graph_new(arena, code, &core, code->blocks.items[0].list.items, count);
+    graph_walk(g, order);
+    assert_int_equal(order[4], count - 1); /* sadd */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(order[i], 2 * i); /* a load, its push, .. */
+        assert_int_equal(order[5 + i], 2 * i + 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_code_computes_the_same), cmocka_unit_test(values_that_fit_are_not_spilled),
-        cmocka_unit_test(constants_are_made_again),   cmocka_unit_test(loads_run_ahead),
-        cmocka_unit_test(memory_keeps_its_order),     cmocka_unit_test(queues_have_room),
+        cmocka_unit_test(the_code_computes_the_same),     cmocka_unit_test(values_that_fit_are_not_spilled),
+        cmocka_unit_test(constants_are_made_again),       cmocka_unit_test(loads_run_ahead),
+        cmocka_unit_test(memory_keeps_its_order),         cmocka_unit_test(queues_have_room),
+        cmocka_unit_test(results_are_added_as_they_come), cmocka_unit_test(new_scalars_come_last),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
