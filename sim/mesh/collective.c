@@ -40,6 +40,13 @@ bool ts_algorithm_find(ts_error *err, const char *what, const char *word, ts_alg
         err, ts_text_nearest(word, &algorithms[0].word, TS_ALGORITHM_COUNT, sizeof algorithms[0]));
 }
 
+int64_t ts_collective_members(const ts_collective *collective) {
+    int64_t members = 1;
+    for (int i = 0; i < collective->group_count; i++)
+        members *= collective->before.digits[collective->group[i]].extent;
+    return members;
+}
+
 /* ---- Common digits ---- */
 
 bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {

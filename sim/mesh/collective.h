@@ -70,6 +70,8 @@ typedef struct {
 void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
                          const ts_collective_visitor *visitor);
 
+int64_t ts_collective_members(const ts_collective *collective); /* devices of a group */
+
 /* The digits of both that one number of devices has: cut where either is. False: they have no common cuts. */
 bool ts_sharding_refine(ts_sharding *a, ts_sharding *b);
 

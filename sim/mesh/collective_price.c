@@ -123,10 +123,9 @@ void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_
 
 /* Of all devices, and where there are two; a choice that is forced and cannot be is one of a ring each way. */
 static bool has_two_rings(const ts_collective *c) {
-    int64_t members = 1;
-    int32_t chips[2][64];
-    for (int i = 0; i < c->group_count; i++) members *= c->before.digits[c->group[i]].extent;
-    return members == c->mesh->device_count && ts_mesh_two_rings(c->mesh, chips[0], chips[1]);
+    int32_t chips[2][TS_MESH_TWO_RINGS_CHIPS];
+    return ts_collective_members(c) == c->mesh->device_count &&
+           ts_mesh_two_rings(c->mesh, chips[0], chips[1]);
 }
 
 void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,

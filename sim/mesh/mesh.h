@@ -14,6 +14,7 @@ enum {
     TS_MESH_MAX_AXES = 8,
     TS_MESH_MAX_DIMS = 4, /* of the topology */
     TS_MESH_MAX_DEVICES = 1 << 16,
+    TS_MESH_TWO_RINGS_CHIPS = 64, /* two rings are looked for among at most so many */
 };
 
 typedef struct {
@@ -51,7 +52,7 @@ static inline int64_t ts_mesh_link_count(const ts_mesh *mesh) {
 /* The chip that a link leads to, where there is one. */
 int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link);
 /* Chips in the order of two rings through all of them that share no link (each has room for all). False: none were
- * found, or there are more than 64 chips. */
+ * found, or there are more than TS_MESH_TWO_RINGS_CHIPS. */
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
 /* Whether there is a neighbour. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);

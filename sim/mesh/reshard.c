@@ -83,13 +83,11 @@ static void spread_transfer(void *self, const ts_collective_transfer *t) {
 static ts_collective_kind kind_of(planner *p, const ts_collective *draft) {
     spread s = {.last = -1, .equal = true};
     ts_collective_visitor visitor = {&s, true, true, spread_step, spread_transfer};
-    int64_t members = 1;
-    for (int i = 0; i < draft->group_count; i++) members *= p->now.digits[draft->group[i]].extent;
     ts_collective_visit(p->arena, draft, &visitor);
     if (s.sources + s.keeps <= 1) return TS_COLLECTIVE_PERMUTE;
     bool copies = ts_sharding_copies(&draft->before) != ts_sharding_copies(&draft->after);
-    return s.sources == members - 1 && s.equal && !copies ? TS_COLLECTIVE_ALL_TO_ALL
-                                                          : TS_COLLECTIVE_POINT_TO_POINT;
+    return s.sources == ts_collective_members(draft) - 1 && s.equal && !copies ? TS_COLLECTIVE_ALL_TO_ALL
+                                                                               : TS_COLLECTIVE_POINT_TO_POINT;
 }
 
 static void add_direct(planner *p, const ts_sharding *after, const int *group, int count) {

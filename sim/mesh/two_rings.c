@@ -4,7 +4,7 @@
 
 #include "mesh/mesh.h"
 
-enum { MOST_CHIPS = 64, MOST_STEPS = 1 << 20 };
+enum { MOST_CHIPS = TS_MESH_TWO_RINGS_CHIPS, MOST_STEPS = 1 << 20 };
 
 typedef struct {
     const ts_mesh *mesh;
@@ -84,6 +84,7 @@ static bool find_both(search *s, int first[MOST_CHIPS]) {
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second) {
     int path[MOST_CHIPS];
     search s = {.mesh = mesh, .chips = (int)mesh->chip_count};
+    if (ts_mesh_least_links(mesh) < 4) return false; /* two of each ring at every chip */
     if (mesh->chip_count < 5 || mesh->chip_count > MOST_CHIPS) return false;
     set_neighbours(&s);
     if (!find_both(&s, path)) return false;

@@ -59,8 +59,7 @@ static void add_sharding(ts_text *out, const char *what, const ts_mesh *mesh, co
 }
 
 static void add_group(ts_text *out, const ts_collective *c) {
-    int64_t members = 1;
-    for (int i = 0; i < c->group_count; i++) members *= c->before.digits[c->group[i]].extent;
+    int64_t members = ts_collective_members(c);
     ts_text_add(out, "%" PRId64 " x %" PRId64, c->mesh->device_count / members, members);
 }
 
@@ -95,12 +94,17 @@ static void add_plan(ts_text *out, const ts_reshard_plan *plan) {
 }
 
 /* Over all collectives of a plan. */
+static int64_t link_bytes(const ts_reshard_report *r, int64_t link) {
+    int64_t sum = 0;
+    for (int i = 0; i < r->plan.count; i++) sum += r->plan.prices[i].loads[link];
+    return sum;
+}
+
 static int64_t busiest(const ts_reshard_report *r, int64_t *bytes) {
     int64_t link = -1;
     *bytes = 0;
     for (int64_t i = 0; i < ts_mesh_link_count(&r->mesh); i++) {
-        int64_t sum = 0;
-        for (int j = 0; j < r->plan.count; j++) sum += r->plan.prices[j].loads[i];
+        int64_t sum = link_bytes(r, i);
         if (sum <= *bytes) continue;
         *bytes = sum;
         link = i;
@@ -112,9 +116,7 @@ static int64_t used_links(const ts_reshard_report *r, int64_t *there) {
     int64_t used = 0;
     *there = 0;
     for (int64_t i = 0; i < ts_mesh_link_count(&r->mesh); i++) {
-        int64_t sum = 0;
-        for (int j = 0; j < r->plan.count; j++) sum += r->plan.prices[j].loads[i];
-        used += sum > 0;
+        used += link_bytes(r, i) > 0;
         *there += ts_mesh_has_link(&r->mesh, i);
     }
     return used;
@@ -198,8 +200,7 @@ static void json_sharding(ts_json *json, const char *key, const ts_mesh *mesh, c
 }
 
 static void json_collective(ts_json *json, const ts_collective *c, const ts_collective_price *p) {
-    int64_t members = 1;
-    for (int i = 0; i < c->group_count; i++) members *= c->before.digits[c->group[i]].extent;
+    int64_t members = ts_collective_members(c);
     ts_json_object(json, NULL);
     ts_json_text(json, "kind", ts_collective_name(c->kind));
     ts_json_text(json, "algorithm", c->kind == TS_COLLECTIVE_SLICE ? NULL : ts_algorithm_name(c->algorithm));
@@ -218,8 +219,7 @@ static void json_links(ts_json *json, const ts_reshard_report *r) {
     ts_text_init(&name, json->out->arena);
     ts_json_object(json, "links");
     for (int64_t i = 0; i < ts_mesh_link_count(&r->mesh); i++) {
-        int64_t sum = 0;
-        for (int j = 0; j < r->plan.count; j++) sum += r->plan.prices[j].loads[i];
+        int64_t sum = link_bytes(r, i);
         if (sum == 0) continue;
         ts_text_clear(&name);
         ts_mesh_print_link(&name, &r->mesh, i);
