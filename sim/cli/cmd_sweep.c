@@ -227,11 +227,9 @@ static int complain(const command_state *c, const ts_error *err) {
 
 static bool save(ts_error *err, const command_state *c, const char *option,
                  void (*write)(const ts_sweep_view *view, ts_text *out)) {
-    ts_text text;
-    if (!cli_value(&c->line, option)) return true;
-    ts_text_init(&text, c->line.arena);
-    write(&c->view, &text);
-    return cli_save(err, &c->line, option, &text);
+    ts_text *text = cli_text_for(&c->line, option);
+    if (text) write(&c->view, text);
+    return cli_save(err, &c->line, option, text);
 }
 
 /* --svg and --html */

@@ -12,10 +12,10 @@ typedef struct {
     ts_arena *arena;
     const ts_sweep_case *asked; /* at the first point */
     ts_grid_axis axis;
-} mover;
+} change_list;
 
 /* The number of the new value; 0: there is no such machine. */
-static int add_change(mover *m, const ts_field_leaf *leaf, bool doubles) {
+static int add_change(change_list *m, const ts_field_leaf *leaf, bool doubles) {
     const ts_sweep_case *asked = m->asked;
     ts_text text;
     ts_text_init(&text, m->arena);
@@ -45,7 +45,7 @@ bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study 
     static const char *none[] = {""};
     ts_sweep_point point;
     ts_sweep_case asked;
-    mover m = {arena, &asked, {TS_SWEEP_CHANGE, none, 1}};
+    change_list m = {arena, &asked, {TS_SWEEP_CHANGE, none, 1}};
     ts_sweep_point_get(arena, study, 0, &point);
     if (!ts_sweep_case_of(err, arena, &point, &asked)) return false;
     const ts_machine *machine =
