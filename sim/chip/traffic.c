@@ -13,7 +13,7 @@ typedef struct shape {
     uint64_t hash[2];
 } shape;
 
-/* What has happened in a spell, the latest first; and what came next whenever it had. */
+/* What has happened in a busy period, the latest first; and what came next whenever it had. */
 typedef struct step {
     struct step *sibling; /* another start after the same */
     struct step *starts;  /* of transfers, before any other is complete */
@@ -21,10 +21,10 @@ typedef struct step {
     int64_t after;        /* cycles since the step before; of the first: the phase */
     int64_t quiet;        /* cycles after it in which no transfer is complete: the last of `starts` */
     const shape *shape;   /* of a start; NULL: a completion */
-    int member;           /* of a completion: which transfer of the spell */
+    int member;           /* of a completion: which transfer of the busy period */
     ts_dma_result result;
-    ts_hbm_stats *hbm; /* of the whole spell, when it ends here */
-    bool ends;         /* of the first: a spell has come to its end in as many steps as are kept */
+    ts_hbm_stats *hbm; /* of the whole busy period, when it ends here */
+    bool ends;         /* of the first: a busy period has come to its end in as many steps as are kept */
 } step;
 
 typedef struct record {
@@ -32,7 +32,7 @@ typedef struct record {
     ts_arena *arena;     /* of its plan */
     ts_dma_transfer what;
     int64_t number;       /* of all that were started: the tag of what is walked */
-    int member;           /* of the spell */
+    int member;           /* of the busy period */
     int64_t issued, done; /* done INT64_MAX: not known yet */
     ts_dma_result result;
     bool over;
@@ -40,7 +40,7 @@ typedef struct record {
 
 enum { BUCKETS = 1 << 10, SHAPE_BOXES = 1 << 10 };
 enum { PHASES = 16 }; /* parts of the time between two refreshes, at most */
-enum { STEPS = 64 };  /* of a spell that are kept */
+enum { STEPS = 64 };  /* of a busy period that are kept */
 enum { REST = 1024 }; /* cycles after which the memory no longer knows what was before */
 
 struct traffic {
@@ -51,21 +51,21 @@ struct traffic {
     bool exact;
     ts_hbm_observer *observer; /* of bursts; NULL: none */
     void *observed;
-    bool recalls; /* this spell is recalled so far: the engine knows nothing of it */
+    bool recalls; /* this busy period is recalled so far: the engine knows nothing of it */
     int64_t walked_bytes, serial, started;
     int64_t least;        /* the engine has been here */
-    record *first, *free; /* first: of the spell, while its steps are kept; else those under way */
+    record *first, *free; /* first: of the busy period, while its steps are kept; else those under way */
     record *next;         /* for the next start */
     int under_way;
-    step *root;     /* the first of the spell */
+    step *root;     /* the first of the busy period */
     step *at;       /* the latest; NULL: they are no longer kept */
-    int steps;      /* of the spell */
+    int steps;      /* of the busy period */
     int64_t latest; /* the cycle of the last start or completion */
     shape *shapes[BUCKETS];
-    step *spells[BUCKETS];  /* by the first start */
+    step *periods[BUCKETS]; /* by the first start */
     int64_t interval;       /* of refreshes of all banks; 0: none */
     int64_t interval_bytes; /* that the HBM moves in it at its peak */
-    ts_hbm_stats stats;     /* at the beginning of the spell, if it is walked */
+    ts_hbm_stats stats;     /* at the beginning of the busy period, if it is walked */
     ts_hbm_stats past;      /* of what was recalled */
     int64_t recalled;
     bool is_part;        /* of the memory's channels */
@@ -206,7 +206,7 @@ static record *append(traffic *t, const ts_dma_transfer *what, int64_t cycle) {
     return r;
 }
 
-/* Those that are over are kept as long as the spell might have to be walked after all. */
+/* Those that are over are kept as long as the busy period might have to be walked after all. */
 static void forget(traffic *t) {
     if (t->at && t->under_way > 0) return;
     for (record **at = &t->first; *at;) {
@@ -279,11 +279,11 @@ static void catch_up(traffic *t, int64_t now) {
     }
 }
 
-/* ---- Spells ---- */
+/* ---- Busy periods ---- */
 /* From a start with nothing under way until nothing is under way again. */
 
-/* Into how many parts the interval of refreshes is divided for a spell that begins with so many bytes: where
- * the first refresh falls matters the less, the more of them there are. */
+/* Into how many parts the interval of refreshes is divided for a busy period that begins with so many bytes:
+ * where the first refresh falls matters the less, the more of them there are. */
 static int64_t phase_of(const traffic *t, int64_t bytes, int64_t cycle) {
     int phases = t->interval > 0 ? PHASES : 1;
     while (phases > 1 && phases * bytes > PHASES / 2 * t->interval_bytes) phases /= 2;
@@ -315,7 +315,7 @@ static int64_t planned_bytes(const ts_dma_transfer *what) {
     return plan->moved_elements * bits / 8;
 }
 
-/* The first start of a spell. */
+/* The first start of a busy period. */
 static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
     t->at = NULL;
     t->recalls = false;
@@ -324,14 +324,14 @@ static void begin(traffic *t, const ts_dma_transfer *what, int layouts, int64_t 
     const shape *of = find_shape(t, what, layouts);
     int64_t phase = phase_of(t, planned_bytes(what), to_engine(t, cycle));
     bool known;
-    t->root = find_start(t, &t->spells[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
+    t->root = find_start(t, &t->periods[(of->hash[1] + (uint64_t)phase) % BUCKETS], of, phase, &known);
     t->at = t->root;
     t->recalls = known && t->root->ends;
     if (!t->recalls) ts_hbm_read_stats(t->hbm, &t->stats);
 }
 
-/* A transfer starts within the spell. Recording ends with one that starts after another has ended: when that is
- * depends on single cycles, so it would hardly ever be seen again. */
+/* A transfer starts within the busy period. Recording ends with one that starts after another has ended: when
+ * that is depends on single cycles, so it would hardly ever be seen again. */
 static void go_on(traffic *t, const ts_dma_transfer *what, int layouts, int64_t cycle) {
     if (!t->at) return;
     int64_t after = cycle - t->latest;
@@ -350,7 +350,7 @@ static void note_done(traffic *t, const record *r) {
     if (t->at && (t->at->after != now.after || t->at->member != now.member)) t->at = NULL;
 }
 
-/* The statistics of a spell that has been walked are kept with its last step. */
+/* The statistics of a busy period that has been walked are kept with its last step. */
 static void end(traffic *t) {
     while (ts_dma_under_way(t->engine) > 0) let_end(t);
     if (!t->at) return;

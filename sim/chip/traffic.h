@@ -2,14 +2,14 @@
  * memory's channels (ts_hbm_new_subset); on all of them if exact, and from when on the part does not get its
  * share.
  *
- * A run that has walked TRAFFIC_WALKED_BYTES recalls. A spell lasts from a start with nothing under way until
- * nothing is under way again. What happens in it depends on the shapes of its transfers, on when each starts,
- * and on the time since the last refresh, which is compared to a 16th of the interval. A spell is walked, and
+ * A run that has walked TRAFFIC_WALKED_BYTES recalls. A busy period lasts from a start with nothing under way
+ * until nothing is under way again. What happens in it depends on the shapes of its transfers, on when each
+ * starts, and on the time since the last refresh, which is compared to a 16th of the interval. It is walked, and
  * its steps are kept; one that begins alike is recalled, step by step, for as long as the core does the same.
  * When it does not, the engine is given what has been started, and walks the rest.
  *
  * Left out: into which rows and banks the addresses fall (the first time stands for all), what the memory was
- * left with by the spell before, and the time since the last refresh beyond a 16th of the interval. */
+ * left with by the busy period before, and the time since the last refresh beyond a 16th of the interval. */
 #ifndef TILESIM_CHIP_TRAFFIC_H
 #define TILESIM_CHIP_TRAFFIC_H
 
