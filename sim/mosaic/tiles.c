@@ -25,20 +25,6 @@ static ts_operand split(lowering *l, ts_operand o, int which) {
     }
 }
 
-static void latch_tile(lowering *l, const product *p, int unit, int64_t k, int64_t n, int which) {
-    int per_tile = p->chunks * TS_LANES / (TS_SUBLANES * p->row->packing); /* vregs of rows */
-    int64_t row = (p->transposed ? n : k) * per_tile, column = (p->transposed ? k : n) * p->chunks;
-    ts_opcode opcode = p->transposed ? p->row->latch_columns : p->row->latch;
-    for (int r = 0; r < per_tile; r++) {
-        for (int c = 0; c < p->chunks; c++) {
-            ts_operand from = split(l, vreg_at(&p->right, row + r, column + c), which);
-            emit(l, opcode, 2, (ts_operand[]){ts_integer(unit), from});
-        }
-    }
-    ts_operand number = ts_integer(unit);
-    emit(l, TS_OP_mxu_swap, 1, &number);
-}
-
 static void push_rows(lowering *l, const product *p, int unit, int64_t row, int64_t k, int which) {
     for (int c = 0; c < p->chunks; c++) {
         ts_operand from = split(l, vreg_at(&p->left, row, k * p->chunks + c), which);
@@ -61,6 +47,24 @@ struct matmul_queue {
     LIST_OF(product *) products;
     LIST_OF(tile) tiles;
 };
+
+/* ---- Latching: of tiles that go together, a vreg of each in turn ---- */
+
+static int latches_of(const product *p) {
+    return p->chunks * p->chunks * TS_LANES / (TS_SUBLANES * p->row->packing);
+}
+
+static void latch(lowering *l, const tile *t, int index) {
+    const product *p = t->p;
+    int per_tile = latches_of(p) / p->chunks; /* vregs of rows */
+    int64_t row = (p->transposed ? t->n : t->k) * per_tile + index / p->chunks,
+            column = (p->transposed ? t->k : t->n) * p->chunks + index % p->chunks;
+    ts_operand from = split(l, vreg_at(&p->right, row, column), t->which[1]);
+    emit(l, p->transposed ? p->row->latch_columns : p->row->latch, 2,
+         (ts_operand[]){ts_integer(t->unit), from});
+}
+
+/* ---- Results ---- */
 
 /* A result of the unit, added to a sum. */
 static void pop_result(lowering *l, const tile *t, ts_opcode add, int64_t at) {
@@ -130,7 +134,7 @@ static void add_tiles(lowering *l, product *p) {
 typedef struct {
     const tile *tiles;
     int count;
-    int64_t row;
+    int64_t row, rows;
 } step;
 
 static bool find_step(const lowering *l, int64_t at, step *out) {
@@ -145,7 +149,7 @@ static bool find_step(const lowering *l, int64_t at, step *out) {
     if (at < 0 || first >= q->tiles.count) {
         return false;
     }
-    *out = (step){&q->tiles.items[first], (int)(q->tiles.count - first), at % rows};
+    *out = (step){&q->tiles.items[first], (int)(q->tiles.count - first), at % rows, rows};
     out->count = out->count < units ? out->count : units;
     return true;
 }
@@ -155,13 +159,30 @@ static void at_line_of(lowering *l, const product *p) {
     l->line = p->line;
 }
 
-static void push_step(lowering *l, const step *s) {
+/* From the `begin`th vreg of each tile to before the `end`th. */
+static void latch_step(lowering *l, const step *s, int64_t begin, int64_t end) {
+    for (int64_t index = begin; index < end; index++) {
+        for (int i = 0; i < s->count; i++) {
+            at_line_of(l, s->tiles[i].p);
+            latch(l, &s->tiles[i], (int)index);
+        }
+    }
+}
+
+/* Beside a row the tiles of the next group are latched, in even parts. */
+static void push_step(lowering *l, const step *s, const step *next) {
+    int64_t all = latches_of(s->tiles[0].p), rows = s->rows;
+    for (int i = 0; i < s->count && s->row == 0; i++) {
+        ts_operand number = ts_integer(s->tiles[i].unit);
+        at_line_of(l, s->tiles[i].p);
+        emit(l, TS_OP_mxu_swap, 1, &number);
+    }
     for (int i = 0; i < s->count; i++) {
         const tile *t = &s->tiles[i];
         at_line_of(l, t->p);
-        if (s->row == 0) latch_tile(l, t->p, t->unit, t->k, t->n, t->which[1]);
         if (t->first + s->row < t->end) push_rows(l, t->p, t->unit, t->first + s->row, t->k, t->which[0]);
     }
+    latch_step(l, next, s->row * all / rows, (s->row + 1) * all / rows);
 }
 
 static void pop_step(lowering *l, const step *s) {
@@ -181,12 +202,14 @@ void matmul_flush(lowering *l) {
     int64_t ahead = l->target->core.mxu.result_vregs / (p->row->packing * p->chunks);
     ts_source *file = l->file;
     int line = l->line;
-    step pushed, popped;
+    step pushed, popped, next;
     ahead = ahead > 0 ? ahead : 1;
+    if (find_step(l, 0, &pushed)) latch_step(l, &pushed, 0, latches_of(p));
     for (int64_t at = 0, more = true; more; at++) {
         bool pops = find_step(l, at - ahead, &popped), pushes = find_step(l, at, &pushed);
         if (pops) pop_step(l, &popped);
-        if (pushes) push_step(l, &pushed);
+        if (pushes && !find_step(l, at + pushed.rows, &next)) next = (step){0};
+        if (pushes) push_step(l, &pushed, &next);
         more = pops || pushes || at < ahead;
     }
     l->file = file;

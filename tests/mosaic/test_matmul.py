@@ -143,9 +143,9 @@ if not SANITIZED:
         reports = found["reports"]
         bound = 512 * 1024 * 1024 / (4 * EDGE * EDGE)
         assert reports["block_slot_bound"] == bound
-        assert reports["block_cycles"] < 1.3 * bound, reports
+        assert reports["block_cycles"] < 1.12 * bound, reports
         assert reports["spill_stores"] < 1024, reports
-        assert found["cycles"] - found["stalls"]["semaphore_low"] < 1.4 * bound, found
+        assert found["cycles"] - found["stalls"]["semaphore_low"] < 1.25 * bound, found
 
 
 main()
