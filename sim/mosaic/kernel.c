@@ -241,6 +241,10 @@ static bool make_window(kernel *k, int number) {
     char name[40];
     snprintf(name, sizeof name, "window_%d", k->prefetch_count + number);
     w->tensor = tensor_of_type(k->l, name, space, &w->type, w->fixed ? 1 : 2);
+    if (w->tensor >= 0 && !w->fixed && !w->operand->result) {
+        if (k->fetched < 0) k->fetched = ts_program_semaphores(k->l->builder, "fetched", 2);
+        return k->fetched >= 0;
+    }
     snprintf(name, sizeof name, "moved_%d", k->prefetch_count + number);
     w->semaphores = w->tensor < 0 ? -1 : ts_program_semaphores(k->l->builder, name, w->fixed ? 1 : 2);
     return w->semaphores >= 0;
@@ -290,6 +294,7 @@ static bool read_windows(kernel *k) {
 
 bool kernel_read(kernel *k) {
     k->l->op = k->l->module->top;
+    k->fetched = -1;
     k->main = find_function(k->l->module, (mlir_span){"main", 4});
     if (!k->main) {
         return malformed(k->l, "a func.func @main");

@@ -19,15 +19,14 @@ typedef struct {
     mlir_type type; /* of the body's argument */
     const mlir_op *transform;
     int64_t block[MLIR_RANK_MAX];
-    bool elements; /* the transform gives elements, not blocks */
-    bool fixed;    /* it never moves */
-    int tensor, semaphores;
+    bool elements;                   /* the transform gives elements, not blocks */
+    bool fixed;                      /* it never moves */
+    int tensor, semaphores;          /* an input that moves has none of its own */
     ts_operand slot;                 /* the buffer of this step */
     ts_operand index[MLIR_RANK_MAX]; /* the block of this step */
     ts_operand next[MLIR_RANK_MAX];  /* and of the next */
     ts_operand moves;                /* 1: the next is another */
-    ts_operand
-        waits; /* of an input: 1: this step's block was fetched for it; of a result: one is on its way */
+    ts_operand waits;                /* of a result: 1: one is on its way */
 } kernel_window;
 
 typedef struct {
@@ -40,6 +39,9 @@ typedef struct {
     kernel_window windows[OPERANDS_MAX];
     value prefetch[OPERANDS_MAX];
     ts_operand at[GRID_MAX], next[GRID_MAX], last; /* indices of this step and the next; 1: there is none */
+    int fetched;                /* two semaphores of all inputs that move, by the parity of steps; -1: none */
+    ts_operand parity, fetches; /* of this step; blocks that were fetched for it */
+    ts_operand arrival;         /* the semaphore of what is fetched now */
 } kernel;
 
 /* kernel.c: from the module's attributes; makes the tensors. */

@@ -83,6 +83,14 @@ static bool transform(kernel *k, kernel_window *w, const ts_operand *at, ts_oper
     return true;
 }
 
+static bool is_moving(const kernel_window *w) { return w->tensor >= 0 && !w->fixed; }
+static bool is_fetched(const kernel_window *w) { return is_moving(w) && !w->operand->result; }
+
+static ts_operand semaphore_at(int first, ts_operand which) {
+    return is_number(which) ? ts_semaphore(first + (int)number_of(which))
+                            : ts_semaphore_of(first, 2, which.as.reg);
+}
+
 /* A transfer between a block of the array and a buffer, of `sizes` elements. */
 static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_operand slot,
                        const int64_t *sizes) {
@@ -100,9 +108,9 @@ static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_
         in[0] = is_number(slot) ? ts_index(number_of(slot)) : ts_index_of(slot.as.reg, 1, 0);
     }
     ts_program_box array = {w->operand->tensor, at, sizes}, own = {w->tensor, in, buffer};
-    ts_operand semaphore = !more             ? ts_semaphore(w->semaphores)
-                           : is_number(slot) ? ts_semaphore(w->semaphores + (int)number_of(slot))
-                                             : ts_semaphore_of(w->semaphores, 2, slot.as.reg);
+    ts_operand semaphore = is_fetched(w) ? k->arrival
+                           : more        ? semaphore_at(w->semaphores, slot)
+                                         : ts_semaphore(w->semaphores);
     return w->operand->result ? kernel_transfer(k->l, array, own, semaphore)
                               : kernel_transfer(k->l, own, array, semaphore);
 }
@@ -137,9 +145,7 @@ static bool start_move(kernel *k, kernel_window *w, const ts_operand *index, ts_
 }
 
 static void wait_for(kernel *k, const kernel_window *w, ts_operand slot) {
-    ts_operand semaphore = w->fixed          ? ts_semaphore(w->semaphores)
-                           : is_number(slot) ? ts_semaphore(w->semaphores + (int)number_of(slot))
-                                             : ts_semaphore_of(w->semaphores, 2, slot.as.reg);
+    ts_operand semaphore = w->fixed ? ts_semaphore(w->semaphores) : semaphore_at(w->semaphores, slot);
     emit(k->l, TS_OP_wait, 1, &semaphore);
 }
 
@@ -176,28 +182,29 @@ static bool find_next(kernel *k, kernel_window *w) {
     return true;
 }
 
-static bool is_moving(const kernel_window *w) { return w->tensor >= 0 && !w->fixed; }
-
 /* Before the body: the next blocks are fetched, and those of this step are there. */
 static bool begin_step(kernel *k) {
     lowering *l = k->l;
+    ts_operand fetches = ts_integer(0);
     step_grid(k);
+    if (k->fetched >= 0) k->arrival = semaphore_at(k->fetched, is_not(l, k->parity));
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
         if (!is_moving(w)) continue;
         if (!find_next(k, w)) return false;
         if (w->operand->result) continue;
+        fetches = scalar2(l, TS_OP_sadd, fetches, w->moves);
         guard g = guard_begin(l, w->moves);
         if (g.taken && !start_move(k, w, w->next, is_not(l, w->slot))) return false;
         guard_end(l, g);
     }
-    for (int i = 0; i < k->window_count; i++) {
-        kernel_window *w = &k->windows[i];
-        if (!is_moving(w) || w->operand->result) continue;
-        guard g = guard_begin(l, w->waits);
-        wait_for(k, w, w->slot);
-        guard_end(l, g);
+    if (k->fetched < 0) {
+        return true;
     }
+    guard g = guard_begin(l, k->fetches);
+    emit(l, TS_OP_wait, 2, (ts_operand[]){semaphore_at(k->fetched, k->parity), k->fetches});
+    guard_end(l, g);
+    move_to(l, k->fetches, fetches);
     return true;
 }
 
@@ -214,13 +221,14 @@ static bool end_step(kernel *k) {
             g = guard_begin(l, w->waits);
             wait_for(k, w, is_not(l, w->slot));
             guard_end(l, g);
+            move_to(l, w->waits, w->moves);
         }
-        move_to(l, w->waits, w->moves);
         emit(l, TS_OP_sxor, 3, (ts_operand[]){w->slot, w->slot, w->moves});
         for (int d = 0; d < w->type.rank; d++) {
             if (!is_number(w->index[d])) move_to(l, w->index[d], w->next[d]);
         }
     }
+    if (k->fetched >= 0) emit(l, TS_OP_sxor, 3, (ts_operand[]){k->parity, k->parity, ts_integer(1)});
     for (int i = 0; i < k->grid_rank; i++) {
         if (k->grid[i] > 1) move_to(l, k->at[i], k->next[i]);
     }
@@ -262,16 +270,23 @@ static bool bring_prefetch(kernel *k) {
 
 static bool bring_first(kernel *k) {
     lowering *l = k->l;
+    int fetches = 0;
     for (int i = 0; i < k->grid_rank; i++) k->at[i] = ts_integer(0);
+    if (k->fetched >= 0) k->arrival = ts_semaphore(k->fetched);
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
         if (w->tensor < 0) continue;
         if (!transform(k, w, k->at, w->index)) return false;
         if (!w->operand->result && !start_move(k, w, w->index, ts_integer(0))) return false;
         if (w->fixed) continue;
+        fetches += is_fetched(w);
         for (int d = 0; d < w->type.rank; d++) w->index[d] = variable(l, w->index[d]);
         w->slot = variable(l, ts_integer(0));
-        w->waits = variable(l, ts_integer(!w->operand->result));
+        w->waits = variable(l, ts_integer(0));
+    }
+    if (k->fetched >= 0) {
+        k->parity = variable(l, ts_integer(0));
+        k->fetches = variable(l, ts_integer(fetches));
     }
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
