@@ -17,23 +17,32 @@ static void charges(const ts_hbm_config *c, int64_t charge[TS_HBM_ENERGY_CAUSES]
     charge[TS_HBM_ENERGY_PRECHARGE_STANDBY] = e->idd2n;
 }
 
-void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats,
+/* Refreshes of pseudo channels that are idle for so many ticks together. */
+static double idle_refreshes(const ts_hbm_config *c, int64_t ticks) {
+    if (c->refresh == TS_HBM_REFRESH_NONE) return 0;
+    int32_t every = c->refresh == TS_HBM_REFRESH_PER_BANK ? c->timing.t_refi_pb : c->timing.t_refi;
+    return (double)ticks / ((double)every * c->ticks_per_ck);
+}
+
+void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats, int64_t ticks,
                           double joules[TS_HBM_ENERGY_CAUSES]) {
-    int64_t cycles = 0; /* of all pseudo channels */
+    int64_t cycles = 0, all = ticks * config->stacks * config->channels * config->pseudo_channels;
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) cycles += stats->limiter_cycles[i];
-    const int64_t counts[TS_HBM_ENERGY_CAUSES] = {
-        [TS_HBM_ENERGY_ACTIVATE] = stats->activations,
-        [TS_HBM_ENERGY_READ] = stats->reads - stats->forwarded,
-        [TS_HBM_ENERGY_WRITE] = stats->writes - stats->coalesced,
-        [TS_HBM_ENERGY_REFRESH] = stats->refreshes,
-        [TS_HBM_ENERGY_ACTIVE_STANDBY] = stats->open_cycles,
-        [TS_HBM_ENERGY_PRECHARGE_STANDBY] = cycles - stats->open_cycles,
+    int64_t idle = all > cycles ? all - cycles : 0;
+    double part = all < cycles ? (double)all / (double)cycles : 1; /* of what is walked */
+    const double counts[TS_HBM_ENERGY_CAUSES] = {
+        [TS_HBM_ENERGY_ACTIVATE] = (double)stats->activations,
+        [TS_HBM_ENERGY_READ] = (double)(stats->reads - stats->forwarded),
+        [TS_HBM_ENERGY_WRITE] = (double)(stats->writes - stats->coalesced),
+        [TS_HBM_ENERGY_REFRESH] = part * (double)stats->refreshes + idle_refreshes(config, idle),
+        [TS_HBM_ENERGY_ACTIVE_STANDBY] = part * (double)stats->open_cycles,
+        [TS_HBM_ENERGY_PRECHARGE_STANDBY] = part * (double)(cycles - stats->open_cycles) + (double)idle,
     };
     int64_t charge[TS_HBM_ENERGY_CAUSES];
     charges(config, charge);
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) { /* mA mV / kHz: nJ */
         double nanojoules =
-            (double)counts[i] * (double)charge[i] * config->energy.vdd / (double)ts_hbm_tick_khz(config);
+            counts[i] * (double)charge[i] * config->energy.vdd / (double)ts_hbm_tick_khz(config);
         joules[i] = nanojoules / 1e9;
     }
 }

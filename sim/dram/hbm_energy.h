@@ -9,7 +9,11 @@
  *   active standby      IDD3N VDD while a row of the pseudo channel is open
  *   precharge standby   IDD2N VDD while none is
  *
- * There, of ACT, tRP stands for tRC - tRAS: the same where tRC is tRAS + tRP. No power-down, no self-refresh, no I/O. */
+ * There, of ACT, tRP stands for tRC - tRAS: the same where tRC is tRAS + tRP. No power-down, no self-refresh, no I/O.
+ *
+ * Standby and refreshes are those of the time of the run. Where the HBM was walked for less, no row is open in the
+ * rest, and refreshes go on; where for more (it still drains, or a time that was recalled counts twice), theirs are in
+ * proportion. */
 #ifndef TILESIM_DRAM_HBM_ENERGY_H
 #define TILESIM_DRAM_HBM_ENERGY_H
 
@@ -22,8 +26,8 @@ typedef enum {
     TS_HBM_ENERGY_CAUSES,
 } ts_hbm_energy_cause;
 
-/* Of a run; its time is that which the limiters add up to. */
-void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats,
+/* Of a run of so many ticks of the memory's clock. */
+void ts_hbm_energy_joules(const ts_hbm_config *config, const ts_hbm_stats *stats, int64_t ticks,
                           double joules[TS_HBM_ENERGY_CAUSES]);
 const char *ts_hbm_energy_name(ts_hbm_energy_cause cause);
 const char *ts_hbm_energy_meaning(ts_hbm_energy_cause cause);

@@ -51,6 +51,12 @@ static const ts_field memory_rows[] = {
 };
 static const ts_field_table memory_table = TABLE(memory_rows, ts_machine_memory);
 
+static const ts_field energy_rows[] = {
+    ROW(ts_machine_energy, "femtojoules", INTEGER, femtojoules, 0, LARGEST, "fJ",
+        "of one operation, or byte"),
+};
+static const ts_field_table energy_table = TABLE(energy_rows, ts_machine_energy);
+
 static const ts_field rows[] = {
     FIELD("title", TEXT, title, 0, 0, "", "what people call the machine"),
 
@@ -188,6 +194,9 @@ static const ts_field rows[] = {
     TIME("ici.hop", ici.hop_ps, "from a chip to its neighbour, beyond the time of the data"),
     TIME("ici.launch", ici.launch_ps, "of a collective, once, beyond its hops and data"),
 
+    FIELD("energy", GROUP, energies, 0, TS_ENERGY_OPS, "",
+          "of mxu_f32, mxu_bf16 .., vpu_f32, vpu_bf16, vmem, dma, bundle", .fields = &energy_table,
+          .count_offset = offsetof(ts_machine, energy_count)),
     FIELD("memories", GROUP, memories, 1, 8, "", "the memory spaces, by name", .fields = &memory_table,
           .count_offset = offsetof(ts_machine, memory_count)),
 };

@@ -96,6 +96,36 @@ static bool check_memory(ts_error *err, ts_arena *arena, const ts_machine *m,
     return true;
 }
 
+/* ---- Energies of operations ---- */
+
+static const char *const energy_ops[] = {
+#define OP(id, name, unit, meaning) name,
+#include "machine/energy_ops.def"
+#undef OP
+};
+_Static_assert(TS_ENERGY_MXU_INT4 == (int)TS_MXU_INT4 && (int)TS_ENERGY_VPU_F32 == TS_MXU_TYPE_COUNT,
+               "operations in the order of their counts");
+
+const char *ts_energy_op_name(ts_energy_op op) { return energy_ops[op]; }
+
+int64_t ts_machine_op_energy(const ts_machine *machine, ts_energy_op op) {
+    for (int i = 0; i < machine->energy_count; i++)
+        if (strcmp(machine->energies[i].name, energy_ops[op]) == 0) return machine->energies[i].femtojoules;
+    return -1;
+}
+
+static bool check_op(ts_error *err, ts_arena *arena, const ts_machine *m, const char *name) {
+    ts_text path;
+    for (int i = 0; i < TS_ENERGY_OPS; i++)
+        if (strcmp(name, energy_ops[i]) == 0) return true;
+    ts_text_init(&path, arena);
+    ts_text_add(&path, "energy.%s.femtojoules", name);
+    const ts_tree *node = find_leaf(m, path.bytes)->node;
+    ts_error_at(err, TS_ERROR_INPUT, node->source, node->offset, "energy: there is no operation '%.60s'",
+                name);
+    return ts_error_hint(err, ts_text_nearest(name, energy_ops, TS_ENERGY_OPS, sizeof *energy_ops));
+}
+
 static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
     if (m->chip.sustained_khz > m->chip.peak_khz)
         return fail_at(err, m, "chip.clock.sustained", "at most chip.clock.peak");
@@ -104,6 +134,8 @@ static bool check(ts_error *err, ts_arena *arena, const ts_machine *m) {
     if (m->dma.descriptors < m->dma.queues) return fail_at(err, m, "dma.descriptors", "at least dma.queues");
     for (int i = 0; i < m->memory_count; i++)
         if (!check_memory(err, arena, m, &m->memories[i])) return false;
+    for (int i = 0; i < m->energy_count; i++)
+        if (!check_op(err, arena, m, m->energies[i].name)) return false;
     return true;
 }
 

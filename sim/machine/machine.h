@@ -59,6 +59,12 @@ typedef struct {
     int32_t axis_count;
 } ts_machine_memory;
 
+/* Of one operation of a unit, where it is stated: name is a row of machine/energy_ops.def. */
+typedef struct {
+    const char *name;
+    int64_t femtojoules;
+} ts_machine_energy;
+
 struct ts_machine {
     const char *name;  /* as the user wrote it: an embedded name or a path */
     const char *title; /* from the file: "TPU v5e" */
@@ -67,6 +73,8 @@ struct ts_machine {
     ts_hbm_config hbm;
     ts_dma_config dma;
     ts_machine_ici ici;
+    const ts_machine_energy *energies;
+    int32_t energy_count;
     const ts_machine_memory *memories;
     int32_t memory_count;
     const ts_machine_memory *spaces[TS_SPACE_COUNT]; /* those that programs name; NULL: it has none */
@@ -101,6 +109,17 @@ const ts_machine_memory *ts_machine_find_space(const ts_machine *machine, int32_
 
 /* The field table, for `tilesim show schema` and for sweeps. */
 extern const ts_field_table ts_machine_fields;
+
+/* What of the chip beside its HBM may have a stated energy. */
+typedef enum {
+#define OP(id, name, unit, meaning) TS_ENERGY_##id,
+#include "machine/energy_ops.def"
+#undef OP
+    TS_ENERGY_OPS,
+} ts_energy_op;
+const char *ts_energy_op_name(ts_energy_op op);
+/* Femtojoules of one; -1: not stated. */
+int64_t ts_machine_op_energy(const ts_machine *machine, ts_energy_op op);
 
 /* What follows from the figures, per chip. Operations count a multiply and an add as two. */
 int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,

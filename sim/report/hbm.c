@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "dram/hbm_energy.h"
+#include "report/energy.h"
 #include "report/machine.h"
 
 static const char *grouped(char out[32], int64_t value) { return ts_text_group_digits(out, value); }
@@ -87,7 +87,7 @@ static double total_joules(const double joules[TS_HBM_ENERGY_CAUSES]) {
 
 static void add_energy(ts_text *out, const ts_hbm_report *r) {
     double joules[TS_HBM_ENERGY_CAUSES], seconds = (double)r->run.cycles / (tick_ghz(r) * 1e9);
-    ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, joules);
+    ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, r->run.cycles, joules);
     double total = total_joules(joules);
     ts_text_add(out, "energy        %.3f uJ, %.3f W, %.2f pJ a byte\n", total * 1e6,
                 seconds > 0 ? total / seconds : 0,
@@ -135,17 +135,6 @@ static void add_json_limiters(ts_json *json, const ts_hbm_report *r) {
     ts_json_close(json);
 }
 
-void ts_report_hbm_energy_json(const char *key, const ts_hbm_config *config, const ts_hbm_stats *stats,
-                               ts_json *json) {
-    double joules[TS_HBM_ENERGY_CAUSES];
-    ts_hbm_energy_joules(config, stats, joules);
-    ts_json_object(json, key);
-    ts_json_real(json, "total", total_joules(joules), 12);
-    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
-        ts_json_real(json, ts_hbm_energy_name((ts_hbm_energy_cause)i), joules[i], 12);
-    ts_json_close(json);
-}
-
 void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     const ts_hbm_stats *s = &r->run.stats;
     ts_json json;
@@ -169,7 +158,9 @@ void ts_report_hbm_json(const ts_hbm_report *r, ts_text *out) {
     ts_json_int(&json, "max_read_latency_cycles", s->read_latency_max);
     add_json_counts(&json, s);
     add_json_limiters(&json, r);
-    ts_report_hbm_energy_json("energy_joules", &r->machine->hbm, s, &json);
+    double joules[TS_HBM_ENERGY_CAUSES];
+    ts_hbm_energy_joules(&r->machine->hbm, s, r->run.cycles, joules);
+    report_hbm_energy_json(&json, "energy_joules", joules);
     ts_json_real(&json, "host_seconds", r->host_seconds, 6);
     ts_json_end(&json);
 }

@@ -15,9 +15,6 @@ typedef struct {
 
 void ts_report_hbm(const ts_hbm_report *report, ts_text *out);
 void ts_report_hbm_json(const ts_hbm_report *report, ts_text *out);
-/* An object: joules by cause, and in all. */
-void ts_report_hbm_energy_json(const char *key, const ts_hbm_config *config, const ts_hbm_stats *stats,
-                               ts_json *json);
 /* The named patterns, a line each. */
 void ts_report_hbm_patterns(ts_text *out);
 void ts_report_hbm_patterns_json(ts_text *out);

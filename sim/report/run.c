@@ -8,6 +8,7 @@
 #include "padding.h"
 #include "roofline.h"
 #include "layout/shape.h"
+#include "report/energy.h"
 #include "report/lines.h"
 #include "report/machine.h"
 #include "study/transfer.h"
@@ -347,6 +348,8 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
     if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
         add_traffic(out, request, result);
     }
+    report_energy(out, "energy     ", &result->energy,
+                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]));
     report_roofline(result, out);
 }
 
@@ -453,6 +456,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]), 6);
     ts_json_real(&json, "gb_per_s",
                  gb_per_second(request, result, result->counters.values[TS_COUNTER_USEFUL_BYTES]), 3);
+    report_energy_json(&json, &result->energy);
     add_json_stalls(&json, result->chip.cores, result->chip.core_count);
     ts_json_real(&json, "mxu_busy_percent", 100 * result->roofline.busy[TS_SLOT_MXU], 3);
     report_roofline_json(&result->roofline, &json);

@@ -8,7 +8,7 @@
 #include "padding.h"
 #include "transfer_private.h"
 
-#include "report/hbm.h"
+#include "report/energy.h"
 #include "report/machine.h"
 
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
@@ -268,6 +268,13 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
         ts_text_add(out, "%.1f %% %s\n", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");
 }
 
+static void add_energy(ts_text *out, const ts_transfer_study *study) {
+    ts_energy energy;
+    ts_transfer_energy(study, &energy);
+    report_energy(out, "energy        ", &energy,
+                  ts_machine_microseconds(study->machine, study->cost.cycles));
+}
+
 void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others others[2], bool explain,
                         ts_text *out) {
     add_side(out, "source", &study->src, study->src_memory);
@@ -279,6 +286,7 @@ void ts_report_transfer(const ts_transfer_study *study, const ts_transfer_others
     add_hbm(out, &study->cost.hbm);
     add_time(out, study);
     add_parts(out, study);
+    add_energy(out, study);
     for (int i = 0; i < 2 && others; i++) add_others(out, study, &others[i], i == 1);
     if (explain) {
         ts_text_add_char(out, '\n');
@@ -389,7 +397,9 @@ void ts_report_transfer_json(const ts_transfer_study *study, const ts_transfer_o
         ts_json_int(&json, ts_hbm_limiter_name((ts_hbm_limiter)i), study->cost.hbm.limiter_cycles[i]);
     }
     ts_json_close(&json);
-    ts_report_hbm_energy_json("hbm_energy_joules", &study->machine->hbm, &study->cost.hbm, &json);
+    ts_energy energy;
+    ts_transfer_energy(study, &energy);
+    report_energy_json(&json, &energy);
     ts_json_int(&json, "src_at", study->src.at);
     ts_json_int(&json, "dst_at", study->dst.at);
     if (others) add_json_others(&json, "other_sources", &others[0], out->arena);

@@ -226,7 +226,7 @@ bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *reques
     *parts = (run_parts){0};
     parts->program = request->built != NULL ? request->built
                                             : ts_mosaic_load(err, arena, request->program, &target,
-                                                              request->defines, request->define_count);
+                                                             request->defines, request->define_count);
     parts->checks = parts->program != NULL ? parse_checks(err, arena, parts->program) : NULL;
     if (parts->checks == NULL || !check_outputs(err, arena, request, parts->program)) {
         return false;
@@ -266,6 +266,7 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                               result->chip.cycles);
         count(&result->chip, &result->counters);
         ts_roofline_find(request->machine, &result->chip, &result->roofline);
+        ts_energy_of_chip(request->machine, &result->chip, &result->energy);
         if (request->profile) result->profile = ts_profile_new(arena, parts->program, parts->chip);
     }
     if (good && !request->time_only) {

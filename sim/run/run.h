@@ -7,6 +7,7 @@
 #include "probe/counter.h"
 #include "program/program.h"
 #include "run/profile.h"
+#include "chip/energy.h"
 #include "run/roofline.h"
 #include "run/timeline.h"
 
@@ -56,6 +57,7 @@ typedef struct {
     ts_chip_counters chip;
     ts_counters counters;
     ts_roofline roofline;
+    ts_energy energy;
     const ts_profile *profile;     /* NULL: nobody asked */
     const ts_run_tensor *tensors;  /* [program->code.tensor_count] */
     const ts_check *rules;         /* the program's checks, then its reports, read */

@@ -165,6 +165,15 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request
     return ts_plan_price(err, arena, &price, &study->cost, &study->by);
 }
 
+void ts_transfer_energy(const ts_transfer_study *study, ts_energy *energy) {
+    const ts_dma_result *r = &study->cost.transfer;
+    int64_t vmem = (study->src_memory->kind == TS_SPACE_HBM ? 0 : r->src_bytes) +
+                   (study->dst_memory->kind == TS_SPACE_HBM ? 0 : r->dst_bytes);
+    ts_energy_of_hbm(study->machine, &study->cost.hbm, study->cost.cycles, energy);
+    if (!study->by.program)
+        ts_energy_add_transfers(study->machine, r->src_bytes + r->dst_bytes, vmem, energy);
+}
+
 const ts_plan *ts_transfer_plan(ts_error *err, ts_arena *arena, const ts_transfer_end *src, ts_plan_side from,
                                 const ts_transfer_end *dst, ts_plan_side to) {
     bool squeezed;

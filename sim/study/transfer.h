@@ -2,6 +2,7 @@
 #ifndef TILESIM_STUDY_TRANSFER_H
 #define TILESIM_STUDY_TRANSFER_H
 
+#include "chip/energy.h"
 #include "dma/price.h"
 #include "machine/machine.h"
 #include "study/core_program.h"
@@ -56,6 +57,9 @@ typedef struct {
  * prices, exact: as ts_plan_price. */
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
                        ts_transfer_study *study);
+
+/* From issue to completion; a program of the core in place of the engine has no counts of operations. */
+void ts_transfer_energy(const ts_transfer_study *study, ts_energy *energy);
 
 /* Several transfers at once. */
 typedef struct {

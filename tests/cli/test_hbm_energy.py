@@ -2,6 +2,7 @@
 import csv
 import json
 import lzma
+import math
 import sys
 from pathlib import Path
 
@@ -106,20 +107,98 @@ def walked_and_passed_over():
 
 @test
 def transfers():
-    """Of the HBM while a transfer uses it; a sampled one as the walked one."""
+    """From issue to completion; a sampled one as the walked one."""
     def value(path):
         return figures[f"hbm.{path}"]["value"]
     figures = expect_json(["show", "machine", "tpu-v5e"])["figures"]
     for ends in (["f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"], ["bf16[4096,2048]{0,1}", "bf16[4096,2048]{1,0}"]):
         waits, exact = (expect_json(["dma", *ends, "-m", "tpu-v5e", "--alone", *more]) for more in ([], ["--exact"]))
         for bill in (waits, exact):
-            joules, ticks = bill["hbm_energy_joules"], sum(bill["hbm_limiters"].values())
+            joules, buses = bill["hbm_energy_joules"], value("stacks") * value("channels") * value("pseudo_channels")
+            ticks = -(-bill["cycles"] * value("clock") * value("ticks") // figures["chip.clock.sustained"]["value"]) * buses
             standby = joules["active_standby"] / 66e-3 + joules["precharge_standby"] / 48e-3
             assert abs(standby * value("clock") * 1e3 * value("ticks") / ticks - 1) < 1e-6
             bursts = (joules["read"] / 402 + joules["write"] / 534) * value("clock") * 1e3 / value("timing.n_bl") * 1e3
             assert abs(bursts / bill["bursts"] - 1) < 1e-6 and joules["precharge_standby"] >= 0, (bursts, bill)
         for cause, of_exact in exact["hbm_energy_joules"].items():
             assert abs(waits["hbm_energy_joules"][cause] - of_exact) < 0.02 * exact["hbm_energy_joules"]["total"], cause
+
+
+def v5e():
+    figures = expect_json(["show", "machine", "tpu-v5e"])["figures"]
+    return figures, math.prod(figures[f"hbm.{name}"]["value"] for name in ("stacks", "channels", "pseudo_channels"))
+
+
+@test
+def runs():
+    """A run's HBM stands by all of its time, whatever part of it was walked; sampled as walked, loops left out as run."""
+    figures, buses = v5e()
+    for words in (["softmax.tsim", "-D", "ROWS=8192"], ["matmul.tsim", "-D", "M=1024"], ["transpose.tsim"],
+                  ["matmul.tsim", "-D", "M=4096", "-D", "N=4096", "-D", "K=4096", "--time-only"]):
+        words = ["run", f"tilesim:/{words[0]}", *words[1:], "-m", "tpu-v5e"]
+        exact, *others = (expect_json([*words, *more]) for more in (["--exact"], [], ["--time-only"]))
+        of_exact = exact["hbm_energy_joules"]
+        for found in (exact, *others):
+            joules, seconds = found["hbm_energy_joules"], found["cycles"] / 1.5e9
+            standby = joules["active_standby"] / 66e-3 + joules["precharge_standby"] / 48e-3
+            assert abs(standby / (buses * seconds) - 1) < 1e-3, (words, standby, buses * seconds)
+            refreshes = joules["refresh"] / (1.2 * 0.195 * 260e-9)
+            assert abs(refreshes - buses * seconds / 3900e-9) <= buses, (words, refreshes, buses * seconds / 3900e-9)
+            for cause, value in of_exact.items():
+                assert abs(joules[cause] - value) <= 0.01 * of_exact["total"], (words, cause, value, joules)
+            bursts = joules["write"] / (1.2 * 0.445 * figures["hbm.timing.n_bl"]["value"] / 1.6e9)
+            assert abs(bursts * 32 / found["hbm_written_bytes"] - 1) < 0.01, (words, bursts, found["hbm_written_bytes"])
+
+
+@test
+def operations():
+    """By hand: bytes and FLOP times femtojoules; what is not stated is null."""
+    words = ["run", "tilesim:/matmul.tsim", "-m", "tpu-v5e"]
+    stated = settings("energy.mxu_bf16.femtojoules=500", "energy.dma.femtojoules=1000", "energy.bundle.femtojoules=7")
+    found = expect_json([*words, *stated])
+    joules = found["op_energy_joules"]
+    assert abs(joules["mxu_bf16"] - found["mxu_flops"] * 500e-15) < 1e-12
+    assert abs(joules["dma"] - found["moved_bytes"] * 1000e-15) < 1e-12
+    assert abs(joules["bundle"] - found["bundles"] * 7e-15) < 1e-12
+    assert abs(joules["total"] - joules["mxu_bf16"] - joules["dma"] - joules["bundle"]) < 2e-12
+    assert joules["vmem"] is None and joules["vpu_f32"] is None and joules["mxu_int8"] is None
+    assert found["cycles"] == expect_json(words)["cycles"]
+    assert set(expect_json(words)["op_energy_joules"].values()) == {None}
+    vmem = settings("energy.vmem.femtojoules=1000000", "energy.dma.femtojoules=0")
+    for ends, ratio in ((["f32[64,128]", "f32[64,128]{1,0:S(1)}"], 1), (["f32[64,128]{1,0:S(1)}", "f32[64,128]"], 1),
+                        (["f32[64,128]", "f32[64,128]"], 0)):
+        found = expect_json(["dma", *ends, "-m", "tpu-v5e", "--alone", *vmem])
+        assert abs(found["op_energy_joules"]["vmem"] - ratio * 64 * 512e-9) < 1e-11, (ends, found["op_energy_joules"])
+        assert found["op_energy_joules"]["dma"] == 0
+    text = expect([*words, *stated])
+    assert "           operations mxu_bf16 " in text and " uJ; others not stated\n" in text, text
+    assert "           operations not stated\n" in expect(words)
+    code, out, err = run("run", "tilesim:/matmul.tsim", *settings("energy.mxu_bf15.femtojoules=1"))
+    assert code == 1 and out == "" and "there is no operation 'mxu_bf15'; did you mean 'mxu_bf16'?" in err, err
+
+
+@test
+def choices():
+    """Of the time of the slower: what is left of a transfer's is standby."""
+    words = ["choose", "f32[1024,1024]{1,0:T(8,128)}", "-m", "tpu-v5e", "--no-moves", "--use"]
+    moved, both = (expect_json([*words, use])["candidates"] for use in ("dma:hbm>vmem", "dma:hbm>vmem, reduce:0"))
+    alone = expect_json(["dma", "u8[4194304]", "u8[4194304]{0:S(1)}", "--alone", "-m", "tpu-v5e"])
+    of_tile = next(c for c in moved if c["now"])
+    assert of_tile["cycles"] == alone["cycles"]
+    compared = 0
+    assert abs(of_tile["hbm_joules"] - alone["hbm_energy_joules"]["total"]) < 1e-11
+    for found in both:
+        one = next(c for c in moved if c["shape"] == found["shape"])
+        if "hbm_joules" in found and "hbm_joules" in one and found["core_cycles"] > found["dma_cycles"]:
+            seconds = (found["cycles"] - found["dma_cycles"]) / 1.5e9
+            waits = v5e()[1] * seconds * (48e-3 + 1.2 * 0.195 * 260 / 3900)
+            assert abs(found["hbm_joules"] - one["hbm_joules"] - waits) < 0.02 * waits, (found, one, waits)
+            compared += 1
+    assert compared > 0
+    run_of = expect_json(["run", "tilesim:/softmax.tsim", "-m", "tpu-v5e", "--time-only"])
+    now = next(c for c in expect_json(["choose", "tilesim:/softmax.tsim", "--tensor", "x", "--no-moves", "-m", "tpu-v5e"])
+               ["candidates"] if c["now"])
+    assert abs(now["hbm_joules"] - run_of["hbm_energy_joules"]["total"]) < 1e-11
 
 
 @test
