@@ -58,6 +58,7 @@ typedef struct {
     int64_t bytes, logical_bytes;
     int64_t bound_cycles; /* no run can be shorter */
     int64_t dma_cycles, core_cycles, cycles;
+    double hbm_joules; /* in `cycles`; where it was priced */
     const char *limiter;
     bool priced; /* else it was cut: it takes at least bound_cycles */
     bool is_rule, is_now, is_tie, combines;

@@ -1,6 +1,7 @@
 /* What a candidate costs: its transfers, its kernels or a whole program; and the least that it can. */
 #include "choose_private.h"
 #include "base/number.h"
+#include "chip/energy.h"
 #include "dma/price.h"
 #include "study/extend.h"
 
@@ -29,39 +30,59 @@ static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *us
  * of two: to within 2 %. */
 enum { WHOLE_BYTES = 64 << 20 };
 
+typedef struct {
+    int64_t cycles;
+    double joules; /* of the HBM */
+    const char *limiter;
+} price;
+
+static double joules_of(const choose_pricer *p, const ts_hbm_stats *stats, int64_t cycles) {
+    ts_energy energy;
+    ts_energy_of_hbm(p->machine, stats, cycles, &energy);
+    return energy.hbm_total;
+}
+
 static bool price_transfer(ts_error *err, choose_pricer *p, int64_t bytes, const ts_choose_use *use,
-                           int64_t *cycles, const char **limiter) {
+                           price *out) {
     ts_dma_cost at_low, at_high;
     int64_t low = bytes;
     if (bytes > WHOLE_BYTES && !p->request->exact)
         for (low = WHOLE_BYTES; low <= bytes / 2;) low *= 2;
     if (!price_bytes(err, p, use, low, &at_low)) return false;
-    *cycles = at_low.cycles;
-    *limiter = at_low.limiter;
+    *out = (price){at_low.cycles, joules_of(p, &at_low.hbm, at_low.cycles), at_low.limiter};
     if (low == bytes) return true;
     if (!price_bytes(err, p, use, 2 * low, &at_high)) return false;
-    *cycles = ts_extend(&(ts_extension){{low, 2 * low}, {at_low.cycles, at_high.cycles}}, bytes);
+    out->cycles = ts_extend(&(ts_extension){{low, 2 * low}, {at_low.cycles, at_high.cycles}}, bytes);
+    out->joules +=
+        (joules_of(p, &at_high.hbm, at_high.cycles) - out->joules) * (double)(bytes - low) / (double)low;
     return true;
 }
 
+static bool price_use(ts_error *err, choose_pricer *p, const ts_candidate *c, const ts_choose_use *use,
+                      price *out) {
+    *out = (price){0};
+    return use->kind == TS_USE_DMA
+               ? price_transfer(err, p, c->shape->bytes, use, out)
+               : choose_core_cycles(err, &p->core, c->shape, use, &out->cycles, &out->limiter);
+}
+
+/* The HBM stands by while the core works alone. */
 static bool price_uses(ts_error *err, choose_pricer *p, ts_candidate *c) {
     const ts_choose_request *r = p->request;
-    int64_t most_dma = 0, most_core = 0;
-    const char *dma = NULL, *core = NULL;
+    price slowest[2] = {{0}}; /* of transfers, of the core */
     c->dma_cycles = c->core_cycles = 0;
+    c->hbm_joules = 0;
     for (int i = 0; i < r->use_count; i++) {
-        int64_t cycles;
-        const char *limiter;
+        price one;
         bool moves = r->uses[i].kind == TS_USE_DMA;
-        if (moves ? !price_transfer(err, p, c->shape->bytes, &r->uses[i], &cycles, &limiter)
-                  : !choose_core_cycles(err, &p->core, c->shape, &r->uses[i], &cycles, &limiter))
-            return false;
-        *(moves ? &c->dma_cycles : &c->core_cycles) += cycles;
-        if (moves && cycles > most_dma) most_dma = cycles, dma = limiter;
-        if (!moves && cycles > most_core) most_core = cycles, core = limiter;
+        if (!price_use(err, p, c, &r->uses[i], &one)) return false;
+        *(moves ? &c->dma_cycles : &c->core_cycles) += one.cycles;
+        c->hbm_joules += one.joules;
+        if (one.cycles > slowest[!moves].cycles) slowest[!moves] = one;
     }
     c->cycles = c->dma_cycles > c->core_cycles ? c->dma_cycles : c->core_cycles;
-    c->limiter = c->dma_cycles >= c->core_cycles ? dma : core;
+    c->hbm_joules += joules_of(p, &(ts_hbm_stats){0}, c->cycles - c->dma_cycles);
+    c->limiter = slowest[c->dma_cycles < c->core_cycles].limiter;
     return true;
 }
 
@@ -88,5 +109,5 @@ bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limi
     *cut = false;
     if (!p->program) return price_uses(err, p, c);
     c->limiter = "";
-    return choose_run_program(err, p, c->shape, limit, &c->cycles, cut);
+    return choose_run_program(err, p, c, limit, cut);
 }

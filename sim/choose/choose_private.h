@@ -58,10 +58,9 @@ typedef struct {
 
 /* The program, and which of its tensors is asked about: one whose layout may change. */
 bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p);
-/* The program with the tensor in another layout. `limit`: cycles after which the run is given up; then
- * *cycles is the limit and *cut is set. */
-bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, int64_t limit,
-                        int64_t *cycles, bool *cut);
+/* The program with the tensor in the candidate's layout. `limit`: cycles after which the run is given up; then
+ * its cycles are the limit and *cut is set. */
+bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *candidate, int64_t limit, bool *cut);
 /* Would the tensor's memory hold it in this layout? */
 bool choose_fits(const choose_pricer *p, const ts_shape *shape);
 

@@ -102,9 +102,9 @@ bool choose_fits(const choose_pricer *p, const ts_shape *shape) {
            end <= target.space_bytes[p->program->code.tensors[p->tensor].space];
 }
 
-bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, int64_t limit,
-                        int64_t *cycles, bool *cut) {
+bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
     ts_arena *arena = p->scratch;
+    const ts_shape *shape = c->shape;
     ts_program copy = *p->program;
     ts_tensor *tensors = TS_NEW_ARRAY(arena, ts_tensor, copy.code.tensor_count);
     memcpy(tensors, copy.code.tensors, (size_t)copy.code.tensor_count * sizeof *tensors);
@@ -125,8 +125,9 @@ bool choose_run_program(ts_error *err, choose_pricer *p, const ts_shape *shape, 
     ts_error own = {0};
     bool good = ts_run(&own, arena, &request, &result);
     *cut = !good && own.kind == TS_ERROR_FAULT && limit != INT64_MAX && own.cycle >= limit;
-    if (good) *cycles = result.chip.cycles;
-    if (*cut) *cycles = limit;
+    if (good) c->cycles = result.chip.cycles;
+    if (good) c->hbm_joules = result.energy.hbm_total;
+    if (*cut) c->cycles = limit;
     if (!good && !*cut) *err = own;
     ts_arena_reset(arena);
     return good || *cut;

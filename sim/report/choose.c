@@ -72,9 +72,14 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
         ts_text_add(out, " %10.3f %10.3f", microseconds(r, c->dma_cycles), microseconds(r, c->core_cycles));
     else if (parts)
         ts_text_add(out, " %10s %10s", "", "");
+    else if (c->priced)
+        ts_text_add(out, " %10.1f", c->hbm_joules * 1e6);
+    else
+        ts_text_add(out, " %10s", "");
     ts_text_add(out, "  %s", strchr(c->text, '{') ? strchr(c->text, '{') : c->text);
     if (c->alike > 1) ts_text_add(out, " and %d alike", c->alike - 1);
-    if (parts && c->priced) ts_text_add(out, "\n%*s%s", 44, "", c->limiter ? c->limiter : "");
+    if (parts && c->priced)
+        ts_text_add(out, "\n%*sHBM %.1f uJ; %s", 30, "", c->hbm_joules * 1e6, c->limiter ? c->limiter : "");
     if (c->is_rule) ts_text_add(out, "  <- compiler's rule");
     if (c->is_now) ts_text_add(out, "  <- now");
     ts_text_add(out, "\n");
@@ -84,7 +89,7 @@ static void add_table(const ts_choose_result *r, const ts_choose_view *view, ts_
     bool parts = !r->request->program;
     int shown = 0, left = 0;
     ts_text_add(out, "          us   ratio            bytes   padding%s  layout\n",
-                parts ? "         dma       core" : "");
+                parts ? "         dma       core" : "     HBM uJ");
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];
         if (i < view->rows || c->is_rule || c->is_now)
@@ -158,6 +163,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
         ts_json_int(&json, c->priced ? "cycles" : "cycles_at_least", c->priced ? c->cycles : c->bound_cycles);
         ts_json_real(&json, "microseconds", microseconds(r, c->priced ? c->cycles : c->bound_cycles), 6);
         ts_json_real(&json, "ratio", ratio(r, c), 4);
+        if (c->priced) ts_json_real(&json, "hbm_joules", c->hbm_joules, 12);
         if (!r->request->program && c->priced) {
             ts_json_int(&json, "dma_cycles", c->dma_cycles);
             ts_json_int(&json, "core_cycles", c->core_cycles);

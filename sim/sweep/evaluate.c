@@ -89,6 +89,13 @@ static void set_time(const question *q, int64_t cycles) {
     ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, ts_machine_microseconds(q->machine, cycles));
 }
 
+static void set_energy(const question *q, const ts_energy *energy) {
+    ts_sweep_set_real(q->row, TS_SWEEP_HBM_JOULES_COLUMN, energy->hbm_total);
+    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
+        ts_sweep_set_real(q->row, TS_SWEEP_HBM_JOULES_COLUMN + 1 + i, energy->hbm[i]);
+    if (energy->any_stated) ts_sweep_set_real(q->row, TS_SWEEP_OP_JOULES_COLUMN, energy->ops_total);
+}
+
 static void set_integers(ts_sweep_row *row, const int64_t (*pairs)[2], size_t count) {
     for (size_t i = 0; i < count; i++) ts_sweep_set_integer(row, (int)pairs[i][0], pairs[i][1]);
 }
@@ -121,6 +128,9 @@ static bool ask_dma(ts_error *err, const question *q) {
         {TS_SWEEP_ENGINE_CYCLES_COLUMN, cost->engine_cycles},
         {TS_SWEEP_MEMORY_CYCLES_COLUMN, cost->memory_cycles}, {TS_SWEEP_ESTIMATED_COLUMN, cost->estimated});
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, cost->limiter);
+    ts_energy energy;
+    ts_transfer_energy(&study, &energy);
+    set_energy(q, &energy);
     return true;
 }
 
@@ -143,6 +153,7 @@ static bool ask_program(ts_error *err, const question *q) {
     ts_grid_note(q->machine, &result, &summary);
     for (int i = 0; i < TS_COUNTER_COUNT; i++) ts_sweep_set_integer(q->row, i, result.counters.values[i]);
     set_time(q, summary.cycles);
+    set_energy(q, &result.energy);
     ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, summary.most);
     if (!summary.passed) q->row->status = TS_SWEEP_FAILED;
@@ -197,6 +208,7 @@ static bool ask_choose(ts_error *err, const question *q) {
     if (result.candidate_count == 0) return true;
     const ts_candidate *best = result.candidates;
     set_time(q, best->cycles);
+    ts_sweep_set_real(q->row, TS_SWEEP_HBM_JOULES_COLUMN, best->hbm_joules);
     set_sizes(q, best->logical_bytes, best->bytes);
     ts_sweep_set_text(q->row, TS_SWEEP_LAYOUT_COLUMN, best->text);
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, best->limiter);
