@@ -75,8 +75,26 @@ static const ts_tree *option(const ts_sweep_ask *ask, const char *name) {
     return NULL;
 }
 
-static bool reads_file(const ts_sweep_case *asked) {
+/* A text of requests is a file where it is no pattern's name. */
+bool ts_sweep_reads_file(const ts_sweep_case *asked) {
+    if (asked->question == TS_SWEEP_HBM) return strpbrk(asked->text, "./") != NULL;
     return asked->question == TS_SWEEP_PROGRAM || asked->question == TS_SWEEP_AUDIT;
+}
+
+static bool fill_text(ts_error *err, ts_arena *arena, const ts_sweep_point *point, const ts_tree *text,
+                      const char **out) {
+    *out = text ? ts_sweep_point_fill(err, arena, point, text) : NULL;
+    return !text || *out;
+}
+
+static bool fill_options(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
+    const ts_sweep_ask *ask = point->ask;
+#define TEXT(name)                                                                                           \
+    if (!fill_text(err, arena, point, option(ask, #name), &asked->name)) return false;
+#define TRUTH(name)                                                                                          \
+    if (!fill_truth(err, arena, point, option(ask, #name), &asked->name)) return false;
+#include "sweep/case_options.def"
+    return true;
 }
 
 static bool find_inputs(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
@@ -91,17 +109,12 @@ static bool find_inputs(ts_error *err, ts_arena *arena, const ts_sweep_point *po
 
 bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked) {
     const ts_sweep_ask *ask = point->ask;
-    const ts_tree *uses = option(ask, "uses");
     *asked = (ts_sweep_case){.question = ask->question};
     asked->text = ts_sweep_point_fill(err, arena, point, ask->text);
-    asked->uses = uses ? ts_sweep_point_fill(err, arena, point, uses) : NULL;
-    if (!asked->text || (uses && !asked->uses)) return false;
-    if (reads_file(asked)) asked->text = beside(arena, point->study, asked->text);
+    if (!asked->text) return false;
+    if (ts_sweep_reads_file(asked)) asked->text = beside(arena, point->study, asked->text);
     find_machine(arena, point, asked);
     return find_sets(err, arena, point, asked) &&
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
-           find_inputs(err, arena, point, asked) &&
-           fill_truth(err, arena, point, option(ask, "exact"), &asked->exact) &&
-           fill_truth(err, arena, point, option(ask, "rule"), &asked->rule) &&
-           fill_truth(err, arena, point, option(ask, "time_only"), &asked->time_only);
+           find_inputs(err, arena, point, asked) && fill_options(err, arena, point, asked);
 }

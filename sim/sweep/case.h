@@ -10,14 +10,17 @@ typedef struct {
     const char *text;        /* of the question; of a file, its path */
     const char *machine;     /* a name, or a path */
     const char *const *sets; /* "hbm.stacks=1" */
-    const char *uses;        /* of choose; NULL: not given */
     const ts_define *defines, *inputs;
     int set_count, define_count, input_count;
-    bool exact, time_only;
-    bool rule; /* the shape has the tiles that the compiler gives it on this machine */
+#define TEXT(name)  const char *name; /* NULL: not given */
+#define TRUTH(name) bool name;
+#include "sweep/case_options.def"
 } ts_sweep_case;
 
 bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked);
+
+/* Is its text the path of a file? */
+bool ts_sweep_reads_file(const ts_sweep_case *asked);
 
 /* All that its answer depends on, as texts: equal keys, equal answers. */
 typedef struct {

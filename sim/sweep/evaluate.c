@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "audit/audit.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "choose/choose.h"
 #include "layout/notation/tpu_rule.h"
+#include "mesh/reshard.h"
 #include "run/run.h"
+#include "study/hbm_run.h"
 #include "study/transfer.h"
 #include "sweep/case.h"
 
@@ -103,6 +106,16 @@ static void set_integers(ts_sweep_row *row, const int64_t (*pairs)[2], size_t co
     set_integers((row), (const int64_t[][2]){__VA_ARGS__},                                                   \
                  sizeof((int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
 
+static void set_hbm_counts(const question *q, const ts_hbm_stats *hbm) {
+    int64_t burst = q->machine->hbm.burst_bytes;
+    SET(q->row, {TS_COUNTER_HBM_READ_BYTES, hbm->reads * burst},
+        {TS_COUNTER_HBM_WRITTEN_BYTES, hbm->writes * burst},
+        {TS_SWEEP_HBM_BYTES_COLUMN, (hbm->reads + hbm->writes) * burst},
+        {TS_COUNTER_HBM_ROW_HITS, hbm->row_hits}, {TS_COUNTER_HBM_ROW_MISSES, hbm->row_misses},
+        {TS_COUNTER_HBM_ROW_CONFLICTS, hbm->row_conflicts}, {TS_COUNTER_HBM_ACTIVATIONS, hbm->activations},
+        {TS_COUNTER_HBM_REFRESHES, hbm->refreshes});
+}
+
 static bool ask_dma(ts_error *err, const question *q) {
     ts_transfer_request request = {q->machine, q->context->prices, {0}, {0}, q->asked->exact};
     ts_transfer_end ends[2];
@@ -113,18 +126,12 @@ static bool ask_dma(ts_error *err, const question *q) {
     if (!ts_transfer_price(err, q->arena, &request, &study)) return false;
     const ts_dma_cost *cost = &study.cost;
     const ts_dma_result *moved = &cost->transfer;
-    const ts_hbm_stats *hbm = &cost->hbm;
-    int64_t burst = q->machine->hbm.burst_bytes;
     set_time(q, cost->cycles);
+    set_hbm_counts(q, &cost->hbm);
     SET(q->row, {TS_COUNTER_USEFUL_BYTES, moved->useful_bytes},
         {TS_COUNTER_MOVED_BYTES, moved->src_bytes + moved->dst_bytes},
         {TS_COUNTER_PADDING_BYTES, moved->padding_bytes}, {TS_COUNTER_WASTE_BYTES, moved->waste_bytes},
-        {TS_COUNTER_RMW_ACCESSES, moved->rmw_lines}, {TS_COUNTER_HBM_READ_BYTES, hbm->reads * burst},
-        {TS_COUNTER_HBM_WRITTEN_BYTES, hbm->writes * burst},
-        {TS_SWEEP_HBM_BYTES_COLUMN, (hbm->reads + hbm->writes) * burst},
-        {TS_COUNTER_HBM_ROW_HITS, hbm->row_hits}, {TS_COUNTER_HBM_ROW_MISSES, hbm->row_misses},
-        {TS_COUNTER_HBM_ROW_CONFLICTS, hbm->row_conflicts}, {TS_COUNTER_HBM_ACTIVATIONS, hbm->activations},
-        {TS_COUNTER_HBM_REFRESHES, hbm->refreshes}, {TS_SWEEP_FIXED_CYCLES_COLUMN, cost->fixed_cycles},
+        {TS_COUNTER_RMW_ACCESSES, moved->rmw_lines}, {TS_SWEEP_FIXED_CYCLES_COLUMN, cost->fixed_cycles},
         {TS_SWEEP_ENGINE_CYCLES_COLUMN, cost->engine_cycles},
         {TS_SWEEP_MEMORY_CYCLES_COLUMN, cost->memory_cycles}, {TS_SWEEP_ESTIMATED_COLUMN, cost->estimated});
     ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, cost->limiter);
@@ -234,9 +241,69 @@ static bool ask_audit(ts_error *err, const question *q) {
     return good;
 }
 
+/* "SRC -> DST": shapes with their shardings. */
+static bool read_shardings(ts_error *err, const question *q, ts_reshard_request *request,
+                           ts_sharding ends[2]) {
+    const char *text = q->asked->text, *arrow = strstr(text, " -> ");
+    if (!arrow) return ts_error_set(err, TS_ERROR_INPUT, "reshard: found '%.60s', expected SRC -> DST", text);
+    const char *src = ts_arena_copy_text(q->arena, text, (size_t)(arrow - text)),
+               *dst = arrow + strlen(" -> ");
+    const ts_source from = {"source", src, strlen(src)}, to = {"destination", dst, strlen(dst)};
+    request->source = &ends[0];
+    request->destination = &ends[1];
+    return ts_sharding_parse(err, q->arena, request->mesh, &from, &ends[0]) &&
+           ts_sharding_parse(err, q->arena, request->mesh, &to, &ends[1]);
+}
+
+static bool ask_reshard(ts_error *err, const question *q) {
+    const ts_sweep_case *asked = q->asked;
+    ts_mesh *mesh = TS_NEW(q->arena, ts_mesh);
+    ts_sharding *ends = TS_NEW_ARRAY(q->arena, ts_sharding, 2);
+    ts_reshard_plan *plan = TS_NEW(q->arena, ts_reshard_plan);
+    ts_reshard_request request = {.mesh = mesh, .choice.forced = asked->algorithm != NULL};
+    if (!asked->mesh) return ts_error_set(err, TS_ERROR_INPUT, "reshard: mesh is not given, such as 4x4");
+    ts_mesh_request chips = {.machine = q->machine, .axes = {"mesh", asked->mesh, strlen(asked->mesh)}};
+    if (asked->topology) chips.topology = (ts_source){"topology", asked->topology, strlen(asked->topology)};
+    if (!ts_mesh_read(err, q->arena, &chips, mesh) || !read_shardings(err, q, &request, ends) ||
+        (asked->algorithm &&
+         !ts_algorithm_find(err, "algorithm", asked->algorithm, &request.choice.algorithm)) ||
+        !ts_reshard(err, q->arena, &request, plan))
+        return false;
+    int64_t sent = 0;
+    for (int i = 0; i < plan->count; i++) sent += plan->prices[i].sent_bytes;
+    ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, plan->ps / 1e6);
+    ts_sweep_set_real(q->row, TS_SWEEP_BOUND_MICROSECONDS_COLUMN, plan->bound_ps / 1e6);
+    SET(q->row, {TS_SWEEP_COLLECTIVES_COLUMN, plan->count}, {TS_SWEEP_SENT_BYTES_COLUMN, sent});
+    if (plan->count > 0)
+        ts_sweep_set_text(q->row, TS_SWEEP_LIMITER_COLUMN, ts_collective_name(plan->collectives[0].kind));
+    return true;
+}
+
+/* Its cycles are those of the core in which it is done. */
+static bool ask_hbm(ts_error *err, const question *q) {
+    const ts_machine *machine = q->machine;
+    ts_hbm_requests *requests = ts_hbm_requests_open(err, q->arena, q->asked->text, &machine->hbm);
+    const ts_hbm_run_request request = {&machine->hbm, requests, machine->dma.lookahead_bytes,
+                                        q->asked->exact, NULL};
+    ts_hbm_run run;
+    ts_energy energy;
+    bool good = requests && ts_hbm_run_requests(err, q->arena, &request, &run);
+    ts_hbm_requests_close(requests);
+    if (!good) return false;
+    int64_t cycles =
+        ts_clock_convert(run.cycles, ts_hbm_tick_khz(&machine->hbm), machine->chip.sustained_khz);
+    set_time(q, cycles);
+    set_hbm_counts(q, &run.stats);
+    ts_sweep_set_integer(q->row, TS_COUNTER_USEFUL_BYTES, run.bytes);
+    ts_energy_of_hbm(machine, &run.stats, cycles, &energy);
+    set_energy(q, &energy);
+    return true;
+}
+
 static bool (*const questions[TS_SWEEP_QUESTIONS])(ts_error *err, const question *q) = {
     [TS_SWEEP_DMA] = ask_dma,       [TS_SWEEP_PROGRAM] = ask_program, [TS_SWEEP_LAYOUT] = ask_layout,
-    [TS_SWEEP_CHOOSE] = ask_choose, [TS_SWEEP_AUDIT] = ask_audit,
+    [TS_SWEEP_CHOOSE] = ask_choose, [TS_SWEEP_AUDIT] = ask_audit,     [TS_SWEEP_RESHARD] = ask_reshard,
+    [TS_SWEEP_HBM] = ask_hbm,
 };
 
 /* ---- A point ---- */

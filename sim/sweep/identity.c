@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json_quote.h"
+#include "mosaic/mosaic.h"
 #include "sweep/case.h"
 #include "tilesim/version.h"
 
@@ -103,10 +104,11 @@ static const char *hash_file(ts_sweep_hashes *hashes, const char *path, bool is_
     return file->hash;
 }
 
+/* A Pallas kernel names files of Python, of which no answer depends. */
 static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, char out[33]) {
-    bool program = asked->question == TS_SWEEP_PROGRAM;
+    bool program = asked->question == TS_SWEEP_PROGRAM && !ts_mosaic_is_module(asked->text);
     out[0] = '\0';
-    if (!program && asked->question != TS_SWEEP_AUDIT) return;
+    if (!ts_sweep_reads_file(asked)) return;
     hash128 hash = add_text(basis, hash_file(hashes, asked->text, program));
     for (int i = 0; i < asked->input_count; i++)
         hash = add_text(hash, hash_file(hashes, asked->inputs[i].value, false));
@@ -136,14 +138,18 @@ static const char *print_question(ts_arena *arena, const ts_sweep_case *asked) {
     ts_text out;
     ts_text_init(&out, arena);
     ts_text_add(&out, "%s: %s", ts_sweep_question_text(asked->question), asked->text);
-    if (asked->uses) ts_text_add(&out, "\nuses: %s", asked->uses);
+#define TEXT(name)                                                                                           \
+    if (asked->name) ts_text_add(&out, "\n" #name ": %s", asked->name);
+#define TRUTH(name)
+#include "sweep/case_options.def"
     for (int i = 0; i < asked->define_count; i++)
         ts_text_add(&out, "\ndefine: %s=%s", asked->defines[i].name, asked->defines[i].value);
     for (int i = 0; i < asked->input_count; i++)
         ts_text_add(&out, "\ninput: %s=%s", asked->inputs[i].name, asked->inputs[i].value);
-    if (asked->exact) ts_text_add(&out, "\nexact: true");
-    if (asked->rule) ts_text_add(&out, "\nrule: true");
-    if (asked->time_only) ts_text_add(&out, "\ntime_only: true");
+#define TEXT(name)
+#define TRUTH(name)                                                                                          \
+    if (asked->name) ts_text_add(&out, "\n" #name ": true");
+#include "sweep/case_options.def"
     return out.bytes;
 }
 

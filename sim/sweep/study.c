@@ -57,6 +57,8 @@ static const struct {
     [TS_SWEEP_LAYOUT] = {"layout", {"rule"}},
     [TS_SWEEP_CHOOSE] = {"choose", {"uses"}},
     [TS_SWEEP_AUDIT] = {"audit", {"exact"}},
+    [TS_SWEEP_RESHARD] = {"reshard", {"mesh", "topology", "algorithm"}},
+    [TS_SWEEP_HBM] = {"hbm", {"exact"}},
 };
 
 const char *ts_sweep_question_text(ts_sweep_question question) { return questions[question].name; }
@@ -94,7 +96,7 @@ static bool read_ask(ts_error *err, const ts_tree *map, ts_sweep_ask *ask) {
         if (name) ask->name = name->text;
         return check_scalar(err, text, questions[i].name) && read_options(err, map, ask);
     }
-    return fail(err, map, "ask: expected one of dma, program, layout, choose, audit");
+    return fail(err, map, "ask: expected one of dma, program, layout, choose, audit, reshard, hbm");
 }
 
 static bool read_asks(ts_error *err, ts_arena *arena, const ts_tree *node, ts_sweep_study *study) {

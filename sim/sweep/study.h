@@ -27,6 +27,8 @@ typedef enum {
     TS_SWEEP_LAYOUT,
     TS_SWEEP_CHOOSE,
     TS_SWEEP_AUDIT,
+    TS_SWEEP_RESHARD,
+    TS_SWEEP_HBM,
     TS_SWEEP_QUESTIONS
 } ts_sweep_question;
 const char *ts_sweep_question_text(ts_sweep_question question);

@@ -107,6 +107,89 @@ ask:
 
 
 @test
+def kernels_meshes_and_requests():
+    """A Pallas kernel's text, plans between shardings, streams of requests: as the commands alone say."""
+    folder = Path("tests/mosaic/kernels").resolve()
+    source, target = "f32[256,256] P('x', None)", "f32[256,256] P(None, 'x')"
+    path = study(f"""vary: {{machine: [tpu-v5e, tpu-v5p]}}
+set: {{dma.queues: 3}}
+ask:
+    - {{program: '{folder}/softmax.mlir', time_only: true}}
+    - {{name: damaged, program: '{folder}/none.mlir'}}
+    - {{reshard: "{source} -> {target}", mesh: '4', algorithm: direct}}
+    - {{name: fastest, reshard: "{source} -> {target}", mesh: '4', topology: '4x1'}}
+    - {{name: nowhere, reshard: "{source} -> {target}"}}
+    - {{name: oneway, reshard: "{source}", mesh: '4'}}
+    - {{hbm: c_copy4k}}
+    - {{name: trace, hbm: trace.txt, exact: true}}
+    - {{name: unknown, hbm: c_copy5k}}
+""")
+    (HERE / "trace.txt").write_text("R 0\nW 64\nR 8192\n")
+    found = {(row["ask"], row["machine"]): row for row in rows(path, "--db", HERE / "kernels.db")}
+    assert len(found) == 18
+    for machine in ("tpu-v5e", "tpu-v5p"):
+        words = ["-m", machine, "--set", "dma.queues=3"]
+        row, alone = found["program", machine], expect_json(["run", folder / "softmax.mlir", "--time-only", *words])
+        for key in ("cycles", "bundles", "transfers", "hbm_read_bytes", "refreshes"):
+            assert int(row[key]) == alone[key], (key, row)
+        for name, words_of in (("reshard", ["--algorithm", "direct"]), ("fastest", ["--topology", "4x1"])):
+            row, alone = found[name, machine], expect_json(["reshard", source, target, "--mesh", "4", *words_of, *words])
+            assert abs(float(row["microseconds"]) - alone["microseconds"]) < 1e-3, (row, alone)
+            assert abs(float(row["bound_microseconds"]) - alone["bound_microseconds"]) < 1e-3
+            assert int(row["collectives"]) == len(alone["plan"]) == 1 and row["limiter"] == alone["plan"][0]["kind"]
+            assert int(row["sent_bytes"]) == alone["plan"][0]["sent_bytes"], (row, alone)
+        assert float(found["fastest", machine]["microseconds"]) <= float(found["reshard", machine]["microseconds"])
+        clock = expect_json(["show", "machine", machine])["figures"]["chip.clock.sustained"]["value"]
+        for name, what in (("hbm", ["c_copy4k"]), ("trace", [HERE / "trace.txt", "--exact"])):
+            row, alone = found[name, machine], expect_json(["hbm", *what, *words])
+            assert int(row["cycles"]) == -(-alone["cycles"] * clock // alone["clock_khz"]), (row, alone)
+            assert int(row["row_hits"]) == alone["row_hits"] and int(row["hbm_bytes"]) == 32 * (alone["reads"] + alone["writes"])
+            assert int(row["useful_bytes"]) == alone["bytes"]
+            assert abs(float(row["hbm_joules"]) / alone["energy_joules"]["total"] - 1) < 0.03, (row, alone)
+        for name, reason in (("nowhere", "mesh is not given"), ("oneway", "expected SRC -> DST"), ("damaged", "none.mlir"),
+                             ("unknown", "c_copy5k")):
+            assert found[name, machine]["status"] == "error" and reason in found[name, machine]["error"], found[name, machine]
+
+
+@test
+def a_kernel_that_changes_is_asked_again():
+    text = Path("tests/mosaic/kernels/add.mlir").read_text()
+    (HERE / "kernel.mlir").write_text(text)
+    path = study("ask: {program: kernel.mlir, time_only: true}")
+    counts = []
+    for more in ("", "", "\n"):
+        (HERE / "kernel.mlir").write_text(text + more)
+        counts.append(expect_json(["sweep", path, "--db", HERE / "kernel.db"])["answered"])
+    assert counts == [1, 0, 1], counts
+
+
+@test
+def energy_in_columns():
+    path = study("""vary: {ROWS: [64, 512]}
+set: {energy.dma.femtojoules: 1000}
+ask: [{dma: 'f32[$ROWS,512] -> f32[$ROWS,512]{1,0:T(8,128)}'}, {program: tilesim:/softmax.tsim, define: {ROWS: $ROWS}},
+      {choose: 'f32[$ROWS,256]'}]
+columns: {watts: hbm_joules / microseconds * 1000000}
+""")
+    causes = ("activate", "read", "write", "refresh", "active_standby", "precharge_standby")
+    stated = ["--set", "energy.dma.femtojoules=1000"]
+    for row in rows(path, "--db", HERE / "energy.db"):
+        shape = f"f32[{row['ROWS']},512]"
+        alone = {"dma": ["dma", shape, shape + "{1,0:T(8,128)}", "--alone"],
+                 "program": ["run", "programs/softmax.tsim", "-D", f"ROWS={row['ROWS']}"]}
+        assert float(row["watts"]) > 1
+        if row["ask"] == "choose":
+            best = expect_json(["choose", f"f32[{row['ROWS']},256]", "--no-moves", *stated])["candidates"][0]
+            assert abs(float(row["hbm_joules"]) - best["hbm_joules"]) < 1e-11 and not row["op_joules"]
+            continue
+        found = expect_json([*alone[row["ask"]], *stated])
+        joules = [float(row[f"hbm_{cause}_joules"]) for cause in causes]
+        assert all(abs(value - found["hbm_energy_joules"][cause]) < 1e-11 for value, cause in zip(joules, causes))
+        assert abs(sum(joules) - float(row["hbm_joules"])) < 1e-11
+        assert abs(float(row["op_joules"]) - found["moved_bytes"] * 1e-12) < 1e-11
+
+
+@test
 def workers_shards_and_orders_do_not_matter():
     path = study(GRID)
     expect(["sweep", path, "--db", HERE / "one.db"])

@@ -147,7 +147,7 @@ static const struct {
     {"ask: {dma: a}\nvaty: 1", 2, 1, "unknown key 'vaty'; did you mean 'vary'?"},
     {"ask: {dma: [a]}", 1, 12, "dma: expected a text"},
     {"ask: {dma: ''}", 1, 12, "dma: expected a text"},
-    {"ask: {move: a}", 1, 6, "ask: expected one of dma, program, layout, choose, audit"},
+    {"ask: {move: a}", 1, 6, "ask: expected one of dma, program, layout, choose, audit, reshard, hbm"},
     {"ask: {dma: a, exakt: true}", 1, 15, "unknown key 'exakt'; did you mean 'exact'?"},
     {"ask: {dma: a, uses: b}", 1, 15, "unknown key 'uses'"},
     {"ask: {program: a, define: 1}", 1, 27, "define: expected a mapping of 1 to 64 keys"},
