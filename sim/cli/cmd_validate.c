@@ -32,7 +32,7 @@ static const cli_command usage = {
     .operands_most = 1,
     .holds_files = true,
     .about = "Runs what was measured on TPUs, and prints the errors by group. "
-             "Takes some fifteen seconds, and says so before.\n"
+             "Takes some twenty seconds, and says so before.\n"
              "hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
     .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data "
                "tests/data/calibrate.csv --rows\n",
@@ -94,6 +94,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     if (!ts_measurements_load(err, line->arena, paths, files, &measurements) ||
         !read_machine(err, line, &machine))
         return false;
+    ts_measurements_share(line->arena, &measurements);
     cli_progress bar = begin("measurements", measurements.table.count, 0.04);
     ts_validate_watch watch = {on_row, &bar};
     bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);

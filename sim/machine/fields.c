@@ -80,6 +80,8 @@ static const ts_field rows[] = {
     INTEGER("core.vregs", core.limits.vregs, 1, TS_REGISTERS_MAX, "registers", "vector registers, 4 KiB"),
     FIELD("core.bf16", BOOL, core.limits.bf16, 0, 1, "", "vector arithmetic on bf16 without unpacking it"),
     INTEGER("core.vmasks", core.limits.vmasks, 1, TS_REGISTERS_MAX, "registers", "mask registers"),
+    INTEGER("core.grid_step", core.grid_step_cycles, 0, 1000000, "cycles",
+            "a step of a Pallas kernel's grid, beside its body: indices, transfers, waits that are met"),
 #define SLOT(name, text, about)                                                                              \
     INTEGER("core.slots." text, core.limits.slots[TS_SLOT_##name], 0, 64, "a bundle", about),
 #include "isa/slots.def"

@@ -41,6 +41,7 @@ typedef struct {
     ts_operand at[GRID_MAX], next[GRID_MAX], last; /* indices of this step and the next; 1: there is none */
     int fetched;                /* two semaphores of all inputs that move, by the parity of steps; -1: none */
     ts_operand parity, fetches; /* of this step; blocks that were fetched for it */
+    int pause_block, pause;     /* an instruction for what a step costs beyond those that it has */
     ts_operand arrival;         /* the semaphore of what is fetched now */
 } kernel;
 

@@ -198,6 +198,9 @@ static bool begin_step(kernel *k) {
         if (g.taken && !start_move(k, w, w->next, is_not(l, w->slot))) return false;
         guard_end(l, g);
     }
+    emit(l, TS_OP_delay, 1, (ts_operand[]){ts_integer(1)});
+    k->pause_block = l->code.blocks.count - 1;
+    k->pause = l->code.blocks.items[k->pause_block].list.count - 1;
     if (k->fetched < 0) {
         return true;
     }
@@ -233,6 +236,28 @@ static bool end_step(kernel *k) {
         if (k->grid[i] > 1) move_to(l, k->at[i], k->next[i]);
     }
     return true;
+}
+
+static int count_instructions(const lowering *l) {
+    int count = 0;
+    for (int b = 0; b < l->code.blocks.count; b++) count += l->code.blocks.items[b].list.count;
+    return count;
+}
+
+/* What a step costs beyond the pipeline's own instructions, a cycle each, and a wait is waited for where blocks on their
+ * way are not held up. */
+static void complete_step(kernel *k, int own) {
+    const ts_core_config *core = &k->l->target->core;
+    mosaic_block *block = &k->l->code.blocks.items[k->pause_block];
+    int64_t wait = k->fetched >= 0 ? core->latency_cycles[TS_LATENCY_SEMAPHORE] : 0;
+    int64_t more = core->grid_step_cycles - wait - own;
+    ts_instruction *pause = &block->list.items[k->pause];
+    if (more > 0) {
+        pause->operands[0] = ts_integer(more);
+    } else {
+        int behind = --block->list.count - k->pause;
+        memmove(pause, pause + 1, (size_t)behind * sizeof *pause);
+    }
 }
 
 /* ---- Before the first step, and behind the last ---- */
@@ -375,10 +400,19 @@ bool kernel_lower(kernel *k) {
         return lower_body(k) && take_last(k);
     }
     l->depth++;
-    int head = begin_block(l);
-    if (!begin_step(k) || !lower_body(k) || !end_step(k)) {
+    int head = begin_block(l), own = -count_instructions(l);
+    if (!begin_step(k)) {
         return false;
     }
+    own += count_instructions(l);
+    if (!lower_body(k)) {
+        return false;
+    }
+    own -= count_instructions(l);
+    if (!end_step(k)) {
+        return false;
+    }
+    complete_step(k, own + count_instructions(l) - 1);
     ts_operand last = in_sreg(l, k->last);
     aim_branch(lower_branch(l, TS_OP_brz, 1, last, last), head);
     l->depth--;

@@ -7,7 +7,7 @@
 #include "validate/table.h"
 
 /* Columns. */
-enum { GROUP, READS, CHIP, TIMING, MEDIAN, HIGH, MEANING, MODEL, REASON, MISS, COLUMNS };
+enum { GROUP, READS, CHIP, TIMING, MEDIAN, HIGH, MEANING, MODEL, REASON, MISS, ROWS_OF, COLUMNS };
 
 static const ts_table_column columns[COLUMNS] = {
     [GROUP] = {"group", .optional = false},       [READS] = {"reads", .optional = false},
@@ -15,14 +15,21 @@ static const ts_table_column columns[COLUMNS] = {
     [MEDIAN] = {"goal_median", .optional = true}, [HIGH] = {"goal_p90", .optional = true},
     [MEANING] = {"meaning", .optional = true},    [MODEL] = {"model", .optional = true},
     [REASON] = {"reason", .optional = true},      [MISS] = {"miss", .optional = true},
+    [ROWS_OF] = {"rows_of", .optional = true},
 };
 
 static const char *const reads_names[TS_READS] = {
-    [TS_READS_NOTHING] = "nothing",           [TS_READS_COPY] = "copy",
-    [TS_READS_COPY_TO_CMEM] = "copy-to-cmem", [TS_READS_TRAFFIC] = "traffic",
-    [TS_READS_PRODUCT] = "product",           [TS_READS_ELEMENTWISE] = "elementwise",
-    [TS_READS_ATTENTION] = "attention",       [TS_READS_PERMUTE] = "permute",
-    [TS_READS_ALL_GATHER] = "all-gather",     [TS_READS_ALL_REDUCE] = "all-reduce",
+    [TS_READS_NOTHING] = "nothing",
+    [TS_READS_COPY] = "copy",
+    [TS_READS_COPY_TO_CMEM] = "copy-to-cmem",
+    [TS_READS_TRAFFIC] = "traffic",
+    [TS_READS_PRODUCT] = "product",
+    [TS_READS_ELEMENTWISE] = "elementwise",
+    [TS_READS_KERNEL] = "kernel",
+    [TS_READS_ATTENTION] = "attention",
+    [TS_READS_PERMUTE] = "permute",
+    [TS_READS_ALL_GATHER] = "all-gather",
+    [TS_READS_ALL_REDUCE] = "all-reduce",
 };
 /* What runs for a row, where the table does not say it. */
 static const char *const models[TS_READS] = {
@@ -30,7 +37,7 @@ static const char *const models[TS_READS] = {
     [TS_READS_TRAFFIC] = "programs/pass.tsim",     [TS_READS_PRODUCT] = "programs/matmul.tsim",
     [TS_READS_ELEMENTWISE] = "programs/half.tsim", [TS_READS_ATTENTION] = "programs/flash_attention.tsim",
     [TS_READS_PERMUTE] = "a collective",           [TS_READS_ALL_GATHER] = "a collective",
-    [TS_READS_ALL_REDUCE] = "a collective",
+    [TS_READS_ALL_REDUCE] = "a collective",        [TS_READS_KERNEL] = "a Pallas kernel",
 };
 static const char *const timings[] = {"device", "host"};
 
@@ -81,7 +88,8 @@ static bool read_group(ts_error *err, const ts_table *t, ts_work_group *g) {
                          .model = text_or_null(t, MODEL),
                          .wall = timing == 1,
                          .reason = text_or_null(t, REASON),
-                         .miss = text_or_null(t, MISS)};
+                         .miss = text_or_null(t, MISS),
+                         .rows_of = text_or_null(t, ROWS_OF)};
     if (g->model == NULL) g->model = models[reads];
     return read_goal(err, t, MEDIAN, &g->median) && read_goal(err, t, HIGH, &g->high) && check(err, t, g);
 }

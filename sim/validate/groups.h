@@ -13,6 +13,7 @@ typedef enum {
     TS_READS_COPY_TO_CMEM, /* a shape, copied from HBM to CMEM */
     TS_READS_TRAFFIC,      /* bytes read and written, once each */
     TS_READS_PRODUCT,      /* M, N, K of a matrix product, blocks and what is fused to it */
+    TS_READS_KERNEL,       /* the same, and the blocks of a Pallas kernel */
     TS_READS_ELEMENTWISE,  /* a shape and the number of inputs, of f16 */
     TS_READS_ATTENTION,    /* batch, heads, length and depth */
     TS_READS_PERMUTE,      /* bytes, sent from a chip to its neighbour */
@@ -24,7 +25,8 @@ typedef enum {
 typedef struct {
     const char *name; /* "copy-v4" */
     ts_group_reads reads;
-    const char *chip; /* "v4"; NULL: the row says it */
+    const char *chip;    /* "v4"; NULL: the row says it */
+    const char *rows_of; /* a group whose rows it has, too, if kernels have such blocks; NULL: only its own */
     const char *meaning;
     const char *model;   /* what runs for a row; NULL: nothing does */
     bool wall;           /* timing `host`: a dispatch is part of it; `device`: none is */

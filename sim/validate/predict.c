@@ -420,6 +420,15 @@ static bool predict_products(ts_error *err, ts_arena *arena, ts_predictions *kno
     return core != NULL;
 }
 
+static bool predict_kernel(ts_error *err, ts_arena *arena, ts_predictions *known, const ts_workload *w,
+                           const ts_machine *machine, double *us) {
+    (void)known;
+    if (w->random) machine = under_load(arena, machine);
+    if (!ts_workload_predict_kernel(err, w, machine, us)) return false;
+    *us += microseconds(machine->chip.launch_ps);
+    return true;
+}
+
 /* ---- Element-wise operations on f16 ---- */
 
 enum { HALF_ROWS = 1024, HALF_BLOCKS = 8 };
@@ -490,6 +499,7 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, 
     bool (*const models[])(ts_error *, ts_arena *, ts_predictions *, const ts_workload *, const ts_machine *,
                            double *) = {[TS_WORK_COPY] = predict_copy,
                                         [TS_WORK_MATMUL] = predict_products,
+                                        [TS_WORK_KERNEL] = predict_kernel,
                                         [TS_WORK_PASSES] = predict_passes,
                                         [TS_WORK_ELEMENTWISE] = predict_elementwise,
                                         [TS_WORK_ATTENTION] = predict_attention};
@@ -528,7 +538,8 @@ static void needs(const ts_workload *w, double *bytes, double *operations) {
 
 double ts_workload_roofline(const ts_workload *work, const ts_machine *machine) {
     double bytes, operations, devices = machine->chip.devices;
-    if (work->kind == TS_WORK_COLLECTIVE) return (double)work->bytes / (double)machine->ici.rate; /* over one link */
+    if (work->kind == TS_WORK_COLLECTIVE)
+        return (double)work->bytes / (double)machine->ici.rate; /* over one link */
     needs(work, &bytes, &operations);
     double memory = bytes / ((double)ts_machine_hbm_rate(machine) / devices) * 1e6;
     double matrix = operations /

@@ -17,6 +17,12 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_predictions *known, 
 bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_workload *work,
                                     const ts_machine *machine, double *us);
 
+/* Has it blocks that a kernel of it can have? */
+bool ts_workload_has_kernel(const ts_workload *work);
+/* And of a Pallas kernel, through its text; only the kernel. */
+bool ts_workload_predict_kernel(ts_error *err, const ts_workload *work, const ts_machine *machine,
+                                double *us);
+
 /* The same launches and dispatch, and the larger of bytes / peak bandwidth and operations / peak rate, of the
  * device. */
 double ts_workload_roofline(const ts_workload *work, const ts_machine *machine);

@@ -35,6 +35,26 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
     return ts_measured_parse(err, arena, &rows, &m->table);
 }
 
+static bool has_kernel(const ts_work_groups *groups, const ts_measured_row *row, const char *group) {
+    ts_workload work;
+    ts_workload_read(groups, row, &work);
+    return work.group != NULL && strcmp(work.group->name, group) == 0 && ts_workload_has_kernel(&work);
+}
+
+void ts_measurements_share(ts_arena *arena, ts_measurements *m) {
+    const ts_measured table = m->table;
+    for (int g = 0; g < m->groups.count; g++) {
+        const ts_work_group *group = m->groups.groups[g];
+        for (int i = 0; i < table.count && group->rows_of != NULL; i++) {
+            if (!has_kernel(&m->groups, &table.rows[i], group->rows_of)) continue;
+            m->table.rows =
+                ts_arena_extend(arena, m->table.rows, (size_t)m->table.count, sizeof m->table.rows[0]);
+            m->table.rows[m->table.count] = table.rows[i];
+            m->table.rows[m->table.count++].group = group->name;
+        }
+    }
+}
+
 bool ts_validated_meets_goals(const ts_validated_group *g) {
     return g->model.median <= g->group->median && g->model.high <= g->group->high;
 }

@@ -44,6 +44,9 @@ typedef struct {
 bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
                           ts_measurements *measurements);
 
+/* Adds the rows of groups that have those of another, too. */
+void ts_measurements_share(ts_arena *arena, ts_measurements *measurements);
+
 /* Told of each row that is done; NULL: nobody is. */
 typedef struct {
     void (*row)(void *self, int64_t done, int64_t of);

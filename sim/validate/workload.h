@@ -10,6 +10,7 @@ typedef enum {
     TS_WORK_NONE,        /* not modelled; `reason` says why */
     TS_WORK_COPY,        /* one transfer of `dims`, to the memory `to_space` */
     TS_WORK_MATMUL,      /* `count` products in a row */
+    TS_WORK_KERNEL,      /* one product, of a Pallas kernel with these blocks */
     TS_WORK_PASSES,      /* kernels that read and write HBM once each */
     TS_WORK_ELEMENTWISE, /* one operation on f16, its operands on the chip */
     TS_WORK_LAYERNORM,   /* of f16 */
@@ -42,7 +43,9 @@ typedef struct {
     int count;
     ts_work_product products[TS_WORK_MAX_PRODUCTS];
     int64_t block[3]; /* of rows, of columns, of the common dim, when the row says so; else 0 */
-    bool random;      /* the operands of the matrix units are random, not constant */
+    bool transposed;  /* the right side of a kernel; its result: */
+    bool relu;
+    bool random;                         /* the operands of the matrix units are random, not constant */
     int64_t batch, heads, length, depth; /* of attention */
     bool causal;
     ts_collective_kind collective;

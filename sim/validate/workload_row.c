@@ -178,6 +178,14 @@ static bool read_gemm(const ts_measured_row *row, ts_workload *work) {
                                 .extra_reads = workload_real(row, "xp", 0)});
 }
 
+static bool read_kernel(const ts_measured_row *row, ts_workload *work) {
+    if (!read_gemm(row, work)) return false;
+    work->kind = TS_WORK_KERNEL;
+    work->transposed = HAS(row->workload, "transposed", "trhs") || HAS(row->id, "*trhs");
+    work->relu = HAS(row->workload, "relu") || HAS(row->id, "*relu");
+    return workload_product(work->block, 3) > 0 || workload_refuse(work, "it states no blocks");
+}
+
 static bool read_elementwise(const ts_measured_row *row, ts_workload *work) {
     work->kind = TS_WORK_ELEMENTWISE;
     work->rank = workload_dims(row, "sh", work->dims);
@@ -349,7 +357,7 @@ static bool (*const readers[TS_READS])(const ts_measured_row *row, ts_workload *
     [TS_READS_TRAFFIC] = read_traffic,         [TS_READS_PRODUCT] = read_gemm,
     [TS_READS_ELEMENTWISE] = read_elementwise, [TS_READS_ATTENTION] = read_attention,
     [TS_READS_PERMUTE] = read_permute,         [TS_READS_ALL_GATHER] = read_all_gather,
-    [TS_READS_ALL_REDUCE] = read_all_reduce,
+    [TS_READS_ALL_REDUCE] = read_all_reduce,   [TS_READS_KERNEL] = read_kernel,
 };
 
 bool workload_enter(ts_workload *work, const char *group) {

@@ -181,7 +181,8 @@ def ask(rows):
         table = Path(folder, "t.csv")
         table.write_text(HEADER + "".join(f'{i},{chip},"{words}","{parameters}",{value},{unit},device\n'
                                           for i, (chip, words, parameters, value, unit) in enumerate(rows)))
-        return json.loads(expect(["validate", "--data", str(table), "--json"]))["rows"]
+        found = json.loads(expect(["validate", "--data", str(table), "--json"]))["rows"]
+        return [row for row in found if row["group"] in dict(rows)]
 
 
 @test
@@ -292,7 +293,7 @@ def figures_of_any_size():
 @test
 def nine_rows_of_ten_are_modelled():
     rows = re.findall(r"^\| [a-z0-9-]+ \| (\d+) \| (\d+) \|", section("TPU times"), re.M)
-    assert len(rows) == 14
+    assert len(rows) == 15
     for all_, modelled in rows:
         assert int(modelled) >= 0.9 * int(all_), rows
 

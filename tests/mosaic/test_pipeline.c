@@ -172,6 +172,41 @@ static void one_step_has_no_loop(void **state) {
     }
 }
 
+static int64_t cycles_with(int64_t grid_step, sketch s) {
+    const ts_machine *standard = ts_machine_load(&err, arena, "tpu-v5e");
+    ts_machine *machine = TS_NEW(arena, ts_machine);
+    ts_source *source = TS_NEW(arena, ts_source);
+    ts_target target;
+    ts_run_result result;
+    const char *text = text_of(s);
+    *machine = *standard;
+    machine->core.grid_step_cycles = grid_step;
+    ts_run_target(machine, &target);
+    *source = (ts_source){"k.mlir", text, strlen(text)};
+    ts_run_request request = {.program = "k.mlir",
+                              .built = ts_mosaic_parse(&err, arena, source, &target),
+                              .machine = machine,
+                              .exact = true,
+                              .max_cycles = INT64_MAX};
+    assert_non_null(request.built);
+    assert_true(ts_run(&err, arena, &request, &result));
+    return result.counters.values[TS_COUNTER_CYCLES];
+}
+
+/* What the pipeline's own instructions take is part of the cost of a step; the rest is waited for in each. */
+static void a_step_has_its_cost(void **state) {
+    const sketch moving = {"4", same, same, COPY, 32, 32}, staying = {"6", fixed, first, COPY, 16, 8};
+    (void)state;
+    assert_int_equal(cycles_with(3000, moving) - cycles_with(2000, moving), 4 * 1000);
+    assert_int_equal(cycles_with(3000, staying) - cycles_with(2000, staying), 6 * 1000);
+    assert_int_equal(cycles_with(0, moving), cycles_with(60, moving));
+    assert_int_equal(cycles_with(0, staying), cycles_with(4, staying));
+    int64_t own = 1000 - (cycles_with(1000, staying) - cycles_with(0, staying)) / 6;
+    assert_in_range(own, 10, 60);
+    assert_in_range(cycles_with(own + 6, staying) - cycles_with(0, staying), 6, 6 * 16);
+    assert_in_range(cycles_with(3000, moving) - 4 * 3000, 0, 1500);
+}
+
 static const struct {
     sketch s;
     ts_error_kind kind;
@@ -237,6 +272,7 @@ int main(void) {
         cmocka_unit_test(a_result_leaves_when_it_is_complete),
         cmocka_unit_test(the_last_block_is_cut),
         cmocka_unit_test(one_step_has_no_loop),
+        cmocka_unit_test(a_step_has_its_cost),
         cmocka_unit_test(what_is_not_modelled_is_refused),
         cmocka_unit_test(a_window_must_fit),
     };

@@ -260,11 +260,68 @@ static void words_and_figures_agree(void **state) {
     ts_arena_free(arena);
 }
 
+/* Rows that state blocks are those of their kernels, too. */
+static void rows_are_shared(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_measurements m;
+    ts_error err = {0};
+    ts_workload work;
+    assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
+    assert_true(parse(&err, arena,
+                      "id,unit,chip,workload description,parameters,measured value\n"
+                      "a,us,v5e,\"Pallas matmul, transposed rhs fused\",M=N=K=1024 bm=128 bk=256 bn=512,2\n"
+                      "b,us,v5e,Pallas matmul,M=N=K=1024 bm=128 bk=256,2\n"
+                      "c,us,v5e,XLA matmul,M=N=K=1024,2\nd,us,v4,matmul of f32,M=N=K=1024 bm=1 bk=1 bn=1,2\n"
+                      "e,us,v5e,\"Pallas matmul, fused relu\",M=N=K=1024 bm=bn=bk=256,2\n"
+                      "f,us,v5e,Pallas matmul,M=N=K=1024 bm=bn=bk=64,2\n",
+                      &m.table));
+    ts_measurements_share(arena, &m);
+    assert_int_equal(m.table.count, 8);
+    assert_string_equal(m.table.rows[6].id, "a");
+    assert_string_equal(m.table.rows[7].id, "e");
+    assert_string_equal(m.table.rows[0].group, "");
+    ts_workload_read(&m.groups, &m.table.rows[6], &work);
+    assert_true(work.kind == TS_WORK_KERNEL && work.transposed && !work.relu && work.measured_us == 2);
+    assert_true(work.block[0] == 128 && work.block[1] == 512 && work.block[2] == 256);
+    assert_string_equal(work.group->name, "pallas-kernels-v5e");
+    assert_string_equal(work.machine, "tpu-v5e");
+    ts_workload_read(&m.groups, &m.table.rows[7], &work);
+    assert_true(work.kind == TS_WORK_KERNEL && !work.transposed && work.relu);
+    m.table.rows[7].parameters = "M=N=K=1024 bm=128 bk=256";
+    ts_workload_read(&m.groups, &m.table.rows[7], &work);
+    assert_string_equal(work.reason, "it states no blocks");
+    ts_arena_free(arena);
+}
+
+/* Of many steps some are walked, which is nearly the same as all; small grids are walked whole. */
+static void kernels_are_predicted(void **state) {
+    (void)state;
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
+    double us[4];
+    static const int64_t sizes[] = {1536, 2048, 3072};
+    for (int i = 0; i < 3; i++) {
+        ts_workload work = {.block = {128, 128, 128},
+                            .products = {{.m = sizes[i], .n = sizes[i], .k = sizes[i]}}};
+        assert_true(ts_workload_predict_kernel(&err, &work, machine, &us[i]));
+    }
+    double each[] = {us[0] / (12 * 12 * 12), us[1] / (16 * 16 * 16), us[2] / (24 * 24 * 24)};
+    assert_true(each[0] > 0.34 && each[0] < 0.42 && each[1] < 0.43 && each[2] < 0.43);
+    assert_true(each[1] > 0.34 && each[2] > 0.34);
+    ts_workload odd = {.block = {100, 128, 128}, .products = {{.m = 200, .n = 128, .k = 128}}};
+    assert_false(ts_workload_predict_kernel(&err, &odd, machine, &us[3]));
+    assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_both_formats), cmocka_unit_test(errors),
         cmocka_unit_test(groups_are_added),     cmocka_unit_test(errors_of_groups),
         cmocka_unit_test(parameters),           cmocka_unit_test(words_and_figures_agree),
+        cmocka_unit_test(rows_are_shared),      cmocka_unit_test(kernels_are_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
