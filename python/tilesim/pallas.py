@@ -1,6 +1,7 @@
 """Pallas kernels as they are: traced and lowered by JAX on a CPU, run on a machine, compared with JAX's interpret mode.
 
 usage: python3 -m tilesim.pallas FILE.py:FUNCTION [-m MACHINE] [-i NAME=OPERAND].. [-o FILE.mlir]
+       python3 -m tilesim.pallas FILE.py:FUNCTION --block bm=128,256 --block bk=128,256 [-m MACHINE] [-j N]
        python3 -m tilesim.pallas --from-dump FILE --operands TYPE.. --results N [-m MACHINE] -o FILE.mlir
 
 Needs jax and jaxlib 0.8.1, the last with Mosaic's layout passes; text that was written runs without (`tilesim run FILE.mlir`).
@@ -8,22 +9,25 @@ Needs jax and jaxlib 0.8.1, the last with Mosaic's layout passes; text that was 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import inspect
+import itertools
 import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _fills
 from .arrays import dtype
 from .errors import Error, UnmodelledError
-from .machine import DEFAULT, Machine
+from .machine import DEFAULT, Machine, as_machine
 from .runs import Run
 from .runs import run as run_text
+from .sweeps import sweep
 
 GENERATIONS = {"tpu-v4": 4, "tpu-v4i": 4, "tpu-v5e": 5, "tpu-v5p": 5, "tpu-v6e": 6, "tpu-v7x": 7}
 INSTALL = ("python3 -m venv build/venv-pallas && "
@@ -144,6 +148,59 @@ def lower(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT
     return [mosaic.lower(call, generation(machine)) for call, _ in mosaic.calls(kernel, generation(machine), *arrays)]
 
 
+# ---- Block sizes ----
+
+class Block(NamedTuple):
+    """Block sizes of a kernel, and what a machine takes with them."""
+
+    sizes: Dict[str, Any]
+    microseconds: Optional[float]  #: None: it does not fit, is refused, or is not lowered
+    cycles: Optional[int]
+    hbm_joules: Optional[float]
+    error: str  #: why there is no time; "" where there is one
+
+
+def _points(kernel: Callable, arrays: Sequence[Any], blocks: Mapping[str, Sequence[Any]], machine: Union[str, Machine],
+            folder: str) -> Tuple[List[Dict[str, Any]], List[Block]]:
+    """The texts of all combinations, as points of a study; those that Mosaic does not lower."""
+    points, refused = [], []
+    for number, values in enumerate(itertools.product(*blocks.values())):
+        sizes = dict(zip(blocks, values))
+        try:
+            texts = lower(functools.partial(kernel, **sizes), *arrays, machine=machine)
+        except Exception as error:  # whatever JAX or the kernel says of these sizes
+            refused.append(Block(sizes, None, None, None, (str(error).splitlines() or [repr(error)])[0]))
+            continue
+        for call, text in enumerate(texts):
+            path = Path(folder, f"{number}.{call}.mlir")
+            path.write_text(text)
+            points.append({"candidate": number, "kernel": str(path)})
+    return points, refused
+
+
+def choose(kernel: Callable, *arrays: Any, blocks: Mapping[str, Sequence[Any]], machine: Union[str, Machine] = DEFAULT,
+           workers: int = 1) -> List[Block]:
+    """Times a function with each combination of block sizes, which are keyword arguments of it: the fastest first, then those
+    without a time. All kernels of the function are added up; values are not computed."""
+    chip = as_machine(machine)
+    combinations = [dict(zip(blocks, values)) for values in itertools.product(*blocks.values())]
+    with tempfile.TemporaryDirectory() as folder:
+        points, refused = _points(kernel, arrays, blocks, machine, folder)
+        study = {"machine": chip.name, "points": points, "ask": {"program": "$kernel", "time_only": "true"}}
+        if chip.overrides:
+            study["set"] = {field: str(value) for field, value in chip.overrides.items()}
+        rows = sweep(study, workers=workers, frame=False) if points else []
+    found: Dict[int, List[Dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["candidate"], []).append(row)
+    timed = []
+    for number, calls in found.items():
+        error = next((str(row["error"]) for row in calls if row["status"] != "ok"), "")
+        sums = [None if error else sum(row[key] for row in calls) for key in ("microseconds", "cycles", "hbm_joules")]
+        (refused if error else timed).append(Block(combinations[number], *sums, error))
+    return sorted(timed, key=lambda block: block.microseconds) + refused
+
+
 # ---- The command line ----
 
 def _function(place: str) -> Callable:
@@ -196,6 +253,9 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")
     parser.add_argument("--time-only", action="store_true", help="no values, and no comparison")
     parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev")
+    parser.add_argument("--block", action="append", default=[], metavar="NAME=A,B,..", dest="blocks",
+                        help="a keyword argument of the function: time each of its values; may be repeated")
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="with --block: worker processes")
     parser.add_argument("--from-dump", metavar="FILE",
                         help="of what --xla_mosaic_dump_to wrote: the module after apply-vector-layout-simplify")
     parser.add_argument("--operands", nargs="+", default=[], metavar="TYPE",
@@ -226,6 +286,34 @@ def _report(found: PallasRun, trace: Optional[str]) -> int:
     return 0 if found.passed else 3
 
 
+def _size(text: str) -> Any:
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _rank(function: Callable, arrays: Sequence[Any], options: argparse.Namespace) -> int:
+    """--block: the table of :func:`choose`."""
+    blocks = {}
+    for word in options.blocks:
+        name, _, values = word.partition("=")
+        if not values or name in blocks:
+            raise ValueError(f"--block '{word}': expected NAME=A,B,.., each name once")
+        blocks[name] = [_size(value) for value in values.split(",")]
+    found = choose(function, *arrays, blocks=blocks, machine=options.machine, workers=options.jobs)
+    best = found[0].microseconds
+    widths = [max(len(name), *(len(str(value)) for value in values)) for name, values in blocks.items()]
+    heads = [f"{name:>{width}}" for name, width in zip(blocks, widths)]
+    print("  ".join([*heads, f"{'us':>12}  to best          cycles      HBM uJ"]))
+    for block in found:
+        words = [f"{str(value):>{width}}" for value, width in zip(block.sizes.values(), widths)]
+        if block.error:
+            words.append(f"{'-':>12}  {block.error}")
+        else:
+            words.append(f"{block.microseconds:12.3f}  {block.microseconds / best:6.2f}x  {block.cycles:14,}"
+                         f"  {block.hbm_joules * 1e6:10.1f}")
+        print("  ".join(words))
+    return 0 if best is not None else 1
+
+
 def _main(options: argparse.Namespace) -> int:
     mosaic = _lowering()
     mosaic.jax.config.update("jax_platforms", "cpu")
@@ -238,6 +326,8 @@ def _main(options: argparse.Namespace) -> int:
         raise ValueError("nothing to run: expected FILE.py:FUNCTION or --from-dump FILE")
     function = _function(options.kernel)
     arrays = _arguments(function, options.inputs)
+    if options.blocks:
+        return _rank(function, arrays, options)
     if options.lower:
         _save(options.output or "/dev/stdout", lower(function, *arrays, machine=options.machine))
         return 0

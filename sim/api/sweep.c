@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "api_private.h"
+#include "sweep/answers.h"
 
 struct ts_study {
-    ts_sweep_table table;
-    ts_sweep_result result;
+    ts_sweep_answers answers;
     ts_sweep_view view;
 };
 
@@ -23,31 +23,20 @@ static const ts_sweep_study *read_study(ts_error *err, ts_arena *arena, const ts
     return ts_sweep_study_parse(err, arena, source, "");
 }
 
-static bool answer(ts_error *err, ts_arena *arena, const ts_study_request *from, ts_sweep_request *request,
-                   ts_study *study) {
-    const ts_sweep_crew_request workers = {request->study, from->workers ? from->workers : 1,
-                                           from->timeout_seconds};
-    const ts_sweep_table_request read = {.study = request->study, .store = request->store};
-    ts_sweep_crew crew;
-    if (!ts_sweep_processes(err, arena, &workers, &crew)) return false;
-    request->crew = &crew;
-    bool good = ts_sweep(err, arena, request, &study->result);
-    crew.dismiss(crew.self);
-    return good && ts_sweep_table_read(err, arena, &read, &study->table);
-}
-
 static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, ts_study *study) {
-    ts_sweep_request request = {.study = read_study(err, arena, from), .retry = from->retry != 0};
+    const ts_sweep_study *read = read_study(err, arena, from);
     const char *database = from->database ? from->database : ":memory:";
-    if (!request.study) return false;
-    request.store = ts_sweep_store_open(err, arena, database, true);
-    bool good = request.store && answer(err, arena, from, &request, study);
-    study->view = (ts_sweep_view){.table = &study->table,
-                                  .result = &study->result,
-                                  .study = request.study->source->name,
+    const ts_sweep_answers_request request = {
+        .crew = {read, from->workers ? from->workers : 1, from->timeout_seconds},
+        .database = database,
+        .retry = from->retry != 0};
+    if (!read || !ts_sweep_answer_all(err, arena, &request, &study->answers)) return false;
+    study->view = (ts_sweep_view){.table = &study->answers.table,
+                                  .result = &study->answers.result,
+                                  .study = read->source->name,
                                   .database = ts_arena_copy_text(arena, database, strlen(database)),
                                   .rows = INT_MAX};
-    return ts_sweep_store_close(good ? err : NULL, request.store) && good;
+    return true;
 }
 
 const ts_study *ts_study_answer(ts_error *err, ts_arena *arena, const ts_study_request *request) {
@@ -58,8 +47,8 @@ const ts_study *ts_study_answer(ts_error *err, ts_arena *arena, const ts_study_r
     return good ? study : NULL;
 }
 
-int64_t ts_study_points(const ts_study *study) { return study->result.points; }
-int64_t ts_study_answered(const ts_study *study) { return study->result.answered; }
+int64_t ts_study_points(const ts_study *study) { return study->answers.result.points; }
+int64_t ts_study_answered(const ts_study *study) { return study->answers.result.answered; }
 
 static const char *print_study(ts_arena *arena, const ts_study *study,
                                void (*add)(const ts_sweep_view *, ts_text *)) {

@@ -1,23 +1,12 @@
 /* Does the answer hang on a figure that is assumed? Each is halved and doubled, and the best layouts are
  * priced again. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "choose_private.h"
+#include "config/scale.h"
 #include "layout/notation/xla.h"
 
 enum { RIVALS = 4, RIVALS_OF_PROGRAM = 3 };
-
-/* "64 KiB" times a factor, as text; false: it is no number, or does not stay whole. */
-static bool scale(const char *text, bool doubles, char out[64]) {
-    char *unit;
-    long long value = strtoll(text, &unit, 10);
-    if (unit == text || *unit == '.' || value <= 0 || value > INT32_MAX) return false;
-    if (!doubles && value % 2 != 0) return false;
-    snprintf(out, 64, "%lld%.40s", doubles ? 2 * value : value / 2, unit);
-    return true;
-}
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -147,22 +136,21 @@ static int find_rivals(const choose_pricer *p, const ts_candidate *list, int cou
 static bool move_field(const contest *all, const ts_field_leaf *leaf, ts_choose_flip *flips,
                        ts_choose_result *result) {
     const choose_pricer *now = all->now;
-    ts_text text;
+    ts_text override;
     bool moved = false;
-    ts_text_init(&text, now->arena);
-    ts_field_print(&text, leaf->field, leaf->at);
+    ts_text_init(&override, now->arena);
     for (int doubles = 0; doubles < 2; doubles++) {
-        char value[64], override[192];
         int64_t best, cycles;
-        if (!scale(text.bytes, doubles != 0, value)) continue;
-        snprintf(override, sizeof override, "%s=%s", leaf->path, value);
+        ts_text_clear(&override);
+        if (!ts_field_scaled(leaf, doubles != 0, &override)) continue;
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        int winner = find_winner(&err, arena, all, override, &best, &cycles);
+        int winner = find_winner(&err, arena, all, override.bytes, &best, &cycles);
         ts_error_keep_system(now->failure, &err);
         ts_arena_free(arena);
         moved |= winner >= 0;
         if (winner <= 0 || result->flip_count == TS_CHOOSE_FLIPS) continue;
+        const char *value = strchr(override.bytes, '=') + 1;
         flips[result->flip_count++] =
             (ts_choose_flip){.field = leaf->path,
                              .value = ts_arena_copy_text(now->arena, value, strlen(value)),

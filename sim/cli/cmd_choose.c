@@ -7,6 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "base/file.h"
+#include "report/blocks.h"
 #include "report/choose.h"
 
 static const cli_option options[] = {
@@ -16,6 +17,8 @@ static const cli_option options[] = {
      "of a shape: dma:FROM>TO (between memories), reduce:DIM (a sum), stream (a pass), "
      "with commas between; dma:hbm>vmem when not given"},
     {"tensor", 0, "NAME", "of a program: which of its tensors"},
+    {"block", 0, "NAME=A,B,..", "of a program: ranks the values of this parameter instead; may be repeated"},
+    {"jobs", 'j', "N", "with --block: worker processes; 1 when not given"},
     {"define", 'D', "NAME=VALUE", "of a program: a parameter's value; may be repeated"},
     {"combine", 0, NULL, "also tiles with '*', of dims taken together, which compilers do not make yet"},
     {"exact", 0, NULL, "walk every access of transfers of every size: slower"},
@@ -31,21 +34,27 @@ static const cli_option options[] = {
 
 static const cli_command usage = {
     .name = "choose",
-    .operands = "SHAPE|PROGRAM.tsim",
+    .operands = "SHAPE|PROGRAM",
     .operands_least = 1,
     .operands_most = 1,
     .operand_files = "r",
-    .about = "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
-             "machine's generation. "
-             "A program is run with each of them for its tensor, which lies in hbm or is only transferred; "
-             "of a shape, each "
-             "stated use is: "
-             "transfers on the DMA "
-             "engine and the HBM, sums and passes on the core; the two overlap, so the slower is the time. "
-             "The compiler's "
-             "published rule and the layout that is there now are marked.\n",
-    .example = "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
-               "    tilesim choose programs/softmax.tsim --tensor x\n",
+    .about =
+        "Ranks the layouts that a tensor may have: orders of dims, and the tiles of its type and the "
+        "machine's generation. "
+        "A program is run with each of them for its tensor, which lies in hbm or is only transferred; "
+        "of a shape, each "
+        "stated use is: "
+        "transfers on the DMA "
+        "engine and the HBM, sums and passes on the core; the two overlap, so the slower is the time. "
+        "The compiler's "
+        "published rule and the layout that is there now are marked.\n"
+        "With --block, a program is timed with each combination of block sizes instead, and those that do "
+        "not fit\nare said. PROGRAM may be texts of a Pallas kernel: 'k.$bm.mlir'; python3 -m "
+        "tilesim.pallas makes them.\n",
+    .example =
+        "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
+        "    tilesim choose programs/softmax.tsim --tensor x\n"
+        "    tilesim choose programs/matmul.tsim -D M=1024 --block BM=128,256 --block BK=128,256 -j 2\n",
     .option_count = sizeof options / sizeof options[0],
     .options = options,
 };
@@ -122,6 +131,61 @@ static bool save(ts_error *err, const cli_line *line, const ts_choose_result *re
     return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
+/* ---- Block sizes: --block NAME=1,2,3 ---- */
+
+static void on_point(void *self, int64_t done, int64_t of, int64_t answered) {
+    cli_progress_rate(self, answered, done, of);
+}
+
+/* What is said of layouts. */
+static bool check_blocks(ts_error *err, const cli_line *line) {
+    static const char *const others[] = {"use", "tensor", "combine", "exhaustive", "svg", "html"};
+    const char *program = line->operands[0], *python = strstr(program, ".py:");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_value(line, others[i]))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s is of layouts, and does not go with --block",
+                                others[i]);
+    if (python)
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            "a kernel of Python is lowered there: python3 -m tilesim.pallas %.80s --block ..",
+                            program);
+    return ends_with(program, ".tsim") || ends_with(program, ".mlir") ||
+           ts_error_set(err, TS_ERROR_USAGE, "--block is of a program, expected PROGRAM.tsim or KERNEL.mlir");
+}
+
+static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_blocks_request *r) {
+    const char *machine = cli_value(line, "machine");
+    int64_t workers = 1;
+    *r = (ts_sweep_blocks_request){.program = line->operands[0],
+                                   .machine = machine ? machine : TS_MACHINE_DEFAULT,
+                                   .exact = cli_value(line, "exact") != NULL,
+                                   .progress = on_point};
+    r->sets = cli_values(line, "set", &r->set_count);
+    bool good = check_blocks(err, line) && cli_number(err, line, "jobs", TS_SWEEP_WORKERS, &workers) &&
+                cli_pairs(err, line, "block", &r->blocks, &r->block_count) &&
+                cli_pairs(err, line, "define", &r->defines, &r->define_count);
+    r->workers = (int)workers;
+    return good;
+}
+
+static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out) {
+    ts_sweep_blocks_request request;
+    ts_sweep_blocks blocks;
+    ts_blocks_view view = {.request = &request, .blocks = &blocks};
+    cli_progress bar = cli_progress_begin();
+    if (!read_rows(err, line, &view.rows) || !read_blocks(err, line, &request)) return false;
+    request.self = &bar;
+    view.machine = cli_machine(err, line);
+    bool good = view.machine && ts_sweep_rank_blocks(err, line->arena, &request, &blocks);
+    cli_progress_end(&bar);
+    if (good) (cli_value(line, "json") ? ts_report_blocks_json : ts_report_blocks)(&view, out);
+    return good;
+}
+
+static int end_badly(cli_line *line, const ts_error *err) {
+    return cli_end(line, err->kind == TS_ERROR_USAGE ? cli_usage_error(line, err) : cli_fail(err));
+}
+
 int cmd_choose(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
@@ -130,9 +194,11 @@ int cmd_choose(int argc, char **argv) {
     ts_choose_result result;
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
-        return cli_end(&line, err.kind == TS_ERROR_USAGE ? cli_usage_error(&line, &err) : cli_fail(&err));
     ts_text_init(&out, line.arena);
+    if (cli_value(&line, "block"))
+        return choose_blocks(&err, &line, &out) ? cli_end(&line, cli_print(&out)) : end_badly(&line, &err);
+    if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
+        return end_badly(&line, &err);
     if (cli_value(&line, "json"))
         ts_report_choose_json(&result, &view, &out);
     else if (cli_reports(&line))

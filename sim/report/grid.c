@@ -37,15 +37,18 @@ static void add_heading(const ts_grid_request *request, ts_text *out) {
     ts_text_add(out, "%14s %12s %8s %9s  most cycles went to\n", "cycles", "us", "to best", "HBM peak");
 }
 
-/* What is too long for the line that begins at `begin` ends at a word. */
-static void add_most(const ts_grid_run *run, size_t begin, ts_text *out) {
+void report_add_cut(ts_text *out, size_t begin, const char *text) {
     enum { LEAST = 20 };
-    size_t used = out->length - begin + strlen("  99.9 % "), length = strlen(run->most);
+    size_t used = out->length - begin, length = strlen(text);
     size_t left = used + LEAST < TS_TEXT_COLUMNS ? TS_TEXT_COLUMNS - used : LEAST;
     if (length > left)
-        for (length = left - strlen(" .."); length > 0 && run->most[length] != ' ';) length--;
-    ts_text_add(out, "  %4.1f %% %.*s%s\n", run->most_percent, (int)length, run->most,
-                run->most[length] ? " .." : "");
+        for (length = left - strlen(" .."); length > 0 && text[length] != ' ';) length--;
+    ts_text_add(out, "%.*s%s\n", (int)length, text, text[length] ? " .." : "");
+}
+
+static void add_most(const ts_grid_run *run, size_t begin, ts_text *out) {
+    ts_text_add(out, "  %4.1f %% ", run->most_percent);
+    report_add_cut(out, begin, run->most);
 }
 
 static void add_run(const ts_grid_run *run, double best, size_t begin, ts_text *out) {

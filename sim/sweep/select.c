@@ -70,3 +70,28 @@ int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int 
     }
     return front;
 }
+
+/* ---- Ranks ---- */
+
+typedef struct {
+    int64_t row;
+    double value;
+} ranked;
+
+static int by_value(const void *one, const void *other) {
+    const ranked *a = one, *b = other;
+    return a->value != b->value ? (a->value > b->value) - (a->value < b->value)
+                                : (a->row > b->row) - (a->row < b->row);
+}
+
+void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int column, ts_sweep_table *out) {
+    ranked *list = TS_NEW_ARRAY(arena, ranked, table->row_count + 1);
+    int64_t count = 0, *rows = TS_NEW_ARRAY(arena, int64_t, table->row_count + 1);
+    for (int64_t row = 0; row < table->row_count; row++) {
+        list[count].row = row;
+        count += ts_sweep_value_number(ts_sweep_table_cell(table, row, column), &list[count].value);
+    }
+    qsort(list, (size_t)count, sizeof *list, by_value);
+    for (int64_t i = 0; i < count; i++) rows[i] = list[i].row;
+    ts_sweep_table_select(arena, table, rows, count, out);
+}

@@ -32,6 +32,8 @@ bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_re
 /* Only these rows, in this order. */
 void ts_sweep_table_select(ts_arena *arena, const ts_sweep_table *table, const int64_t *rows, int64_t count,
                            ts_sweep_table *part);
+/* The row with the least of a column first; rows without a number are none. */
+void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int column, ts_sweep_table *out);
 /* Rows that no other is better than: at most as much in all columns, and less in one; the least of the first
  * column first. Rows without a number in one of them are none. Returns how many. */
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,

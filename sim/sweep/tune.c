@@ -2,7 +2,6 @@
  * Optimization", AISTATS 2016; the budget of a candidate is the size that it is asked at. */
 #include "sweep/tune.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -38,30 +37,6 @@ static void find_candidates(tuner *t) {
         if (i % block < t->stride) t->points[t->count++] = i;
 }
 
-typedef struct {
-    int64_t row;
-    double value;
-} ranked;
-
-static int by_value(const void *one, const void *other) {
-    const ranked *a = one, *b = other;
-    return a->value != b->value ? (a->value > b->value) - (a->value < b->value)
-                                : (a->row > b->row) - (a->row < b->row);
-}
-
-/* The table with the least first; rows without a number are none. */
-static void rank(tuner *t, const ts_sweep_table *table, int column, ts_sweep_table *out) {
-    ranked *list = TS_NEW_ARRAY(t->arena, ranked, table->row_count + 1);
-    int64_t count = 0, *rows = TS_NEW_ARRAY(t->arena, int64_t, table->row_count + 1);
-    for (int64_t row = 0; row < table->row_count; row++) {
-        list[count].row = row;
-        count += ts_sweep_value_number(ts_sweep_table_cell(table, row, column), &list[count].value);
-    }
-    qsort(list, (size_t)count, sizeof *list, by_value);
-    for (int64_t i = 0; i < count; i++) rows[i] = list[i].row;
-    ts_sweep_table_select(t->arena, table, rows, count, out);
-}
-
 static void add_result(ts_sweep_result *sum, const ts_sweep_result *part) {
     sum->points += part->points;
     sum->left_out += part->left_out;
@@ -81,7 +56,7 @@ static bool climb(ts_error *err, tuner *t, ts_sweep_rung *rung, ts_sweep_tuned *
         return false;
     int column = ts_sweep_table_find(err, &table, "--tune", t->request->least);
     if (column < 0) return false;
-    rank(t, &table, column, &tuned->table);
+    ts_sweep_table_rank(t->arena, &table, column, &tuned->table);
     add_result(&tuned->result, &result);
     rung->tried = result.points;
     rung->kept = (tuned->table.row_count + t->request->keep - 1) / t->request->keep;

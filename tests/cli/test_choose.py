@@ -267,4 +267,73 @@ def bad_lines():
         assert found[0] == code and found[1] == "" and found[2] == err, found
 
 
+MATMUL = ["programs/matmul.tsim", "-D", "M=1024", "-D", "N=1024", "-D", "K=1024"]
+
+
+@test
+def block_sizes_are_ranked_by_their_runs():
+    """Each is the run alone; what does not fit is said, and so is what the program refuses."""
+    words = ["choose", *MATMUL, "--block", "BM=256,1024,100", "--block", "BK=128,512"]
+    found = expect_json(words)
+    assert [c["microseconds"] for c in found["candidates"]] == sorted(c["microseconds"] for c in found["candidates"])
+    assert len(found["candidates"]) == 4 and [c["ratio"] for c in found["candidates"]][0] == 1
+    for c in found["candidates"]:
+        alone = expect_json(["run", *MATMUL, "--time-only", *(word for name, value in c["blocks"].items() for word in ("-D", f"{name}={value}"))])
+        assert (c["cycles"], c["microseconds"]) == (alone["cycles"], alone["microseconds"]), (c, alone["cycles"])
+        assert abs(c["hbm_joules"] - alone["hbm_energy_joules"]["total"]) < 1e-11
+        assert abs(c["ratio"] - c["microseconds"] / found["candidates"][0]["microseconds"]) < 1e-4
+    assert found["misfits"] == [] and [c["blocks"] for c in found["failed"]] == [{"BM": 100, "BK": 128}, {"BM": 100, "BK": 512}]
+    assert all("BM must be a multiple of" in c["error"] for c in found["failed"])
+    assert expect_json([*words, "-j", "2"]) == found
+    text = expect(words)
+    assert "blocks     6: 4 timed, 0 do not fit, 2 with another error\n" in text and max(map(len, text.splitlines())) <= 100, text
+    lines = text[text.index("     BM      BK "):].splitlines()[1:5]
+    assert [line.split()[:2] for line in lines] == [[str(v) for v in c["blocks"].values()] for c in found["candidates"]]
+    assert expect([*words, "--rows", "1"]).count("and 3 slower ones; --all lists them") == 1
+
+
+@test
+def block_sizes_that_do_not_fit():
+    words = ["choose", "programs/add.tsim", "-D", "ROWS=4096", "-D", "COLS=4096", "--set", "memories.vmem.capacity=4 MiB",
+             "--block", "BLOCK=16,64,256,4096"]
+    found = expect_json(words)
+    assert [c["blocks"]["BLOCK"] for c in found["misfits"]] == [256, 4096], found
+    assert [" does not fit: " in found["misfits"][0]["error"], " is larger than vmem: " in found["misfits"][1]["error"]] == [True] * 2
+    assert len(found["candidates"]) == 2 and found["failed"] == [], found
+    code, out, err = run("run", *words[1:-2], "-D", f"BLOCK={found['misfits'][0]['blocks']['BLOCK']}")
+    assert code == 1 and found["misfits"][0]["error"] in err, (err, found["misfits"])
+    assert "what does not fit\n" in expect(words)
+
+
+@test
+def block_sizes_in_the_names_of_kernels():
+    folder = Path(tempfile.mkdtemp())
+    shutil.copy("tests/mosaic/kernels/add.mlir", folder / "k.1.x.mlir")
+    shutil.copy("tests/mosaic/kernels/softmax.mlir", folder / "k.2.x.mlir")
+    found = expect_json(["choose", f"{folder}/k.$bm.$by.mlir", "--block", "bm=1,2,3", "--block", "by=x"])
+    alone = {n: expect_json(["run", folder / f"k.{n}.x.mlir", "--time-only"])["cycles"] for n in (1, 2)}
+    assert [(c["blocks"]["bm"], c["cycles"]) for c in found["candidates"]] == sorted(alone.items(), key=lambda item: item[1])
+    assert [c["blocks"] for c in found["failed"]] == [{"bm": 3, "by": "x"}]
+
+
+@test
+def bad_block_sizes():
+    for words, message in ((["--block", "BM=1", "--tensor", "a"], "--tensor is of layouts, and does not go with --block"),
+                           (["--block", "BM=1", "--use", "stream"], "--use is of layouts, and does not go with --block"),
+                           (["--block", "BM"], "--block 'BM': expected NAME=A,B,.."),
+                           (["--block", "B M=1"], "--block 'B M': expected a name of letters and digits"),
+                           (["--block", "1M=1"], "--block '1M': expected a name of letters and digits"),
+                           (["--block", "M=1"], "--block M: it has a value already"),
+                           (["--block", "BM=1", "--block", "BM=2"], "--block BM: it has a value already"),
+                           (["--block", "BM=1", "--rows", "0"], "--rows is 0")):
+        code, out, err = run("choose", *MATMUL, *words)
+        assert code == 2 and out == "" and message in err, (words, err)
+    for operand, message in (("kernels.py:flash", "python3 -m tilesim.pallas kernels.py:flash --block .."),
+                             ("f32[8,128]", "--block is of a program, expected PROGRAM.tsim or KERNEL.mlir")):
+        code, out, err = run("choose", operand, "--block", "a=1,2")
+        assert code == 2 and out == "" and message in err, err
+    code, out, err = run("choose", *MATMUL, "--block", "BM=1,,2")
+    assert code == 1 and out == "" and "expected values such as 1,2,3" in err, err
+
+
 main()

@@ -12,6 +12,9 @@ import tilesim as ts
 from tilesim import _fills, pallas
 
 
+KERNELS = Path(__file__).parent.parent / "mosaic" / "kernels"
+
+
 def kernel(x: "f32[4,8] iota", y, scale=2.0, **options):
     return x, y, scale, options
 
@@ -68,6 +71,32 @@ def without_jax_it_says_what_to_install():
     except ImportError:
         assert "jaxlib==0.8.1" in str(raised(ImportError, pallas.run, kernel))
         assert pallas.main(["x.py:f"]) == 1
+
+
+@test
+def block_sizes():
+    """Without JAX: texts in the place of lowering. Kernels of one function are added up; what has no time comes last."""
+    texts = {1: ["add"], 2: ["add", "softmax"], 3: ["softmax"]}
+
+    def lower(function, *arrays, machine):
+        assert function.func is kernel and arrays == (5,) and machine == "tpu-v5e" and function.keywords["other"] == "x"
+        if function.keywords["size"] == 4:
+            raise RuntimeError("too large\nfor all")
+        if function.keywords["size"] == 5:
+            return ["nothing"]
+        return [(KERNELS / f"{name}.mlir").read_text() for name in texts[function.keywords["size"]]]
+
+    before, pallas.lower = pallas.lower, lower
+    try:
+        found = pallas.choose(kernel, 5, blocks={"size": [2, 4, 3, 5, 1], "other": ["x"]}, workers=2)
+    finally:
+        pallas.lower = before
+    alone = {name: ts.run(KERNELS / f"{name}.mlir", time_only=True) for name in ("add", "softmax")}
+    cycles = {size: sum(alone[name].cycles for name in names) for size, names in texts.items()}
+    assert [(block.sizes["size"], block.cycles) for block in found[:3]] == sorted(cycles.items(), key=lambda item: item[1])
+    assert all(block.error == "" and block.hbm_joules > 0 and block.microseconds > 0 for block in found[:3])
+    assert {block.sizes["size"]: block.error for block in found[3:] if block.sizes["size"] == 4} == {4: "too large"}
+    assert [block.microseconds for block in found[3:]] == [None, None] and all(block.error for block in found[3:])
 
 
 main()
