@@ -269,71 +269,38 @@ bool lower_inline(lowering *l) {
 
 /* ---- The walk ---- */
 
-static bool yield(lowering *l) {
+bool lower_yield(lowering *l) {
     l->yielded.count = 0;
     for (int i = 0; i < l->op->operand_count; i++) *PUSH(l->arena, &l->yielded) = *value_at(l, i);
     return true;
 }
 
-static bool nothing(lowering *l) {
+bool lower_nothing(lowering *l) {
     (void)l;
     return true;
+}
+
+bool lower_iteration_bound(lowering *l) {
+    int64_t dim;
+    return read_integer(l, "dim", &dim) &&
+           (dim < 0 || dim >= l->grid_rank ? malformed(l, "a dim of the grid")
+                                           : set_scalar(l, ts_integer(l->grid[dim])));
 }
 
 static const struct {
     const char *name;
     lower_function *function;
 } table[] = {
-    {"arith.constant", lower_constant},
-    {"tpu.load", lower_load},
-    {"tpu.store", lower_store},
-    {"tpu.roll_vectors", lower_roll},
-    {"tpu.unroll_vectors", lower_unroll},
-    {"tpu.bitcast_vreg", lower_same},
-    {"tpu.mask_cast", lower_same},
-    {"tpu.assume_multiple", lower_same},
-    {"tpu.pack_subelements", lower_pack},
-    {"tpu.unpack_subelements", lower_unpack},
-    {"tpu.all_reduce", lower_reduce},
-    {"tpu.iota", lower_iota},
-    {"tpu.create_mask", lower_mask},
-    {"tpu.create_subelement_mask", lower_subelement_mask},
-    {"tpu.pack_vmsk", lower_pack_masks},
-    {"tpu.rotate", lower_rotate},
-    {"tpu.dynamic_rotate", lower_rotate},
-    {"tpu.gather", lower_gather},
-    {"tpu.dynamic_gather", lower_dynamic_gather},
-    {"tpu.matmul", lower_matmul},
-    {"vector.broadcast", lower_broadcast},
-    {"vector.transpose", lower_transpose},
-    {"tpu.transpose", lower_transpose},
-    {"vector.extract", lower_vreg_extract},
-    {"tpu.memref_slice", lower_slice},
-    {"tpu.memref_squeeze", lower_squeeze},
-    {"tpu.memref_reshape", lower_view},
-    {"tpu.memref_bitcast", lower_view},
-    {"tpu.reinterpret_cast", lower_view},
-    {"tpu.erase_memref_layout", lower_erase},
-    {"memref.alloca", lower_alloca},
-    {"memref.load", lower_scalar_load},
-    {"memref.store", lower_scalar_store},
-    {"tpu.enqueue_dma", lower_enqueue},
-    {"tpu.wait_dma2", lower_wait_dma},
-    {"tpu.sem_alloc", lower_sem_alloc},
-    {"tpu.sem_wait", lower_sem_wait},
-    {"tpu.sem_signal", lower_sem_signal},
-    {"tpu.sem_read", lower_sem_read},
-    {"scf.if", lower_if},
-    {"scf.for", lower_for},
-    {"scf.while", lower_while},
-    {"tpu.region", lower_inline},
-    {"tpu.trace", lower_inline},
-    {"scf.yield", yield},
-    {"scf.condition", yield},
-    {"tpu.yield", yield},
-    {"func.return", yield},
-    {"tpu.trace_start", nothing},
-    {"tpu.trace_stop", nothing},
+#define OP(name, function, what) {name, function},
+#include "ops.def"
+};
+
+/* What is known, but not modelled. */
+static const struct {
+    const char *name, *why;
+} refused[] = {
+#define REFUSED(name, why) {name, why},
+#include "ops.def"
 };
 
 static bool lower_named(lowering *l) {
@@ -344,6 +311,9 @@ static bool lower_named(lowering *l) {
     }
     bool known;
     bool good = lower_elementwise(l, &known);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0] && !known; i++) {
+        if (mlir_is(l->op->name, refused[i].name)) return refuse(l, refused[i].why);
+    }
     return known ? good : refuse(l, NULL);
 }
 

@@ -196,6 +196,8 @@ static bool read_grid(kernel *k) {
         if (k->grid[i] < 1 || k->grid[i] > INT32_MAX)
             return refuse(k->l, "with a grid that is empty or dynamic");
     }
+    k->l->grid = k->grid;
+    k->l->grid_rank = k->grid_rank;
     return read_count(k, "scalar_prefetch", &k->prefetch_count) &&
            read_count(k, "scratch_operands", &k->scratch_count);
 }

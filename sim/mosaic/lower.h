@@ -61,6 +61,8 @@ typedef struct lowering {
     int unit;                     /* the matrix unit that was used last */
     int products;                 /* tpu.matmul in the block of the text */
     int scratch_count;
+    int grid_rank; /* of the kernel */
+    const int64_t *grid;
 } lowering;
 
 /* ---- Values ---- */
@@ -107,19 +109,18 @@ bool lower_op(lowering *l, const mlir_op *op);
 bool lower_block(lowering *l, const mlir_block *block);
 /* Operations of the one block of a region; what it yields is in l->yielded. */
 bool lower_region(lowering *l, const mlir_region *region);
-lower_function lower_load, lower_store, lower_scalar_load, lower_scalar_store, lower_slice, lower_squeeze,
-    lower_view, lower_erase, lower_alloca;
-lower_function lower_matmul;
+/* Of ops.def. */
+#define OP(name, function, what) lower_function function;
+#include "ops.def"
 /* Emits those that wait; and whether the operation needs what they give. */
 void matmul_flush(lowering *l);
 bool matmul_is_read(const lowering *l);
-lower_function lower_enqueue, lower_wait_dma, lower_sem_alloc, lower_sem_wait, lower_sem_signal,
-    lower_sem_read;
-lower_function lower_if, lower_for, lower_while, lower_inline;
-lower_function lower_constant, lower_roll, lower_unroll, lower_pack, lower_unpack, lower_iota, lower_reduce,
-    lower_rotate, lower_mask, lower_broadcast, lower_gather, lower_dynamic_gather, lower_transpose,
-    lower_same, lower_subelement_mask, lower_pack_masks, lower_vreg_extract;
-
+/* An attribute that must be there. */
+bool read_integer(lowering *l, const char *name, int64_t *out);
+/* One vreg of any type. */
+bool is_vreg(const lowering *l, int operand);
+/* A copy of the operand's. */
+bool copy_memref(lowering *l, int operand, memref **out);
 /* The dim'th index of a memref moves by `index`. */
 bool memref_move(lowering *l, memref *m, int dim, ts_operand index);
 /* A memref of a whole tensor that has the layout of the type; slots: 2 of them, chosen by `slot`. */

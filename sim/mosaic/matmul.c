@@ -3,8 +3,6 @@
 
 #include "matmul.h"
 
-enum { VREGS_MAX = 1 << 14 };
-
 static const matrix_row rows[] = {
     {TS_DTYPE_F32, 1, TS_OP_mxu_latch_f32, TS_OP_mxu_latcht_f32, TS_OP_mxu_push_f32},
     {TS_DTYPE_BF16, 2, TS_OP_mxu_latch_bf16, TS_OP_mxu_latcht_bf16, TS_OP_mxu_push_bf16},
@@ -21,7 +19,8 @@ static bool as_matrix(lowering *l, const value *v, const mlir_type *type, int pa
         return malformed(l, "vectors of two dims");
     }
     *out = (matrix){v, ceil_of(type->dims[0], TS_SUBLANES * packing), ceil_of(type->dims[1], TS_LANES)};
-    if (out->rows > VREGS_MAX || out->columns > VREGS_MAX || out->rows * out->columns > VREGS_MAX) {
+    if (out->rows > MATRIX_VREGS_MAX || out->columns > MATRIX_VREGS_MAX ||
+        out->rows * out->columns > MATRIX_VREGS_MAX) {
         return refuse(l, "of more than 64 MiB");
     }
     return v->count == out->rows * out->columns || v->count == 1 ||
@@ -53,19 +52,24 @@ static bool wants(const lowering *l, const char *name, const char *word) {
     return false;
 }
 
-static bool find_product(lowering *l, product *p) {
-    const mlir_type *left = type_at(l, 0), *right = type_at(l, 1), *sum = type_at(l, 2);
+/* The sides are kept with the product, which refers to them. */
+static bool find_product(lowering *l, product *p, bool exact) {
+    product_side *sides = TS_NEW_ARRAY(l->arena, product_side, 2);
+    const mlir_type *left = &sides[0].type, *right = &sides[1].type, *sum = type_at(l, 2);
     const ts_machine_mxu *mxu = &l->target->core.mxu;
     int64_t left_dim, right_dim;
     *p = (product){.chunks = mxu->edge / TS_LANES};
+    if (mxu->units < 1 || p->chunks < 1) {
+        return refuse(l, "without a matrix unit");
+    }
+    if (!matmul_read_sides(l, exact, sides)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].dtype == left->dtype) p->row = &rows[i];
     }
-    if (!p->row || left->dtype != right->dtype || sum->bits != 32) {
+    if (!p->row || sum->bits != 32) {
         return refuse(l, "of such types");
-    }
-    if (mxu->units < 1 || p->chunks < 1) {
-        return refuse(l, "without a matrix unit");
     }
     if (!contracted(l, &left_dim, &right_dim)) {
         return false;
@@ -75,8 +79,8 @@ static bool find_product(lowering *l, product *p) {
         return refuse(l, "with a transposed left side");
     }
     matrix sums;
-    if (!as_matrix(l, value_at(l, 0), left, p->row->packing, &p->left) ||
-        !as_matrix(l, value_at(l, 1), right, p->row->packing, &p->right) ||
+    if (!as_matrix(l, &sides[0].vregs, left, p->row->packing, &p->left) ||
+        !as_matrix(l, &sides[1].vregs, right, p->row->packing, &p->right) ||
         !as_matrix(l, value_at(l, 2), sum, 1, &sums)) {
         return false;
     }
@@ -90,14 +94,14 @@ static bool find_product(lowering *l, product *p) {
 
 bool lower_matmul(lowering *l) {
     product *p = TS_NEW(l->arena, product);
-    if (!find_product(l, p)) {
+    bool exact = wants(l, "precision", "fp32");
+    if (!find_product(l, p, exact)) {
         return false;
     }
-    bool exact = wants(l, "precision", "fp32") && p->row->dtype == TS_DTYPE_F32;
     if (wants(l, "precision", "bf16x3")) {
         return refuse(l, "in three passes");
     }
-    p->passes = exact ? 6 : 1;
+    p->passes = exact && p->row->dtype == TS_DTYPE_F32 ? 6 : 1;
     matmul_queue_product(l, p, value_at(l, 2));
     return set_result(l, 0, value_of_parts(l, p->results, (int)(p->m * p->sum_columns)));
 }

@@ -30,6 +30,16 @@ typedef struct product {
     int line;
 } product;
 
+/* A side of the operation, changed to a type that the unit has. `exact`: f32 is not rounded to bf16. */
+enum { MATRIX_VREGS_MAX = 1 << 14 };
+typedef struct {
+    value vregs;
+    mlir_type type;
+} product_side;
+bool matmul_read_sides(lowering *l, bool exact, product_side *sides);
+/* Is the value the result of a product that waits? */
+bool matmul_awaits(const lowering *l, const value *v);
+
 /* Emitted with others that follow it at once; p->results are registers that are written then. */
 void matmul_queue_product(lowering *l, product *p, const value *sums);
 

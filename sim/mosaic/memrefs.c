@@ -1,4 +1,4 @@
-/* Memrefs: where their elements lie, views of them, and what is loaded and stored through them. */
+/* Memrefs: where their elements lie, and views of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
     *out = (dim_tile){1, m->tile_rank > 0 ? elements / packing : 1, 0, 1};
     if (m->space == MLIR_SMEM) {
         out->tile_words = 1;
-        return m->bits == 32 || refuse(l, "of SMEM that holds other than 32 bits");
+        return true;
     }
     if (m->tile_rank == 0) {
         return packing == 1 || refuse(l, "of packed values without tiles");
@@ -221,7 +221,7 @@ static bool move_semaphore(lowering *l, memref *m, int dim, ts_operand index) {
 
 /* ---- Views ---- */
 
-static bool source_memref(lowering *l, int operand, memref **out) {
+bool copy_memref(lowering *l, int operand, memref **out) {
     const value *v = value_at(l, operand);
     if (v->kind != VALUE_MEMREF) {
         return malformed(l, "a memref");
@@ -240,7 +240,7 @@ bool lower_erase(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 bool lower_slice(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
-    if (!source_memref(l, 0, &m)) {
+    if (!copy_memref(l, 0, &m)) {
         return false;
     }
     if (type->rank != m->rank || l->op->operand_count != 1 + m->rank) {
@@ -264,7 +264,7 @@ bool lower_squeeze(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
     int kept = 0;
-    if (!source_memref(l, 0, &m)) {
+    if (!copy_memref(l, 0, &m)) {
         return false;
     }
     int gone = m->rank - type->rank;
@@ -281,7 +281,7 @@ bool lower_squeeze(lowering *l) {
     }
     m->rank = kept;
     for (int i = 0; i < TS_ADDRESS_TERMS; i++) m->term_dims[i] = -1;
-    if (type->tiled && m->tensor >= 0) take_layout(m, type);
+    if (type->tiled && m->tensor >= 0 && m->space != MLIR_SMEM) take_layout(m, type);
     if (m->tile_rank > m->rank) m->tile_rank = m->rank;
     return set_memref(l, m);
 }
@@ -290,7 +290,7 @@ bool lower_squeeze(lowering *l) {
 bool lower_view(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
-    if (!source_memref(l, 0, &m)) {
+    if (!copy_memref(l, 0, &m)) {
         return false;
     }
     if (m->tensor < 0 || !type->tiled) {
@@ -319,107 +319,4 @@ bool lower_alloca(lowering *l) {
     snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
     int tensor = tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
     return tensor >= 0 && set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
-}
-
-/* ---- Loads and stores ---- */
-
-/* Of the memref operand `at` and the `count` indices behind it. */
-static bool find_address(lowering *l, int at, int count, memref **out) {
-    if (!source_memref(l, at, out)) {
-        return false;
-    }
-    if (count != (*out)->rank || (*out)->tensor < 0) {
-        return malformed(l, "an index for each dim");
-    }
-    for (int i = 0; i < count; i++) {
-        const value *index = value_at(l, at + 1 + i);
-        if (index->kind != VALUE_SCALAR || !memref_move(l, *out, i, index->one)) {
-            return malformed(l, "scalars as indices");
-        }
-    }
-    return true;
-}
-
-/* The sublanes and their stride, from the attributes. */
-static bool find_rows(lowering *l, memref *m) {
-    const mlir_attribute *mask = mlir_find(l->op, "sublane_mask"),
-                         *stride = mlir_find(l->op, "sublane_stride");
-    int64_t bits[TS_SUBLANES], step = 1;
-    int count = mask ? mlir_integers(mask->value, bits, TS_SUBLANES) : 0;
-    if (m->space != MLIR_VMEM) {
-        return refuse(l, "of other memory than VMEM");
-    }
-    if ((mask && count != TS_SUBLANES) || (stride && !mlir_integer(stride->value, &step)) || step < 0 ||
-        step > INT32_MAX) {
-        return malformed(l, "8 sublanes and a stride");
-    }
-    m->address.sublane_mask = mask ? 0 : 0xff;
-    for (int i = 0; i < count; i++) m->address.sublane_mask |= (uint8_t)((bits[i] != 0) << i);
-    m->address.stride = step;
-    return m->address.sublane_mask != 0 || refuse(l, "of no sublanes");
-}
-
-static ts_operand address_of(lowering *l, const memref *m) {
-    ts_address *a = TS_NEW(l->arena, ts_address);
-    *a = m->address;
-    return (ts_operand){TS_OPERAND_ADDRESS, {.address = a}};
-}
-
-bool lower_load(lowering *l) {
-    memref *m;
-    if (!find_address(l, 0, l->op->operand_count - 1, &m) || !find_rows(l, m)) {
-        return false;
-    }
-    ts_operand d = fresh(l, TS_OPERAND_VREG);
-    emit(l, TS_OP_vld, 2, (ts_operand[]){d, address_of(l, m)});
-    return set_vector(l, d);
-}
-
-bool lower_store(lowering *l) {
-    const mlir_attribute *segments = mlir_find(l->op, "operandSegmentSizes");
-    int64_t sizes[4];
-    memref *m;
-    if (!segments || mlir_integers(segments->value, sizes, 4) != 4 || sizes[2] < 0 ||
-        sizes[2] > MLIR_RANK_MAX) {
-        return malformed(l, "operandSegmentSizes");
-    }
-    if (!find_address(l, 1, (int)sizes[2], &m) || !find_rows(l, m)) {
-        return false;
-    }
-    const mlir_attribute *add = mlir_find(l->op, "add");
-    if ((add && !mlir_is(add->value, "false")) || value_at(l, 0)->count != 1) {
-        return refuse(l, "that adds, or of several vregs");
-    }
-    ts_operand source = in_vreg(l, value_at(l, 0)->one), mask;
-    bool masked = sizes[3] == 1;
-    if (masked) mask = in_vmask(l, value_at(l, 2 + (int)sizes[2])->one);
-    emit(l, TS_OP_vst, 2, (ts_operand[]){address_of(l, m), source});
-    mosaic_block *block = &l->code.blocks.items[l->code.blocks.count - 1];
-    if (masked) block->list.items[block->list.count - 1].mask = mask.as.reg;
-    return true;
-}
-
-bool lower_scalar_load(lowering *l) {
-    memref *m;
-    if (!find_address(l, 0, l->op->operand_count - 1, &m)) {
-        return false;
-    }
-    if (m->space != MLIR_SMEM) {
-        return refuse(l, "of other memory than SMEM");
-    }
-    return set_scalar(l, emit1(l, TS_OP_sld, address_of(l, m)));
-}
-
-bool lower_scalar_store(lowering *l) {
-    memref *m;
-    if (!find_address(l, 1, l->op->operand_count - 2, &m)) {
-        return false;
-    }
-    if (m->space != MLIR_SMEM || value_at(l, 0)->kind != VALUE_SCALAR) {
-        return refuse(l, "of other memory than SMEM");
-    }
-    ts_operand from = value_at(l, 0)->one;
-    emit(l, TS_OP_sst, 2,
-         (ts_operand[]){address_of(l, m), is_number(from) ? ts_integer(number_of(from)) : from});
-    return true;
 }

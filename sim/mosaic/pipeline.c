@@ -121,8 +121,8 @@ static bool move_cut(kernel *k, kernel_window *w, const ts_operand *index, ts_op
     lowering *l = k->l;
     for (; dim < w->type.rank; dim++) {
         int64_t size = w->operand->array.dims[dim], rest = size % w->block[dim];
-        sizes[dim] = w->block[dim];
-        if (rest == 0 || w->elements) {
+        sizes[dim] = size < w->block[dim] ? size : w->block[dim];
+        if (rest == 0 || w->elements || size < w->block[dim]) {
             continue;
         }
         ts_operand last = scalar2(l, TS_OP_scmp_ge, index[dim], ts_integer(size / w->block[dim]));
@@ -271,9 +271,9 @@ static bool bring_prefetch(kernel *k) {
         const mlir_type *array = &k->operands[i].array;
         char name[32];
         snprintf(name, sizeof name, "prefetch_%d", i);
-        if (type->kind != MLIR_MEMREF || type->rank != array->rank || array->bits != 32 ||
+        if (type->kind != MLIR_MEMREF || type->rank != array->rank || array->bits != type->bits ||
             type->space != MLIR_SMEM) {
-            return refuse(l, "with prefetched operands of other than 32 bits");
+            return malformed(l, "what is prefetched as memrefs in SMEM");
         }
         int tensor = tensor_of_type(l, name, TS_SPACE_SMEM, type, 1);
         snprintf(name, sizeof name, "prefetched_%d", i);

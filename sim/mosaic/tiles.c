@@ -228,8 +228,8 @@ static bool is_pending(const lowering *l, ts_operand o) {
     return false;
 }
 
-static bool has_pending(const lowering *l, const value *v) {
-    for (int i = 0; v->kind == VALUE_VECTOR && i < v->count; i++) {
+bool matmul_awaits(const lowering *l, const value *v) {
+    for (int i = 0; l->matmuls && v->kind == VALUE_VECTOR && i < v->count; i++) {
         if (is_pending(l, part_of(v, i))) return true;
     }
     return false;
@@ -240,7 +240,7 @@ bool matmul_is_read(const lowering *l) {
                      mlir_is(l->op->name, "tpu.unroll_vectors");
     bool reads = false;
     for (int i = 0; l->matmuls && !passes_on && i < l->op->operand_count && !reads; i++) {
-        reads = has_pending(l, value_at(l, i));
+        reads = matmul_awaits(l, value_at(l, i));
     }
     return reads;
 }
@@ -265,7 +265,7 @@ static bool goes_with(const lowering *l, const product *p, const value *sums) {
     const product *a = l->matmuls->products.items[0];
     return a->row == p->row && a->passes == p->passes && a->m == p->m && a->k == p->k && a->n == p->n &&
            a->sum_columns == p->sum_columns && a->left.rows == p->left.rows &&
-           !has_pending(l, p->left.vregs) && !has_pending(l, p->right.vregs) &&
+           !matmul_awaits(l, p->left.vregs) && !matmul_awaits(l, p->right.vregs) &&
            goes_on(l, sums, p->m * p->sum_columns);
 }
 

@@ -235,6 +235,15 @@ static bool fold(ts_opcode opcode, int64_t a, int64_t b, int64_t *out) {
     case TS_OP_sxor:
         *out = a ^ b;
         return true;
+    case TS_OP_sshl:
+        *out = b >= 0 && b < 32 ? (int64_t)((uint64_t)a << b) : 0;
+        return true;
+    case TS_OP_sshr:
+        *out = b >= 0 && b < 32 ? (uint32_t)a >> b : 0;
+        return true;
+    case TS_OP_ssra:
+        *out = a >> (b >= 0 && b < 32 ? b : 31);
+        return true;
     case TS_OP_smin:
         *out = a < b ? a : b;
         return true;

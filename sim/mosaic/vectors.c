@@ -1,35 +1,30 @@
-/* Operations that move values between and inside vregs: constants, packing, masks, reductions, rotates. */
-#include <string.h>
+/* Operations on whole vregs: constants, several as one vector, places and masks, reductions. */
+#include <stdio.h>
 
-#include "lower.h"
+#include "base/number.h"
 
-static bool integer(lowering *l, const char *name, int64_t *out) {
+#include "convert.h"
+
+bool read_integer(lowering *l, const char *name, int64_t *out) {
     const mlir_attribute *a = mlir_find(l->op, name);
     return (a && mlir_integer(a->value, out)) || malformed(l, name);
 }
 
-static bool flag(const lowering *l, const char *name) {
-    const mlir_attribute *a = mlir_find(l->op, name);
-    int64_t on = 0;
-    return a && (a->value.length == 0 || (mlir_integer(a->value, &on) && on != 0));
-}
-
-static bool attribute_has(const lowering *l, const char *name, const char *word) {
-    const mlir_attribute *a = mlir_find(l->op, name);
-    size_t length = strlen(word);
-    for (size_t i = 0; a && i + length <= a->value.length; i++) {
-        if (memcmp(a->value.text + i, word, length) == 0) return true;
-    }
-    return false;
-}
-
 /* One vreg of any type. */
-static bool is_vreg(const lowering *l, int operand) {
+bool is_vreg(const lowering *l, int operand) {
     const value *v = value_at(l, operand);
     return v->kind == VALUE_VECTOR && v->count == 1;
 }
 
 /* ---- Constants ---- */
+
+/* Of 8 bits, in every byte. */
+static bool splat_small(lowering *l, uint32_t f32, const mlir_type *type, ts_operand *out) {
+    const ts_float_format *format = ts_dtype_get(type->dtype)->format;
+    if (!format || type->bits != 8) return refuse(l, "of such floats");
+    *out = splat_bits(ts_float_encode(format, ts_f32_from_bits(f32)) * 0x01010101u);
+    return true;
+}
 
 /* A number of the type in every place of a word. */
 static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_operand *out) {
@@ -38,7 +33,7 @@ static bool splat(lowering *l, mlir_span number, const mlir_type *type, ts_opera
     if (type->element == MLIR_FLOAT) {
         if (!mlir_float(number, &bits)) return malformed(l, "a number");
         if (type->bits == 16 && type->dtype != TS_DTYPE_BF16) return refuse(l, "of f16");
-        if (type->bits < 16) return refuse(l, "of floats of 8 bits");
+        if (type->bits < 16) return splat_small(l, bits, type, out);
         *out = splat_bits(type->bits == 16 ? (bits >> 16) * 0x10001u : bits);
         return true;
     }
@@ -72,6 +67,14 @@ bool lower_constant(lowering *l) {
     return splat(l, number, type, &out) && set_vector(l, out);
 }
 
+/* The lowest bits of a scalar in every place of a word. */
+static ts_operand spread(lowering *l, ts_operand scalar, int bits) {
+    scalar = scalar2(l, TS_OP_sand, scalar, ts_integer((1 << bits) - 1));
+    for (int have = bits; have < 32; have *= 2)
+        scalar = scalar2(l, TS_OP_sor, scalar, scalar2(l, TS_OP_sshl, scalar, ts_integer(have)));
+    return is_number(scalar) ? scalar : emit1(l, TS_OP_vmov, scalar);
+}
+
 bool lower_broadcast(lowering *l) {
     const value *v = value_at(l, 0);
     if (v->kind == VALUE_VECTOR && v->count == 1) {
@@ -81,6 +84,9 @@ bool lower_broadcast(lowering *l) {
         return refuse(l, "of this operand");
     }
     const mlir_type *type = result_type(l, 0);
+    if (type->bits < 32 && type->bits > 1) {
+        return set_vector(l, spread(l, v->one, type->bits));
+    }
     if (is_number(v->one)) {
         return set_vector(l, v->one);
     }
@@ -88,7 +94,7 @@ bool lower_broadcast(lowering *l) {
         ts_operand word = emit1(l, TS_OP_vmov, v->one);
         return set_vector(l, emit2(l, TS_OP_vcmp_ne_i32, word, ts_integer(0)));
     }
-    return type->bits == 32 ? set_vector(l, emit1(l, TS_OP_vmov, v->one)) : refuse(l, "to packed values");
+    return set_vector(l, emit1(l, TS_OP_vmov, v->one));
 }
 
 /* ---- Several vregs as one vector ---- */
@@ -119,116 +125,45 @@ bool lower_unroll(lowering *l) {
 
 bool lower_same(lowering *l) { return set_result(l, 0, *value_at(l, 0)); }
 
-/* ---- Packed values ---- */
-
-static ts_operand pack2(lowering *l, bool rows, bool floats, ts_operand a, ts_operand b) {
-    if (floats) {
-        return emit2(l, rows ? TS_OP_vpack_rows_bf16 : TS_OP_vpack_bf16, a, b);
-    }
-    if (rows) {
-        return emit2(l, TS_OP_vpack_rows_b16, a, b);
-    }
-    ts_operand low = emit2(l, TS_OP_vand_i32, a, ts_integer(0xffff));
-    return emit2(l, TS_OP_vor_i32, low, emit2(l, TS_OP_vshl_i32, b, ts_integer(16)));
-}
-
-/* The sources by their positions; a place that none takes has the first. */
-static bool sources_by_position(lowering *l, int places, ts_operand *out) {
-    int64_t positions[8];
-    const mlir_attribute *a = mlir_find(l->op, "positions");
-    int count = a ? mlir_integers(a->value, positions, 8) : 0;
-    if (count != l->op->operand_count || count < 1 || count > places) {
-        return malformed(l, "a position of each operand");
-    }
-    for (int i = 0; i < places; i++) out[i] = value_at(l, 0)->one;
-    for (int i = 0; i < count; i++) {
-        if (positions[i] < 0 || positions[i] >= places || !is_vreg(l, i)) {
-            return malformed(l, "vregs and their positions");
-        }
-        out[positions[i]] = value_at(l, i)->one;
-    }
-    return true;
-}
-
-bool lower_pack(lowering *l) {
-    const mlir_type *from = type_at(l, 0), *to = result_type(l, 0);
-    bool rows = attribute_has(l, "pack_format", "compressed"), floats = to->element == MLIR_FLOAT;
-    ts_operand in[4];
-    int places = to->bits > 0 ? from->bits / to->bits : 0;
-    if (places != 2 && places != 4) {
-        return refuse(l, "of such types");
-    }
-    if (!sources_by_position(l, places, in)) {
-        return false;
-    }
-    if (floats && (from->dtype != TS_DTYPE_F32 || to->dtype != TS_DTYPE_BF16)) {
-        return refuse(l, "of such types");
-    }
-    if (from->bits == 32 && places == 2) {
-        return set_vector(l, pack2(l, rows, floats, in[0], in[1]));
-    }
-    if (!rows || floats || to->bits != 8) {
-        return refuse(l, "of such types in this format");
-    }
-    if (places == 2) {
-        return set_vector(l, emit2(l, TS_OP_vpack_rows_b8, in[0], in[1]));
-    }
-    ts_operand low = pack2(l, true, false, in[0], in[1]), high = pack2(l, true, false, in[2], in[3]);
-    return set_vector(l, emit2(l, TS_OP_vpack_rows_b8, low, high));
-}
-
-bool lower_unpack(lowering *l) {
-    static const struct {
-        int bits;
-        ts_opcode rows[2], words[2]; /* without sign, with it */
-    } table[] = {
-        {16, {TS_OP_vunpack_rows_u16, TS_OP_vunpack_rows_i16}, {TS_OP_vunpack_u16, TS_OP_vunpack_i16}},
-        {8, {TS_OP_vunpack_rows_u8, TS_OP_vunpack_rows_i8}, {TS_OP_vunpack_u8, TS_OP_vunpack_i8}},
-        {4, {TS_OP_vunpack_rows_u4, TS_OP_vunpack_rows_i4}, {TS_OP_vunpack_u4, TS_OP_vunpack_i4}}};
-    const mlir_type *from = type_at(l, 0), *to = result_type(l, 0);
-    bool rows = attribute_has(l, "pack_format", "compressed");
-    const mlir_attribute *extended = mlir_find(l->op, "sign_extended");
-    int sign = !extended || flag(l, "sign_extended");
-    int64_t index;
-    if (!integer(l, "index", &index) || !is_vreg(l, 0)) {
-        return malformed(l, "a vreg and an index");
-    }
-    ts_operand a = value_at(l, 0)->one, n = ts_integer(index);
-    if (from->element == MLIR_FLOAT) {
-        if (from->dtype != TS_DTYPE_BF16 || to->dtype != TS_DTYPE_F32) return refuse(l, "of such types");
-        return set_vector(l, rows         ? emit2(l, TS_OP_vunpack_rows_bf16, a, n)
-                             : index == 0 ? emit1(l, TS_OP_vunpack_lo_bf16, a)
-                                          : emit1(l, TS_OP_vunpack_hi_bf16, a));
-    }
-    for (int i = 0; i < 3 && to->bits == 32; i++) {
-        if (table[i].bits == from->bits) {
-            return set_vector(l, emit2(l, rows ? table[i].rows[sign] : table[i].words[sign], a, n));
-        }
-    }
-    return refuse(l, "of such types");
-}
-
 /* ---- Places and masks ---- */
 
+static const struct {
+    ts_opcode iota; /* nop: the place within a word */
+    int size;
+} vreg_dims[] = {{TS_OP_viota_sublane, TS_SUBLANES}, {TS_OP_viota_lane, TS_LANES}, {TS_OP_nop, 0}};
+
+/* The number of each place of the words at one of their parts: the dims as if they were one, row-major. */
+static ts_operand iota_part(lowering *l, const int64_t *dims, int count, int part) {
+    int packing = 32 / result_type(l, 0)->bits, scale = 1;
+    ts_operand sum = ts_integer(0);
+    for (int i = count - 1; i >= 0; i--) {
+        ts_opcode opcode = vreg_dims[dims[i]].iota;
+        ts_operand n = opcode == TS_OP_nop ? ts_integer(part * scale) : emit_new(l, opcode, 0, NULL);
+        if (opcode != TS_OP_nop && scale > 1) n = emit2(l, TS_OP_vmul_i32, n, ts_integer(scale));
+        sum = is_number(sum) ? (number_of(sum) == 0 ? n : emit2(l, TS_OP_vadd_i32, n, sum))
+                             : emit2(l, TS_OP_vadd_i32, sum, n);
+        scale *= opcode == TS_OP_nop ? packing : vreg_dims[dims[i]].size;
+    }
+    return sum;
+}
+
 bool lower_iota(lowering *l) {
+    const mlir_type *type = result_type(l, 0);
     const mlir_attribute *a = mlir_find(l->op, "dimensions");
-    int64_t dims[2], dim;
-    int count = a ? mlir_integers(a->value, dims, 2) : 0;
-    if (count == 0 && (a = mlir_find(l->op, "dimension")) && mlir_integer(a->value, &dim)) {
-        dims[0] = dim;
-        count = 1;
+    int64_t dims[3];
+    int count = a ? mlir_integers(a->value, dims, 3) : 0, parts = type->bits > 0 ? 32 / type->bits : 0;
+    ts_operand words[8];
+    packed_values to = {.type = type};
+    if (!a && (a = mlir_find(l->op, "dimension")) && mlir_integer(a->value, &dims[0])) count = 1;
+    for (int i = 0; i < count; i++) {
+        if (dims[i] < 0 || dims[i] >= type->rank || dims[i] > 2) return malformed(l, "dims of a vreg");
     }
-    if (count == 2 && dims[0] == 0 && dims[1] == 1 &&
-        result_type(l, 0)->bits == 32) { /* as if they were one */
-        ts_operand rows = emit_new(l, TS_OP_viota_sublane, 0, NULL);
-        rows = emit2(l, TS_OP_vshl_i32, rows, ts_integer(7));
-        return set_vector(l, emit2(l, TS_OP_vadd_i32, rows, emit_new(l, TS_OP_viota_lane, 0, NULL)));
-    }
-    if (count != 1 || dims[0] < 0 || dims[0] > 1 || result_type(l, 0)->bits != 32 ||
-        result_type(l, 0)->rank != 2) {
+    if (count < 1 || parts < 1 || parts > 8 || type->element == MLIR_FLOAT || type->rank != 2 + (parts > 1) ||
+        type->dims[0] != TS_SUBLANES || type->dims[1] != TS_LANES) {
         return refuse(l, "of these dims");
     }
-    return set_vector(l, emit_new(l, dims[0] == 1 ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL));
+    for (int i = 0; i < parts; i++) words[i] = in_vreg(l, iota_part(l, dims, count, i));
+    return put_words(l, words, &to) && set_vector(l, to.vreg);
 }
 
 /* Those below `high` and not below `low`. */
@@ -246,8 +181,7 @@ static ts_operand between(lowering *l, ts_opcode opcode, ts_operand low, ts_oper
 }
 
 bool lower_mask(lowering *l) {
-    int rank = l->op->operand_count / 2;
-    if (rank < 2 || result_type(l, 0)->rank != rank || rank > 2) {
+    if (l->op->operand_count != 4 || result_type(l, 0)->rank < 2) {
         return refuse(l, "of this shape");
     }
     ts_operand rows = between(l, TS_OP_msubs, value_at(l, 0)->one, value_at(l, 2)->one, TS_SUBLANES);
@@ -258,18 +192,31 @@ bool lower_mask(lowering *l) {
     return set_vector(l, emit2(l, TS_OP_mand, rows, lanes));
 }
 
+/* Of 8 rows, those from `from` to `to`. */
+static ts_operand row_mask(lowering *l, int64_t from, int64_t to) {
+    return to <= 0 || from >= TS_SUBLANES
+               ? ts_integer(0)
+               : between(l, TS_OP_msubs, ts_integer(from), ts_integer(to), TS_SUBLANES);
+}
+
 /* Rows from `from` to `to` of those that are packed in the sublanes. */
 bool lower_subelement_mask(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     int64_t from, to, packing = type->rank == 3 ? type->dims[2] : 1;
-    if (!integer(l, "from", &from) || !integer(l, "to", &to)) {
+    if (!read_integer(l, "from", &from) || !read_integer(l, "to", &to)) {
         return false;
     }
-    if (from % packing != 0 || to % packing != 0) {
-        return refuse(l, "of a part of a word");
+    if (packing < 1 || from < 0 || to > TS_SUBLANES * packing) {
+        return malformed(l, "rows of a vreg");
     }
-    return set_vector(
-        l, between(l, TS_OP_msubs, ts_integer(from / packing), ts_integer(to / packing), TS_SUBLANES));
+    if (from % packing == 0 && to % packing == 0) {
+        return set_vector(l, row_mask(l, from / packing, to / packing));
+    }
+    if (packing != 2) {
+        return refuse(l, "of a part of a word of 8 bits");
+    }
+    ts_operand low = row_mask(l, from, to), high = row_mask(l, from - TS_SUBLANES, to - TS_SUBLANES);
+    return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, low, high));
 }
 
 bool lower_pack_masks(lowering *l) {
@@ -282,117 +229,49 @@ bool lower_pack_masks(lowering *l) {
 
 /* ---- Across lanes and sublanes ---- */
 
+/* The first place of the largest or smallest, or of a NaN. */
+static ts_operand reduce_index(lowering *l, ts_opcode pick, bool lanes) {
+    ts_operand x = value_at(l, 0)->one, best = emit1(l, pick, x);
+    ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);
+    ts_operand place = emit_new(l, lanes ? TS_OP_viota_lane : TS_OP_viota_sublane, 0, NULL);
+    place = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), place, ts_integer(INT32_MAX));
+    return emit1(l, lanes ? TS_OP_vmin_lane_i32 : TS_OP_vmin_sublane_i32, place);
+}
+
 bool lower_reduce(lowering *l) {
     static const struct {
         const char *kind;
-        ts_opcode f32[2], i32[2];
-    } table[] = {
-        {"sum", {TS_OP_vsum_sublane_f32, TS_OP_vsum_lane_f32}, {TS_OP_vsum_sublane_i32, TS_OP_vsum_lane_i32}},
-        {"max", {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32}, {TS_OP_vmax_sublane_i32, TS_OP_vmax_lane_i32}},
-        {"min",
-         {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32},
-         {TS_OP_vmin_sublane_i32, TS_OP_vmin_lane_i32}}};
+        ts_opcode f32[2], i32[2]; /* over sublanes, over lanes */
+        bool index;
+    } table[] = {{"sum",
+                  {TS_OP_vsum_sublane_f32, TS_OP_vsum_lane_f32},
+                  {TS_OP_vsum_sublane_i32, TS_OP_vsum_lane_i32},
+                  false},
+                 {"max",
+                  {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32},
+                  {TS_OP_vmax_sublane_i32, TS_OP_vmax_lane_i32},
+                  false},
+                 {"min",
+                  {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32},
+                  {TS_OP_vmin_sublane_i32, TS_OP_vmin_lane_i32},
+                  false},
+                 {"arg_max", {TS_OP_vmax_sublane_f32, TS_OP_vmax_lane_f32}, {TS_OP_nop, TS_OP_nop}, true},
+                 {"arg_min", {TS_OP_vmin_sublane_f32, TS_OP_vmin_lane_f32}, {TS_OP_nop, TS_OP_nop}, true}};
+    const mlir_attribute *a = mlir_find(l->op, "kind");
     int64_t dim;
-    if (!integer(l, "dim", &dim)) {
+    if (!read_integer(l, "dim", &dim)) {
         return false;
     }
     if (type_at(l, 0)->bits != 32 || dim < 0 || dim > 1 || !is_vreg(l, 0)) {
         return refuse(l, "of this type");
     }
-    for (int i = 0; i < 3; i++) {
-        if (attribute_has(l, "kind", table[i].kind)) {
-            const ts_opcode *row = type_at(l, 0)->element == MLIR_FLOAT ? table[i].f32 : table[i].i32;
-            return set_vector(l, emit1(l, row[dim], value_at(l, 0)->one));
-        }
+    for (size_t i = 0; a && i < sizeof table / sizeof table[0]; i++) {
+        char kind[40];
+        snprintf(kind, sizeof kind, "#tpu.reduction_kind<%s>", table[i].kind);
+        ts_opcode opcode = (type_at(l, 0)->element == MLIR_FLOAT ? table[i].f32 : table[i].i32)[dim];
+        if (!mlir_is(a->value, kind) || opcode == TS_OP_nop) continue;
+        return set_vector(l, table[i].index ? reduce_index(l, opcode, dim == 1)
+                                            : emit1(l, opcode, value_at(l, 0)->one));
     }
     return refuse(l, "of this kind");
-}
-
-bool lower_rotate(lowering *l) {
-    const mlir_attribute *a = mlir_find(l->op, "dimension"), *fixed = mlir_find(l->op, "amount");
-    int64_t dim, amount;
-    if (!a || !mlir_integer(a->value, &dim)) {
-        return malformed(l, "dimension");
-    }
-    if (mlir_find(l->op, "stride") || dim < 0 || dim > 1 || !is_vreg(l, 0) || type_at(l, 0)->rank != 2) {
-        return refuse(l, "with a stride or of packed values");
-    }
-    ts_operand by = fixed && mlir_integer(fixed->value, &amount) ? ts_integer(amount) : value_at(l, 1)->one;
-    return set_vector(l, emit2(l, dim == 1 ? TS_OP_vrot_lane : TS_OP_vrot_sublane, value_at(l, 0)->one, by));
-}
-
-/* A row of sublane numbers as a vreg. */
-static ts_operand index_vreg(lowering *l, const int64_t *indices, ts_opcode iota, int count) {
-    ts_operand place = emit_new(l, iota, 0, NULL), out = in_vreg(l, ts_integer(indices[0]));
-    for (int i = 1; i < count; i++) {
-        if (indices[i] == indices[0]) continue;
-        ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, place, ts_integer(i));
-        out = emit3(l, TS_OP_vsel, here, in_vreg(l, ts_integer(indices[i])), out);
-    }
-    return out;
-}
-
-bool lower_gather(lowering *l) {
-    const mlir_attribute *a = mlir_find(l->op, "indices");
-    int64_t indices[TS_SUBLANES], dim, step = 0;
-    int count = a ? mlir_integers(a->value, indices, TS_SUBLANES) : 0;
-    if (!integer(l, "dimension", &dim) || dim != 0 || count != TS_SUBLANES || !is_vreg(l, 0)) {
-        return refuse(l, "other than of 8 sublanes");
-    }
-    bool same = true, rotated = true;
-    for (int i = 0; i < count; i++) {
-        step = (indices[0] + i) % TS_SUBLANES;
-        same = same && indices[i] == indices[0];
-        rotated = rotated && indices[i] == step;
-    }
-    ts_operand v = value_at(l, 0)->one;
-    if (same) return set_vector(l, emit2(l, TS_OP_vbcast_sublane, v, ts_integer(indices[0])));
-    if (rotated) return set_vector(l, emit2(l, TS_OP_vrot_sublane, v, ts_integer(TS_SUBLANES - indices[0])));
-    ts_operand from = index_vreg(l, indices, TS_OP_viota_sublane, count);
-    return set_vector(l, emit2(l, TS_OP_vgather_sublane, v, from));
-}
-
-bool lower_dynamic_gather(lowering *l) {
-    const mlir_attribute *a = mlir_find(l->op, "dimensions");
-    int64_t dim;
-    if (!(a && mlir_integers(a->value, &dim, 1) == 1) && !integer(l, "dimension", &dim)) {
-        return false;
-    }
-    if (dim < 0 || dim > 1 || !is_vreg(l, 0) || !is_vreg(l, 1) || type_at(l, 0)->bits != 32) {
-        return refuse(l, "of these operands");
-    }
-    return set_vector(l, emit2(l, dim == 1 ? TS_OP_vgather_lane : TS_OP_vgather_sublane, value_at(l, 0)->one,
-                               value_at(l, 1)->one));
-}
-
-/* The rows of 128 x 128 words become its columns. */
-bool lower_transpose(lowering *l) {
-    const mlir_type *type = type_at(l, 0);
-    value v = *value_at(l, 0);
-    enum { VREGS = TS_LANES / TS_SUBLANES };
-    if (type->bits != 32 || type->rank != 2 || type->dims[0] != TS_LANES || type->dims[1] != TS_LANES ||
-        v.count != VREGS) {
-        return refuse(l, "other than of 128 x 128 words");
-    }
-    ts_operand out[VREGS];
-    for (int i = 0; i < VREGS; i++) {
-        ts_operand row = in_vreg(l, part_of(&v, i));
-        emit(l, TS_OP_vtr_push_b32, 1, &row);
-    }
-    for (int i = 0; i < VREGS; i++) out[i] = emit_new(l, TS_OP_vtr_pop, 0, NULL);
-    return set_result(l, 0, value_of_parts(l, out, VREGS));
-}
-
-/* The first word of a vreg as a scalar. */
-bool lower_vreg_extract(lowering *l) {
-    const mlir_attribute *a = mlir_find(l->op, "static_position");
-    int64_t at[4];
-    int count = a ? mlir_integers(a->value, at, 4) : 0;
-    if (!is_vreg(l, 0) || type_at(l, 0)->bits != 32 || l->op->operand_count != 1 || count < 1) {
-        return refuse(l, "of these operands");
-    }
-    for (int i = 0; i < count; i++) {
-        if (at[i] != 0) return refuse(l, "other than of the first element");
-    }
-    return set_scalar(l, emit1(l, TS_OP_v2s, value_at(l, 0)->one));
 }

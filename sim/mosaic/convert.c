@@ -1,0 +1,285 @@
+/* Values of a vreg taken apart into words, changed from type to type, and put together again: in rows ("compressed"), so that
+ * the rows of several vregs follow each other, or within words ("interleaved"). */
+#include <string.h>
+
+#include "base/number.h"
+
+#include "convert.h"
+
+/* ---- Floats of 8 bits ---- */
+
+typedef struct {
+    ts_dtype dtype;
+    int mantissa, bias;
+    uint32_t largest, over, nan; /* the largest that is finite, what is beyond it, NaN */
+    bool has_infinity;
+} small_float;
+
+static const small_float small_floats[] = {
+    {TS_DTYPE_F8E4M3FN, 3, 7, 0x7e, 0x7f, 0x7f, false},
+    {TS_DTYPE_F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, true},
+};
+
+static const small_float *find_small(ts_dtype dtype) {
+    for (int i = 0; i < 2; i++) {
+        if (small_floats[i].dtype == dtype) return &small_floats[i];
+    }
+    return NULL;
+}
+
+static ts_operand power_of_2(int exponent) { return splat_bits((uint32_t)(exponent + 127) << 23); }
+
+/* Of the bits in the lowest byte: as an f32 whose exponent is too small, then scaled, which is exact. */
+static ts_operand widen(lowering *l, const small_float *f, ts_operand byte) {
+    ts_operand sign =
+        emit2(l, TS_OP_vshl_i32, emit2(l, TS_OP_vand_i32, byte, ts_integer(0x80)), ts_integer(24));
+    ts_operand bits = emit2(l, TS_OP_vand_i32, byte, ts_integer(0x7f));
+    ts_operand x = emit2(l, TS_OP_vshl_i32, bits, ts_integer(23 - f->mantissa));
+    ts_operand high = emit2(l, TS_OP_vcmp_gt_i32, bits, ts_integer((int32_t)f->largest));
+    ts_operand ones = ts_integer(f->has_infinity ? 0x7f800000 : 0x7fc00000);
+    ones = emit2(l, TS_OP_vor_i32, x, ones);
+    x = emit2(l, TS_OP_vmul_f32, x, power_of_2(127 - f->bias));
+    return emit2(l, TS_OP_vor_i32, emit3(l, TS_OP_vsel, high, ones, x), sign);
+}
+
+/* To the nearest, ties to even: of small numbers by counting steps, of others by carrying into the bits that stay. */
+static ts_operand narrow(lowering *l, const small_float *f, ts_operand x) {
+    int drop = 23 - f->mantissa, least = 1 - f->bias;
+    ts_operand bits = emit2(l, TS_OP_vand_i32, x, ts_integer(INT32_MAX));
+    ts_operand odd =
+        emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_u32, bits, ts_integer(drop)), ts_integer(1));
+    ts_operand up =
+        emit2(l, TS_OP_vadd_i32, emit2(l, TS_OP_vadd_i32, bits, odd), ts_integer((1 << (drop - 1)) - 1));
+    ts_operand normal = emit2(l, TS_OP_vshr_u32, up, ts_integer(drop));
+    normal = emit2(l, TS_OP_vsub_i32, normal, ts_integer((127 - f->bias) << f->mantissa));
+    ts_operand steps = emit2(l, TS_OP_vmul_f32, bits, power_of_2(f->mantissa - least));
+    steps = emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, steps));
+    ts_operand small = emit2(l, TS_OP_vcmp_lt_f32, bits, power_of_2(least));
+    ts_operand y = emit3(l, TS_OP_vsel, small, steps, normal);
+    ts_operand over = emit2(l, TS_OP_vcmp_gt_i32, y, ts_integer((int32_t)f->largest));
+    y = emit3(l, TS_OP_vsel, over, in_vreg(l, ts_integer((int32_t)f->over)), y);
+    ts_operand nan = emit2(l, TS_OP_vcmp_gt_i32, bits, ts_integer(0x7f800000));
+    y = emit3(l, TS_OP_vsel, nan, in_vreg(l, ts_integer((int32_t)f->nan)), y);
+    ts_operand sign = emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_u32, x, ts_integer(24)), ts_integer(0x80));
+    return emit2(l, TS_OP_vor_i32, y, sign);
+}
+
+/* ---- To words ---- */
+
+static bool is_float(const mlir_type *t) { return t->element == MLIR_FLOAT; }
+
+static ts_operand unpack_bf16(lowering *l, ts_operand a, int index, bool rows) {
+    return rows ? emit2(l, TS_OP_vunpack_rows_bf16, a, ts_integer(index))
+                : emit1(l, index == 0 ? TS_OP_vunpack_lo_bf16 : TS_OP_vunpack_hi_bf16, a);
+}
+
+bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out) {
+    static const struct {
+        int bits;
+        ts_opcode rows[2], words[2]; /* without sign, with it */
+    } table[] = {
+        {16, {TS_OP_vunpack_rows_u16, TS_OP_vunpack_rows_i16}, {TS_OP_vunpack_u16, TS_OP_vunpack_i16}},
+        {8, {TS_OP_vunpack_rows_u8, TS_OP_vunpack_rows_i8}, {TS_OP_vunpack_u8, TS_OP_vunpack_i8}},
+        {4, {TS_OP_vunpack_rows_u4, TS_OP_vunpack_rows_i4}, {TS_OP_vunpack_u4, TS_OP_vunpack_i4}}};
+    const mlir_type *type = from->type;
+    const small_float *small = is_float(type) ? find_small(type->dtype) : NULL;
+    ts_operand a = in_vreg(l, from->vreg), n = ts_integer(index);
+    if (type->bits == 32) {
+        *out = a;
+        return true;
+    }
+    if (type->dtype == TS_DTYPE_BF16 && is_float(type)) {
+        *out = unpack_bf16(l, a, index, from->rows);
+        return true;
+    }
+    for (int i = 0; i < 3 && (small || !is_float(type)); i++) {
+        if (table[i].bits != type->bits) continue;
+        bool sign = from->sign && !small;
+        *out = emit2(l, from->rows ? table[i].rows[sign] : table[i].words[sign], a, n);
+        if (small) *out = widen(l, small, *out);
+        return true;
+    }
+    return refuse(l, "of such types");
+}
+
+/* ---- From words ---- */
+
+static ts_operand shifted(lowering *l, ts_operand a, int bits, int by) {
+    a = emit2(l, TS_OP_vand_i32, a, ts_integer((1 << bits) - 1));
+    return by > 0 ? emit2(l, TS_OP_vshl_i32, a, ts_integer(by)) : a;
+}
+
+/* The lowest bits of each, side by side. */
+static ts_operand join_words(lowering *l, const ts_operand *words, int bits) {
+    ts_operand out = shifted(l, words[0], bits, 0);
+    for (int i = 1; i < 32 / bits; i++)
+        out = emit2(l, TS_OP_vor_i32, out, shifted(l, words[i], bits, i * bits));
+    return out;
+}
+
+static ts_operand join_rows(lowering *l, const ts_operand *words, int bits) {
+    ts_operand pairs[4];
+    for (int i = 0; i < 32 / bits / 2; i++)
+        pairs[i] = emit2(l, TS_OP_vpack_rows_b16, words[2 * i], words[2 * i + 1]);
+    if (bits == 16) {
+        return pairs[0];
+    }
+    ts_operand low = emit2(l, TS_OP_vpack_rows_b8, pairs[0], pairs[1]);
+    if (bits == 8) {
+        return low;
+    }
+    ts_operand halves[2] = {low, emit2(l, TS_OP_vpack_rows_b8, pairs[2], pairs[3])};
+    for (int i = 0; i < 2; i++) { /* the low 4 bits of 4 bytes become 16 bits */
+        ts_operand out = shifted(l, halves[i], 4, 0);
+        for (int k = 1; k < 4; k++) {
+            ts_operand moved = emit2(l, TS_OP_vshr_u32, halves[i], ts_integer(4 * k));
+            moved = emit2(l, TS_OP_vand_i32, moved, ts_integer(15 << 4 * k));
+            out = emit2(l, TS_OP_vor_i32, out, moved);
+        }
+        halves[i] = out;
+    }
+    return emit2(l, TS_OP_vpack_rows_b16, halves[0], halves[1]);
+}
+
+bool put_words(lowering *l, ts_operand *words, packed_values *to) {
+    const mlir_type *type = to->type;
+    const small_float *small = is_float(type) ? find_small(type->dtype) : NULL;
+    int count = 32 / type->bits;
+    if (type->bits == 32) {
+        to->vreg = words[0];
+        return true;
+    }
+    if (is_float(type) && type->dtype == TS_DTYPE_BF16) {
+        to->vreg = emit2(l, to->rows ? TS_OP_vpack_rows_bf16 : TS_OP_vpack_bf16, words[0], words[1]);
+        return true;
+    }
+    if ((is_float(type) && !small) || (type->bits != 16 && type->bits != 8 && type->bits != 4)) {
+        return refuse(l, "of such types");
+    }
+    for (int i = 0; i < count && small; i++) words[i] = narrow(l, small, words[i]);
+    to->vreg = to->rows ? join_rows(l, words, type->bits) : join_words(l, words, type->bits);
+    return true;
+}
+
+ts_operand join_masks(lowering *l, const ts_operand *words) {
+    ts_operand even = emit2(l, TS_OP_vand_i32, emit_new(l, TS_OP_viota_sublane, 0, NULL), ts_integer(1));
+    even = emit2(l, TS_OP_vcmp_eq_i32, even, ts_integer(0));
+    ts_operand low = emit2(l, TS_OP_mpack_rows_b16, even, even); /* the low half of each word */
+    ts_operand high = emit2(l, TS_OP_mand, emit1(l, TS_OP_mnot, low), words[1]);
+    return emit2(l, TS_OP_mor, emit2(l, TS_OP_mand, low, words[0]), high);
+}
+
+/* ---- The operations ---- */
+
+static bool read_format(lowering *l, bool *rows) {
+    const mlir_attribute *a = mlir_find(l->op, "pack_format");
+    *rows = a && mlir_is(a->value, "#tpu.pack_format<compressed>");
+    return !a || *rows || mlir_is(a->value, "#tpu.pack_format<interleaved>") || malformed(l, "a pack_format");
+}
+
+/* An f32 from an integer, or the integer nearest to an f32. */
+static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_type *to, ts_operand a) {
+    if (is_float(from) == is_float(to)) {
+        return a;
+    }
+    return is_float(to) ? emit1(l, TS_OP_vcvt_f32_i32, a)
+                        : emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, a));
+}
+
+/* The sources by their positions; a place that none takes has the first. */
+static bool sources_by_position(lowering *l, int places, ts_operand *out) {
+    int64_t positions[8];
+    const mlir_attribute *a = mlir_find(l->op, "positions");
+    int count = a ? mlir_integers(a->value, positions, 8) : l->op->operand_count;
+    if (count != l->op->operand_count || count < 1 || count > places) {
+        return malformed(l, "a position of each operand");
+    }
+    for (int i = 0; i < count && !a; i++) positions[i] = i;
+    for (int i = 0; i < places; i++) out[i] = value_at(l, 0)->one;
+    for (int i = 0; i < count; i++) {
+        const value *v = value_at(l, i);
+        if (positions[i] < 0 || positions[i] >= places || v->kind != VALUE_VECTOR || v->count != 1) {
+            return malformed(l, "vregs and their positions");
+        }
+        out[positions[i]] = v->one;
+    }
+    return true;
+}
+
+/* Words in the order of the result: of rows, a source's own follow each other; else the sources take turns. */
+static bool pack_as(lowering *l, const mlir_type *to, bool rows) {
+    const mlir_type *from = type_at(l, 0);
+    ts_operand in[8], words[8];
+    int places = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
+    if ((places != 2 && places != 4 && places != 8) || own * places > 8) {
+        return refuse(l, "of such types");
+    }
+    if (!sources_by_position(l, places, in)) {
+        return false;
+    }
+    if (rows && from->bits == 16 && to->bits == 8 && !is_float(from) && !is_float(to)) {
+        return set_vector(l, emit2(l, TS_OP_vpack_rows_b8, in[0], in[1]));
+    }
+    for (int i = 0; i < own * places; i++) {
+        packed_values source = {from, rows ? in[i / own] : in[i % places], rows, true};
+        if (!take_words(l, &source, rows ? i % own : i / places, &words[i])) return false;
+        words[i] = change_kind(l, from, to, words[i]);
+    }
+    packed_values out = {.type = to, .rows = rows};
+    return put_words(l, words, &out) && set_vector(l, out.vreg);
+}
+
+static bool unpack_as(lowering *l, const mlir_type *from, packed_values source) {
+    const mlir_type *to = result_type(l, 0);
+    const mlir_attribute *a = mlir_find(l->op, "index");
+    int64_t index;
+    int ratio = from->bits > 0 ? to->bits / from->bits : 0, count = to->bits > 0 ? 32 / to->bits : 0;
+    ts_operand words[8];
+    if (!a || !mlir_integer(a->value, &index) || value_at(l, 0)->kind != VALUE_VECTOR ||
+        value_at(l, 0)->count != 1) {
+        return malformed(l, "a vreg and an index");
+    }
+    if (ratio < 2 || count < 1 || count > 8 || index < 0 || index >= ratio) {
+        return refuse(l, "of such types");
+    }
+    source.vreg = value_at(l, 0)->one;
+    for (int i = 0; i < count; i++) {
+        int place = (int)index * (source.rows ? count : 1) + i * (source.rows ? 1 : ratio);
+        if (!take_words(l, &source, place, &words[i])) return false;
+        words[i] = change_kind(l, from, to, words[i]);
+    }
+    packed_values out = {.type = to, .rows = source.rows};
+    return put_words(l, words, &out) && set_vector(l, out.vreg);
+}
+
+static bool says(const lowering *l, const char *name, const char *word) {
+    const mlir_attribute *a = mlir_find(l->op, name);
+    return a && mlir_is(a->value, word);
+}
+
+bool lower_pack(lowering *l) {
+    bool rows;
+    return read_format(l, &rows) && pack_as(l, result_type(l, 0), rows);
+}
+
+bool lower_unpack(lowering *l) {
+    packed_values source = {.type = type_at(l, 0)};
+    source.sign = !says(l, "sign_extended", "false") && !says(l, "unsigned_integers", "true");
+    return read_format(l, &source.rows) && unpack_as(l, source.type, source);
+}
+
+static bool read_type(lowering *l, const char *name, mlir_type *out) {
+    const mlir_attribute *a = mlir_find(l->op, name);
+    return (a && mlir_type_read(a->value, out)) || malformed(l, name);
+}
+
+bool lower_pack_elementwise(lowering *l) {
+    mlir_type to;
+    return read_type(l, "target_type", &to) && pack_as(l, &to, false);
+}
+
+bool lower_unpack_elementwise(lowering *l) {
+    mlir_type from;
+    return read_type(l, "source_type", &from) &&
+           unpack_as(l, &from, (packed_values){.type = &from, .sign = true});
+}

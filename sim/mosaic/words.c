@@ -1,0 +1,222 @@
+/* Functions of words that take several instructions. */
+#include "words.h"
+
+#include "base/number.h"
+
+static ts_operand f32_number(double n) { return splat_bits(ts_f32_bits((float)n)); }
+
+static bool give(ts_operand *out, ts_operand o) {
+    *out = o;
+    return true;
+}
+
+bool words_divf(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand inverse = emit1(l, TS_OP_vrcp_f32, in[1]);
+    return give(out, is_number(in[0]) ? emit2(l, TS_OP_vmul_f32, inverse, in[0])
+                                      : emit2(l, TS_OP_vmul_f32, in[0], inverse));
+}
+
+/* Those of numbers without sign are compared with their highest bits turned. */
+static ts_operand turned(lowering *l, ts_operand a) {
+    return emit2(l, TS_OP_vxor_i32, a, ts_integer(INT32_MIN));
+}
+
+static ts_operand of_larger(lowering *l, const ts_operand *in, int which) {
+    ts_operand larger = emit2(l, TS_OP_vcmp_gt_i32, turned(l, in[0]), turned(l, in[1]));
+    return emit3(l, TS_OP_vsel, larger, in[which], in[1 - which]);
+}
+
+bool words_maxui(lowering *l, const ts_operand *in, ts_operand *out) {
+    return give(out, of_larger(l, in, 0));
+}
+bool words_minui(lowering *l, const ts_operand *in, ts_operand *out) {
+    return give(out, of_larger(l, in, 1));
+}
+
+bool words_absi(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand a = in_vreg(l, in[0]);
+    return give(out, emit2(l, TS_OP_vmax_i32, a, emit2(l, TS_OP_vsub_i32, in_vreg(l, ts_integer(0)), a)));
+}
+
+/* Predicates of arith.cmpi: eq ne slt sle sgt sge ult ule ugt uge. */
+bool words_cmpi(lowering *l, const ts_operand *in, ts_operand *out) {
+    static const ts_opcode compares[] = {TS_OP_vcmp_eq_i32, TS_OP_vcmp_ne_i32, TS_OP_vcmp_lt_i32,
+                                         TS_OP_vcmp_le_i32, TS_OP_vcmp_gt_i32, TS_OP_vcmp_ge_i32};
+    const mlir_attribute *a = mlir_find(l->op, "predicate");
+    ts_operand x = in[0], y = in[1];
+    int64_t predicate;
+    if (!a || !mlir_integer(a->value, &predicate) || predicate < 0 || predicate > 9) {
+        return malformed(l, "a predicate");
+    }
+    if (predicate > 5) x = turned(l, x), y = turned(l, y);
+    return give(out, emit2(l, compares[predicate - (predicate > 5 ? 4 : 0)], x, y));
+}
+
+/* Predicates of arith.cmpf: false oeq ogt oge olt ole one ord, then the opposites: of one ole olt oge ogt oeq ord false. */
+bool words_cmpf(lowering *l, const ts_operand *in, ts_operand *out) {
+    static const ts_opcode ordered[] = {TS_OP_nop,         TS_OP_vcmp_eq_f32, TS_OP_vcmp_gt_f32,
+                                        TS_OP_vcmp_ge_f32, TS_OP_vcmp_lt_f32, TS_OP_vcmp_le_f32};
+    static const int same_as[] = {0, 1, 2, 3, 4, 5, 6, 7, 6, 5, 4, 3, 2, 1, 7, 0};
+    const mlir_attribute *a = mlir_find(l->op, "predicate");
+    int64_t predicate;
+    if (!a || !mlir_integer(a->value, &predicate) || predicate < 0 || predicate > 15) {
+        return malformed(l, "a predicate");
+    }
+    int kind = same_as[predicate];
+    ts_operand x = in[0], y = in[1], m;
+    if (kind == 0) {
+        return give(out, ts_integer(predicate == 15));
+    }
+    if (predicate == 13) {
+        return give(out, emit2(l, TS_OP_vcmp_ne_f32, x, y));
+    }
+    if (kind == 6) {
+        m = emit2(l, TS_OP_mor, emit2(l, TS_OP_vcmp_lt_f32, x, y), emit2(l, TS_OP_vcmp_gt_f32, x, y));
+    } else if (kind == 7) {
+        m = emit2(l, TS_OP_mand, emit2(l, TS_OP_vcmp_eq_f32, x, x),
+                  emit2(l, TS_OP_vcmp_eq_f32, y, in_vreg(l, y)));
+    } else {
+        m = emit2(l, ordered[kind], x, y);
+    }
+    return give(out, predicate > 7 ? emit1(l, TS_OP_mnot, m) : m);
+}
+
+static ts_operand negated(lowering *l, ts_operand a) { return emit1(l, TS_OP_vneg_f32, a); }
+
+bool words_ceil(lowering *l, const ts_operand *in, ts_operand *out) {
+    return give(out, negated(l, emit1(l, TS_OP_vfloor_f32, negated(l, in[0]))));
+}
+
+static ts_operand with_sign(lowering *l, ts_operand magnitude, ts_operand of) {
+    ts_operand sign = emit2(l, TS_OP_vand_i32, of, ts_integer(INT32_MIN));
+    return emit2(l, TS_OP_vor_i32, magnitude, sign);
+}
+
+/* Of what is half a step or more beyond the floor of the magnitude, one is added. */
+bool words_round(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand size = emit1(l, TS_OP_vabs_f32, in[0]), low = emit1(l, TS_OP_vfloor_f32, size);
+    ts_operand up = emit2(l, TS_OP_vcmp_ge_f32, emit2(l, TS_OP_vsub_f32, size, low), f32_number(0.5));
+    ts_operand high = emit2(l, TS_OP_vadd_f32, low, f32_number(1));
+    return give(out, with_sign(l, emit3(l, TS_OP_vsel, up, high, low), in[0]));
+}
+
+/* exp2(x) = exp(x ln 2). */
+bool words_exp2(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand scaled = emit2(l, TS_OP_vmul_f32, in[0], f32_number(0.693147180559945));
+    return give(out, emit1(l, TS_OP_vexp_f32, scaled));
+}
+
+/* x log(u) / (u - 1) with u = 1 + x rounded: what rounding took from u cancels out (Kahan). */
+bool words_log1p(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand x = in_vreg(l, in[0]), u = emit2(l, TS_OP_vadd_f32, x, f32_number(1));
+    ts_operand log = emit1(l, TS_OP_vlog_f32, u);
+    ts_operand gone = emit2(l, TS_OP_vsub_f32, u, f32_number(1));
+    ts_operand ratio = emit2(l, TS_OP_vmul_f32, x, emit1(l, TS_OP_vrcp_f32, gone));
+    ts_operand tiny = emit2(l, TS_OP_vcmp_eq_f32, u, f32_number(1));
+    ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, u, f32_number(1e30));
+    ts_operand y = emit3(l, TS_OP_vsel, large, log, emit2(l, TS_OP_vmul_f32, log, ratio));
+    ts_operand least = emit2(l, TS_OP_vcmp_eq_f32, u, f32_number(0));
+    return give(out, emit3(l, TS_OP_vsel, tiny, x, emit3(l, TS_OP_vsel, least, log, y)));
+}
+
+bool words_tan(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand inverse = emit1(l, TS_OP_vrcp_f32, emit1(l, TS_OP_vcos_f32, in[0]));
+    return give(out, emit2(l, TS_OP_vmul_f32, emit1(l, TS_OP_vsin_f32, in[0]), inverse));
+}
+
+/* exp(y log |x|); below 0 an odd y keeps the sign, and one that is no integer gives NaN; 1 where y is 0. */
+bool words_powf(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand x = in_vreg(l, in[0]), y = in_vreg(l, in[1]), zero = f32_number(0);
+    ts_operand log = emit1(l, TS_OP_vlog_f32, emit1(l, TS_OP_vabs_f32, x));
+    ts_operand p = emit1(l, TS_OP_vexp_f32, emit2(l, TS_OP_vmul_f32, y, log));
+    ts_operand half = emit2(l, TS_OP_vmul_f32, y, f32_number(0.5));
+    ts_operand whole = emit2(l, TS_OP_vcmp_eq_f32, y, emit1(l, TS_OP_vfloor_f32, y));
+    ts_operand odd = emit2(l, TS_OP_vcmp_ne_f32, half, emit1(l, TS_OP_vfloor_f32, half));
+    ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, x, zero);
+    ts_operand turns = emit2(l, TS_OP_mand, emit2(l, TS_OP_mand, below, whole), odd);
+    p = emit3(l, TS_OP_vsel, turns, negated(l, p), p);
+    ts_operand none = emit2(l, TS_OP_mand, below, emit1(l, TS_OP_mnot, whole));
+    p = emit3(l, TS_OP_vsel, none, in_vreg(l, ts_integer(0x7fc00000)), p);
+    ts_operand still = emit2(l, TS_OP_vcmp_eq_f32, y, zero);
+    return give(out, emit3(l, TS_OP_vsel, still, in_vreg(l, f32_number(1)), p));
+}
+
+/* All bits of the exponent. */
+bool words_weird(lowering *l, const ts_operand *in, ts_operand *out) {
+    ts_operand size = emit2(l, TS_OP_vand_i32, in[0], ts_integer(INT32_MAX));
+    return give(out, emit2(l, TS_OP_vcmp_ge_i32, size, ts_integer(0x7f800000)));
+}
+
+bool words_fptosi(lowering *l, const ts_operand *in, ts_operand *out) {
+    const mlir_attribute *a = mlir_find(l->op, "rounding_mode");
+    bool nearest = a && mlir_is(a->value, "#tpu.rounding_mode<to_nearest_even>");
+    return give(out, emit1(l, TS_OP_vcvt_i32_f32, nearest ? emit1(l, TS_OP_vround_f32, in[0]) : in[0]));
+}
+
+/* ---- Division of integers ---- */
+
+typedef struct {
+    ts_operand quotient, rest;
+} division;
+
+/* The quotient's error is made as small as f32 is precise, then what is left of it is divided once more. */
+static ts_operand divide_once(lowering *l, ts_operand a, ts_operand inverse) {
+    ts_operand q = emit2(l, TS_OP_vmul_f32, emit1(l, TS_OP_vcvt_f32_i32, a), inverse);
+    return emit1(l, TS_OP_vcvt_i32_f32, q);
+}
+
+static ts_operand rest_of(lowering *l, ts_operand a, ts_operand q, ts_operand b) {
+    return emit2(l, TS_OP_vsub_i32, a, emit2(l, TS_OP_vmul_i32, q, b));
+}
+
+static division divide_words(lowering *l, ts_operand a, ts_operand b) {
+    ts_operand zero = in_vreg(l, ts_integer(0)),
+               inverse = emit1(l, TS_OP_vrcp_f32, emit1(l, TS_OP_vcvt_f32_i32, b));
+    ts_operand q = divide_once(l, a, inverse), r = rest_of(l, a, q, b);
+    q = emit2(l, TS_OP_vadd_i32, q, divide_once(l, r, inverse));
+    r = rest_of(l, a, q, b);
+    /* one too far, or one too few: the rest has the sign of a, and is smaller than b */
+    ts_operand sign = emit2(l, TS_OP_vshr_i32, emit2(l, TS_OP_vxor_i32, a, b), ts_integer(31));
+    ts_operand one = emit2(l, TS_OP_vor_i32, sign, ts_integer(1)); /* -1 or 1 */
+    ts_operand step = emit2(l, TS_OP_vmul_i32, one, b);            /* b with the sign of a */
+    ts_operand wrong = emit2(l, TS_OP_vcmp_lt_i32, emit2(l, TS_OP_vxor_i32, r, a), zero);
+    wrong = emit2(l, TS_OP_mand, wrong, emit2(l, TS_OP_vcmp_ne_i32, r, zero));
+    ts_operand r_down = emit2(l, TS_OP_vadd_i32, r, step), q_down = emit2(l, TS_OP_vsub_i32, q, one);
+    r = emit3(l, TS_OP_vsel, wrong, r_down, r);
+    q = emit3(l, TS_OP_vsel, wrong, q_down, q);
+    ts_operand more = emit2(l, TS_OP_vsub_i32, r, step); /* 0, or of the sign of a: it goes once more */
+    ts_operand again = emit2(l, TS_OP_vcmp_ge_i32, emit2(l, TS_OP_vxor_i32, more, a), zero);
+    again = emit2(l, TS_OP_mor, again, emit2(l, TS_OP_vcmp_eq_i32, more, zero));
+    return (division){emit3(l, TS_OP_vsel, again, emit2(l, TS_OP_vadd_i32, q, one), q),
+                      emit3(l, TS_OP_vsel, again, more, r)};
+}
+
+/* By 2 to the n, toward 0: what is negative is lifted by a step less one first. */
+static division shift_words(lowering *l, ts_operand a, int n, bool sign) {
+    int step = (int)(1u << n);
+    if (!sign) {
+        return (division){emit2(l, TS_OP_vshr_u32, a, ts_integer(n)),
+                          emit2(l, TS_OP_vand_i32, a, ts_integer(step - 1))};
+    }
+    ts_operand lift =
+        emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_i32, a, ts_integer(31)), ts_integer(step - 1));
+    ts_operand q = emit2(l, TS_OP_vshr_i32, emit2(l, TS_OP_vadd_i32, a, lift), ts_integer(n));
+    return (division){q, emit2(l, TS_OP_vsub_i32, a, emit2(l, TS_OP_vshl_i32, q, ts_integer(n)))};
+}
+
+bool divide_vregs(lowering *l, const division_kind *kind, ts_operand *out) {
+    ts_operand a = in_vreg(l, value_at(l, 0)->one), b = value_at(l, 1)->one;
+    int64_t by = is_number(b) ? number_of(b) : 0;
+    division d;
+    if (by > 0 && (by & (by - 1)) == 0) {
+        int n = 0;
+        while (INT64_C(1) << n < by) n++;
+        d = shift_words(l, a, n, kind->sign);
+    } else if (kind->sign) {
+        d = divide_words(l, a, in_vreg(l, b));
+    } else {
+        return refuse(l, "of vectors without sign by other than a power of 2");
+    }
+    *out = kind->rest ? d.rest : d.quotient;
+    return true;
+}
