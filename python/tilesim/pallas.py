@@ -107,9 +107,18 @@ class PallasRun:
         return f"<PallasRun {count} kernel{'s' * (count != 1)}, {self.cycles} cycles, {'passed' if self.passed else 'failed'}>"
 
 
+def _signed(array: np.ndarray) -> np.ndarray:
+    """As Mosaic sees it: integers without sign are bits, booleans words."""
+    if array.dtype == np.bool_:
+        return array.astype(np.int32)
+    if array.dtype.kind == "u":
+        return array.view(f"i{array.dtype.itemsize}")
+    return array.astype(np.int8).astype(dtype("s4")) if array.dtype.name == "uint4" else array
+
+
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:
     """The run of a text, and its results in order; they lie behind the inputs among the operands."""
-    inputs = {str(i): array.astype(np.int32) if array.dtype == np.bool_ else array for i, array in enumerate(call.inputs)}
+    inputs = {str(i): _signed(array) for i, array in enumerate(call.inputs)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{call.name}.mlir")
         path.write_text(text)
