@@ -505,3 +505,149 @@ def unpack_halves(x, block=16):
     m, n = x.shape
     return pl.pallas_call(kernel, grid=(m // block,), in_specs=[_rows(block, n)], out_specs=_rows(block // 2, n),
                           scratch_shapes=[pltpu.VMEM((block, n), jnp.float32)], out_shape=_shape((m // 2, n), jnp.float32))(x)
+
+
+# Functions of elements that take more than an instruction, and types that are narrower than a word
+
+def _whole(function, out, *arrays):
+    """`function` of whole arrays, its results row by row below each other."""
+    def kernel(*refs):
+        refs[-1][...] = jnp.concatenate([value.astype(out) for value in function(*[ref[...] for ref in refs[:-1]])], axis=0)
+    shapes = jax.eval_shape(function, *arrays)
+    rows = sum(shape.shape[0] for shape in shapes)
+    return pl.pallas_call(kernel, out_shape=_shape((rows, *shapes[0].shape[1:]), out))(*arrays)
+
+
+def functions(x):
+    return _whole(lambda v: [jnp.ceil(v), jnp.trunc(v), jnp.log1p(jnp.abs(v) * 0.01), jnp.log1p(v * 0.2), jnp.tan(v), jnp.sign(v), jnp.exp2(v),
+                             jnp.power(jnp.abs(v) + 0.01, v), jnp.power(v, 3.0), lax.round(v), jnp.isfinite(v / jnp.floor(v)), jax.nn.softplus(v)],
+                  jnp.float32, x)
+
+
+def functions_bf16(x):
+    return _whole(lambda v: [jnp.sign(v), jnp.abs(v), -v, jnp.floor(v), jnp.sqrt(jnp.abs(v)), jnp.where(v > 0.5, v, 0), jax.nn.softmax(v, axis=-1)],
+                  jnp.bfloat16, x)
+
+
+def integers(x, y):
+    """Quotients and remainders, toward 0 and down, of all signs; values without sign."""
+    def function(a, b):
+        u, v = lax.bitcast_convert_type(a, jnp.uint32), lax.bitcast_convert_type(b, jnp.uint32)
+        apart = jnp.where(b == 0, 3, b)
+        signless = [jnp.maximum(u, v), jnp.minimum(u, v), jnp.where(u < v, u, v), u // 8, u % 16]
+        return [lax.div(a, apart), lax.rem(a, apart), lax.div(a, apart >> 20 | 1), lax.rem(a, apart >> 20 | 1), a // 8, a % 8, a // 7, lax.div(a, 16),
+                jnp.abs(b)] + [lax.bitcast_convert_type(value, jnp.int32) for value in signless]
+    return _whole(function, jnp.int32, x, y)
+
+
+def integers_narrow(x, y):
+    return _whole(lambda a, b: [a + b, jnp.where(a > b, a, b), jnp.maximum(a, b), a & b, a - b, lax.broadcasted_iota(jnp.int16, a.shape, 0)], jnp.int16, x, y)
+
+
+def conversions(e4m3, e5m2, nibbles, small):
+    return _whole(lambda a, b, c, d: [a.astype(jnp.float32), b.astype(jnp.float32), c.astype(jnp.int8).astype(jnp.float32),
+                                      c.astype(jnp.bfloat16).astype(jnp.float32), d.astype(jnp.bfloat16).astype(jnp.float32)],
+                  jnp.float32, e4m3, e5m2, nibbles, small)
+
+
+def to_narrow(x):
+    """bf16 and f32 to 8 bits, and back."""
+    return _whole(lambda v: [(v * 60).astype(jnp.int8).astype(jnp.float32), (v * 300).astype(jnp.int32).astype(jnp.int16).astype(jnp.float32),
+                             (v * 3).astype(jnp.int32).astype(jnp.int4).astype(jnp.float32)], jnp.float32, x)
+
+
+def to_fp8(x):
+    return _whole(lambda v: [v.astype(jnp.float8_e4m3fn).astype(jnp.float32), v.astype(jnp.float8_e5m2).astype(jnp.float32),
+                             v.astype(jnp.bfloat16).astype(jnp.float8_e4m3fn).astype(jnp.float32)], jnp.float32, x)
+
+
+def mixed_products(x, bf16, fp8, s8, s4):
+    """Right sides of other types than the left one's."""
+    def function(a, *others):
+        return [jnp.dot(a, b, preferred_element_type=jnp.float32) for b in others] + \
+            [jnp.dot(a.astype(jnp.bfloat16), others[1], preferred_element_type=jnp.float32),
+             jnp.dot(a, others[0], precision=lax.Precision.HIGHEST, preferred_element_type=jnp.float32)]
+    return _whole(function, jnp.float32, x, bf16, fp8, s8, s4)
+
+
+def product_fp8(x, y):
+    return _whole(lambda a, b: [jnp.dot(a, b, preferred_element_type=jnp.float32)], jnp.float32, x, y)
+
+
+# Reductions to places, and rows that change theirs
+
+def places(x):
+    """argmax and argmin of rows and columns; among 128 lanes a NaN is the largest and the smallest."""
+    def kernel(x, o):
+        value = x[...]
+        few = jnp.where(value > 0.97, jnp.nan, value)[:, :128]
+        for i, (find, of, axis) in enumerate([(jnp.argmax, value, 1), (jnp.argmin, value, 1), (jnp.argmax, value, 0), (jnp.argmax, few, 1), (jnp.argmin, few, 1)]):
+            o[i] = jnp.broadcast_to(jnp.expand_dims(find(of, axis=axis).astype(jnp.int32), axis), x.shape)
+    return pl.pallas_call(kernel, out_shape=_shape((5, *x.shape), jnp.int32))(x)
+
+
+def swap_rows(x):
+    """The first two dims change places."""
+    def kernel(x, o):
+        o[...] = jnp.swapaxes(x[...], 0, 1)
+    return pl.pallas_call(kernel, out_shape=_shape((x.shape[1], x.shape[0], x.shape[2]), x.dtype))(x)
+
+
+def reshape(x):
+    def kernel(x, o):
+        o[...] = x[...].reshape(o.shape)
+    return pl.pallas_call(kernel, out_shape=_shape((x.shape[0] // 2, x.shape[1] * 2), x.dtype))(x)
+
+
+def along_rows(line, x, index):
+    """A line along the sublanes, lanes by a table, a rotation that differs from row to row."""
+    def kernel(line, x, index, o):
+        o[...] = jnp.broadcast_to(line[...][:, None], x.shape) + jnp.take_along_axis(x[...], index[...], axis=1) + \
+            pltpu.roll(x[...], 3, 1, stride=2, stride_axis=0)
+    return pl.pallas_call(kernel, out_shape=_shape(x.shape, x.dtype))(line, x, index)
+
+
+def odd_rows(x):
+    """Rows of packed values that begin within a word."""
+    def kernel(x, o):
+        o[...] = x[...]
+        o[3:8, :] = x[5:10, :]
+        o[8:16, :] = x[3:11, :]
+    return pl.pallas_call(kernel, out_shape=_shape(x.shape, x.dtype))(x)
+
+
+def transpose_narrow(x, y):
+    def kernel(x, y, o, p):
+        o[...] = x[...].T
+        p[...] = y[...].T
+    return pl.pallas_call(kernel, out_shape=[_shape(x.shape[::-1], x.dtype), _shape(y.shape[::-1], y.dtype)])(x, y)
+
+
+# Scalars
+
+def scalars(table, x, v):
+    """Narrow integers and floats in SMEM, arithmetic of both, and what they decide."""
+    def kernel(table, x, v, o, p):
+        @pl.loop(0, 8)
+        def _(i):
+            p[0, i] = x[0, i] * 2.0 + jnp.exp(x[1, i]) / 3.0
+            p[1, i] = jnp.maximum(x[0, i], x[1, i]) - table[i % 3, i].astype(jnp.float32)
+        step = table[1, 2].astype(jnp.int32)
+        o[...] = lax.cond(x[0, 1] > x[1, 1], lambda a: a * x[0, 2], lambda a: a + step.astype(jnp.float32), v[...])
+
+        def body(state):
+            return state[0] + 1, state[1] * 0.5 + o[...]
+        count, last = lax.while_loop(lambda state: jnp.logical_and(state[0] < 10, jnp.max(state[1]) < v[0, 0] + 40), body, (0, o[...]))
+        o[...] = last + count.astype(jnp.float32)
+    smem = pl.BlockSpec(memory_space=pltpu.SMEM)
+    return pl.pallas_call(kernel, in_specs=[smem, smem, pl.BlockSpec(memory_space=pltpu.VMEM)], out_specs=[pl.BlockSpec(memory_space=pltpu.VMEM), smem],
+                          out_shape=[_shape(v.shape, v.dtype), _shape(x.shape, x.dtype)])(table, x, v)
+
+
+def table_of_bytes(kinds, x):
+    """A prefetched table of 8 bits: which block a step takes, and what it is multiplied by."""
+    def kernel(kinds, x, o):
+        o[...] = x[...] * kinds[1, pl.program_id(0)].astype(jnp.float32)
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i, kinds: (kinds[0, i].astype(jnp.int32), 0))],
+                                        out_specs=pl.BlockSpec((8, 128), lambda i, kinds: (i, 0)))
+    return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((32, 128), x.dtype))(kinds, x)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python" / "tilesim"), str(ROOT / "tests" / "mosaic")]
+sys.path += [str(ROOT / "tests" / "mosaic"), str(ROOT / "python" / "tilesim")]  # the latter has a jax.py of its own
 
 import jax  # noqa: E402
 import ml_dtypes  # noqa: E402
@@ -14,7 +14,8 @@ import cases  # noqa: E402
 import kernels  # noqa: E402
 import _mosaic  # noqa: E402
 
-TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s32": np.int32, "s8": np.int8}
+TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s32": np.int32, "s16": np.int16, "s8": np.int8, "s4": ml_dtypes.int4,
+         "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
 
 
 def make(name: str, case: cases.Case) -> int:

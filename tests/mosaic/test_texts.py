@@ -13,7 +13,7 @@ import numpy as np  # noqa: E402
 import cases  # noqa: E402
 
 MOST_BYTES = 5 << 20
-ELEMENTS = {"s32": "i32", "s8": "i8"}
+ELEMENTS = {"s32": "i32", "s16": "i16", "s8": "i8", "s4": "i4", "f8e4m3fn": "f8E4M3FN", "f8e5m2": "f8E5M2"}
 
 
 def attribute(text, name):
@@ -33,7 +33,7 @@ def operands_are_the_cases():
     for name, generation in cases.names():
         case, text = cases.CASES[name], cases.text_path(name, generation).read_text()
         assert attribute(text, "generation") == f"{generation} : i64"
-        types = re.findall(r"tensor<([\dx]*?)x?([a-z]+\d+)>", attribute(text, "operands"))
+        types = re.findall(r"tensor<([\dx]*?)x?([a-z]+\d+[A-Z\d]*)>", attribute(text, "operands"))
         outputs = sorted(cases.FOLDER.glob(f"{name}.out*.npy"))
         assert attribute(text, "results") == f"{len(outputs)} : i64" and len(types) == len(case.operands) + len(outputs), name
         for operand, (dims, element) in zip(case.operands, types):
@@ -41,7 +41,7 @@ def operands_are_the_cases():
             assert (dims, element) == ("x".join(map(str, values.shape)), ELEMENTS.get(kind, kind)), (name, dims, element)
         for path, (dims, element) in zip(outputs, types[len(case.operands):]):
             array = np.load(path)
-            assert "x".join(map(str, array.shape)) == dims and array.dtype.itemsize * 8 == int(re.sub(r"\D", "", element[1:]) or 0), name
+            assert "x".join(map(str, array.shape)) == dims and array.dtype.itemsize * 8 == int(re.sub(r"\D", "", element.split("E")[0][1:]) or 0), name
         fills = re.findall(r'"((?:random|file)\(.*?\))"', attribute(text, "fills").replace("\\22", "'"))
         assert [fill.replace("'", '"') for fill in fills] == case.fills(name), fills
 
