@@ -61,6 +61,16 @@ bool ts_sharding_refine(ts_sharding *a, ts_sharding *b) {
     return true;
 }
 
+void ts_sharding_cut_at_dims(ts_sharding *a, ts_sharding *b, const ts_mesh *mesh) {
+    for (int i = 0; i < mesh->dim_count; i++) {
+        int64_t stride = mesh->strides[i] * mesh->devices_per_chip;
+        ts_sharding x = *a, y = *b;
+        if (!ts_sharding_cut(&x, stride) || !ts_sharding_cut(&y, stride)) continue;
+        *a = x;
+        *b = y;
+    }
+}
+
 /* ---- Rings ---- */
 
 /* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each other; or all
@@ -80,6 +90,8 @@ typedef struct {
     const ts_collective_visitor *visitor;
     int ring_count, stage_count,
         shares; /* every stage is of another ring; each ring is first in one share, or in two, one for either way */
+    int stages, pieces;                     /* of the whole: an all-reduce goes through its rings twice */
+    int64_t weights[MAX_RINGS], weight_sum; /* of a share, by its first ring; of all shares */
     ring rings[MAX_RINGS];
 } walk;
 
@@ -133,8 +145,70 @@ static void add_chip_ring(walk *w, ts_arena *arena, const int32_t *chips) {
                                        .places = places};
 }
 
+/* ---- Shares ---- */
+
+enum { EQUAL_WEIGHT = 32, MOST_WEIGHED = 6 };
+
+/* Links of each chip that a ring of one digit keeps busy: 2 of a whole ring of the torus, 1 of a part or a line. */
+static int links_of(const ts_mesh *mesh, const ts_mesh_digit *digit) {
+    int64_t stride = digit->stride / mesh->devices_per_chip;
+    for (int d = 0; d < mesh->dim_count && stride > 0; d++)
+        if (mesh->ring[d] && mesh->strides[d] == stride && mesh->dims[d] == digit->extent) return 2;
+    return 1;
+}
+
+/* How long the links of the busiest dim are: each share passes a dim with what the dims before have left of it. */
+static double busiest_dim(const walk *w, const int64_t *weights) {
+    double most = 0;
+    for (int d = 0; d < w->ring_count; d++) {
+        const ring *r = &w->rings[d];
+        if (r->digits[0]->stride < w->collective->mesh->devices_per_chip) continue; /* within a chip */
+        double load = 0;
+        for (int first = 0; first < w->ring_count; first++) {
+            double left = (double)weights[first];
+            for (int i = first; i % w->ring_count != d; i++)
+                left /= (double)w->rings[i % w->ring_count].extent;
+            load += left * (double)(r->extent - 1) / (double)r->extent;
+        }
+        load /= links_of(w->collective->mesh, r->digits[0]);
+        if (load > most) most = load;
+    }
+    return most;
+}
+
+/* Moves weight from one share to another; whether that is better. */
+static bool improve(const walk *w, int64_t *weights) {
+    double best = busiest_dim(w, weights) * (1 - 1e-9);
+    int from = -1, to = -1;
+    for (int i = 0; i < w->ring_count; i++)
+        for (int j = 0; j < w->ring_count; j++) {
+            if (i == j || weights[i] == 1) continue;
+            weights[i]--;
+            weights[j]++;
+            double load = busiest_dim(w, weights);
+            weights[i]++;
+            weights[j]--;
+            if (load >= best) continue;
+            best = load;
+            from = i;
+            to = j;
+        }
+    if (from < 0) return false;
+    weights[from]--;
+    weights[to]++;
+    return true;
+}
+
+static void set_weights(walk *w) {
+    bool weighed = w->collective->algorithm == TS_ALGORITHM_TORUS && w->ring_count <= MOST_WEIGHED;
+    for (int i = 0; i < w->ring_count; i++) w->weights[i] = weighed ? EQUAL_WEIGHT : 1;
+    while (weighed && improve(w, w->weights)) continue;
+    for (int i = 0; i < w->shares; i++) w->weight_sum += w->weights[i % w->ring_count];
+}
+
 static void set_rings(walk *w, ts_arena *arena) {
     const ts_collective *c = w->collective;
+    w->stage_count = 1;
     if (c->algorithm == TS_ALGORITHM_TORUS) {
         for (int i = 0; i < c->group_count; i++) add_ring(w, &c->group[i], 1);
         w->stage_count = w->ring_count;
@@ -142,25 +216,28 @@ static void set_rings(walk *w, ts_arena *arena) {
         int32_t *chips = TS_NEW_ARRAY(arena, int32_t, 2 * c->mesh->chip_count);
         if (!ts_mesh_two_rings(c->mesh, chips, chips + c->mesh->chip_count)) return;
         for (int i = 0; i < 2; i++) add_chip_ring(w, arena, chips + i * c->mesh->chip_count);
-        w->stage_count = 1;
     } else {
         add_ring(w, c->group, c->group_count);
-        w->stage_count = 1;
     }
     w->shares = w->ring_count * (c->algorithm == TS_ALGORITHM_RING ? 1 : 2);
+    w->stages = w->stage_count * (c->kind == TS_COLLECTIVE_ALL_REDUCE ? 2 : 1);
+    w->pieces = c->pieces > 0 ? c->pieces : 1;
+    set_weights(w);
 }
 
-/* A share of the data in one stage: which ring it is in, which way it goes round, what is sent. */
+/* A piece of a share in one stage: which ring it is in, which way it goes round, what is sent. */
+typedef enum { SCATTER, GATHER } direction;
 typedef struct {
+    direction does;
     const ring *r;
     int64_t way; /* 1 or -1 */
     ts_sharding
         held; /* of what a position sends: the rings that it has been through are copies, or not yet split */
     const ts_sharding *parts; /* in which the share is taken */
-    /* Of an all-reduce: the place of a position's part among those of the share. */
+    /* Of an all-reduce: the place of a position's part among those of the piece. */
     int ring_count;
     const ring *through[MAX_RINGS];
-    int64_t share, shares, bytes;
+    int64_t first, count, of, bytes; /* the piece, of all */
 } share_stage;
 
 static void set_kind(walk *w, ts_sharding *held, const ring *r, ts_digit_kind kind) {
@@ -169,19 +246,27 @@ static void set_kind(walk *w, ts_sharding *held, const ring *r, ts_digit_kind ki
 
 static int64_t transfer_bytes(const share_stage *s, int64_t of) {
     /* up to whole bytes: a device that has less is waited for all the same */
-    return ts_ceil_div(ts_ceil_div(ts_sharding_elements(&s->held), of) * s->held.shape->element_bits, 8);
+    int64_t elements = ts_ceil_div(ts_sharding_elements(&s->held) * s->count, of);
+    return ts_ceil_div(elements * s->held.shape->element_bits, 8);
 }
 
-typedef enum { SCATTER, GATHER } direction;
+static void set_piece(const walk *w, int share, int piece, share_stage *s) {
+    s->of = w->weight_sum * w->pieces;
+    s->count = w->weights[share % w->ring_count];
+    for (int i = 0; i < share; i++) s->first += w->weights[i % w->ring_count] * w->pieces;
+    s->first += piece * s->count;
+}
 
-/* Stage `number` of `share`: rings are gone through in turn, from another first one in each share; gathering goes
+/* Stage `number` of a piece: rings are gone through in turn, from another first one in each share; gathering goes
  * back the same way. */
-static void begin_share(walk *w, direction way, int share, int number, share_stage *s) {
+static void begin_share(walk *w, int share, int piece, int number, share_stage *s) {
     const ts_collective *c = w->collective;
     bool parts = c->kind == TS_COLLECTIVE_ALL_REDUCE; /* the array's own sharding does not change */
-    int stage = way == SCATTER ? number : w->stage_count - 1 - number;
-    *s = (share_stage){.way = share < w->ring_count ? 1 : -1, .share = share, .shares = w->shares};
-    s->parts = way == SCATTER || parts ? &c->after : &c->before;
+    direction does = c->kind == TS_COLLECTIVE_ALL_GATHER || number >= w->stage_count ? GATHER : SCATTER;
+    int stage = does == SCATTER ? number : w->stages - 1 - number;
+    *s = (share_stage){.does = does, .way = share < w->ring_count ? 1 : -1};
+    set_piece(w, share, piece, s);
+    s->parts = does == SCATTER || parts ? &c->after : &c->before;
     s->held = *s->parts;
     for (int i = 0; i < w->stage_count; i++) {
         const ring *r = &w->rings[(share + i) % w->ring_count];
@@ -189,58 +274,68 @@ static void begin_share(walk *w, direction way, int share, int number, share_sta
         if (i > stage && !parts) set_kind(w, &s->held, r, TS_DIGIT_REPLICA);
     }
     s->r = s->through[stage];
-    int64_t of = s->shares;
+    int64_t of = s->of;
     for (int i = 0; parts && i < s->ring_count; i++) of *= s->through[i]->extent;
     s->bytes = transfer_bytes(s, of);
 }
 
 /* What the device `owner`, at its position of the stage's ring, sends to the next of `device`. */
-static void send(walk *w, const share_stage *s, direction way, int64_t device, int64_t owner) {
+static void send(walk *w, const share_stage *s, int64_t times, int64_t device, int64_t owner) {
     int64_t next = device_at(s->r, device, position_of(s->r, device) + s->way);
-    int64_t first = s->share, of = s->shares;
+    int64_t part = 0, of = 1;
     bool parts = w->collective->kind == TS_COLLECTIVE_ALL_REDUCE;
     for (int i = 0; parts && i < s->ring_count; i++) {
-        first = first * s->through[i]->extent + position_of(s->through[i], owner);
+        part = part * s->through[i]->extent + position_of(s->through[i], owner);
         of *= s->through[i]->extent;
     }
     ts_collective_transfer transfer = {.source = device,
                                        .destination = next,
-                                       .adds = way == SCATTER,
+                                       .adds = s->does == SCATTER,
                                        .held = &s->held,
                                        .parts = s->parts,
                                        .owner = owner,
-                                       .first = first,
-                                       .of = of,
+                                       .first = s->first * of + part * s->count,
+                                       .count = s->count,
+                                       .of = s->of * of,
+                                       .times = times,
                                        .bytes = s->bytes};
     w->visitor->transfer(w->visitor->self, &transfer);
 }
 
-static void send_all(walk *w, const share_stage *s, direction way, int64_t step) {
-    int64_t back = way == SCATTER ? step + 1 : step;
+static void send_all(walk *w, const share_stage *s, int64_t times, int64_t step) {
+    int64_t back = s->does == SCATTER ? step + 1 : step;
     for (int64_t device = 0; device < w->collective->mesh->device_count; device++)
-        send(w, s, way, device, device_at(s->r, device, position_of(s->r, device) - s->way * back));
+        send(w, s, times, device, device_at(s->r, device, position_of(s->r, device) - s->way * back));
 }
 
-/* Steps from `step` on that are like it: until a share's ring is through. */
-static int64_t steps_alike(const walk *w, const share_stage *stages, int64_t step) {
-    int64_t until = INT64_MAX;
-    for (int i = 0; i < w->shares; i++) {
-        int64_t end = stages[i].r->extent - 1;
-        if (end > step && end < until) until = end;
+static void visit_steps(walk *w, const share_stage *list, int count) {
+    int64_t steps = 0;
+    for (int i = 0; i < count; i++)
+        if (list[i].r->extent - 1 > steps) steps = list[i].r->extent - 1;
+    for (int64_t step = 0; step < steps; step++) {
+        w->visitor->step(w->visitor->self, 1);
+        for (int i = 0; i < count; i++)
+            if (list[i].r->extent - 1 > step) send_all(w, &list[i], 1, step);
     }
-    return until == INT64_MAX ? 0 : until - step;
 }
 
-static void visit_stage(walk *w, ts_arena *scratch, direction way, int number) {
-    share_stage *stages = TS_NEW_ARRAY(scratch, share_stage, w->shares);
-    for (int i = 0; i < w->shares; i++) begin_share(w, way, i, number, &stages[i]);
-    int64_t step = 0, alike;
-    while ((alike = steps_alike(w, stages, step)) > 0) {
-        int64_t times = w->visitor->every_step ? 1 : alike;
+/* Each piece enters a stage when the one before has left it. */
+static void visit_phases(walk *w, share_stage *list) {
+    int times = 1;
+    for (int phase = 0; phase < w->stages + w->pieces - 1; phase += times) {
+        int count = 0;
+        for (int piece = 0; piece < w->pieces && piece <= phase; piece++)
+            for (int share = 0; phase - piece < w->stages && share < w->shares; share++)
+                begin_share(w, share, piece, phase - piece, &list[count++]);
+        bool full = phase >= w->stages - 1 && phase < w->pieces; /* a piece is in every stage */
+        times = full && !w->visitor->every_step ? w->pieces - phase : 1;
+        if (w->visitor->every_step) {
+            visit_steps(w, list, count);
+            continue;
+        }
         w->visitor->step(w->visitor->self, times);
-        for (int i = 0; i < w->shares; i++)
-            if (stages[i].r->extent - 1 > step) send_all(w, &stages[i], way, step);
-        step += times;
+        for (int i = 0; i < count; i++)
+            if (list[i].r->extent > 1) send_all(w, &list[i], list[i].r->extent - 1, 0);
     }
 }
 
@@ -348,7 +443,9 @@ static void send_runs(walk *w, const run_list *lists, int64_t device, int64_t ba
                                            .held = after,
                                            .parts = after,
                                            .owner = device,
+                                           .count = 1,
                                            .of = 1,
+                                           .times = 1,
                                            .only = only};
         transfer.bytes = ts_ceil_div(elements * after->shape->element_bits, 8);
         w->visitor->transfer(w->visitor->self, &transfer);
@@ -377,8 +474,12 @@ static void visit_direct(walk *w, ts_arena *scratch) {
 static void visit_pairs(const ts_collective *c, const ts_collective_visitor *visitor) {
     visitor->step(visitor->self, 1);
     for (int64_t i = 0; i < c->pair_count; i++) {
-        ts_collective_transfer transfer = {
-            .source = c->pairs[i][0], .destination = c->pairs[i][1], .of = 1, .bytes = c->pair_bytes};
+        ts_collective_transfer transfer = {.source = c->pairs[i][0],
+                                           .destination = c->pairs[i][1],
+                                           .count = 1,
+                                           .of = 1,
+                                           .times = 1,
+                                           .bytes = c->pair_bytes};
         visitor->transfer(visitor->self, &transfer);
     }
 }
@@ -396,8 +497,6 @@ void ts_collective_visit(ts_arena *scratch, const ts_collective *collective,
         return;
     }
     set_rings(&w, scratch);
-    bool scatters = collective->kind != TS_COLLECTIVE_ALL_GATHER;
-    bool gathers = collective->kind != TS_COLLECTIVE_REDUCE_SCATTER;
-    for (int i = 0; i < w.stage_count && scatters; i++) visit_stage(&w, scratch, SCATTER, i);
-    for (int i = 0; i < w.stage_count && gathers; i++) visit_stage(&w, scratch, GATHER, i);
+    int together = w.stages < w.pieces ? w.stages : w.pieces;
+    visit_phases(&w, TS_NEW_ARRAY(scratch, share_stage, w.shares * together));
 }

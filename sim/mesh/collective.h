@@ -1,10 +1,14 @@
 /* Collectives: one movement between two shardings of an array, as steps of transfers from device to device. The
  * same transfers are priced, shown, and made with real bytes.
  *
- * Every step is a barrier: it takes the hops of its longest route and the time of its busiest link. In a ring every
- * device sends to its neighbour what it got in the step before (Patarasuk and Yuan, "Bandwidth optimal all-reduce
- * algorithms", 2009); the rings of a torus work on a share of the data each, the dims in turns, so that all links are
- * busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus interconnects", 2010). */
+ * In a ring every device sends to its neighbour what it got in the step before (Patarasuk and Yuan, "Bandwidth optimal
+ * all-reduce algorithms", 2009); the rings of a torus work on a share of the data each, the dims in turns, so that all
+ * links are busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus interconnects",
+ * 2010). Shares are as large as makes the links of all dims equally busy; they go through their rings in pieces, one
+ * behind the other, so that no dim waits for a longer one.
+ *
+ * Rings that are gone round at the same time are a phase; phases are barriers. A phase takes the hops of its longest
+ * ring, step by step, and the time of its busiest link. */
 #ifndef TILESIM_MESH_COLLECTIVE_H
 #define TILESIM_MESH_COLLECTIVE_H
 
@@ -41,6 +45,7 @@ typedef struct {
     ts_sharding before, after; /* with the same digits, but for what they select */
     int group_count;
     int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
+    int pieces;                        /* in which a share goes through the rings of a torus; 0: one */
     /* Of a permute that is given as pairs, source and destination, of which each moves so many bytes; else NULL. */
     const int64_t (*pairs)[2];
     int64_t pair_count, pair_bytes;
@@ -48,22 +53,23 @@ typedef struct {
 
 /* What goes from one device to another in a step, to be stored there, or added: of all that `owner` holds under `held`,
  * a share. Shares are taken where the elements lie in the end, or lay in the beginning: of the n elements that a device
- * has under `parts`, in row-major order, those from n * first / of to n * (first + 1) / of. */
+ * has under `parts`, in row-major order, those from n * first / of to n * (first + count) / of. */
 typedef struct {
     int64_t source, destination;
     bool adds;
     const ts_sharding *held, *parts;
     int64_t owner;
-    int64_t first, of;
+    int64_t first, count, of;
+    int64_t times;       /* that it is made in a row: 1 where every_step */
     int64_t bytes;       /* with padding: every device's share is as large as the largest */
     const int64_t *only; /* of direct transfers: which runs of the dims, for who moves them; else NULL */
 } ts_collective_transfer;
 
 typedef struct {
     void *self;
-    bool every_step;        /* else only those that differ from the one before */
+    bool every_step;        /* else phases, of those that are alike the first, and of a ring its first step */
     bool first_device_only; /* of direct transfers: what device 0 gets, as all do where dims divide evenly */
-    /* `times` steps like this one begin: 1 where every_step. */
+    /* `times` phases like this one begin; 1, a step of all rings, where every_step. */
     void (*step)(void *self, int64_t times);
     void (*transfer)(void *self, const ts_collective_transfer *transfer);
 } ts_collective_visitor;
@@ -74,6 +80,8 @@ int64_t ts_collective_members(const ts_collective *collective); /* devices of a 
 
 /* The digits of both that one number of devices has: cut where either is. False: they have no common cuts. */
 bool ts_sharding_refine(ts_sharding *a, ts_sharding *b);
+/* Cuts digits where the dims of the topology are, as far as they can be: so that rings go round one dim each. */
+void ts_sharding_cut_at_dims(ts_sharding *a, ts_sharding *b, const ts_mesh *mesh);
 
 typedef struct {
     int64_t steps, transfers;

@@ -1,36 +1,36 @@
-/* The time of a collective: its steps, each as long as its longest route and its busiest link take. */
+/* The time of a collective: its phases, each as long as its longest ring's routes and its busiest link take. */
 #include <string.h>
 
 #include "mesh/collective.h"
+#include "mesh/even_private.h"
 
 typedef struct {
     const ts_collective *collective;
     ts_collective_price *price;
-    int64_t *step_loads, *loads;
-    int64_t times, hops;                   /* of the step that is being made */
-    int64_t crossing[TS_MESH_MAX_DIMS][2]; /* bytes over the middle of each dim, up and down */
-    int64_t *received;                     /* by each chip, from others */
+    int64_t *phase_loads, *loads;
+    int64_t times, rounds, hops; /* of the phase that is being made */
+    ts_even_totals direct;       /* crossing and received, of direct transfers */
 } meter;
 
-static void end_step(meter *m) {
+static void end_phase(meter *m) {
     int64_t links = ts_mesh_link_count(m->collective->mesh), most = 0;
-    ts_mesh_sum_loads(m->collective->mesh, m->step_loads);
+    ts_mesh_sum_loads(m->collective->mesh, m->phase_loads);
     for (int64_t i = 0; i < links; i++) {
-        if (m->step_loads[i] > most) most = m->step_loads[i];
-        m->loads[i] += m->step_loads[i] * m->times;
+        if (m->phase_loads[i] > most) most = m->phase_loads[i];
+        m->loads[i] += m->phase_loads[i] * m->times;
     }
     const ts_mesh *mesh = m->collective->mesh;
-    double step_ps = (double)m->hops * (double)mesh->ici->hop_ps + ts_mesh_link_ps(mesh, (double)most);
-    m->price->ps += (double)m->times * step_ps;
+    double phase_ps = (double)m->hops * (double)mesh->ici->hop_ps + ts_mesh_link_ps(mesh, (double)most);
+    m->price->ps += (double)m->times * phase_ps;
     m->price->hops += m->times * m->hops;
-    m->price->steps += m->times;
-    memset(m->step_loads, 0, sizeof *m->step_loads * (size_t)links);
-    m->hops = m->times = 0;
+    m->price->steps += m->times * m->rounds;
+    memset(m->phase_loads, 0, sizeof *m->phase_loads * (size_t)links);
+    m->hops = m->times = m->rounds = 0;
 }
 
-static void begin_step(void *self, int64_t times) {
+static void begin_phase(void *self, int64_t times) {
     meter *m = self;
-    if (m->times > 0) end_step(m);
+    if (m->times > 0) end_phase(m);
     m->times = times;
 }
 
@@ -39,20 +39,22 @@ static void count_crossing(meter *m, const ts_collective_transfer *t) {
     for (int i = 0; i < mesh->dim_count; i++) {
         int64_t from = ts_mesh_chip_at(mesh, t->source, i), to = ts_mesh_chip_at(mesh, t->destination, i);
         bool above = 2 * to >= mesh->dims[i];
-        if ((2 * from >= mesh->dims[i]) != above) m->crossing[i][above] += t->bytes;
+        if ((2 * from >= mesh->dims[i]) != above) m->direct.crossing[i][above] += t->bytes;
     }
 }
 
 static void count_transfer(void *self, const ts_collective_transfer *t) {
     meter *m = self;
     const ts_mesh *mesh = m->collective->mesh;
+    if (t->times > m->rounds) m->rounds = t->times;
     if (t->source == t->destination) return;
-    m->price->transfers += m->times;
-    m->price->sent_bytes += t->bytes * m->times;
-    int64_t hops = ts_mesh_route(mesh, t->source, t->destination, t->bytes, m->step_loads);
+    m->price->transfers += m->times * t->times;
+    m->price->sent_bytes += t->bytes * m->times * t->times;
+    int64_t hops =
+        t->times * ts_mesh_route(mesh, t->source, t->destination, t->bytes * t->times, m->phase_loads);
     if (hops > m->hops) m->hops = hops;
     if (m->collective->algorithm != TS_ALGORITHM_DIRECT || hops == 0) return;
-    m->received[t->destination / mesh->devices_per_chip] += t->bytes;
+    m->direct.received[t->destination / mesh->devices_per_chip] += t->bytes;
     count_crossing(m, t);
 }
 
@@ -60,7 +62,7 @@ static void count_transfer(void *self, const ts_collective_transfer *t) {
 
 /* Bytes that a chip must receive in a collective of a group: what all its devices have in the end, or in the
  * beginning, but for the share of that which lies on one chip. */
-static double group_bytes(const ts_collective *c) {
+static double group_bytes(const ts_collective *c, double *share) {
     bool gathers = c->kind == TS_COLLECTIVE_ALL_GATHER;
     double bytes =
         (double)ts_sharding_elements(gathers ? &c->after : &c->before) * c->after.shape->element_bits / 8;
@@ -72,47 +74,120 @@ static double group_bytes(const ts_collective *c) {
         if (grouped && !inside) chips *= (double)digit->extent;
         if (!grouped && inside && digit->kind != TS_DIGIT_REPLICA) bytes *= (double)digit->extent;
     }
-    return bytes * (chips - 1) / chips * (c->kind == TS_COLLECTIVE_ALL_REDUCE ? 2 : 1);
+    *share = (chips - 1) / chips;
+    return bytes;
+}
+
+/* Dims of the topology, as bits, in which the devices of a group differ. */
+static unsigned group_dims(const ts_collective *c) {
+    unsigned dims = 0;
+    for (int64_t device = 0; device < c->mesh->device_count; device++) {
+        int64_t first = device; /* of its group */
+        for (int i = 0; i < c->group_count; i++) {
+            const ts_mesh_digit *digit = &c->before.digits[c->group[i]];
+            first -= device / digit->stride % digit->extent * digit->stride;
+        }
+        for (int d = 0; d < c->mesh->dim_count; d++)
+            if (ts_mesh_chip_at(c->mesh, device, d) != ts_mesh_chip_at(c->mesh, first, d)) dims |= 1U << d;
+    }
+    return dims;
+}
+
+/* Links of some dims: of all chips, or of the one that has fewest. */
+static int64_t links_in(const ts_mesh *mesh, unsigned dims, int64_t *fewest) {
+    int64_t all = 0;
+    *fewest = INT64_MAX;
+    for (int64_t chip = 0; chip < mesh->chip_count; chip++) {
+        int64_t links = 0;
+        for (int i = 0; i < 2 * mesh->dim_count; i++)
+            if (dims >> i / 2 & 1) links += ts_mesh_has_link(mesh, chip * 2 * mesh->dim_count + i);
+        all += links;
+        if (links < *fewest) *fewest = links;
+    }
+    return all;
+}
+
+/* Of groups each of which has data of its own. What comes to chips that are alike in the dims of a group comes over
+ * links of these dims. A sum of all must go from every chip but one, and come to every chip but one. */
+static double group_bound(const ts_collective *c) {
+    double share, bytes = group_bytes(c, &share);
+    int64_t fewest, links = links_in(c->mesh, group_dims(c), &fewest);
+    if (links == 0 || fewest == 0) return 0;
+    if (c->kind != TS_COLLECTIVE_ALL_REDUCE) return ts_mesh_link_ps(c->mesh, bytes * share / (double)fewest);
+    double sent = 2 * bytes * share * (double)c->mesh->chip_count / (double)links;
+    double received = share > 0 ? bytes / (double)fewest : 0;
+    return ts_mesh_link_ps(c->mesh, sent > received ? sent : received);
+}
+
+/* Bytes over the middle of a dim, and bytes times the least hops in it over all its links. */
+static double dim_bytes(const meter *m, int dim) {
+    const ts_mesh *mesh = m->collective->mesh;
+    int64_t middle = mesh->chip_count / mesh->dims[dim] * (mesh->ring[dim] ? 2 : 1), fewest;
+    double bytes = 0, hops = 0;
+    for (int way = 0; way < 2; way++) {
+        double crossing = (double)m->direct.crossing[dim][way] / (double)middle;
+        if (crossing > bytes) bytes = crossing;
+    }
+    for (int64_t link = 2 * dim; link < ts_mesh_link_count(mesh); link += 2 * mesh->dim_count)
+        hops += (double)m->loads[link] + (double)m->loads[link + 1];
+    hops /= (double)links_in(mesh, 1U << dim, &fewest);
+    return hops > bytes ? hops : bytes;
+}
+
+/* Whether the same devices hold copies before and after: then each element has to go all the way. */
+static bool keeps_copies(const ts_collective *c) {
+    for (int i = 0; i < c->before.digit_count; i++)
+        if ((c->before.digits[i].kind == TS_DIGIT_REPLICA) != (c->after.digits[i].kind == TS_DIGIT_REPLICA))
+            return false;
+    return true;
 }
 
 static double direct_bound(const meter *m) {
-    const ts_mesh *mesh = m->collective->mesh;
-    int64_t most = 0;
-    for (int64_t i = 0; i < mesh->chip_count; i++)
-        if (m->received[i] > most) most = m->received[i];
-    double bound = ts_mesh_link_ps(mesh, (double)most / ts_mesh_least_links(mesh));
-    for (int i = 0;
-         i < mesh->dim_count && (m->collective->pairs || ts_sharding_copies(&m->collective->after) == 1);
-         i++) {
-        if (mesh->dims[i] == 1) continue;
-        int64_t links = mesh->chip_count / mesh->dims[i] * (mesh->ring[i] ? 2 : 1);
-        for (int way = 0; way < 2; way++) {
-            double ps = ts_mesh_link_ps(mesh, (double)m->crossing[i][way] / (double)links);
-            if (ps > bound) bound = ps;
-        }
+    const ts_collective *c = m->collective;
+    int64_t most = 0, fewest;
+    for (int64_t i = 0; i < c->mesh->chip_count; i++)
+        if (m->direct.received[i] > most) most = m->direct.received[i];
+    links_in(c->mesh, ~0U, &fewest);
+    double bytes = (double)most / (double)fewest;
+    for (int i = 0; i < c->mesh->dim_count && (c->pairs || keeps_copies(c)); i++) {
+        double there = c->mesh->dims[i] > 1 ? dim_bytes(m, i) : 0;
+        if (there > bytes) bytes = there;
     }
-    return bound;
+    return ts_mesh_link_ps(c->mesh, bytes);
 }
 
 static double bound_of(const meter *m) {
     const ts_collective *c = m->collective;
-    if (c->kind == TS_COLLECTIVE_SLICE || ts_mesh_least_links(c->mesh) == 0) return 0;
-    if (c->algorithm == TS_ALGORITHM_DIRECT) return direct_bound(m);
-    return ts_mesh_link_ps(c->mesh, group_bytes(c) / ts_mesh_least_links(c->mesh));
+    if (c->kind == TS_COLLECTIVE_SLICE || c->mesh->chip_count == 1) return 0;
+    return c->algorithm == TS_ALGORITHM_DIRECT ? direct_bound(m) : group_bound(c);
+}
+
+/* All at once, without a look at every pair. */
+static bool count_even(meter *m) {
+    ts_even_totals *totals = &m->direct;
+    totals->loads = m->phase_loads;
+    if (m->collective->algorithm != TS_ALGORITHM_DIRECT || !ts_even_count(m->collective, totals))
+        return false;
+    m->times = m->rounds = 1;
+    m->hops = totals->hops;
+    m->price->transfers = totals->transfers;
+    m->price->sent_bytes = totals->sent_bytes;
+    return true;
 }
 
 void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_collective_price *price) {
     const ts_mesh *mesh = collective->mesh;
     int64_t links = ts_mesh_link_count(mesh);
     meter m = {.collective = collective, .price = price};
-    m.step_loads = TS_NEW_ARRAY(arena, int64_t, links);
+    m.phase_loads = TS_NEW_ARRAY(arena, int64_t, links);
     m.loads = TS_NEW_ARRAY(arena, int64_t, links);
-    m.received = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
+    m.direct.received = TS_NEW_ARRAY(arena, int64_t, mesh->chip_count);
     *price = (ts_collective_price){.busiest_link = -1, .loads = m.loads};
     if (collective->kind != TS_COLLECTIVE_SLICE) price->ps = (double)mesh->ici->launch_ps;
-    ts_collective_visitor visitor = {.self = &m, .step = begin_step, .transfer = count_transfer};
-    ts_collective_visit(arena, collective, &visitor);
-    if (m.times > 0) end_step(&m);
+    ts_collective_visitor visitor = {.self = &m, .step = begin_phase, .transfer = count_transfer};
+    if (collective->kind != TS_COLLECTIVE_SLICE && !count_even(&m))
+        ts_collective_visit(arena, collective, &visitor);
+    if (m.times > 0) end_phase(&m);
     for (int64_t i = 0; i < links; i++) {
         if (m.loads[i] <= price->link_bytes) continue;
         price->link_bytes = m.loads[i];
@@ -128,24 +203,43 @@ static bool has_two_rings(const ts_collective *c) {
            ts_mesh_two_rings(c->mesh, chips[0], chips[1]);
 }
 
+/* One algorithm, and of one that goes through several rings one number of pieces: kept where it is faster. */
+static void consider(ts_arena *arena, ts_collective *best, const ts_collective *tried,
+                     ts_collective_price *price, bool *found) {
+    ts_collective_price its;
+    ts_collective_measure(arena, tried, &its);
+    if (*found && its.ps >= price->ps) return;
+    *found = true;
+    *best = *tried;
+    *price = its;
+}
+
+/* More pieces are worth their hops while links wait for each other. */
+static void consider_pieces(ts_arena *arena, ts_collective *best, ts_collective *tried,
+                            ts_collective_price *price, bool *found) {
+    static const int pieces[] = {1, 4, 16, 64};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        bool several = tried->algorithm == TS_ALGORITHM_TORUS && tried->group_count > 1;
+        if (i > 0 && (!several || best->algorithm != tried->algorithm || best->pieces != tried->pieces ||
+                      price->ps < 1.01 * price->bound_ps))
+            return;
+        tried->pieces = pieces[i];
+        consider(arena, best, tried, price, found);
+    }
+}
+
 void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
                           ts_collective_price *price) {
     bool has_rings = collective->kind >= TS_COLLECTIVE_REDUCE_SCATTER, found = false;
     if (choice.forced && choice.algorithm == TS_ALGORITHM_TWO_RINGS && has_rings &&
         !has_two_rings(collective))
         choice.algorithm = TS_ALGORITHM_BIDIRECTIONAL;
-    ts_algorithm best = TS_ALGORITHM_DIRECT;
+    ts_collective tried = *collective;
     for (int a = has_rings ? TS_ALGORITHM_RING : 0; a < (has_rings ? (int)TS_ALGORITHM_COUNT : 1); a++) {
         bool may =
             !choice.forced || choice.algorithm == TS_ALGORITHM_DIRECT || choice.algorithm == (ts_algorithm)a;
-        ts_collective_price tried;
         if (has_rings && (!may || (a == TS_ALGORITHM_TWO_RINGS && !has_two_rings(collective)))) continue;
-        collective->algorithm = (ts_algorithm)a;
-        ts_collective_measure(arena, collective, &tried);
-        if (found && tried.ps >= price->ps) continue;
-        found = true;
-        best = (ts_algorithm)a;
-        *price = tried;
+        tried.algorithm = (ts_algorithm)a;
+        consider_pieces(arena, collective, &tried, price, &found);
     }
-    collective->algorithm = best;
 }

@@ -140,6 +140,7 @@ bool ts_collective_read(ts_error *err, ts_arena *arena, const ts_collective_requ
     if (request->kind == TS_COLLECTIVE_PERMUTE) return read_pairs(err, arena, request, out);
     if (!read_groups(err, arena, request, &out->before)) return false;
     out->after = out->before;
+    ts_sharding_cut_at_dims(&out->before, &out->after, request->mesh);
     bool gathers = request->kind == TS_COLLECTIVE_ALL_GATHER,
          turns = request->kind == TS_COLLECTIVE_ALL_TO_ALL;
     set_kinds(out, gathers || turns ? TS_DIGIT_SHARD : TS_DIGIT_PARTIAL,

@@ -190,16 +190,17 @@ static void add_range(int64_t *line, int64_t apart, int64_t extent, const int64_
     if (range[0] > range[1]) line[0] += bytes;
 }
 
-static int64_t add_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
-                       int64_t *loads) {
+int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
+                          int64_t *loads) {
     int64_t extent = mesh->dims[dim], up = way[1] - way[0], apart = mesh->strides[dim] * 2 * mesh->dim_count;
     if (mesh->ring[dim] && up < 0) up += extent;
-    bool down = mesh->ring[dim] ? 2 * up > extent : up < 0;
+    bool down = mesh->ring[dim] ? 2 * up + way[0] % 2 > extent : up < 0;
+    int64_t hops = !down ? up : mesh->ring[dim] ? extent - up : -up;
+    if (!loads || hops == 0) return hops;
     int64_t *line = &loads[(chip - way[0] * mesh->strides[dim]) * 2 * mesh->dim_count + 2 * dim + down];
     int64_t range[2] = {down ? (way[1] + 1) % extent : way[0], down ? way[0] + 1 : way[1]};
     add_range(line, apart, extent, range, bytes);
-    if (!down) return up;
-    return mesh->ring[dim] ? extent - up : -up;
+    return hops;
 }
 
 int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
@@ -208,7 +209,7 @@ int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, 
     for (int dim = 0; dim < mesh->dim_count; dim++) {
         int64_t way[2] = {ts_mesh_chip_at(mesh, source, dim), ts_mesh_chip_at(mesh, destination, dim)};
         if (way[0] == way[1]) continue;
-        hops += add_dim(mesh, dim, way, chip, bytes, loads);
+        hops += ts_mesh_route_dim(mesh, dim, way, chip, bytes, loads);
         chip += (way[1] - way[0]) * mesh->strides[dim];
     }
     return hops;

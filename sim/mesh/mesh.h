@@ -4,7 +4,8 @@
  * n / devices_per_chip, and chips are numbered in the same way over the topology. A chip has a link in each
  * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent is a
  * multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at multiples of
- * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round (up, where both are as long). */
+ * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round; where both are as long, from even
+ * places up and from odd ones down, so that all links of a ring have as much to do. */
 #ifndef TILESIM_MESH_MESH_H
 #define TILESIM_MESH_MESH_H
 
@@ -64,6 +65,9 @@ static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int d
 void ts_mesh_sum_loads(const ts_mesh *mesh, int64_t *loads);
 int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
                       int64_t *loads);
+/* The part of that which is in one dim, from the place way[0] of `chip` to the place way[1]; loads NULL: hops only. */
+int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
+                          int64_t *loads);
 /* Outgoing links of the chip that has fewest, the corners of a grid. */
 int ts_mesh_least_links(const ts_mesh *mesh);
 /* Picoseconds that a link is busy with so many bytes. */

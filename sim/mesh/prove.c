@@ -5,6 +5,12 @@
 #include "base/number.h"
 #include "mesh/reshard.h"
 
+/* One element on its way. */
+struct arrival {
+    uint32_t *to, value;
+    bool adds;
+};
+
 typedef struct {
     ts_error *err;
     ts_arena *arena;
@@ -12,12 +18,13 @@ typedef struct {
     int rank;
     int64_t dims[TS_LAYOUT_MAX_DIMS], strides[TS_LAYOUT_MAX_DIMS], elements;
     int64_t shrink[TS_LAYOUT_MAX_DIMS]; /* weights and extents are divided by it */
-    uint32_t **held, **arrived;         /* by device: what it has, and beside it what a step brings */
+    uint32_t **held;                    /* by device: what it has */
+    uint32_t **sums; /* by the addends that are left: what elements add up to; NULL: not yet */
     int64_t moved;
     ts_arena *scratch; /* of a step */
     /* The step that is being made: its transfers see what was there before it. */
-    const ts_collective_transfer **transfers;
-    size_t transfer_count;
+    struct arrival *arrivals;
+    size_t arrival_count;
 } proof;
 
 /* ---- The array, made smaller ---- */
@@ -83,40 +90,41 @@ static void shrink(const proof *p, ts_sharding *sharding) {
 
 /* ---- Elements ---- */
 
-/* Calls `each` for every element (by its flat index) that a device holds, or that lies in the runs of `only`. */
+/* Elements that a device holds: those whose index in each dim is in that dim's list. */
 typedef struct {
-    int count;
-    int64_t *indices;
-} index_list;
+    int64_t count; /* of all */
+    int64_t counts[TS_LAYOUT_MAX_DIMS], *indices[TS_LAYOUT_MAX_DIMS];
+} element_list;
 
-static void list_dim(const proof *p, const ts_sharding *held, int dim, int64_t owner, index_list *list) {
-    list->indices = TS_NEW_ARRAY(p->scratch, int64_t, p->dims[dim]);
-    for (int64_t at = 0; at < p->dims[dim]; at++) {
-        bool is_held = true;
-        for (int i = 0; i < held->digit_count && is_held; i++) {
-            const ts_mesh_digit *digit = &held->digits[i];
-            if (digit->kind != TS_DIGIT_SHARD || digit->dim != dim) continue;
-            is_held = at / digit->weight % digit->extent == owner / digit->stride % digit->extent;
-        }
-        if (is_held) list->indices[list->count++] = at;
+static bool is_held(const ts_sharding *held, int dim, int64_t owner, int64_t at) {
+    for (int i = 0; i < held->digit_count; i++) {
+        const ts_mesh_digit *digit = &held->digits[i];
+        if (digit->kind != TS_DIGIT_SHARD || digit->dim != dim) continue;
+        if (at / digit->weight % digit->extent != owner / digit->stride % digit->extent) return false;
+    }
+    return true;
+}
+
+/* `only`: those of its runs, the first index and the extent of each dim; NULL: all. */
+static void list_elements(const proof *p, const ts_sharding *held, int64_t owner, const int64_t *only,
+                          element_list *list) {
+    list->count = 1;
+    for (int d = 0; d < p->rank; d++) {
+        int64_t begin = only ? only[2 * d] : 0, end = only ? begin + only[2 * d + 1] : p->dims[d];
+        list->counts[d] = 0;
+        list->indices[d] = TS_NEW_ARRAY(p->scratch, int64_t, end - begin);
+        for (int64_t at = begin; at < end; at++)
+            if (is_held(held, d, owner, at)) list->indices[d][list->counts[d]++] = at;
+        list->count *= list->counts[d];
     }
 }
 
-/* Flat indices, in row-major order. */
-static int64_t list_elements(const proof *p, const ts_sharding *held, int64_t owner, int64_t **flat) {
-    index_list lists[TS_LAYOUT_MAX_DIMS] = {{0}};
-    int64_t count = 1;
-    for (int d = 0; d < p->rank; d++) {
-        list_dim(p, held, d, owner, &lists[d]);
-        count *= lists[d].count;
-    }
-    *flat = TS_NEW_ARRAY(p->scratch, int64_t, count);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t left = i;
-        for (int d = p->rank - 1; d >= 0; left /= lists[d--].count)
-            (*flat)[i] += lists[d].indices[left % lists[d].count] * p->strides[d];
-    }
-    return count;
+/* The flat index of the n-th, in row-major order. */
+static int64_t element_at(const proof *p, const element_list *list, int64_t n) {
+    int64_t flat = 0;
+    for (int d = p->rank - 1; d >= 0; n /= list->counts[d--])
+        flat += list->indices[d][n % list->counts[d]] * p->strides[d];
+    return flat;
 }
 
 /* What device `device` adds to an element: the same for all that hold copies. */
@@ -132,47 +140,55 @@ static uint32_t value_of(const ts_sharding *source, int64_t element, int64_t dev
     return (uint32_t)((x ^ (x >> 29)) * UINT64_C(0x94d049bb133111eb) >> 32);
 }
 
-/* The sum over the digits that are partial in the source and not in the end. */
-static uint32_t value_wanted(const ts_sharding *source, const ts_sharding *end, int64_t element,
-                             int64_t device) {
-    int64_t members[TS_SHARDING_MAX_DIGITS], count = 1;
-    int digits[TS_SHARDING_MAX_DIGITS], summed = 0;
-    for (int i = 0; i < source->digit_count; i++) {
-        if (source->digits[i].kind != TS_DIGIT_PARTIAL || end->digits[i].kind == TS_DIGIT_PARTIAL) continue;
-        digits[summed] = i;
-        members[summed++] = source->digits[i].extent;
-        count *= source->digits[i].extent;
+/* The digits that are summed on the way, and which of the sums that are left in the end a device has. */
+static bool is_summed(const ts_sharding *source, const ts_sharding *end, int digit) {
+    return source->digits[digit].kind == TS_DIGIT_PARTIAL && end->digits[digit].kind != TS_DIGIT_PARTIAL;
+}
+
+static int64_t addend_left(const ts_sharding *end, int64_t device) {
+    int64_t addend = 0;
+    for (int i = 0; i < end->digit_count; i++)
+        if (end->digits[i].kind == TS_DIGIT_PARTIAL)
+            addend = addend * end->digits[i].extent + device / end->digits[i].stride % end->digits[i].extent;
+    return addend;
+}
+
+/* Adds what the devices have that differ in the summed digits from `from` on. */
+static void add_values(const proof *p, const ts_sharding *source, const ts_sharding *end, int from,
+                       int64_t device, uint32_t *sums) {
+    while (from < source->digit_count && !is_summed(source, end, from)) from++;
+    if (from == source->digit_count) {
+        for (int64_t e = 0; e < p->elements; e++) sums[e] += value_of(source, e, device);
+        return;
     }
-    uint32_t sum = 0;
-    for (int64_t n = 0; n < count; n++) {
-        int64_t left = n, at = device;
-        for (int i = 0; i < summed; left /= members[i++]) {
-            const ts_mesh_digit *digit = &source->digits[digits[i]];
-            at += (left % members[i] - device / digit->stride % digit->extent) * digit->stride;
-        }
-        sum += value_of(source, element, at);
-    }
-    return sum;
+    const ts_mesh_digit *digit = &source->digits[from];
+    int64_t first = device - device / digit->stride % digit->extent * digit->stride;
+    for (int64_t i = 0; i < digit->extent; i++)
+        add_values(p, source, end, from + 1, first + i * digit->stride, sums);
+}
+
+/* What a device's elements shall be in the end, by their flat index. */
+static const uint32_t *values_wanted(proof *p, const ts_sharding *source, const ts_sharding *end,
+                                     int64_t device) {
+    uint32_t **sums = &p->sums[addend_left(end, device)];
+    if (*sums) return *sums;
+    *sums = TS_NEW_ARRAY(p->arena, uint32_t, p->elements);
+    add_values(p, source, end, 0, device, *sums);
+    return *sums;
 }
 
 /* ---- Steps ---- */
 
-static bool in_runs(const proof *p, const int64_t *only, int64_t flat) {
-    for (int d = 0; only && d < p->rank; d++) {
-        int64_t at = flat / p->strides[d] % p->dims[d];
-        if (at < only[2 * d] || at >= only[2 * d] + only[2 * d + 1]) return false;
-    }
-    return true;
-}
-
 /* Element by element, of a device under t->parts. */
 static void move_part(proof *p, const ts_collective_transfer *t, int64_t part) {
-    int64_t *flat, count = list_elements(p, t->parts, part, &flat);
-    int64_t begin = count * t->first / t->of, end = count * (t->first + 1) / t->of;
+    element_list list;
+    list_elements(p, t->parts, part, t->only, &list);
+    int64_t begin = list.count * t->first / t->of, end = list.count * (t->first + t->count) / t->of;
     for (int64_t i = begin; i < end; i++) {
-        if (!in_runs(p, t->only, flat[i])) continue;
-        uint32_t sent = p->held[t->source][flat[i]], *to = &p->arrived[t->destination][flat[i]];
-        *to = t->adds ? *to + sent : sent;
+        int64_t flat = element_at(p, &list, i);
+        p->arrivals = ts_arena_extend(p->scratch, p->arrivals, p->arrival_count, sizeof *p->arrivals);
+        p->arrivals[p->arrival_count++] =
+            (struct arrival){&p->held[t->destination][flat], p->held[t->source][flat], t->adds};
         if (t->source != t->destination) p->moved += 4;
     }
 }
@@ -192,12 +208,12 @@ static void make_transfer(proof *p, const ts_collective_transfer *t, int from, i
 }
 
 static void end_step(proof *p) {
-    for (size_t i = 0; i < p->transfer_count; i++)
-        make_transfer(p, p->transfers[i], 0, p->transfers[i]->owner);
-    for (int64_t d = 0; d < p->mesh->device_count; d++)
-        memcpy(p->held[d], p->arrived[d], sizeof *p->held[d] * (size_t)p->elements);
-    p->transfer_count = 0;
-    p->transfers = NULL;
+    for (size_t i = 0; i < p->arrival_count; i++) {
+        const struct arrival *a = &p->arrivals[i];
+        *a->to = a->adds ? *a->to + a->value : a->value;
+    }
+    p->arrival_count = 0;
+    p->arrivals = NULL;
     ts_arena_reset(p->scratch);
 }
 
@@ -206,48 +222,39 @@ static void begin_step(void *self, int64_t times) {
     end_step(self);
 }
 
-static void keep_transfer(void *self, const ts_collective_transfer *t) {
-    proof *p = self;
-    ts_collective_transfer *kept = TS_NEW(p->scratch, ts_collective_transfer);
-    ts_sharding *held = TS_NEW(p->scratch, ts_sharding);
-    *kept = *t;
-    *held = *t->held; /* the visitor's own go with the step */
-    kept->held = held;
-    if (t->only) {
-        int64_t *only = TS_NEW_ARRAY(p->scratch, int64_t, 2 * p->rank);
-        memcpy(only, t->only, sizeof *only * 2 * (size_t)p->rank);
-        kept->only = only;
-    }
-    p->transfers =
-        ts_arena_extend(p->scratch, (void *)(uintptr_t)p->transfers, p->transfer_count, sizeof kept);
-    p->transfers[p->transfer_count++] = kept;
+static void take_transfer(void *self, const ts_collective_transfer *t) {
+    make_transfer(self, t, 0, t->owner);
 }
 
 /* ---- All of it ---- */
 
 static void begin_devices(proof *p, const ts_sharding *source) {
     p->held = TS_NEW_ARRAY(p->arena, uint32_t *, p->mesh->device_count);
-    p->arrived = TS_NEW_ARRAY(p->arena, uint32_t *, p->mesh->device_count);
+    p->sums = TS_NEW_ARRAY(p->arena, uint32_t *, p->mesh->device_count);
     for (int64_t d = 0; d < p->mesh->device_count; d++) {
         p->held[d] = TS_NEW_ARRAY(p->arena, uint32_t, p->elements);
-        p->arrived[d] = TS_NEW_ARRAY(p->arena, uint32_t, p->elements);
         memset(p->held[d], 0xa5, sizeof(uint32_t) * (size_t)p->elements);
-        int64_t *flat, count = list_elements(p, source, d, &flat);
-        for (int64_t i = 0; i < count; i++) p->held[d][flat[i]] = value_of(source, flat[i], d);
-        memcpy(p->arrived[d], p->held[d], sizeof(uint32_t) * (size_t)p->elements);
+        element_list list;
+        list_elements(p, source, d, NULL, &list);
+        for (int64_t i = 0; i < list.count; i++) {
+            int64_t flat = element_at(p, &list, i);
+            p->held[d][flat] = value_of(source, flat, d);
+        }
     }
 }
 
 static bool check_devices(proof *p, const ts_sharding *source, const ts_sharding *end) {
     for (int64_t d = 0; d < p->mesh->device_count; d++) {
-        int64_t *flat, count = list_elements(p, end, d, &flat);
-        for (int64_t i = 0; i < count; i++) {
-            uint32_t want = value_wanted(source, end, flat[i], d);
-            if (p->held[d][flat[i]] == want) continue;
+        element_list list;
+        const uint32_t *wanted = values_wanted(p, source, end, d);
+        list_elements(p, end, d, NULL, &list);
+        for (int64_t i = 0; i < list.count; i++) {
+            int64_t flat = element_at(p, &list, i);
+            if (p->held[d][flat] == wanted[flat]) continue;
             return ts_error_set(p->err, TS_ERROR_FAULT,
                                 "device %" PRId64 " has 0x%08" PRIx32 " at element %" PRId64
                                 ", expected 0x%08" PRIx32,
-                                d, p->held[d][flat[i]], flat[i], want);
+                                d, p->held[d][flat], flat, wanted[flat]);
         }
     }
     return true;
@@ -262,7 +269,7 @@ static void print_shape(const proof *p, const ts_shape *shape, ts_text *out) {
 
 static void move_all(proof *p, const ts_reshard_plan *plan, const ts_sharding *source) {
     ts_collective_visitor visitor = {
-        .self = p, .every_step = true, .step = begin_step, .transfer = keep_transfer};
+        .self = p, .every_step = true, .step = begin_step, .transfer = take_transfer};
     begin_devices(p, source);
     for (int i = 0; i < plan->count; i++) {
         ts_collective c = plan->collectives[i];

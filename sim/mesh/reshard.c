@@ -201,6 +201,7 @@ bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *reques
     if (!ts_sharding_refine(&p.now, &p.goal))
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "the two shardings cut the devices in ways that have no common parts");
+    ts_sharding_cut_at_dims(&p.now, &p.goal, request->mesh);
     bool directly = request->choice.forced && request->choice.algorithm == TS_ALGORITHM_DIRECT;
     for (int order = directly ? ALL_AT_ONCE : 0; order < ORDERS; order++) {
         if (order == ALL_AT_ONCE && found && request->choice.forced) break; /* rings are wanted */
