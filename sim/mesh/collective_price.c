@@ -228,6 +228,13 @@ static void consider_pieces(ts_arena *arena, ts_collective *best, ts_collective 
     }
 }
 
+/* Two rings have four links of each chip, and as many hops as there are chips: whether these leave them a chance. */
+static bool may_be_faster(const ts_collective *c, const ts_collective_price *price) {
+    double hops_ps = (double)(c->mesh->chip_count - 1) * (double)c->mesh->ici->hop_ps;
+    double links = ts_mesh_least_links(c->mesh) / 4.0;
+    return (double)c->mesh->ici->launch_ps + hops_ps + price->bound_ps * (links > 1 ? links : 1) < price->ps;
+}
+
 void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collective *collective,
                           ts_collective_price *price) {
     bool has_rings = collective->kind >= TS_COLLECTIVE_REDUCE_SCATTER, found = false;
@@ -238,7 +245,10 @@ void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collec
     for (int a = has_rings ? TS_ALGORITHM_RING : 0; a < (has_rings ? (int)TS_ALGORITHM_COUNT : 1); a++) {
         bool may =
             !choice.forced || choice.algorithm == TS_ALGORITHM_DIRECT || choice.algorithm == (ts_algorithm)a;
-        if (has_rings && (!may || (a == TS_ALGORITHM_TWO_RINGS && !has_two_rings(collective)))) continue;
+        bool two_rings = a == TS_ALGORITHM_TWO_RINGS;
+        if (has_rings && !may) continue;
+        if (two_rings && found && !may_be_faster(collective, price)) continue;
+        if (two_rings && !has_two_rings(collective)) continue;
         tried.algorithm = (ts_algorithm)a;
         consider_pieces(arena, collective, &tried, price, &found);
     }

@@ -29,14 +29,18 @@ typedef struct {
 
 /* ---- The array, made smaller ---- */
 
-/* Digits on the way are of the one or of the other. */
-static int64_t common_unit(const ts_reshard_plan *plan, int dim) {
-    int64_t unit = plan->source.dims[dim];
-    for (int i = 0; i < plan->source.digit_count; i++) {
-        const ts_mesh_digit *a = &plan->source.digits[i], *b = &plan->destination.digits[i];
-        if (a->kind == TS_DIGIT_SHARD && a->dim == dim) unit = ts_gcd(unit, a->weight);
-        if (b->kind == TS_DIGIT_SHARD && b->dim == dim) unit = ts_gcd(unit, b->weight);
+static int64_t unit_with(const ts_sharding *sharding, int dim, int64_t unit) {
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim) unit = ts_gcd(unit, digit->weight);
     }
+    return unit;
+}
+
+static int64_t common_unit(const ts_reshard_plan *plan, int dim) {
+    int64_t unit = unit_with(&plan->source, dim, plan->source.dims[dim]);
+    unit = unit_with(&plan->destination, dim, unit);
+    for (int i = 0; i < plan->count; i++) unit = unit_with(&plan->collectives[i].after, dim, unit);
     return unit > 0 ? unit : 1;
 }
 

@@ -1,67 +1,29 @@
-/* Planning: which collectives bring one sharding to another, by which algorithms. */
+/* Planning: which collectives bring one sharding to another, in which order, by which algorithms. */
 #include "mesh/reshard.h"
 
-#include <string.h>
+#include <assert.h>
+
+#include "mesh/reshard_private.h"
 
 typedef struct {
-    ts_error *err;
+    bool may, seen, done;
+    double ps, least_left; /* to get there; from there to the goal */
+    int steps, detours;
+    int64_t before;
+} reached;
+
+typedef struct {
     ts_arena *arena;
     const ts_reshard_request *request;
-    ts_sharding now, goal; /* with the same digits */
-    ts_reshard_plan *plan;
-} planner;
+    reshard_ways ways;
+    reached *nodes;
+    ts_sharding *shardings; /* of the nodes */
+    ts_arena *scratch;      /* of a step that is tried */
+    bool copies_at_once;    /* direct transfers may make copies, or drop them */
+    int64_t detours;        /* that may still be priced */
+} search;
 
-static bool same_place(const ts_mesh_digit *a, const ts_mesh_digit *b) {
-    if (a->kind != b->kind) return false;
-    return a->kind != TS_DIGIT_SHARD || (a->dim == b->dim && a->weight == b->weight);
-}
-
-static void add_collective(planner *p, ts_collective_kind kind, const ts_sharding *after, const int *group,
-                           int count) {
-    int at = p->plan->count++;
-    ts_collective *c = &p->plan->collectives[at];
-    *c = (ts_collective){.mesh = p->request->mesh, .kind = kind, .before = p->now, .after = *after};
-    c->group_count = count;
-    memcpy(c->group, group, sizeof *group * (size_t)count);
-    ts_collective_choose(p->arena, p->request->choice, c, &p->plan->prices[at]);
-    p->now = *after;
-    p->plan->ps += p->plan->prices[at].ps;
-}
-
-/* ---- Which digits take part ---- */
-
-/* Digits that are of the kind `from` and shall be of the kind `to`: the group, and the sharding when they are. */
-static int take_digits(const planner *p, ts_digit_kind from, ts_digit_kind to, int *group,
-                       ts_sharding *after) {
-    int count = 0;
-    *after = p->now;
-    for (int i = 0; i < p->now.digit_count; i++) {
-        if (p->now.digits[i].kind != from || p->goal.digits[i].kind != to) continue;
-        group[count++] = i;
-        after->digits[i] = p->goal.digits[i];
-    }
-    return count;
-}
-
-static void add_kind(planner *p, ts_digit_kind from, ts_digit_kind to, ts_collective_kind kind) {
-    int group[TS_SHARDING_MAX_DIGITS];
-    ts_sharding after;
-    int count = take_digits(p, from, to, group, &after);
-    if (count > 0) add_collective(p, kind, &after, group, count);
-}
-
-/* Whether the digits of each dim select different parts of its index: else some elements have no holder. */
-static bool apart(const ts_sharding *sharding) {
-    for (int i = 0; i < sharding->digit_count; i++)
-        for (int j = 0; j < sharding->digit_count; j++) {
-            const ts_mesh_digit *a = &sharding->digits[i], *b = &sharding->digits[j];
-            if (i == j || a->kind != TS_DIGIT_SHARD || b->kind != TS_DIGIT_SHARD || a->dim != b->dim)
-                continue;
-            if (a->weight <= b->weight && b->weight < a->weight * a->extent) return false;
-            if (a->weight % b->weight != 0 && b->weight % a->weight != 0) return false;
-        }
-    return true;
-}
+/* ---- One step ---- */
 
 /* From where device 0 gets its elements: from one device, from all others of the group as much, or neither. */
 typedef struct {
@@ -80,98 +42,146 @@ static void spread_transfer(void *self, const ts_collective_transfer *t) {
     s->sources++;
 }
 
-static ts_collective_kind kind_of(planner *p, const ts_collective *draft) {
+static ts_collective_kind kind_of(ts_arena *arena, const ts_collective *draft) {
     spread s = {.last = -1, .equal = true};
     ts_collective_visitor visitor = {&s, true, true, spread_step, spread_transfer};
-    ts_collective_visit(p->arena, draft, &visitor);
+    ts_collective_visit(arena, draft, &visitor);
     if (s.sources + s.keeps <= 1) return TS_COLLECTIVE_PERMUTE;
     bool copies = ts_sharding_copies(&draft->before) != ts_sharding_copies(&draft->after);
     return s.sources == ts_collective_members(draft) - 1 && s.equal && !copies ? TS_COLLECTIVE_ALL_TO_ALL
                                                                                : TS_COLLECTIVE_POINT_TO_POINT;
 }
 
-static void add_direct(planner *p, const ts_sharding *after, const int *group, int count) {
-    ts_collective draft = {.mesh = p->request->mesh, .kind = TS_COLLECTIVE_POINT_TO_POINT, .before = p->now};
-    draft.after = *after;
-    draft.group_count = count;
-    memcpy(draft.group, group, sizeof *group * (size_t)count);
-    if (count > 0) add_collective(p, kind_of(p, &draft), after, group, count);
+/* Digits by what they become. */
+typedef struct {
+    int to_sum, to_split_sum, to_copy, to_shard, moved, wrong;
+} changes;
+
+static void count_change(const ts_mesh_digit *from, const ts_mesh_digit *to, changes *n) {
+    bool copy = to->kind == TS_DIGIT_REPLICA;
+    if (to->kind == TS_DIGIT_PARTIAL)
+        n->wrong++;
+    else if (from->kind == TS_DIGIT_PARTIAL)
+        *(copy ? &n->to_sum : &n->to_split_sum) += 1;
+    else if (from->kind == TS_DIGIT_REPLICA)
+        n->to_shard++;
+    else
+        *(copy ? &n->to_copy : &n->moved) += 1;
 }
 
-/* Shards that become other shards. */
-static bool add_exchange(planner *p) {
-    int group[TS_SHARDING_MAX_DIGITS], count = 0;
-    ts_sharding after = p->now;
-    for (int i = 0; i < p->now.digit_count; i++) {
-        if (p->now.digits[i].kind != TS_DIGIT_SHARD || p->goal.digits[i].kind != TS_DIGIT_SHARD) continue;
-        if (same_place(&p->now.digits[i], &p->goal.digits[i])) continue;
-        group[count++] = i;
-        after.digits[i] = p->goal.digits[i];
+/* The one collective that does all of it; false: none does, or may. */
+static bool find_kind(const search *s, const changes *n, ts_collective_kind *kind) {
+    int sums = n->to_sum + n->to_split_sum, others = n->to_copy + n->to_shard + n->moved;
+    bool at_once = s->request->choice.forced && s->request->choice.algorithm == TS_ALGORITHM_DIRECT;
+    if (n->wrong || (sums && others) || (n->to_sum && n->to_split_sum)) return false;
+    *kind = TS_COLLECTIVE_POINT_TO_POINT;
+    if (sums)
+        *kind = n->to_sum ? TS_COLLECTIVE_ALL_REDUCE : TS_COLLECTIVE_REDUCE_SCATTER;
+    else if (others == n->to_shard)
+        *kind = TS_COLLECTIVE_SLICE;
+    else if (others == n->to_copy && !at_once)
+        *kind = TS_COLLECTIVE_ALL_GATHER;
+    return *kind != TS_COLLECTIVE_POINT_TO_POINT || s->copies_at_once || others == n->moved;
+}
+
+static bool draft_step(const search *s, const ts_sharding *from, const ts_sharding *to, ts_collective *c) {
+    changes n = {0};
+    *c = (ts_collective){.mesh = s->request->mesh, .before = *from, .after = *to};
+    for (int i = 0; i < from->digit_count; i++) {
+        if (reshard_same_place(&from->digits[i], &to->digits[i])) continue;
+        c->group[c->group_count++] = i;
+        count_change(&from->digits[i], &to->digits[i], &n);
     }
-    if (!apart(&after)) return false;
-    add_direct(p, &after, group, count);
-    return true;
+    return find_kind(s, &n, &c->kind);
 }
 
-/* ---- Plans ---- */
+/* ---- The cheapest way ---- */
 
-static bool add_sums(planner *p) {
-    for (int i = 0; i < p->now.digit_count; i++)
-        if (p->goal.digits[i].kind == TS_DIGIT_PARTIAL && p->now.digits[i].kind != TS_DIGIT_PARTIAL)
-            return ts_error_set(p->err, TS_ERROR_UNMODELLED,
-                                "the destination has partial sums where the source has none");
-    int group[TS_SHARDING_MAX_DIGITS];
-    ts_sharding after;
-    int count = take_digits(p, TS_DIGIT_PARTIAL, TS_DIGIT_SHARD, group, &after);
-    if (count > 0 &&
-        !apart(&after)) { /* the places are taken until other digits have moved: sums as copies first */
-        for (int i = 0; i < count; i++) after.digits[group[i]].kind = TS_DIGIT_REPLICA;
-        add_collective(p, TS_COLLECTIVE_ALL_REDUCE, &after, group, count);
-    } else if (count > 0) {
-        add_collective(p, TS_COLLECTIVE_REDUCE_SCATTER, &after, group, count);
+/* What each device lacks comes over all links of its chip at best; splitting copies takes nothing. */
+static double least_ps(const search *s, const ts_sharding *from, const ts_sharding *to) {
+    const ts_mesh *mesh = s->request->mesh;
+    bool moves = false;
+    for (int i = 0; i < from->digit_count; i++)
+        moves = moves || (from->digits[i].kind != TS_DIGIT_REPLICA &&
+                          !reshard_same_place(&from->digits[i], &to->digits[i]));
+    if (!moves) return 0;
+    if (mesh->devices_per_chip > 1) return (double)mesh->ici->launch_ps; /* it may be within chips */
+    double lacks = (double)ts_sharding_elements(to) - (double)ts_sharding_elements(from);
+    double bytes = lacks > 0 ? lacks * to->shape->element_bits / 8 : 0;
+    return (double)(mesh->ici->launch_ps + mesh->ici->hop_ps) +
+           ts_mesh_link_ps(mesh, bytes / (2 * mesh->dim_count));
+}
+
+static void try_step(search *s, int64_t from, int64_t to) {
+    ts_collective c;
+    ts_collective_price price;
+    reached *a = &s->nodes[from], *b = &s->nodes[to], *goal = &s->nodes[s->ways.goal_node];
+    bool detour = b->detours > 0;
+    if (!b->may || b->done || a->steps == TS_RESHARD_MAX_COLLECTIVES || (detour && s->detours == 0)) return;
+    double least = a->ps + least_ps(s, &s->shardings[from], &s->shardings[to]);
+    if ((b->seen && least >= b->ps) || (goal->seen && least + b->least_left >= goal->ps)) return;
+    if (!draft_step(s, &s->shardings[from], &s->shardings[to], &c)) return;
+    ts_arena_reset(s->scratch);
+    s->detours -= detour;
+    ts_collective_choose(s->scratch, s->request->choice, &c, &price);
+    double ps = a->ps + price.ps;
+    if (b->seen && (ps > b->ps || (ps == b->ps && a->steps + 1 >= b->steps))) return;
+    b->seen = true;
+    b->ps = ps;
+    b->steps = a->steps + 1;
+    b->before = from;
+}
+
+static int64_t next_node(const search *s) {
+    int64_t best = -1;
+    for (int64_t n = 0; n < s->ways.node_count; n++)
+        if (s->nodes[n].seen && !s->nodes[n].done && (best < 0 || s->nodes[n].ps < s->nodes[best].ps))
+            best = n;
+    return best;
+}
+
+static void set_nodes(search *s) {
+    s->nodes = TS_NEW_ARRAY(s->arena, reached, s->ways.node_count);
+    for (int64_t n = 0; n < s->ways.node_count; n++) {
+        s->nodes[n].may = reshard_node(&s->ways, n, &s->shardings[n]);
+        s->nodes[n].detours = reshard_detours(&s->ways, n);
+        s->nodes[n].least_left = least_ps(s, &s->shardings[n], &s->ways.goal);
     }
-    add_kind(p, TS_DIGIT_PARTIAL, TS_DIGIT_REPLICA, TS_COLLECTIVE_ALL_REDUCE);
-    return true;
+    s->nodes[0].seen = true;
 }
 
-static bool add_slices(planner *p) {
-    int group[TS_SHARDING_MAX_DIGITS];
-    ts_sharding after;
-    int count = take_digits(p, TS_DIGIT_REPLICA, TS_DIGIT_SHARD, group, &after);
-    if (count == 0) return true;
-    if (!apart(&after)) return false;
-    add_collective(p, TS_COLLECTIVE_SLICE, &after, group, count);
-    return true;
-}
-
-typedef enum { EXCHANGE_FIRST, GATHER_FIRST, ALL_AT_ONCE, ORDERS } plan_order;
-
-static bool same_sharding(const ts_sharding *a, const ts_sharding *b) {
-    for (int i = 0; i < a->digit_count; i++)
-        if (!same_place(&a->digits[i], &b->digits[i])) return false;
-    return true;
-}
-
-static void add_all_at_once(planner *p) {
-    int group[TS_SHARDING_MAX_DIGITS], count = 0;
-    for (int i = 0; i < p->now.digit_count; i++)
-        if (!same_place(&p->now.digits[i], &p->goal.digits[i])) group[count++] = i;
-    add_direct(p, &p->goal, group, count);
-}
-
-/* One plan; false: the order does not work, for digits would be in each other's way, or (with an error) none does. */
-static bool make_plan(planner *p, plan_order order) {
-    if (!add_sums(p)) return false;
-    if (order == ALL_AT_ONCE) {
-        add_all_at_once(p);
-        return true;
+/* Dijkstra's algorithm; the goal is tried first from every node, so that what is dearer is left out early. */
+static bool find_way(search *s, int64_t detours, bool copies_at_once) {
+    int64_t goal = s->ways.goal_node;
+    s->detours = detours;
+    s->copies_at_once = copies_at_once;
+    set_nodes(s);
+    for (int64_t at = 0; at >= 0 && at != goal; at = next_node(s)) {
+        s->nodes[at].done = true;
+        try_step(s, at, goal);
+        for (int away = 0; away <= s->ways.bundle_count; away++)
+            for (int64_t n = 1; n < s->ways.node_count; n++)
+                if (n != goal && s->nodes[n].detours == away) try_step(s, at, n);
     }
-    bool gathers_first = order == GATHER_FIRST;
-    if (gathers_first) add_kind(p, TS_DIGIT_SHARD, TS_DIGIT_REPLICA, TS_COLLECTIVE_ALL_GATHER);
-    if (!add_slices(p) || !add_exchange(p)) return false;
-    if (!gathers_first) add_kind(p, TS_DIGIT_SHARD, TS_DIGIT_REPLICA, TS_COLLECTIVE_ALL_GATHER);
-    return same_sharding(&p->now, &p->goal);
+    return s->nodes[goal].seen;
 }
+
+static void make_plan(search *s, ts_reshard_plan *plan) {
+    int64_t at = s->ways.goal_node;
+    plan->count = s->nodes[at].steps;
+    for (int i = plan->count - 1; i >= 0; at = s->nodes[at].before, i--) {
+        (void)draft_step(s, &s->shardings[s->nodes[at].before], &s->shardings[at], &plan->collectives[i]);
+        ts_collective *c = &plan->collectives[i];
+        if (c->kind == TS_COLLECTIVE_POINT_TO_POINT) c->kind = kind_of(s->scratch, c);
+        ts_collective_choose(s->arena, s->request->choice, c, &plan->prices[i]);
+    }
+    for (int i = 0; i < plan->count; i++) {
+        plan->ps += plan->prices[i].ps;
+        plan->bound_ps += plan->prices[i].bound_ps;
+    }
+}
+
+/* ---- Requests ---- */
 
 static bool check_request(ts_error *err, const ts_sharding *a, const ts_sharding *b) {
     bool equal = a->rank == b->rank && a->shape->dtype == b->shape->dtype;
@@ -181,36 +191,36 @@ static bool check_request(ts_error *err, const ts_sharding *a, const ts_sharding
                                  "and dims");
 }
 
-/* Of an order that works the faster plan is kept. False: an error, no order works. */
-static bool consider(const planner *base, plan_order order, ts_reshard_plan *best, bool *found) {
-    planner p = *base;
-    ts_reshard_plan plan = {0};
-    p.plan = &plan;
-    bool made = make_plan(&p, order);
-    if (p.err && p.err->kind != TS_ERROR_NONE) return false;
-    if (made && (!*found || plan.ps < best->ps)) *best = plan;
-    *found = *found || made;
+static bool check_sums(ts_error *err, const ts_sharding *a, const ts_sharding *b) {
+    for (int i = 0; i < a->digit_count; i++)
+        if (b->digits[i].kind == TS_DIGIT_PARTIAL && a->digits[i].kind != TS_DIGIT_PARTIAL)
+            return ts_error_set(err, TS_ERROR_UNMODELLED,
+                                "the destination has partial sums where the source has none");
     return true;
 }
 
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan) {
-    planner p = {err, arena, request, *request->source, *request->destination, NULL};
-    bool found = false;
-    memset(plan, 0, sizeof *plan);
+    search *s = TS_NEW(arena, search);
+    *s = (search){.arena = arena, .request = request};
+    *plan = (ts_reshard_plan){
+        .mesh = request->mesh, .source = *request->source, .destination = *request->destination};
     if (!check_request(err, request->source, request->destination)) return false;
-    if (!ts_sharding_refine(&p.now, &p.goal))
+    if (!ts_sharding_refine(&plan->source, &plan->destination))
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "the two shardings cut the devices in ways that have no common parts");
-    ts_sharding_cut_at_dims(&p.now, &p.goal, request->mesh);
-    bool directly = request->choice.forced && request->choice.algorithm == TS_ALGORITHM_DIRECT;
-    for (int order = directly ? ALL_AT_ONCE : 0; order < ORDERS; order++) {
-        if (order == ALL_AT_ONCE && found && request->choice.forced) break; /* rings are wanted */
-        if (!consider(&p, (plan_order)order, plan, &found)) return false;
-        if (plan->count <= 1 && found) break; /* no order can need fewer */
-    }
-    plan->mesh = request->mesh;
-    plan->source = p.now;
-    plan->destination = p.goal;
-    for (int i = 0; i < plan->count; i++) plan->bound_ps += plan->prices[i].bound_ps;
+    if (!check_sums(err, &plan->source, &plan->destination)) return false;
+    ts_sharding_cut_at_dims(&plan->source, &plan->destination, request->mesh);
+    reshard_find_ways(arena, &plan->source, &plan->destination, &s->ways);
+    s->shardings = TS_NEW_ARRAY(arena, ts_sharding, s->ways.node_count);
+    s->scratch = ts_arena_new();
+    enum { DETOURS = 1 << 14, LEAST_DETOURS = 64 }; /* by chip: half a second at most */
+    int64_t chips = request->mesh->chip_count;
+    int64_t detours = chips * LEAST_DETOURS > DETOURS ? LEAST_DETOURS : DETOURS / chips;
+    bool direct = request->choice.algorithm == TS_ALGORITHM_DIRECT, forced = request->choice.forced;
+    bool found = find_way(s, forced ? 0 : detours, direct || !forced) || find_way(s, detours, direct) ||
+                 find_way(s, 0, true);
+    assert(found); /* sums become copies, and all else moves at once */
+    make_plan(s, plan);
+    ts_arena_free(s->scratch);
     return true;
 }

@@ -1,0 +1,165 @@
+/* Where the digits of a sharding can be on the way to another. */
+#include "mesh/reshard_private.h"
+
+#include <string.h>
+
+/* ---- Bundles ---- */
+
+/* What makes digits one bundle: that they are one run of the device's number and of the array's index, that they are
+ * of one dim, or of one kind; on both ends. */
+typedef enum { ONE_RUN, ONE_DIM, ONE_KIND } likeness;
+
+static bool alike(const ts_mesh_digit *a, const ts_mesh_digit *b, likeness how) {
+    if (a->kind != b->kind) return false;
+    if (how == ONE_RUN && a->stride != b->stride * b->extent) return false;
+    if (how == ONE_KIND || a->kind != TS_DIGIT_SHARD) return true;
+    return a->dim == b->dim && (how == ONE_DIM || a->weight == b->weight * b->extent);
+}
+
+bool reshard_same_place(const ts_mesh_digit *a, const ts_mesh_digit *b) {
+    if (a->kind != TS_DIGIT_SHARD || b->kind != TS_DIGIT_SHARD) return a->kind == b->kind;
+    return a->dim == b->dim && a->weight == b->weight;
+}
+
+/* Shards and sums that stay are in no bundle. False: too many bundles, which kinds cannot make. */
+static bool set_bundles(reshard_ways *w, likeness how) {
+    w->bundle_count = 0;
+    memset(w->bundles, 0, sizeof w->bundles);
+    for (int i = 0; i < w->start.digit_count; i++) {
+        const ts_mesh_digit *from = &w->start.digits[i], *to = &w->goal.digits[i];
+        int at = 0;
+        if (reshard_same_place(from, to) && from->kind != TS_DIGIT_REPLICA) continue;
+        for (; at < w->bundle_count; at++) {
+            int last = w->bundles[at].digits[w->bundles[at].count - 1];
+            if (alike(&w->start.digits[last], from, how) && alike(&w->goal.digits[last], to, how)) break;
+        }
+        if (at == RESHARD_BUNDLES) return false;
+        if (at == w->bundle_count) w->bundle_count++;
+        w->bundles[at].digits[w->bundles[at].count++] = i;
+    }
+    return true;
+}
+
+/* ---- Places ---- */
+
+/* Unless there is one like it. */
+static void add_place(reshard_bundle *b, const ts_mesh_digit *digits) {
+    if (b->place_count == RESHARD_PLACES) return;
+    for (int at = 2; at < b->place_count; at++) {
+        int same = 0;
+        for (int i = 0; i < b->count; i++) same += reshard_same_place(&b->places[at][i], &digits[i]);
+        if (same == b->count) return;
+    }
+    memcpy(b->places[b->place_count++], digits, sizeof *digits * (size_t)b->count);
+}
+
+static void add_end(reshard_bundle *b, const ts_sharding *end) {
+    ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
+    for (int i = 0; i < b->count; i++) digits[i] = end->digits[b->digits[i]];
+    add_place(b, digits);
+}
+
+static void add_copies(reshard_bundle *b) {
+    ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
+    for (int i = 0; i < b->count; i++) {
+        digits[i] = b->places[0][i];
+        digits[i].kind = TS_DIGIT_REPLICA;
+    }
+    add_place(b, digits);
+}
+
+/* In a dim, in one row, of which the last digit has this weight. */
+static void add_split(reshard_bundle *b, int dim, int64_t weight) {
+    ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
+    for (int i = b->count - 1; i >= 0; i--) {
+        digits[i] = b->places[0][i];
+        digits[i].kind = TS_DIGIT_SHARD;
+        digits[i].dim = dim;
+        digits[i].weight = weight;
+        weight *= digits[i].extent;
+    }
+    add_place(b, digits);
+}
+
+/* Above all others in a dim, and below all others, were they there. */
+static void add_dims(const reshard_ways *w, reshard_bundle *b) {
+    int64_t parts = 1, all = 1;
+    for (int i = 0; i < b->count; i++) parts *= b->places[0][i].extent;
+    for (int i = 0; i < w->start.digit_count; i++) all *= w->start.digits[i].extent;
+    for (int dim = 0; dim < w->start.rank; dim++) {
+        if (w->start.dims[dim] % parts == 0) add_split(b, dim, w->start.dims[dim] / parts);
+        if (w->start.dims[dim] % all == 0) add_split(b, dim, w->start.dims[dim] / all);
+    }
+}
+
+/* Whether the digits of each dim select different parts of its index: else some elements have no holder. */
+static bool apart(const ts_sharding *sharding) {
+    for (int i = 0; i < sharding->digit_count; i++)
+        for (int j = 0; j < sharding->digit_count; j++) {
+            const ts_mesh_digit *a = &sharding->digits[i], *b = &sharding->digits[j];
+            if (i == j || a->kind != TS_DIGIT_SHARD || b->kind != TS_DIGIT_SHARD || a->dim != b->dim)
+                continue;
+            if (a->weight <= b->weight && b->weight < a->weight * a->extent) return false;
+            if (a->weight % b->weight != 0 && b->weight % a->weight != 0) return false;
+        }
+    return true;
+}
+
+static void set_places(ts_arena *arena, reshard_ways *w) {
+    for (int at = 0; at < w->bundle_count; at++) {
+        reshard_bundle *b = &w->bundles[at];
+        b->places = ts_arena_alloc(arena, RESHARD_PLACES, sizeof *b->places);
+        add_end(b, &w->start);
+        add_end(b, &w->goal);
+        add_copies(b);
+        if (w->start.dims[0] > 0) add_dims(w, b);
+    }
+}
+
+/* Leaves out places of the bundle that has most, until there are few enough nodes. */
+static void limit_nodes(reshard_ways *w) {
+    for (;;) {
+        int64_t nodes = 1;
+        reshard_bundle *most = &w->bundles[0];
+        for (int at = 0; at < w->bundle_count; at++) {
+            nodes *= w->bundles[at].place_count;
+            if (w->bundles[at].place_count >= most->place_count) most = &w->bundles[at];
+        }
+        if (nodes <= RESHARD_NODES) return;
+        most->place_count--;
+    }
+}
+
+/* ---- Nodes ---- */
+
+void reshard_find_ways(ts_arena *arena, const ts_sharding *start, const ts_sharding *goal,
+                       reshard_ways *ways) {
+    *ways = (reshard_ways){.start = *start, .goal = *goal, .node_count = 1};
+    for (likeness how = ONE_RUN; !set_bundles(ways, how); how++) continue;
+    set_places(arena, ways);
+    limit_nodes(ways);
+    for (int at = 0; at < ways->bundle_count; at++) {
+        ways->goal_node += ways->node_count; /* the second place of each */
+        ways->node_count *= ways->bundles[at].place_count;
+    }
+}
+
+bool reshard_node(const reshard_ways *ways, int64_t node, ts_sharding *out) {
+    *out = ways->start;
+    for (int at = 0; at < ways->bundle_count; at++) {
+        const reshard_bundle *b = &ways->bundles[at];
+        const ts_mesh_digit *place = b->places[node % b->place_count];
+        for (int i = 0; i < b->count; i++) out->digits[b->digits[i]] = place[i];
+        node /= b->place_count;
+    }
+    return apart(out);
+}
+
+int reshard_detours(const reshard_ways *ways, int64_t node) {
+    int count = 0;
+    for (int at = 0; at < ways->bundle_count; at++) {
+        count += node % ways->bundles[at].place_count > 1;
+        node /= ways->bundles[at].place_count;
+    }
+    return count;
+}
