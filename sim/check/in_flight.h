@@ -14,8 +14,10 @@ typedef struct ts_in_flight {
     int64_t number;     /* of all that were started, from 0: the tag of its result */
     int transfer, core; /* its number in the code, and that of the core that started it */
     int semaphore;      /* -1: none */
+    int receive;        /* of a remote transfer: its semaphore at the other end; -1: it is not remote */
     const ts_plan *plan;
-    const ts_space *src, *dst;
+    const ts_space *src, *dst;        /* NULL: in another device */
+    struct ts_chip_message *message;  /* of one that leaves the chip */
     int64_t issued_cycle, done_cycle; /* done: -1: not yet */
     int64_t begun_cycle,
         vreg_cycles;      /* from when on it moves data, and how long the engine takes for a vreg's */

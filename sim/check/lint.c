@@ -102,12 +102,22 @@ static void check_address(const ts_lint *lint, const ts_instruction *instruction
     f->other_text = "the result of this needs more than 32 bits";
 }
 
+static void check_affine(const ts_lint *lint, const ts_instruction *instruction, const ts_affine *affine) {
+    for (int i = 0; i < affine->term_count; i++) check_address(lint, instruction, affine->terms[i].sreg);
+}
+
 static void check_slice(const ts_lint *lint, const ts_instruction *instruction, const ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++) {
-        for (int i = 0; i < slice->begin[dim].term_count; i++) {
-            check_address(lint, instruction, slice->begin[dim].terms[i].sreg);
-        }
-    }
+    for (int dim = 0; dim < slice->rank; dim++) check_affine(lint, instruction, &slice->begin[dim]);
+}
+
+static void check_transfer(const ts_lint *lint, const ts_instruction *instruction,
+                           const ts_transfer *transfer) {
+    check_slice(lint, instruction, &transfer->source);
+    check_slice(lint, instruction, &transfer->destination);
+    check_address(lint, instruction, transfer->semaphore.sreg);
+    if (!transfer->remote) return;
+    check_affine(lint, instruction, &transfer->device);
+    check_address(lint, instruction, transfer->receive.sreg);
 }
 
 static void check_operand(const ts_lint *lint, const ts_instruction *instruction, const ts_operand *o) {
@@ -118,10 +128,7 @@ static void check_operand(const ts_lint *lint, const ts_instruction *instruction
     } else if (o->kind == TS_OPERAND_SEMAPHORE) {
         check_address(lint, instruction, o->as.semaphore.sreg);
     } else if (o->kind == TS_OPERAND_TRANSFER) {
-        const ts_transfer *transfer = &lint->setup.code->transfers[o->as.transfer];
-        check_slice(lint, instruction, &transfer->source);
-        check_slice(lint, instruction, &transfer->destination);
-        check_address(lint, instruction, transfer->semaphore.sreg);
+        check_transfer(lint, instruction, &lint->setup.code->transfers[o->as.transfer]);
     }
 }
 

@@ -9,7 +9,7 @@
 
 void ts_outputs_start(const ts_outputs *outputs, const ts_in_flight *t) {
     int tensor = t->what->destination.tensor;
-    if (!outputs->inputs[tensor]) return;
+    if (!outputs->inputs[tensor] || !t->dst) return;
     ts_finding *f = ts_findings_add(outputs->findings, TS_FINDING_OVERWRITTEN, ts_place_of_transfer(t->what),
                                     (ts_place){0}, t->issued_cycle);
     if (f)

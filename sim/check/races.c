@@ -308,7 +308,7 @@ void ts_races_start(ts_races *races, ts_in_flight *t) {
     t->race = TS_NEW(arena, race);
     *t->race = (race){.arena = arena,
                       .src = find_reach(arena, t->plan, true, t->src),
-                      .dst = find_reach(arena, t->plan, false, t->dst)};
+                      .dst = t->dst ? find_reach(arena, t->plan, false, t->dst) : (reach){0}};
     compare(races, t, false);
     t->next = races->unsynced;
     races->unsynced = t;

@@ -281,6 +281,12 @@ void ts_core_notify(ts_core *core, int64_t cycle) {
     core->next = cycle;
 }
 
+void ts_core_signal_from_outside(ts_core *core, int semaphore, int64_t by, int64_t cycle) {
+    core->setup.semaphores[semaphore] += by;
+    core->promised[semaphore] += by;
+    ts_core_notify(core, cycle);
+}
+
 int64_t ts_core_at_barrier(const ts_core *core) {
     bool waits = core->waiting && core->waiting_stall == TS_STALL_BARRIER;
     return waits ? core->waiting_since : -1;

@@ -39,7 +39,23 @@ typedef struct {
     int transfer, semaphore;
     const int64_t *source_begin, *destination_begin;
     int64_t cycle;
+    int64_t device; /* of a remote transfer, with its semaphore there */
+    int receive;
 } ts_core_start;
+
+/* So much is added to a semaphore of another device. */
+typedef struct {
+    const ts_instruction *instruction;
+    int64_t device, by, cycle;
+    int semaphore;
+} ts_core_signal;
+
+/* The device that a core is of, in the mesh that runs the program. */
+typedef struct {
+    int64_t id, count;
+    int axis_count;
+    const int64_t *index, *size; /* [axis_count] */
+} ts_core_device;
 
 /* How the core reaches the chip around it. */
 typedef struct {
@@ -57,6 +73,8 @@ typedef struct {
      * semaphore, or took from it (by < 0). NULL: not told. */
     void (*accessed)(void *chip, const ts_access *access);
     void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
+    /* NULL: there is one device. */
+    void (*signalled)(void *chip, const ts_core_signal *signal);
     /* Time only: the branch back of bundle `end` was taken, of a loop that core/forward.h can go round. NULL:
      * no iterations are left out. */
     void (*looped)(void *chip, int end);
@@ -65,7 +83,8 @@ typedef struct {
 typedef struct {
     const ts_core_config *config;
     const ts_code *code;
-    int number, cores; /* of this core, and how many there are; cores 0: one */
+    int number, cores;            /* of this core, and how many there are; cores 0: one */
+    const ts_core_device *device; /* NULL: the only one */
     ts_space *vmem, *smem;
     int64_t *semaphores; /* [code->semaphore_count], the chip's */
     const ts_core_ports *ports;
@@ -134,6 +153,8 @@ int64_t ts_core_at_barrier(const ts_core *core);
 void ts_core_pass_barrier(ts_core *core, int64_t cycle);
 /* Semaphores changed at `cycle`: a core that waits for one looks again. */
 void ts_core_notify(ts_core *core, int64_t cycle);
+/* Another device adds to a semaphore: that is done, and the core looks again. */
+void ts_core_signal_from_outside(ts_core *core, int semaphore, int64_t by, int64_t cycle);
 
 bool ts_core_halted(const ts_core *core);
 /* The wait or the barrier that holds the core, for a report of a deadlock; NULL when it does not wait. */

@@ -204,7 +204,7 @@ static const struct {
     {TS_OP_sld, PLACE_SMEM, 0},           {TS_OP_sst, 0, PLACE_SMEM},
     {TS_OP_sem_read, PLACE_SEMAPHORE, 0}, {TS_OP_sem_set, 0, PLACE_SEMAPHORE},
     {TS_OP_sem_add, 0, PLACE_SEMAPHORE},  {TS_OP_wait, 0, PLACE_SEMAPHORE},
-    {TS_OP_barrier, 0, PLACE_SEMAPHORE},
+    {TS_OP_barrier, 0, PLACE_SEMAPHORE},  {TS_OP_sem_signal, 0, PLACE_SEMAPHORE},
 };
 
 static void find_places(member *m) {

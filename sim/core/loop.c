@@ -267,6 +267,7 @@ static bool nothing_came_in(const ts_core *core) {
     bool vectors = (seen & FROM_VECTOR) != 0, smem = (seen & SMEM_READ) != 0;
     if ((vectors && (seen & VECTORS_CHANGED)) || (smem && (seen & SMEM_CHANGED))) return false;
     if ((seen & OTHERS_MET) && core->setup.cores > 1) return false;
+    if ((seen & SEMAPHORE_READ) && core->setup.device) return false; /* other devices signal when they like */
     return is_quiet(core) || !(vectors || smem || (seen & SEMAPHORE_READ));
 }
 

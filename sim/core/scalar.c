@@ -46,6 +46,40 @@ CORE_FUNCTION(core_count) {
     return true;
 }
 
+CORE_FUNCTION(device_id) {
+    (void)err;
+    op->d[0] = core->setup.device ? (uint32_t)core->setup.device->id : 0;
+    return true;
+}
+
+CORE_FUNCTION(device_count) {
+    (void)err;
+    op->d[0] = core->setup.device ? (uint32_t)core->setup.device->count : 1;
+    return true;
+}
+
+/* NULL: the mesh has no such axis. */
+static const ts_core_device *device_of_axis(const ts_core *core, uint32_t axis) {
+    const ts_core_device *device = core->setup.device;
+    return device && axis < (uint32_t)device->axis_count ? device : NULL;
+}
+
+CORE_FUNCTION(axis_index) {
+    (void)err;
+    uint32_t axis = op->in[0][0];
+    const ts_core_device *device = device_of_axis(core, axis);
+    op->d[0] = device ? (uint32_t)device->index[axis] : 0;
+    return true;
+}
+
+CORE_FUNCTION(axis_size) {
+    (void)err;
+    uint32_t axis = op->in[0][0];
+    const ts_core_device *device = device_of_axis(core, axis);
+    op->d[0] = device ? (uint32_t)device->size[axis] : 1;
+    return true;
+}
+
 static bool divisor_positive(ts_error *err, const ts_core *core, const core_op *op) {
     int32_t divisor = (int32_t)op->in[1][0];
     return divisor > 0 || core_fault(err, core, op, "division by %d, expected a divisor above 0", divisor);

@@ -58,6 +58,28 @@ CORE_FUNCTION(sem_read) {
     return true;
 }
 
+static int64_t devices_of(const ts_core *core) { return core->setup.device ? core->setup.device->count : 1; }
+
+static bool check_device(ts_error *err, const ts_core *core, const core_op *op, int64_t device) {
+    return (device >= 0 && device < devices_of(core)) ||
+           core_fault(err, core, op, "there is no device %" PRId64 ", expected 0 to %" PRId64, device,
+                      devices_of(core) - 1);
+}
+
+/* What is there when it issues is gone into the signal: the device may be this one. */
+CORE_FUNCTION(sem_signal) {
+    int semaphore = 0;
+    int64_t by = (int32_t)op->in[0][0], device = (int32_t)op->in[1][0];
+    if (!core_semaphore_find(err, core, op, &semaphore) || !check_device(err, core, op, device)) return false;
+    if (by < 1) return core_fault(err, core, op, "a signal of %" PRId64 ", expected 1 or more", by);
+    if (!core->setup.ports->signalled || device == core->setup.device->id)
+        return set(err, core, op, semaphore, core->setup.semaphores[semaphore] + by);
+    ts_core_signal signal = {op->instruction, device, by, core->now, semaphore};
+    core->yielding = true;
+    core->setup.ports->signalled(core->setup.ports->chip, &signal);
+    return true;
+}
+
 int64_t core_wait_count(const core_op *op) { return op->in[0] ? (int32_t)op->in[0][0] : 1; }
 
 bool core_wait_ready(ts_error *err, const ts_core *core, const core_op *op, bool *ready) {
@@ -118,6 +140,14 @@ static bool begin_all(ts_error *err, const ts_core *core, const core_op *op, con
     return true;
 }
 
+/* Of a remote transfer: its device, and its semaphore there. */
+static bool remote_end(ts_error *err, const ts_core *core, const core_op *op, ts_core_start *start) {
+    const ts_transfer *transfer = &core->setup.code->transfers[start->transfer];
+    return !transfer->remote || (begin_of(err, core, op, &transfer->device, &start->device) &&
+                                 check_device(err, core, op, start->device) &&
+                                 find(err, core, op, &transfer->receive, &start->receive));
+}
+
 /* The chip's error, at the place of the instruction. */
 static bool place_error(ts_error *err, const ts_core *core, const core_op *op) {
     ts_error cause = *err;
@@ -138,14 +168,20 @@ CORE_FUNCTION(dma) {
     int index = op->instruction->operands[0].as.transfer, semaphore = 0;
     const ts_transfer *transfer = &core->setup.code->transfers[index];
     int64_t *source = core->begin, *destination = core->begin + transfer->source.rank;
-    if (!core_transfer_find(err, core, op, &semaphore)) {
+    ts_core_start start = {.transfer = index,
+                           .source_begin = source,
+                           .destination_begin = destination,
+                           .cycle = core->now,
+                           .device = -1,
+                           .receive = -1};
+    if (!core_transfer_find(err, core, op, &semaphore) || !remote_end(err, core, op, &start)) {
         return false;
     }
+    start.semaphore = semaphore;
     core->yielding = true;
     core->promised[semaphore]++;
     core_loops_transfer(core, index);
     const ts_core_ports *ports = core->setup.ports;
-    ts_core_start start = {index, semaphore, source, destination, core->now};
     ts_error cause = {.kind = TS_ERROR_NONE};
     if (ports->dma_start(&cause, ports->chip, &start)) {
         return true;

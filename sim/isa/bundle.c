@@ -37,12 +37,21 @@ static void add_semaphore(ts_register_use *use, const ts_semaphore_operand *sema
     }
 }
 
+static void add_affine(ts_register_use *use, const ts_affine *affine) {
+    for (int i = 0; i < affine->term_count; i++) add_read(use, TS_OPERAND_SREG, affine->terms[i].sreg);
+}
+
 static void add_slice(ts_register_use *use, const ts_slice *slice) {
-    for (int dim = 0; dim < slice->rank; dim++) {
-        for (int i = 0; i < slice->begin[dim].term_count; i++) {
-            add_read(use, TS_OPERAND_SREG, slice->begin[dim].terms[i].sreg);
-        }
-    }
+    for (int dim = 0; dim < slice->rank; dim++) add_affine(use, &slice->begin[dim]);
+}
+
+static void add_transfer(ts_register_use *use, const ts_transfer *transfer) {
+    add_slice(use, &transfer->source);
+    add_slice(use, &transfer->destination);
+    add_semaphore(use, &transfer->semaphore);
+    if (!transfer->remote) return;
+    add_affine(use, &transfer->device);
+    add_semaphore(use, &transfer->receive);
 }
 
 static void add_address(ts_register_use *use, const ts_address *address) {
@@ -71,9 +80,7 @@ static void add_operand(const ts_code *code, ts_register_use *use, const ts_oper
         add_semaphore(use, &operand->as.semaphore);
         break;
     case TS_OPERAND_TRANSFER:
-        add_slice(use, &code->transfers[operand->as.transfer].source);
-        add_slice(use, &code->transfers[operand->as.transfer].destination);
-        add_semaphore(use, &code->transfers[operand->as.transfer].semaphore);
+        add_transfer(use, &code->transfers[operand->as.transfer]);
         break;
     default:
         break;

@@ -193,7 +193,12 @@ enum { TS_TRANSFER_PRIORITY_MOST = 15 };
 typedef struct {
     ts_slice source, destination;
     ts_semaphore_operand semaphore;
-    int priority;                 /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
+    int priority; /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
+    /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which grows by 1
+     * when all is there; `semaphore` grows when all has left. */
+    bool remote;
+    ts_affine device;
+    ts_semaphore_operand receive;
     const ts_source *source_text; /* as in ts_instruction */
     int line, column;
 } ts_transfer;
