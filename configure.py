@@ -23,7 +23,7 @@ CONFIG = ROOT / "build" / "config.ninja"
 NINJA = ROOT / "build" / "build.ninja"  # everything; the committed build.ninja only names its targets
 
 # Lowest first: a file may include headers of its own layer and of those before it.
-LAYERS = ("base probe config isa layout layout/notation machine memory dram move dma check core program mosaic chip mesh host run study audit choose "
+LAYERS = ("base probe config isa layout layout/notation machine mesh memory dram move dma check core program mosaic chip pod host run study audit choose "
           "validate sweep report api cli").split()
 
 # What `./configure.py jax` makes. The versions are those that tests and docs/jax.md were run with; jax names libtpu's.

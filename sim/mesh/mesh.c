@@ -190,11 +190,26 @@ static void add_range(int64_t *line, int64_t apart, int64_t extent, const int64_
     if (range[0] > range[1]) line[0] += bytes;
 }
 
+/* The shorter way round a ring; where both are as long, by the place where one is. */
+static bool goes_down(const ts_mesh *mesh, int dim, int64_t from, int64_t to) {
+    if (!mesh->ring[dim]) return to < from;
+    int64_t up = to - from + (to < from ? mesh->dims[dim] : 0);
+    return 2 * up + from % 2 > mesh->dims[dim];
+}
+
+int64_t ts_mesh_next_link(const ts_mesh *mesh, int64_t chip, int64_t destination) {
+    for (int dim = 0; dim < mesh->dim_count; dim++) {
+        int64_t from = chip_coordinate(mesh, chip, dim), to = chip_coordinate(mesh, destination, dim);
+        if (from != to) return chip * 2 * mesh->dim_count + 2 * dim + goes_down(mesh, dim, from, to);
+    }
+    return -1;
+}
+
 int64_t ts_mesh_route_dim(const ts_mesh *mesh, int dim, const int64_t way[2], int64_t chip, int64_t bytes,
                           int64_t *loads) {
     int64_t extent = mesh->dims[dim], up = way[1] - way[0], apart = mesh->strides[dim] * 2 * mesh->dim_count;
     if (mesh->ring[dim] && up < 0) up += extent;
-    bool down = mesh->ring[dim] ? 2 * up + way[0] % 2 > extent : up < 0;
+    bool down = goes_down(mesh, dim, way[0], way[1]);
     int64_t hops = !down ? up : mesh->ring[dim] ? extent - up : -up;
     if (!loads || hops == 0) return hops;
     int64_t *line = &loads[(chip - way[0] * mesh->strides[dim]) * 2 * mesh->dim_count + 2 * dim + down];

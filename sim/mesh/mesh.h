@@ -55,6 +55,8 @@ int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link);
 /* Chips in the order of two rings through all of them that share no link (each has room for all). False: none were
  * found, or there are more than TS_MESH_TWO_RINGS_CHIPS. */
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
+/* The link by which one comes from a chip nearer to another one, on that route; -1: they are the same. */
+int64_t ts_mesh_next_link(const ts_mesh *mesh, int64_t chip, int64_t destination);
 /* Whether there is a neighbour. */
 bool ts_mesh_has_link(const ts_mesh *mesh, int64_t link);
 static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {
