@@ -317,9 +317,18 @@ static void add_figures(const ts_target *target, scope *names) {
         {"machine.mxu.results", core->mxu.result_vregs},
         {"machine.mxu.units", core->mxu.units},
         {"machine.vmem.capacity", target->space_bytes[TS_SPACE_VMEM]},
+        {"mesh.axes", target->mesh ? target->mesh->axis_count : 0},
+        {"mesh.devices", target->mesh ? target->mesh->device_count : 1},
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         scope_add_figure(names, figures[i].name, figures[i].value);
+    }
+    for (int i = 0; target->mesh && i < target->mesh->axis_count; i++) {
+        const ts_mesh_axis *axis = &target->mesh->axes[i];
+        char *name =
+            ts_arena_copy_text(names->arena, "mesh.size.", strlen("mesh.size.") + strlen(axis->name));
+        memcpy(name + strlen("mesh.size."), axis->name, strlen(axis->name));
+        scope_add_figure(names, name, axis->extent);
     }
 }
 

@@ -130,6 +130,12 @@ static void print_transfer(printer *p, const ts_transfer *transfer) {
     print_slice(p, &transfer->source);
     ts_text_add(p->out, ", ");
     print_semaphore(p, &transfer->semaphore);
+    if (transfer->remote) {
+        ts_text_add(p->out, ", ");
+        print_semaphore(p, &transfer->receive);
+        ts_text_add(p->out, " device=");
+        print_affine(p->out, &transfer->device);
+    }
     if (transfer->priority > 0) ts_text_add(p->out, " priority=%d", transfer->priority);
 }
 
@@ -244,6 +250,11 @@ static printer new_printer(const ts_program *program, ts_text *out) {
     printer p = {.program = program, .code = &program->code, .out = out};
     choose_label(&p);
     return p;
+}
+
+const ts_shape *ts_program_shape(const ts_program *program, int tensor) {
+    const ts_sharding *sharding = program->uses[tensor].sharding;
+    return sharding ? sharding->shape : program->code.tensors[tensor].shape;
 }
 
 const ts_source *ts_program_source(const ts_program *program, int bundle) {

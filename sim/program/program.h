@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "isa/isa.h"
 #include "machine/core_config.h"
+#include "mesh/sharding.h"
 
 typedef enum { TS_ROLE_SCRATCH, TS_ROLE_IN, TS_ROLE_OUT, TS_ROLE_INOUT } ts_tensor_role;
 
@@ -29,6 +30,9 @@ typedef struct {
     const char *file;      /* beside the program; NULL: none */
     const char *file_text; /* the same as the program says it */
     int line;
+    /* On a mesh: which elements of the whole array each device holds. The tensor is the part of one device. NULL: a
+     * single device, or scratch. */
+    const ts_sharding *sharding;
 } ts_tensor_use;
 
 typedef struct {
@@ -120,6 +124,7 @@ typedef struct {
     ts_core_config core;
     int cores;                           /* of a chip; 0: one */
     int64_t space_bytes[TS_SPACE_COUNT]; /* 0: the machine has no such space */
+    const ts_mesh *mesh;                 /* of devices that all run the program; NULL: one device */
 } ts_target;
 
 /* Assembles for a target. *err is the first error of the text, and `next` leads to the others, in the order
@@ -154,6 +159,8 @@ int ts_program_region_of(const ts_program *program, int bundle); /* the innermos
 bool ts_program_region_holds(const ts_program *program, int region, int other);
 /* "line 12", or of a program that includes others "include/rows.tsim:12": from the program's folder on. */
 void ts_program_print_place(const ts_program *program, const ts_source *source, int line, ts_text *out);
+/* The whole array that a tensor is, or of which it is a device's part. */
+const ts_shape *ts_program_shape(const ts_program *program, int tensor);
 /* A bundle, or a transfer, as it is written there: without an end of line. */
 void ts_program_print_bundle(const ts_program *program, int bundle, ts_text *out);
 void ts_program_print_transfer(const ts_program *program, int transfer, ts_text *out);

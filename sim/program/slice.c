@@ -206,14 +206,29 @@ static bool parse_priority(assembler *as, const token **at, int *priority) {
     return true;
 }
 
-/* DESTINATION <- SOURCE, SEMAPHORE [priority=N] */
+/* ", SEMAPHORE device=AFFINE": the destination is in the memory of another device. */
+static bool parse_remote(assembler *as, const token **at, ts_transfer *new) {
+    ts_operand receive;
+    if (!token_is(*at, ',')) return true;
+    ++*at;
+    if (!assemble_semaphore(as, at, &receive)) return false;
+    if (!token_is_name(*at, "device"))
+        return token_unexpected(as->err, *at, "device=, whose semaphore this is");
+    ++*at;
+    new->remote = true;
+    new->receive = receive.as.semaphore;
+    return expect_mark(as, at, '=', "'='") && assemble_affine(as, at, &new->device);
+}
+
+/* DESTINATION <- SOURCE, SEMAPHORE [, SEMAPHORE device=N] [priority=N] */
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out) {
     ts_transfer new = {.source_text = (*at)->source, .line = (*at)->line, .column = (*at)->column};
     const token *place = *at;
     ts_operand semaphore;
     if (!parse_slice(as, at, &new.destination) || !expect_mark(as, at, MARK2('<', '-'), "'<-'") ||
         !parse_slice(as, at, &new.source) || !expect_mark(as, at, ',', "',' and a semaphore") ||
-        !assemble_semaphore(as, at, &semaphore) || !parse_priority(as, at, &new.priority)) {
+        !assemble_semaphore(as, at, &semaphore) || !parse_remote(as, at, &new) ||
+        !parse_priority(as, at, &new.priority)) {
         return false;
     }
     new.semaphore = semaphore.as.semaphore;

@@ -58,7 +58,9 @@ static bool read_number(assembler *as, const token **at, double *number) {
 
 /* random(seed=1, lo=-4, hi=4) */
 static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
-    *use = (ts_tensor_use){.role = use->role, .fill = TS_FILL_RANDOM, .seed = 1, .low = -1, .high = 1};
+    use->seed = 1;
+    use->low = -1;
+    use->high = 1;
     const token *begin = *at;
     if (!token_is(begin, '(')) {
         return true;
@@ -136,7 +138,67 @@ static const token *shape_end(const token *at) {
     return at;
 }
 
-static bool parse_shape(assembler *as, const token **at, const ts_shape **shape) {
+/* P(.., {devices=.. or #sdy..: the word of a sharding, NULL: there is none. */
+static const token *find_sharding(const token *at, const token *end) {
+    for (; at < end; at++)
+        if ((token_is_name(at, "P") && token_is(at + 1, '(')) || token_is_name(at, "devices") ||
+            token_is_name(at, "sdy.sharding"))
+            return at;
+    return NULL;
+}
+
+/* The part of a device: the same layout, of fewer elements. */
+static const ts_shape *part_shape(ts_error *err, ts_arena *arena, const ts_sharding *sharding) {
+    ts_text whole, text;
+    ts_text_init(&whole, arena);
+    ts_text_init(&text, arena);
+    ts_shape_print(sharding->shape, &whole);
+    const char *open = strchr(whole.bytes, '['), *close = strchr(whole.bytes, ']');
+    ts_text_add_bytes(&text, whole.bytes, (size_t)(open + 1 - whole.bytes));
+    for (int i = 0; i < sharding->rank; i++)
+        ts_text_add(&text, "%s%lld", i ? "," : "", (long long)ts_sharding_extent(sharding, i));
+    ts_text_add(&text, "%s", close);
+    ts_source source = {"part", text.bytes, text.length};
+    return ts_shape_parse(err, arena, &source);
+}
+
+/* Every device has as much, and nothing is a sum over devices. */
+static bool check_sharding(assembler *as, const token *place, const ts_sharding *sharding) {
+    int64_t parts[TS_LAYOUT_MAX_DIMS];
+    for (int i = 0; i < sharding->rank; i++) parts[i] = 1;
+    for (int i = 0; i < sharding->digit_count; i++) {
+        const ts_mesh_digit *digit = &sharding->digits[i];
+        if (digit->kind == TS_DIGIT_PARTIAL)
+            return TOKEN_ERROR(as->err, place,
+                               "the sum over devices is no tensor of a program: give the "
+                               "addends a dim of their own");
+        if (digit->kind == TS_DIGIT_SHARD) parts[digit->dim] *= digit->extent;
+    }
+    for (int i = 0; i < sharding->rank; i++)
+        if (ts_sharding_extent(sharding, i) * parts[i] != sharding->dims[i])
+            return TOKEN_ERROR(as->err, place, "dim %d has %lld, which %lld parts do not divide", i,
+                               (long long)sharding->dims[i], (long long)parts[i]);
+    return sharding->shape->xla ||
+           TOKEN_ERROR(as->err, place, "the layout of a sharded tensor must be in XLA's notation");
+}
+
+/* On a mesh: the whole array with its sharding, and a device's part of it. */
+static bool read_sharded(assembler *as, const token *begin, const spliced *text, const ts_shape **shape,
+                         const ts_sharding **out) {
+    ts_sharding *sharding = TS_NEW(as->arena, ts_sharding);
+    ts_error theirs = {0};
+    if (!ts_sharding_parse(&theirs, as->arena, as->target->mesh, &text->source, sharding))
+        return splice_error(as, text, &theirs);
+    *shape = sharding->shape;
+    *out = sharding;
+    if (ts_sharding_copies(sharding) == as->target->mesh->device_count) return true;
+    if (!check_sharding(as, begin, sharding)) return false;
+    *shape = part_shape(&theirs, as->arena, sharding);
+    return *shape || TOKEN_ERROR(as->err, begin, "%s", theirs.message);
+}
+
+static bool parse_shape(assembler *as, const token **at, const ts_shape **shape,
+                        const ts_sharding **sharding) {
     const token *begin = *at;
     *at = shape_end(begin);
     if (begin == *at) {
@@ -147,7 +209,14 @@ static bool parse_shape(assembler *as, const token **at, const ts_shape **shape)
         return false;
     }
     ts_error theirs = {0};
-    *shape = ts_shape_parse(&theirs, as->arena, &text.source);
+    const token *word = find_sharding(begin, *at);
+    if (word && !as->target->mesh)
+        return TOKEN_ERROR(as->err, word, "a sharding needs a mesh of devices: run it with --mesh");
+    if (as->target->mesh) {
+        if (!read_sharded(as, begin, &text, shape, sharding)) return false;
+    } else {
+        *shape = ts_shape_parse(&theirs, as->arena, &text.source);
+    }
     if (*shape == NULL) {
         return splice_error(as, &text, &theirs);
     }
@@ -193,8 +262,8 @@ bool assemble_tensor(assembler *as, const token **at) {
         expect_name(as, at, "a name", &name) ? scope_add(as->err, as->global, SYMBOL_TENSOR, name) : NULL;
     ts_tensor new = {0};
     ts_tensor_use use = {.line = name->line};
-    if (named == NULL || !parse_space(as, at, &new.space) || !parse_shape(as, at, &new.shape) ||
-        !parse_use(as, at, &use)) {
+    if (named == NULL || !parse_space(as, at, &new.space) ||
+        !parse_shape(as, at, &new.shape, &use.sharding) || !parse_use(as, at, &use)) {
         return false;
     }
     new.name = named->name;
