@@ -67,6 +67,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                                  .dma_start = chip_dma_start,
                                  .dma_ready = chip_dma_ready,
                                  .changed = chip_change_semaphore};
+    if (chip->config->links) own->ports.signalled = chip_signal;
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = chip_vmem_take;
     if (chip->sampler) own->ports.looped = looped;
     chip_observe(own);
@@ -74,6 +75,7 @@ static bool make_core(ts_error *err, ts_chip *chip, chip_core *own) {
                            .code = chip->code,
                            .number = (int)(own - chip->cores),
                            .cores = chip->core_count,
+                           .device = chip->config->links ? chip->config->links->device : NULL,
                            .vmem = own->spaces[TS_SPACE_VMEM],
                            .smem = own->spaces[TS_SPACE_SMEM],
                            .semaphores = own->semaphores,
@@ -110,6 +112,7 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
     chip->core_count = code->cores > 1 ? code->cores : 1;
     assert(chip->core_count <= TS_CHIP_CORES);
     chip->told = chip->cores;
+    if (config->links) chip->scratch = ts_arena_new();
     chip->transfers = TS_NEW_ARRAY(arena, ts_chip_transfers, code->transfer_count);
     chip->outputs = (ts_outputs){code, config->outputs, config->inputs, config->findings};
     if (make_units(err, chip)) return chip;
@@ -127,4 +130,12 @@ void ts_chip_free(ts_chip *chip) {
     }
     for (int i = 0; i < chip->core_count; i++) ts_races_free(chip->cores[i].races);
     if (chip->traffic) traffic_free(chip->traffic);
+    if (chip->scratch) ts_arena_free(chip->scratch);
+    for (const ts_in_flight *t = chip->active; t; t = t->younger)
+        if (t->message) ts_arena_free(t->message->arena);
+    while (chip->spare) {
+        ts_chip_message *spare = chip->spare;
+        chip->spare = spare->next;
+        ts_arena_free(spare->arena);
+    }
 }

@@ -168,6 +168,47 @@ bool ts_chip_step(ts_error *err, ts_chip *chip, int64_t max_cycles, int64_t unti
     return step(err, chip, max_cycles, until, false, running);
 }
 
+/* ---- In a mesh ---- */
+
+/* A transfer whose completion comes before `until` is complete. */
+static bool complete_before(ts_error *err, ts_chip *chip, int64_t core_at, int64_t until, bool *done) {
+    int64_t asked = core_at < until ? core_at : until - 1;
+    *done = false;
+    if (asked < chip->quiet_until) return true;
+    int64_t done_at = traffic_next(chip->traffic, asked);
+    *done = done_at != INT64_MAX;
+    if (*done) return chip_complete(err, chip, done_at);
+    chip->quiet_until = traffic_quiet_until(chip->traffic, asked);
+    if (chip->quiet_until <= asked) chip->quiet_until = asked + 1;
+    return true;
+}
+
+bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *read) {
+    int64_t until = span->until, max_cycles = span->max_cycles;
+    for (chip->read = *read = false;; *read = chip->read) {
+        int64_t core_at, others;
+        bool done;
+        chip_core *first = first_core(chip, &core_at, &others);
+        if (*read) return true;
+        if (!complete_before(err, chip, core_at, until, &done)) return false;
+        if (done || (core_at == INT64_MAX && pass_barrier(chip))) continue;
+        *next = core_at < chip->quiet_until ? core_at : chip->quiet_until;
+        if (core_at >= until) return true;
+        if (core_at >= max_cycles) return too_long(err, first->core, core_at, max_cycles);
+        int64_t limit = limit_of(chip, core_at, max_cycles);
+        if (!ts_core_step_shared(err, first->core, limit < until ? limit : until, others)) return false;
+        if (chip->core_count > 1) pass_barrier(chip);
+    }
+}
+
+bool ts_chip_halted(const ts_chip *chip) { return all_halted(chip); }
+void ts_chip_look_back(ts_chip *chip) { look_back(chip); }
+
+const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaphore, int64_t *needed) {
+    *semaphore = -1;
+    return ts_core_waiting(chip->cores[core].core, semaphore, needed);
+}
+
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
     bool running = true;
     while (running) {

@@ -25,8 +25,9 @@ typedef struct {
      * sanitizer sees; of time only, races and semaphores alone. NULL: nobody looks. */
     ts_findings *findings;
     bool sanitize;
-    const bool *outputs; /* with it: of each tensor, whether what it holds at the end matters */
-    const bool *inputs;  /* and whether it should stay as it is */
+    const bool *outputs;               /* with it: of each tensor, whether what it holds at the end matters */
+    const bool *inputs;                /* and whether it should stay as it is */
+    const struct ts_chip_links *links; /* to the other chips of a mesh (chip/remote.h); NULL: it is alone */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */

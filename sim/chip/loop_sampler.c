@@ -40,7 +40,8 @@ struct loop_sampler {
 
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
     const ts_chip_config *config = chip->config;
-    if (!config->time_only || config->exact || config->sanitize || chip->observer || chip->core_count > 1)
+    if (!config->time_only || config->exact || config->sanitize || chip->observer || chip->core_count > 1 ||
+        config->links)
         return NULL;
     loop_sampler *s = TS_NEW(arena, loop_sampler);
     const ts_hbm_config *hbm = config->memory.hbm;

@@ -5,7 +5,7 @@
 #include "check/left.h"
 #include "check/outputs.h"
 #include "check/races.h"
-#include "chip/chip.h"
+#include "chip/remote.h"
 #include "traffic.h"
 
 typedef struct loop_sampler loop_sampler;
@@ -44,11 +44,14 @@ struct ts_chip {
     loop_sampler *sampler; /* NULL: every iteration of a loop is walked */
     ts_outputs outputs;    /* with the sanitizer */
     ts_in_flight *free_records;
-    ts_in_flight *active; /* the oldest in flight */
-    int64_t started;      /* transfers */
-    int64_t busy_since;   /* -1: no transfer is under way */
-    int64_t last_done;    /* the cycle of the last completion */
-    int64_t quiet_until;  /* no transfer completes before this cycle, unless another starts */
+    ts_chip_message *spare; /* that came, to be sent again */
+    bool read;              /* the last event was that a message was read: see ts_chip_advance */
+    ts_arena *scratch;      /* of a plan between a tensor and a message; NULL: the chip is alone */
+    ts_in_flight *active;   /* the oldest in flight */
+    int64_t started;        /* transfers */
+    int64_t busy_since;     /* -1: no transfer is under way */
+    int64_t last_done;      /* the cycle of the last completion */
+    int64_t quiet_until;    /* no transfer completes before this cycle, unless another starts */
     ts_chip_counters counters;
     ts_chip_transfers *transfers; /* of each transfer of the code */
     chip_counts marked;           /* see chip_mark */
@@ -65,6 +68,24 @@ bool chip_dma_ready(void *self);
 int64_t chip_vmem_take(void *self, int64_t cycle, int loads, int stores);
 void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
                            int64_t cycle);
+/* records.c */
+ts_in_flight *chip_take_record(ts_chip *chip);
+void chip_give_back(ts_chip *chip, ts_in_flight *t);
+void chip_put_in_flight(ts_chip *chip, ts_in_flight *t);
+chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t);
+/* A transfer is at its end: it is out of flight, and its semaphore grows. */
+void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle);
+ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin);
+
+/* remote.c: whether a transfer goes to another chip, or to this one by way of the mesh. */
+static inline bool chip_leaves(const ts_chip *chip, const ts_transfer *what) {
+    return what->remote && chip->config->links;
+}
+/* Values: its bytes are wanted. */
+void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values);
+bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle);
+void chip_signal(void *self, const ts_core_signal *signal);
+
 /* The next one is complete. */
 bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle);
 /* What transfers counted that were started before the mark, and are complete after it, is left out when the

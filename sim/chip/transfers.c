@@ -9,11 +9,6 @@
 
 /* ---- Transfers ---- */
 
-static ts_plan_side side_of(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
-    const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
-    return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
-}
-
 /* Both slices have the same sizes but for dims of 1 (the assembler sees to it). */
 static const ts_plan *make_plan(ts_error *err, ts_arena *arena, const ts_transfer *what, ts_plan_side *src,
                                 ts_plan_side *dst) {
@@ -59,43 +54,8 @@ static bool source_is_known(ts_error *err, const ts_chip *chip, const ts_transfe
                         "'%s' is unknown when only time is modelled, and SMEM needs it", source->name);
 }
 
-static ts_in_flight *take_record(ts_chip *chip) {
-    ts_in_flight *t = chip->free_records;
-    if (!t) return TS_NEW(chip->arena, ts_in_flight);
-    chip->free_records = t->next;
-    return t;
-}
-
-static void give_back(ts_chip *chip, ts_in_flight *t) {
-    t->next = chip->free_records;
-    chip->free_records = t;
-}
-
-bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column) {
-    if (!err) return false;
-    ts_error below = *err;
-    ts_error_kind kind = below.kind == TS_ERROR_INPUT ? TS_ERROR_FAULT : below.kind;
-    if (below.line == 0 && source) {
-        ts_error_clear(err);
-        ts_error_mark(err, kind, source, line, column, "%s", below.message);
-    }
-    err->kind = kind;
-    if (below.cycle <= 0) err->cycle = cycle;
-    return false;
-}
-
 static bool transfer_fault(ts_error *err, int64_t cycle, const ts_transfer *what) {
     return chip_fault_at(err, cycle, what->source_text, what->line, what->column);
-}
-
-static chip_core *core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
-
-static void check_start(ts_chip *chip, ts_in_flight *t) {
-    ts_races_start(core_of(chip, t)->races, t);
-    for (int i = 0; i < chip->core_count; i++) {
-        if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
-    }
-    ts_outputs_start(&chip->outputs, t);
 }
 
 /* The record of a transfer that starts, but for its plan. */
@@ -103,14 +63,15 @@ static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start
     ts_chip *chip = by->chip;
     const ts_transfer *what = &chip->code->transfers[start->transfer];
     const ts_dma_machine *memory = &chip->config->memory;
-    ts_in_flight *t = take_record(chip);
+    ts_in_flight *t = chip_take_record(chip);
     *t = (ts_in_flight){.what = what,
                         .number = chip->started++,
                         .transfer = start->transfer,
                         .core = (int)(by - chip->cores),
                         .semaphore = start->semaphore,
+                        .receive = what->remote ? start->receive : -1,
                         .src = space_of(by, &what->source),
-                        .dst = space_of(by, &what->destination),
+                        .dst = chip_leaves(chip, what) ? NULL : space_of(by, &what->destination),
                         .issued_cycle = start->cycle,
                         .done_cycle = -1,
                         .begun_cycle =
@@ -118,41 +79,34 @@ static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start
     return t;
 }
 
-static void put_in_flight(ts_chip *chip, ts_in_flight *t) {
-    ts_in_flight **last = &chip->active;
-    while (*last) last = &(*last)->younger;
-    *last = t;
-    if (t->semaphore >= 0) ts_left_send(&core_of(chip, t)->accounts[t->semaphore], t->what);
-    if (core_of(chip, t)->races) check_start(chip, t);
-    if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
-    chip->quiet_until = 0;
-    const ts_chip_observer *o = chip_told_of(core_of(chip, t));
-    if (o && o->started) o->started(o->self, t);
-}
-
 bool chip_dma_start(ts_error *err, void *self, const ts_core_start *start) {
     chip_core *by = self;
     ts_chip *chip = by->chip;
     ts_in_flight *t = open_record(by, start);
     const ts_transfer *what = t->what;
-    ts_plan_side src = side_of(chip, &what->source, start->source_begin),
-                 dst = side_of(chip, &what->destination, start->destination_begin);
+    ts_plan_side src = chip_side(chip, &what->source, start->source_begin),
+                 dst = chip_side(chip, &what->destination, start->destination_begin);
     ts_dma_transfer moved = {.src = end_of(by, what, &what->source),
                              .dst = end_of(by, what, &what->destination),
                              .tag = t->number,
                              .priority = what->priority};
     ts_arena *arena = traffic_arena(chip->traffic);
+    if (chip_leaves(chip, what)) { /* the engine reads; the bytes go with the message */
+        moved.src.space = NULL;
+        moved.dst = (ts_dma_end){0};
+    }
     moved.plan = source_is_known(err, chip, what) ? make_plan(err, arena, what, &src, &dst) : NULL;
     int layouts = what->source.tensor * chip->code->tensor_count + what->destination.tensor;
     if (!moved.plan || !traffic_start(err, chip->traffic, &moved, layouts, start->cycle)) {
-        give_back(chip, t);
+        chip_give_back(chip, t);
         return transfer_fault(err, start->cycle, what);
     }
     const ts_dma_machine *memory = &chip->config->memory;
     t->plan = moved.plan;
     t->vreg_cycles = ts_ceil_div(
         TS_VREG_BYTES, ts_dma_rate(memory->dma, moved.src, ts_dma_kind_done(memory->dma, moved.plan)));
-    put_in_flight(chip, t);
+    chip_put_in_flight(chip, t);
+    if (chip_leaves(chip, what)) chip_send(chip, t, start, has_values(chip, what));
     return true;
 }
 
@@ -165,7 +119,7 @@ static bool in_vmem(const ts_chip *chip, const ts_slice *slice) {
 /* Whether a transfer goes through a VMEM port at `cycle`: a vreg's bytes at a time, at the engine's rate,
  * from its issue cost on until it is complete. */
 static bool takes_port(const ts_in_flight *t, int64_t cycle) {
-    return cycle >= t->begun_cycle && (cycle - t->begun_cycle) % t->vreg_cycles == 0;
+    return cycle >= t->begun_cycle && t->done_cycle < 0 && (cycle - t->begun_cycle) % t->vreg_cycles == 0;
 }
 
 /* The engine works at one transfer at a time: only the oldest of this core's that touch VMEM takes a port. */
@@ -174,7 +128,7 @@ int64_t chip_vmem_take(void *self, int64_t cycle, int loads, int stores) {
     const ts_chip *chip = by->chip;
     const int *slots = chip->config->core.limits.slots;
     for (const ts_in_flight *t = chip->active; t; t = t->younger) {
-        bool reads = in_vmem(chip, &t->what->source), writes = in_vmem(chip, &t->what->destination);
+        bool reads = in_vmem(chip, &t->what->source), writes = t->dst && in_vmem(chip, &t->what->destination);
         if (&chip->cores[t->core] != by || !(reads || writes)) continue;
         bool full = (reads && loads == slots[TS_SLOT_VLD]) || (writes && stores == slots[TS_SLOT_VST]);
         return full && takes_port(t, cycle) ? cycle + 1 : cycle;
@@ -187,8 +141,8 @@ bool chip_dma_ready(void *self) { return traffic_can_start(((chip_core *)self)->
 static int64_t bytes_in(const ts_chip *chip, const ts_dma_result *r, const ts_transfer *what,
                         ts_space_kind space) {
     const ts_tensor *tensors = chip->code->tensors;
-    return (tensors[what->source.tensor].space == space ? r->src_bytes : 0) +
-           (tensors[what->destination.tensor].space == space ? r->dst_bytes : 0);
+    bool arrives = tensors[what->destination.tensor].space == space && !chip_leaves(chip, what);
+    return (tensors[what->source.tensor].space == space ? r->src_bytes : 0) + (arrives ? r->dst_bytes : 0);
 }
 
 static const ts_member counted[] = {
@@ -224,7 +178,9 @@ static ts_chip_counters count_result(const ts_chip *chip, const ts_dma_result *r
                           .rmw_lines = r->rmw_lines,
                           .transfer_cycles = r->completed_cycle - r->issued_cycle};
     if (tensors[what->source.tensor].space == TS_SPACE_HBM) c.hbm_read_bytes = r->src_bytes;
-    if (tensors[what->destination.tensor].space == TS_SPACE_HBM) c.hbm_written_bytes = r->dst_bytes;
+    bool leaves = chip_leaves(chip, what);
+    if (tensors[what->destination.tensor].space == TS_SPACE_HBM && !leaves)
+        c.hbm_written_bytes = r->dst_bytes;
     c.least_transfer_cycles =
         ts_dma_least_cycles(&chip->config->memory, r, c.hbm_read_bytes + c.hbm_written_bytes);
     return c;
@@ -273,50 +229,11 @@ void chip_repeat(ts_chip *chip, int64_t times) {
     }
 }
 
-/* ---- The sanitizer ---- */
-
-static void check_done(ts_chip *chip, ts_in_flight *t) {
-    const chip_core *by = core_of(chip, t);
-    bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
-    ts_races_complete(by->races, t);
-    if (!chip->config->time_only) ts_outputs_done(&chip->outputs, t, vmem ? ts_core_poison(by->core) : NULL);
-}
-
-int chip_core_number(const chip_core *own) {
-    return own->chip->core_count > 1 ? (int)(own - own->chip->cores) : -1;
-}
-
-int64_t chip_core_cycles(const chip_core *own) {
-    ts_core_counters core;
-    ts_core_count(own->core, &core);
-    return core.cycles;
-}
-
-void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
-                           int64_t cycle) {
-    chip_core *own = self;
-    const ts_chip_observer *o = chip_told_of(own);
-    if (o && o->changed) o->changed(o->self, instruction, semaphore, by, cycle);
-    ts_left_change(&own->accounts[semaphore], instruction, by);
-    for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
-        ts_in_flight *next = t->next;
-        give_back(own->chip, t);
-        t = next;
-    }
-}
-
-/* No longer in flight; races may still need the record. */
-static void take_out(ts_chip *chip, ts_in_flight *t) {
-    ts_in_flight **link = &chip->active;
-    while (*link != t) link = &(*link)->younger;
-    *link = t->younger;
-    t->plan = NULL;
-    if (!t->race) give_back(chip, t);
-}
+/* ---- The end ---- */
 
 static void tell_done(ts_chip *chip, const ts_in_flight *t, const ts_dma_result *result) {
     const ts_chip_observer *o = chip->observer;
-    if (o && o->moved) o->moved(o->self, t);
+    if (o && o->moved && t->dst) o->moved(o->self, t);
     if (o && o->transferred) o->transferred(o->self, t, result);
 }
 
@@ -326,21 +243,17 @@ bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     ts_in_flight *t = chip->active;
     while (t->number != result.tag) t = t->younger;
     const ts_transfer *what = t->what;
-    const chip_core *by = core_of(chip, t);
-    t->done_cycle = cycle;
     add_result(chip, &result, t);
-    if (t->race) check_done(chip, t);
-    if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)
-        ts_left_transfer(chip->config->findings, what, chip_core_number(by), chip_core_cycles(by), cycle);
+    t->done_cycle = cycle;
     tell_done(chip, t, &result);
-    if (t->semaphore >= 0) by->semaphores[t->semaphore]++;
-    take_out(chip, t);
     if (traffic_under_way(chip->traffic) == 0) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;
     }
-    chip->last_done = cycle;
     chip->quiet_until = 0;
-    for (int i = 0; i < chip->core_count; i++) ts_core_notify(chip->cores[i].core, cycle);
+    if (t->message)
+        moved = chip_read(err, chip, t, cycle) && moved;
+    else
+        chip_settle(chip, t, cycle);
     return moved || transfer_fault(err, cycle, what);
 }

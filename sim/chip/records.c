@@ -1,0 +1,109 @@
+/* The chip's records of transfers in flight, from start to end. */
+#include "state.h"
+
+ts_plan_side chip_side(const ts_chip *chip, const ts_slice *slice, const int64_t *begin) {
+    const ts_tensor *tensor = &chip->code->tensors[slice->tensor];
+    return (ts_plan_side){tensor->shape, begin, chip->axis_bits[slice->tensor], tensor->base_bytes * 8};
+}
+
+ts_in_flight *chip_take_record(ts_chip *chip) {
+    ts_in_flight *t = chip->free_records;
+    if (!t) return TS_NEW(chip->arena, ts_in_flight);
+    chip->free_records = t->next;
+    return t;
+}
+
+void chip_give_back(ts_chip *chip, ts_in_flight *t) {
+    t->next = chip->free_records;
+    chip->free_records = t;
+}
+
+bool chip_fault_at(ts_error *err, int64_t cycle, const ts_source *source, int line, int column) {
+    if (!err) return false;
+    ts_error below = *err;
+    ts_error_kind kind = below.kind == TS_ERROR_INPUT ? TS_ERROR_FAULT : below.kind;
+    if (below.line == 0 && source) {
+        ts_error_clear(err);
+        ts_error_mark(err, kind, source, line, column, "%s", below.message);
+    }
+    err->kind = kind;
+    if (below.cycle <= 0) err->cycle = cycle;
+    return false;
+}
+
+chip_core *chip_core_of(ts_chip *chip, const ts_in_flight *t) { return &chip->cores[t->core]; }
+
+static void check_start(ts_chip *chip, ts_in_flight *t) {
+    ts_races_start(chip_core_of(chip, t)->races, t);
+    for (int i = 0; i < chip->core_count; i++) {
+        if (i != t->core) ts_races_compare_cores(chip->cores[i].races, t);
+    }
+    ts_outputs_start(&chip->outputs, t);
+}
+
+void chip_put_in_flight(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **last = &chip->active;
+    while (*last) last = &(*last)->younger;
+    *last = t;
+    if (t->semaphore >= 0) ts_left_send(&chip_core_of(chip, t)->accounts[t->semaphore], t->what);
+    if (chip_core_of(chip, t)->races) check_start(chip, t);
+    if (chip->busy_since < 0) chip->busy_since = t->issued_cycle;
+    chip->quiet_until = 0;
+    const ts_chip_observer *o = chip_told_of(chip_core_of(chip, t));
+    if (o && o->started) o->started(o->self, t);
+}
+
+/* ---- The sanitizer ---- */
+
+static void check_done(ts_chip *chip, ts_in_flight *t) {
+    const chip_core *by = chip_core_of(chip, t);
+    bool vmem = chip->code->tensors[t->what->source.tensor].space == TS_SPACE_VMEM;
+    ts_races_complete(by->races, t);
+    if (!chip->config->time_only && t->dst)
+        ts_outputs_done(&chip->outputs, t, vmem ? ts_core_poison(by->core) : NULL);
+}
+
+int chip_core_number(const chip_core *own) {
+    return own->chip->core_count > 1 ? (int)(own - own->chip->cores) : -1;
+}
+
+int64_t chip_core_cycles(const chip_core *own) {
+    ts_core_counters core;
+    ts_core_count(own->core, &core);
+    return core.cycles;
+}
+
+void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
+                           int64_t cycle) {
+    chip_core *own = self;
+    const ts_chip_observer *o = chip_told_of(own);
+    if (o && o->changed) o->changed(o->self, instruction, semaphore, by, cycle);
+    ts_left_change(&own->accounts[semaphore], instruction, by);
+    for (ts_in_flight *t = own->races ? ts_races_change(own->races, semaphore) : NULL; t;) {
+        ts_in_flight *next = t->next;
+        chip_give_back(own->chip, t);
+        t = next;
+    }
+}
+
+/* No longer in flight; races may still need the record. */
+static void take_out(ts_chip *chip, ts_in_flight *t) {
+    ts_in_flight **link = &chip->active;
+    while (*link != t) link = &(*link)->younger;
+    *link = t->younger;
+    t->plan = NULL;
+    if (!t->race) chip_give_back(chip, t);
+}
+
+void chip_settle(ts_chip *chip, ts_in_flight *t, int64_t cycle) {
+    const chip_core *by = chip_core_of(chip, t);
+    t->done_cycle = cycle;
+    if (t->race) check_done(chip, t);
+    if (chip->config->findings && ts_core_halted(by->core) && chip_core_cycles(by) <= cycle)
+        ts_left_transfer(chip->config->findings, t->what, chip_core_number(by), chip_core_cycles(by), cycle);
+    if (t->semaphore >= 0) by->semaphores[t->semaphore]++;
+    if (t->receive >= 0 && t->dst) by->semaphores[t->receive]++;
+    take_out(chip, t);
+    chip->last_done = cycle;
+    for (int i = 0; i < chip->core_count; i++) ts_core_notify(chip->cores[i].core, cycle);
+}

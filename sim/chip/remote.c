@@ -1,0 +1,152 @@
+/* What a chip sends over the links of a mesh, and what comes over them. */
+#include "chip/remote.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "layout/plan.h"
+#include "layout/shape.h"
+#include "move/move.h"
+#include "state.h"
+
+/* ---- Messages ---- */
+
+static ts_chip_message *new_message(int64_t room) {
+    ts_arena *arena = ts_arena_new();
+    ts_chip_message *message = TS_NEW(arena, ts_chip_message);
+    *message = (ts_chip_message){.arena = arena, .room = room};
+    message->buffer = TS_NEW_ARRAY(arena, uint8_t, room);
+    message->memory = ts_space_wrap(arena, "what a message holds", message->buffer, room);
+    return message;
+}
+
+/* One that came before, where it has room. */
+static ts_chip_message *take_message(ts_chip *chip, int64_t room) {
+    for (ts_chip_message **link = &chip->spare; *link; link = &(*link)->next) {
+        ts_chip_message *found = *link;
+        if (found->room < room) continue;
+        *link = found->next;
+        return found;
+    }
+    return new_message(room);
+}
+
+static void give_message(ts_chip *chip, ts_chip_message *message) {
+    message->next = chip->spare;
+    chip->spare = message;
+}
+
+static ts_core_device const *own_device(const ts_chip *chip) { return chip->config->links->device; }
+
+/* ---- Sending ---- */
+
+static int64_t message_bytes(const ts_chip *chip, const ts_transfer *what) {
+    int64_t elements = 1;
+    for (int i = 0; i < what->destination.rank; i++) elements *= what->destination.size[i];
+    return ts_ceil_div(elements * chip->code->tensors[what->destination.tensor].shape->element_bits, 8);
+}
+
+void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values) {
+    const ts_chip_links *links = chip->config->links;
+    const ts_slice *to = &t->what->destination;
+    int64_t bytes = message_bytes(chip, t->what);
+    ts_chip_message *m = take_message(chip, values ? bytes : 0);
+    m->source = own_device(chip)->id;
+    m->destination = start->device;
+    m->bytes = bytes;
+    m->transfer = t->transfer;
+    m->core = t->core;
+    m->semaphore = t->receive;
+    m->by = 1;
+    m->number = t->number;
+    m->values = values;
+    memcpy(m->source_begin, start->source_begin, (size_t)t->what->source.rank * sizeof *m->source_begin);
+    memcpy(m->begin, start->destination_begin, (size_t)to->rank * sizeof *m->begin);
+    t->message = m;
+    links->send(links->self, m, t->begun_cycle);
+}
+
+/* One side of the way between a tensor and a message, in which the elements lie row-major, in the destination's
+ * type. */
+static const ts_plan *message_plan(ts_error *err, const ts_chip *chip, const ts_chip_message *m, bool out) {
+    const ts_transfer *what = &chip->code->transfers[m->transfer];
+    const ts_slice *slice = out ? &what->source : &what->destination;
+    ts_dtype dtype = chip->code->tensors[what->destination.tensor].shape->dtype;
+    ts_arena_reset(chip->scratch);
+    const ts_shape *flat = ts_shape_row_major(err, chip->scratch, dtype, slice->rank, slice->size);
+    ts_plan_side tensor = chip_side(chip, slice, out ? m->source_begin : m->begin),
+                 rows = {flat, NULL, NULL, 0};
+    if (!flat) return NULL;
+    return out ? ts_plan_new(err, chip->scratch, &tensor, &rows, slice->rank, slice->size)
+               : ts_plan_new(err, chip->scratch, &rows, &tensor, slice->rank, slice->size);
+}
+
+static ts_space *space_of(ts_chip *chip, const ts_chip_message *m, const ts_slice *slice) {
+    return chip->cores[m->core].spaces[chip->code->tensors[slice->tensor].space];
+}
+
+bool chip_read(ts_error *err, ts_chip *chip, ts_in_flight *t, int64_t cycle) {
+    const ts_chip_links *links = chip->config->links;
+    ts_chip_message *m = t->message;
+    bool good = true;
+    if (m->values) {
+        ts_space *from = space_of(chip, m, &t->what->source);
+        if (from->shadow && !m->memory->shadow) ts_space_track(m->memory, m->arena);
+        if (from->shadow) ts_space_mark(m->memory, 0, m->room * 8, false);
+        const ts_plan *plan = message_plan(err, chip, m, true);
+        good = plan && ts_dma_move(err, plan, from, m->memory);
+    }
+    t->message = NULL;
+    chip->read = true;
+    links->read(links->self, m, cycle);
+    return good;
+}
+
+void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle) {
+    ts_in_flight *t = chip->active;
+    while (t->number != number) t = t->younger;
+    chip_settle(chip, t, cycle);
+}
+
+void chip_signal(void *self, const ts_core_signal *signal) {
+    chip_core *by = self;
+    ts_chip *chip = by->chip;
+    const ts_chip_links *links = chip->config->links;
+    ts_chip_message *m = take_message(chip, 0);
+    m->source = own_device(chip)->id;
+    m->destination = signal->device;
+    m->bytes = 0;
+    m->transfer = -1;
+    m->core = (int)(by - chip->cores);
+    m->semaphore = signal->semaphore;
+    m->by = signal->by;
+    m->instruction = signal->instruction;
+    m->values = false;
+    links->send(links->self, m, signal->cycle);
+}
+
+/* ---- Receiving ---- */
+
+static bool write_values(ts_error *err, ts_chip *chip, const ts_chip_message *m) {
+    const ts_transfer *what = &chip->code->transfers[m->transfer];
+    const ts_plan *plan = message_plan(err, chip, m, false);
+    return plan && ts_dma_move(err, plan, m->memory, space_of(chip, m, &what->destination));
+}
+
+static void account(ts_chip *chip, const ts_chip_message *m) {
+    ts_semaphore_account *a = &chip->cores[m->core].accounts[m->semaphore];
+    if (m->transfer >= 0)
+        ts_left_send(a, &chip->code->transfers[m->transfer]);
+    else
+        ts_left_change(a, m->instruction, m->by);
+}
+
+bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *m, int64_t cycle) {
+    bool good = !m->values || write_values(err, chip, m);
+    account(chip, m);
+    ts_core_signal_from_outside(chip->cores[m->core].core, m->semaphore, m->by, cycle);
+    chip->last_done = cycle > chip->last_done ? cycle : chip->last_done;
+    const ts_transfer *what = m->transfer >= 0 ? &chip->code->transfers[m->transfer] : NULL;
+    give_message(chip, m);
+    return good || chip_fault_at(err, cycle, what->source_text, what->line, what->column);
+}

@@ -1,0 +1,54 @@
+/* A chip in a mesh: what it sends to other chips, what comes from them, and stepping it up to a cycle.
+ *
+ * A remote transfer is read by the engine as any other is; its data leave over the links meanwhile, and the last of
+ * them once the engine has read all. Then its semaphore grows. At the other end the bytes are written, and the
+ * semaphore there grows, when the last have come. A device signals semaphores of the core of its own core's number. */
+#ifndef TILESIM_CHIP_REMOTE_H
+#define TILESIM_CHIP_REMOTE_H
+
+#include "chip/chip.h"
+
+/* What goes from chip to chip: a remote transfer, or (transfer -1) a signal. Whoever has it owns it. */
+typedef struct ts_chip_message {
+    struct ts_chip_message *next; /* of those that are spare */
+    ts_arena *arena;              /* its own */
+    int64_t source, destination;  /* devices */
+    int64_t bytes;                /* on the links */
+    int transfer, core, semaphore;
+    int64_t by;                                                          /* what the semaphore grows by */
+    int64_t number;                                                      /* of the sender's transfers */
+    int64_t source_begin[TS_LAYOUT_MAX_DIMS], begin[TS_LAYOUT_MAX_DIMS]; /* of the slices */
+    const ts_instruction *instruction;                                   /* of a signal */
+    bool values;                                                         /* else only time is wanted */
+    struct ts_space *memory;
+    uint8_t *buffer; /* of so many bytes */
+    int64_t room;
+} ts_chip_message;
+
+typedef struct ts_chip_links {
+    void *self;
+    const ts_core_device *device;
+    /* From this cycle on data leave; or the signal does. */
+    void (*send)(void *self, ts_chip_message *message, int64_t cycle);
+    /* Of a transfer that was sent: all was read. */
+    void (*read)(void *self, ts_chip_message *message, int64_t cycle);
+} ts_chip_links;
+
+typedef struct {
+    int64_t max_cycles, until;
+} ts_chip_span;
+
+/* All that happens before cycle `until`, or until a message was read (*read), which may leave at once; *next: nothing
+ * more happens before that cycle (INT64_MAX: until another chip does something). */
+bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next, bool *read);
+/* Transfer `number` has left, at a cycle up to which the chip was advanced. */
+void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle);
+/* The message has come; it is the chip's from here on. */
+bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *message, int64_t cycle);
+bool ts_chip_halted(const ts_chip *chip);
+/* At the end of a run: what the program left. */
+void ts_chip_look_back(ts_chip *chip);
+/* What a core waits for: a semaphore, or (-1) a barrier; NULL: it does not wait. */
+const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaphore, int64_t *needed);
+
+#endif
