@@ -1,0 +1,151 @@
+/* Links. */
+#include "link.h"
+
+#include <assert.h>
+
+void pod_events_add(ts_arena *arena, pod_events *events, const pod_event *event) {
+    if (events->count == events->room) {
+        int64_t room = events->room ? 2 * events->room : 16;
+        events->items =
+            ts_arena_grow(arena, events->items, (size_t)events->count, (size_t)room, sizeof *event);
+        events->room = room;
+    }
+    events->items[events->count++] = *event;
+}
+
+/* ---- The heap ---- */
+
+static bool is_before(const pod_event *a, const pod_event *b) {
+    if (a->ps != b->ps) return a->ps < b->ps;
+    if (a->source != b->source) return a->source < b->source;
+    return a->sequence != b->sequence ? a->sequence < b->sequence : a->kind < b->kind;
+}
+
+void pod_links_push(pod_links *links, const pod_event *event) {
+    pod_events *q = &links->queue;
+    pod_events_add(links->arena, q, event);
+    int64_t at = q->count - 1;
+    for (; at > 0 && is_before(event, &q->items[(at - 1) / 2]); at = (at - 1) / 2)
+        q->items[at] = q->items[(at - 1) / 2];
+    q->items[at] = *event;
+}
+
+static pod_event pop(pod_events *q) {
+    pod_event first = q->items[0], last = q->items[--q->count];
+    int64_t at = 0;
+    for (int64_t child; (child = 2 * at + 1) < q->count; at = child) {
+        if (child + 1 < q->count && is_before(&q->items[child + 1], &q->items[child])) child++;
+        if (!is_before(&q->items[child], &last)) break;
+        q->items[at] = q->items[child];
+    }
+    q->items[at] = last;
+    return first;
+}
+
+int64_t pod_links_next(const pod_links *links) {
+    return links->queue.count > 0 ? links->queue.items[0].ps : INT64_MAX;
+}
+
+/* ---- Sources ---- */
+
+static pod_flow *take_flow(pod_links *links) {
+    pod_flow *flow = links->free_flows;
+    if (!flow) return TS_NEW(links->arena, pod_flow);
+    links->free_flows = flow->next;
+    return flow;
+}
+
+/* The next chunk of a flow is offered, if it may be. */
+static void offer(pod_links *links, pod_flow *flow, int64_t ps) {
+    bool last = flow->left <= POD_CHUNK_BYTES;
+    flow->waiting = last && !flow->read;
+    if (flow->waiting) return;
+    pod_event event = {.ps = ps,
+                       .source = flow->message->source,
+                       .sequence = flow->sequence,
+                       .kind = POD_HEAD,
+                       .last = last,
+                       .bytes = last ? flow->left : POD_CHUNK_BYTES,
+                       .flow = flow,
+                       .message = flow->message};
+    flow->left -= event.bytes;
+    pod_links_push(links, &event);
+}
+
+void pod_links_send(pod_links *links, ts_chip_message *message, int64_t ps) {
+    pod_flow *flow = take_flow(links);
+    *flow = (pod_flow){.message = message,
+                       .sequence = links->sequence++,
+                       .left = message->bytes,
+                       .read = message->transfer < 0};
+    if (!flow->read) {
+        flow->next = links->unread;
+        links->unread = flow;
+    }
+    offer(links, flow, ps);
+}
+
+void pod_links_read(pod_links *links, const ts_chip_message *message, int64_t ps) {
+    pod_flow **link = &links->unread;
+    while ((*link)->message != message) link = &(*link)->next;
+    pod_flow *flow = *link;
+    *link = flow->next;
+    flow->read = true;
+    if (flow->waiting) offer(links, flow, ps);
+}
+
+/* ---- On the way ---- */
+
+static int64_t link_ps(const pod_links *links, int64_t bytes) {
+    double ps = ts_mesh_link_ps(links->mesh, (double)bytes);
+    int64_t whole = (int64_t)ps;
+    return whole + ((double)whole < ps);
+}
+
+/* The chunk goes out over a link; when its last byte has left. */
+static int64_t pass_on(pod_links *links, pod_link *link, const pod_event *event) {
+    int64_t begin = event->ps > link->free_ps ? event->ps : link->free_ps,
+            taken = link_ps(links, event->bytes);
+    pod_event head = *event;
+    head.ps = begin + links->mesh->ici->hop_ps;
+    head.flow = NULL;
+    pod_events_add(links->arena, &link->out, &head);
+    link->free_ps = begin + taken;
+    link->busy_ps += taken;
+    link->bytes += event->bytes;
+    link->chunks++;
+    return link->free_ps;
+}
+
+static void tell(pod_links *links, const pod_event *event, pod_event_kind kind, int64_t ps) {
+    pod_event own = *event;
+    own.kind = kind;
+    own.ps = ps;
+    own.flow = NULL;
+    if (event->last) pod_links_push(links, &own);
+}
+
+/* Behind a chunk of its own messages. */
+static void go_on(pod_links *links, const pod_event *event, int64_t left_ps) {
+    pod_flow *flow = event->flow;
+    if (!event->last) {
+        offer(links, flow, left_ps);
+        return;
+    }
+    flow->next = links->free_flows;
+    links->free_flows = flow;
+    if (event->message->transfer >= 0) tell(links, event, POD_SENT, left_ps);
+}
+
+bool pod_links_step(pod_links *links, pod_event *event) {
+    *event = pop(&links->queue);
+    if (event->kind != POD_HEAD) return true;
+    int64_t next = ts_mesh_next_link(links->mesh, links->chip, event->message->destination);
+    int64_t left_ps = event->ps;
+    if (next >= 0)
+        left_ps = pass_on(links, &links->links[next % (2 * links->mesh->dim_count)], event);
+    else
+        tell(links, event, POD_ARRIVED, event->flow ? event->ps : event->ps + link_ps(links, event->bytes));
+    if (event->flow) go_on(links, event, left_ps);
+    return false;
+}

@@ -1,0 +1,279 @@
+/* Pods. */
+#include "pod/pod.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "deadlock.h"
+#include "link.h"
+#include "state.h"
+
+enum { PS_KHZ = 1000000000 }; /* a cycle a picosecond */
+
+/* ---- Time: a link's is in picoseconds. A cycle begins in the picosecond that it is converted to. ---- */
+
+static int64_t cycle_at(const ts_pod *pod, int64_t ps) {
+    return ts_clock_cycles(ps, pod->request.config->memory.core_khz);
+}
+
+static int64_t ps_of(const ts_pod *pod, int64_t cycle) {
+    return (int64_t)((__int128)cycle * PS_KHZ / pod->request.config->memory.core_khz);
+}
+
+/* ---- A chip's links ---- */
+
+static void send(void *self, ts_chip_message *message, int64_t cycle) {
+    pod_node *node = self;
+    pod_links_send(&node->links, message, ps_of(node->pod, cycle));
+}
+
+static void was_read(void *self, ts_chip_message *message, int64_t cycle) {
+    pod_node *node = self;
+    pod_links_read(&node->links, message, ps_of(node->pod, cycle));
+}
+
+/* ---- A window of one chip ---- */
+
+static bool happen(pod_node *node, const pod_event *event) {
+    int64_t cycle = cycle_at(node->pod, event->ps);
+    if (event->kind == POD_ARRIVED) return ts_chip_receive(&node->err, node->chip, event->message, cycle);
+    ts_chip_sent(node->chip, event->message->number, cycle);
+    return true;
+}
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The chip, and what is on its links, in turns: neither goes ahead of what the other may yet do. */
+static bool go_until(pod_node *node, int64_t until_ps) {
+    const ts_pod *pod = node->pod;
+    for (;;) {
+        int64_t ps = earlier(pod_links_next(&node->links), until_ps);
+        ts_chip_span span = {pod->request.max_cycles, cycle_at(pod, ps)};
+        bool read;
+        pod_event event;
+        if (!ts_chip_advance(&node->err, node->chip, &span, &node->next_cycle, &read)) return false;
+        if (read) continue;
+        if (pod_links_next(&node->links) >= until_ps) {
+            if (ps == until_ps) return true;
+        } else if (pod_links_step(&node->links, &event) && !happen(node, &event)) {
+            return false;
+        }
+    }
+}
+
+static void run_window(pod_node *node, int64_t until_ps) {
+    int links = 2 * node->pod->request.mesh->dim_count;
+    for (int i = 0; i < links; i++) node->links.links[i].out.count = 0;
+    if (node->failed || node->next_ps >= until_ps) return;
+    node->failed = !go_until(node, until_ps);
+}
+
+/* What the neighbours sent in the window. */
+static void collect(pod_node *node) {
+    const ts_pod *pod = node->pod;
+    int links = 2 * pod->request.mesh->dim_count;
+    for (int i = 0; i < node->incoming_count; i++) {
+        const pod_node *from = &pod->nodes[node->incoming[i] / links];
+        const pod_events *out = &from->links.links[node->incoming[i] % links].out;
+        for (int64_t k = 0; k < out->count; k++) pod_links_push(&node->links, &out->items[k]);
+    }
+    int64_t own = node->next_cycle == INT64_MAX ? INT64_MAX : ps_of(pod, node->next_cycle);
+    node->next_ps = earlier(own, pod_links_next(&node->links));
+}
+
+/* ---- All of them ---- */
+
+typedef struct {
+    ts_pod *pod;
+    int number;
+    pthread_t thread;
+} worker;
+
+static void run_share(const worker *w) {
+    ts_pod *pod = w->pod;
+    for (int64_t i = w->number; i < pod->node_count; i += pod->threads)
+        run_window(&pod->nodes[i], pod->until_ps);
+}
+
+static void collect_share(const worker *w) {
+    ts_pod *pod = w->pod;
+    for (int64_t i = w->number; i < pod->node_count; i += pod->threads) collect(&pod->nodes[i]);
+}
+
+static void *work(void *self) {
+    const worker *w = self;
+    ts_pod *pod = w->pod;
+    pthread_mutex_lock(&pod->gate); /* until it is known how many there are */
+    pthread_mutex_unlock(&pod->gate);
+    for (;;) {
+        pthread_barrier_wait(&pod->barrier);
+        if (pod->over) return NULL;
+        run_share(w);
+        pthread_barrier_wait(&pod->barrier);
+        collect_share(w);
+        pthread_barrier_wait(&pod->barrier);
+    }
+}
+
+static void meet(ts_pod *pod) {
+    if (pod->threads > 1) pthread_barrier_wait(&pod->barrier);
+}
+
+/* False: nothing is to come, or a chip failed. */
+static bool find_window(ts_pod *pod) {
+    int64_t next = INT64_MAX;
+    bool failed = false;
+    for (int64_t i = 0; i < pod->node_count; i++) {
+        next = earlier(next, pod->nodes[i].next_ps);
+        failed = failed || pod->nodes[i].failed;
+    }
+    pod->until_ps = next == INT64_MAX ? next : next + pod->request.mesh->ici->hop_ps;
+    return next != INT64_MAX && !failed;
+}
+
+static void run_windows(ts_pod *pod) {
+    const worker own = {.pod = pod};
+    while (find_window(pod)) {
+        meet(pod);
+        run_share(&own);
+        meet(pod);
+        collect_share(&own);
+        meet(pod);
+    }
+    pod->over = true;
+    meet(pod);
+}
+
+/* Fewer threads where the host gives no more. */
+static void start(ts_pod *pod, worker *workers) {
+    int wanted = pod->request.threads < TS_POD_MAX_THREADS ? pod->request.threads : TS_POD_MAX_THREADS;
+    if (wanted > pod->node_count) wanted = (int)pod->node_count;
+    pod->threads = 1;
+    pthread_mutex_init(&pod->gate, NULL);
+    pthread_mutex_lock(&pod->gate);
+    for (; pod->threads < wanted; pod->threads++) {
+        worker *w = &workers[pod->threads];
+        *w = (worker){.pod = pod, .number = pod->threads};
+        if (pthread_create(&w->thread, NULL, work, w) != 0) break;
+    }
+    if (pod->threads > 1) pthread_barrier_init(&pod->barrier, NULL, (unsigned)pod->threads);
+    pthread_mutex_unlock(&pod->gate);
+}
+
+static void finish(ts_pod *pod, const worker *workers) {
+    for (int i = 1; i < pod->threads; i++) pthread_join(workers[i].thread, NULL);
+    if (pod->threads > 1) pthread_barrier_destroy(&pod->barrier);
+    pthread_mutex_destroy(&pod->gate);
+}
+
+static bool report(ts_error *err, const ts_pod *pod) {
+    const pod_node *first = NULL;
+    for (int64_t i = 0; i < pod->node_count; i++) {
+        const pod_node *node = &pod->nodes[i];
+        if (node->failed && (!first || node->err.cycle < first->err.cycle)) first = node;
+    }
+    if (!first) return true;
+    if (!err) return false;
+    char text[sizeof err->message];
+    memcpy(text, first->err.message, sizeof text);
+    *err = first->err;
+    snprintf(err->message, sizeof err->message, "device %lld: %.*s", (long long)(first - pod->nodes),
+             (int)sizeof text - 32, text);
+    return false;
+}
+
+static bool all_halted(const ts_pod *pod) {
+    bool all = true;
+    for (int64_t i = 0; i < pod->node_count; i++) all = all && ts_chip_halted(pod->nodes[i].chip);
+    return all;
+}
+
+bool ts_pod_run(ts_error *err, ts_pod *pod) {
+    worker *workers = TS_NEW_ARRAY(pod->arena, worker, TS_POD_MAX_THREADS);
+    start(pod, workers);
+    run_windows(pod);
+    finish(pod, workers);
+    if (!report(err, pod)) return false;
+    if (!all_halted(pod)) return pod_deadlock(err, pod);
+    for (int64_t i = 0; i < pod->node_count; i++) ts_chip_look_back(pod->nodes[i].chip);
+    return true;
+}
+
+/* ---- Building ---- */
+
+static void set_device(pod_node *node, int64_t id) {
+    const ts_mesh *mesh = node->pod->request.mesh;
+    int64_t *index = TS_NEW_ARRAY(node->arena, int64_t, mesh->axis_count);
+    int64_t *size = TS_NEW_ARRAY(node->arena, int64_t, mesh->axis_count);
+    for (int i = 0; i < mesh->axis_count; i++) {
+        index[i] = ts_mesh_coordinate(mesh, id, i);
+        size[i] = mesh->axes[i].extent;
+    }
+    node->device = (ts_core_device){id, mesh->device_count, mesh->axis_count, index, size};
+    node->links = (pod_links){.mesh = mesh, .arena = node->arena, .chip = id};
+    node->chip_links = (ts_chip_links){.self = node, .device = &node->device, .send = send, .read = was_read};
+}
+
+static bool make_node(ts_error *err, ts_pod *pod, int64_t id) {
+    pod_node *node = &pod->nodes[id];
+    const ts_pod_request *request = &pod->request;
+    node->pod = pod;
+    node->arena = ts_arena_new();
+    set_device(node, id);
+    node->config = *request->config;
+    node->config.links = &node->chip_links;
+    node->config.findings = request->findings ? request->findings[id] : NULL;
+    const ts_chip_observer *observer = request->observers ? request->observers[id] : NULL;
+    node->chip = ts_chip_new(err, node->arena, &node->config, request->code, observer);
+    return node->chip != NULL;
+}
+
+static void connect(ts_pod *pod) {
+    const ts_mesh *mesh = pod->request.mesh;
+    for (int64_t link = 0; link < ts_mesh_link_count(mesh); link++) {
+        if (!ts_mesh_has_link(mesh, link)) continue;
+        pod_node *end = &pod->nodes[ts_mesh_link_end(mesh, link)];
+        end->incoming[end->incoming_count++] = link;
+    }
+}
+
+static bool check(ts_error *err, const ts_mesh *mesh) {
+    if (mesh->devices_per_chip > 1)
+        return ts_error_set(err, TS_ERROR_UNMODELLED,
+                            "programs on a mesh whose chips are %d devices each are not modelled",
+                            mesh->devices_per_chip);
+    return mesh->ici->hop_ps > 0 ||
+           ts_error_set(err, TS_ERROR_INPUT, "programs on a mesh need links with latency: ici.hop is 0");
+}
+
+ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request) {
+    if (!check(err, request->mesh)) return NULL;
+    ts_pod *pod = TS_NEW(arena, ts_pod);
+    *pod = (ts_pod){.request = *request, .arena = arena, .node_count = request->mesh->chip_count};
+    pod->nodes = TS_NEW_ARRAY(arena, pod_node, pod->node_count);
+    for (int64_t i = 0; i < pod->node_count; i++) {
+        if (make_node(err, pod, i)) continue;
+        ts_pod_free(pod);
+        return NULL;
+    }
+    connect(pod);
+    return pod;
+}
+
+void ts_pod_free(ts_pod *pod) {
+    for (int64_t i = 0; pod && i < pod->node_count; i++) {
+        pod_node *node = &pod->nodes[i];
+        if (node->chip) ts_chip_free(node->chip);
+        if (node->arena) ts_arena_free(node->arena);
+    }
+}
+
+ts_chip *ts_pod_chip(ts_pod *pod, int64_t device) { return pod->nodes[device].chip; }
+
+ts_pod_link ts_pod_link_of(const ts_pod *pod, int64_t link) {
+    int links = 2 * pod->request.mesh->dim_count;
+    const pod_link *own = &pod->nodes[link / links].links.links[link % links];
+    return (ts_pod_link){own->bytes, own->chunks, own->busy_ps};
+}

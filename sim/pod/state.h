@@ -1,0 +1,37 @@
+/* Private to the pod: its chips with their links. */
+#ifndef TILESIM_POD_STATE_H
+#define TILESIM_POD_STATE_H
+
+#include <pthread.h>
+
+#include "link.h"
+#include "pod/pod.h"
+
+typedef struct {
+    ts_pod *pod;
+    ts_arena *arena; /* its own: chips may be stepped by different threads */
+    ts_chip *chip;
+    ts_chip_config config;
+    ts_core_device device;
+    ts_chip_links chip_links;
+    pod_links links;
+    int incoming_count;
+    int64_t incoming[2 * TS_MESH_MAX_DIMS]; /* links of the mesh that lead here */
+    int64_t next_cycle, next_ps; /* nothing happens before it, of itself or of what is known to come */
+    ts_error err;
+    bool failed;
+} pod_node;
+
+struct ts_pod {
+    ts_pod_request request;
+    ts_arena *arena;
+    int64_t node_count;
+    pod_node *nodes;
+    int64_t until_ps; /* the end of the window */
+    int threads;
+    bool over;
+    pthread_mutex_t gate;
+    pthread_barrier_t barrier;
+};
+
+#endif
