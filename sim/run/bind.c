@@ -95,22 +95,31 @@ static int find_input(ts_error *err, const ts_program *program, const char *name
     return -1;
 }
 
+/* As the user sees it: on a mesh the array of all devices. */
+static ts_tensor whole(const ts_program *program, int i) {
+    ts_tensor tensor = program->code.tensors[i];
+    tensor.shape = ts_program_shape(program, i);
+    return tensor;
+}
+
 static bool bind_file(ts_error *err, ts_arena *arena, const ts_run_request *request,
                       const ts_program *program, const ts_define *file, ts_run_tensor *tensors) {
     int i = find_input(err, program, file->name, tensors);
-    return i >= 0 && load(err, arena, request, &program->code.tensors[i], file, &tensors[i]);
+    if (i < 0) return false;
+    ts_tensor tensor = whole(program, i);
+    return load(err, arena, request, &tensor, file, &tensors[i]);
 }
 
 static bool bind_array(ts_error *err, ts_arena *arena, const ts_run_request *request,
                        const ts_program *program, const ts_run_array *given, ts_run_tensor *tensors) {
     int i = find_input(err, program, given->name, tensors);
     if (i < 0) return false;
-    const ts_tensor *tensor = &program->code.tensors[i];
-    ts_host_expect expect = expected(tensor);
+    const ts_tensor tensor = whole(program, i);
+    ts_host_expect expect = expected(&tensor);
     tensors[i].origin = "the caller's array";
     tensors[i].before = *given->array;
     return ts_host_array_check(err, given->name, given->array, &expect) &&
-           convert(err, arena, request, tensor, &(ts_define){given->name, NULL}, &tensors[i]);
+           convert(err, arena, request, &tensor, &(ts_define){given->name, NULL}, &tensors[i]);
 }
 
 static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
@@ -159,8 +168,8 @@ bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, 
         const ts_tensor_use *use = &program->uses[i];
         bool input = use->role == TS_ROLE_IN || use->role == TS_ROLE_INOUT;
         input = input && (!request->time_only || reaches_smem(&program->code, i));
-        if (input && tensors[i].origin == NULL &&
-            !fill(err, arena, request, &program->code.tensors[i], use, &tensors[i])) {
+        const ts_tensor tensor = whole(program, i);
+        if (input && tensors[i].origin == NULL && !fill(err, arena, request, &tensor, use, &tensors[i])) {
             return false;
         }
     }

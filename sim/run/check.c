@@ -43,7 +43,7 @@ static ts_run_tensor *foresee(ts_arena *arena, const ts_program *program) {
     const ts_code *code = &program->code;
     ts_run_tensor *tensors = TS_NEW_ARRAY(arena, ts_run_tensor, code->tensor_count + 1);
     for (int i = 0; i < code->tensor_count; i++) {
-        const ts_shape *shape = code->tensors[i].shape;
+        const ts_shape *shape = ts_program_shape(program, i);
         ts_tensor_role role = program->uses[i].role;
         ts_error err = {0};
         if (!ts_host_array_describe(&err, shape->dtype, shape->layout->rank, shape->layout->dims,

@@ -4,6 +4,7 @@
 
 #include "chip/chip.h"
 #include "host/reference.h"
+#include "mesh/mesh.h"
 #include "probe/counter.h"
 #include "program/program.h"
 #include "run/profile.h"
@@ -36,6 +37,8 @@ typedef struct {
     int64_t max_memory_bytes;         /* of the host, for the tensors' values; 0: no limit */
     ts_timeline *timeline;            /* NULL: none */
     const ts_chip_observer *observer; /* told of every event, if there is no timeline; NULL: none */
+    const ts_mesh *mesh;              /* whose devices all run the program; NULL: one device */
+    int threads;                      /* for a mesh; 0 and 1: the caller alone */
 } ts_run_request;
 
 /* Where nobody says: some 3 s of the host between two transfers, and 10 s of the machine. */
@@ -52,9 +55,21 @@ typedef struct {
     ts_host_reader fetched; /* of what is saved or checked, as long as there is a chip */
 } ts_run_tensor;
 
+/* A link of a mesh after a run. */
+typedef struct {
+    int64_t bytes, busy_ps;
+} ts_run_link;
+typedef struct {
+    const ts_mesh *mesh;
+    int64_t slowest;               /* device */
+    const ts_chip_counters *chips; /* [mesh->device_count] */
+    const ts_run_link *links;      /* [ts_mesh_link_count(mesh)] */
+} ts_run_mesh;
+
 typedef struct {
     const ts_program *program;
-    ts_chip_counters chip;
+    ts_chip_counters chip;   /* on a mesh: of the device that halted last */
+    const ts_run_mesh *mesh; /* NULL: one device */
     ts_counters counters;
     ts_roofline roofline;
     ts_energy energy;

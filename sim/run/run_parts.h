@@ -37,6 +37,21 @@ typedef struct {
     ts_chip *chip;
 } run_parts;
 
+/* All but the chip and its configuration. */
+bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *request, run_parts *parts);
+/* The configuration; `findings` is the caller's. */
+void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_parts *parts);
+/* Is a tensor's value wanted at the end; is all of it (saved)? */
+bool run_wants(const ts_run_request *request, const run_parts *parts, int tensor, bool *saved);
+void run_count(const ts_chip_counters *counted, ts_counters *out);
+/* Checks and reports, once all that they need can be fetched. */
+bool run_compare(ts_error *err, ts_arena *arena, run_parts *parts, ts_run_result *result);
+/* What is the same on a mesh and on one device: what came out of it. */
+void run_conclude(const run_parts *parts, ts_run_result *result);
+
+/* on_mesh.c: a run of request->mesh. */
+bool run_on_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result);
+
 /* `parts` must stay where it is. The chip is the caller's to free. */
 bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
                     const ts_chip_observer *observer, run_parts *parts);

@@ -1,0 +1,220 @@
+/* A run on every device of a mesh: arrays are dealt out to the devices, and gathered at the end. */
+#include <string.h>
+
+#include "host/pack.h"
+#include "layout/shape.h"
+#include "pod/pod.h"
+
+#include "run_parts.h"
+#include "sharded.h"
+
+typedef struct {
+    const ts_run_request *request;
+    run_parts parts;
+    ts_findings **findings; /* [device] */
+    ts_pod *pod;
+} mesh_run;
+
+static int64_t devices_of(const mesh_run *run) { return run->request->mesh->device_count; }
+
+static bool is_split(const ts_sharding *sharding, const mesh_run *run) {
+    return sharding && ts_sharding_copies(sharding) < devices_of(run);
+}
+
+/* ---- Inputs ---- */
+
+static bool store_on(ts_error *err, const mesh_run *run, int tensor, const ts_host_reader *reader,
+                     ts_chip *chip) {
+    const ts_tensor *t = &run->parts.program->code.tensors[tensor];
+    const ts_space *last = NULL;
+    bool good = true;
+    for (int core = 0; good && core < ts_chip_core_count(chip); core++) {
+        ts_space *space = ts_chip_core_space(chip, core, t->space);
+        good = space == last || ts_host_store_read(err, reader, t->shape, space, t->base_bytes);
+        last = space;
+    }
+    return good;
+}
+
+static bool store_inputs(ts_error *err, const mesh_run *run) {
+    ts_arena *scratch = ts_arena_new();
+    bool good = true;
+    for (int i = 0; good && i < run->parts.program->code.tensor_count; i++) {
+        const ts_run_tensor *bound = &run->parts.tensors[i];
+        if (!bound->origin) continue;
+        const ts_sharding *sharding = run->parts.program->uses[i].sharding;
+        ts_host_reader whole = bound->made.read ? bound->made : sharded_of_array(scratch, &bound->before);
+        for (int64_t d = 0; good && d < devices_of(run); d++) {
+            ts_host_reader part =
+                is_split(sharding, run) ? sharded_part(scratch, sharding, d, &whole) : whole;
+            good = store_on(err, run, i, &part, ts_pod_chip(run->pod, d));
+        }
+    }
+    ts_arena_free(scratch);
+    return good;
+}
+
+/* ---- Outputs ---- */
+
+static int64_t part_elements(const ts_tensor *tensor) {
+    int64_t elements = 1;
+    for (int i = 0; i < tensor->shape->layout->rank; i++) elements *= tensor->shape->layout->dims[i];
+    return elements;
+}
+
+enum { COMPARED = 1 << 14 }; /* elements at once */
+
+/* Copies of the same part are the same, bit by bit. */
+static bool compare_copy(ts_error *err, const ts_tensor *tensor, const ts_host_reader *parts, int64_t device,
+                         int64_t first) {
+    size_t bytes = (size_t)ts_dtype_get(tensor->shape->dtype)->stored_bits / 8;
+    int64_t elements = part_elements(tensor);
+    ts_arena *scratch = ts_arena_new();
+    uint8_t *a = TS_NEW_ARRAY(scratch, uint8_t, bytes * COMPARED),
+            *b = TS_NEW_ARRAY(scratch, uint8_t, bytes * COMPARED);
+    bool good = true;
+    for (int64_t at = 0; good && at < elements; at += COMPARED) {
+        size_t count = elements - at < COMPARED ? (size_t)(elements - at) : COMPARED, same = 0;
+        good = parts[device].read(err, parts[device].self, at, 1, count, a) &&
+               parts[first].read(err, parts[first].self, at, 1, count, b);
+        while (good && same < count && memcmp(a + same * bytes, b + same * bytes, bytes) == 0) same++;
+        if (good && same < count)
+            good = ts_error_set(
+                err, TS_ERROR_FAULT,
+                "the copies of '%s' on devices %lld and %lld differ, first in element %lld of the part",
+                tensor->name, (long long)first, (long long)device, (long long)at + (long long)same);
+    }
+    ts_arena_free(scratch);
+    return good;
+}
+
+static bool compare_copies(ts_error *err, const mesh_run *run, int i, const ts_host_reader *parts) {
+    const ts_sharding *sharding = run->parts.program->uses[i].sharding;
+    ts_tensor_role role = run->parts.program->uses[i].role;
+    if (!sharding || role == TS_ROLE_SCRATCH) return true;
+    for (int64_t d = 0; d < devices_of(run); d++) {
+        int64_t first = sharded_first_copy(sharding, d);
+        if (first != d && !compare_copy(err, &run->parts.program->code.tensors[i], parts, d, first))
+            return false;
+    }
+    return true;
+}
+
+static bool read_whole(ts_error *err, ts_arena *arena, const ts_shape *shape, const ts_host_reader *reader,
+                       ts_host_array *out) {
+    return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, out) &&
+           reader->read(err, reader->self, 0, 1, ts_host_array_elements(out), out->bytes);
+}
+
+static bool fetch_one(ts_error *err, ts_arena *arena, mesh_run *run, int i, bool saved) {
+    const ts_tensor *tensor = &run->parts.program->code.tensors[i];
+    const ts_shape *shape = ts_program_shape(run->parts.program, i);
+    const ts_sharding *sharding = run->parts.program->uses[i].sharding;
+    ts_run_tensor *bound = &run->parts.tensors[i];
+    ts_host_reader *parts = TS_NEW_ARRAY(arena, ts_host_reader, devices_of(run));
+    for (int64_t d = 0; d < devices_of(run); d++) {
+        ts_space *space = ts_chip_space(ts_pod_chip(run->pod, d), tensor->space);
+        parts[d] = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
+    }
+    bound->fetched = is_split(sharding, run) ? sharded_whole(arena, sharding, parts) : parts[0];
+    return compare_copies(err, run, i, parts) &&
+           (saved ? read_whole(err, arena, shape, &bound->fetched, &bound->after)
+                  : ts_host_array_describe(err, shape->dtype, shape->layout->rank, shape->layout->dims,
+                                           &bound->after));
+}
+
+static bool fetch(ts_error *err, ts_arena *arena, mesh_run *run) {
+    for (int i = 0; i < run->parts.program->code.tensor_count && !run->request->time_only; i++) {
+        bool saved;
+        if (run_wants(run->request, &run->parts, i, &saved) && !fetch_one(err, arena, run, i, saved))
+            return false;
+    }
+    return true;
+}
+
+/* ---- What happened ---- */
+
+static void count(ts_arena *arena, const mesh_run *run, ts_run_result *result) {
+    const ts_mesh *mesh = run->request->mesh;
+    ts_run_mesh *out = TS_NEW(arena, ts_run_mesh);
+    ts_chip_counters *chips = TS_NEW_ARRAY(arena, ts_chip_counters, mesh->device_count);
+    ts_run_link *links = TS_NEW_ARRAY(arena, ts_run_link, ts_mesh_link_count(mesh));
+    *out = (ts_run_mesh){.mesh = mesh, .chips = chips, .links = links};
+    for (int64_t d = 0; d < mesh->device_count; d++) {
+        ts_chip_count(ts_pod_chip(run->pod, d), &chips[d]);
+        if (chips[d].cycles > chips[out->slowest].cycles) out->slowest = d;
+    }
+    for (int64_t i = 0; i < ts_mesh_link_count(mesh); i++) {
+        ts_pod_link link = ts_pod_link_of(run->pod, i);
+        links[i] = (ts_run_link){link.bytes, link.busy_ps};
+    }
+    result->mesh = out;
+    result->chip = chips[out->slowest];
+    run_count(&result->chip, &result->counters);
+    ts_roofline_find(run->request->machine, &result->chip, &result->roofline);
+    ts_energy_of_chip(run->request->machine, &result->chip, &result->energy);
+    if (run->request->profile)
+        result->profile = ts_profile_new(arena, run->parts.program, ts_pod_chip(run->pod, out->slowest));
+}
+
+/* The findings of all devices: what is found at the same lines is one, told of the first device. */
+static void gather_findings(const mesh_run *run) {
+    ts_findings *all = run->parts.findings;
+    for (int64_t d = 0; d < devices_of(run); d++) {
+        const ts_findings *own = run->findings[d];
+        all->dropped += own->dropped;
+        for (int i = 0; i < own->count; i++) {
+            const ts_finding *f = &own->list[i];
+            ts_finding *new = ts_findings_add(all, f->kind, f->where, f->other, f->cycle);
+            if (!new) continue;
+            *new = *f;
+            ts_finding_describe(new, "device %lld: %.200s", (long long)d, f->text);
+        }
+    }
+}
+
+static bool find_all_unwritten(ts_error *err, const mesh_run *run, const ts_run_result *result) {
+    bool good = true;
+    for (int64_t d = 0; good && d < devices_of(run) && run->request->check && !run->request->time_only; d++)
+        good = find_unwritten(err, ts_pod_chip(run->pod, d), run->parts.program, run->parts.outputs,
+                              run->findings[d], result->mesh->chips[d].cycles);
+    return good;
+}
+
+/* ---- The whole ---- */
+
+static bool open_pod(ts_error *err, ts_arena *arena, mesh_run *run) {
+    const ts_run_request *request = run->request;
+    run_parts_configure(arena, request, &run->parts);
+    run->findings = TS_NEW_ARRAY(arena, ts_findings *, devices_of(run));
+    for (int64_t d = 0; d < devices_of(run); d++) {
+        run->findings[d] = TS_NEW(arena, ts_findings);
+        run->findings[d]->all_warn = !request->check;
+    }
+    ts_pod_request pod = {.mesh = request->mesh,
+                          .code = &run->parts.program->code,
+                          .config = &run->parts.config,
+                          .findings = run->findings,
+                          .max_cycles = request->max_cycles,
+                          .threads = request->threads};
+    run->pod = ts_pod_new(err, arena, &pod);
+    return run->pod != NULL;
+}
+
+static bool simulate(ts_error *err, ts_arena *arena, mesh_run *run, ts_run_result *result) {
+    if (!store_inputs(err, run) || !ts_pod_run(err, run->pod) || !fetch(err, arena, run)) return false;
+    count(arena, run, result);
+    if (!find_all_unwritten(err, run, result)) return false;
+    gather_findings(run);
+    return run->request->time_only || run_compare(err, arena, &run->parts, result);
+}
+
+bool run_on_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result) {
+    mesh_run run = {.request = request};
+    if (!run_parts_load(err, arena, request, &run.parts)) return false;
+    result->program = run.parts.program;
+    bool good = open_pod(err, arena, &run) && simulate(err, arena, &run, result);
+    ts_pod_free(run.pod);
+    if (good) run_conclude(&run.parts, result);
+    return good;
+}
