@@ -14,9 +14,12 @@
 #include "report/grid.h"
 #include "report/lines.h"
 #include "report/run.h"
+#include "pod/pod.h"
 
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
+    CLI_MESH_OPTIONS,
+    {"jobs", 'j', "N", "step the chips of a mesh with so many threads: the same results; 1 when not given"},
     {"output", 'o', "TENSOR=FILE", "where to write a tensor at the end, also where a check fails"},
     {"break", '\0', "[FILE:]LINE", "goes to that line and reads commands, as tilesim debug does"},
     CLI_TRACE_OPTIONS,
@@ -64,12 +67,33 @@ static bool check_break(ts_error *err, const cli_line *line) {
     return true;
 }
 
+/* What is of one chip. */
+static bool check_mesh(ts_error *err, const cli_line *line) {
+    static const char *const alone[] = {"break", "trace", "trace-text", "html", "update", NULL};
+    for (const char *const *name = alone; *name && cli_value(line, "mesh"); name++)
+        if (cli_count(line, *name) > 0)
+            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one chip, and --mesh makes many",
+                                cli_option_text(line, *name));
+    return cli_value(line, "mesh") || !cli_value(line, "topology") ||
+           ts_error_set(err, TS_ERROR_USAGE, "--topology is of a mesh, expected --mesh as well");
+}
+
+static bool read_mesh(ts_error *err, const cli_line *line, ts_run_request *request) {
+    int64_t threads = 1;
+    if (!check_mesh(err, line) || !cli_number(err, line, "jobs", TS_POD_MAX_THREADS, &threads)) return false;
+    request->threads = (int)threads;
+    if (!cli_value(line, "mesh")) return true;
+    ts_mesh *mesh = TS_NEW(line->arena, ts_mesh);
+    request->mesh = mesh;
+    return cli_mesh(err, line, request->machine, mesh);
+}
+
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     if (!cli_run_request(err, line, request) ||
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count)) {
         return false;
     }
-    if (!check_break(err, line)) return false;
+    if (!check_break(err, line) || !read_mesh(err, line, request)) return false;
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;
     request->exact = cli_value(line, "exact") != NULL;

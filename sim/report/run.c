@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "padding.h"
+#include "report/run_mesh.h"
 #include "roofline.h"
 #include "layout/shape.h"
 #include "report/energy.h"
@@ -196,6 +197,10 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
                 ts_space_text(tensor->space), ts_text_group_digits(bytes, tensor->bytes),
                 report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes));
     ts_shape_print(tensor->shape, out);
+    if (ts_program_shape(result->program, i) != tensor->shape) {
+        ts_text_add(out, "\n%18sof ", "");
+        ts_shape_print(ts_program_shape(result->program, i), out);
+    }
     if (bound->origin != NULL) {
         ts_text_add(out, "\n%18sfrom %s%s", "", bound->origin, bound->converted ? ", converted" : "");
     }
@@ -343,6 +348,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
                     (int)(text->end - text->begin), text->source->text + text->begin);
     }
     add_sanitizer(out, request, result);
+    if (result->mesh) report_run_mesh(request, result->mesh, out);
     add_cycles(out, request, result);
     add_slots(out, request, result);
     if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) {
@@ -462,6 +468,7 @@ void ts_report_run_json(const ts_run_request *request, const ts_run_result *resu
     report_roofline_json(&result->roofline, &json);
     if (result->profile) ts_report_lines_json(result, &json);
     add_json_cores(&json, &result->chip);
+    if (result->mesh) report_run_mesh_json(request, result->mesh, &json);
     ts_json_bool(&json, "time_only", request->time_only);
     ts_json_bool(&json, "passed", result->passed);
     ts_json_array(&json, "checks");

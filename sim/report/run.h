@@ -9,8 +9,8 @@
 void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out);
 void ts_report_run_json(const ts_run_request *request, const ts_run_result *result, ts_text *out);
 /* Of a result with a profile, with the timeline of the run, as a page. */
-void ts_report_run_html(const ts_run_request *request, const ts_run_result *result, const ts_page_trace *trace,
-                        ts_text *out);
+void ts_report_run_html(const ts_run_request *request, const ts_run_result *result,
+                        const ts_page_trace *trace, ts_text *out);
 /* Every finding with its lines, as errors are shown; and as the arrays "warnings" and "findings". */
 void ts_report_findings(const ts_findings *findings, ts_text *out);
 void ts_report_findings_json(const ts_findings *findings, bool warns, ts_json *json);

@@ -1,0 +1,229 @@
+"""tilesim run --mesh: a program on many devices, its links, and what it says of wrong ones."""
+import array
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from cli import expect, expect_json, main, run, test
+
+FOLDER = tempfile.TemporaryDirectory()
+HERE = Path(FOLDER.name)
+MACHINE = ["-m", "tpu-v5p"]
+PROGRAMS = sorted(Path("programs/mesh").glob("*.tsim"))
+
+
+def fails(words, code, *found):
+    """The exit code, and texts of the error."""
+    is_, _, err = run(*words)
+    assert is_ == code and all(text in err for text in found), (words, is_, err)
+
+
+def program(text, name="a.tsim"):
+    path = HERE / name
+    path.write_text(text)
+    return path
+
+
+@test
+def programs_are_right_on_any_mesh():
+    for path in PROGRAMS:
+        for mesh in ("1", "2", "5", "2x3", "4x4"):
+            out = expect_json(["run", path, *MACHINE, "--mesh", mesh], passed=True)
+            assert out["checks"] and all(check["passed"] for check in out["checks"]), (path, mesh)
+            extents = [int(extent) for extent in mesh.split("x")]
+            assert list(out["mesh"]["axes"].values()) == extents
+            devices = out["mesh"]["devices"]
+            assert [row["device"] for row in devices] == list(range(len(devices)))
+            assert max(row["cycles"] for row in devices) == out["cycles"] == devices[out["mesh"]["slowest_device"]]["cycles"]
+
+
+@test
+def threads_do_not_show():
+    for path in PROGRAMS:
+        words = ["run", path, *MACHINE, "--mesh", "4x2", "--json"]
+        alone = expect(words)
+        for threads in ("2", "3", "8"):
+            expect([*words, "-j", threads], out=alone)
+
+
+@test
+def time_only_takes_the_same_time():
+    for path in PROGRAMS:
+        words = ["run", path, *MACHINE, "--mesh", "4x4"]
+        assert expect_json([*words, "--time-only"])["cycles"] == expect_json(words)["cycles"], path
+
+
+@test
+def the_sanitizer_is_content():
+    for path in PROGRAMS:
+        words = ["run", path, *MACHINE, "--mesh", "2x3"]
+        out = expect_json([*words, "--check"], passed=True)
+        assert out["findings"] == [] and out["warnings"] == [], (path, out)
+        assert out["cycles"] == expect_json(words)["cycles"], path
+
+
+@test
+def a_ring_takes_what_a_reshard_is_priced_at():
+    """The program starts a DMA each step (issue, reading the first bytes of HBM, completion) and waits twice, and is not launched;
+    the price has neither, but ici.launch once."""
+    rows, columns, devices = 1024, 1024, 16
+    out = expect_json(["run", "programs/mesh/all_gather.tsim", *MACHINE, "--mesh", str(devices),
+                       "-D", f"ROWS={rows}", "-D", f"COLS={columns}", "--time-only"])
+    array = f"f32[{devices},{rows},{columns}]"
+    price = expect_json(["reshard", f"{array} P('x')", array, *MACHINE, "--mesh", str(devices), "--algorithm", "ring"])
+    launch = 3.8
+    taken, priced = out["microseconds"], price["microseconds"] - launch
+    assert priced <= taken <= 1.02 * priced, (taken, priced)
+    busy = [link["bytes"] for link in out["mesh"]["links"] if link["bytes"]]
+    assert len(busy) == devices and set(busy) == {(devices - 1) * rows * columns * 4}
+
+
+@test
+def files_are_dealt_out_and_gathered():
+    x = array.array("f", range(6 * 16 * 128)).tobytes()
+    (HERE / "x.bin").write_bytes(x)
+    path = program("""
+.tensor x hbm f32[6,16,128]{2,1,0:T(8,128)} P('y', None, None) in
+.tensor y hbm f32[6,16,128]{2,1,0:T(8,128)} P('y', None, None) out
+.sem s
+.check y ~= x
+  dma y <- x, s
+  wait s
+""")
+    out = expect_json(["run", path, *MACHINE, "--mesh", "2x3", "-i", f"x={HERE}/x.bin", "-o", f"y={HERE}/y.npy"], passed=True)
+    assert out["tensors"][0]["shape"] == "f32[2,16,128]{2,1,0:T(8,128)}"
+    assert (HERE / "y.npy").read_bytes().endswith(x)
+
+
+@test
+def coordinates_and_numbers():
+    path = program("""
+.param N = mesh.devices
+.tensor y hbm s32[N, 8]{1,0} {devices=[N,1]<=[N]} out
+.tensor m smem s32[8]{0}
+.sem s
+.check y[:, 0] ~= iota(N, 1)
+.check y[:, 1] ~= 0 * iota(N, 1) + 6
+.check y[:, 2] ~= iota(N) // 3
+.check y[:, 3] ~= iota(N) % 3
+.check y[:, 4] ~= 0 * iota(N) + 2
+.check y[:, 5] ~= 0 * iota(N) + mesh_y
+.check y[:, 6] ~= 0 * iota(N)
+.check y[:, 7] ~= 0 * iota(N) + 1
+.param mesh_y = mesh.size.b
+  device.id s1
+  sst m[0], s1
+  device.count s1
+  sst m[1], s1
+  axis.index s1, 0
+  sst m[2], s1
+  axis.index s1, 1
+  sst m[3], s1
+  axis.size s1, 0
+  sst m[4], s1
+  axis.size s1, 1
+  sst m[5], s1
+  axis.index s1, 2
+  sst m[6], s1
+  axis.size s1, 2
+  sst m[7], s1
+  dma y[0, :] <- m, s
+  wait s
+""")
+    text = path.read_text().replace(".check y[:, 0] ~= iota(N, 1)", ".check y[:, 0] ~= iota(N)").replace("iota(N, 1) + 6", "iota(N) + 6")
+    path.write_text(text)
+    expect_json(["run", path, *MACHINE, "--mesh", "a=2,b=3"], passed=True)
+
+
+HEAD = """
+.tensor x hbm f32[8,128]{1,0:T(8,128)} in iota
+.tensor y hbm f32[8,128]{1,0:T(8,128)} out
+.sem a, b, c
+  device.id s1
+"""
+
+
+@test
+def devices_that_do_not_exist():
+    for line, found in (("dma y <- x, a, b device=4", "there is no device 4, expected 0 to 3"),
+                        ("dma y <- x, a, b device=s1 - 1", "there is no device -1, expected 0 to 3"),
+                        ("sem.signal a, 1, 7", "there is no device 7, expected 0 to 3"),
+                        ("sem.signal a, 0, 1", "a signal of 0, expected 1 or more")):
+        fails(["run", program(HEAD + line + "\n"), *MACHINE, "--mesh", "4"], 3, found, "device 0: ")
+
+
+@test
+def texts_that_are_wrong():
+    for line, found in (("dma y <- x, a, b", "expected device=, whose semaphore this is"),
+                        ("dma y <- x, a, d device=1", "unknown semaphore 'd'"),
+                        ("dma y <- x, a, b device=", "found the end of the line"),
+                        (".tensor z hbm f32[9,8]{1,0} P('x') out", "dim 0 has 9, which 4 parts do not divide"),
+                        (".tensor z hbm f32[8,8]{1,0} P('z') out", "the mesh has no axis 'z'"),
+                        (".tensor z hbm f32[8,8]{1,0} P(unreduced={'x'}) in", "give the addends a dim of their own"),
+                        (".tensor z hbm f32[8,8] vpad<\"32,{0,0},(8,128)\"> P('x') out", "in XLA's notation")):
+        fails(["run", program(HEAD + line + "\n"), *MACHINE, "--mesh", "4"], 1, found)
+    fails(["run", program(HEAD + ".tensor z hbm f32[8,8]{1,0} P('x') out\n"), *MACHINE], 1,
+          "a sharding needs a mesh of devices: run it with --mesh")
+
+
+@test
+def options_that_do_not_go_together():
+    path = program(HEAD + "nop\n")
+    for words, code, found in ((["--mesh", "4", "--trace", HERE / "t.json"], 2, "--trace is of one chip, and --mesh makes many"),
+                               (["--topology", "4"], 2, "--topology is of a mesh, expected --mesh as well"),
+                               (["--mesh", "4", "-j", "0"], 1, "--jobs is 0, expected 1 to 256"),
+                               (["--mesh", "0"], 1, "found extent 0"),
+                               (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
+        fails(["run", path, *MACHINE, *words], code, found)
+    fails(["run", path, "-m", "tpu-v7x", "--mesh", "8", "--topology", "4"], 4, "2 devices each are not modelled")
+
+
+@test
+def a_deadlock_is_told_as_the_cycle_of_waits():
+    path = program(HEAD + """
+  sadd s2, s1, 1
+  smod s2, s2, 4
+  wait b
+  dma y <- x, a, b device=s2
+  wait a
+""")
+    expected = "deadlock: " + ", for ".join(
+        f"device {d} waits at line 9 for semaphore 'b[0]' to reach 1, it is 0" for d in (0, 3, 2, 1)) + ", for device 0: a cycle"
+    fails(["run", path, *MACHINE, "--mesh", "4"], 3, expected)
+    path = program(HEAD + "  wait b\n")
+    fails(["run", path, *MACHINE, "--mesh", "4"], 3,
+          "deadlock: device 0 waits at line 6 for semaphore 'b[0]' to reach 1, it is 0, which no device would signal")
+    path = program(HEAD + "  br.eq s1, 1, out\n  wait b\n  sem.signal b, 1, 0\nout: nop\n  br.eq s1, 1, over\n  sem.signal b, 1, 0\nover: nop\n")
+    fails(["run", path, *MACHINE, "--mesh", "2"], 3,
+          "device 0 waits at line 7 for semaphore 'b[0]' to reach 1, it is 0, for device 1 has halted")
+
+
+@test
+def copies_that_differ():
+    path = program(HEAD + """
+.tensor v vmem f32[8,128]{1,0:T(8,128)}
+.check y ~= y
+  vmov v1, s1
+  vst v[0, 0], v1
+  dma y <- v, a
+  wait a
+""")
+    fails(["run", path, *MACHINE, "--mesh", "3"], 3,
+          "the copies of 'y' on devices 0 and 1 differ, first in element 0 of the part")
+
+
+@test
+def what_was_forgotten():
+    path = program(HEAD + "  dma y <- x, a, b device=s1\n  wait a\n")
+    fails(["run", path, *MACHINE, "--mesh", "3"], 0, "device 0: semaphore b[0] is 1 at the end, expected 0", "3 times in all")
+
+
+@test
+def memory_is_counted_for_all_devices():
+    path = program(".tensor y hbm f32[1048576]{0} out\n.tensor v vmem f32[1024]{0}\n.sem s\n dma y[0:1024] <- v, s\n wait s\n")
+    expect_json(["run", path, *MACHINE, "--mesh", "2", "--max-memory", "16MiB"])
+    fails(["run", path, *MACHINE, "--mesh", "8", "--max-memory", "16MiB"], 1, "y")
+
+
+main()
