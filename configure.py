@@ -480,13 +480,13 @@ PROGRAMS = "build/gen/embedded_programs.c"
 MEASURED = "build/gen/embedded_measured.c"
 STYLE = "build/gen/embedded_style.c"
 CARRIED = [(EMBEDDED, "configs", "machine/embedded.h", "machine", ["*.yaml"]),
-           (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim"]),
+           (PROGRAMS, "programs", "program/embedded.h", "program", ["*.tsim", "*/*.tsim", "*/*/*.tsim"]),
            (STYLE, "web/page", "report/style.h", "style", ["report.css", "report.js", "style.css", "timeline.js"]),
            (MEASURED, "tests/data", "validate/embedded.h", "table", ["measured_groups.tsv", "tpu_measured.csv"])]
 REFERENCES = "build/gen/hbm_reference_table.c"
 TEST_LIBS = f"-lcmocka {LIBS}"
 PACKAGE = [f"build/python/{SONAME}", "build/python/declarations.h"]  # what python/ needs of the build
-SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*"]
+SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include/**/*", "tests/*/*", "tests/fuzz/corpus/*/*", "configs/*", "programs/*", "programs/*/*", "programs/*/*/*"]
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web", "python")  # folders of tests/ with rules of their own
 
 
