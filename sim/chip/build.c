@@ -131,11 +131,9 @@ void ts_chip_free(ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) ts_races_free(chip->cores[i].races);
     if (chip->traffic) traffic_free(chip->traffic);
     if (chip->scratch) ts_arena_free(chip->scratch);
-    for (const ts_in_flight *t = chip->active; t; t = t->younger)
-        if (t->message) ts_arena_free(t->message->arena);
-    while (chip->spare) {
-        ts_chip_message *spare = chip->spare;
-        chip->spare = spare->next;
-        ts_arena_free(spare->arena);
+    while (chip->made) {
+        ts_chip_message *made = chip->made;
+        chip->made = made->made;
+        ts_arena_free(made->arena);
     }
 }

@@ -11,10 +11,11 @@
 
 /* ---- Messages ---- */
 
-static ts_chip_message *new_message(int64_t room) {
+static ts_chip_message *new_message(ts_chip *chip, int64_t room) {
     ts_arena *arena = ts_arena_new();
     ts_chip_message *message = TS_NEW(arena, ts_chip_message);
-    *message = (ts_chip_message){.arena = arena, .room = room};
+    *message = (ts_chip_message){.arena = arena, .room = room, .made = chip->made};
+    chip->made = message;
     message->buffer = TS_NEW_ARRAY(arena, uint8_t, room);
     message->memory = ts_space_wrap(arena, "what a message holds", message->buffer, room);
     return message;
@@ -28,7 +29,7 @@ static ts_chip_message *take_message(ts_chip *chip, int64_t room) {
         *link = found->next;
         return found;
     }
-    return new_message(room);
+    return new_message(chip, room);
 }
 
 static void give_message(ts_chip *chip, ts_chip_message *message) {

@@ -8,9 +8,10 @@
 
 #include "chip/chip.h"
 
-/* What goes from chip to chip: a remote transfer, or (transfer -1) a signal. Whoever has it owns it. */
+/* What goes from chip to chip: a remote transfer, or (transfer -1) a signal. Whoever has it may use it; its memory is
+ * given back by the chip that made it. */
 typedef struct ts_chip_message {
-    struct ts_chip_message *next; /* of those that are spare */
+    struct ts_chip_message *next, *made; /* of those that are spare; that the same chip made before */
     ts_arena *arena;              /* its own */
     int64_t source, destination;  /* devices */
     int64_t bytes;                /* on the links */
