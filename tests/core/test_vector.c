@@ -194,6 +194,7 @@ static const row rows[] = {
     ROW(mor, 0xf0, 0x3c, 0, 0xfc),
     ROW(mxor, 0xf0, 0x3c, 0, 0xcc),
     ROW(mmov, 0x1234, 0, 0, 0x1234),
+    ROW(mbits, 0x1234, 0, 0, 0x1234),
     ROW(vexp_f32, 0, 0, 0, ONE),
     ROW(vexp_f32, MINUS(0), 0, 0, ONE),
     ROW(vexp_f32, ONE, 0, 0, 0x402df854),
@@ -407,9 +408,12 @@ static void packs_rows_of_fields(void **state) {
     static const struct {
         ts_opcode op;
         int bits;
-    } cases[] = {{TS_OP_vpack_rows_b16, 16}, {TS_OP_vpack_rows_b8, 8}, {TS_OP_mpack_rows_b16, 16}};
-    for (int n = 0; n < table_count * 3; n++) {
-        int bits = cases[n % 3].bits, per_word = 16 / bits;
+    } cases[] = {{TS_OP_vpack_rows_b16, 16},
+                 {TS_OP_vpack_rows_b8, 8},
+                 {TS_OP_vpack_rows_b4, 4},
+                 {TS_OP_mpack_rows_b16, 16}};
+    for (int n = 0; n < table_count * 4; n++) {
+        int bits = cases[n % 4].bits, per_word = 16 / bits;
         memset(two, 0xa5, sizeof two); /* what is above a field does not count */
         for (int r = 0; r < 2 * TS_SUBLANES * per_word; r++) {
             for (int lane = 0; lane < TS_LANES; lane++) {
@@ -418,8 +422,8 @@ static void packs_rows_of_fields(void **state) {
                 *word = (*word & ~(mask << up)) | field_of(r, lane, bits) << up;
             }
         }
-        tables[n / 3][cases[n % 3].op](d, two, two + TS_VREG_WORDS, NULL, 0);
-        tables[n / 3][cases[n % 3].op](two, two, two + TS_VREG_WORDS, NULL, 0); /* in place */
+        tables[n / 4][cases[n % 4].op](d, two, two + TS_VREG_WORDS, NULL, 0);
+        tables[n / 4][cases[n % 4].op](two, two, two + TS_VREG_WORDS, NULL, 0); /* in place */
         assert_memory_equal(two, d, sizeof d);
         for (int r = 0; r < 2 * TS_SUBLANES * per_word; r++) {
             for (int lane = 0; lane < TS_LANES; lane++) {
