@@ -17,7 +17,6 @@ typedef struct {
     bool homed;  /* of a global: its home is in memory */
     int definitions;
     ts_instruction *made_by; /* the only definition, if it has no sources */
-    bool packed;             /* a mask of which a word has several */
     double weight;
     int number; /* of a global among them */
     int reg;    /* NONE: in none */
@@ -37,7 +36,6 @@ typedef struct {
 typedef struct {
     mosaic_code *code;
     ts_arena *arena;
-    const ts_core_config *core;
     mosaic_spills *spills;
     state *states;
     int global_count, *globals;
@@ -83,15 +81,6 @@ static void note(allocator *a, int v, int block, ts_instruction *definition) {
     }
 }
 
-/* Masks of packed values, and what is made of such. */
-static void note_packed(allocator *a, const ts_instruction *i, const mosaic_places *p) {
-    bool packed = i->opcode == TS_OP_mpack_rows_b16;
-    for (int k = 0; k < p->count - p->writes; k++) packed = packed || a->states[*p->places[k]].packed;
-    if (p->writes && kind_of(a, *p->places[p->count - 1]) == TS_OPERAND_VMASK && packed) {
-        a->states[*p->places[p->count - 1]].packed = true;
-    }
-}
-
 static void survey(allocator *a) {
     for (int b = 0; b < a->code->blocks.count; b++) {
         mosaic_block *block = &a->code->blocks.items[b];
@@ -99,7 +88,6 @@ static void survey(allocator *a) {
             mosaic_places p;
             bool found = mosaic_find_places(a->code, &block->list.items[i], &p);
             assert(found);
-            note_packed(a, &block->list.items[i], &p);
             for (int k = 0; k < p.count; k++) {
                 bool written = p.writes && k == p.count - 1;
                 note(a, *p.places[k], b, written ? &block->list.items[i] : NULL);
@@ -273,7 +261,6 @@ static void save(allocator *a, int v, const ts_instruction *like) {
     state *s = &a->states[v];
     ts_operand at = slot_address(a, v), from = {(ts_operand_kind)kind_of(a, v), {.reg = s->reg}};
     if (from.kind == TS_OPERAND_VMASK) {
-        a->spills->packed_masks |= s->packed;
         add(a, like, TS_OP_vmov, -1, vreg(a->mask_vreg), word(0));
         add(a, like, TS_OP_vmov, s->reg, vreg(a->mask_vreg), word(-1));
         from = vreg(a->mask_vreg);
@@ -301,10 +288,7 @@ static void load(allocator *a, int v, const ts_instruction *like) {
         return;
     }
     add(a, like, TS_OP_vld, -1, vreg(a->mask_vreg), slot_address(a, v));
-    add(a, like, a->core->limits.bf16 ? TS_OP_vcmp_ne_bf16 : TS_OP_vcmp_ne_i32, -1, to, vreg(a->mask_vreg));
-    ts_instruction *compare = &a->out.items[a->out.count - 1];
-    compare->operands[2] = a->core->limits.bf16 ? (ts_operand){TS_OPERAND_F32, {.f32_bits = 0}} : word(0);
-    compare->operand_count = 3;
+    add(a, like, TS_OP_mbits, -1, to, vreg(a->mask_vreg));
 }
 
 /* ---- Registers inside a block ---- */
@@ -464,7 +448,7 @@ static void allocate_block(allocator *a, int b) {
 
 void mosaic_allocate(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills) {
     allocator *a = TS_NEW(code->arena, allocator);
-    *a = (allocator){.code = code, .arena = ts_arena_new(), .core = core, .spills = spills};
+    *a = (allocator){.code = code, .arena = ts_arena_new(), .spills = spills};
     a->states = TS_NEW_ARRAY(a->arena, state, code->kinds.count + 1);
     int masks = 0;
     for (int v = 0; v < code->kinds.count; v++) {

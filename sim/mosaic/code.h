@@ -45,7 +45,6 @@ enum { MOSAIC_SPILL_VMEM = -2, MOSAIC_SPILL_SMEM = -3 };
 typedef struct {
     int vregs, words;             /* of VMEM and of SMEM that are needed */
     int64_t stores, loads, again; /* instructions added; `again`: of constants */
-    bool packed_masks;            /* were spilled: those of which a word has several */
 } mosaic_spills;
 
 /* spill.c: in each block, in the order in which values are needed, those that would wait too long for their next use are

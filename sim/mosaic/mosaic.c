@@ -73,10 +73,6 @@ static const ts_program *finish(lowering *l) {
     mosaic_spill(&l->code, &l->target->core, &spills);
     mosaic_schedule(&l->code, &l->target->core, &bound);
     mosaic_allocate(&l->code, &l->target->core, &spills);
-    if (spills.packed_masks && !l->target->core.limits.bf16) {
-        refuse(l, "with more masks of packed values than there are registers");
-        return NULL;
-    }
     if (!make_spills(&o, &spills)) {
         return NULL;
     }
