@@ -1,7 +1,7 @@
 """Relayouts: how Mosaic brings a value in vregs from one layout to another."""
 from __future__ import annotations
 
-from typing import Dict, Union
+from typing import Dict, Optional, Union
 
 from . import _native as native
 from ._native import lib
@@ -17,11 +17,13 @@ class Relayout:
         self.source, self.destination, self.machine = source, destination, machine
         self._answer = native.asked(lib.ts_relayout_find, "ts_relayout_query", machine, machine=machine._machine,
                                     source=source, destination=destination)
-        self.cycles: int = lib.ts_relayout_cycles(self._answer)  #: that its ops add
+        cycles = lib.ts_relayout_cycles(self._answer)
+        self.cycles: Optional[int] = cycles if cycles >= 0 else None  #: that its ops add; None: the report says why
         self.op_count: int = lib.ts_relayout_op_total(self._answer)  #: ops on vregs
         found = self.json()
         self.how: str = found["how"]  #: "free", "rotate rows" ..
-        self.ops: Dict[str, int] = {name: count for name, count in found["ops"].items() if count}  #: by Mosaic's names
+        self.ops: Dict[str, int] = found["ops"]  #: by Mosaic's names
+        self.merged_op_count: int = found["merged_op_count"]  #: when those that are the same are merged
 
     def report(self) -> str:
         """What `tilesim relayout` prints."""
@@ -31,12 +33,19 @@ class Relayout:
         """What `tilesim relayout --json` prints."""
         return native.printed_json(lib.ts_relayout_json, self._answer)
 
+    def svg(self) -> str:
+        """The picture of `tilesim relayout --svg`: vregs of both sides, in the colours of where elements come from."""
+        return native.printed(lib.ts_relayout_svg, self._answer) or ""
+
+    def _cycles(self) -> str:
+        return "cycles not known" if self.cycles is None else f"{self.cycles} cycles"
+
     def __repr__(self) -> str:
-        return f"<Relayout {self.how}, {self.op_count} ops, {self.cycles} cycles>"
+        return f"<Relayout {self.how}, {self.op_count} ops, {self._cycles()}>"
 
     def _repr_html_(self) -> str:
-        title = f"{self.source} to {self.destination}: {self.how}, {self.cycles} cycles"
-        return table(title, ("op", "count"), list(self.ops.items()))
+        title = f"{self.source} to {self.destination}: {self.how}, {self._cycles()}"
+        return table(title, ("op", "count"), list(self.ops.items())) + self.svg()
 
 
 def relayout(source: Union[str, Layout], destination: Union[str, Layout], machine: Union[str, Machine] = DEFAULT) -> Relayout:

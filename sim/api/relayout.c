@@ -25,7 +25,10 @@ const ts_relayout_answer *ts_relayout_find(ts_error *err, ts_arena *arena, const
     return good ? answer : NULL;
 }
 
-int64_t ts_relayout_cycles(const ts_relayout_answer *answer) { return answer->price.cycles; }
+int64_t ts_relayout_cycles(const ts_relayout_answer *answer) {
+    return answer->price.unpriced != NULL ? -1 : answer->price.cycles;
+}
+
 int64_t ts_relayout_op_total(const ts_relayout_answer *answer) { return answer->price.plan.op_count; }
 
 const char *ts_relayout_text(ts_arena *arena, const ts_relayout_answer *answer) {
@@ -40,4 +43,11 @@ const char *ts_relayout_json(ts_arena *arena, const ts_relayout_answer *answer) 
     ts_text_init(&out, arena);
     ts_report_relayout_json(&answer->request, &answer->price, &out);
     return out.bytes;
+}
+
+const char *ts_relayout_svg(ts_arena *arena, const ts_relayout_answer *answer) {
+    ts_error err = {0};
+    ts_text out;
+    ts_text_init(&out, arena);
+    return ts_report_relayout_svg(&err, &answer->price, &out) ? out.bytes : NULL;
 }

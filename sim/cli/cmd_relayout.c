@@ -2,12 +2,15 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files.h"
 #include "options.h"
 #include "report/relayout.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine; " TS_MACHINE_DEFAULT " when not given"},
     {"set", '\0', "FIELD=VALUE", "with this figure of the machine changed; may be repeated"},
+    {"svg", '\0', "FILE", "also a picture: the vregs of both, coloured by where elements come from"},
+    {"html", '\0', "FILE", "also all of it as one page"},
     {"json", '\0', NULL, "the same as JSON"},
 };
 
@@ -19,6 +22,7 @@ static const cli_command usage = {
     .about =
         "How Mosaic brings a value in vregs from one layout to another: free, or which ops on vregs; or its\n"
         "refusal. The cycles are those that the ops add to a kernel that loads the vregs and stores them.\n"
+        "The ops are those for the generation of the machine.\n"
         "SRC and DST are TYPE[DIMS] vpad<\"BITS,{ROW,COLUMN},(ROWS,COLUMNS)\">, of the same type and dims.\n",
     .example = "    tilesim relayout 'f32[16,256] vpad<\"32,{0,0},(8,128)\">' 'f32[16,256] "
                "vpad<\"32,{3,0},(8,128)\">'\n",
@@ -37,6 +41,14 @@ static bool find(ts_error *err, const cli_line *line, ts_relayout_price_request 
     return ts_relayout_price_find(err, line->arena, request, price);
 }
 
+static bool save(ts_error *err, const cli_line *line, const ts_relayout_price_request *request,
+                 const ts_relayout_price *price) {
+    ts_text *svg = cli_text_for(line, "svg"), *page = cli_text_for(line, "html");
+    return (svg == NULL || ts_report_relayout_svg(err, price, svg)) &&
+           (page == NULL || ts_report_relayout_html(err, request, price, page)) &&
+           cli_save(err, line, "svg", svg) && cli_save(err, line, "html", page);
+}
+
 int cmd_relayout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
@@ -44,7 +56,8 @@ int cmd_relayout(int argc, char **argv) {
     ts_relayout_price price;
     ts_text out;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!find(&err, &line, &request, &price)) return cli_end(&line, cli_fail(&err));
+    if (!find(&err, &line, &request, &price) || !save(&err, &line, &request, &price))
+        return cli_end(&line, cli_fail(&err));
     ts_text_init(&out, line.arena);
     if (cli_value(&line, "json") != NULL)
         ts_report_relayout_json(&request, &price, &out);

@@ -1,9 +1,17 @@
 /* The kernel that does a relayout alone, as MLIR text at vreg level. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "relayout.h"
 
-enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES };
+enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES, WORD = TS_VREG_WORD_BITS };
+
+typedef struct {
+    ts_text *out;
+    const ts_relayout *r;
+    const int *kept; /* [values]: the value that stands for it; -1: it is not needed */
+    int temporaries;
+} writer;
 
 static void add_memref(ts_text *out, int64_t vregs) {
     ts_text_add(out, "memref<%" PRId64 "x%dxi32, #tpu.tiled<(%d,%d),[1,1]>, #tpu.memory_space<vmem>>",
@@ -14,146 +22,273 @@ static void add_bare(ts_text *out, int64_t vregs) {
     ts_text_add(out, "memref<%" PRId64 "x%dxi32, #tpu.memory_space<vmem>>", vregs * SUBLANES, LANES);
 }
 
-static void add_index(ts_text *out, const char *name, int64_t value) {
-    ts_text_add(out,
-                "    %%%s%" PRId64 " = \"arith.constant\"() <{value = %" PRId64 " : index}> : () -> index\n",
-                name, value, value);
-}
+/* ---- Types: values are vregs of words or masks; some ops take and give vregs of packed elements ---- */
 
-/* A vreg of packed elements has them as its last dim. */
-static void add_type(ts_text *out, int bits) {
+static void add_type(ts_text *out, int bits, bool is_mask) {
     ts_text_add(out, "vector<%dx%dx", SUBLANES, LANES);
-    if (bits < TS_VREG_WORD_BITS) ts_text_add(out, "%dx", TS_VREG_WORD_BITS / bits);
-    ts_text_add(out, "i%d>", bits);
+    if (bits < WORD) ts_text_add(out, "%dx", WORD / bits);
+    ts_text_add(out, "i%d>", is_mask ? 1 : bits);
 }
 
-#define MASK                                                                                                 \
-    "sublane_mask = array<i1: true, true, true, true, true, true, true, true>, sublane_stride = 1 : i32"
-
-/* Memory holds words: packed values are told so as they come and go. */
-static void add_load(ts_text *out, const ts_relayout *r, int64_t i) {
-    const char *word = r->bits < TS_VREG_WORD_BITS ? "w" : "v";
-    add_index(out, "r", i * SUBLANES);
-    ts_text_add(out, "    %%%s%" PRId64 " = \"tpu.load\"(%%src, %%r%" PRId64 ", %%c0) <{" MASK "}> : (", word,
-                i, i * SUBLANES);
-    add_bare(out, r->sources);
-    ts_text_add(out, ", index, index) -> vector<%dx%dxi32>\n", SUBLANES, LANES);
-    if (r->bits == TS_VREG_WORD_BITS) return;
-    ts_text_add(out, "    %%v%" PRId64 " = \"tpu.bitcast_vreg\"(%%w%" PRId64 ") : (vector<%dx%dxi32>) -> ", i,
-                i, SUBLANES, LANES);
-    add_type(out, r->bits);
-    ts_text_add_char(out, '\n');
+static const ts_relayout_op *op_of(const ts_relayout *r, int value) {
+    return value < r->sources ? NULL : &r->ops[value - r->sources];
 }
 
-static void add_store(ts_text *out, const ts_relayout *r, int64_t i, int value) {
-    const char *word = r->bits < TS_VREG_WORD_BITS ? "o" : "v";
-    int64_t number = r->bits < TS_VREG_WORD_BITS ? i : value;
-    if (r->bits < TS_VREG_WORD_BITS) {
-        ts_text_add(out, "    %%o%" PRId64 " = \"tpu.bitcast_vreg\"(%%v%d) : (", i, value);
-        add_type(out, r->bits);
-        ts_text_add(out, ") -> vector<%dx%dxi32>\n", SUBLANES, LANES);
+/* Bits of what a mask masks; 0: the value is none. */
+static int mask_bits(const ts_relayout *r, int value) {
+    const ts_relayout_op *op = op_of(r, value);
+    if (op == NULL) return r->masks ? r->bits : 0;
+    if (op->kind == TS_RELAYOUT_OR) return mask_bits(r, op->inputs[0]);
+    bool is = op->kind == TS_RELAYOUT_MASK || op->kind == TS_RELAYOUT_MASK_ROWS ||
+              op->kind == TS_RELAYOUT_COMPARE || op->kind == TS_RELAYOUT_CAST_MASK ||
+              op->kind == TS_RELAYOUT_PACK_MASKS;
+    return is ? op->bits : 0;
+}
+
+/* As the op takes its inputs, if they are vregs, and as it gives its result. */
+static int input_bits(const ts_relayout *r, const ts_relayout_op *op) {
+    if (op->kind == TS_RELAYOUT_SELECT) return mask_bits(r, op->inputs[0]);
+    return op->kind == TS_RELAYOUT_UNPACK || op->kind == TS_RELAYOUT_COMPARE ? op->bits : WORD;
+}
+
+static int result_bits(const ts_relayout *r, const ts_relayout_op *op) {
+    if (op->kind == TS_RELAYOUT_SELECT) return mask_bits(r, op->inputs[0]);
+    return op->kind == TS_RELAYOUT_PACK || op->kind == TS_RELAYOUT_EXTEND ? op->bits : WORD;
+}
+
+/* ---- Operands, before the line of the op ---- */
+
+enum { MOST_OPERANDS = WORD + 4 };
+
+typedef struct {
+    int count;
+    struct {
+        char name[16];
+        int bits; /* 0: an index */
+        bool is_mask;
+    } items[MOST_OPERANDS];
+} operands;
+
+static void push(operands *o, const char *letter, int number, int bits, bool is_mask) {
+    snprintf(o->items[o->count].name, sizeof o->items[0].name, "%%%s%d", letter, number);
+    o->items[o->count].bits = bits, o->items[o->count++].is_mask = is_mask;
+}
+
+static void push_index(writer *w, operands *o, int number) {
+    ts_text_add(w->out, "    %%t%d = \"arith.constant\"() <{value = %d : index}> : () -> index\n",
+                w->temporaries, number);
+    push(o, "t", w->temporaries++, 0, false);
+}
+
+static void push_words(writer *w, operands *o, int number, int bits) {
+    ts_text_add(w->out, "    %%t%d = \"arith.constant\"() <{value = dense<%d> : ", w->temporaries, number);
+    add_type(w->out, bits, false);
+    ts_text_add(w->out, "}> : () -> ");
+    add_type(w->out, bits, false);
+    ts_text_add_char(w->out, '\n');
+    push(o, "t", w->temporaries++, bits, false);
+}
+
+static void bitcast(writer *w, const char *to, int to_number, const char *from, int number,
+                    const int bits[2]) {
+    ts_text_add(w->out, "    %%%s%d = \"tpu.bitcast_vreg\"(%%%s%d) : (", to, to_number, from, number);
+    add_type(w->out, bits[0], false);
+    ts_text_add(w->out, ") -> ");
+    add_type(w->out, bits[1], false);
+    ts_text_add_char(w->out, '\n');
+}
+
+static void push_value(writer *w, operands *o, int value, int bits) {
+    int masked = mask_bits(w->r, value), kept = w->kept[value];
+    if (masked > 0 || bits == WORD) {
+        push(o, "v", kept, masked > 0 ? masked : WORD, masked > 0);
+        return;
     }
-    add_index(out, "s", i * SUBLANES);
-    ts_text_add(out,
-                "    \"tpu.store\"(%%%s%" PRId64 ", %%dst, %%s%" PRId64
-                ", %%c0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " MASK "}> : (vector<%dx%dxi32>, ",
-                word, number, i * SUBLANES, SUBLANES, LANES);
-    add_bare(out, r->results);
-    ts_text_add(out, ", index, index) -> ()\n");
+    bitcast(w, "t", w->temporaries, "v", kept, (const int[]){WORD, bits});
+    push(o, "t", w->temporaries++, bits, false);
 }
 
-/* Rotations and selections are of words: input `slot` of an op, as one, is %x<value>_<slot>. */
-static void add_word(ts_text *out, const ts_relayout *r, int64_t value, int slot, int input) {
-    ts_text_add(out, "    %%x%" PRId64 "_%d = \"tpu.bitcast_vreg\"(%%v%d) : (", value, slot, input);
-    add_type(out, r->bits);
-    ts_text_add(out, ") -> vector<8x128xi32>\n");
-}
-
-/* And %y<value> is the result as words. */
-static void add_result(ts_text *out, const ts_relayout *r, int64_t value) {
-    ts_text_add(out, "    %%v%" PRId64 " = \"tpu.bitcast_vreg\"(%%y%" PRId64 ") : (vector<8x128xi32>) -> ",
-                value, value);
-    add_type(out, r->bits);
-    ts_text_add_char(out, '\n');
-}
-
-static void add_rotate(ts_text *out, const ts_relayout *r, const ts_relayout_op *op, int64_t value) {
-    add_word(out, r, value, 0, op->inputs[0]);
-    ts_text_add(out,
-                "    %%y%" PRId64 " = \"tpu.rotate\"(%%x%" PRId64 "_0) <{amount = %" PRId64
-                " : si32, dimension = %d : si32}> : (vector<8x128xi32>) -> vector<8x128xi32>\n",
-                value, value, op->amount, op->dim);
-    add_result(out, r, value);
-}
-
-static void add_mask(ts_text *out, const ts_relayout_op *op, int64_t value) {
-    int64_t rows = op->dim == 0 ? op->amount : SUBLANES, columns = op->dim == 1 ? op->amount : LANES;
-    ts_text_add(out,
-                "    %%a%" PRId64 " = \"arith.constant\"() <{value = %" PRId64 " : index}> : () -> index\n",
-                value, rows);
-    ts_text_add(out,
-                "    %%b%" PRId64 " = \"arith.constant\"() <{value = %" PRId64 " : index}> : () -> index\n",
-                value, columns);
-    ts_text_add(out,
-                "    %%v%" PRId64 " = \"tpu.create_mask\"(%%c0, %%c0, %%a%" PRId64 ", %%b%" PRId64
-                ") : (index, index, index, index) -> vector<8x128xi1>\n",
-                value, value, value);
-}
-
-static void add_select(ts_text *out, const ts_relayout *r, const ts_relayout_op *op, int64_t value) {
-    add_word(out, r, value, 1, op->inputs[1]);
-    add_word(out, r, value, 2, op->inputs[2]);
-    ts_text_add(out,
-                "    %%y%" PRId64 " = \"arith.select\"(%%v%d, %%x%" PRId64 "_1, %%x%" PRId64
-                "_2) : (vector<8x128xi1>, vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
-                value, op->inputs[0], value, value);
-    add_result(out, r, value);
-}
-
-static void add_unpack(ts_text *out, const ts_relayout *r, const ts_relayout_op *op, int64_t value) {
-    ts_text_add(out,
-                "    %%v%" PRId64 " = \"tpu.unpack_subelements\"(%%v%d) <{index = %" PRId64
-                " : i32, pack_format = #tpu.pack_format<compressed>, sign_extended = false}> : (",
-                value, op->inputs[0], op->amount);
-    add_type(out, r->bits);
-    ts_text_add(out, ") -> vector<8x128xi32>\n");
-}
-
-static void add_pack(ts_text *out, const ts_relayout *r, const ts_relayout_op *op, int64_t value) {
-    ts_text_add(out, "    %%v%" PRId64 " = \"tpu.pack_subelements\"(", value);
-    for (int i = 0; i < op->input_count; i++) ts_text_add(out, "%s%%v%d", i > 0 ? ", " : "", op->inputs[i]);
-    ts_text_add(out, ") <{pack_format = #tpu.pack_format<compressed>, positions = array<i32:");
-    for (int part = 0, k = 0; part < TS_VREG_WORD_BITS; part++)
-        if ((op->present >> part & 1) != 0) ts_text_add(out, "%s%d", k++ > 0 ? ", " : " ", part);
-    ts_text_add(out, ">}> : (");
-    for (int i = 0; i < op->input_count; i++) ts_text_add(out, "%svector<8x128xi32>", i > 0 ? ", " : "");
-    ts_text_add(out, ") -> ");
-    add_type(out, r->bits);
-    ts_text_add_char(out, '\n');
-}
-
-static void add_op(ts_text *out, const ts_relayout *r, int i) {
-    const ts_relayout_op *op = &r->ops[i];
-    int64_t value = r->sources + i;
-    switch (op->kind) {
-    case TS_RELAYOUT_ROTATE:
-        add_rotate(out, r, op, value);
-        break;
-    case TS_RELAYOUT_MASK:
-        add_mask(out, op, value);
-        break;
-    case TS_RELAYOUT_SELECT:
-        add_select(out, r, op, value);
-        break;
-    case TS_RELAYOUT_UNPACK:
-        add_unpack(out, r, op, value);
-        break;
-    case TS_RELAYOUT_PACK:
-        add_pack(out, r, op, value);
-        break;
-    case TS_RELAYOUT_OPS:
-        break;
+/* Those that are not values: numbers in vregs, and places in memory and in masks. */
+static void push_more(writer *w, operands *o, const ts_relayout_op *op) {
+    if (op->kind == TS_RELAYOUT_ADD || op->kind == TS_RELAYOUT_SHIFT_LEFT ||
+        op->kind == TS_RELAYOUT_SHIFT_RIGHT)
+        push_words(w, o, op->numbers[0], WORD);
+    if (op->kind == TS_RELAYOUT_GATHER_BY && op->input_count == 1) push_words(w, o, op->numbers[1], WORD);
+    if (op->kind == TS_RELAYOUT_COMPARE) push_words(w, o, 0, op->bits);
+    if (op->kind == TS_RELAYOUT_MASK) {
+        static const int order[] = {0, 2, 1, 3}; /* lower bounds first */
+        for (int i = 0; i < 4; i++) push_index(w, o, op->numbers[order[i]]);
     }
+}
+
+/* ---- Attributes ---- */
+
+#define ALL_SUBLANES "sublane_mask = array<i1: true, true, true, true, true, true, true, true>"
+
+static void add_numbers(ts_text *out, const char *name, const int32_t *numbers) {
+    ts_text_add(out, "%s = array<i32:", name);
+    for (int i = 0; i < SUBLANES; i++) ts_text_add(out, "%s %d", i > 0 ? "," : "", numbers[i]);
+    ts_text_add_char(out, '>');
+}
+
+static void add_pack_format(ts_text *out, bool interleaved) {
+    ts_text_add(out, "pack_format = #tpu.pack_format<%s>", interleaved ? "interleaved" : "compressed");
+}
+
+static void add_positions(ts_text *out, uint32_t present) {
+    ts_text_add(out, ", positions = array<i32:");
+    for (int part = 0, k = 0; part < WORD; part++)
+        if ((present >> part & 1) != 0) ts_text_add(out, "%s %d", k++ > 0 ? "," : "", part);
+    ts_text_add_char(out, '>');
+}
+
+static void add_shuffle_attributes(ts_text *out, const ts_relayout_op *op) {
+    static const int32_t halves[2][SUBLANES] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
+    if (op->kind == TS_RELAYOUT_COMBINE) add_numbers(out, "pattern", halves[op->numbers[0]]);
+    if (op->kind == TS_RELAYOUT_GATHER) {
+        ts_text_add(out, "dimension = 0 : i32, ");
+        add_numbers(out, "indices", op->numbers);
+    }
+    if (op->kind == TS_RELAYOUT_GATHER_BY) ts_text_add(out, "dimensions = array<i32: %d>", op->numbers[0]);
+    if (op->kind == TS_RELAYOUT_BROADCAST_LANES) ts_text_add(out, "lane = %d : i32", op->numbers[0]);
+    if (op->kind == TS_RELAYOUT_ROTATE)
+        ts_text_add(out, "amount = %d : si32, dimension = %d : si32", op->numbers[1], op->numbers[0]);
+}
+
+static void add_memory_attributes(ts_text *out, const ts_relayout_op *op) {
+    if (op->kind == TS_RELAYOUT_STORE) ts_text_add(out, "operandSegmentSizes = array<i32: 1, 1, 2, 0>, ");
+    ts_text_add(out, ALL_SUBLANES ", ");
+    if (op->kind == TS_RELAYOUT_LOAD || op->kind == TS_RELAYOUT_STORE)
+        ts_text_add(out, "sublane_stride = %d : i32", op->numbers[1]);
+    else
+        add_numbers(out, "sublane_offsets", op->numbers);
+}
+
+static bool is_memory(ts_relayout_kind kind) {
+    return kind == TS_RELAYOUT_LOAD || kind == TS_RELAYOUT_STORE || kind == TS_RELAYOUT_SHUFFLED_LOAD ||
+           kind == TS_RELAYOUT_SHUFFLED_STORE;
+}
+
+static bool is_store(ts_relayout_kind kind) {
+    return kind == TS_RELAYOUT_STORE || kind == TS_RELAYOUT_SHUFFLED_STORE;
+}
+
+static void add_attributes(ts_text *out, const ts_relayout_op *op) {
+    ts_text_add(out, " <{");
+    if (op->kind == TS_RELAYOUT_IOTA) ts_text_add(out, "dimensions = array<i32: 1>");
+    if (op->kind == TS_RELAYOUT_COMPARE) ts_text_add(out, "predicate = 1 : i64");
+    if (op->kind == TS_RELAYOUT_MASK_ROWS)
+        ts_text_add(out, "from = %d : i32, to = %d : i32", op->numbers[0], op->numbers[1]);
+    if (op->kind == TS_RELAYOUT_UNPACK)
+        ts_text_add(out, "index = %d : i32, sign_extended = false, ", op->numbers[1]);
+    if (op->kind == TS_RELAYOUT_UNPACK || op->kind == TS_RELAYOUT_PACK)
+        add_pack_format(out, op->numbers[0] != 0);
+    if (op->kind == TS_RELAYOUT_PACK) add_positions(out, op->present);
+    if (is_memory(op->kind)) add_memory_attributes(out, op);
+    add_shuffle_attributes(out, op);
+    ts_text_add(out, "}>");
+}
+
+/* ---- Ops ---- */
+
+/* Memory ops name the scratch memory and its rows behind their value. */
+static void push_memory(writer *w, operands *o, const ts_relayout_op *op) {
+    bool shuffled = op->kind == TS_RELAYOUT_SHUFFLED_LOAD || op->kind == TS_RELAYOUT_SHUFFLED_STORE;
+    push_index(w, o, shuffled ? 0 : op->numbers[0]);
+    push_index(w, o, 0);
+}
+
+static int64_t scratch_vregs(const ts_relayout *r) { return (r->scratch_sublanes + SUBLANES - 1) / SUBLANES; }
+
+static void add_operands(writer *w, const operands *o, int values, bool types) {
+    bool memory = values >= 0;
+    for (int i = 0; i <= o->count; i++) {
+        if (memory && i == values) {
+            ts_text_add(w->out, "%s", i > 0 ? ", " : "");
+            if (types)
+                add_memref(w->out, scratch_vregs(w->r));
+            else
+                ts_text_add(w->out, "%%scratch");
+        }
+        if (i == o->count) break;
+        ts_text_add(w->out, "%s", i > 0 || (memory && i >= values) ? ", " : "");
+        if (!types)
+            ts_text_add(w->out, "%s", o->items[i].name);
+        else if (o->items[i].bits == 0)
+            ts_text_add(w->out, "index");
+        else
+            add_type(w->out, o->items[i].bits, o->items[i].is_mask);
+    }
+}
+
+static void add_op(writer *w, int value) {
+    const ts_relayout_op *op = op_of(w->r, value);
+    int given = result_bits(w->r, op), masked = mask_bits(w->r, value);
+    bool packed = masked == 0 && given < WORD, memory = is_memory(op->kind);
+    operands o = {0};
+    for (int i = 0; i < op->input_count; i++) push_value(w, &o, op->inputs[i], input_bits(w->r, op));
+    push_more(w, &o, op);
+    if (memory) push_memory(w, &o, op);
+    ts_text_add(w->out, "    ");
+    if (!is_store(op->kind)) ts_text_add(w->out, "%%%s%d = ", packed ? "p" : "v", value);
+    ts_text_add(w->out, "\"%s\"(", ts_relayout_op_name(op->kind));
+    add_operands(w, &o, memory ? op->input_count : -1, false);
+    ts_text_add_char(w->out, ')');
+    add_attributes(w->out, op);
+    ts_text_add(w->out, " : (");
+    add_operands(w, &o, memory ? op->input_count : -1, true);
+    ts_text_add(w->out, ") -> ");
+    if (is_store(op->kind))
+        ts_text_add(w->out, "()");
+    else
+        add_type(w->out, masked > 0 ? masked : given, masked > 0);
+    ts_text_add_char(w->out, '\n');
+    if (packed) bitcast(w, "v", value, "p", value, (const int[]){given, WORD});
+}
+
+/* ---- What is around them. Memory holds words: masks are the words that are not 0. ---- */
+
+static void add_load(writer *w, int value) {
+    const ts_relayout *r = w->r;
+    operands row = {0}, zero = {0};
+    push_index(w, &row, value * SUBLANES);
+    ts_text_add(w->out,
+                "    %%%s%d = \"tpu.load\"(%%src, %s, %%c0) <{" ALL_SUBLANES
+                ", sublane_stride = 1 : i32}> : (",
+                r->masks ? "w" : "v", value, row.items[0].name);
+    add_bare(w->out, r->sources);
+    ts_text_add(w->out, ", index, index) -> vector<%dx%dxi32>\n", SUBLANES, LANES);
+    if (!r->masks) return;
+    bitcast(w, "p", value, "w", value, (const int[]){WORD, r->bits});
+    push_words(w, &zero, 0, r->bits);
+    ts_text_add(w->out, "    %%v%d = \"arith.cmpi\"(%%p%d, %s) <{predicate = 1 : i64}> : (", value, value,
+                zero.items[0].name);
+    add_type(w->out, r->bits, false);
+    ts_text_add(w->out, ", ");
+    add_type(w->out, r->bits, false);
+    ts_text_add(w->out, ") -> ");
+    add_type(w->out, r->bits, true);
+    ts_text_add_char(w->out, '\n');
+}
+
+static void add_store(writer *w, int64_t i, int value) {
+    int bits = mask_bits(w->r, value);
+    operands row = {0};
+    push_index(w, &row, (int)i * SUBLANES);
+    if (bits > 0) {
+        ts_text_add(w->out, "    %%q%" PRId64 " = \"arith.extui\"(%%v%d) : (", i, value);
+        add_type(w->out, bits, true);
+        ts_text_add(w->out, ") -> ");
+        add_type(w->out, bits, false);
+        ts_text_add_char(w->out, '\n');
+        bitcast(w, "o", (int)i, "q", (int)i, (const int[]){bits, WORD});
+    }
+    ts_text_add(w->out,
+                "    \"tpu.store\"(%%%s%d, %%dst, %s, %%c0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, "
+                "" ALL_SUBLANES ", sublane_stride = 1 : i32}> : (vector<%dx%dxi32>, ",
+                bits > 0 ? "o" : "v", bits > 0 ? (int)i : value, row.items[0].name, SUBLANES, LANES);
+    add_bare(w->out, w->r->results);
+    ts_text_add(w->out, ", index, index) -> ()\n");
 }
 
 static void add_window(ts_text *out, int number, int64_t vregs) {
@@ -183,7 +318,7 @@ static void add_end(ts_text *out, const ts_relayout *r) {
                 r->sources * SUBLANES, LANES, r->results * SUBLANES, LANES);
 }
 
-void ts_relayout_kernel(const ts_relayout *r, bool with_ops, ts_text *out) {
+static void add_begin(ts_text *out, const ts_relayout *r) {
     ts_text_add(
         out,
         "\"builtin.module\"() <{sym_name = \"relayout\"}> ({\n  \"func.func\"() <{function_type = (i32, ");
@@ -202,9 +337,19 @@ void ts_relayout_kernel(const ts_relayout *r, bool with_ops, ts_text *out) {
         add_bare(out, i == 0 ? r->sources : r->results);
         ts_text_add_char(out, '\n');
     }
-    for (int64_t i = 0; i < r->sources; i++) add_load(out, r, i);
-    for (int i = 0; i < r->op_count && with_ops; i++) add_op(out, r, i);
+    if (r->scratch_sublanes == 0) return;
+    ts_text_add(out, "    %%scratch = \"tpu.internal_scratch\"() : () -> ");
+    add_memref(out, scratch_vregs(r));
+    ts_text_add_char(out, '\n');
+}
+
+void ts_relayout_kernel(const ts_relayout *r, bool with_ops, ts_text *out) {
+    writer w = {.out = out, .r = r, .kept = r->kept};
+    add_begin(out, r);
+    for (int i = 0; i < r->sources; i++) add_load(&w, i);
+    for (int i = 0; i < r->op_count && with_ops; i++)
+        if (r->kept[r->sources + i] == r->sources + i) add_op(&w, (int)r->sources + i);
     for (int64_t i = 0; i < r->results; i++)
-        add_store(out, r, i, with_ops ? r->values[i] : (int)(i % r->sources));
+        add_store(&w, i, with_ops ? r->kept[r->values[i]] : (int)(i % r->sources));
     add_end(out, r);
 }

@@ -1,4 +1,4 @@
-/* What a relayout takes. */
+/* What a relayout takes, as text and JSON. */
 #include "report/relayout.h"
 
 #include <inttypes.h>
@@ -15,8 +15,16 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
         if (plan->counts[i] > 0)
             ts_text_add(out, "%-10s %6" PRId64 " %s\n", "", plan->counts[i],
                         ts_relayout_op_name((ts_relayout_kind)i));
-    ts_text_add(out, "ops        %d\ncycles     %" PRId64, plan->op_count, price->cycles);
-    if (plan->op_count > 0)
+    ts_text_add(out, "ops        %d", plan->op_count);
+    if (plan->kept_count < plan->op_count)
+        ts_text_add(out, ", %d when those that are the same are merged", plan->kept_count);
+    if (plan->scratch_sublanes > 0)
+        ts_text_add(out, "\nscratch    %" PRId64 " sublanes", plan->scratch_sublanes);
+    if (price->unpriced != NULL)
+        ts_text_add(out, "\ncycles     not known: %s", price->unpriced);
+    else
+        ts_text_add(out, "\ncycles     %" PRId64, price->cycles);
+    if (plan->op_count > 0 && price->unpriced == NULL)
         ts_text_add(out, " more than to load and store the vregs alone, on %s", ts_machine_title(r->machine));
     ts_text_add_char(out, '\n');
 }
@@ -40,8 +48,15 @@ void ts_report_relayout_json(const ts_relayout_price_request *r, const ts_relayo
     ts_json_text(&json, "how", plan->steps.bytes);
     ts_json_object(&json, "ops");
     for (int i = 0; i < TS_RELAYOUT_OPS; i++)
-        ts_json_int(&json, ts_relayout_op_name((ts_relayout_kind)i), plan->counts[i]);
+        if (plan->counts[i] > 0)
+            ts_json_int(&json, ts_relayout_op_name((ts_relayout_kind)i), plan->counts[i]);
     ts_json_close(&json);
-    ts_json_int(&json, "cycles", price->cycles);
+    ts_json_int(&json, "op_count", plan->op_count);
+    ts_json_int(&json, "merged_op_count", plan->kept_count);
+    ts_json_int(&json, "scratch_sublanes", plan->scratch_sublanes);
+    if (price->unpriced != NULL)
+        ts_json_text(&json, "unpriced", price->unpriced);
+    else
+        ts_json_int(&json, "cycles", price->cycles);
     ts_json_end(&json);
 }

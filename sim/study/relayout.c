@@ -42,25 +42,45 @@ static bool run_kernel(ts_error *err, ts_arena *arena, const ts_machine *machine
     return true;
 }
 
-bool ts_relayout_price_find(ts_error *err, ts_arena *arena, const ts_relayout_price_request *r,
-                            ts_relayout_price *out) {
-    ts_relayout_request request = {.rank = r->from->layout->rank, .dims = r->from->layout->dims};
+enum { LEAST_BITS = 4 };
+
+/* What is not modelled of the ops leaves them without a price. */
+static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_relayout_price *out) {
+    ts_error own = {0};
     ts_text with, without;
-    *out = (ts_relayout_price){0};
-    if (!read_vpad(err, r->from, "the source", &request.from) ||
-        !read_vpad(err, r->to, "the destination", &request.to))
-        return false;
-    if (!same_value(r->from, r->to))
-        return ts_error_set(err, TS_ERROR_INPUT, "source and destination are of different types or dims");
-    if (!ts_relayout_plan(err, arena, &request, &out->plan)) return false;
-    if (out->plan.op_count == 0) return true;
+    int64_t cycles;
+    if (out->plan.bits < LEAST_BITS) {
+        out->unpriced = "vregs of elements of less than 4 bits are not modelled";
+        return true;
+    }
     ts_text_init(&with, arena), ts_text_init(&without, arena);
     ts_relayout_kernel(&out->plan, true, &with);
     ts_relayout_kernel(&out->plan, false, &without);
-    int64_t cycles;
-    if (!run_kernel(err, arena, r->machine, &with, &cycles) ||
-        !run_kernel(err, arena, r->machine, &without, &out->without))
+    if (run_kernel(&own, arena, machine, &with, &cycles) &&
+        run_kernel(&own, arena, machine, &without, &out->without)) {
+        out->cycles = cycles - out->without;
+        return true;
+    }
+    if (own.kind != TS_ERROR_UNMODELLED) {
+        *err = own;
         return false;
-    out->cycles = cycles - out->without;
+    }
+    out->unpriced = ts_arena_copy_text(arena, own.message, strlen(own.message));
     return true;
+}
+
+bool ts_relayout_price_find(ts_error *err, ts_arena *arena, const ts_relayout_price_request *r,
+                            ts_relayout_price *out) {
+    *out = (ts_relayout_price){.request = {.rank = r->from->layout->rank,
+                                           .dims = r->from->layout->dims,
+                                           .masks = r->from->dtype == TS_DTYPE_PRED,
+                                           .generation = r->machine->chip.generation,
+                                           .scratch_sublanes = TS_RELAYOUT_SCRATCH}};
+    if (!read_vpad(err, r->from, "the source", &out->request.from) ||
+        !read_vpad(err, r->to, "the destination", &out->request.to))
+        return false;
+    if (!same_value(r->from, r->to))
+        return ts_error_set(err, TS_ERROR_INPUT, "source and destination are of different types or dims");
+    if (!ts_relayout_plan(err, arena, &out->request, &out->plan)) return false;
+    return out->plan.op_count == 0 || find_cycles(err, arena, r->machine, out);
 }

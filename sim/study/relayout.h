@@ -12,9 +12,11 @@ typedef struct {
 } ts_relayout_price_request;
 
 typedef struct {
+    ts_relayout_request request;
     ts_relayout plan;
-    int64_t cycles;  /* with the ops, less those without */
-    int64_t without; /* of the loads and stores, and the DMAs around them */
+    int64_t cycles;       /* with the ops, less those without */
+    int64_t without;      /* of the loads and stores, and the DMAs around them */
+    const char *unpriced; /* why there are no cycles; NULL: there are */
 } ts_relayout_price;
 
 bool ts_relayout_price_find(ts_error *err, ts_arena *arena, const ts_relayout_price_request *request,

@@ -334,6 +334,7 @@ static void relayouts(void **state) {
     assert_int_equal(ts_relayout_op_total(found), 1);
     assert_true(ts_relayout_cycles(found) > 0);
     assert_non_null(strstr(ts_relayout_text(arena, found), "rotate columns"));
+    assert_non_null(strstr(ts_relayout_svg(arena, found), "first element (0,0)"));
     q.destination = NULL;
     assert_null(ts_relayout_find(err, arena, &q));
     failed(TS_ERROR_USAGE, "ts_relayout_query needs a machine, a source and a destination");

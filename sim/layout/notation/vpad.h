@@ -40,6 +40,9 @@ static inline int64_t ts_vpad_tiles(const ts_vpad *vpad) {
     return ts_vpad_packing(vpad) * TS_VREG_SUBLANES * TS_VREG_LANES / (vpad->tile[0] * vpad->tile[1]);
 }
 
+/* Whether all places along a logical dim, counted from the last, hold the same. */
+bool ts_vpad_is_replicated(const ts_vpad *vpad, int dim);
+
 const ts_layout *ts_vpad_layout(ts_error *err, ts_arena *arena, const ts_vpad *vpad, int rank,
                                 const int64_t *dims);
 

@@ -1,0 +1,153 @@
+/* Relayouts: other tiles by storing vregs to scratch memory and loading them in another order.
+ *
+ * Between tiles of `small` and of n * small sublanes, n vregs are a group: what is one vreg of larger tiles has a tile of
+ * each vreg of smaller ones. Their sublanes lie n apart in memory, one of each vreg beside the others. */
+#include "relayout_state.h"
+
+typedef struct {
+    bool larger;         /* tiles than before */
+    bool loads_shuffled; /* else stores are */
+    int n;               /* vregs in a group */
+    int groups;          /* that are held */
+    int at;              /* the group that is filled */
+    int64_t delay; /* vregs of padding before the first that is stored, and before the first that is loaded */
+    int64_t skips;
+    int32_t places[SUBLANES]; /* of the sublanes of the side that is shuffled */
+} scratch;
+
+/* Loads wait until the groups are full or the vregs of the value, in two dims, have been stored. */
+typedef struct {
+    int *to;
+    int sublane;
+} delayed_load;
+
+typedef struct {
+    relayout_state *s;
+    scratch how;
+    int count;
+    delayed_load *loads;
+} transfer;
+
+static int first_sublane(const scratch *c) { return c->at * SUBLANES * c->n; }
+
+static void store(transfer *t, int value, int sublane, bool shuffled) {
+    ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_STORE : TS_RELAYOUT_STORE,
+                         .bits = TS_VREG_WORD_BITS,
+                         .input_count = 1,
+                         .inputs = &value,
+                         .numbers = {sublane, t->how.n}};
+    for (int i = 0; i < SUBLANES && shuffled; i++) op.numbers[i] = sublane + t->how.places[i];
+    relayout_op(t->s, op);
+}
+
+static void load_later(transfer *t, int *to, int sublane) {
+    t->loads = ts_arena_extend(t->s->arena, t->loads, (size_t)t->count, sizeof *t->loads);
+    t->loads[t->count++] = (delayed_load){to, sublane};
+}
+
+static void load_all(transfer *t) {
+    bool shuffled = t->how.loads_shuffled;
+    for (int i = 0; i < t->count; i++) {
+        int sublane = t->loads[i].sublane;
+        ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_LOAD : TS_RELAYOUT_LOAD,
+                             .bits = TS_VREG_WORD_BITS,
+                             .numbers = {sublane, t->how.n}};
+        for (int k = 0; k < SUBLANES && shuffled; k++) op.numbers[k] = sublane + t->how.places[k];
+        *t->loads[i].to = relayout_op(t->s, op);
+    }
+    t->count = 0;
+}
+
+static void end_group(transfer *t, bool last) {
+    t->how.at = (t->how.at + 1) % t->how.groups;
+    if (t->how.at == 0 || last) load_all(t);
+}
+
+/* Each vreg of the result waits for its load; at the end of a group what it needs is stored. */
+static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
+    relayout_state *s = t->s;
+    int64_t l = i / s->across / s->down, row = i / s->across % s->down, column = i % s->across;
+    int64_t place = column + t->how.skips, n = t->how.n;
+    bool end = column == s->across - 1;
+    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(place % n) * SUBLANES);
+    if (place % n != n - 1 && !end) return;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t from = row * n - t->how.delay + k;
+        if (from < 0) continue;
+        if (from >= old->down || place / n >= old->across) break;
+        store(t, *relayout_at(old, l, from, place / n), first_sublane(&t->how) + (int)k, false);
+    }
+    end_group(t, end && row == s->down - 1);
+}
+
+/* Each vreg of the source is stored; at the end of a group its loads are known. */
+static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
+    relayout_state *s = t->s;
+    int64_t l = i / old->across / old->down, row = i / old->across % old->down, column = i % old->across;
+    int64_t place = column + t->how.delay, n = t->how.n, within = place % n;
+    bool end = column == old->across - 1, strided = t->how.loads_shuffled;
+    store(t, old->values[i], first_sublane(&t->how) + (int)(strided ? within : within * SUBLANES), !strided);
+    if (within != n - 1 && !end) return;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t to = row * n - t->how.skips + k;
+        if (to < 0) continue;
+        if (to >= s->down || place / n >= s->across) break;
+        load_later(t, relayout_at(s, l, to, place / n),
+                   first_sublane(&t->how) + (int)(strided ? k * SUBLANES : k));
+    }
+    end_group(t, end && row == old->down - 1);
+}
+
+/* Larger tiles: `large` sublanes, from tiles of `small`. */
+static void find_places(scratch *c, int64_t small, int64_t large) {
+    int k = 0;
+    for (int64_t a = 0; a < SUBLANES / large; a++)
+        for (int64_t v = 0; v < c->n; v++)
+            for (int64_t b = 0; b < small; b++) c->places[k++] = (int32_t)((a * small + b) * c->n + v);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Wanted offsets are taken where they lie alike in the smaller of the slices. */
+static ts_vpad next_layout(const ts_vpad *now, const int64_t *tile, const int64_t *hint) {
+    ts_vpad next = relayout_aligned(now, now->bits, tile[0], tile[1]);
+    for (int i = 0; i < 2; i++)
+        if (!is_replica(hint[i]) &&
+            (hint[i] - now->offsets[i]) % least(slice_of(now, i), slice_of(&next, i)) == 0)
+            next.offsets[i] = hint[i];
+    return next;
+}
+
+static bool begin(relayout_state *s, const ts_vpad *next, scratch *c) {
+    enum { SHUFFLES_STORES_FROM = 5 }; /* generation */
+    const ts_vpad *now = &s->layout;
+    int64_t packing = ts_vpad_packing(now), a = now->tile[0] / packing, b = next->tile[0] / packing;
+    *c = (scratch){.larger = a < b, .n = (int)(a < b ? b / a : a / b)};
+    int along = c->larger ? 0 : 1; /* the dim along which the source's vregs are the shorter */
+    c->delay = next->offsets[along] / slice_of(now, along);
+    c->skips = now->offsets[!along] / slice_of(next, !along);
+    c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == SUBLANES);
+    c->groups = (int)(s->request->scratch_sublanes / (SUBLANES * c->n));
+    find_places(c, least(a, b), a < b ? b : a);
+    if (c->groups < 1)
+        return relayout_refuse(s, c->larger ? "scratch space is not enough for retiling to large tile"
+                                            : "scratch space is not enough for retiling to small tile");
+    return true;
+}
+
+bool relayout_through_scratch(relayout_state *s, const int64_t *tile, const int64_t *hint) {
+    const relayout_state old = *s;
+    const ts_vpad next = next_layout(&old.layout, tile, hint);
+    transfer t = {.s = s};
+    if (!begin(s, &next, &t.how) || !relayout_become(s, &next)) return false;
+    int64_t used = (int64_t)SUBLANES * t.how.n * t.how.groups;
+    if (used > s->out->scratch_sublanes) s->out->scratch_sublanes = used;
+    for (int64_t i = 0; i < relayout_count(t.how.larger ? s : &old); i++) {
+        if (t.how.larger)
+            to_larger(&t, &old, i);
+        else
+            to_smaller(&t, &old, i);
+    }
+    relayout_step(s, "through scratch memory");
+    return true;
+}

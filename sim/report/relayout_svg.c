@@ -1,0 +1,199 @@
+/* The picture of a relayout: the first vregs of both sides, row by row of what a sublane holds, each place in the colour of
+ * the vreg that the element comes from. */
+#include "report/relayout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "page.h"
+#include "picture.h"
+
+enum {
+    MOST_SHOWN = 6, /* vregs of a side */
+    VREG_WIDTH = 2 * TS_VREG_LANES,
+    VREG_HEIGHT = 64,
+    LABEL = 18,
+    GAP = 10,
+    MARGIN = 16,
+    TITLE = 44,
+    BETWEEN = 56,
+    PADDING = -1
+};
+
+/* A side of a relayout. What all places along a dim hold alike is drawn as if it were one. */
+typedef struct {
+    const char *title;
+    const ts_layout *layout;
+    const ts_vpad *vpad;
+    int64_t vregs;
+} side;
+
+typedef struct {
+    ts_error *err;
+    ts_arena *scratch;
+    ts_text *out;
+    side sides[2];
+    const side *shown;
+    int64_t x, y;
+    int64_t first[TS_LAYOUT_MAX_DIMS]; /* element of the vreg that is drawn */
+    bool has_first;
+} drawing;
+
+static int packing_of(const drawing *d) { return (int)ts_vpad_packing(d->shown->vpad); }
+
+static bool make_side(ts_error *err, ts_arena *arena, const ts_relayout_request *r, const ts_vpad *v,
+                      side *out) {
+    int64_t dims[TS_LAYOUT_MAX_DIMS];
+    for (int i = 0; i < r->rank; i++) dims[i] = ts_vpad_is_replicated(v, r->rank - 1 - i) ? 1 : r->dims[i];
+    out->vpad = v;
+    out->layout = ts_vpad_layout(err, arena, v, r->rank, dims);
+    return out->layout != NULL;
+}
+
+static bool is_before(const int64_t *a, const int64_t *b, int rank) {
+    for (int i = 0; i < rank; i++)
+        if (a[i] != b[i]) return a[i] < b[i];
+    return false;
+}
+
+/* The source's vreg that has the element at a place, or padding. */
+static bool find_vreg(drawing *d, int64_t vreg, int row, int lane, int64_t *from) {
+    const int64_t place[] = {vreg, row / packing_of(d), lane, row % packing_of(d)};
+    const ts_layout *source = d->sides[0].layout;
+    int64_t at[4];
+    ts_index_list found;
+    *from = PADDING;
+    ts_arena_reset(d->scratch);
+    if (!ts_layout_backward(d->err, d->scratch, d->shown->layout, place, TS_VREG_LANES, &found)) return false;
+    if (found.count == 0) return true;
+    if (!d->has_first || is_before(found.indices, d->first, source->rank))
+        memcpy(d->first, found.indices, (size_t)source->rank * sizeof d->first[0]);
+    d->has_first = true;
+    for (int i = 0; i < source->rank; i++)
+        if (found.indices[i] >= source->dims[i]) found.indices[i] = 0;
+    ts_layout_forward(source, found.indices, at);
+    *from = at[0];
+    return true;
+}
+
+static void add_run(const drawing *d, int row, int lane, int count, int64_t from) {
+    double height = (double)VREG_HEIGHT / (TS_VREG_SUBLANES * packing_of(d));
+    ts_text_add(d->out, "<rect x=\"%" PRId64 "\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" ", d->x + 2 * lane,
+                (double)d->y + row * height, 2 * count, height);
+    if (from == PADDING)
+        ts_text_add(d->out, "fill=\"url(#padding)\"/>\n");
+    else
+        ts_text_add(d->out, "fill=\"hsl(%" PRId64 ",60%%,%d%%)\"/>\n", (210 + from * 67) % 360,
+                    72 - 6 * (int)(from / 5 % 3));
+}
+
+static bool add_row(drawing *d, int64_t vreg, int row) {
+    int64_t from, before = PADDING;
+    int begin = 0;
+    for (int lane = 0; lane < TS_VREG_LANES; lane++) {
+        if (!find_vreg(d, vreg, row, lane, &from)) return false;
+        if (lane > 0 && from != before) add_run(d, row, begin, lane - begin, before), begin = lane;
+        before = from;
+    }
+    add_run(d, row, begin, TS_VREG_LANES - begin, before);
+    return true;
+}
+
+static bool add_vreg(drawing *d, int64_t vreg) {
+    d->has_first = false;
+    d->y += LABEL;
+    for (int row = 0; row < TS_VREG_SUBLANES * packing_of(d); row++)
+        if (!add_row(d, vreg, row)) return false;
+    ts_text_add(d->out,
+                "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
+                "\" width=\"%d\" height=\"%d\" fill=\"none\"/>\n",
+                d->x, d->y, VREG_WIDTH, VREG_HEIGHT);
+    picture_text(d->out, d->x, d->y - 5, &(picture_font){NULL, "start", 12, false});
+    ts_text_add(d->out, "vreg %" PRId64, vreg);
+    for (int i = 0; i < d->shown->layout->rank && d->has_first; i++)
+        ts_text_add(d->out, "%s%" PRId64, i > 0 ? "," : ", first element (", d->first[i]);
+    ts_text_add(d->out, "%s</text>\n", d->has_first ? ")" : "");
+    d->y += VREG_HEIGHT + GAP;
+    return true;
+}
+
+static int64_t shown_of(const side *s) { return s->vregs < MOST_SHOWN ? s->vregs : MOST_SHOWN; }
+
+static bool add_side(drawing *d, int which) {
+    d->shown = &d->sides[which];
+    d->x = MARGIN + which * (VREG_WIDTH + BETWEEN), d->y = TITLE;
+    picture_text(d->out, d->x, TITLE - 12, &(picture_font){NULL, "start", 13, true});
+    ts_text_add(d->out, "%s, %" PRId64 " vreg%s</text>\n", d->shown->title, d->shown->vregs,
+                d->shown->vregs == 1 ? "" : "s");
+    for (int64_t i = 0; i < shown_of(d->shown); i++)
+        if (!add_vreg(d, i)) return false;
+    if (d->shown->vregs <= MOST_SHOWN) return true;
+    picture_text(d->out, d->x, d->y + 12, &(picture_font){"soft", "start", 12, false});
+    ts_text_add(d->out, "and %" PRId64 " more</text>\n", d->shown->vregs - MOST_SHOWN);
+    return true;
+}
+
+bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_text *out) {
+    const ts_relayout_request *r = &price->request;
+    drawing d = {.err = err, .out = out};
+    if (!make_side(err, out->arena, r, &r->from, &d.sides[0]) ||
+        !make_side(err, out->arena, r, &r->to, &d.sides[1]))
+        return false;
+    d.sides[0].title = "from", d.sides[0].vregs = price->plan.sources;
+    d.sides[1].title = "to", d.sides[1].vregs = price->plan.results;
+    int64_t a = shown_of(&d.sides[0]), b = shown_of(&d.sides[1]), most = a > b ? a : b;
+    d.scratch = ts_arena_new();
+    picture_begin(out, 2 * MARGIN + 2 * VREG_WIDTH + BETWEEN,
+                  TITLE + most * (LABEL + VREG_HEIGHT + GAP) + MARGIN + LABEL);
+    bool good = add_side(&d, 0) && add_side(&d, 1);
+    picture_end(out);
+    ts_arena_free(d.scratch);
+    return good;
+}
+
+/* ---- The page ---- */
+
+static void add_ops(const ts_relayout *plan, page *p) {
+    static const page_column headings[] = {{"op", false}, {"count", true}};
+    page_section(p, "Ops");
+    page_table(p, plan->steps.bytes, headings, 2);
+    for (int i = 0; i < TS_RELAYOUT_OPS; i++) {
+        if (plan->counts[i] == 0) continue;
+        page_row(p);
+        page_code(p, ts_relayout_op_name((ts_relayout_kind)i));
+        page_number(p, (double)plan->counts[i], "%" PRId64, plan->counts[i]);
+    }
+    page_table_end(p);
+}
+
+bool ts_report_relayout_html(ts_error *err, const ts_relayout_price_request *r,
+                             const ts_relayout_price *price, ts_text *out) {
+    enum { TEXT = 32 };
+    char numbers[4][TEXT];
+    ts_text subject, svg;
+    page p;
+    ts_text_init(&subject, out->arena), ts_text_init(&svg, out->arena);
+    ts_shape_print(r->from, &subject);
+    ts_text_add(&subject, " to ");
+    ts_shape_print(r->to, &subject);
+    if (!ts_report_relayout_svg(err, price, &svg)) return false;
+    page_begin(&p, out, "A relayout", subject.bytes, r->machine);
+    snprintf(numbers[0], TEXT, "%" PRId64 " to %" PRId64, price->plan.sources, price->plan.results);
+    snprintf(numbers[1], TEXT, "%d", price->plan.op_count);
+    snprintf(numbers[2], TEXT, "%d", price->plan.kept_count);
+    snprintf(numbers[3], TEXT, "%" PRId64, price->cycles);
+    const page_fact facts[] = {{"vregs", numbers[0]},
+                               {"ops", numbers[1]},
+                               {"ops when those that are the same are merged", numbers[2]},
+                               {"cycles", price->unpriced != NULL ? price->unpriced : numbers[3]}};
+    page_facts(&p, facts, sizeof facts / sizeof *facts);
+    page_section(&p, "Where elements go");
+    page_picture(&p,
+                 "Each row is one of a sublane; the colour is the vreg that the element comes from; hatched "
+                 "is padding.",
+                 &svg);
+    add_ops(&price->plan, &p);
+    page_end(&p);
+    return true;
+}
