@@ -125,20 +125,8 @@ static ts_operand join_rows(lowering *l, const ts_operand *words, int bits) {
         return pairs[0];
     }
     ts_operand low = emit2(l, TS_OP_vpack_rows_b8, pairs[0], pairs[1]);
-    if (bits == 8) {
-        return low;
-    }
-    ts_operand halves[2] = {low, emit2(l, TS_OP_vpack_rows_b8, pairs[2], pairs[3])};
-    for (int i = 0; i < 2; i++) { /* the low 4 bits of 4 bytes become 16 bits */
-        ts_operand out = shifted(l, halves[i], 4, 0);
-        for (int k = 1; k < 4; k++) {
-            ts_operand moved = emit2(l, TS_OP_vshr_u32, halves[i], ts_integer(4 * k));
-            moved = emit2(l, TS_OP_vand_i32, moved, ts_integer(15 << 4 * k));
-            out = emit2(l, TS_OP_vor_i32, out, moved);
-        }
-        halves[i] = out;
-    }
-    return emit2(l, TS_OP_vpack_rows_b16, halves[0], halves[1]);
+    return bits == 8 ? low
+                     : emit2(l, TS_OP_vpack_rows_b4, low, emit2(l, TS_OP_vpack_rows_b8, pairs[2], pairs[3]));
 }
 
 bool put_words(lowering *l, ts_operand *words, packed_values *to) {
@@ -161,12 +149,15 @@ bool put_words(lowering *l, ts_operand *words, packed_values *to) {
     return true;
 }
 
-ts_operand join_masks(lowering *l, const ts_operand *words) {
-    ts_operand even = emit2(l, TS_OP_vand_i32, emit_new(l, TS_OP_viota_sublane, 0, NULL), ts_integer(1));
-    even = emit2(l, TS_OP_vcmp_eq_i32, even, ts_integer(0));
-    ts_operand low = emit2(l, TS_OP_mpack_rows_b16, even, even); /* the low half of each word */
-    ts_operand high = emit2(l, TS_OP_mand, emit1(l, TS_OP_mnot, low), words[1]);
-    return emit2(l, TS_OP_mor, emit2(l, TS_OP_mand, low, words[0]), high);
+ts_operand join_masks(lowering *l, const ts_operand *words, int bits) {
+    ts_operand out = ts_integer(0);
+    for (int i = 0; i < 32 / bits; i++) {
+        uint32_t field = (UINT32_MAX >> (32 - bits)) << (i * bits);
+        ts_operand place = emit1(l, TS_OP_mbits, in_vreg(l, ts_integer((int32_t)field)));
+        ts_operand here = emit2(l, TS_OP_mand, place, words[i]);
+        out = i == 0 ? here : emit2(l, TS_OP_mor, out, here);
+    }
+    return out;
 }
 
 /* ---- The operations ---- */

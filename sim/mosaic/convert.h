@@ -15,7 +15,7 @@ typedef struct {
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out);
 /* As many words as a word of the type holds values, which are changed on the way; the rest of them is dropped. */
 bool put_words(lowering *l, ts_operand *words, packed_values *to);
-/* Masks of words as that of the two halves of each. */
-ts_operand join_masks(lowering *l, const ts_operand *words);
+/* Masks of words, one for each value of `bits` in a word, as that of these values. */
+ts_operand join_masks(lowering *l, const ts_operand *words, int bits);
 
 #endif

@@ -77,8 +77,7 @@ static bool join_parts(lowering *l, ts_operand *parts) {
     if (is_number(parts[0])) {
         return set_vector(l, parts[0]);
     }
-    return type_at(l, 0)->bits == 16 ? set_vector(l, join_masks(l, parts))
-                                     : refuse(l, "of masks of such values");
+    return set_vector(l, join_masks(l, parts, type_at(l, 0)->bits));
 }
 
 /* Each place of the words in its turn. */
@@ -272,11 +271,12 @@ bool lower_width(lowering *l) {
         return set_scalar(l, sign ? scalar2(l, TS_OP_ssub, ts_integer(0), a->one) : a->one);
     }
     if (is_mask_type(type_at(l, 0))) { /* 1 or -1 in each place */
-        int bits = result_type(l, 0)->bits, ones = bits == 32 ? 1 : bits == 16 ? 0x10001 : 0x1010101;
-        ts_operand one = in_vreg(l, ts_integer(mlir_is(l->op->name, "arith.extsi") ? -1 : ones));
-        return bits == 32 || bits == 16 || bits == 8
-                   ? set_vector(l, emit3(l, TS_OP_vsel, a->one, one, ts_integer(0)))
-                   : refuse(l, "to such integers");
+        int bits = result_type(l, 0)->bits;
+        uint32_t ones = 1;
+        for (int have = bits; have > 0 && have < 32; have *= 2) ones |= ones << have;
+        ts_operand one = in_vreg(l, ts_integer(mlir_is(l->op->name, "arith.extsi") ? -1 : (int32_t)ones));
+        return bits >= 4 && bits <= 32 ? set_vector(l, emit3(l, TS_OP_vsel, a->one, one, ts_integer(0)))
+                                       : refuse(l, "to such integers");
     }
     if (mlir_is(l->op->name, "arith.trunci") && is_mask_type(result_type(l, 0)) &&
         type_at(l, 0)->bits == 32) {

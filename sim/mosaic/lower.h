@@ -91,6 +91,8 @@ void emit_to(lowering *l, ts_operand to, ts_opcode opcode, int count, const ts_o
 ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a);
 ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
 ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c);
+/* A vreg whose sublanes have these numbers, one each. */
+ts_operand vreg_of_sublanes(lowering *l, const int64_t *numbers);
 /* A register in place of a number. */
 ts_operand in_vreg(lowering *l, ts_operand o);
 ts_operand in_vmask(lowering *l, ts_operand o);

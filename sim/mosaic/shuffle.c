@@ -46,17 +46,6 @@ bool lower_rotate(lowering *l) {
     return set_vector(l, rotate_by_steps(l, dim == 1, by, stride));
 }
 
-/* A row of sublane numbers as a vreg. */
-static ts_operand index_vreg(lowering *l, const int64_t *indices, ts_opcode iota, int count) {
-    ts_operand place = emit_new(l, iota, 0, NULL), out = in_vreg(l, ts_integer(indices[0]));
-    for (int i = 1; i < count; i++) {
-        if (indices[i] == indices[0]) continue;
-        ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, place, ts_integer(i));
-        out = emit3(l, TS_OP_vsel, here, in_vreg(l, ts_integer(indices[i])), out);
-    }
-    return out;
-}
-
 /* Row i is row `rows[i]`: one of them everywhere, a rotation, or any. */
 static ts_operand gather_rows(lowering *l, ts_operand v, const int64_t *rows) {
     bool same = true, rotated = true;
@@ -70,9 +59,8 @@ static ts_operand gather_rows(lowering *l, ts_operand v, const int64_t *rows) {
     if (same) {
         return emit2(l, TS_OP_vbcast_sublane, v, ts_integer(rows[0]));
     }
-    return rotated
-               ? emit2(l, TS_OP_vrot_sublane, v, ts_integer(TS_SUBLANES - rows[0]))
-               : emit2(l, TS_OP_vgather_sublane, v, index_vreg(l, rows, TS_OP_viota_sublane, TS_SUBLANES));
+    return rotated ? emit2(l, TS_OP_vrot_sublane, v, ts_integer(TS_SUBLANES - rows[0]))
+                   : emit2(l, TS_OP_vgather_sublane, v, vreg_of_sublanes(l, rows));
 }
 
 bool lower_gather(lowering *l) {
@@ -137,13 +125,13 @@ bool lower_sublane_shuffle(lowering *l) {
     return set_vector(l, pick_rows(l, pattern));
 }
 
-/* Sublane i is what stands in lane `lane + i`. */
+/* Sublane i is what stands in lane `lane + i`; where there is no such lane, anything. */
 bool lower_broadcast_in_sublanes(lowering *l) {
     int64_t lane;
     if (!read_integer(l, "lane", &lane)) {
         return false;
     }
-    if (!is_vreg(l, 0) || type_at(l, 0)->bits != 32 || lane < 0 || lane >= TS_LANES) {
+    if (!is_vreg(l, 0) || type_at(l, 0)->bits != 32 || lane <= -TS_SUBLANES || lane >= TS_LANES) {
         return refuse(l, "of packed values");
     }
     ts_operand from = emit2(l, TS_OP_vadd_i32, place_number(l, false), ts_integer(lane));

@@ -148,6 +148,16 @@ ts_operand in_vreg(lowering *l, ts_operand o) {
     return d;
 }
 
+ts_operand vreg_of_sublanes(lowering *l, const int64_t *numbers) {
+    ts_operand place = emit_new(l, TS_OP_viota_sublane, 0, NULL), out = in_vreg(l, ts_integer(numbers[0]));
+    for (int i = 1; i < TS_SUBLANES; i++) {
+        if (numbers[i] == numbers[0]) continue;
+        ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, place, ts_integer(i));
+        out = emit3(l, TS_OP_vsel, here, in_vreg(l, ts_integer(numbers[i])), out);
+    }
+    return out;
+}
+
 ts_operand in_vmask(lowering *l, ts_operand o) {
     return o.kind == TS_OPERAND_VMASK ? o
                                       : emit_new(l, number_of(o) != 0 ? TS_OP_mall : TS_OP_mnone, 0, NULL);

@@ -199,24 +199,35 @@ static ts_operand row_mask(lowering *l, int64_t from, int64_t to) {
                : between(l, TS_OP_msubs, ts_integer(from), ts_integer(to), TS_SUBLANES);
 }
 
+/* The bits of a word of the sublane that rows from .. to - 1 have. */
+static int32_t row_bits(int sublane, int64_t from, int64_t to, int packing) {
+    uint32_t bits = 0, one = UINT32_MAX >> (32 - 32 / packing);
+    for (int i = 0; i < packing; i++) {
+        int row = sublane * packing + i;
+        if (row >= from && row < to) bits |= one << (i * (32 / packing));
+    }
+    return (int32_t)bits;
+}
+
 /* Rows from `from` to `to` of those that are packed in the sublanes. */
 bool lower_subelement_mask(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    int64_t from, to, packing = type->rank == 3 ? type->dims[2] : 1;
+    int64_t from, to, words[TS_SUBLANES], packing = type->rank == 3 ? type->dims[2] : 1;
     if (!read_integer(l, "from", &from) || !read_integer(l, "to", &to)) {
         return false;
     }
-    if (packing < 1 || from < 0 || to > TS_SUBLANES * packing) {
+    if (packing < 1 || packing > 8 || 32 % packing != 0 || from < 0 || to > TS_SUBLANES * packing) {
         return malformed(l, "rows of a vreg");
     }
     if (from % packing == 0 && to % packing == 0) {
         return set_vector(l, row_mask(l, from / packing, to / packing));
     }
-    if (packing != 2) {
-        return refuse(l, "of a part of a word of 8 bits");
+    if (packing == 2) {
+        ts_operand low = row_mask(l, from, to), high = row_mask(l, from - TS_SUBLANES, to - TS_SUBLANES);
+        return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, low, high));
     }
-    ts_operand low = row_mask(l, from, to), high = row_mask(l, from - TS_SUBLANES, to - TS_SUBLANES);
-    return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, low, high));
+    for (int i = 0; i < TS_SUBLANES; i++) words[i] = row_bits(i, from, to, (int)packing);
+    return set_vector(l, emit1(l, TS_OP_mbits, vreg_of_sublanes(l, words)));
 }
 
 bool lower_pack_masks(lowering *l) {
