@@ -4,24 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit_orders_private.h"
 #include "audit_state.h"
+#include "audit_graph_private.h"
 #include "base/number.h"
 #include "layout/notation/xla.h"
 
-enum { MOST_VALUES = 1 << 12, MOST_OPERANDS = 8, MOST_CALLEES = 64 };
-
-typedef struct {
-    int64_t line;
-    char name[TS_AUDIT_NAME_BYTES];
-    audit_array array;
-    audit_operation op;
-    uint64_t callee; /* of a call */
-    int operand_count;
-    int32_t operands[MOST_OPERANDS];
-    bool has_want, has_need[MOST_OPERANDS];
-    audit_order want, have, needs[MOST_OPERANDS];
-} value;
+enum { MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
 
 /* A function that is not entry: what it picks from its first argument, if it does. */
 typedef struct {
@@ -32,8 +20,7 @@ typedef struct {
 
 struct audit_copies {
     audit_table names;
-    value *values;
-    int32_t count, capacity;
+    audit_graph read, values; /* as written, as rewritten */
     int32_t returned[MOST_OPERANDS];
     int returned_count, callee_count;
     callee callees[MOST_CALLEES];
@@ -46,6 +33,7 @@ static audit_copies *get(ts_audit *a) {
     if (a->copies) return a->copies;
     a->copies = TS_NEW(a->arena, audit_copies);
     audit_table_init(&a->copies->names, a->arena, MOST_VALUES * 2);
+    a->copies->read.arena = a->copies->values.arena = a->arena;
     return a->copies;
 }
 
@@ -118,16 +106,6 @@ static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
     }
 }
 
-static value *add_value(ts_audit *a, audit_copies *c) {
-    if (c->count == c->capacity) {
-        int32_t more = c->capacity ? 2 * c->capacity : 32;
-        c->values = ts_arena_grow(a->arena, c->values, (size_t)c->count, (size_t)more, sizeof *c->values);
-        c->capacity = more;
-    }
-    c->values[c->count] = (value){0};
-    return &c->values[c->count++];
-}
-
 /* In other functions only what they pick matters: jax.numpy.take is one. */
 static void see_callee(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     callee *now = c->callee_count > 0 ? &c->callees[c->callee_count - 1] : NULL;
@@ -137,10 +115,10 @@ static void see_callee(audit_copies *c, const ts_hlo_instruction *i, ts_hlo_opco
 }
 
 /* One whose operands are not known, or do not fit, may be anything. */
-static void settle_operation(const audit_copies *c, value *v) {
+static void settle_operation(const audit_copies *c, audit_node *v) {
     const audit_array *arrays[2] = {NULL, NULL};
     for (int k = 0; k < 2 && k < v->operand_count; k++)
-        if (v->operands[k] >= 0) arrays[k] = &c->values[v->operands[k]].array;
+        if (v->operands[k] >= 0) arrays[k] = &c->read.list[v->operands[k]].array;
     if (v->operand_count > 0 && !(arrays[0] && audit_operation_fits(&v->op, arrays[0], arrays[1], &v->array)))
         v->op.opcode = TS_HLO_OP_UNKNOWN;
 }
@@ -155,18 +133,16 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     }
     if (opcode == TS_HLO_OP_WHILE && i->mlir) name_results(c, i);
     if (i->looped || c->overflows || !read_array(a, i->shape, &array)) return;
-    c->overflows = c->count == MOST_VALUES;
+    c->overflows = c->read.count == MOST_VALUES;
     if (c->overflows) return;
-    int32_t number = c->count;
-    value *v = add_value(a, c);
-    v->line = i->line;
-    v->array = array;
-    v->op = read_operation(i, opcode);
-    snprintf(v->name, sizeof v->name, "%.*s", (int)i->name.length, i->name.text);
-    if (ts_hlo_attribute(i->attributes, "callee", &item)) v->callee = audit_hash(item.text, item.length);
-    while (v->operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
-        v->operands[v->operand_count++] = find(c, item);
-    settle_operation(c, v);
+    size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
+    audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
+    v.name = ts_arena_copy_text(a->arena, i->name.text, length);
+    if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash(item.text, item.length);
+    while (v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
+        v.operands[v.operand_count++] = find(c, item);
+    settle_operation(c, &v);
+    int32_t number = audit_graph_add(&c->read, &v);
     audit_table_put(&c->names, audit_hash(i->name.text, i->name.length), number);
     if (i->root) audit_copies_return(a, i->name);
 }
@@ -183,37 +159,147 @@ void audit_copies_return(ts_audit *a, ts_hlo_span operands) {
 /* ---- When all is read ---- */
 
 static void resolve_calls(audit_copies *c) {
-    for (int32_t i = 0; i < c->count; i++)
-        for (int k = 0; c->values[i].callee && k < c->callee_count; k++) {
-            if (c->callees[k].name != c->values[i].callee || !c->callees[k].gathers) continue;
-            c->values[i].op.opcode = TS_HLO_OP_GATHER;
-            c->values[i].op.dims = c->callees[k].dims;
+    for (int32_t i = 0; i < c->read.count; i++)
+        for (int k = 0; c->read.list[i].callee && k < c->callee_count; k++) {
+            if (c->callees[k].name != c->read.list[i].callee || !c->callees[k].gathers) continue;
+            c->read.list[i].op.opcode = TS_HLO_OP_GATHER;
+            c->read.list[i].op.dims = c->callees[k].dims;
         }
+}
+
+/* As the compiler rewrites them; of those that nothing follows from there is nothing to say. */
+static void rewrite(ts_audit *a, audit_copies *c) {
+    int32_t *numbers = TS_NEW_ARRAY(a->arena, int32_t, (size_t)c->read.count + 1);
+    audit_graph_rewrite(&c->read, &c->values, numbers);
+    for (int k = 0; k < c->returned_count; k++) {
+        c->returned[k] = numbers[c->returned[k]];
+        c->values.list[c->returned[k]].lives = true;
+    }
+    for (int32_t i = c->values.count - 1; i >= 0; i--) {
+        const audit_node *v = &c->values.list[i];
+        for (int k = 0; v->lives && k < v->operand_count; k++)
+            if (v->operands[k] >= 0) c->values.list[v->operands[k]].lives = true;
+    }
 }
 
 static bool ends_here(ts_hlo_opcode opcode) {
     return opcode == TS_HLO_OP_PARAMETER || opcode == TS_HLO_OP_CONSTANT || opcode == TS_HLO_OP_IOTA;
 }
 
+static audit_node *operand(const audit_copies *c, const audit_node *v, int k) {
+    return k < v->operand_count && v->operands[k] >= 0 ? &c->values.list[v->operands[k]] : NULL;
+}
+
+/* Of several arrays. */
+static bool joins(const audit_node *v) {
+    return audit_is_elementwise(v->op.opcode) && v->operand_count > 1 && v->operands[0] != v->operands[1];
+}
+
+/* A reshape has its order from its operand, and what is transposed or computed of it follows; a concatenate
+ * leaves what is computed of several arrays as it is. */
+static bool asks(const audit_orders *o, const audit_copies *c, const audit_node *v, const audit_node *x,
+                 const audit_order *need) {
+    const audit_node *source = operand(c, x, 0);
+    audit_order out;
+    ts_hlo_opcode from = x->op.opcode;
+    if (v->op.opcode == TS_HLO_OP_CONCATENATE) return !joins(x);
+    if (v->op.opcode == TS_HLO_OP_RESHAPE) return x->op.opcode == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank;
+    if (v->op.opcode == TS_HLO_OP_BROADCAST) return from != TS_HLO_OP_RESHAPE && from != TS_HLO_OP_TRANSPOSE;
+    if (v->op.opcode == TS_HLO_OP_TRANSPOSE && from == TS_HLO_OP_GATHER) return false;
+    if (v->op.opcode != TS_HLO_OP_TRANSPOSE && !joins(v)) return true;
+    if (x->op.opcode != TS_HLO_OP_RESHAPE || !source) return true;
+    return audit_order_back(o, &x->op, &source->array, &x->array, need, &out);
+}
+
+/* What a value's order asks of its operands. */
+static void ask_operands(const audit_orders *o, audit_copies *c, audit_node *v) {
+    bool all = true;
+    for (int k = 0; k < v->operand_count; k++) {
+        audit_node *x = operand(c, v, k);
+        if (!x) continue;
+        v->has_need[k] = audit_order_back(o, &v->op, &x->array, &v->array, &v->want, &v->needs[k]);
+        if (v->has_need[k] && !asks(o, c, v, x, &v->needs[k])) {
+            all &= v->op.opcode == TS_HLO_OP_CONCATENATE || v->op.opcode == TS_HLO_OP_BROADCAST;
+            continue;
+        }
+        if (!v->has_need[k] || x->has_want) continue;
+        x->has_want = true;
+        x->want = v->needs[k];
+    }
+    for (int k = 0; k < v->operand_count && !all; k++) v->has_need[k] = false;
+}
+
+static void want(audit_node *x, const audit_order *order) {
+    x->want = *order;
+    x->has_want = true;
+}
+
+static bool is_put_together(const audit_node *x) {
+    ts_hlo_opcode opcode = x->op.opcode;
+    return opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_RESHAPE;
+}
+
+static audit_dot dot_of(const audit_copies *c, const audit_node *v) {
+    const audit_node *x = operand(c, v, 0), *y = operand(c, v, 1);
+    return (audit_dot){.operands = {&x->array, &y->array},
+                       .made = &v->array,
+                       .have = {&x->have, &y->have},
+                       .want = v->has_want ? &v->want : NULL};
+}
+
+/* Of a product: of what is put together for it; of another of two dims. */
+static void ask_for_dot(const audit_orders *o, const audit_copies *c, const audit_node *v) {
+    audit_order usual[2];
+    audit_dot dot = dot_of(c, v);
+    (void)audit_order_default(o, &v->array, &dot.usual);
+    for (int k = 0; k < 2; k++) {
+        (void)audit_order_default(o, dot.operands[k], &usual[k]);
+        dot.have[k] = &usual[k];
+    }
+    audit_order_dot(o, &v->op, &dot);
+    for (int k = 0; k < 2; k++) {
+        audit_node *x = operand(c, v, k);
+        if (x->has_want) continue;
+        if (x->op.opcode == TS_HLO_OP_DOT && x->array.rank == 2) want(x, &(audit_order){{1, 0}});
+        if (is_put_together(x) && !audit_dot_is_flat(&dot)) want(x, &dot.needs[k]);
+    }
+}
+
+/* What operations ask by themselves. */
+static void ask_by_itself(const audit_orders *o, const audit_copies *c, const audit_node *v) {
+    audit_node *x = operand(c, v, 0);
+    if (v->op.opcode == TS_HLO_OP_DOT && x && operand(c, v, 1)) ask_for_dot(o, c, v);
+    if (!x || x->has_want) return;
+    if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims &&
+        (is_put_together(x) || x->op.opcode == TS_HLO_OP_TRANSPOSE)) {
+        audit_order order = audit_order_of_gathered(o, &v->op, &x->array);
+        want(x, &order);
+    }
+    const audit_node *first = operand(c, x, 0);
+    if (v->op.opcode == TS_HLO_OP_RESHAPE &&
+        (x->op.opcode == TS_HLO_OP_BROADCAST ||
+         (joins(x) && first && first->op.opcode == TS_HLO_OP_BROADCAST))) {
+        audit_step step = {.operand = &x->array, .made = &v->array, .want = v->has_want ? &v->want : NULL};
+        audit_order usual;
+        if (!audit_order_default(o, &x->array, &usual)) return;
+        step.have = &usual;
+        audit_order_forward(o, &v->op, &step);
+        want(x, &step.needs);
+    }
+}
+
 /* What results ask of operands; the first reader that asks decides. */
 static void go_back(const audit_orders *o, audit_copies *c) {
     for (int k = 0; k < c->returned_count; k++) {
-        value *v = &c->values[c->returned[k]];
+        audit_node *v = &c->values.list[c->returned[k]];
         v->has_want = audit_order_default(o, &v->array, &v->want);
-        for (int j = 0; j < v->operand_count; j++)
-            v->op.between_ends |=
-                v->operands[j] >= 0 && c->values[v->operands[j]].op.opcode == TS_HLO_OP_PARAMETER;
     }
-    for (int32_t i = c->count - 1; i >= 0; i--) {
-        value *v = &c->values[i];
-        for (int k = 0; v->has_want && !ends_here(v->op.opcode) && k < v->operand_count; k++) {
-            if (v->operands[k] < 0) continue;
-            value *x = &c->values[v->operands[k]];
-            v->has_need[k] = audit_order_back(o, &v->op, &x->array, &v->array, &v->want, &v->needs[k]);
-            if (!v->has_need[k] || x->has_want) continue;
-            x->has_want = true;
-            x->want = v->needs[k];
-        }
+    for (int32_t i = c->values.count - 1; i >= 0; i--) {
+        audit_node *v = &c->values.list[i];
+        const audit_node *x = operand(c, v, 0);
+        v->op.of_argument = x && x->op.opcode == TS_HLO_OP_PARAMETER;
+        if (v->lives && v->has_want && !ends_here(v->op.opcode)) ask_operands(o, c, v);
+        if (v->lives) ask_by_itself(o, c, v);
     }
 }
 
@@ -224,58 +310,106 @@ static const char *text_of(ts_audit *a, const ts_shape *shape) {
     return text.bytes;
 }
 
-/* Of a value for its reader, NULL: as a result. */
-static void copy(ts_audit *a, const audit_orders *o, const value *v, const audit_order *to,
-                 const value *reader) {
+static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
     audit_copies *c = a->copies;
-    if (audit_order_same(&v->array, &v->have, to)) return;
-    const ts_shape *from = audit_order_shape(o, &v->array, &v->have),
-                   *into = audit_order_shape(o, &v->array, to);
-    if (!from || !into || v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA) return;
     if (c->list_count == c->list_capacity) {
         int more = c->list_capacity ? 2 * c->list_capacity : 8;
         c->list = ts_arena_grow(a->arena, c->list, (size_t)c->list_count, (size_t)more, sizeof *c->list);
         c->list_capacity = more;
     }
-    ts_audit_copy *made = &c->list[c->list_count++];
-    *made = (ts_audit_copy){.line = reader ? reader->line : v->line,
-                            .from = text_of(a, from),
-                            .to = text_of(a, into),
-                            .bytes = from->bytes + into->bytes};
-    snprintf(made->name, sizeof made->name, "%s", v->name);
-    snprintf(made->reader, sizeof made->reader, "%s", reader ? reader->name : "");
+    c->list[c->list_count++] = *copy;
+}
+
+/* Of a value for its reader, NULL: as a result; before it is padded. A 64-bit integer is two words, in an array each. */
+static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const audit_order *to,
+                 const audit_node *reader) {
+    const audit_order have = v->have;
+    if (audit_order_same(&v->array, &have, to)) return;
+    while (v->op.opcode == TS_HLO_OP_PAD && operand(a->copies, v, 0)) v = operand(a->copies, v, 0);
+    audit_array array = v->array;
+    bool wide = array.dtype == TS_DTYPE_S64 || array.dtype == TS_DTYPE_U64;
+    if (wide) array.dtype = TS_DTYPE_U32;
+    const ts_shape *from = audit_order_shape(o, &array, &have), *into = audit_order_shape(o, &array, to);
+    if (!from || !into || v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA) return;
+    ts_audit_copy made = {.line = reader ? reader->line : v->line,
+                          .from = text_of(a, from),
+                          .to = text_of(a, into),
+                          .bytes = from->bytes + into->bytes};
+    snprintf(made.name, sizeof made.name, "%s", v->name);
+    snprintf(made.reader, sizeof made.reader, "%s", reader ? reader->name : "");
+    for (int i = 0; i < 1 + wide; i++) add_copy(a, &made);
+}
+
+/* Operand k to `need`; what another operand is, or was copied for, is not copied again. */
+static void copy_operand(ts_audit *a, const audit_orders *o, const audit_node *v, int k,
+                         const audit_order *need) {
+    const audit_node *x = operand(a->copies, v, k);
+    for (int j = 0; j < k; j++)
+        if (v->operands[j] == v->operands[k]) return;
+    if (x) copy(a, o, x, need, v);
 }
 
 /* All operands as the result asks, if it does. */
-static bool read_as_asked(ts_audit *a, const audit_orders *o, value *v) {
+static bool read_as_asked(ts_audit *a, const audit_orders *o, audit_node *v) {
     bool asked = false;
     for (int k = 0; k < v->operand_count; k++) {
-        bool again = false;
         if (!v->has_need[k]) continue;
-        for (int j = 0; j < k; j++) again |= v->has_need[j] && v->operands[j] == v->operands[k];
-        if (!again) copy(a, o, &a->copies->values[v->operands[k]], &v->needs[k], v);
+        copy_operand(a, o, v, k, &v->needs[k]);
         asked = true;
     }
     if (asked) v->have = v->want;
     return asked;
 }
 
-static void go_forward(ts_audit *a, const audit_orders *o, value *v) {
-    value *x = v->operand_count > 0 && v->operands[0] >= 0 ? &a->copies->values[v->operands[0]] : NULL;
+/* A product with batch dims and several of the first operand's has the second's with as many, of 1. */
+static void multiply_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
+    audit_dot dot = dot_of(a->copies, v);
+    dot.usual = v->have;
+    audit_order_dot(o, &v->op, &dot);
+    for (int k = 0; k < 2; k++) {
+        const audit_node *x = operand(a->copies, v, k);
+        audit_node view = *x;
+        for (int extra = v->op.batch[0] ? dot.operands[0]->rank - view.array.rank : 0; k > 0 && extra > 0; extra--) {
+            int rank = view.array.rank++;
+            view.array.dims[rank] = 1;
+            view.have.at[rank] = dot.needs[k].at[rank] = (int8_t)rank;
+        }
+        if (k == 0 || v->operands[1] != v->operands[0]) copy(a, o, &view, &dot.needs[k], v);
+    }
+    v->have = dot.makes;
+}
+
+static void retile(ts_audit *a, const audit_orders *o, const audit_node *v, const audit_step *step) {
+    audit_node view = *v;
+    audit_order orders[2];
+    if (!audit_order_retiles(o, step, &view.array, orders)) return;
+    view.have = orders[0];
+    copy(a, o, &view, &orders[1], v);
+}
+
+static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
+    const audit_node *x = operand(a->copies, v, 0);
     if (read_as_asked(a, o, v)) return;
     (void)audit_order_default(o, &v->array, &v->have);
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
+    if (v->op.opcode == TS_HLO_OP_DOT && x && operand(a->copies, v, 1)) {
+        multiply_forward(a, o, v);
+        return;
+    }
     if (v->has_want) v->have = v->want;
     if (!x || ends_here(v->op.opcode)) return;
-    audit_step step = {
-        .operand = &x->array, .made = &v->array, .have = &x->have, .want = v->has_want ? &v->want : NULL};
+    audit_step step = {.operand = &x->array,
+                       .made = &v->array,
+                       .have = &x->have,
+                       .want = v->has_want ? &v->want : NULL};
     audit_order_forward(o, &v->op, &step);
-    copy(a, o, x, &step.needs, v);
+    copy_operand(a, o, v, 0, &step.needs);
     v->have = step.makes;
-    if (v->op.opcode != TS_HLO_OP_DOT || v->operand_count < 2 || v->operands[1] < 0) return;
-    value *y = &a->copies->values[v->operands[1]];
-    audit_order second = audit_order_of_dot(&v->op, 1, &y->array, &y->have);
-    copy(a, o, y, &second, v);
+    if (v->op.opcode == TS_HLO_OP_RESHAPE) retile(a, o, v, &step);
+    for (int k = 1; joins(v) && k < v->operand_count; k++) {
+        const audit_node *y = operand(a->copies, v, k);
+        if (y && y->array.rank == v->array.rank) copy_operand(a, o, v, k, &step.makes);
+    }
 }
 
 void audit_copies_finish(ts_audit *a, ts_audit_result *r) {
@@ -283,15 +417,16 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r) {
     audit_orders o = {a->scratch, a->request};
     if (!c || c->overflows || a->any_tiles || !(a->has_mlir || a->unscheduled)) return;
     resolve_calls(c);
+    rewrite(a, c);
     go_back(&o, c);
     ts_arena_reset(a->scratch);
-    for (int32_t i = 0; i < c->count; i++) {
-        go_forward(a, &o, &c->values[i]);
+    for (int32_t i = 0; i < c->values.count; i++) {
+        if (c->values.list[i].lives) go_forward(a, &o, &c->values.list[i]);
         ts_arena_reset(a->scratch);
     }
     for (int k = 0; k < c->returned_count; k++) {
         audit_order usual;
-        const value *v = &c->values[c->returned[k]];
+        const audit_node *v = &c->values.list[c->returned[k]];
         if (audit_order_default(&o, &v->array, &usual)) copy(a, &o, v, &usual, NULL);
     }
     ts_arena_reset(a->scratch);

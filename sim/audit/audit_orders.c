@@ -9,6 +9,8 @@
 
 /* ---- Orders ---- */
 
+enum { LANES = 128, SUBLANES = 8 };
+
 static unsigned bit(int dim) { return 1u << dim; }
 
 /* Dims of more than one element, minor to major; how many. */
@@ -26,16 +28,6 @@ static audit_order with_units(const audit_array *array, const int8_t *list, int 
     for (int dim = array->rank - 1; dim >= 0 && count < AUDIT_ORDER_DIMS; dim--)
         if (array->dims[dim] == 1) out.at[count++] = (int8_t)dim;
     return out;
-}
-
-/* The dims of the set outside the others. */
-static audit_order outer(const audit_array *array, const audit_order *order, unsigned set) {
-    int8_t all[AUDIT_ORDER_DIMS], list[AUDIT_ORDER_DIMS];
-    int count = solid(array, order, all), made = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < count; i++)
-            if (((set & bit(all[i])) != 0) == (pass == 1)) list[made++] = all[i];
-    return with_units(array, list, made);
 }
 
 /* The dims that tiles cover are kept as they are; of the others those of 1 are nowhere. */
@@ -65,6 +57,11 @@ static const ts_shape *tiled(const audit_orders *o, const audit_array *array, co
 
 const ts_shape *audit_order_shape(const audit_orders *o, const audit_array *array, const audit_order *order) {
     return tiled(o, array, order, TS_TPU_ENTRY);
+}
+
+int64_t audit_order_bytes(const audit_orders *o, const audit_array *array, const audit_order *order) {
+    const ts_shape *shape = audit_order_shape(o, array, order);
+    return shape ? shape->bytes : INT64_MAX / 2;
 }
 
 bool audit_order_default(const audit_orders *o, const audit_array *array, audit_order *order) {
@@ -106,24 +103,74 @@ static void find_groups(const audit_array *const arrays[2], int8_t group[2][AUDI
     }
 }
 
-/* Groups in the order in which they first occur from the minor end of `side`, each row-major: on that side,
- * and on the other. */
+typedef struct {
+    int8_t of[2][AUDIT_ORDER_DIMS]; /* each dim's group */
+    int8_t list[AUDIT_ORDER_DIMS];  /* minor to major */
+    int count;
+    bool single; /* each is one dim on both sides */
+} groups;
+
+/* As they first occur from the minor end of `side`. */
+static groups groups_of(const audit_array *const arrays[2], int side, const audit_order *order) {
+    groups g = {.single = true};
+    int8_t dims[AUDIT_ORDER_DIMS];
+    int count = solid(arrays[side], order, dims), others = 0;
+    unsigned done = 0;
+    find_groups(arrays, g.of);
+    for (int i = 0; i < count; i++) {
+        int8_t number = g.of[side][dims[i]];
+        if (number < 0) continue;
+        g.single &= !(done & bit(number));
+        if (!(done & bit(number))) g.list[g.count++] = number;
+        done |= bit(number);
+    }
+    for (int dim = 0; dim < arrays[!side]->rank; dim++) others += g.of[!side][dim] >= 0;
+    g.single &= others == g.count;
+    return g;
+}
+
+/* Each row-major, on both sides. */
+static void lay_groups(const audit_array *const arrays[2], const groups *g, audit_order out[2]) {
+    for (int k = 0; k < 2; k++) {
+        int8_t list[AUDIT_ORDER_DIMS];
+        int count = 0;
+        for (int i = 0; i < g->count; i++)
+            for (int dim = arrays[k]->rank - 1; dim >= 0; dim--)
+                if (g->of[k][dim] == g->list[i]) list[count++] = (int8_t)dim;
+        out[k] = with_units(arrays[k], list, count);
+    }
+}
+
+/* Groups as `side` has them. */
 static void through_reshape(const audit_array *const arrays[2], int side, const audit_order *order,
                             audit_order out[2]) {
-    int8_t group[2][AUDIT_ORDER_DIMS], lists[2][AUDIT_ORDER_DIMS], dims[AUDIT_ORDER_DIMS];
-    int counts[2] = {0, 0}, count = solid(arrays[side], order, dims);
-    unsigned done = 0;
-    find_groups(arrays, group);
-    for (int i = 0; i < count; i++) {
-        int8_t number = group[side][dims[i]];
-        if (number < 0 || (done & bit(number))) continue;
-        done |= bit(number);
-        for (int k = 0; k < 2; k++)
-            for (int dim = arrays[k]->rank - 1; dim >= 0; dim--)
-                if (group[k][dim] == number) lists[k][counts[k]++] = (int8_t)dim;
-    }
-    for (int k = 0; k < 2; k++) out[k] = with_units(arrays[k], lists[k], counts[k]);
+    groups g = groups_of(arrays, side, order);
+    lay_groups(arrays, &g, out);
     if (same_solid(arrays[side], order, &out[side])) out[side] = *order;
+}
+
+/* The groups inside that make both sides the fewest bytes; of equal ones those that are further in now. */
+static void cheapest_reshape(const audit_orders *o, const audit_array *const arrays[2],
+                             const audit_order *order, audit_order out[2]) {
+    groups g = groups_of(arrays, 0, order), trial = g;
+    int64_t least = INT64_MAX;
+    for (int minor = 0; minor < g.count; minor++)
+        for (int second = 0; second < g.count; second++) {
+            audit_order both[2];
+            if (minor == second && g.count > 1) continue;
+            trial.count = 0;
+            trial.list[trial.count++] = g.list[minor];
+            if (second != minor) trial.list[trial.count++] = g.list[second];
+            for (int8_t number = AUDIT_ORDER_DIMS * 2; number >= 0; number--)
+                for (int i = 0; i < g.count; i++)
+                    if (g.list[i] == number && i != minor && i != second) trial.list[trial.count++] = number;
+            lay_groups(arrays, &trial, both);
+            int64_t bytes = audit_order_bytes(o, arrays[0], &both[0]) + audit_order_bytes(o, arrays[1], &both[1]);
+            if (bytes >= least) continue;
+            least = bytes;
+            out[0] = both[0], out[1] = both[1];
+        }
+    if (same_solid(arrays[0], order, &out[0])) out[0] = *order;
 }
 
 /* ---- What fits together ---- */
@@ -166,8 +213,7 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
 
 /* ---- From the result to operands ---- */
 
-/* Does an operation of one element of each operand, of the same dims? */
-static bool is_elementwise(ts_hlo_opcode opcode) {
+bool audit_is_elementwise(ts_hlo_opcode opcode) {
     static const ts_hlo_opcode others[] = {TS_HLO_OP_BROADCAST,
                                            TS_HLO_OP_CHOLESKY,
                                            TS_HLO_OP_CONVOLUTION,
@@ -191,13 +237,12 @@ static bool is_elementwise(ts_hlo_opcode opcode) {
 }
 
 static bool keeps_dims(ts_hlo_opcode opcode) {
-    return is_elementwise(opcode) || opcode == TS_HLO_OP_PAD || opcode == TS_HLO_OP_CONCATENATE ||
+    return audit_is_elementwise(opcode) || opcode == TS_HLO_OP_PAD || opcode == TS_HLO_OP_CONCATENATE ||
            opcode == TS_HLO_OP_REVERSE;
 }
 
-static bool is_packed(ts_dtype dtype) {
-    const ts_dtype_info *info = ts_dtype_get(dtype);
-    return info->class != TS_CLASS_BOOL && info->value_bits <= 4;
+static bool is_narrow(ts_dtype dtype) {
+    return ts_dtype_get(dtype)->value_bits <= 4;
 }
 
 bool audit_order_back(const audit_orders *o, const audit_operation *op, const audit_array *operand,
@@ -206,8 +251,8 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     audit_order both[2];
     *out = *result;
     if (keeps_dims(op->opcode)) return operand->rank == made->rank;
-    /* An argument that only changes its type is laid out anew behind that, but for types of less than a byte. */
-    if (op->opcode == TS_HLO_OP_CONVERT) return !op->between_ends || is_packed(operand->dtype);
+    /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit types. */
+    if (op->opcode == TS_HLO_OP_CONVERT) return !op->of_argument || is_narrow(operand->dtype);
     if (op->opcode == TS_HLO_OP_BROADCAST) {
         int count = 0;
         for (int i = 0; i < made->rank; i++)
@@ -221,7 +266,8 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     }
     if (op->opcode != TS_HLO_OP_RESHAPE) return false;
     through_reshape(arrays, 1, result, both);
-    *out = both[0];
+    if (!audit_order_default(o, operand, out) || !same_solid(operand, out, &both[0])) *out = both[0];
+    both[0] = *out;
     return is_bitcast(o, arrays, (const audit_order *const[2]){&both[0], result});
 }
 
@@ -236,18 +282,56 @@ static void forward_reshape(const audit_orders *o, audit_step *step) {
         return;
     }
     through_reshape(arrays, 0, step->have, both);
+    groups g = groups_of(arrays, 0, step->have);
+    if (!g.single && g.count > 0) cheapest_reshape(o, arrays, step->have, both);
     step->needs = both[0];
     step->makes = both[1];
-    if (step->want && same_solid(step->made, step->want, &both[1])) step->makes = *step->want;
+    if (step->want && same_solid(step->made, step->want, &both[1]) &&
+        is_bitcast(o, arrays, (const audit_order *const[2]){&both[0], step->want}))
+        step->makes = *step->want;
 }
 
-/* The dim that is picked from is not the minor one; else it comes outside the others, as readers want them. */
-static void forward_gather(const audit_operation *op, audit_step *step) {
-    int8_t dims[AUDIT_ORDER_DIMS];
-    int count = solid(step->operand, step->have, dims);
-    if (count > 1 && (op->dims & bit(step->have->at[0])))
-        step->needs = outer(step->operand, step->want ? step->want : step->have, op->dims);
-    step->makes = step->needs;
+/* The usual order of the others, and that dim outside them. */
+static audit_order picked_outside(const audit_orders *o, const audit_array *array, int picked) {
+    audit_array others = {.dtype = array->dtype};
+    audit_order order = {{0}};
+    for (int dim = 0; dim < array->rank; dim++)
+        if (dim != picked) others.dims[others.rank++] = array->dims[dim];
+    (void)audit_order_default(o, &others, &order);
+    for (int i = 0; i < others.rank; i++) order.at[i] = (int8_t)(order.at[i] + (order.at[i] >= picked));
+    order.at[others.rank] = (int8_t)picked;
+    return order;
+}
+
+static int place_of(const audit_order *order, int dim) {
+    int place = 0;
+    while (order->at[place] != dim) place++;
+    return place;
+}
+
+audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation *op,
+                                    const audit_array *operand) {
+    int picked = __builtin_ctz(op->dims);
+    audit_order usual = {{0}};
+    (void)audit_order_default(o, operand, &usual);
+    return place_of(&usual, picked) < (operand->rank < 3 ? 1 : 2) ? picked_outside(o, operand, picked) : usual;
+}
+
+/* An argument's dim that is picked from is not the minor one; of another array of three dims or more it is
+ * outside tiles. The list of what is picked, the result's first dim, is where that dim is, or, behind two
+ * others, outermost. */
+static void forward_gather(const audit_orders *o, const audit_operation *op, audit_step *step) {
+    int picked = __builtin_ctz(op->dims), rank = step->operand->rank, count = 0;
+    int place = place_of(step->have, picked);
+    if (place < (op->of_argument || rank < 3 ? 1 : 2) && rank > 1)
+        step->needs = picked_outside(o, step->operand, picked);
+    place = place_of(&step->needs, picked);
+    for (int i = 0; i < rank; i++) {
+        int dim = step->needs.at[i];
+        if (dim != picked) step->makes.at[count++] = (int8_t)(dim + (dim < picked));
+        else if (place < 2) step->makes.at[count++] = 0;
+    }
+    if (place >= 2) step->makes.at[count] = 0;
 }
 
 static void forward_reduce(const audit_operation *op, audit_step *step) {
@@ -259,65 +343,43 @@ static void forward_reduce(const audit_operation *op, audit_step *step) {
         if (number[step->have->at[i]] >= 0) step->makes.at[count++] = number[step->have->at[i]];
 }
 
-/* The set of the two dims that tiles cover; 0: there are not two. */
-static unsigned inner(const audit_array *array, const audit_order *order) {
-    int8_t dims[AUDIT_ORDER_DIMS];
-    return solid(array, order, dims) > 1 ? bit(dims[0]) | bit(dims[1]) : 0;
+static bool is_row_major(const audit_array *array, const audit_order *order) {
+    for (int i = 0; i < array->rank; i++)
+        if (order->at[i] != array->rank - 1 - i) return false;
+    return true;
 }
 
-/* Batch dims are outside, and a dim that is summed over within. */
-audit_order audit_order_of_dot(const audit_operation *op, int side, const audit_array *operand,
-                               const audit_order *have) {
-    int8_t dims[AUDIT_ORDER_DIMS], list[AUDIT_ORDER_DIMS];
-    unsigned sums = op->contracting[side];
-    audit_order out = inner(operand, have) & op->batch[side] ? outer(operand, have, op->batch[side]) : *have;
-    int count = solid(operand, &out, dims), made = 0;
-    if (count < 3 || !sums || (sums & (sums - 1)) || (inner(operand, &out) & sums)) return out;
-    int summed = __builtin_ctz(sums);
-    if (operand->dims[summed] == 1) return out;
-    list[made++] = dims[0];
-    list[made++] = (int8_t)summed;
-    for (int dim = operand->rank - 1; dim >= 0; dim--)
-        if (operand->dims[dim] != 1 && dim != dims[0] && dim != summed) list[made++] = (int8_t)dim;
-    return with_units(operand, list, made);
+static int64_t rows_of_tile(const audit_orders *o, const audit_array *array, const audit_order *order) {
+    const ts_shape *shape = audit_order_shape(o, array, order);
+    return shape && shape->xla->tile_count > 0 && shape->xla->tiles[0].rank == 2 ? shape->xla->tiles[0].dims[0]
+                                                                                  : 1;
 }
 
-/* Of the two inner dims that minor which pads less. */
-static void turn_inner(const audit_orders *o, const audit_array *array, audit_order *order) {
-    int8_t dims[AUDIT_ORDER_DIMS];
-    int count = solid(array, order, dims);
-    if (count < 2) return;
-    int8_t greater = dims[0] > dims[1] ? dims[0] : dims[1], less = dims[0] > dims[1] ? dims[1] : dims[0];
-    dims[0] = greater, dims[1] = less;
-    audit_order first = with_units(array, dims, count);
-    dims[0] = less, dims[1] = greater;
-    audit_order second = with_units(array, dims, count);
-    const ts_shape *a = audit_order_shape(o, array, &first), *b = audit_order_shape(o, array, &second);
-    *order = a && b && b->bytes < a->bytes ? second : first;
-}
-
-/* A product has its batch dims outside the two that tiles cover, and one of the second operand's within. */
-static void forward_dot(const audit_orders *o, const audit_operation *op, audit_step *step) {
-    const audit_array *made = step->made;
-    int batch = __builtin_popcount(op->batch[0]),
-        left = step->operand->rank - batch - __builtin_popcount(op->contracting[0]), free[2] = {-1, -1};
-    int8_t dims[AUDIT_ORDER_DIMS];
-    unsigned right = 0;
-    for (int dim = made->rank - 1; dim >= batch; dim--) {
-        if (made->dims[dim] == 1) continue;
-        free[dim >= batch + left] = dim;
-        if (dim >= batch + left) right |= bit(dim);
+/* [.., a, b, c] as [.., a, b * c], or all as one dim: rows of tiles become lanes. */
+bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_array *view,
+                         audit_order orders[2]) {
+    const audit_array *from = step->operand, *to = step->made;
+    int64_t lanes = from->dims[from->rank - 1], rows = 1, above = 1;
+    if (from->rank < 2 || lanes % LANES != 0 || !is_row_major(from, step->have) || to->rank >= from->rank ||
+        !is_row_major(to, &step->makes))
+        return false;
+    *view = (audit_array){.dtype = from->dtype, .rank = 4};
+    for (int dim = 0; dim + 1 < from->rank; dim++) rows *= from->dims[dim];
+    if (to->rank == 1) {
+        int64_t height = rows_of_tile(o, from, step->have);
+        if (height > SUBLANES || from->dims[from->rank - 2] % height != 0) return false;
+        const int64_t dims[] = {rows / height, lanes / LANES, height, LANES};
+        memcpy(view->dims, dims, sizeof dims);
+    } else {
+        for (int dim = 0; dim + 1 < to->rank; dim++) above *= to->dims[dim];
+        int64_t height = above < SUBLANES ? above : SUBLANES;
+        if (to->rank != from->rank - 1 || above % height != 0) return false;
+        const int64_t dims[] = {above / height, height, rows / above, lanes};
+        memcpy(view->dims, dims, sizeof dims);
     }
-    if (made->rank > 2 && (inner(made, &step->makes) & (bit(batch) - 1))) {
-        step->makes = outer(made, &step->makes, bit(batch) - 1);
-        turn_inner(o, made, &step->makes);
-    }
-    int count = solid(made, &step->makes, dims), from = 0;
-    if (free[0] < 0 || free[1] < 0 || count < 3 || (inner(made, &step->makes) & right)) return;
-    while (dims[from] != free[1]) from++;
-    for (; from > 1; from--) dims[from] = dims[from - 1];
-    dims[1] = (int8_t)free[1];
-    step->makes = with_units(made, dims, count);
+    orders[0] = (audit_order){{3, 2, 1, 0}};
+    orders[1] = (audit_order){{3, 1, 2, 0}};
+    return view->dims[1] > 1 && view->dims[2] > 1;
 }
 
 void audit_order_forward(const audit_orders *o, const audit_operation *op, audit_step *step) {
@@ -331,14 +393,10 @@ void audit_order_forward(const audit_orders *o, const audit_operation *op, audit
         forward_reshape(o, step);
         break;
     case TS_HLO_OP_GATHER:
-        if (same_rank) forward_gather(op, step);
+        if (same_rank && op->dims && !(op->dims & (op->dims - 1))) forward_gather(o, op, step);
         break;
     case TS_HLO_OP_REDUCE:
         forward_reduce(op, step);
-        break;
-    case TS_HLO_OP_DOT:
-        step->needs = audit_order_of_dot(op, 0, step->operand, step->have);
-        forward_dot(o, op, step);
         break;
     case TS_HLO_OP_TRANSPOSE:
         for (int i = 0; i < step->made->rank; i++)

@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     ts_hlo_opcode opcode;
     int8_t permutation[AUDIT_ORDER_DIMS]; /* of a transpose; of a broadcast, where its operand's dims are */
-    bool between_ends;                    /* it reads an argument and makes a result */
+    bool of_argument;                     /* its first operand is one */
     unsigned dims;                        /* that a reduce sums over, a gather picks from */
     unsigned batch[2], contracting[2];    /* of a dot's operands */
 } audit_operation;
@@ -34,6 +34,7 @@ typedef struct {
 bool audit_order_same(const audit_array *array, const audit_order *a, const audit_order *b);
 /* With its layout: the order, and the tiles that go with it. */
 const ts_shape *audit_order_shape(const audit_orders *o, const audit_array *array, const audit_order *order);
+int64_t audit_order_bytes(const audit_orders *o, const audit_array *array, const audit_order *order);
 bool audit_order_default(const audit_orders *o, const audit_array *array, audit_order *order);
 
 /* Is it of such arrays? A text may say anything; second NULL: there is none. */
@@ -52,8 +53,24 @@ typedef struct {
     audit_order needs, makes;       /* what the operand is copied to, if it is another; the result's */
 } audit_step;
 void audit_order_forward(const audit_orders *o, const audit_operation *op, audit_step *step);
-/* The order in which a dot reads its operand `side`. */
-audit_order audit_order_of_dot(const audit_operation *op, int side, const audit_array *operand,
-                               const audit_order *have);
+
+typedef struct {
+    const audit_array *operands[2], *made;
+    const audit_order *have[2], *want; /* as of a step */
+    audit_order usual;                 /* the result's, if nobody asks */
+    audit_order needs[2], makes;
+} audit_dot;
+bool audit_dot_is_flat(const audit_dot *dot); /* of two dims each */
+void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot *dot);
+
+/* The order in which a gather reads an array that no argument is. */
+audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation *op,
+                                    const audit_array *operand);
+/* A reshape without another order of dims moves whole rows of tiles: what then is copied, if anything. */
+bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_array *view,
+                         audit_order orders[2]);
+
+/* Is it of one element of each operand, of the same dims? */
+bool audit_is_elementwise(ts_hlo_opcode opcode);
 
 #endif

@@ -15,11 +15,21 @@ def small_dim(rng):
     return rng.randint(2, 300) if kind < 0.9 else rng.randint(300, 3000)
 
 
-def small_dims(rng, least=1, most=4):
+def small_dims(rng):
+    """Of an array of 0 to 5 dims; one with any has 64 elements at the least."""
     while True:
-        rank = rng.choices(range(least, most + 1), [2, 6, 6, 3, 1][least - 1:most])[0]
+        rank = rng.choices(range(6), [1, 2, 6, 6, 3, 1])[0]
         dims = tuple(small_dim(rng) for _ in range(rank))
-        if 64 <= math.prod(dims) <= MOST_ELEMENTS:
+        if rank == 0 or 64 <= math.prod(dims) <= MOST_ELEMENTS:
+            return dims
+
+
+def image_dims(rng):
+    """Of what a convolution takes: images, one to three dims of space, and features."""
+    while True:
+        space = [rng.choice([3, 4, 7, 8, 14, 16, 28, 32, 56, 100]) for _ in range(rng.choice([1, 2, 2, 2, 3]))]
+        dims = (small_dim(rng), *space, rng.choice([1, 3, 4, 8, 16, 64, 96, 128, 256]))
+        if math.prod(dims) <= MOST_ELEMENTS:
             return dims
 
 
@@ -77,12 +87,15 @@ def operations(jax):
         return {"numbers": (((at,), (contract,)), (batch, batch)), "extra": [tuple(other)]}
 
     def convolved(rng, dims):
-        if len(dims) != 4 or min(dims[1:3]) < 3:
+        if not 3 <= len(dims) <= 5:
             return None
-        numbers = rng.choice([("NHWC", "HWIO", "NHWC"), ("NHWC", "OIHW", "NHWC")])
-        features = rng.choice([8, 16, 64, 128])
-        kernel = {"H": 3, "W": 3, "I": dims[3], "O": features}
-        return {"numbers": numbers, "extra": [tuple(kernel[c] for c in numbers[1])]}
+        space = "DHW"[5 - len(dims):]
+        numbers = (rng.choice([f"N{space}C", f"NC{space}"]), rng.choice([f"{space}IO", f"OI{space}"]),
+                   rng.choice([f"N{space}C", f"NC{space}"]))
+        kernel = {"I": dims[numbers[0].index("C")], "O": rng.choice([1, 8, 16, 64, 100, 128])}
+        kernel.update({c: rng.choice([1, 3, 3, 5]) for c in space})
+        return {"numbers": numbers, "strides": [rng.choice([1, 1, 2]) for _ in space],
+                "extra": [tuple(kernel[c] for c in numbers[1])]}
 
     def gathered(rng, dims):
         return {"axis": rng.randrange(len(dims)), "extra": [(rng.choice([3, 8, 10, 100]),)], "types": ["s32"]}
@@ -117,7 +130,7 @@ def operations(jax):
             [k + (k >= p["at"]) for k in range(a.ndim)])),
         "dot": (contracted, lambda p, a, b: lax.dot_general(a, b, p["numbers"])),
         "conv": (convolved, lambda p, a, b: lax.conv_general_dilated(
-            a, b, (1, 1), "SAME", dimension_numbers=p["numbers"])),
+            a, b, p["strides"], "SAME", dimension_numbers=p["numbers"])),
         "concat": (joined, lambda p, a, b: lax.concatenate([a, b], p["axis"])),
         "slice": (sliced, lambda p, a: lax.slice(a, p["begin"], p["end"])),
         "pad": (padded, lambda p, a: lax.pad(a, jnp.zeros((), a.dtype), p["by"])),
@@ -128,17 +141,18 @@ def operations(jax):
 
 
 WEIGHTS = {"transpose": 4, "reshape": 4, "dot": 4, "sum": 2, "concat": 2, "gather": 2, "conv": 2, "slice": 2}
+NEED_DIMS = {"sum", "max", "concat", "gather", "reverse", "reshape"}
 
 
 def random_chain(rng, jax, table, length, type_name):
     """Arguments and a function of `length` operations on the first of them, with their names; None: none fits."""
-    dims = small_dims(rng)
+    names = rng.choices(list(table), [WEIGHTS.get(n, 1) for n in table], k=length)
+    dims = image_dims(rng) if names[0] == "conv" else small_dims(rng)
     arguments, steps = [(type_name, dims)], []
     now = jax.ShapeDtypeStruct(dims, "float32")
-    for _ in range(length):
-        name = rng.choices(list(table), [WEIGHTS.get(n, 1) for n in table])[0]
+    for name in names:
         make, apply = table[name]
-        if len(now.shape) == 0:
+        if len(now.shape) == 0 and name in NEED_DIMS:
             return None
         made = make(rng, now.shape)
         if made is None:

@@ -1,0 +1,62 @@
+/* Orders of a product and of what it reads: two dims are inside, those that tiles cover. */
+#include "audit_orders_private.h"
+
+static unsigned bit(int dim) { return 1u << dim; }
+
+/* The two inside, the others row-major. */
+static audit_order with_inside(const audit_array *array, int minor, int second) {
+    audit_order out = {.at = {(int8_t)minor, (int8_t)second}};
+    int count = 2;
+    for (int dim = array->rank - 1; dim >= 0; dim--)
+        if (dim != minor && dim != second) out.at[count++] = (int8_t)dim;
+    return out;
+}
+
+/* One dim of each set inside, so that the array has the fewest bytes; of equal ones that which comes first in
+ * `walk`. */
+static audit_order inside(const audit_orders *o, const audit_array *array, const unsigned sets[2],
+                          const audit_order *walk) {
+    audit_order best = *walk;
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < array->rank; i++)
+        for (int k = 0; k < array->rank; k++) {
+            unsigned minor = bit(walk->at[i]), second = bit(walk->at[k]);
+            if (!((sets[0] & minor) && (sets[1] & second)) && !((sets[1] & minor) && (sets[0] & second)))
+                continue;
+            audit_order trial = with_inside(array, walk->at[i], walk->at[k]);
+            int64_t bytes = audit_order_bytes(o, array, &trial);
+            if (bytes >= least) continue;
+            least = bytes;
+            best = trial;
+        }
+    return best;
+}
+
+/* The operand's dim that is this one of the product. */
+static int operand_dim(const audit_operation *op, int side, const audit_array *operand, int number) {
+    for (int dim = 0; dim < operand->rank; dim++)
+        if (!((op->batch[side] | op->contracting[side]) & bit(dim)) && number-- == 0) return dim;
+    return 0;
+}
+
+bool audit_dot_is_flat(const audit_dot *dot) {
+    return dot->operands[0]->rank <= 2 && dot->operands[1]->rank <= 2;
+}
+
+void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
+    const audit_array *made = dot->made;
+    int batch = __builtin_popcount(op->batch[0]),
+        left = dot->operands[0]->rank - __builtin_popcount(op->contracting[0]);
+    unsigned sets[2] = {(bit(left) - 1) & ~(bit(batch) - 1), (bit(made->rank) - 1) & ~(bit(left) - 1)};
+    bool flat = audit_dot_is_flat(dot);
+    for (int k = 0; k < 2; k++) dot->needs[k] = *dot->have[k];
+    dot->makes = dot->want ? *dot->want : dot->usual;
+    if (!sets[0] || !sets[1] || !op->contracting[0] || (flat && dot->want)) return;
+    dot->makes = inside(o, made, sets, &dot->makes);
+    for (int k = 0; k < 2 && !flat; k++) {
+        int dim = sets[k] & bit(dot->makes.at[0]) ? dot->makes.at[0] : dot->makes.at[1];
+        dim = operand_dim(op, k, dot->operands[k], dim - (k == 0 ? batch : left));
+        unsigned inner[2] = {op->contracting[k], bit(dim)};
+        dot->needs[k] = inside(o, dot->operands[k], inner, dot->have[k]);
+    }
+}

@@ -1,0 +1,34 @@
+/* The values of a module's entry, of which an audit foretells the copies. */
+#ifndef TILESIM_AUDIT_AUDIT_GRAPH_PRIVATE_H
+#define TILESIM_AUDIT_AUDIT_GRAPH_PRIVATE_H
+
+#include "audit_orders_private.h"
+
+enum { AUDIT_NODE_OPERANDS = 8 };
+
+typedef struct {
+    int64_t line;
+    const char *name;
+    audit_array array;
+    audit_operation op;
+    uint64_t callee; /* of a call */
+    int operand_count;
+    int32_t operands[AUDIT_NODE_OPERANDS]; /* -1: not known */
+    bool lives;                             /* a result follows from it */
+    bool has_want, has_need[AUDIT_NODE_OPERANDS];
+    audit_order want, have, needs[AUDIT_NODE_OPERANDS];
+} audit_node;
+
+/* An operand's number is less than its reader's. */
+typedef struct {
+    ts_arena *arena;
+    audit_node *list;
+    int32_t count, capacity;
+} audit_graph;
+
+int32_t audit_graph_add(audit_graph *values, const audit_node *value); /* its number */
+
+/* The values as the TPU compiler rewrites them before it lays them out. numbers: of each in `out`. */
+void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
+
+#endif
