@@ -58,11 +58,25 @@ static unsigned read_dims(ts_hlo_span attributes, const char *name) {
     return dims;
 }
 
+/* "b01f_01io->b01f" */
+static void read_labels(ts_hlo_span attributes, audit_operation *op) {
+    ts_hlo_span text;
+    if (!ts_hlo_attribute(attributes, "dim_labels", &text)) return;
+    int part = 0, count = 0;
+    for (size_t i = 0; i < text.length && part < 3; i++) {
+        char c = text.text[i];
+        bool names = (c >= '0' && c <= '9') || strchr("bfio", c);
+        if (names && count + 1 < AUDIT_ORDER_DIMS) op->labels[part][count++] = c;
+        if (c == '_' || c == '>') part++, count = 0;
+    }
+}
+
 static audit_operation read_operation(const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     audit_operation op = {.opcode = opcode};
     ts_hlo_span list, item;
     if (opcode == TS_HLO_OP_REDUCE) op.dims = read_dims(i->attributes, "dimensions");
     if (opcode == TS_HLO_OP_GATHER) op.dims = read_dims(i->attributes, "collapsed_slice_dims");
+    if (opcode == TS_HLO_OP_CONVOLUTION) read_labels(i->attributes, &op);
     if (opcode == TS_HLO_OP_DOT) {
         op.batch[0] = read_dims(i->attributes, "lhs_batch_dims");
         op.batch[1] = read_dims(i->attributes, "rhs_batch_dims");
@@ -392,7 +406,8 @@ static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
     if (read_as_asked(a, o, v)) return;
     (void)audit_order_default(o, &v->array, &v->have);
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
-    if (v->op.opcode == TS_HLO_OP_DOT && x && operand(a->copies, v, 1)) {
+    bool convolves = v->op.opcode == TS_HLO_OP_CONVOLUTION;
+    if ((convolves || v->op.opcode == TS_HLO_OP_DOT) && x && operand(a->copies, v, 1)) {
         multiply_forward(a, o, v);
         return;
     }

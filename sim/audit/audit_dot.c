@@ -1,4 +1,6 @@
-/* Orders of a product and of what it reads: two dims are inside, those that tiles cover. */
+/* Orders of a product or convolution and of what it reads: two dims are inside, those that tiles cover. */
+#include <string.h>
+
 #include "audit_orders_private.h"
 
 static unsigned bit(int dim) { return 1u << dim; }
@@ -43,7 +45,28 @@ bool audit_dot_is_flat(const audit_dot *dot) {
     return dot->operands[0]->rank <= 2 && dot->operands[1]->rank <= 2;
 }
 
+static unsigned labelled(const audit_operation *op, int side, const char *any) {
+    const char *found = strpbrk(op->labels[side], any);
+    return found ? bit((int)(found - op->labels[side])) : 0;
+}
+
+/* Batch and features are inside, dims of space outside. */
+static audit_order convolved(const audit_orders *o, const audit_operation *op, int side,
+                             const audit_array *array, const audit_order *walk) {
+    unsigned sets[2] = {labelled(op, side, "bo"), labelled(op, side, "fi")};
+    return inside(o, array, sets, walk);
+}
+
+static void convolve(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
+    dot->makes = convolved(o, op, 2, dot->made, dot->want ? dot->want : &dot->usual);
+    for (int k = 0; k < 2; k++) dot->needs[k] = convolved(o, op, k, dot->operands[k], dot->have[k]);
+}
+
 void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
+    if (op->opcode == TS_HLO_OP_CONVOLUTION) {
+        convolve(o, op, dot);
+        return;
+    }
     const audit_array *made = dot->made;
     int batch = __builtin_popcount(op->batch[0]),
         left = dot->operands[0]->rank - __builtin_popcount(op->contracting[0]);

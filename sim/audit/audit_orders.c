@@ -187,6 +187,12 @@ static bool is_permutation(const int8_t *list, int rank) {
     return seen == bit(rank) - 1;
 }
 
+static bool convolution_fits(const audit_operation *op, const audit_array *const arrays[3]) {
+    for (int k = 0; k < 3; k++)
+        if (!arrays[k] || (int)strlen(op->labels[k]) != arrays[k]->rank) return false;
+    return true;
+}
+
 static bool dot_fits(const audit_operation *op, const audit_array *const operands[2]) {
     for (int k = 0; k < 2; k++)
         if (!operands[k] || (op->batch[k] | op->contracting[k]) >= bit(operands[k]->rank)) return false;
@@ -206,6 +212,8 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
         return op->dims < bit(first->rank) && first->rank - __builtin_popcount(op->dims) == made->rank;
     case TS_HLO_OP_DOT:
         return dot_fits(op, (const audit_array *const[2]){first, second});
+    case TS_HLO_OP_CONVOLUTION:
+        return convolution_fits(op, (const audit_array *const[3]){first, second, made});
     default:
         return true;
     }

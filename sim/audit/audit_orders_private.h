@@ -23,6 +23,7 @@ typedef struct {
     bool of_argument;                     /* its first operand is one */
     unsigned dims;                        /* that a reduce sums over, a gather picks from */
     unsigned batch[2], contracting[2];    /* of a dot's operands */
+    char labels[3][AUDIT_ORDER_DIMS];     /* of a convolution's operands and result: "b01f", "01io", "b01f" */
 } audit_operation;
 
 typedef struct {

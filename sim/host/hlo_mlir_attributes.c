@@ -50,6 +50,19 @@ static void add_lists(hlo_mlir *m, const char *opcode, const char *at, const cha
     }
 }
 
+/* dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f] as dim_labels=b0f_0io->b0f. */
+static void add_labels(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
+    if (strcmp(opcode, "convolution") != 0) return;
+    for (int number = 0; number < 3; number++) {
+        static const char *const before[] = {", dim_labels=", "_", "->"};
+        ts_hlo_span list = list_of(at, end, "dim_numbers", number);
+        if (list.length == 0) return;
+        ts_text_add(&m->attributes, "%s", before[number]);
+        for (size_t k = 0; k < list.length; k++)
+            if (list.text[k] != ' ' && list.text[k] != ',') ts_text_add_char(&m->attributes, list.text[k]);
+    }
+}
+
 static void add_callee(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     const char *callee = strcmp(opcode, "call") == 0 ? memchr(at, '@', (size_t)(end - at)) : NULL;
     if (!callee) return;
@@ -79,5 +92,6 @@ static void add_moved(hlo_mlir *m, const char *opcode, const char *at, const cha
 void hlo_mlir_attributes(hlo_mlir *m, const char *opcode, const char *at, const char *end) {
     add_moved(m, opcode, at, end);
     add_lists(m, opcode, at, end);
+    add_labels(m, opcode, at, end);
     add_callee(m, opcode, at, end);
 }
