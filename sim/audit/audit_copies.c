@@ -115,6 +115,7 @@ static void name_results(audit_copies *c, const ts_hlo_instruction *i) {
     for (int k = 0; ts_hlo_next(&rest, &item); k++) {
         int32_t first = find(c, item);
         if (k % 2 == 0 || first < 0) continue;
+        c->read.list[first].loops = true;
         int length = snprintf(name, sizeof name, "%.*s#%d", (int)i->name.length, i->name.text, k / 2);
         if (length < (int)sizeof name) audit_table_put(&c->names, audit_hash(name, (size_t)length), first);
     }
@@ -216,10 +217,13 @@ static bool asks(const audit_orders *o, const audit_copies *c, const audit_node 
     const audit_node *source = operand(c, x, 0);
     audit_order out;
     ts_hlo_opcode from = x->op.opcode;
-    if (v->op.opcode == TS_HLO_OP_CONCATENATE) return !joins(x);
+    if (v->op.opcode == TS_HLO_OP_CONCATENATE)
+        return !joins(x) && !(from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_PARAMETER);
     if (v->op.opcode == TS_HLO_OP_RESHAPE) return x->op.opcode == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank;
     if (v->op.opcode == TS_HLO_OP_BROADCAST) return from != TS_HLO_OP_RESHAPE && from != TS_HLO_OP_TRANSPOSE;
-    if (v->op.opcode == TS_HLO_OP_TRANSPOSE && from == TS_HLO_OP_GATHER) return false;
+    bool gathered = from == TS_HLO_OP_GATHER ||
+                    (from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_GATHER);
+    if ((v->op.opcode == TS_HLO_OP_TRANSPOSE || v->op.opcode == TS_HLO_OP_CONVERT) && gathered) return false;
     if (v->op.opcode != TS_HLO_OP_TRANSPOSE && !joins(v)) return true;
     if (x->op.opcode != TS_HLO_OP_RESHAPE || !source) return true;
     return audit_order_back(o, &x->op, &source->array, &x->array, need, &out);
@@ -241,6 +245,12 @@ static void ask_operands(const audit_orders *o, audit_copies *c, audit_node *v) 
         x->want = v->needs[k];
     }
     for (int k = 0; k < v->operand_count && !all; k++) v->has_need[k] = false;
+}
+
+static audit_order row_major(const audit_array *array) {
+    audit_order out = {{0}};
+    for (int i = 0; i < array->rank; i++) out.at[i] = (int8_t)(array->rank - 1 - i);
+    return out;
 }
 
 static void want(audit_node *x, const audit_order *order) {
@@ -285,13 +295,19 @@ static void ask_by_itself(const audit_orders *o, const audit_copies *c, const au
     if (v->op.opcode == TS_HLO_OP_DOT && x && operand(c, v, 1)) ask_for_dot(o, c, v);
     if (!x || x->has_want) return;
     if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims &&
-        (is_put_together(x) || x->op.opcode == TS_HLO_OP_TRANSPOSE)) {
+        (is_put_together(x) || joins(x) || x->op.opcode == TS_HLO_OP_TRANSPOSE)) {
         audit_order order = audit_order_of_gathered(o, &v->op, &x->array);
         want(x, &order);
     }
     const audit_node *first = operand(c, x, 0);
+    audit_node *second = operand(c, v, 1);
+    if (joins(v) && !v->has_want && second && second->op.opcode == TS_HLO_OP_BROADCAST && !second->has_want &&
+        x->op.opcode == TS_HLO_OP_PARAMETER) {
+        audit_order usual;
+        if (audit_order_default(o, &x->array, &usual)) want(second, &usual);
+    }
     if (v->op.opcode == TS_HLO_OP_RESHAPE &&
-        (x->op.opcode == TS_HLO_OP_BROADCAST ||
+        (x->op.opcode == TS_HLO_OP_BROADCAST || (x->op.opcode == TS_HLO_OP_DOT && x->array.rank == 2) ||
          (joins(x) && first && first->op.opcode == TS_HLO_OP_BROADCAST))) {
         audit_step step = {.operand = &x->array, .made = &v->array, .want = v->has_want ? &v->want : NULL};
         audit_order usual;
@@ -307,11 +323,16 @@ static void go_back(const audit_orders *o, audit_copies *c) {
     for (int k = 0; k < c->returned_count; k++) {
         audit_node *v = &c->values.list[c->returned[k]];
         v->has_want = audit_order_default(o, &v->array, &v->want);
+        v->op.is_result = true;
     }
     for (int32_t i = c->values.count - 1; i >= 0; i--) {
         audit_node *v = &c->values.list[i];
         const audit_node *x = operand(c, v, 0);
         v->op.of_argument = x && x->op.opcode == TS_HLO_OP_PARAMETER;
+        if (v->loops && joins(v)) {
+            audit_order order = row_major(&v->array);
+            want(v, &order);
+        }
         if (v->lives && v->has_want && !ends_here(v->op.opcode)) ask_operands(o, c, v);
         if (v->lives) ask_by_itself(o, c, v);
     }
@@ -345,6 +366,7 @@ static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const 
     if (wide) array.dtype = TS_DTYPE_U32;
     const ts_shape *from = audit_order_shape(o, &array, &have), *into = audit_order_shape(o, &array, to);
     if (!from || !into || v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA) return;
+    if (audit_moves_nothing(o->scratch, o->request, from, into, false)) return;
     ts_audit_copy made = {.line = reader ? reader->line : v->line,
                           .from = text_of(a, from),
                           .to = text_of(a, into),
@@ -401,8 +423,24 @@ static void retile(ts_audit *a, const audit_orders *o, const audit_node *v, cons
     copy(a, o, &view, &orders[1], v);
 }
 
+/* The number of the operand of most elements. */
+static int largest(const audit_copies *c, const audit_node *v) {
+    int64_t most = -1;
+    int found = 0;
+    for (int k = 0; k < v->operand_count; k++) {
+        const audit_node *x = operand(c, v, k);
+        int64_t elements = x ? audit_array_elements(&x->array) : -1;
+        if (elements <= most) continue;
+        most = elements;
+        found = k;
+    }
+    return found;
+}
+
 static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
-    const audit_node *x = operand(a->copies, v, 0);
+    bool concatenates = v->op.opcode == TS_HLO_OP_CONCATENATE;
+    int leader = concatenates ? largest(a->copies, v) : 0;
+    const audit_node *x = operand(a->copies, v, leader);
     if (read_as_asked(a, o, v)) return;
     (void)audit_order_default(o, &v->array, &v->have);
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
@@ -418,12 +456,12 @@ static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
                        .have = &x->have,
                        .want = v->has_want ? &v->want : NULL};
     audit_order_forward(o, &v->op, &step);
-    copy_operand(a, o, v, 0, &step.needs);
+    copy_operand(a, o, v, leader, &step.needs);
     v->have = step.makes;
     if (v->op.opcode == TS_HLO_OP_RESHAPE) retile(a, o, v, &step);
-    for (int k = 1; joins(v) && k < v->operand_count; k++) {
+    for (int k = 0; (joins(v) || concatenates) && k < v->operand_count; k++) {
         const audit_node *y = operand(a->copies, v, k);
-        if (y && y->array.rank == v->array.rank) copy_operand(a, o, v, k, &step.makes);
+        if (y && k != leader && y->array.rank == v->array.rank) copy_operand(a, o, v, k, &step.makes);
     }
 }
 

@@ -14,7 +14,7 @@ typedef struct {
     uint64_t callee; /* of a call */
     int operand_count;
     int32_t operands[AUDIT_NODE_OPERANDS]; /* -1: not known */
-    bool lives;                             /* a result follows from it */
+    bool lives, loops;                      /* a result follows from it; a loop begins with it */
     bool has_want, has_need[AUDIT_NODE_OPERANDS];
     audit_order want, have, needs[AUDIT_NODE_OPERANDS];
 } audit_node;

@@ -175,7 +175,7 @@ static void cheapest_reshape(const audit_orders *o, const audit_array *const arr
 
 /* ---- What fits together ---- */
 
-static int64_t elements_of(const audit_array *array) { /* a shape's: they fit into 64 bits */
+int64_t audit_array_elements(const audit_array *array) { /* a shape's: they fit into 64 bits */
     int64_t elements = 1;
     for (int i = 0; i < array->rank; i++) elements *= array->dims[i];
     return elements;
@@ -203,7 +203,7 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
                           const audit_array *made) {
     switch (op->opcode) {
     case TS_HLO_OP_RESHAPE:
-        return elements_of(first) == elements_of(made);
+        return audit_array_elements(first) == audit_array_elements(made);
     case TS_HLO_OP_TRANSPOSE:
         return first->rank == made->rank && is_permutation(op->permutation, made->rank);
     case TS_HLO_OP_CONVERT:
@@ -260,7 +260,7 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     *out = *result;
     if (keeps_dims(op->opcode)) return operand->rank == made->rank;
     /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit types. */
-    if (op->opcode == TS_HLO_OP_CONVERT) return !op->of_argument || is_narrow(operand->dtype);
+    if (op->opcode == TS_HLO_OP_CONVERT) return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
     if (op->opcode == TS_HLO_OP_BROADCAST) {
         int count = 0;
         for (int i = 0; i < made->rank; i++)
@@ -281,7 +281,27 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
 
 /* ---- From operands to the result ---- */
 
-static void forward_reshape(const audit_orders *o, audit_step *step) {
+static bool is_row_major(const audit_array *array, const audit_order *order) {
+    for (int i = 0; i < array->rank; i++)
+        if (order->at[i] != array->rank - 1 - i) return false;
+    return true;
+}
+
+/* Of dims of 1 alone. Taken away from under tiles they leave taller tiles to copy to; put there they are where
+ * readers want them, unless rows of an argument are. */
+static void forward_units(const audit_orders *o, const audit_operation *op, audit_step *step,
+                          const audit_order *outside) {
+    const audit_array *arrays[2] = {step->operand, step->made};
+    bool solid_rows = step->operand->rank < 2 || (op->of_argument && is_row_major(step->operand, step->have));
+    if (step->want && same_solid(step->made, step->want, &step->makes) && !solid_rows)
+        step->makes = *step->want;
+    bool covered = step->operand->rank > 1 && step->operand->dims[step->have->at[1]] == 1;
+    if (step->made->rank > 1 && step->made->rank < step->operand->rank && covered &&
+        !is_bitcast(o, arrays, (const audit_order *const[2]){step->have, &step->makes}))
+        step->needs = *outside;
+}
+
+static void forward_reshape(const audit_orders *o, const audit_operation *op, audit_step *step) {
     const audit_array *arrays[2] = {step->operand, step->made};
     audit_order both[2];
     step->needs = *step->have;
@@ -294,9 +314,13 @@ static void forward_reshape(const audit_orders *o, audit_step *step) {
     if (!g.single && g.count > 0) cheapest_reshape(o, arrays, step->have, both);
     step->needs = both[0];
     step->makes = both[1];
-    if (step->want && same_solid(step->made, step->want, &both[1]) &&
-        is_bitcast(o, arrays, (const audit_order *const[2]){&both[0], step->want}))
+    if (g.single) {
+        int8_t dims[AUDIT_ORDER_DIMS];
+        audit_order outside = with_units(step->operand, dims, solid(step->operand, step->have, dims));
+        forward_units(o, op, step, &outside);
+    } else if (step->want && same_solid(step->made, step->want, &both[1])) {
         step->makes = *step->want;
+    }
 }
 
 /* The usual order of the others, and that dim outside them. */
@@ -351,12 +375,6 @@ static void forward_reduce(const audit_operation *op, audit_step *step) {
         if (number[step->have->at[i]] >= 0) step->makes.at[count++] = number[step->have->at[i]];
 }
 
-static bool is_row_major(const audit_array *array, const audit_order *order) {
-    for (int i = 0; i < array->rank; i++)
-        if (order->at[i] != array->rank - 1 - i) return false;
-    return true;
-}
-
 static int64_t rows_of_tile(const audit_orders *o, const audit_array *array, const audit_order *order) {
     const ts_shape *shape = audit_order_shape(o, array, order);
     return shape && shape->xla->tile_count > 0 && shape->xla->tiles[0].rank == 2 ? shape->xla->tiles[0].dims[0]
@@ -398,7 +416,7 @@ void audit_order_forward(const audit_orders *o, const audit_operation *op, audit
     bool same_rank = step->operand->rank == step->made->rank;
     switch (op->opcode) {
     case TS_HLO_OP_RESHAPE:
-        forward_reshape(o, step);
+        forward_reshape(o, op, step);
         break;
     case TS_HLO_OP_GATHER:
         if (same_rank && op->dims && !(op->dims & (op->dims - 1))) forward_gather(o, op, step);

@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     ts_hlo_opcode opcode;
     int8_t permutation[AUDIT_ORDER_DIMS]; /* of a transpose; of a broadcast, where its operand's dims are */
-    bool of_argument;                     /* its first operand is one */
+    bool of_argument, is_result;          /* its first operand is one; entry returns it */
     unsigned dims;                        /* that a reduce sums over, a gather picks from */
     unsigned batch[2], contracting[2];    /* of a dot's operands */
     char labels[3][AUDIT_ORDER_DIMS];     /* of a convolution's operands and result: "b01f", "01io", "b01f" */
@@ -38,6 +38,7 @@ const ts_shape *audit_order_shape(const audit_orders *o, const audit_array *arra
 int64_t audit_order_bytes(const audit_orders *o, const audit_array *array, const audit_order *order);
 bool audit_order_default(const audit_orders *o, const audit_array *array, audit_order *order);
 
+int64_t audit_array_elements(const audit_array *array);
 /* Is it of such arrays? A text may say anything; second NULL: there is none. */
 bool audit_operation_fits(const audit_operation *op, const audit_array *first, const audit_array *second,
                           const audit_array *made);
