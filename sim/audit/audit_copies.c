@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "layout/notation/xla.h"
 
-enum { MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
+enum { MOST_EXPANSION = 4, MOST_VALUES = 1 << 12, MOST_OPERANDS = AUDIT_NODE_OPERANDS, MOST_CALLEES = 64 };
 
 /* A function that is not entry: what it picks from its first argument, if it does. */
 typedef struct {
@@ -217,10 +217,14 @@ static bool asks(const audit_orders *o, const audit_copies *c, const audit_node 
     const audit_node *source = operand(c, x, 0);
     audit_order out;
     ts_hlo_opcode from = x->op.opcode;
-    if (v->op.opcode == TS_HLO_OP_CONCATENATE)
-        return !joins(x) && !(from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_PARAMETER);
-    if (v->op.opcode == TS_HLO_OP_RESHAPE) return x->op.opcode == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank;
-    if (v->op.opcode == TS_HLO_OP_BROADCAST) return from != TS_HLO_OP_RESHAPE && from != TS_HLO_OP_TRANSPOSE;
+    bool of_argument = from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_PARAMETER;
+    if (v->op.opcode == TS_HLO_OP_CONCATENATE) return !joins(x) && !of_argument;
+    if (v->op.opcode == TS_HLO_OP_RESHAPE)
+        return from == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank || of_argument ||
+               (from == TS_HLO_OP_TRANSPOSE && x->array.rank == 2);
+    if (v->op.opcode == TS_HLO_OP_BROADCAST)
+        return from != TS_HLO_OP_RESHAPE && from != TS_HLO_OP_TRANSPOSE && !of_argument;
+    if (v->op.opcode == TS_HLO_OP_TRANSPOSE && from == TS_HLO_OP_DOT && x->array.rank > 2) return false;
     bool gathered = from == TS_HLO_OP_GATHER ||
                     (from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_GATHER);
     if ((v->op.opcode == TS_HLO_OP_TRANSPOSE || v->op.opcode == TS_HLO_OP_CONVERT) && gathered) return false;
@@ -295,7 +299,8 @@ static void ask_by_itself(const audit_orders *o, const audit_copies *c, const au
     if (v->op.opcode == TS_HLO_OP_DOT && x && operand(c, v, 1)) ask_for_dot(o, c, v);
     if (!x || x->has_want) return;
     if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims &&
-        (is_put_together(x) || joins(x) || x->op.opcode == TS_HLO_OP_TRANSPOSE)) {
+        (is_put_together(x) || (joins(x) && x->array.rank > 2) || x->op.opcode == TS_HLO_OP_TRANSPOSE ||
+         x->op.opcode == TS_HLO_OP_BROADCAST)) {
         audit_order order = audit_order_of_gathered(o, &v->op, &x->array);
         want(x, &order);
     }
@@ -318,6 +323,14 @@ static void ask_by_itself(const audit_orders *o, const audit_copies *c, const au
     }
 }
 
+/* What a loop begins with is row-major, unless it is an argument or padding makes it much more. */
+static void ask_for_loop(const audit_orders *o, audit_node *v) {
+    audit_order order = row_major(&v->array), usual;
+    if (v->op.opcode == TS_HLO_OP_PARAMETER || !audit_order_default(o, &v->array, &usual)) return;
+    if (audit_order_bytes(o, &v->array, &order) / MOST_EXPANSION <= audit_order_bytes(o, &v->array, &usual))
+        want(v, &order);
+}
+
 /* What results ask of operands; the first reader that asks decides. */
 static void go_back(const audit_orders *o, audit_copies *c) {
     for (int k = 0; k < c->returned_count; k++) {
@@ -329,10 +342,7 @@ static void go_back(const audit_orders *o, audit_copies *c) {
         audit_node *v = &c->values.list[i];
         const audit_node *x = operand(c, v, 0);
         v->op.of_argument = x && x->op.opcode == TS_HLO_OP_PARAMETER;
-        if (v->loops && joins(v)) {
-            audit_order order = row_major(&v->array);
-            want(v, &order);
-        }
+        if (v->lives && v->loops) ask_for_loop(o, v);
         if (v->lives && v->has_want && !ends_here(v->op.opcode)) ask_operands(o, c, v);
         if (v->lives) ask_by_itself(o, c, v);
     }
@@ -397,7 +407,7 @@ static bool read_as_asked(ts_audit *a, const audit_orders *o, audit_node *v) {
     return asked;
 }
 
-/* A product with batch dims and several of the first operand's has the second's with as many, of 1. */
+/* What is computed in f32 for a product is rounded to bf16 before it is copied. A product with batch dims and several of the first operand's has the second's with as many, of 1. */
 static void multiply_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
     audit_dot dot = dot_of(a->copies, v);
     dot.usual = v->have;
@@ -405,6 +415,8 @@ static void multiply_forward(ts_audit *a, const audit_orders *o, audit_node *v) 
     for (int k = 0; k < 2; k++) {
         const audit_node *x = operand(a->copies, v, k);
         audit_node view = *x;
+        bool computed = audit_is_elementwise(x->op.opcode) || x->op.opcode == TS_HLO_OP_CONVERT;
+        if (computed && view.array.dtype == TS_DTYPE_F32) view.array.dtype = TS_DTYPE_BF16;
         for (int extra = v->op.batch[0] ? dot.operands[0]->rank - view.array.rank : 0; k > 0 && extra > 0; extra--) {
             int rank = view.array.rank++;
             view.array.dims[rank] = 1;

@@ -292,7 +292,9 @@ static bool is_row_major(const audit_array *array, const audit_order *order) {
 static void forward_units(const audit_orders *o, const audit_operation *op, audit_step *step,
                           const audit_order *outside) {
     const audit_array *arrays[2] = {step->operand, step->made};
-    bool solid_rows = step->operand->rank < 2 || (op->of_argument && is_row_major(step->operand, step->have));
+    int64_t minor = step->operand->rank > 0 ? step->operand->dims[step->have->at[0]] : 1;
+    bool solid_rows = step->operand->rank < 2 || (op->of_argument && minor % LANES != 0 &&
+                                                  is_row_major(step->operand, step->have));
     if (step->want && same_solid(step->made, step->want, &step->makes) && !solid_rows)
         step->makes = *step->want;
     bool covered = step->operand->rank > 1 && step->operand->dims[step->have->at[1]] == 1;

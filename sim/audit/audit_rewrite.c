@@ -83,6 +83,30 @@ static int32_t put_solid(audit_graph *v, const audit_node *like, int32_t x, unsi
     return put_reshape(v, like, x, &solid);
 }
 
+/* A convolution names the dims of its result as they are wanted. */
+static int32_t put_transposed(audit_graph *v, const audit_node *transpose) {
+    audit_node out = *at(v, transpose->operands[0]);
+    const audit_node from = out;
+    for (int i = 0; i < out.array.rank; i++) {
+        out.array.dims[i] = from.array.dims[transpose->op.permutation[i]];
+        out.op.labels[2][i] = from.op.labels[2][transpose->op.permutation[i]];
+    }
+    return audit_graph_add(v, &out);
+}
+
+/* And those of its operands. */
+static int32_t put_convolution(audit_graph *v, const audit_node *like) {
+    audit_node out = *like;
+    for (int k = 0; k < 2; k++) {
+        const audit_node *x = at(v, out.operands[k]);
+        if (x->op.opcode != TS_HLO_OP_TRANSPOSE) continue;
+        for (int i = 0; i < x->array.rank; i++)
+            out.op.labels[k][x->op.permutation[i]] = like->op.labels[k][i];
+        out.operands[k] = x->operands[0];
+    }
+    return audit_graph_add(v, &out);
+}
+
 static int32_t put_transpose(audit_graph *v, const audit_node *like, int32_t x,
                              const int8_t *permutation) {
     audit_node out = made_of(like, TS_HLO_OP_TRANSPOSE, x, &at(v, x)->array);
@@ -103,6 +127,7 @@ static int32_t put_transpose(audit_graph *v, const audit_node *like, int32_t x,
         last = dim;
     }
     if (in_order) return put_reshape(v, like, out.operands[0], &out.array);
+    if (at(v, out.operands[0])->op.opcode == TS_HLO_OP_CONVOLUTION) return put_transposed(v, &out);
     return audit_graph_add(v, &out);
 }
 
@@ -126,7 +151,7 @@ static int bits_of(ts_dtype dtype) { return ts_dtype_get(dtype)->stored_bits; }
 
 static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype);
 
-/* Before what only moves elements: reshapes and transposes, and, to narrower types, others. */
+/* Before what only moves elements: reshapes, transposes, broadcasts, and, to narrower types, others. */
 static int32_t convert_operands(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype) {
     audit_node out = *at(v, x);
     out.array.dtype = dtype;
@@ -138,9 +163,10 @@ static int32_t convert_operands(audit_graph *v, const audit_node *like, int32_t 
 static bool is_moved(const audit_node *x, ts_dtype dtype) {
     ts_hlo_opcode opcode = x->op.opcode;
     if (x->operand_count < 1 || x->operands[0] < 0) return false;
-    if (opcode == TS_HLO_OP_RESHAPE || opcode == TS_HLO_OP_TRANSPOSE) return true;
+    if (opcode == TS_HLO_OP_RESHAPE || opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_BROADCAST)
+        return true;
     return bits_of(dtype) < bits_of(x->array.dtype) &&
-           (opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_BROADCAST || opcode == TS_HLO_OP_SLICE);
+           (opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_SLICE);
 }
 
 static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype) {
@@ -351,6 +377,8 @@ static int32_t put(audit_graph *v, audit_node *value) {
         break;
     case TS_HLO_OP_DOT:
         return put_dot(v, value);
+    case TS_HLO_OP_CONVOLUTION:
+        return put_convolution(v, value);
     case TS_HLO_OP_SLICE:
     case TS_HLO_OP_PAD:
         if (same) return x;
