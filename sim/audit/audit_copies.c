@@ -218,7 +218,9 @@ static bool asks(const audit_orders *o, const audit_copies *c, const audit_node 
     audit_order out;
     ts_hlo_opcode from = x->op.opcode;
     bool of_argument = from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_PARAMETER;
-    if (v->op.opcode == TS_HLO_OP_CONCATENATE) return !joins(x) && !of_argument;
+    if (v->op.opcode == TS_HLO_OP_CONCATENATE)
+        return !joins(x) && !of_argument && from != TS_HLO_OP_CONVOLUTION;
+    if (from == TS_HLO_OP_CONVOLUTION && (joins(v) || v->op.opcode == TS_HLO_OP_CONVERT)) return false;
     if (v->op.opcode == TS_HLO_OP_RESHAPE)
         return from == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank || of_argument ||
                (from == TS_HLO_OP_TRANSPOSE && x->array.rank == 2);
@@ -241,7 +243,8 @@ static void ask_operands(const audit_orders *o, audit_copies *c, audit_node *v) 
         if (!x) continue;
         v->has_need[k] = audit_order_back(o, &v->op, &x->array, &v->array, &v->want, &v->needs[k]);
         if (v->has_need[k] && !asks(o, c, v, x, &v->needs[k])) {
-            all &= v->op.opcode == TS_HLO_OP_CONCATENATE || v->op.opcode == TS_HLO_OP_BROADCAST;
+            all &= (v->op.opcode == TS_HLO_OP_CONCATENATE && x->op.opcode != TS_HLO_OP_CONVOLUTION) ||
+                   v->op.opcode == TS_HLO_OP_BROADCAST;
             continue;
         }
         if (!v->has_need[k] || x->has_want) continue;
@@ -267,6 +270,10 @@ static bool is_put_together(const audit_node *x) {
     return opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_RESHAPE;
 }
 
+static bool is_product(const audit_node *v) {
+    return v->op.opcode == TS_HLO_OP_DOT || v->op.opcode == TS_HLO_OP_CONVOLUTION;
+}
+
 static audit_dot dot_of(const audit_copies *c, const audit_node *v) {
     const audit_node *x = operand(c, v, 0), *y = operand(c, v, 1);
     return (audit_dot){.operands = {&x->array, &y->array},
@@ -289,14 +296,15 @@ static void ask_for_dot(const audit_orders *o, const audit_copies *c, const audi
         audit_node *x = operand(c, v, k);
         if (x->has_want) continue;
         if (x->op.opcode == TS_HLO_OP_DOT && x->array.rank == 2) want(x, &(audit_order){{1, 0}});
-        if (is_put_together(x) && !audit_dot_is_flat(&dot)) want(x, &dot.needs[k]);
+        if (is_put_together(x) && !(v->op.opcode == TS_HLO_OP_DOT && audit_dot_is_flat(&dot)))
+            want(x, &dot.needs[k]);
     }
 }
 
 /* What operations ask by themselves. */
 static void ask_by_itself(const audit_orders *o, const audit_copies *c, const audit_node *v) {
     audit_node *x = operand(c, v, 0);
-    if (v->op.opcode == TS_HLO_OP_DOT && x && operand(c, v, 1)) ask_for_dot(o, c, v);
+    if (is_product(v) && x && operand(c, v, 1)) ask_for_dot(o, c, v);
     if (!x || x->has_want) return;
     if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims &&
         (is_put_together(x) || (joins(x) && x->array.rank > 2) || x->op.opcode == TS_HLO_OP_TRANSPOSE ||
@@ -415,7 +423,8 @@ static void multiply_forward(ts_audit *a, const audit_orders *o, audit_node *v) 
     for (int k = 0; k < 2; k++) {
         const audit_node *x = operand(a->copies, v, k);
         audit_node view = *x;
-        bool computed = audit_is_elementwise(x->op.opcode) || x->op.opcode == TS_HLO_OP_CONVERT;
+        bool computed = x->operand_count > 0 && x->op.opcode != TS_HLO_OP_RESHAPE &&
+                        x->op.opcode != TS_HLO_OP_TRANSPOSE;
         if (computed && view.array.dtype == TS_DTYPE_F32) view.array.dtype = TS_DTYPE_BF16;
         for (int extra = v->op.batch[0] ? dot.operands[0]->rank - view.array.rank : 0; k > 0 && extra > 0; extra--) {
             int rank = view.array.rank++;
@@ -456,8 +465,7 @@ static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
     if (read_as_asked(a, o, v)) return;
     (void)audit_order_default(o, &v->array, &v->have);
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
-    bool convolves = v->op.opcode == TS_HLO_OP_CONVOLUTION;
-    if ((convolves || v->op.opcode == TS_HLO_OP_DOT) && x && operand(a->copies, v, 1)) {
+    if (is_product(v) && x && operand(a->copies, v, 1)) {
         multiply_forward(a, o, v);
         return;
     }

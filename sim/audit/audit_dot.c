@@ -50,16 +50,33 @@ static unsigned labelled(const audit_operation *op, int side, const char *any) {
     return found ? bit((int)(found - op->labels[side])) : 0;
 }
 
-/* Batch and features are inside, dims of space outside. */
+/* Batch and features are inside, dims of space outside, the last one innermost. */
 static audit_order convolved(const audit_orders *o, const audit_operation *op, int side,
                              const audit_array *array, const audit_order *walk) {
     unsigned sets[2] = {labelled(op, side, "bo"), labelled(op, side, "fi")};
-    return inside(o, array, sets, walk);
+    audit_order out = inside(o, array, sets, walk);
+    int count = 2;
+    for (char label = '9'; label >= '0' && array->rank > 2; label--)
+        for (int dim = 0; dim < array->rank; dim++)
+            if (op->labels[side][dim] == label && count < array->rank) out.at[count++] = (int8_t)dim;
+    return out;
+}
+
+/* The features of images first. */
+static audit_order features_first(const audit_operation *op, const audit_array *array, const audit_order *have) {
+    audit_order out = {{0}};
+    int count = 0;
+    for (int pass = 1; pass >= 0; pass--)
+        for (int i = 0; i < array->rank; i++)
+            if ((op->labels[0][have->at[i]] == 'f') == (pass == 1)) out.at[count++] = have->at[i];
+    return out;
 }
 
 static void convolve(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
     dot->makes = convolved(o, op, 2, dot->made, dot->want ? dot->want : &dot->usual);
-    for (int k = 0; k < 2; k++) dot->needs[k] = convolved(o, op, k, dot->operands[k], dot->have[k]);
+    audit_order walk = features_first(op, dot->operands[0], dot->have[0]);
+    dot->needs[0] = convolved(o, op, 0, dot->operands[0], &walk);
+    dot->needs[1] = convolved(o, op, 1, dot->operands[1], dot->have[1]);
 }
 
 void audit_order_dot(const audit_orders *o, const audit_operation *op, audit_dot *dot) {
