@@ -154,7 +154,7 @@ void audit_copies_add(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode op
     audit_node v = {.line = i->line, .array = array, .op = read_operation(i, opcode)};
     v.name = ts_arena_copy_text(a->arena, i->name.text, length);
     if (ts_hlo_attribute(i->attributes, "callee", &item)) v.callee = audit_hash(item.text, item.length);
-    while (v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
+    while (!audit_ends_here(opcode) && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
         v.operands[v.operand_count++] = find(c, item);
     settle_operation(c, &v);
     int32_t number = audit_graph_add(&c->read, &v);
@@ -188,171 +188,12 @@ static void rewrite(ts_audit *a, audit_copies *c) {
     audit_graph_rewrite(&c->read, &c->values, numbers);
     for (int k = 0; k < c->returned_count; k++) {
         c->returned[k] = numbers[c->returned[k]];
-        c->values.list[c->returned[k]].lives = true;
+        c->values.list[c->returned[k]].lives = c->values.list[c->returned[k]].op.is_result = true;
     }
     for (int32_t i = c->values.count - 1; i >= 0; i--) {
         const audit_node *v = &c->values.list[i];
         for (int k = 0; v->lives && k < v->operand_count; k++)
             if (v->operands[k] >= 0) c->values.list[v->operands[k]].lives = true;
-    }
-}
-
-static bool ends_here(ts_hlo_opcode opcode) {
-    return opcode == TS_HLO_OP_PARAMETER || opcode == TS_HLO_OP_CONSTANT || opcode == TS_HLO_OP_IOTA;
-}
-
-static audit_node *operand(const audit_copies *c, const audit_node *v, int k) {
-    return k < v->operand_count && v->operands[k] >= 0 ? &c->values.list[v->operands[k]] : NULL;
-}
-
-/* Of several arrays. */
-static bool joins(const audit_node *v) {
-    return audit_is_elementwise(v->op.opcode) && v->operand_count > 1 && v->operands[0] != v->operands[1];
-}
-
-/* A reshape has its order from its operand, and what is transposed or computed of it follows; a concatenate
- * leaves what is computed of several arrays as it is. */
-static bool asks(const audit_orders *o, const audit_copies *c, const audit_node *v, const audit_node *x,
-                 const audit_order *need) {
-    const audit_node *source = operand(c, x, 0);
-    audit_order out;
-    ts_hlo_opcode from = x->op.opcode;
-    bool of_argument = from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_PARAMETER;
-    if (v->op.opcode == TS_HLO_OP_CONCATENATE)
-        return !joins(x) && !of_argument && from != TS_HLO_OP_CONVOLUTION;
-    if (from == TS_HLO_OP_CONVOLUTION && (joins(v) || v->op.opcode == TS_HLO_OP_CONVERT)) return false;
-    if (v->op.opcode == TS_HLO_OP_RESHAPE)
-        return from == TS_HLO_OP_PARAMETER || v->array.rank < x->array.rank || of_argument ||
-               (from == TS_HLO_OP_TRANSPOSE && x->array.rank == 2);
-    if (v->op.opcode == TS_HLO_OP_BROADCAST)
-        return from != TS_HLO_OP_RESHAPE && from != TS_HLO_OP_TRANSPOSE && !of_argument;
-    if (v->op.opcode == TS_HLO_OP_TRANSPOSE && from == TS_HLO_OP_DOT && x->array.rank > 2) return false;
-    bool gathered = from == TS_HLO_OP_GATHER ||
-                    (from == TS_HLO_OP_CONVERT && source && source->op.opcode == TS_HLO_OP_GATHER);
-    if ((v->op.opcode == TS_HLO_OP_TRANSPOSE || v->op.opcode == TS_HLO_OP_CONVERT) && gathered) return false;
-    if (v->op.opcode != TS_HLO_OP_TRANSPOSE && !joins(v)) return true;
-    if (x->op.opcode != TS_HLO_OP_RESHAPE || !source) return true;
-    return audit_order_back(o, &x->op, &source->array, &x->array, need, &out);
-}
-
-/* What a value's order asks of its operands. */
-static void ask_operands(const audit_orders *o, audit_copies *c, audit_node *v) {
-    bool all = true;
-    for (int k = 0; k < v->operand_count; k++) {
-        audit_node *x = operand(c, v, k);
-        if (!x) continue;
-        v->has_need[k] = audit_order_back(o, &v->op, &x->array, &v->array, &v->want, &v->needs[k]);
-        if (v->has_need[k] && !asks(o, c, v, x, &v->needs[k])) {
-            all &= (v->op.opcode == TS_HLO_OP_CONCATENATE && x->op.opcode != TS_HLO_OP_CONVOLUTION) ||
-                   v->op.opcode == TS_HLO_OP_BROADCAST;
-            continue;
-        }
-        if (!v->has_need[k] || x->has_want) continue;
-        x->has_want = true;
-        x->want = v->needs[k];
-    }
-    for (int k = 0; k < v->operand_count && !all; k++) v->has_need[k] = false;
-}
-
-static audit_order row_major(const audit_array *array) {
-    audit_order out = {{0}};
-    for (int i = 0; i < array->rank; i++) out.at[i] = (int8_t)(array->rank - 1 - i);
-    return out;
-}
-
-static void want(audit_node *x, const audit_order *order) {
-    x->want = *order;
-    x->has_want = true;
-}
-
-static bool is_put_together(const audit_node *x) {
-    ts_hlo_opcode opcode = x->op.opcode;
-    return opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_RESHAPE;
-}
-
-static bool is_product(const audit_node *v) {
-    return v->op.opcode == TS_HLO_OP_DOT || v->op.opcode == TS_HLO_OP_CONVOLUTION;
-}
-
-static audit_dot dot_of(const audit_copies *c, const audit_node *v) {
-    const audit_node *x = operand(c, v, 0), *y = operand(c, v, 1);
-    return (audit_dot){.operands = {&x->array, &y->array},
-                       .made = &v->array,
-                       .have = {&x->have, &y->have},
-                       .want = v->has_want ? &v->want : NULL};
-}
-
-/* Of a product: of what is put together for it; of another of two dims. */
-static void ask_for_dot(const audit_orders *o, const audit_copies *c, const audit_node *v) {
-    audit_order usual[2];
-    audit_dot dot = dot_of(c, v);
-    (void)audit_order_default(o, &v->array, &dot.usual);
-    for (int k = 0; k < 2; k++) {
-        (void)audit_order_default(o, dot.operands[k], &usual[k]);
-        dot.have[k] = &usual[k];
-    }
-    audit_order_dot(o, &v->op, &dot);
-    for (int k = 0; k < 2; k++) {
-        audit_node *x = operand(c, v, k);
-        if (x->has_want) continue;
-        if (x->op.opcode == TS_HLO_OP_DOT && x->array.rank == 2) want(x, &(audit_order){{1, 0}});
-        if (is_put_together(x) && !(v->op.opcode == TS_HLO_OP_DOT && audit_dot_is_flat(&dot)))
-            want(x, &dot.needs[k]);
-    }
-}
-
-/* What operations ask by themselves. */
-static void ask_by_itself(const audit_orders *o, const audit_copies *c, const audit_node *v) {
-    audit_node *x = operand(c, v, 0);
-    if (is_product(v) && x && operand(c, v, 1)) ask_for_dot(o, c, v);
-    if (!x || x->has_want) return;
-    if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims &&
-        (is_put_together(x) || (joins(x) && x->array.rank > 2) || x->op.opcode == TS_HLO_OP_TRANSPOSE ||
-         x->op.opcode == TS_HLO_OP_BROADCAST)) {
-        audit_order order = audit_order_of_gathered(o, &v->op, &x->array);
-        want(x, &order);
-    }
-    const audit_node *first = operand(c, x, 0);
-    audit_node *second = operand(c, v, 1);
-    if (joins(v) && !v->has_want && second && second->op.opcode == TS_HLO_OP_BROADCAST && !second->has_want &&
-        x->op.opcode == TS_HLO_OP_PARAMETER) {
-        audit_order usual;
-        if (audit_order_default(o, &x->array, &usual)) want(second, &usual);
-    }
-    if (v->op.opcode == TS_HLO_OP_RESHAPE &&
-        (x->op.opcode == TS_HLO_OP_BROADCAST || (x->op.opcode == TS_HLO_OP_DOT && x->array.rank == 2) ||
-         (joins(x) && first && first->op.opcode == TS_HLO_OP_BROADCAST))) {
-        audit_step step = {.operand = &x->array, .made = &v->array, .want = v->has_want ? &v->want : NULL};
-        audit_order usual;
-        if (!audit_order_default(o, &x->array, &usual)) return;
-        step.have = &usual;
-        audit_order_forward(o, &v->op, &step);
-        want(x, &step.needs);
-    }
-}
-
-/* What a loop begins with is row-major, unless it is an argument or padding makes it much more. */
-static void ask_for_loop(const audit_orders *o, audit_node *v) {
-    audit_order order = row_major(&v->array), usual;
-    if (v->op.opcode == TS_HLO_OP_PARAMETER || !audit_order_default(o, &v->array, &usual)) return;
-    if (audit_order_bytes(o, &v->array, &order) / MOST_EXPANSION <= audit_order_bytes(o, &v->array, &usual))
-        want(v, &order);
-}
-
-/* What results ask of operands; the first reader that asks decides. */
-static void go_back(const audit_orders *o, audit_copies *c) {
-    for (int k = 0; k < c->returned_count; k++) {
-        audit_node *v = &c->values.list[c->returned[k]];
-        v->has_want = audit_order_default(o, &v->array, &v->want);
-        v->op.is_result = true;
-    }
-    for (int32_t i = c->values.count - 1; i >= 0; i--) {
-        audit_node *v = &c->values.list[i];
-        const audit_node *x = operand(c, v, 0);
-        v->op.of_argument = x && x->op.opcode == TS_HLO_OP_PARAMETER;
-        if (v->lives && v->loops) ask_for_loop(o, v);
-        if (v->lives && v->has_want && !ends_here(v->op.opcode)) ask_operands(o, c, v);
-        if (v->lives) ask_by_itself(o, c, v);
     }
 }
 
@@ -373,18 +214,27 @@ static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
     c->list[c->list_count++] = *copy;
 }
 
-/* Of a value for its reader, NULL: as a result; before it is padded. A 64-bit integer is two words, in an array each. */
+static const audit_node *before_padding(const audit_graph *g, const audit_node *v) {
+    for (const audit_node *x = v; x && x->array.rank == v->array.rank; x = audit_operand(g, x, 0)) {
+        v = x;
+        if (x->op.opcode != TS_HLO_OP_PAD) break;
+    }
+    return v;
+}
+
+/* Of a value for its reader, NULL: as a result; before it is padded. A 64-bit integer is two words, in an array
+ * each. */
 static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const audit_order *to,
                  const audit_node *reader) {
     const audit_order have = v->have;
     if (audit_order_same(&v->array, &have, to)) return;
-    while (v->op.opcode == TS_HLO_OP_PAD && operand(a->copies, v, 0)) v = operand(a->copies, v, 0);
+    v = before_padding(&a->copies->values, v);
     audit_array array = v->array;
     bool wide = array.dtype == TS_DTYPE_S64 || array.dtype == TS_DTYPE_U64;
     if (wide) array.dtype = TS_DTYPE_U32;
     const ts_shape *from = audit_order_shape(o, &array, &have), *into = audit_order_shape(o, &array, to);
-    if (!from || !into || v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA) return;
-    if (audit_moves_nothing(o->scratch, o->request, from, into, false)) return;
+    bool fixed = v->op.opcode == TS_HLO_OP_CONSTANT || v->op.opcode == TS_HLO_OP_IOTA;
+    if (!from || !into || fixed || audit_moves_nothing(o->scratch, o->request, from, into, false)) return;
     ts_audit_copy made = {.line = reader ? reader->line : v->line,
                           .from = text_of(a, from),
                           .to = text_of(a, into),
@@ -397,7 +247,7 @@ static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const 
 /* Operand k to `need`; what another operand is, or was copied for, is not copied again. */
 static void copy_operand(ts_audit *a, const audit_orders *o, const audit_node *v, int k,
                          const audit_order *need) {
-    const audit_node *x = operand(a->copies, v, k);
+    const audit_node *x = audit_operand(&a->copies->values, v, k);
     for (int j = 0; j < k; j++)
         if (v->operands[j] == v->operands[k]) return;
     if (x) copy(a, o, x, need, v);
@@ -415,23 +265,29 @@ static bool read_as_asked(ts_audit *a, const audit_orders *o, audit_node *v) {
     return asked;
 }
 
-/* What is computed in f32 for a product is rounded to bf16 before it is copied. A product with batch dims and several of the first operand's has the second's with as many, of 1. */
+/* As a product reads it. What is computed in f32 is rounded to bf16 before it is copied. Where there are batch
+ * dims the second operand has as many dims as the first, of 1. */
+static audit_node read_by_product(const audit_node *v, const audit_dot *dot, int k, const audit_node *x) {
+    audit_node out = *x;
+    bool computed = !audit_ends_here(x->op.opcode) && x->op.opcode != TS_HLO_OP_RESHAPE &&
+                    x->op.opcode != TS_HLO_OP_TRANSPOSE;
+    if (computed && out.array.dtype == TS_DTYPE_F32) out.array.dtype = TS_DTYPE_BF16;
+    out.want = dot->needs[k];
+    while (k == 1 && v->op.batch[0] && out.array.rank < dot->operands[0]->rank) {
+        int rank = out.array.rank++;
+        out.array.dims[rank] = 1;
+        out.have.at[rank] = out.want.at[rank] = (int8_t)rank;
+    }
+    return out;
+}
+
 static void multiply_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
-    audit_dot dot = dot_of(a->copies, v);
+    audit_dot dot = audit_dot_of(&a->copies->values, v);
     dot.usual = v->have;
     audit_order_dot(o, &v->op, &dot);
     for (int k = 0; k < 2; k++) {
-        const audit_node *x = operand(a->copies, v, k);
-        audit_node view = *x;
-        bool computed = x->operand_count > 0 && x->op.opcode != TS_HLO_OP_RESHAPE &&
-                        x->op.opcode != TS_HLO_OP_TRANSPOSE;
-        if (computed && view.array.dtype == TS_DTYPE_F32) view.array.dtype = TS_DTYPE_BF16;
-        for (int extra = v->op.batch[0] ? dot.operands[0]->rank - view.array.rank : 0; k > 0 && extra > 0; extra--) {
-            int rank = view.array.rank++;
-            view.array.dims[rank] = 1;
-            view.have.at[rank] = dot.needs[k].at[rank] = (int8_t)rank;
-        }
-        if (k == 0 || v->operands[1] != v->operands[0]) copy(a, o, &view, &dot.needs[k], v);
+        audit_node x = read_by_product(v, &dot, k, audit_operand(&a->copies->values, v, k));
+        if (k == 0 || v->operands[1] != v->operands[0]) copy(a, o, &x, &x.want, v);
     }
     v->have = dot.makes;
 }
@@ -449,7 +305,7 @@ static int largest(const audit_copies *c, const audit_node *v) {
     int64_t most = -1;
     int found = 0;
     for (int k = 0; k < v->operand_count; k++) {
-        const audit_node *x = operand(c, v, k);
+        const audit_node *x = audit_operand(&c->values, v, k);
         int64_t elements = x ? audit_array_elements(&x->array) : -1;
         if (elements <= most) continue;
         most = elements;
@@ -458,31 +314,34 @@ static int largest(const audit_copies *c, const audit_node *v) {
     return found;
 }
 
-static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
-    bool concatenates = v->op.opcode == TS_HLO_OP_CONCATENATE;
-    int leader = concatenates ? largest(a->copies, v) : 0;
-    const audit_node *x = operand(a->copies, v, leader);
-    if (read_as_asked(a, o, v)) return;
-    (void)audit_order_default(o, &v->array, &v->have);
-    if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
-    if (is_product(v) && x && operand(a->copies, v, 1)) {
-        multiply_forward(a, o, v);
-        return;
-    }
-    if (v->has_want) v->have = v->want;
-    if (!x || ends_here(v->op.opcode)) return;
-    audit_step step = {.operand = &x->array,
-                       .made = &v->array,
-                       .have = &x->have,
-                       .want = v->has_want ? &v->want : NULL};
+/* As the operand does, and others with it. */
+static void step_forward(ts_audit *a, const audit_orders *o, audit_node *v, int leader) {
+    const audit_node *x = audit_operand(&a->copies->values, v, leader);
+    bool joins = audit_joins(v) || v->op.opcode == TS_HLO_OP_CONCATENATE;
+    audit_step step = {
+        .operand = &x->array, .made = &v->array, .have = &x->have, .want = v->has_want ? &v->want : NULL};
     audit_order_forward(o, &v->op, &step);
     copy_operand(a, o, v, leader, &step.needs);
     v->have = step.makes;
     if (v->op.opcode == TS_HLO_OP_RESHAPE) retile(a, o, v, &step);
-    for (int k = 0; (joins(v) || concatenates) && k < v->operand_count; k++) {
-        const audit_node *y = operand(a->copies, v, k);
+    for (int k = 0; joins && k < v->operand_count; k++) {
+        const audit_node *y = audit_operand(&a->copies->values, v, k);
         if (y && k != leader && y->array.rank == v->array.rank) copy_operand(a, o, v, k, &step.makes);
     }
+}
+
+static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
+    const audit_graph *g = &a->copies->values;
+    int leader = v->op.opcode == TS_HLO_OP_CONCATENATE ? largest(a->copies, v) : 0;
+    if (read_as_asked(a, o, v)) return;
+    (void)audit_order_default(o, &v->array, &v->have);
+    if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
+    if (audit_is_product(v) && audit_operand(g, v, 0) && audit_operand(g, v, 1)) {
+        multiply_forward(a, o, v);
+        return;
+    }
+    if (v->has_want) v->have = v->want;
+    if (audit_operand(g, v, leader) && !audit_ends_here(v->op.opcode)) step_forward(a, o, v, leader);
 }
 
 void audit_copies_finish(ts_audit *a, ts_audit_result *r) {
@@ -491,8 +350,7 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r) {
     if (!c || c->overflows || a->any_tiles || !(a->has_mlir || a->unscheduled)) return;
     resolve_calls(c);
     rewrite(a, c);
-    go_back(&o, c);
-    ts_arena_reset(a->scratch);
+    audit_graph_ask(&o, &c->values);
     for (int32_t i = 0; i < c->values.count; i++) {
         if (c->values.list[i].lives) go_forward(a, &o, &c->values.list[i]);
         ts_arena_reset(a->scratch);

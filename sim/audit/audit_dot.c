@@ -54,16 +54,17 @@ static unsigned labelled(const audit_operation *op, int side, const char *any) {
 static audit_order convolved(const audit_orders *o, const audit_operation *op, int side,
                              const audit_array *array, const audit_order *walk) {
     unsigned sets[2] = {labelled(op, side, "bo"), labelled(op, side, "fi")};
-    audit_order out = inside(o, array, sets, walk);
+    audit_order found = inside(o, array, sets, walk), out = found;
     int count = 2;
-    for (char label = '9'; label >= '0' && array->rank > 2; label--)
+    for (char label = '9'; label >= '0'; label--)
         for (int dim = 0; dim < array->rank; dim++)
-            if (op->labels[side][dim] == label && count < array->rank) out.at[count++] = (int8_t)dim;
-    return out;
+            if (op->labels[side][dim] == label) out.at[count++] = (int8_t)dim;
+    return count == array->rank ? out : found;
 }
 
 /* The features of images first. */
-static audit_order features_first(const audit_operation *op, const audit_array *array, const audit_order *have) {
+static audit_order features_first(const audit_operation *op, const audit_array *array,
+                                  const audit_order *have) {
     audit_order out = {{0}};
     int count = 0;
     for (int pass = 1; pass >= 0; pass--)

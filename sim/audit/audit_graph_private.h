@@ -14,7 +14,7 @@ typedef struct {
     uint64_t callee; /* of a call */
     int operand_count;
     int32_t operands[AUDIT_NODE_OPERANDS]; /* -1: not known */
-    bool lives, loops;                      /* a result follows from it; a loop begins with it */
+    bool lives, loops;                     /* a result follows from it; a loop begins with it */
     bool has_want, has_need[AUDIT_NODE_OPERANDS];
     audit_order want, have, needs[AUDIT_NODE_OPERANDS];
 } audit_node;
@@ -28,7 +28,16 @@ typedef struct {
 
 int32_t audit_graph_add(audit_graph *values, const audit_node *value); /* its number */
 
-/* The values as the TPU compiler rewrites them before it lays them out. numbers: of each in `out`. */
+audit_node *audit_operand(const audit_graph *g, const audit_node *v, int k); /* NULL: not known */
+bool audit_joins(const audit_node *v); /* is it computed of several arrays, element by element? */
+bool audit_is_product(const audit_node *v);
+audit_dot audit_dot_of(const audit_graph *g, const audit_node *v); /* of a product; without `usual` */
+audit_order audit_row_major(const audit_array *array);
+
+/* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. */
 void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
+
+/* What is wanted of each, and what each then needs of its operands. */
+void audit_graph_ask(const audit_orders *o, audit_graph *graph);
 
 #endif

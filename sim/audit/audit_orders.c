@@ -165,7 +165,8 @@ static void cheapest_reshape(const audit_orders *o, const audit_array *const arr
                 for (int i = 0; i < g.count; i++)
                     if (g.list[i] == number && i != minor && i != second) trial.list[trial.count++] = number;
             lay_groups(arrays, &trial, both);
-            int64_t bytes = audit_order_bytes(o, arrays[0], &both[0]) + audit_order_bytes(o, arrays[1], &both[1]);
+            int64_t bytes =
+                audit_order_bytes(o, arrays[0], &both[0]) + audit_order_bytes(o, arrays[1], &both[1]);
             if (bytes >= least) continue;
             least = bytes;
             out[0] = both[0], out[1] = both[1];
@@ -193,10 +194,23 @@ static bool convolution_fits(const audit_operation *op, const audit_array *const
     return true;
 }
 
+/* The operand's dims are where it says, each once. */
+static bool broadcast_fits(const audit_operation *op, const audit_array *first, const audit_array *made) {
+    unsigned seen = 0;
+    for (int k = 0; k < first->rank; k++) {
+        int dim = op->permutation[k];
+        if (dim >= made->rank || (seen & bit(dim))) return false;
+        if (first->dims[k] != 1 && first->dims[k] != made->dims[dim]) return false;
+        seen |= bit(dim);
+    }
+    return true;
+}
+
 static bool dot_fits(const audit_operation *op, const audit_array *const operands[2]) {
     for (int k = 0; k < 2; k++)
         if (!operands[k] || (op->batch[k] | op->contracting[k]) >= bit(operands[k]->rank)) return false;
-    return true;
+    return __builtin_popcount(op->batch[0]) == __builtin_popcount(op->batch[1]) &&
+           __builtin_popcount(op->contracting[0]) == __builtin_popcount(op->contracting[1]);
 }
 
 bool audit_operation_fits(const audit_operation *op, const audit_array *first, const audit_array *second,
@@ -208,6 +222,8 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
         return first->rank == made->rank && is_permutation(op->permutation, made->rank);
     case TS_HLO_OP_CONVERT:
         return first->rank == made->rank;
+    case TS_HLO_OP_BROADCAST:
+        return broadcast_fits(op, first, made);
     case TS_HLO_OP_REDUCE:
         return op->dims < bit(first->rank) && first->rank - __builtin_popcount(op->dims) == made->rank;
     case TS_HLO_OP_DOT:
@@ -244,14 +260,16 @@ bool audit_is_elementwise(ts_hlo_opcode opcode) {
     return ts_hlo_opcode_class(opcode) == TS_HLO_COMPUTES;
 }
 
+bool audit_ends_here(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_PARAMETER || opcode == TS_HLO_OP_CONSTANT || opcode == TS_HLO_OP_IOTA;
+}
+
 static bool keeps_dims(ts_hlo_opcode opcode) {
     return audit_is_elementwise(opcode) || opcode == TS_HLO_OP_PAD || opcode == TS_HLO_OP_CONCATENATE ||
            opcode == TS_HLO_OP_REVERSE;
 }
 
-static bool is_narrow(ts_dtype dtype) {
-    return ts_dtype_get(dtype)->value_bits <= 4;
-}
+static bool is_narrow(ts_dtype dtype) { return ts_dtype_get(dtype)->value_bits <= 4; }
 
 bool audit_order_back(const audit_orders *o, const audit_operation *op, const audit_array *operand,
                       const audit_array *made, const audit_order *result, audit_order *out) {
@@ -260,7 +278,8 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     *out = *result;
     if (keeps_dims(op->opcode)) return operand->rank == made->rank;
     /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit types. */
-    if (op->opcode == TS_HLO_OP_CONVERT) return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
+    if (op->opcode == TS_HLO_OP_CONVERT)
+        return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
     if (op->opcode == TS_HLO_OP_BROADCAST) {
         int count = 0;
         for (int i = 0; i < made->rank; i++)
@@ -293,8 +312,8 @@ static void forward_units(const audit_orders *o, const audit_operation *op, audi
                           const audit_order *outside) {
     const audit_array *arrays[2] = {step->operand, step->made};
     int64_t minor = step->operand->rank > 0 ? step->operand->dims[step->have->at[0]] : 1;
-    bool solid_rows = step->operand->rank < 2 || (op->of_argument && minor % LANES != 0 &&
-                                                  is_row_major(step->operand, step->have));
+    bool solid_rows = step->operand->rank < 2 ||
+                      (op->of_argument && minor % LANES != 0 && is_row_major(step->operand, step->have));
     if (step->want && same_solid(step->made, step->want, &step->makes) && !solid_rows)
         step->makes = *step->want;
     bool covered = step->operand->rank > 1 && step->operand->dims[step->have->at[1]] == 1;
@@ -348,7 +367,8 @@ audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation
     int picked = __builtin_ctz(op->dims);
     audit_order usual = {{0}};
     (void)audit_order_default(o, operand, &usual);
-    return place_of(&usual, picked) < (operand->rank < 3 ? 1 : 2) ? picked_outside(o, operand, picked) : usual;
+    return place_of(&usual, picked) < (operand->rank < 3 ? 1 : 2) ? picked_outside(o, operand, picked)
+                                                                  : usual;
 }
 
 /* An argument's dim that is picked from is not the minor one; of another array of three dims or more it is
@@ -362,8 +382,10 @@ static void forward_gather(const audit_orders *o, const audit_operation *op, aud
     place = place_of(&step->needs, picked);
     for (int i = 0; i < rank; i++) {
         int dim = step->needs.at[i];
-        if (dim != picked) step->makes.at[count++] = (int8_t)(dim + (dim < picked));
-        else if (place < 2) step->makes.at[count++] = 0;
+        if (dim != picked)
+            step->makes.at[count++] = (int8_t)(dim + (dim < picked));
+        else if (place < 2)
+            step->makes.at[count++] = 0;
     }
     if (place >= 2) step->makes.at[count] = 0;
 }
@@ -379,8 +401,9 @@ static void forward_reduce(const audit_operation *op, audit_step *step) {
 
 static int64_t rows_of_tile(const audit_orders *o, const audit_array *array, const audit_order *order) {
     const ts_shape *shape = audit_order_shape(o, array, order);
-    return shape && shape->xla->tile_count > 0 && shape->xla->tiles[0].rank == 2 ? shape->xla->tiles[0].dims[0]
-                                                                                  : 1;
+    return shape && shape->xla->tile_count > 0 && shape->xla->tiles[0].rank == 2
+               ? shape->xla->tiles[0].dims[0]
+               : 1;
 }
 
 /* [.., a, b, c] as [.., a, b * c], or all as one dim: rows of tiles become lanes. */

@@ -72,6 +72,7 @@ audit_order audit_order_of_gathered(const audit_orders *o, const audit_operation
 bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_array *view,
                          audit_order orders[2]);
 
+bool audit_ends_here(ts_hlo_opcode opcode); /* it is made of nothing: an argument, a constant */
 /* Is it of one element of each operand, of the same dims? */
 bool audit_is_elementwise(ts_hlo_opcode opcode);
 

@@ -56,7 +56,7 @@ static unsigned renumber(unsigned set, unsigned gone, int rank) {
 
 /* A value like `like` that an operation of one operand makes. */
 static audit_node made_of(const audit_node *like, ts_hlo_opcode opcode, int32_t operand,
-                           const audit_array *array) {
+                          const audit_array *array) {
     audit_node out = {.line = like->line, .name = like->name, .array = *array};
     out.op.opcode = opcode;
     out.operands[0] = operand;
@@ -71,7 +71,8 @@ static int32_t put_reshape(audit_graph *v, const audit_node *like, int32_t x, co
     to.dtype = at(v, x)->array.dtype;
     while (at(v, x)->op.opcode == TS_HLO_OP_RESHAPE) x = at(v, x)->operands[0];
     if (same_array(&at(v, x)->array, &to)) return x;
-    audit_node out = made_of(like, TS_HLO_OP_RESHAPE, x, &to);
+    bool fits = audit_array_elements(&at(v, x)->array) == audit_array_elements(&to);
+    audit_node out = made_of(like, fits ? TS_HLO_OP_RESHAPE : TS_HLO_OP_UNKNOWN, x, &to);
     return audit_graph_add(v, &out);
 }
 
@@ -107,8 +108,7 @@ static int32_t put_convolution(audit_graph *v, const audit_node *like) {
     return audit_graph_add(v, &out);
 }
 
-static int32_t put_transpose(audit_graph *v, const audit_node *like, int32_t x,
-                             const int8_t *permutation) {
+static int32_t put_transpose(audit_graph *v, const audit_node *like, int32_t x, const int8_t *permutation) {
     audit_node out = made_of(like, TS_HLO_OP_TRANSPOSE, x, &at(v, x)->array);
     int rank = out.array.rank, last = -1;
     bool in_order = true;
@@ -149,14 +149,17 @@ static int32_t put_broadcast(audit_graph *v, const audit_node *like, int32_t x, 
 
 static int bits_of(ts_dtype dtype) { return ts_dtype_get(dtype)->stored_bits; }
 
-static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype);
+enum { MOST_MOVED = 8, MOST_NODES = 1 << 14 }; /* a change of type is moved no further */
+
+static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype, int depth);
 
 /* Before what only moves elements: reshapes, transposes, broadcasts, and, to narrower types, others. */
-static int32_t convert_operands(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype) {
+static int32_t convert_operands(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype,
+                                int depth) {
     audit_node out = *at(v, x);
     out.array.dtype = dtype;
     for (int k = 0; k < out.operand_count && (k == 0 || out.op.opcode == TS_HLO_OP_CONCATENATE); k++)
-        if (out.operands[k] >= 0) out.operands[k] = put_convert(v, like, out.operands[k], dtype);
+        if (out.operands[k] >= 0) out.operands[k] = put_convert(v, like, out.operands[k], dtype, depth + 1);
     return audit_graph_add(v, &out);
 }
 
@@ -169,10 +172,11 @@ static bool is_moved(const audit_node *x, ts_dtype dtype) {
            (opcode == TS_HLO_OP_CONCATENATE || opcode == TS_HLO_OP_SLICE);
 }
 
-static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype) {
+static int32_t put_convert(audit_graph *v, const audit_node *like, int32_t x, ts_dtype dtype, int depth) {
     const audit_node *from = at(v, x);
     if (from->array.dtype == dtype) return x;
-    if (is_moved(from, dtype)) return convert_operands(v, like, x, dtype);
+    if (depth < MOST_MOVED && v->count < MOST_NODES && is_moved(from, dtype))
+        return convert_operands(v, like, x, dtype, depth);
     audit_node out = made_of(like, TS_HLO_OP_CONVERT, x, &from->array);
     out.array.dtype = dtype;
     if (from->op.opcode == TS_HLO_OP_REDUCE && from->operands[0] >= 0) {
@@ -274,8 +278,10 @@ static audit_array number_dims(side sides[2]) {
         int batch = 0;
         for (int dim = 0; dim < sides[k].array.rank; dim++) {
             int number = -1;
-            if (sides[k].batch & bit(dim)) number = batch++;
-            else if (!(sides[k].contracting & bit(dim)) && free < AUDIT_ORDER_DIMS) number = free++;
+            if (sides[k].batch & bit(dim))
+                number = batch++;
+            else if (!(sides[k].contracting & bit(dim)) && free < AUDIT_ORDER_DIMS)
+                number = free++;
             sides[k].where[dim] = (int8_t)number;
             if (number >= 0) made.dims[number] = sides[k].array.dims[dim];
         }
@@ -284,9 +290,7 @@ static audit_array number_dims(side sides[2]) {
     return made;
 }
 
-static unsigned free_dims(const side *s) {
-    return (bit(s->array.rank) - 1) & ~(s->batch | s->contracting);
-}
+static unsigned free_dims(const side *s) { return (bit(s->array.rank) - 1) & ~(s->batch | s->contracting); }
 
 static int32_t put_multiply(audit_graph *v, const audit_node *like, int32_t x, int32_t y) {
     audit_node out = made_of(like, TS_HLO_OP_MULTIPLY, x, &at(v, x)->array);
@@ -324,76 +328,97 @@ static int32_t sum_of_products(audit_graph *v, const audit_node *like, const sid
     return put_reduce(v, like, put_multiply(v, like, other->x, repeated), other->contracting);
 }
 
-static int32_t put_dot(audit_graph *v, const audit_node *dot) {
-    side sides[2];
+/* Of a product without its dims of 1. */
+static side solid_side(audit_graph *v, const audit_node *dot, int k) {
+    unsigned gone;
+    int rank = at(v, dot->operands[k])->array.rank;
+    side out = {.x = put_solid(v, dot, dot->operands[k], &gone)};
+    out.array = at(v, out.x)->array;
+    out.batch = renumber(dot->op.batch[k], gone, rank);
+    out.contracting = renumber(dot->op.contracting[k], gone, rank);
+    return out;
+}
+
+static int32_t put_core(audit_graph *v, const audit_node *dot, const side s[2], const audit_array *made) {
+    audit_node out = *dot;
+    out.array = *made;
     for (int k = 0; k < 2; k++) {
-        unsigned gone;
-        int32_t x = dot->operands[k];
-        int rank = at(v, x)->array.rank;
-        sides[k].x = put_solid(v, dot, x, &gone);
-        sides[k].array = at(v, sides[k].x)->array;
-        sides[k].batch = renumber(dot->op.batch[k], gone, rank);
-        sides[k].contracting = renumber(dot->op.contracting[k], gone, rank);
+        out.operands[k] = s[k].x;
+        out.op.batch[k] = s[k].batch;
+        out.op.contracting[k] = s[k].contracting;
     }
-    audit_array made = number_dims(sides);
+    return audit_graph_add(v, &out);
+}
+
+static int32_t put_dot(audit_graph *v, const audit_node *dot) {
+    side s[2] = {solid_side(v, dot, 0), solid_side(v, dot, 1)};
+    audit_array made = number_dims(s);
+    bool same = __builtin_popcount(s[0].batch) == __builtin_popcount(s[1].batch) &&
+                __builtin_popcount(s[0].contracting) == __builtin_popcount(s[1].contracting);
     int32_t out;
-    if (!sides[0].contracting) {
-        out = outer_product(v, dot, sides, &made);
-    } else if (!free_dims(&sides[0]) || !free_dims(&sides[1])) {
-        out = sum_of_products(v, dot, sides, free_dims(&sides[0]) != 0);
-    } else {
-        audit_node core = *dot;
-        core.array = made;
-        for (int k = 0; k < 2; k++) {
-            core.operands[k] = sides[k].x;
-            core.op.batch[k] = sides[k].batch;
-            core.op.contracting[k] = sides[k].contracting;
-        }
-        out = audit_graph_add(v, &core);
+    if (!same || audit_array_elements(&made) != audit_array_elements(&dot->array)) {
+        audit_node unknown = *dot;
+        unknown.op.opcode = TS_HLO_OP_UNKNOWN;
+        return audit_graph_add(v, &unknown);
     }
+    if (!s[0].contracting)
+        out = outer_product(v, dot, s, &made);
+    else if (!free_dims(&s[0]) || !free_dims(&s[1]))
+        out = sum_of_products(v, dot, s, free_dims(&s[0]) != 0);
+    else
+        out = put_core(v, dot, s, &made);
     at(v, out)->array.dtype = dot->array.dtype;
     return put_reshape(v, dot, out, &dot->array);
 }
 
 /* ---- All of them ---- */
 
-static int32_t put(audit_graph *v, audit_node *value) {
-    int32_t x = value->operand_count > 0 ? value->operands[0] : -1;
-    bool same = x >= 0 && same_array(&at(v, x)->array, &value->array);
-    switch (x >= 0 ? value->op.opcode : TS_HLO_OP_UNKNOWN) {
-    case TS_HLO_OP_RESHAPE:
-        return put_reshape(v, value, x, &value->array);
-    case TS_HLO_OP_TRANSPOSE:
-        return put_transpose(v, value, x, value->op.permutation);
-    case TS_HLO_OP_BROADCAST:
-        return put_broadcast(v, value, x, value->op.permutation, &value->array);
-    case TS_HLO_OP_CONVERT:
-        return put_convert(v, value, x, value->array.dtype);
-    case TS_HLO_OP_REDUCE:
-        return put_reshape(v, value, put_reduce(v, value, x, value->op.dims), &value->array);
-    case TS_HLO_OP_GATHER:
-        if (__builtin_popcount(value->op.dims) == 1 && value->array.rank == at(v, x)->array.rank)
-            return put_gather(v, value, x);
-        break;
-    case TS_HLO_OP_DOT:
-        return put_dot(v, value);
-    case TS_HLO_OP_CONVOLUTION:
-        return put_convolution(v, value);
-    case TS_HLO_OP_SLICE:
-    case TS_HLO_OP_PAD:
-        if (same) return x;
-        break;
-    default:
-        break;
-    }
-    return audit_graph_add(v, value);
+/* Does it pick from one axis, and leave the others? */
+static bool is_take(const audit_graph *v, const audit_node *gather) {
+    const audit_array *from = &at(v, gather->operands[0])->array, *made = &gather->array;
+    bool one = __builtin_popcount(gather->op.dims) == 1 && gather->op.dims < bit(from->rank);
+    for (int dim = 0; one && dim < from->rank && made->rank == from->rank; dim++)
+        one = from->dims[dim] == made->dims[dim] || (gather->op.dims & bit(dim));
+    return one && made->rank == from->rank;
 }
 
-void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers) {
-    for (int32_t i = 0; i < values->count; i++) {
-        audit_node value = values->list[i];
-        for (int k = 0; k < value.operand_count; k++)
-            if (value.operands[k] >= 0) value.operands[k] = numbers[value.operands[k]];
-        numbers[i] = put(out, &value);
+static int32_t put_as_is(audit_graph *v, const audit_node *node) {
+    audit_node out = *node;
+    bool slices = node->op.opcode == TS_HLO_OP_SLICE || node->op.opcode == TS_HLO_OP_PAD;
+    if (slices && same_array(&at(v, node->operands[0])->array, &node->array)) return node->operands[0];
+    if (node->op.opcode == TS_HLO_OP_GATHER) out.op.opcode = TS_HLO_OP_UNKNOWN;
+    return audit_graph_add(v, &out);
+}
+
+static int32_t put(audit_graph *v, const audit_node *node) {
+    int32_t x = node->operand_count > 0 ? node->operands[0] : -1;
+    switch (x >= 0 ? node->op.opcode : TS_HLO_OP_UNKNOWN) {
+    case TS_HLO_OP_RESHAPE:
+        return put_reshape(v, node, x, &node->array);
+    case TS_HLO_OP_TRANSPOSE:
+        return put_transpose(v, node, x, node->op.permutation);
+    case TS_HLO_OP_BROADCAST:
+        return put_broadcast(v, node, x, node->op.permutation, &node->array);
+    case TS_HLO_OP_CONVERT:
+        return put_convert(v, node, x, node->array.dtype, 0);
+    case TS_HLO_OP_REDUCE:
+        return put_reshape(v, node, put_reduce(v, node, x, node->op.dims), &node->array);
+    case TS_HLO_OP_GATHER:
+        return is_take(v, node) ? put_gather(v, node, x) : put_as_is(v, node);
+    case TS_HLO_OP_DOT:
+        return put_dot(v, node);
+    case TS_HLO_OP_CONVOLUTION:
+        return put_convolution(v, node);
+    default:
+        return x >= 0 ? put_as_is(v, node) : audit_graph_add(v, node);
+    }
+}
+
+void audit_graph_rewrite(const audit_graph *graph, audit_graph *out, int32_t *numbers) {
+    for (int32_t i = 0; i < graph->count; i++) {
+        audit_node node = graph->list[i];
+        for (int k = 0; k < node.operand_count; k++)
+            if (node.operands[k] >= 0) node.operands[k] = numbers[node.operands[k]];
+        numbers[i] = put(out, &node);
     }
 }
