@@ -231,6 +231,21 @@ static bool make_bundles(assembler *as, ts_program *program) {
     return good;
 }
 
+/* Those that were left to the packer are used by nobody else. */
+static bool check_own_vregs(assembler *as) {
+    for (int i = 0; i < as->items.count && as->own_vregs > 0; i++) {
+        const item *it = &as->items.items[i];
+        for (int k = 0; k < it->code.operand_count && !it->made; k++) {
+            const ts_operand *o = &it->code.operands[k];
+            if (o->kind != TS_OPERAND_VREG || o->as.reg < as->own_vregs) continue;
+            TOKEN_ERROR(as->err, it->place, "v%d is the packer's, as .pack pipeline says", o->as.reg);
+            keep_error(as);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_bundles(assembler *as, const ts_code *code) {
     bool good = true;
     for (int i = 0; i < code->bundle_count && !as->stopped; i++) {
@@ -273,7 +288,7 @@ const ts_program *finish_program(assembler *as, const char *name) {
     code->semaphore_names = as->semaphores.items;
     code->semaphore_count = as->semaphores.count;
     bool good = make_bundles(as, program);
-    good = check_bundles(as, code) && good && as->errors.count == 0;
+    good = check_bundles(as, code) && good && check_own_vregs(as) && as->errors.count == 0;
     if (!good || !check_defines(as)) {
         keep_error(as);
         return NULL;

@@ -25,6 +25,7 @@ void *list_room(ts_arena *arena, void *items, int count, int *capacity, size_t s
 typedef struct {
     ts_instruction code;
     bool first;         /* of its bundle */
+    bool made;          /* by the packer, in vregs of its own */
     const token *place; /* its mnemonic */
     int label_operand;  /* an operand that is a label, -1: none; filled in when all labels are known */
     const token *label; /* its name; NULL: the item `target` */
@@ -59,6 +60,8 @@ typedef struct assembler {
     int expansions;         /* macros and includes that are open */
     int work;               /* statements and macro tokens so far */
     bool packing;           /* .pack auto is on */
+    bool pipelining;        /* .pack pipeline is: iterations of loops overlap */
+    int own_vregs;          /* the packer's, from this one on; 0: it has none */
     bool packs_for_results; /* and what takes results of a matrix unit is not put before they come */
     int cores;              /* of .cores; 0: none was given */
     int region;             /* first item that may still be packed */
@@ -130,8 +133,9 @@ bool assemble_directive(assembler *as, const token **at, const token *stop);
 /* blocks.c: what repeats or chooses statements. `word` is the directive, *at is behind it. */
 bool assemble_call(assembler *as, const token **at, const symbol *called);
 bool assemble_macro(assembler *as, const token *word, const token **at, const token *stop);
+/* ", STEP" of a .for or a .loop, 1 where there is none. */
+bool read_step(assembler *as, const token **at, int64_t *step);
 bool assemble_for(assembler *as, const token *word, const token **at, const token *stop);
-bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_include(assembler *as, const token *word, const token **at, const token *stop);
 bool opens_block(const token *word);
@@ -144,6 +148,8 @@ bool count_work(assembler *as, const token *place, int amount);
 /* frames.c: a frame like `what`, but for its parent, is open from here on; returns the one that was. */
 int open_frame(assembler *as, ts_program_frame what);
 
+/* loops.c: .loop */
+bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop);
 /* regions.c: .region and .endregion. */
 bool assemble_region(assembler *as, const token *word, const token **at, const token *stop);
 bool assemble_endregion(assembler *as, const token *word, const token **at, const token *stop);

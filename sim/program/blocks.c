@@ -1,4 +1,4 @@
-/* What repeats or chooses statements: macros, .for, .loop, .if, .include. */
+/* What repeats or chooses statements: macros, .for, .if, .include. */
 #include <string.h>
 
 #include "assembler.h"
@@ -247,7 +247,7 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
 /* ---- Repetition and choice ---- */
 
 /* "NAME =" of .for and .loop is read; then "BEGIN, END" and perhaps ", STEP". */
-static bool read_step(assembler *as, const token **at, int64_t *step) {
+bool read_step(assembler *as, const token **at, int64_t *step) {
     *step = 1;
     if (token_is(*at, ',')) {
         ++*at;
@@ -292,125 +292,6 @@ bool assemble_for(assembler *as, const token *word, const token **at, const toke
     }
     ++*at;
     return true;
-}
-
-static bool add_scalar(assembler *as, const token *place, ts_opcode opcode, bool first, int reg,
-                       const ts_operand *b) {
-    item *new = add_item(as, place, opcode, first);
-    if (new == NULL) {
-        return false;
-    }
-    ts_operand *operands = new->code.operands;
-    int count = 0;
-    operands[count++] = (ts_operand){.kind = TS_OPERAND_SREG, .as.reg = reg};
-    if (opcode == TS_OP_sadd) {
-        operands[count++] = operands[0];
-    }
-    operands[count++] = *b;
-    new->code.operand_count = count;
-    return true;
-}
-
-/* Goes to the item `target` where the opcode holds for the register and `b`. */
-typedef struct {
-    ts_opcode opcode;
-    int reg;
-    const ts_operand *b;
-    int target;
-} branch;
-
-static bool add_branch(assembler *as, const token *place, bool first, branch to) {
-    if (!add_scalar(as, place, to.opcode, first, to.reg, to.b)) {
-        return false;
-    }
-    item *new = &as->items.items[as->items.count - 1];
-    new->label_operand = new->code.operand_count++;
-    new->code.operands[new->label_operand] = (ts_operand){.kind = TS_OPERAND_LABEL};
-    new->target = to.target;
-    return true;
-}
-
-/* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old value.
- */
-static bool close_loop(assembler *as, const token *place, int reg, int64_t step, const ts_operand *end,
-                       int target) {
-    ts_operand add = {.kind = TS_OPERAND_INTEGER, .as.integer = step}, last = *end;
-    bool together = end->kind == TS_OPERAND_INTEGER && end->as.integer - step >= INT32_MIN &&
-                    as->target->core.limits.slots[TS_SLOT_SCALAR] > 1;
-    pack_region(as);
-    if (together) {
-        last.as.integer -= step;
-    }
-    bool good = add_scalar(as, place, TS_OP_sadd, true, reg, &add) &&
-                add_branch(as, place, !together, (branch){TS_OP_br_lt, reg, &last, target});
-    as->region = as->items.count;
-    return good;
-}
-
-/* The bounds of a loop as written; `never` when both are constants and there is no pass. */
-typedef struct {
-    int reg;
-    ts_operand begin, end;
-    int64_t step;
-    bool constant, never;
-} loop;
-
-static bool read_loop(assembler *as, const token **at, loop *l) {
-    ts_operand reg;
-    if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
-        !assemble_operand(as, at, "smov", 1, &l->begin) || !expect_mark(as, at, ',', "','") ||
-        !assemble_operand(as, at, "smov", 1, &l->end) || !read_step(as, at, &l->step)) {
-        return false;
-    }
-    l->reg = reg.as.reg;
-    l->constant = l->begin.kind == TS_OPERAND_INTEGER && l->end.kind == TS_OPERAND_INTEGER;
-    l->never = l->constant && l->begin.as.integer >= l->end.as.integer;
-    return true;
-}
-
-static bool expand_loop(assembler *as, const token *word, const loop *l, const token *body,
-                        const token *end) {
-    int guard = -1;
-    if (!add_scalar(as, word, TS_OP_smov, true, l->reg, &l->begin)) {
-        return false;
-    }
-    if (!l->constant) {
-        guard = as->items.count;
-        if (!add_branch(as, word, true, (branch){TS_OP_br_ge, l->reg, &l->end, 0})) {
-            return false;
-        }
-    }
-    pack_region(as);
-    int target = as->items.count;
-    if (!run_in_scope(as, scope_new(as->arena, as->names), body, end) ||
-        !close_loop(as, word, l->reg, l->step, &l->end, target)) {
-        return false;
-    }
-    if (guard >= 0) {
-        as->items.items[guard].target = as->items.count;
-    }
-    return true;
-}
-
-bool assemble_loop(assembler *as, const token *word, const token **at, const token *stop) {
-    loop l;
-    if (!read_loop(as, at, &l)) {
-        return false;
-    }
-    const token *body = *at;
-    *at = find_end(as, word, body, stop, false);
-    if (*at == NULL) {
-        return false;
-    }
-    const token *end = (*at)++;
-    if (l.never) {
-        return true;
-    }
-    int outer = open_frame(as, (ts_program_frame){TS_FRAME_LOOP, -1, "", word->source, word->line,
-                                                  word->source, word->line, end->line});
-    bool good = expand_loop(as, word, &l, body, end);
-    as->frame = outer;
-    return good;
 }
 
 bool assemble_if(assembler *as, const token *word, const token **at, const token *stop) {

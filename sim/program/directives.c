@@ -196,17 +196,40 @@ static bool assemble_assert(assembler *as, const token *word, const token **at, 
     return expect_line_end(as, *at, "the end of the line");
 }
 
-/* ---- .pack auto | off ---- */
+/* ---- .pack auto | pipeline [VREG] | off ---- */
+
+/* The first of the vregs that the program leaves to the packer. */
+static bool parse_own_vregs(assembler *as, const token **at) {
+    ts_operand_kind kind;
+    const token *place = *at;
+    int number;
+    bool found;
+    if ((*at)->kind == TOKEN_LINE || (*at)->kind == TOKEN_END) {
+        return true;
+    }
+    if (!register_read(as->err, as->names, at, &kind, &number, &found)) {
+        return false;
+    }
+    if (!found || kind != TS_OPERAND_VREG || number == 0) {
+        return token_unexpected(as->err, place, "a vreg from v1 on, or the end of the line");
+    }
+    if (as->own_vregs == 0 || number < as->own_vregs) as->own_vregs = number;
+    return true;
+}
 
 static bool assemble_pack(assembler *as, const token *word, const token **at, const token *stop) {
     (void)word, (void)stop;
-    bool automatic = token_is_name(*at, "auto");
-    if (!automatic && !token_is_name(*at, "off")) {
-        return token_unexpected(as->err, *at, "auto or off");
+    bool pipeline = token_is_name(*at, "pipeline"), automatic = token_is_name(*at, "auto");
+    if (!automatic && !pipeline && !token_is_name(*at, "off")) {
+        return token_unexpected(as->err, *at, "auto, pipeline or off");
     }
     ++*at;
+    if (pipeline && !parse_own_vregs(as, at)) {
+        return false;
+    }
     pack_region(as);
-    as->packing = automatic;
+    as->packing = automatic || pipeline;
+    as->pipelining = pipeline;
     return expect_line_end(as, *at, "the end of the line");
 }
 

@@ -4,55 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "assembler.h"
-#include "core/core.h"
+#include "pack.h"
 
 enum { REGION_MAX = 4096 };
-
-/* What an instruction does besides registers. */
-typedef enum { EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_SYNC, EFFECT_STATE, EFFECT_CONTROL } effect;
-
-typedef struct {
-    const item *it;
-    const ts_register *reads;
-    int read_count;
-    bool writes;
-    ts_register written;
-    uint64_t read_bits, written_bits; /* registers modulo 64: most pairs of nodes are seen not to meet */
-    effect effect;
-    ts_space_kind space;       /* of a load or store */
-    const ts_address *address; /* of the same */
-    int slot;
-    ts_core_use unit;
-    int64_t latency;
-    int64_t height; /* cycles from its issue to the end of the region, at least */
-    int64_t ready;  /* the first cycle in which what it reads is there */
-    int waits_for;  /* instructions before it that are not placed */
-} node;
-
-typedef struct {
-    int from, to;
-    bool together; /* may share a bundle */
-    int64_t latency;
-} edge;
-
-enum { QUEUES_MAX = 64 };
-
-typedef struct {
-    int given, taken;
-} result_count;
-
-typedef struct {
-    assembler *as;
-    ts_arena *scratch;
-    int count;
-    node *nodes;
-    LIST(edge) edges; /* in the order of `from` */
-    int *first_edge;  /* [count + 1] */
-    int *open;        /* those that wait for none, and are not placed */
-    int open_count;
-    result_count *results; /* of the matrix units, in the regions before that it goes on from */
-} region;
 
 /* ---- What depends on what ---- */
 
@@ -126,8 +80,7 @@ static bool same_register(ts_register a, ts_register b) { return a.kind == b.kin
 static bool accesses_memory(const node *n) { return n->effect == EFFECT_LOAD || n->effect == EFFECT_STORE; }
 
 /* Must `to` stay behind `from` for another reason than registers? *together: it may share the bundle. */
-static bool ordered(const region *r, int from, int to, bool *together) {
-    const node *a = &r->nodes[from], *b = &r->nodes[to];
+static bool ordered(const node *a, const node *b, bool *together) {
     *together = false;
     if (a->effect == EFFECT_CONTROL || b->effect == EFFECT_CONTROL) {
         /* a branch is last, and what stands before it may share its bundle */
@@ -154,35 +107,40 @@ static void add_edge(region *r, int from, int to, bool together, int64_t latency
     r->nodes[to].waits_for++;
 }
 
-/* The strongest dependence of `to` on an earlier `from`. */
-static void connect(region *r, int from, int to) {
-    const node *a = &r->nodes[from], *b = &r->nodes[to];
+bool pack_depends(const node *a, const node *b, dependence *out) {
     bool together;
     bool meet = (a->written_bits & (b->read_bits | b->written_bits)) | (a->read_bits & b->written_bits);
     if (!meet && (a->effect == EFFECT_NONE || b->effect == EFFECT_NONE) && a->effect != EFFECT_CONTROL &&
         b->effect != EFFECT_CONTROL) {
-        return;
+        return false;
     }
     if (a->writes && reads(b, a->written)) {
-        add_edge(r, from, to, false, a->latency);
+        *out = (dependence){false, a->latency};
     } else if (a->writes && b->writes && same_register(a->written, b->written)) {
         int64_t lands = a->latency + 1 - b->latency; /* the later write after the earlier one */
-        add_edge(r, from, to, false, lands > 1 ? lands : 1);
-    } else if (ordered(r, from, to, &together)) {
+        *out = (dependence){false, lands > 1 ? lands : 1};
+    } else if (ordered(a, b, &together)) {
         bool seen =
             a->effect == EFFECT_STORE && b->effect == EFFECT_LOAD; /* a load waits until the store is */
-        add_edge(r, from, to, together, together ? 0 : seen ? a->latency : 1);
+        *out = (dependence){together, together ? 0 : seen ? a->latency : 1};
     } else if (b->writes && reads(a, b->written)) {
-        add_edge(r, from, to, true, 0);
+        *out = (dependence){true, 0};
+    } else {
+        return false;
     }
+    return true;
 }
 
-static bool is_push(const node *n) {
-    return ts_opcode_get(n->it->code.opcode)->latency == TS_LATENCY_MXU_PUSH;
+/* The strongest dependence of `to` on an earlier `from`. */
+static void connect(region *r, int from, int to) {
+    dependence d;
+    if (pack_depends(&r->nodes[from], &r->nodes[to], &d)) add_edge(r, from, to, d.together, d.latency);
 }
+
+bool pack_is_push(const node *n) { return ts_opcode_get(n->it->code.opcode)->latency == TS_LATENCY_MXU_PUSH; }
 
 /* The results that a unit gives for the rows of a push: one for each 8. */
-static int results_of(const node *n) {
+int pack_results_of(const node *n) {
     switch (n->it->code.opcode) {
     case TS_OP_mxu_push_f32:
         return 1;
@@ -209,7 +167,7 @@ static int *find_pops(region *r, int **next) {
         for (int i = 0; i < r->count; i++) {
             const node *n = &r->nodes[i];
             bool own = n->effect == EFFECT_STATE && n->unit.queues == (uint64_t)1 << unit;
-            for (int k = 0; own && is_push(n) && k < results_of(n); k++) giver[given++] = i;
+            for (int k = 0; own && pack_is_push(n) && k < pack_results_of(n); k++) giver[given++] = i;
             if (own && n->it->code.opcode == TS_OP_mxu_pop) {
                 int result = (all->taken / chunks + 1) * chunks - 1 - before;
                 all->taken++;
@@ -309,20 +267,22 @@ static void place_node(region *r, issue *now, int chosen, int64_t cycle) {
     release(r, chosen, cycle);
 }
 
-/* Orders the region's items by cycle; false when an instruction has no slot on this machine. */
-static bool schedule(region *r, item *out) {
+/* Orders the region's items by cycle; the cycles, 0 when an instruction has no slot on this machine. */
+static int64_t schedule(region *r, item *out) {
     issue now = {0};
     int placed = 0;
     now.unit_free = TS_NEW_ARRAY(r->scratch, int64_t, ts_core_unit_count(&r->as->target->core));
+    r->open = TS_NEW_ARRAY(r->scratch, int, r->count);
     for (int i = 0; i < r->count; i++) {
         if (r->as->target->core.limits.slots[r->nodes[i].slot] < 1) {
-            return false;
+            return 0;
         }
         if (r->nodes[i].waits_for == 0) {
             r->open[r->open_count++] = i;
         }
     }
-    for (int64_t cycle = 0; placed < r->count; cycle++) {
+    int64_t cycle = 0;
+    for (; placed < r->count; cycle++) {
         memset(now.used, 0, sizeof(now.used));
         now.waits = false;
         bool first = true;
@@ -332,19 +292,31 @@ static bool schedule(region *r, item *out) {
             out[placed++].first = first;
         }
     }
-    return true;
+    return cycle;
 }
 
-static void pack_piece(assembler *as, item *items, int count, result_count *results) {
+region pack_new_region(assembler *as, const item *items, int count, result_count *results) {
     region r = {.as = as, .scratch = ts_arena_new(), .count = count, .results = results};
     r.nodes = TS_NEW_ARRAY(r.scratch, node, count);
     for (int i = 0; i < count; i++) {
         fill_node(&r, &r.nodes[i], &items[i]);
     }
     find_edges(&r);
-    r.open = TS_NEW_ARRAY(r.scratch, int, count);
+    return r;
+}
+
+int64_t pack_cycles(assembler *as, const item *items, int count) {
+    result_count results[QUEUES_MAX] = {0};
+    region r = pack_new_region(as, items, count, results);
+    int64_t cycles = schedule(&r, TS_NEW_ARRAY(r.scratch, item, count));
+    ts_arena_free(r.scratch);
+    return cycles;
+}
+
+static void pack_piece(assembler *as, item *items, int count, result_count *results) {
+    region r = pack_new_region(as, items, count, results);
     item *out = TS_NEW_ARRAY(r.scratch, item, count);
-    if (schedule(&r, out)) {
+    if (schedule(&r, out) > 0) {
         memcpy(items, out, (size_t)count * sizeof(item));
     }
     ts_arena_free(r.scratch);

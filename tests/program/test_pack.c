@@ -13,7 +13,7 @@
 #include "core/core.h"
 #include "program/program.h"
 
-enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 17, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
+enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 18, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
 
 static ts_target make_target(uint64_t *seed) {
     ts_target target = {.machine = "toy",
@@ -184,6 +184,131 @@ static void test_same_results(void **state) {
     assert_true(packed_cycles * 10 < plain_cycles * 9); /* it is worth something */
 }
 
+/* ---- Loops whose iterations overlap ---- */
+
+static bool has_address(ts_opcode opcode) {
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    bool address = false;
+    for (int i = 0; ts_opcode_operand(info, i); i++) {
+        address |= (ts_opcode_operand(info, i)->accepts >> TS_OPERAND_ADDRESS & 1) != 0;
+    }
+    return address;
+}
+
+/* By the counter s7, ahead of it and behind it, in terms that wrap, and where all iterations meet. */
+static void add_access(uint64_t *seed, ts_text *out) {
+    static const char *const places[] = {"w[s7, 0]",
+                                         "w[s7 + 8, 0]",
+                                         "w[s7 + 16, 0]",
+                                         "w[24, 0]",
+                                         "w.words[s7 // 8 % 4 * 1024]",
+                                         "w.words[s7 // 16 * 1024]",
+                                         "w[s7, 0] mask=0x3c",
+                                         "w.words[s6 * 128]",
+                                         "u[8, 0]"};
+    const char *place = places[random_below(seed, 9)];
+    unsigned v = random_below(seed, VREGS), scalar = random_below(seed, SREGS - 2);
+    switch (random_below(seed, 5)) {
+    case 0:
+        ts_text_add(out, "sst k.words[s7 / 8 %% 4], s%u\n", scalar);
+        break;
+    case 1:
+        ts_text_add(out, "sld s%u, k.words[s7 / 8 %% 8]\n", scalar);
+        break;
+    case 2:
+        ts_text_add(out, "vst %s, v%u\n", place, v);
+        break;
+    default:
+        ts_text_add(out, "vld v%u, %s\n", v, place);
+    }
+}
+
+static void add_random(uint64_t *seed, ts_text *out) {
+    ts_opcode opcode;
+    do {
+        opcode = (ts_opcode)random_below(seed, TS_OP_COUNT);
+    } while (!is_plain(opcode) || has_address(opcode));
+    const ts_opcode_info *info = ts_opcode_get(opcode);
+    ts_text_add(out, "%s ", info->mnemonic);
+    for (int i = 0; ts_opcode_operand(info, i); i++) {
+        ts_text_add(out, i > 0 ? ", " : "");
+        add_operand(seed, out, ts_opcode_operand(info, i));
+    }
+    ts_text_add(out, info->masks && random_below(seed, 4) == 0 ? " if m1\n" : "\n");
+}
+
+/* What is loaded goes through some instructions and is stored elsewhere, in few registers. */
+static void add_stream(uint64_t *seed, ts_text *out) {
+    static const char *const through[][2] = {
+        {"vmul.f32", ", 1.5"}, {"vexp.f32", ""}, {"vsum.lane.f32", ""}, {"vadd.f32", ", v1"}};
+    unsigned v = random_below(seed, VREGS);
+    ts_text_add(out, "vld v%u, w[s7%s, 0]\n", v, random_below(seed, 4) == 0 ? " + 8" : "");
+    for (uint32_t n = random_below(seed, 4); n > 0; n--) {
+        unsigned to = random_below(seed, 2) == 0 ? v : random_below(seed, VREGS);
+        const char *const *what = through[random_below(seed, 4)];
+        ts_text_add(out, "%s v%u, v%u%s\n", what[0], to, v, what[1]);
+        if (random_below(seed, 8) == 0) ts_text_add(out, "vmov v%u, 3.0 if m1\n", to);
+        v = to;
+    }
+    ts_text_add(out, "vst y[s7%s, 0], v%u\n", random_below(seed, 4) == 0 ? " + 8" : "", v);
+}
+
+static void random_loop(uint64_t *seed, ts_text *out) {
+    bool streams = random_below(seed, 2) == 0;
+    unsigned begin = 8 * random_below(seed, 3), end = begin + 1 + random_below(seed, 136 - begin);
+    ts_text_add(out, "smov s6, %u\n.loop s7 = %u, ", end, begin);
+    if (random_below(seed, 2) == 0) {
+        ts_text_add(out, "%u, 8\n", end);
+    } else {
+        ts_text_add(out, "s6, 8\n");
+    }
+    for (uint32_t n = 1 + random_below(seed, 2); n > 0 && streams; n--) add_stream(seed, out);
+    for (uint32_t n = random_below(seed, streams ? 2 : 10); n > 0; n--) {
+        if (random_below(seed, 8) == 0) ts_text_add(out, "sadd s%u, s7, 1\n", random_below(seed, 6));
+        if (random_below(seed, 2) == 0) {
+            add_access(seed, out);
+        } else {
+            add_random(seed, out);
+        }
+    }
+    ts_text_add(out, ".end\n");
+}
+
+static void test_loops_have_the_same_results(void **state) {
+    (void)state;
+    static outcome plain, packed;
+    static const char head[] =
+        ".tensor u vmem f32[16,128]{1,0:T(8,128)}\n.tensor w vmem f32[160,128]{1,0:T(8,128)}\n"
+        ".tensor k smem s32[8]\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
+        "viota.lane v1\nviota.sublane v2\nvcvt.f32.i32 v3, v1\nmlanes m1, 40\nmsubs m2, 3\n";
+    static const char *const modes[] = {".pack auto", ".pack pipeline", ".pack pipeline v8",
+                                        ".pack pipeline v12"};
+    uint64_t seed = 7;
+    int64_t cycles[4] = {0};
+    for (int i = 0, most = rounds(700, 60); i < most; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_target target = make_target(&seed);
+        ts_text body, text;
+        target.core.limits.vregs = 8 + (int)random_below(&seed, 24);
+        ts_text_init(&body, arena);
+        ts_text_init(&text, arena);
+        random_loop(&seed, &body);
+        ts_text_add(&text, "%s%s", head, body.bytes);
+        run(arena, &target, text.bytes, &plain);
+        for (int mode = 0; mode < 4; mode++) {
+            ts_text_clear(&text);
+            ts_text_add(&text, "%s\n%s%s", modes[mode], head, body.bytes);
+            run(arena, &target, text.bytes, &packed);
+            if (memcmp(&plain, &packed, offsetof(outcome, cycles)) != 0) {
+                fail_msg("the packed program differs:\n%s", text.bytes);
+            }
+            cycles[mode] += packed.cycles;
+        }
+        ts_arena_free(arena);
+    }
+    assert_true(cycles[1] < cycles[0] && cycles[2] * 100 < cycles[1] * 92);
+}
+
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
 static void test_later_writes_land_later(void **state) {
     (void)state;
@@ -206,6 +331,7 @@ static void test_later_writes_land_later(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
+                                       cmocka_unit_test(test_loops_have_the_same_results),
                                        cmocka_unit_test(test_later_writes_land_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
