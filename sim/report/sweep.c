@@ -70,27 +70,28 @@ static void choose_columns(const ts_sweep_view *view, layout *l) {
     }
 }
 
-static void add_cell(ts_text *out, const char *text, int width, bool right, bool last) {
-    if (right)
-        ts_text_add(out, "%*s", width, text);
-    else
-        ts_text_add(out, "%-*s", last ? 0 : width, text);
-    ts_text_add(out, last ? "\n" : "%*s", GAP, "");
+/* Numbers end where their column does; nothing follows the last cell of a line. */
+static void add_row(ts_text *out, const ts_sweep_table *t, const layout *l, const char *const *cells) {
+    for (int i = 0; i < l->count; i++) {
+        bool last = i + 1 == l->count;
+        int width = t->headings[l->columns[i]].number ? l->widths[i] : last ? 0 : -l->widths[i];
+        ts_text_add(out, "%*s%*s", width, cells[i], last ? 0 : GAP, "");
+    }
+    ts_text_add_char(out, '\n');
 }
 
 static void add_table(const ts_sweep_view *view, ts_text *out) {
     const ts_sweep_table *t = view->table;
-    char text[TEXT];
+    char texts[MOST_SHOWN][TEXT];
+    const char *cells[MOST_SHOWN];
     layout l;
     choose_columns(view, &l);
-    for (int64_t row = -1; row < t->row_count && row < view->rows; row++)
-        for (int i = 0; i < l.count; i++) {
-            int column = l.columns[i];
-            bool number = t->headings[column].number;
-            const char *cell =
-                row < 0 ? t->headings[column].name : show(text, ts_sweep_table_cell(t, row, column));
-            add_cell(out, cell, l.widths[i], number, i + 1 == l.count);
-        }
+    for (int64_t row = -1; row < t->row_count && row < view->rows; row++) {
+        for (int i = 0; i < l.count; i++)
+            cells[i] = row < 0 ? t->headings[l.columns[i]].name
+                               : show(texts[i], ts_sweep_table_cell(t, row, l.columns[i]));
+        add_row(out, t, &l, cells);
+    }
     if (t->row_count > view->rows)
         ts_text_add(out, "and %lld more: --rows N, --all, --csv FILE\n",
                     (long long)(t->row_count - view->rows));
