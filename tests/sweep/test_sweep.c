@@ -3,6 +3,7 @@
 #include "sweep/sweep.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sweep/diff.h"
@@ -20,6 +21,7 @@ typedef struct {
     int64_t points[QUEUE];
     int members[QUEUE];
     int count, most, asked;
+    bool counts; /* each has cycles as well: ten times the time */
 } fake;
 
 static bool hand(ts_error *err, void *self, int member, int64_t index) {
@@ -49,6 +51,8 @@ static bool wait_for_one(ts_error *err, void *self, ts_sweep_reply *reply) {
     if (isnan(time) || time < 0) row.status = isnan(time) ? TS_SWEEP_ERROR : TS_SWEEP_CRASH;
     if (row.status != TS_SWEEP_OK) row.error = "why";
     if (row.status == TS_SWEEP_OK) ts_sweep_set_real(&row, TS_SWEEP_MICROSECONDS_COLUMN, time);
+    if (row.status == TS_SWEEP_OK && f->counts)
+        ts_sweep_set_integer(&row, TS_COUNTER_CYCLES, (int64_t)(10 * time));
     ts_text_init(&out, f->arena);
     ts_sweep_row_pack(&out, &row);
     reply->bytes = out.bytes;
@@ -229,6 +233,98 @@ static void tables(void **state) {
     end(&f);
 }
 
+static double by_a(const ts_sweep_point *point) { return number(point, "A"); }
+
+/* The first and the last of the results, columns that follow, points in an order of the caller. */
+static void tables_of_results(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_table t;
+    begin(&f,
+          "vary: {A: [3, 1, 2]}\nask: {layout: 'f32[$A]'}\n"
+          "columns: {first: 1 / (A - 1), last: 4 - A + first}\n",
+          ":memory:", by_a);
+    f.crew_self.counts = true;
+    go(&f);
+    const int64_t points[] = {2, 0, 1};
+    ts_sweep_table_request read = {f.study, f.store, points, 3};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    static const char *const names[] = {"A", "status", "cycles", "microseconds", "first", "last"};
+    assert_int_equal(t.column_count, 6);
+    for (int i = 0; i < 6; i++) assert_string_equal(t.headings[i].name, names[i]);
+    static const int64_t expected[3][4] = {{2, 20, 1, 3}, {3, 30, 0, 1}, {1, 10, 0, 0}};
+    for (int row = 0; row < 3; row++) {
+        assert_int_equal(t.points[row], points[row]);
+        assert_int_equal(ts_sweep_table_cell(&t, row, 0)->integer, expected[row][0]);
+        assert_int_equal(ts_sweep_table_cell(&t, row, 2)->integer, expected[row][1]);
+        assert_true(ts_sweep_table_cell(&t, row, 3)->real == (double)expected[row][0]);
+        for (int k = 4; k < 6; k++) {
+            assert_int_equal(ts_sweep_table_cell(&t, row, k)->kind,
+                             row < 2 ? TS_SWEEP_INTEGER : TS_SWEEP_NONE);
+            assert_int_equal(ts_sweep_table_cell(&t, row, k)->integer, expected[row][k - 2]);
+        }
+    }
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "", "time"), 3);
+    assert_int_equal(ts_sweep_table_find(&f.err, &t, "", "last"), 5);
+    read.point_count = 1;
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    assert_int_equal(t.row_count, 1);
+    end(&f);
+}
+
+/* A column that is good at one point alone is a column, whichever that is; one that is at none is an error. */
+static void columns_that_are_wrong(void **state) {
+    (void)state;
+    static const struct {
+        const char *column;
+        bool good;
+    } rows[] = {{"1 / (A % 2)", true},
+                {"A / (2 * A - A * 2)", false},
+                {"1 / (A / 3)", true},
+                {"1 / (1 - A % 2)", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        ts_sweep_table t;
+        char text[128];
+        snprintf(text, sizeof text, "vary: {A: [3, 2, 1]}\nask: {layout: 'f32[$A]'}\ncolumns: {c: %s}\n",
+                 rows[i].column);
+        begin(&f, text, ":memory:", by_a);
+        const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+        assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t)); /* no row, nothing wrong */
+        assert_int_equal(t.row_count, 0);
+        go(&f);
+        if (ts_sweep_table_read(&f.err, f.arena, &read, &t) != rows[i].good)
+            fail_msg("%s: %s", rows[i].column, f.err.message);
+        if (!rows[i].good) assert_string_equal(f.err.message, "the divisor is 0");
+        end(&f);
+    }
+}
+
+static double flat(const ts_sweep_point *point) {
+    double a = number(point, "A");
+    return a == 4 ? (double)NAN : a > 4 ? 1 : 2;
+}
+
+/* Equal ones in the order of the table; none without a number. */
+static void ranks(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_table t, ranked;
+    begin(&f, "vary: {A: {from: 1, to: 8, step: 1}}\nask: {layout: 'f32[$A]'}\n", ":memory:", flat);
+    go(&f);
+    const ts_sweep_table_request read = {.study = f.study, .store = f.store};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &read, &t));
+    ts_sweep_table_rank(f.arena, &t, ts_sweep_table_find(NULL, &t, "", "time"), &ranked);
+    static const int64_t order[] = {5, 6, 7, 8, 1, 2, 3};
+    assert_int_equal(ranked.row_count, 7);
+    assert_int_equal(ranked.column_count, t.column_count);
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(ts_sweep_table_cell(&ranked, i, 0)->integer, order[i]);
+        assert_int_equal(ranked.points[i], order[i] - 1);
+    }
+    end(&f);
+}
+
 /* ---- Tuning ---- */
 
 static double by_size(const ts_sweep_point *point) {
@@ -256,12 +352,59 @@ static void tuning(void **state) {
     }
     assert_int_equal(tuned.candidates, 9);
     expect(&(fixture){.result = tuned.result}, 15, 0, 15);
+    assert_int_equal(tuned.result.by_status[TS_SWEEP_OK], 14);
+    assert_int_equal(tuned.result.by_status[TS_SWEEP_ERROR], 1);
     assert_int_equal(tuned.table.row_count, 2); /* of 4 3 5 2 at 0: 5 and 4 at 1, 5 first at 2 */
     assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 0)->integer, 5);
     assert_int_equal(ts_sweep_table_cell(&tuned.table, 1, 0)->integer, 4);
+    request.keep = 7; /* of 8 with a result one in 7, rounded up */
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rungs[0].kept, 2);
+    assert_int_equal(tuned.result.there, 12);
+    request.least = "cycles";
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: there is no column 'cycles'");
+    request.least = "time";
     request.budget = "C";
+    f.err = (ts_error){0};
     assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
     assert_string_equal(f.err.message, "--tune: 'C' does not vary in the study, expected such as a size");
+    end(&f);
+}
+
+/* Two sizes are enough, also where they vary slowest. */
+static void tuning_of_two_sizes(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_tuned tuned;
+    begin(&f, "vary: {N: [0, 1], A: {from: 1, to: 6, step: 1}}\nask: {layout: 'f32[$A]'}\n",
+          ":memory:", by_size);
+    const ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_int_equal(tuned.rung_count, 2);
+    assert_int_equal(tuned.candidates, 6);
+    assert_int_equal(tuned.rungs[0].kept, 3); /* A = 4, 3, 5 */
+    assert_int_equal(tuned.table.row_count, 3);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 1)->integer, 5);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 1, 1)->integer, 4);
+    assert_int_equal(ts_sweep_table_cell(&tuned.table, 2, 1)->integer, 3);
+    end(&f);
+}
+
+static double with_none(const ts_sweep_point *point) {
+    return number(point, "N") == 0 ? (double)NAN : number(point, "B"); /* B is a text: NAN */
+}
+
+/* Where nothing has a result, nothing goes on; a time that is none is an error of the column. */
+static void tuning_of_nothing(void **state) {
+    (void)state;
+    fixture f;
+    ts_sweep_tuned tuned;
+    begin(&f, "vary: {N: [0, 1], B: [x, y]}\nask: {layout: 'f32[$N]'}\ncolumns: {c: 0 * N}\n",
+          ":memory:", with_none);
+    ts_sweep_tune_request request = {&f.request, "time", "N", 2};
+    assert_false(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
+    assert_string_equal(f.err.message, "--tune: there is no column 'time'");
     end(&f);
 }
 
@@ -393,6 +536,11 @@ int main(void) {
         cmocka_unit_test(machines_that_cannot_be),
         cmocka_unit_test(tables),
         cmocka_unit_test(tuning),
+        cmocka_unit_test(tables_of_results),
+        cmocka_unit_test(columns_that_are_wrong),
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(tuning_of_two_sizes),
+        cmocka_unit_test(tuning_of_nothing),
         cmocka_unit_test(elasticities),
         cmocka_unit_test(stores),
         cmocka_unit_test(differences),
