@@ -322,6 +322,10 @@ static void ranks(void **state) {
         assert_int_equal(ts_sweep_table_cell(&ranked, i, 0)->integer, order[i]);
         assert_int_equal(ranked.points[i], order[i] - 1);
     }
+    const int64_t failed[] = {3, 0}; /* an error in the first row alone is a column too */
+    const ts_sweep_table_request two = {f.study, f.store, failed, 2};
+    assert_true(ts_sweep_table_read(&f.err, f.arena, &two, &t));
+    assert_string_equal(ts_sweep_table_cell(&t, 0, ts_sweep_table_find(NULL, &t, "", "error"))->text, "why");
     end(&f);
 }
 
@@ -377,12 +381,13 @@ static void tuning_of_two_sizes(void **state) {
     (void)state;
     fixture f;
     ts_sweep_tuned tuned;
-    begin(&f, "vary: {N: [0, 1], A: {from: 1, to: 6, step: 1}}\nask: {layout: 'f32[$A]'}\n",
+    begin(&f, "vary: {N: [0, 1], A: {from: 1, to: 6, step: 1}}\nwhere: A != 6\nask: {layout: 'f32[$A]'}\n",
           ":memory:", by_size);
     const ts_sweep_tune_request request = {&f.request, "time", "N", 2};
     assert_true(ts_sweep_tune(&f.err, f.arena, &request, &tuned));
     assert_int_equal(tuned.rung_count, 2);
-    assert_int_equal(tuned.candidates, 6);
+    assert_int_equal(tuned.candidates, 5);
+    assert_int_equal(tuned.result.left_out, 1);
     assert_int_equal(tuned.rungs[0].kept, 3); /* A = 4, 3, 5 */
     assert_int_equal(tuned.table.row_count, 3);
     assert_int_equal(ts_sweep_table_cell(&tuned.table, 0, 1)->integer, 5);
