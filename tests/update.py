@@ -84,7 +84,7 @@ PICTURES = {"docs/layout.svg": "layout 'f32[20,300]{1,0:T(8,128)}' --svg -",  # 
             **{f"docs/studies/{name}.svg": f"sweep programs/studies/{name}.yaml --db :memory: --plot {axes} --svg -" for name, axes in STUDIES.items()}}
 
 # Documents that have all of what `tilesim show .. --markdown` prints, from its first line on: to the end, or to the next chapter.
-TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions"}
+TABLES = {"isa.md": "isa", "machine.md": "schema", "layouts.md": "algebra", "program.md": "functions", "pallas.md": "ops"}
 
 
 def with_table(text, table):

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "isa/print.h"
 #include "mosaic/mosaic.h"
+#include "mosaic/mosaic.h"
 #include "report/algebra.h"
 #include "report/functions.h"
 #include "report/machine.h"
@@ -20,13 +21,14 @@ static const cli_option options[] = {
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
     {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
     {"markdown", 0, NULL,
-     "schema, isa, functions, algebra: as in docs/machine.md, isa.md, program.md, layouts.md"},
-    {"json", 0, NULL, "the same as JSON; not of isa, functions, algebra or a program"},
+     "schema, isa, functions, algebra, ops: as in docs/machine.md, isa.md, program.md, layouts.md, "
+     "pallas.md"},
+    {"json", 0, NULL, "the same as JSON; not of isa, functions, algebra, ops or a program"},
 };
 
 static const cli_command usage = {
     .name = "show",
-    .operands = "machine [NAME] | schema | isa | functions | algebra | program FILE",
+    .operands = "machine [NAME] | schema | isa | functions | algebra | ops | program FILE",
     .operands_least = 1,
     .operands_most = 2,
     .about =
@@ -37,6 +39,7 @@ static const cli_command usage = {
         "isa: every instruction: operands, slot, latency key, meaning.\n"
         "functions: every function of .check and .report: arguments, value, error.\n"
         "algebra: every function over layouts, of `tilesim layout --eval`: arguments, meaning, an example.\n"
+        "ops: every operation of a Pallas kernel's text that is known, and of what.\n"
         "program: its bundles, with macros, loops and parameters gone; the output assembles to the same "
         "program.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
@@ -94,6 +97,7 @@ static const struct {
     {"isa", {"markdown"}},
     {"functions", {"markdown"}},
     {"algebra", {"markdown"}},
+    {"ops", {"markdown"}},
     {"program", {"set", "machine", "define", "live", "map"}},
 };
 
@@ -137,9 +141,14 @@ static bool show(ts_error *err, const cli_line *line, ts_text *out) {
         (markdown ? ts_report_algebra_markdown : ts_report_algebra)(out);
         return true;
     }
+    if (strcmp(subject, "ops") == 0) {
+        if (!alone(err, line)) return false;
+        ts_mosaic_print_ops(out, markdown);
+        return true;
+    }
     if (strcmp(subject, "program") == 0) return show_program(err, line, out);
     ts_error_set(err, TS_ERROR_USAGE,
-                 "found '%s', expected machine, schema, isa, functions, algebra or program", subject);
+                 "found '%s', expected machine, schema, isa, functions, algebra, ops or program", subject);
     return ts_error_hint(err, ts_text_nearest(subject, &subjects[0].name,
                                               sizeof subjects / sizeof subjects[0], sizeof subjects[0]));
 }

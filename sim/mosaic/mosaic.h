@@ -13,4 +13,7 @@ const ts_program *ts_mosaic_parse(ts_error *err, ts_arena *arena, const ts_sourc
 const ts_program *ts_mosaic_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                  const ts_define *defines, int define_count);
 
+/* Every operation of the text that is known, and of what. */
+void ts_mosaic_print_ops(ts_text *out, bool markdown);
+
 #endif

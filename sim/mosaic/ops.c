@@ -1,0 +1,42 @@
+/* The operations that are modelled, and those that are not, as a table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "mosaic/mosaic.h"
+
+typedef struct {
+    const char *name, *what; /* NULL: what the instructions are of */
+    bool refused, kinds[5];  /* scalars, f32, bf16, i32, masks */
+} op_row;
+
+#define HAS(opcode) (TS_OP_##opcode != TS_OP_nop)
+static const op_row rows[] = {
+#define OP(name, function, what)    {name, what, false, {0}},
+#define WORDS(name, function, what) {name, what ", of scalars and packed ones too", false, {0}},
+#define BINARY(name, scalar, f32, bf16, i32, mask)                                                           \
+    {name, NULL, false, {HAS(scalar), HAS(f32), HAS(bf16), HAS(i32), HAS(mask)}},
+#define UNARY(name, f32, bf16, i32) {name, NULL, false, {false, HAS(f32), HAS(bf16), HAS(i32), false}},
+#define REFUSED(name, why)          {name, "refused: " why, true, {0}},
+#include "ops.def"
+};
+
+static void add_kinds(ts_text *out, const op_row *row) {
+    static const char *const words[] = {"scalars", "f32", "bf16", "integers", "masks"};
+    const char *before = "";
+    for (int i = 0; i < 5; i++) {
+        bool floats = i == 2 && row->kinds[1]; /* bf16 by way of f32, where there is no instruction */
+        if (!row->kinds[i] && !floats) continue;
+        ts_text_add(out, "%s%s", before, words[i]);
+        before = ", ";
+    }
+}
+
+void ts_mosaic_print_ops(ts_text *out, bool markdown) {
+    if (markdown) ts_text_add(out, "| operation | of |\n|---|---|\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text_add(out, markdown ? "| `%s` | " : "%-36s ", rows[i].name);
+        if (rows[i].what) ts_text_add(out, "%s", rows[i].what);
+        if (!rows[i].what) add_kinds(out, &rows[i]);
+        ts_text_add(out, markdown ? " |\n" : "\n");
+    }
+}
